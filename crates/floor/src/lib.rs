@@ -1,0 +1,1 @@
+//! The floor: a bare ping-pong and stream, no statistics, to hold the tool against.

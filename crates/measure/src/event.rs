@@ -1,0 +1,313 @@
+//! What happens in a run, as it happens. The run file is these events, one JSON object a line; every front end
+//! (progress, terminal graph, store) listens to the same stream.
+
+use host::Environment;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use transport::settings::Effective;
+use transport::{Capabilities, Kind, Settings};
+
+use crate::{Cache, Pattern, TrialReport};
+
+/// Version of this schema. A change that an old reader would misread raises it.
+pub const SCHEMA: &str = "pipegauge-run/1";
+
+/// One line of a run file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a header is written once; boxing would only clutter every match")]
+pub enum Event {
+    /// The first line: what was asked, and where.
+    Run(Run),
+    /// A path was opened for the first time.
+    Path(PathOpened),
+    /// A block of trials begins on fresh connections.
+    Block(BlockOpened),
+    /// A trial ended.
+    Trial(Trial),
+    /// A point ended: its figures, and why it ended.
+    Point(PointEnded),
+    /// Something a reader of the figures must know.
+    Warning(Warning),
+    /// The last line of a run that was not cut off.
+    End(End),
+}
+
+/// The run's header.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of the program.
+    pub version: String,
+    /// Start, RFC 3339, UTC.
+    pub started: String,
+    /// The command line, without keys.
+    pub command: Vec<String>,
+    /// What was asked for.
+    pub plan: Plan,
+    /// This side.
+    pub near: Environment,
+    /// What the calibration found.
+    pub calibration: Calibration,
+}
+
+/// Which sizes, in which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// The paper's sizes first, then points where the curve bends, jumps or is uncertain.
+    Adaptive,
+    /// NetPIPE 3.7's sizes, repeats and trials exactly.
+    Netpipe,
+}
+
+/// Everything the driver was asked to do. Times are seconds, sizes bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Transports, in the order named.
+    pub transports: Vec<Kind>,
+    /// Pattern.
+    pub pattern: Pattern,
+    /// Schedule.
+    pub schedule: Schedule,
+    /// Smallest block.
+    pub from: u64,
+    /// Largest block.
+    pub to: u64,
+    /// Fixed distance between sizes, where asked.
+    pub step: Option<u64>,
+    /// Exactly these sizes, where asked.
+    pub sizes: Option<Vec<u64>>,
+    /// Perturbation p of the paper: each size is also measured at size - p and size + p.
+    pub perturb: u64,
+    /// Trials of a point; none lets the stop rule decide.
+    pub trials: Option<u32>,
+    /// Iterations of a trial; none lets the trial's time decide.
+    pub repeats: Option<u64>,
+    /// Half-width of the 95% interval at which a point is settled, as a share of its median.
+    pub precision: f64,
+    /// Time for one transport's curve.
+    pub budget: f64,
+    /// Answer's size for request and connect.
+    pub response: u64,
+    /// Blocks of a burst.
+    pub burst: u64,
+    /// Open loop: iterations a second.
+    pub rate: Option<f64>,
+    /// Verify contents.
+    pub check: bool,
+    /// Alignment of buffers.
+    pub align: u64,
+    /// Offsets from the alignment: near, far.
+    pub offset: (u64, u64),
+    /// Warm or cold buffers.
+    pub cache: Cache,
+    /// A new connection for each trial.
+    pub reconnect: bool,
+    /// Pinned CPUs: near, far.
+    pub pin: Option<(u32, u32)>,
+    /// Seed of block order and contents.
+    pub seed: u64,
+    /// What was set on the paths.
+    pub settings: Settings,
+}
+
+/// What the clock and the empty loop cost. Reported, never subtracted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibration {
+    /// One reading of the clock, nanoseconds.
+    pub clock_cost_ns: f64,
+    /// Smallest step the clock was seen to make, nanoseconds.
+    pub clock_step_ns: f64,
+    /// One pass of the measuring loop over a link that does nothing, nanoseconds.
+    pub loop_cost_ns: f64,
+}
+
+/// A path's first opening. `path` numbers it within the run, in the order of [`Plan::transports`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathOpened {
+    /// Number of the path.
+    pub path: u32,
+    /// Transport.
+    pub transport: Kind,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// The far side; none where one process plays both ends.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub far: Option<Environment>,
+    /// What took effect here.
+    pub near_effective: Effective,
+    /// What took effect there.
+    pub far_effective: Effective,
+}
+
+/// A block begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockOpened {
+    /// Path.
+    pub path: u32,
+    /// Number of the block, from 0; 0 is the survey, whose trials are short.
+    pub block: u32,
+    /// Seconds since the run's start.
+    pub at: f64,
+    /// Trials planned.
+    pub planned: u32,
+}
+
+/// A trial's place and report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Path.
+    pub path: u32,
+    /// Block.
+    pub block: u32,
+    /// Seconds since the run's start, at the trial's start.
+    pub at: f64,
+    /// Block size, bytes.
+    pub size: u64,
+    /// Answer's size, for request and connect.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub response: u64,
+    /// The trial was shorter than a warm path needs, or taken while warming up: kept, not counted.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub warmup: bool,
+    /// What it measured.
+    #[serde(flatten)]
+    pub report: TrialReport,
+}
+
+fn is_false(b: &bool) -> bool {
+    !*b
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// Why a point ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// The interval is as narrow as asked.
+    Precision,
+    /// The time is spent; the interval is wider than asked.
+    Budget,
+    /// As many trials as asked were made.
+    Trials,
+    /// The run was stopped.
+    Stopped,
+}
+
+/// Which time a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeKind {
+    /// Round trip divided by two.
+    HalfRoundTrip,
+    /// Round trip.
+    RoundTrip,
+    /// Time of one block in a stream, at the receiver.
+    OneWay,
+    /// Time of one copy within a process.
+    Copy,
+}
+
+/// A point's figures. Times are seconds of the kind `time` says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PointEnded {
+    /// Path.
+    pub path: u32,
+    /// Block size, bytes.
+    pub size: u64,
+    /// Which time the figures are.
+    pub time: TimeKind,
+    /// The figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Why the point ended.
+    pub why: Why,
+}
+
+/// Figures of one point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Figures {
+    /// Blocks that visited the point.
+    pub blocks: u32,
+    /// Trials counted.
+    pub trials: u32,
+    /// Iterations counted.
+    pub iterations: u64,
+    /// The paper's figure: the shortest trial, a repeat.
+    pub min: f64,
+    /// Median of the blocks' medians.
+    pub median: f64,
+    /// Mean of all trials, weighted by iterations.
+    pub mean: f64,
+    /// Variance of the trials' times, seconds squared.
+    pub variance: f64,
+    /// 95% interval of the median, from the blocks.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Range in which the median of a repeat run is expected to fall, 95%.
+    pub repeat_low: f64,
+    /// Its upper end.
+    pub repeat_high: f64,
+    /// Percentiles of single iterations, where they were timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<Percentiles>,
+    /// Bits a second that the median stands for.
+    pub throughput: f64,
+    /// The sender's own rate, bits a second (stream).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender_throughput: Option<f64>,
+    /// Share of blocks lost.
+    pub loss: f64,
+    /// Share of blocks out of order.
+    pub reordering: f64,
+}
+
+/// Percentiles of single iterations, seconds, of the point's time kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentiles {
+    /// 50%.
+    pub p50: f64,
+    /// 90%.
+    pub p90: f64,
+    /// 99%.
+    pub p99: f64,
+    /// 99.9%.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// Something a reader of the figures must know, with its likely cause and remedy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Warning {
+    /// A short stable name ("noisy", "foreign-cpu", "not-converged", "closed-loop", ...).
+    pub code: String,
+    /// Path, where it concerns one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<u32>,
+    /// Sizes, where it concerns some.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sizes: Vec<u64>,
+    /// What, the likely cause, and what to do.
+    pub text: String,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct End {
+    /// Seconds since the run's start.
+    pub at: f64,
+    /// What went wrong, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+    /// Share of one CPU that other processes took of the pinned CPUs, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub foreign_cpu: Option<f64>,
+}

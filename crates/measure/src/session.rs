@@ -1,0 +1,70 @@
+//! The port between the driver and whatever keeps two sides in step.
+
+use host::Environment;
+use transport::settings::Effective;
+use transport::{Capabilities, Kind, LinkError};
+
+use crate::{TrialReport, TrialSpec};
+
+/// Why a session can't go on, or a trial failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The data path failed on this side.
+    #[error("{0}")]
+    Link(#[from] LinkError),
+    /// The far side met an error and said so.
+    #[error("the far side: {0}")]
+    Far(String),
+    /// The control connection is gone: the far process ended or the network broke.
+    #[error("{0}")]
+    Control(String),
+    /// Contents differ from what was sent, under `--check`.
+    #[error(
+        "corrupt block: {side} received a wrong byte at offset {offset} of a block of {size} bytes (iteration {iteration})"
+    )]
+    Corrupt {
+        /// "the near side" or "the far side".
+        side: &'static str,
+        /// Block size, bytes.
+        size: u64,
+        /// Iteration of the trial.
+        iteration: u64,
+        /// First wrong byte.
+        offset: u64,
+    },
+    /// Asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Who takes part in a path.
+#[derive(Debug, Clone)]
+pub struct Party {
+    /// The far side's environment; none where one process plays both ends.
+    pub far: Option<Environment>,
+    /// What took effect on the near side's first connection.
+    pub near_effective: Effective,
+    /// What took effect on the far side's.
+    pub far_effective: Effective,
+}
+
+/// One path between this side and a far side.
+pub trait Session {
+    /// The transport.
+    fn kind(&self) -> Kind;
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+    /// Opens a fresh connection, in a fresh far process where that is cheap. Called before each block; closes the last.
+    fn open(&mut self, block: u32) -> Result<Party, SessionError>;
+    /// Runs one trial on the open connection.
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
+    /// Ends connection and far process. Errors don't matter any more.
+    fn close(&mut self);
+    /// The session's clock, nanoseconds: wall-clock time, or virtual time for the theoretical link. Budgets use it.
+    fn now(&self) -> u64;
+    /// Share of one CPU that processes other than the two sides took on the pinned CPUs since the last call; none where
+    /// it can't be known.
+    fn foreign_cpu(&mut self) -> Option<f64> {
+        None
+    }
+}

@@ -1,0 +1,109 @@
+//! What a trial is, and what came of it. Both sides hold the same [`TrialSpec`] before the first byte moves.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who sends what, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// A block there and the same size back, one at a time (`seeds/004`, section 2).
+    PingPong,
+    /// Blocks one after another without any answer, timed at the receiver from the first to the last byte.
+    Stream,
+    /// A number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
+    Burst,
+    /// Both sides send at once.
+    Bidirectional,
+    /// A block there, another size back, on a kept connection.
+    Request,
+    /// Connect, request, response, close for each transaction.
+    Connect,
+}
+
+/// Whether blocks come from memory that was just used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// The same buffer each time.
+    Warm,
+    /// Walks a pool larger than the last-level cache.
+    Cold,
+}
+
+/// One trial, agreed between both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialSpec {
+    /// Pattern.
+    pub pattern: Pattern,
+    /// Block size, bytes (the request's, for request and connect).
+    pub size: u64,
+    /// Bytes of the answer for request and connect; otherwise not used.
+    pub response: u64,
+    /// Blocks in a burst; otherwise not used.
+    pub burst: u64,
+    /// Iterations: round trips, blocks, bursts, exchanges or transactions, as the pattern has it.
+    pub repeats: u64,
+    /// Iterations before the first timed one.
+    pub warmup: u64,
+    /// Time each iteration by itself (decided by the clock's cost).
+    pub timed: bool,
+    /// Open loop: iterations a second, sent on schedule whether or not answers came.
+    pub rate: Option<f64>,
+    /// Verify the contents of every block at each receive.
+    pub check: bool,
+    /// Alignment of buffers, bytes, a power of two.
+    pub align: u64,
+    /// Offsets from the alignment: near, far.
+    pub offset: (u64, u64),
+    /// Warm or cold buffers.
+    pub cache: Cache,
+    /// Bytes of the cold pool (larger than the last-level cache of either side).
+    pub pool: u64,
+    /// Seed of the contents.
+    pub seed: u64,
+}
+
+/// What the far side saw of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct FarReport {
+    /// Seconds from the first to the last byte received (stream), else 0.
+    pub seconds: f64,
+    /// Bytes that `seconds` covers.
+    pub bytes: u64,
+    /// Blocks received.
+    pub received: u64,
+    /// Blocks that never came.
+    pub lost: u64,
+    /// Blocks that came after a later one.
+    pub reordered: u64,
+    /// Blocks that came more than once.
+    pub duplicated: u64,
+    /// First corrupt block, if contents were checked: (iteration, offset in the block).
+    pub corrupt: Option<(u64, u64)>,
+}
+
+/// What a trial measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TrialReport {
+    /// Iterations that completed.
+    pub repeats: u64,
+    /// Seconds for all of them on the near side (stream: the sender's; the receiver's is in `far`).
+    pub seconds: f64,
+    /// Times of single iterations as (nanoseconds, count) pairs, ascending, where `timed`; each value is exact to 1%.
+    pub histogram: Vec<(u64, u64)>,
+    /// Median of single iterations, nanoseconds, exact; 0 where not timed.
+    pub median_ns: u64,
+    /// Shortest single iteration, nanoseconds; 0 where not timed.
+    pub min_ns: u64,
+    /// Longest single iteration, nanoseconds; 0 where not timed.
+    pub max_ns: u64,
+    /// Open loop: sends that left later than their schedule by more than the clock's resolution.
+    pub late: u64,
+    /// Iterations lost on the near side (unreliable links).
+    pub lost: u64,
+    /// What the far side saw.
+    pub far: FarReport,
+}

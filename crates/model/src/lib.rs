@@ -1,0 +1,1 @@
+//! What the numbers mean: summary figures with their intervals.

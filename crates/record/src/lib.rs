@@ -1,0 +1,1 @@
+//! The run file: writing, reading, import and export.

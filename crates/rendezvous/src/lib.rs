@@ -1,0 +1,1 @@
+//! Two or more hosts: meeting, authentication, launch, control messages.

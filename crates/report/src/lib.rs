@@ -1,0 +1,1 @@
+//! Pictures: terminal, SVG, PNG and one-file HTML.

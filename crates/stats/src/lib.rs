@@ -1,0 +1,1 @@
+//! Estimators and intervals: pure, no I/O, no clock, seeded.

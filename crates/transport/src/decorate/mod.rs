@@ -1,0 +1,36 @@
+//! Decorators: the Link port around another link.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Faults to inject on the near side's sends (and, for `stall`, its receives). Shares are 0 to 1.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Fault {
+    /// Share of blocks not sent.
+    pub drop: f64,
+    /// Share of blocks with one byte changed.
+    pub corrupt: f64,
+    /// Seconds added before a block, for the share `delay_share`.
+    pub delay: f64,
+    /// Share of blocks delayed.
+    pub delay_share: f64,
+    /// Close the link in the middle of the block with this number (from 0).
+    pub cut: Option<u64>,
+    /// Stop for `stall` seconds before the block with this number.
+    pub stall_at: Option<u64>,
+    /// Length of the stall, seconds.
+    pub stall: f64,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// A slower path around a fast one: each block waits until a link of this rate and latency would have taken it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Shape {
+    /// Bits a second; 0 leaves the rate alone.
+    pub rate: f64,
+    /// One-way latency added, seconds.
+    pub latency: f64,
+}

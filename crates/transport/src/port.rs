@@ -1,0 +1,173 @@
+//! The Link port: what every transport gives the evaluator, and nothing more.
+//!
+//! The eight operations are the 1996 paper's protocol module (connect, send, receive, close; `seeds/004`, section 2) with
+//! what two-way and open-loop patterns need.
+
+use std::io;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Buffer;
+
+/// Whether block boundaries survive the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Semantics {
+    /// One receive returns one whole block as it was sent.
+    Message,
+    /// Bytes in order; a receive asks for as many as it wants.
+    Stream,
+}
+
+/// What a transport can do, as data: an unsupported combination is answered from here, before anything is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Capabilities {
+    /// Message or stream.
+    pub semantics: Semantics,
+    /// Blocks arrive in the order in which they were sent.
+    pub ordered: bool,
+    /// Blocks are neither lost nor duplicated.
+    pub reliable: bool,
+    /// Largest block, bytes; none where only memory limits it.
+    pub max_block: Option<u64>,
+    /// The far end is a second process; false where one process plays both ends (memcpy, theory).
+    pub two_ended: bool,
+    /// Both ends can send at once ([`Link::exchange`], bidirectional pattern).
+    pub duplex: bool,
+    /// A receive can wait with a deadline ([`Link::ready`], open loop).
+    pub poll: bool,
+    /// A connection can be made and closed for each transaction (connect pattern).
+    pub connects: bool,
+    /// Both processes must be on one host.
+    pub local_only: bool,
+    /// Memory must come from the transport ([`Link::buffer`] returns registered memory).
+    pub own_buffers: bool,
+    /// The far side's memory is read or written without its help.
+    pub one_sided: bool,
+    /// One send reaches many.
+    pub broadcast: bool,
+    /// The path needs a launcher to start its processes (mpirun).
+    pub launcher: bool,
+    /// Time is virtual: it passes only as the model says.
+    pub virtual_time: bool,
+    /// The wait modes it knows; the first is its default.
+    pub waits: Vec<crate::Wait>,
+}
+
+/// What a link can meet. Every variant says enough to act on.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The peer closed its end, or its process ended.
+    #[error("the peer closed the connection while this side was {doing}")]
+    Closed {
+        /// What this side was doing ("sending", "receiving").
+        doing: &'static str,
+    },
+    /// Nothing moved for the whole of the patience.
+    #[error("no progress for {:.1} s while {doing}: the peer is stopped, overloaded or unreachable (--patience sets this limit)", waited.as_secs_f64())]
+    Stalled {
+        /// What this side was doing.
+        doing: &'static str,
+        /// How long nothing moved.
+        waited: Duration,
+    },
+    /// Asked to stop (Ctrl-C, terminal closed, the far side said so).
+    #[error("interrupted")]
+    Interrupted,
+    /// An unreliable link's datagram did not arrive in time. The pattern counts it and goes on.
+    #[error("a datagram was lost")]
+    Lost,
+    /// The block is larger than this transport can carry.
+    #[error("a block of {asked} bytes is larger than this transport carries ({most} bytes)")]
+    TooLarge {
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes that fit.
+        most: u64,
+    },
+    /// The transport can't do this at all; `capabilities` says so too.
+    #[error("this transport can't {0}")]
+    Unsupported(&'static str),
+    /// What arrived breaks the transport's own rules (a hostile or broken peer).
+    #[error("the peer broke the protocol: {0}")]
+    Protocol(String),
+    /// The system refused.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was tried, in words a person can follow ("connecting to 127.0.0.1:9000").
+        doing: String,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl LinkError {
+    /// An [`LinkError::Io`] with what was tried.
+    pub fn io(doing: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::Io { doing: doing.into(), source: source.into() }
+    }
+}
+
+/// One end of a connected pair.
+///
+/// All waits are bounded by the link's [`Patience`](crate::Patience): an operation returns `Stalled`, `Closed` or
+/// `Interrupted` rather than hang. A link may be used from one thread at a time.
+pub trait Link: Send {
+    /// What this link can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Memory for `len` bytes whose first byte lies `offset` bytes after a multiple of `align` (a power of two).
+    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
+        Buffer::new(len, align, offset).map_err(|e| LinkError::io(format!("reserving a buffer of {len} bytes"), e))
+    }
+
+    /// Sends one block. Returns when the memory may be used again.
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError>;
+
+    /// Receives one block of exactly `block.len()` bytes. A message of another length is a `Protocol` error.
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError>;
+
+    /// Sends `out` and receives `into` at the same time: neither direction waits for the other.
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError>;
+
+    /// Waits at most `wait` until a receive would find something. Zero only looks.
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError>;
+
+    /// Hands everything sent so far to the path.
+    fn flush(&mut self) -> Result<(), LinkError> {
+        Ok(())
+    }
+
+    /// Ends the link; the peer sees `Closed`.
+    fn close(&mut self) -> Result<(), LinkError>;
+}
+
+impl<L: Link + ?Sized> Link for Box<L> {
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
+    }
+    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
+        (**self).buffer(len, align, offset)
+    }
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        (**self).send(block)
+    }
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        (**self).recv(block)
+    }
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        (**self).exchange(out, into)
+    }
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        (**self).ready(wait)
+    }
+    fn flush(&mut self) -> Result<(), LinkError> {
+        (**self).flush()
+    }
+    fn close(&mut self) -> Result<(), LinkError> {
+        (**self).close()
+    }
+}

@@ -1,0 +1,78 @@
+//! The theoretical link: a model with a virtual clock that gives exact tests.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A size range in which the modelled path is slower: the 1996 paper's chasm (`seeds/004`, section 4, figure 10).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Dip {
+    /// First size in the dip, bytes.
+    pub from: u64,
+    /// First size beyond it, bytes.
+    pub to: u64,
+    /// Time is multiplied by this within.
+    pub factor: f64,
+}
+
+/// Parameters of the modelled path. One block of n bytes takes, one way,
+/// `latency + (packets * header + n) * 8 / rate` with `packets = max(1, ceil(n / packet))`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Theory {
+    /// One-way latency, seconds.
+    pub latency: f64,
+    /// Line rate, bits a second.
+    pub rate: f64,
+    /// Largest payload of a packet, bytes.
+    pub packet: u64,
+    /// Header of a packet, bytes.
+    pub header: u64,
+    /// Slow size ranges.
+    pub dips: Vec<Dip>,
+    /// Standard deviation of the log-normal noise of one block's time (0.02 is about 2%).
+    pub noise: f64,
+    /// Standard deviation of the log-normal noise that one connection shares (what differs between runs).
+    pub block_noise: f64,
+    /// Share of blocks lost, 0 to 1.
+    pub loss: f64,
+    /// Seed of noise and loss.
+    pub seed: u64,
+}
+
+impl Default for Theory {
+    fn default() -> Self {
+        Self {
+            latency: 10e-6,
+            rate: 10e9,
+            packet: 1448,
+            header: 66,
+            dips: Vec::new(),
+            noise: 0.0,
+            block_noise: 0.0,
+            loss: 0.0,
+            seed: 1,
+        }
+    }
+}
+
+/// What the modelled far side does with a block that reaches it; set before each trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FarRole {
+    /// Sends each block back (ping-pong).
+    #[default]
+    Echo,
+    /// Answers each block with one of another size (request/response, connect).
+    Answer {
+        /// Bytes of the answer.
+        response: u64,
+    },
+    /// Only receives (stream).
+    Sink,
+    /// Answers once, with one byte, after `count` blocks (burst).
+    Burst {
+        /// Blocks before the answer.
+        count: u64,
+    },
+    /// Sends a block of the same size whenever the near side does (bidirectional).
+    Mirror,
+}

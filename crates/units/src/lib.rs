@@ -1,0 +1,1 @@
+//! Sizes, times, rates and shares: the one place that reads and prints units.
