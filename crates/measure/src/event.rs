@@ -103,6 +103,8 @@ pub struct Plan {
     pub offset: (u64, u64),
     /// Warm or cold buffers.
     pub cache: Cache,
+    /// Bytes of the pool that cold buffers walk over.
+    pub pool: u64,
     /// A new connection for each trial.
     pub reconnect: bool,
     /// Pinned CPUs: near, far.
@@ -169,6 +171,9 @@ pub struct Trial {
     /// Answer's size, for request and connect.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub response: u64,
+    /// Blocks of a burst, for burst.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub burst: u64,
     /// The trial was shorter than a warm path needs, or taken while warming up: kept, not counted.
     #[serde(skip_serializing_if = "is_false", default)]
     pub warmup: bool,
@@ -207,8 +212,12 @@ pub enum TimeKind {
     HalfRoundTrip,
     /// Round trip.
     RoundTrip,
-    /// Time of one block in a stream, at the receiver.
+    /// Time of one block in a stream or burst.
     OneWay,
+    /// Time in which each side sent one block and received one (bidirectional).
+    Exchange,
+    /// From connecting to the close of one transaction's connection.
+    Transaction,
     /// Time of one copy within a process.
     Copy,
 }

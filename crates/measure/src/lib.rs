@@ -3,11 +3,45 @@
 //! A [`Session`] is one path between this side and a far side, whatever keeps them in step (a control connection, or
 //! nothing where one process plays both ends). The driver asks sessions for trials in randomised blocks and tells what
 //! happens as [`Event`]s, which are also the lines of the run file.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`spec`] | what a trial is, and what came of it |
+//! | [`near`], [`far`] | the two halves of a trial: the loops |
+//! | [`buffers`], [`content`], `samples` | a trial's memory, contents and times |
+//! | [`session`], [`solo`] | the port to a path; paths that need no second process |
+//! | [`support`] | which combinations a path can't do, answered before anything is measured |
+//! | [`sizes`] | which sizes: the paper's schedule, and what lies between |
+//! | [`refine`] | where the curve bends or jumps, so that it needs more sizes |
+//! | [`driver`] | blocks of several paths taking turns, and how a run ends |
+//! | [`path`] | one path: its points, the time each gets, when it is done |
+//! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
+//! | [`figures`] | from trials to a point's figures |
+//! | [`judge`] | warnings: what a reader of the figures must know |
+//! | [`event`] | what happens, as it happens; the run file's lines |
 
+pub mod buffers;
+pub mod calibrate;
+pub mod content;
+pub mod driver;
 pub mod event;
+pub mod far;
+pub mod figures;
+pub mod judge;
+pub mod near;
+pub mod netpipe;
+pub mod path;
+pub mod refine;
+mod samples;
 pub mod session;
+pub mod sizes;
+pub mod solo;
 pub mod spec;
+pub mod support;
 
+pub use buffers::Buffers;
+pub use calibrate::calibrate;
+pub use driver::{Outcome, run};
 pub use event::Event;
 pub use session::{Session, SessionError};
 pub use spec::{Cache, FarReport, Pattern, TrialReport, TrialSpec};

@@ -46,8 +46,9 @@ pub struct TrialSpec {
     pub repeats: u64,
     /// Iterations before the first timed one.
     pub warmup: u64,
-    /// Time each iteration by itself (decided by the clock's cost).
-    pub timed: bool,
+    /// Iterations between two readings of the clock: 1 where single iterations can be timed without disturbing them,
+    /// more where the clock would cost over 1% (decided by the calibration).
+    pub chunk: u64,
     /// Open loop: iterations a second, sent on schedule whether or not answers came.
     pub rate: Option<f64>,
     /// Verify the contents of every block at each receive.
@@ -92,14 +93,16 @@ pub struct TrialReport {
     pub repeats: u64,
     /// Seconds for all of them on the near side (stream: the sender's; the receiver's is in `far`).
     pub seconds: f64,
-    /// Times of single iterations as (nanoseconds, count) pairs, ascending, where `timed`; each value is exact to 1%.
+    /// Median time of an iteration over the trial's chunks, seconds; 0 where the far side timed the trial (stream).
+    pub median: f64,
+    /// Shortest chunk, seconds an iteration.
+    pub min: f64,
+    /// Longest chunk, seconds an iteration.
+    pub max: f64,
+    /// Times of single iterations as (nanoseconds, count) pairs, ascending, where chunks were single iterations; each
+    /// value is exact to 1%.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<(u64, u64)>,
-    /// Median of single iterations, nanoseconds, exact; 0 where not timed.
-    pub median_ns: u64,
-    /// Shortest single iteration, nanoseconds; 0 where not timed.
-    pub min_ns: u64,
-    /// Longest single iteration, nanoseconds; 0 where not timed.
-    pub max_ns: u64,
     /// Open loop: sends that left later than their schedule by more than the clock's resolution.
     pub late: u64,
     /// Iterations lost on the near side (unreliable links).

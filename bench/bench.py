@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""make bench: how fast and how good, as ratios measured side by side in one run.
+
+Every comparison interleaves what it compares (A B A B ...) and reports the median of the paired ratios with a bootstrap
+95% interval: machines are shared and noisy, and a single run can't rank two tools. Writes bench/RESULTS.md.
+
+    bench/bench.py [--quick] [PART ...]      parts: floor peers honesty curve repeat dip start
+"""
+import json
+import os
+import platform
+import random
+import re
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PG = os.path.join(ROOT, "target/release/pipegauge")
+FLOOR = os.path.join(ROOT, "target/release/pipegauge-floor")
+QUICK = "--quick" in sys.argv
+PAIRS = 5 if QUICK else 20
+WORK = tempfile.mkdtemp(prefix="pipegauge-bench-")
+TABLES = []
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+def table(title, head, rows, note=""):
+    """Keeps a table for RESULTS.md and prints it."""
+    lines = [f"## {title}", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(str(c) for c in row) + " |" for row in rows]
+    if note:
+        lines += ["", note]
+    TABLES.append("\n".join(lines))
+    say("\n".join(lines) + "\n")
+
+
+def bootstrap(values, statistic=statistics.median, n=4000, seed=1):
+    """Statistic and its 95% bootstrap interval."""
+    r = random.Random(seed)
+    draws = sorted(statistic(r.choices(values, k=len(values))) for _ in range(n))
+    return statistic(values), draws[int(0.025 * n)], draws[int(0.975 * n)]
+
+
+def ratio(pairs):
+    m, lo, hi = bootstrap([a / b for a, b in pairs])
+    return f"{m:.3f} [{lo:.3f}, {hi:.3f}]"
+
+
+def run(command, timeout=120, **more):
+    p = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **more)
+    if p.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} ended with {p.returncode}: {p.stderr.strip()[-500:]}")
+    return p.stdout
+
+
+def pipegauge(*args, timeout=120):
+    """Runs the command, gives the run file's events."""
+    out = os.path.join(WORK, "bench.run.jsonl")
+    if os.path.exists(out):
+        os.unlink(out)
+    p = subprocess.run([PG, "run", *args, "-o", out, "--no-html", "--quiet"], capture_output=True, text=True, timeout=timeout)
+    if p.returncode == 2:
+        raise RuntimeError(f"pipegauge {' '.join(args)}: {p.stderr.strip()[-500:]}")
+    with open(out) as f:
+        return [json.loads(line) for line in f]
+
+
+def trials(events):
+    return [e for e in events if e["event"] == "trial" and not e.get("warmup")]
+
+
+def points(events):
+    return {e["size"]: e for e in events if e["event"] == "point"}
+
+
+# -- the floor ----------------------------------------------------------------------------------------------------------
+def floor_once(path, pattern, size, repeats, spin):
+    args = [FLOOR, path, "--pattern", pattern, "--size", str(size), "--repeats", str(repeats), "--warmup", str(repeats // 20)]
+    return json.loads(run(args + (["--spin"] if spin else [])))
+
+
+def mine_once(path, pattern, size, repeats, spin):
+    wait = ["--wait", "spin"] if spin else ["--wait", "block"]
+    e = pipegauge(path, "--pattern", pattern, "--sizes", str(size), "--repeats", str(repeats), "--trials", "1", *wait)
+    t = trials(e)[0]
+    if t["far"]["seconds"] > 0:
+        return t["far"]["bytes"] * 8 / t["far"]["seconds"]
+    return t["seconds"] / t["repeats"]
+
+
+def part_floor():
+    rows = []
+    for path, spin, repeats in [("tcp", False, 20000), ("unix", False, 20000), ("tcp", True, 30000), ("unix", True, 30000), ("shm", True, 500000)]:
+        pairs = []
+        for _ in range(PAIRS):
+            f = floor_once(path, "pingpong", 1, repeats, spin)["seconds_per_iteration"]
+            m = mine_once(path, "ping-pong", 1, repeats, spin)
+            pairs.append((m, f))
+        rows.append([f"{path}, {'spinning' if spin else 'blocking'}, 1 B round trip",
+                     f"{statistics.median(f for _, f in pairs) * 1e6:.3f} us", f"{statistics.median(m for m, _ in pairs) * 1e6:.3f} us",
+                     ratio(pairs), len(pairs)])
+    for path in ["tcp", "unix"]:
+        pairs = []
+        for _ in range(PAIRS):
+            f = floor_once(path, "stream", 131072, 30000, False)["bits_per_second"]
+            m = mine_once(path, "stream", 131072, 30000, False)
+            pairs.append((m, f))
+        rows.append([f"{path}, 128 KiB stream", f"{statistics.median(f for _, f in pairs) / 1e9:.1f} Gbit/s",
+                     f"{statistics.median(m for m, _ in pairs) / 1e9:.1f} Gbit/s", ratio(pairs), len(pairs)])
+    table("pipegauge against the floor", ["path", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
+          "The floor is `pipegauge-floor`: the same system calls with nothing around them. Latency: lower is better; throughput: higher.")
+
+
+# -- peers --------------------------------------------------------------------------------------------------------------
+def served(server, client, settle=0.3, cpu=("0", "1")):
+    """Runs a server pinned to one CPU and a client pinned to the other; gives the client's output."""
+    s = subprocess.Popen(["taskset", "-c", cpu[1], *server], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(settle)
+        p = subprocess.run(["taskset", "-c", cpu[0], *client], capture_output=True, text=True, timeout=60, cwd=WORK)
+        return p.stdout + p.stderr
+    finally:
+        s.terminate()
+        try:
+            s.wait(3)
+        except subprocess.TimeoutExpired:
+            s.kill()
+            s.wait()
+
+
+def number(pattern, text):
+    m = re.search(pattern, text)
+    if not m:
+        raise RuntimeError(f"no '{pattern}' in: {text[-400:]}")
+    return float(m.group(1))
+
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
+
+
+def lat_netpipe():
+    out = os.path.join(WORK, "np.out")
+    served(["NPtcp"], ["NPtcp", "-h", "127.0.0.1", "-l", "64", "-u", "64", "-p", "0", "-o", out])
+    return float(open(out).readline().split()[2])
+
+
+def lat_sockperf():
+    t = served(["sockperf", "sr", "--tcp", "-p", "11190"], ["sockperf", "pp", "--tcp", "-p", "11190", "-m", "64", "-t", "2", "-i", "127.0.0.1"])
+    return number(r"avg-latency=([\d.]+)", t) * 1e-6
+
+
+def lat_qperf():
+    t = served(["qperf", "-lp", "11191"], ["qperf", "-lp", "11191", "-m", "64", "-t", "2", "-u", "127.0.0.1", "tcp_lat"])
+    m = re.search(r"latency\s*=\s*([\d.]+)\s*(ns|us|ms)", t)
+    return float(m.group(1)) * UNITS[m.group(2)]
+
+
+def lat_mine():
+    return mine_once("tcp", "ping-pong", 64, 100000, False) / 2
+
+
+def bw_netpipe():
+    out = os.path.join(WORK, "np.out")
+    served(["NPtcp", "-s"], ["NPtcp", "-s", "-h", "127.0.0.1", "-l", "131072", "-u", "131072", "-p", "0", "-o", out])
+    return float(open(out).readline().split()[1]) * 1024 * 1024
+
+
+def bw_qperf():
+    t = served(["qperf", "-lp", "11191"], ["qperf", "-lp", "11191", "-m", "131072", "-t", "2", "-u", "127.0.0.1", "tcp_bw"])
+    m = re.search(r"bw\s*=\s*([\d.]+)\s*(MB|GB)/sec", t)
+    return float(m.group(1)) * {"MB": 8e6, "GB": 8e9}[m.group(2)]
+
+
+def bw_iperf3():
+    t = served(["iperf3", "-s", "-p", "11192", "-1"], ["iperf3", "-c", "127.0.0.1", "-p", "11192", "-t", "2", "-l", "131072", "-J"])
+    return json.loads(t[t.index("{"):])["end"]["sum_received"]["bits_per_second"]
+
+
+def bw_nuttcp():
+    t = served(["nuttcp", "-S", "--nofork", "-P", "11193"], ["nuttcp", "-P", "11193", "-T2", "-l128k", "-fparse", "127.0.0.1"])
+    return number(r"rate_Mbps=([\d.]+)", t) * 1e6
+
+
+def bw_mine():
+    return mine_once("tcp", "stream", 131072, 60000, False)
+
+
+def part_peers():
+    for title, mine, peers, unit, scale, better in [
+        ("64 B TCP latency (RTT/2) against peers", lat_mine, [("NetPIPE", "NPtcp", lat_netpipe), ("sockperf", "sockperf", lat_sockperf), ("qperf", "qperf", lat_qperf)], "us", 1e6, "lower"),
+        ("TCP throughput, 128 KiB writes, against peers", bw_mine, [("NetPIPE -s", "NPtcp", bw_netpipe), ("qperf", "qperf", bw_qperf), ("iperf3", "iperf3", bw_iperf3), ("nuttcp", "nuttcp", bw_nuttcp)], "Gbit/s", 1e-9, "higher"),
+    ]:
+        peers = [p for p in peers if shutil.which(p[1]) or say(f"skipped: {p[1]} is not installed")]
+        got = {name: [] for name, _, _ in peers}
+        for _ in range(PAIRS):
+            for name, _, measure in peers:
+                m = mine()
+                try:
+                    got[name].append((m, measure()))
+                except (RuntimeError, AttributeError, ValueError, OSError, IndexError, subprocess.TimeoutExpired) as e:
+                    say(f"{name}: {e}")
+        rows = [[name, f"{statistics.median(p for _, p in pairs) * scale:.2f} {unit}", f"{statistics.median(m for m, _ in pairs) * scale:.2f} {unit}", ratio(pairs), len(pairs)]
+                for name, pairs in got.items() if pairs]
+        table(title, ["peer", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
+              f"Each peer run has a pipegauge run just before it; both sides pinned to CPUs 0 and 1; {better} is better.")
+
+
+# -- honesty ------------------------------------------------------------------------------------------------------------
+def stutter(pid, stop):
+    """Stops a process 100 ms in every 500 ms."""
+    while not stop.is_set():
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        os.kill(pid, signal.SIGCONT)
+        stop.wait(0.4)
+
+
+def part_honesty():
+    rows = []
+    for name, flags in [("open loop, 10,000/s", ["--rate", "10000"]), ("closed loop", [])]:
+        s = subprocess.Popen([PG, "serve", "--bind", "127.0.0.1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        line = ""
+        while "--key" not in line:
+            line = s.stdout.readline()
+            if not line:
+                raise RuntimeError("serve ended before it said how to reach it")
+        peer = re.search(r"--peer (\S+)", line).group(1)
+        key = re.search(r"--key (\S+)", line).group(1)
+        threading.Thread(target=s.stdout.read, daemon=True).start()
+        stop = threading.Event()
+        t = threading.Timer(0.5, stutter, (s.pid, stop))
+        t.start()
+        try:
+            e = pipegauge("tcp", "--peer", peer, "--key", key, "--sizes", "64", "--budget", "6s" if QUICK else "15s", *flags)
+        finally:
+            stop.set()
+            t.join()
+            s.terminate()
+            s.wait()
+        p = points(e)[64]
+        q = p.get("percentiles", {})
+        scale = 1 if p["time"] == "round-trip" else 2
+        warned = any(w["event"] == "warning" and w["code"] == "closed-loop" for w in e)
+        rows.append([name] + [f"{q.get(k, float('nan')) * scale * 1e3:.3f} ms" for k in ("p50", "p99", "p999")] + ["yes" if warned else "no"])
+    table("Honesty: the server stopped 100 ms in every 500 ms", ["loop", "p50 RTT", "p99 RTT", "p99.9 RTT", "warns that it can't see it"], rows,
+          "True p99 of arrivals at a constant rate: about 95 ms. A closed loop can't see it, and must say so.")
+
+
+# -- the curve ----------------------------------------------------------------------------------------------------------
+def curve():
+    begin = time.monotonic()
+    e = pipegauge("tcp", timeout=200)
+    return time.monotonic() - begin, points(e)
+
+
+def part_curve():
+    n = 2 if QUICK else 5
+    spread = {}
+    took_np = []
+    if shutil.which("NPtcp"):
+        runs = []
+        for _ in range(n):
+            out = os.path.join(WORK, "np.out")
+            begin = time.monotonic()
+            s = subprocess.Popen(["taskset", "-c", "1", "NPtcp"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(0.3)
+            subprocess.run(["taskset", "-c", "0", "NPtcp", "-h", "127.0.0.1", "-u", str(8 << 20), "-o", out], capture_output=True, timeout=200, cwd=WORK)
+            s.terminate()
+            s.wait()
+            took_np.append(time.monotonic() - begin)
+            runs.append({int(x.split()[0]): float(x.split()[2]) for x in open(out)})
+        for size in set.intersection(*(set(r) for r in runs)):
+            values = [r[size] for r in runs]
+            spread[size] = max(values) / min(values) - 1
+    else:
+        say("skipped: NPtcp is not installed")
+    took, mine = curve()
+    both = [s for s in mine if s in spread]
+    width = {s: (p["high"] - p["low"]) / p["median"] for s, p in mine.items()}
+    rows = [["time for the curve", f"{statistics.median(took_np):.1f} s" if took_np else "-", f"{took:.1f} s"],
+            ["points", len(spread) or "-", len(mine)]]
+    if both:
+        rows += [[f"spread of {n} NetPIPE runs (max/min - 1), mean over {len(both)} common points", f"{statistics.mean(spread[s] for s in both):.1%}", "-"],
+                 ["width of the 95% interval of one run, mean over the same points", "says none", f"{statistics.mean(width[s] for s in both):.1%}"],
+                 ["width / spread", "-", f"{statistics.mean(width[s] for s in both) / statistics.mean(spread[s] for s in both):.2f}"]]
+    table("A default curve, 1 B to 8 MiB over TCP loopback", ["", "NetPIPE 3.7", "pipegauge"], rows)
+
+
+def part_repeat():
+    n = 3 if QUICK else 10
+    runs = [curve()[1] for _ in range(n + 1)]
+    first, rest = runs[0], runs[1:]
+    shares = []
+    for r in rest:
+        both = [s for s in first if s in r]
+        inside = sum(first[s]["repeat_low"] <= r[s]["median"] <= first[s]["repeat_high"] for s in both)
+        shares.append(inside / len(both))
+    width = statistics.median((p["repeat_high"] - p["repeat_low"]) / p["median"] for p in first.values())
+    table("Does a repeat fall where the first run foretold?", ["repeat", "points inside the foretold range"],
+          [[i + 1, f"{s:.1%}"] for i, s in enumerate(shares)],
+          f"Least of {n}: {min(shares):.1%}; median width of the foretold range: {width:.1%} of the median. Target: at least 90% in each.")
+
+
+def part_dip():
+    n = 10 if QUICK else 100
+    found = 0
+    r = random.Random(7)
+    for seed in range(n):
+        start = int(10 ** r.uniform(1.5, 6.5))
+        end = max(start + 1, int(start * 10 ** 0.05))
+        e = pipegauge("theory", "--theory", f"latency=10us,rate=10Gbit/s,noise=2%,seed={seed},dip={start}B..{end}B*3", "--budget", "2s", "--seed", str(seed))
+        p = points(e)
+        inside = [s for s in p if start <= s < end]
+        outside = [s for s in p if s < start or s >= end]
+        seen = any(p[s]["median"] > 2 * statistics.median(p[o]["median"] for o in sorted(outside, key=lambda o: abs(o - s))[:4]) for s in inside)
+        found += seen
+    table("A planted dip, a twentieth of a decade wide", ["seeds", "found"], [[n, found]])
+
+
+def part_start():
+    times = []
+    for _ in range(30):
+        begin = time.monotonic()
+        run([PG, "--help"])
+        times.append(time.monotonic() - begin)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    pipegauge("tcp", "--budget", "3s")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    table("Start and memory", ["what", "figure"], [
+        ["`pipegauge --help`, median of 30", f"{statistics.median(times) * 1e3:.1f} ms"],
+        ["largest resident memory of a default TCP curve to 8 MiB (two 8 MiB buffers a side included)", f"{max(peak, before) / 1024:.0f} MiB"]])
+
+
+PARTS = {"floor": part_floor, "peers": part_peers, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "dip": part_dip, "start": part_start}
+
+
+def main():
+    wanted = [a for a in sys.argv[1:] if not a.startswith("--")] or list(PARTS)
+    begin = time.monotonic()
+    failed = []
+    for name in wanted:
+        try:
+            # Memory is the largest child's: measure it before heavier children ran.
+            PARTS[name]()
+        except (RuntimeError, OSError, subprocess.SubprocessError, KeyError, ValueError, IndexError) as e:
+            failed.append(name)
+            say(f"{name}: failed: {e}")
+    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown CPU")
+    head = (f"# Measured by `make bench`\n\n{time.strftime('%Y-%m-%d')}; {os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}; "
+            f"{len(wanted)} parts in {time.monotonic() - begin:.0f} s{'; --quick' if QUICK else ''}.\n")
+    if failed:
+        head += f"\nParts that failed and are missing here: {', '.join(failed)}.\n"
+    target = os.path.join(ROOT, "bench", "RESULTS.md")
+    if set(wanted) == set(PARTS) and not QUICK:
+        with open(target, "w") as f:
+            f.write(head + "\n" + "\n\n".join(TABLES) + "\n")
+        say(f"written: {target}")
+    shutil.rmtree(WORK, ignore_errors=True)
+    sys.exit(1 if failed else 0)
+
+
+main()

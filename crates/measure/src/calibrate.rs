@@ -1,0 +1,85 @@
+//! What measuring itself costs: reported at the start, never silently subtracted.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use transport::clock::{Clock, Monotonic};
+use transport::{Capabilities, Kind, Link, LinkError};
+
+use crate::buffers::Buffers;
+use crate::event::Calibration;
+use crate::spec::{Cache, Pattern, TrialSpec};
+
+/// Rounds of each measurement; the smallest counts, since everything else only adds.
+const ROUNDS: u32 = 20;
+
+/// Measures the clock's cost and step and the loop's own cost. Takes about 10 ms.
+pub fn calibrate() -> Calibration {
+    let clock = Monotonic;
+    let mut cost = f64::INFINITY;
+    let mut step = u64::MAX;
+    for _ in 0..ROUNDS {
+        let begin = clock.now();
+        let mut last = begin;
+        for _ in 0..2000 {
+            let now = black_box(clock.now());
+            if now > last {
+                step = step.min(now - last);
+            }
+            last = now;
+        }
+        cost = cost.min((last - begin) as f64 / 2000.0);
+    }
+    Calibration { clock_cost_ns: cost, clock_step_ns: step as f64, loop_cost_ns: loop_cost() }
+}
+
+/// One iteration of the ping-pong loop over a link that does nothing.
+fn loop_cost() -> f64 {
+    let spec = TrialSpec {
+        pattern: Pattern::PingPong,
+        size: 1,
+        response: 0,
+        burst: 0,
+        repeats: 10_000,
+        warmup: 100,
+        chunk: 10_000,
+        rate: None,
+        check: false,
+        align: 64,
+        offset: (0, 0),
+        cache: Cache::Warm,
+        pool: 0,
+        seed: 0,
+    };
+    let mut buffers = Buffers::new(true);
+    (0..ROUNDS)
+        .filter_map(|_| crate::near::run(&mut Nothing, &Monotonic, &spec, &mut buffers).ok())
+        .map(|report| report.median * 1e9)
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// A link whose operations do nothing, so that only the loop remains.
+struct Nothing;
+
+impl Link for Nothing {
+    fn capabilities(&self) -> Capabilities {
+        Kind::Memcpy.capabilities()
+    }
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        black_box(block);
+        Ok(())
+    }
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        black_box(block);
+        Ok(())
+    }
+    fn exchange(&mut self, _: &[u8], _: &mut [u8]) -> Result<(), LinkError> {
+        Ok(())
+    }
+    fn ready(&mut self, _: Duration) -> Result<bool, LinkError> {
+        Ok(true)
+    }
+    fn close(&mut self) -> Result<(), LinkError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! From trials to the figures of a point. Pure: the driver uses it as a run goes, readers to rebuild a run cut short.
+
+use transport::Kind;
+
+use crate::Pattern;
+use crate::event::{Figures, Percentiles, Plan, TimeKind, Trial};
+
+/// Which time the figures of a path are.
+pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
+    match plan.pattern {
+        _ if kind == Kind::Memcpy => TimeKind::Copy,
+        // Half of a time that counts from a schedule would mean nothing.
+        Pattern::PingPong if plan.rate.is_some() => TimeKind::RoundTrip,
+        Pattern::PingPong => TimeKind::HalfRoundTrip,
+        Pattern::Stream | Pattern::Burst => TimeKind::OneWay,
+        Pattern::Bidirectional => TimeKind::Exchange,
+        Pattern::Request => TimeKind::RoundTrip,
+        Pattern::Connect => TimeKind::Transaction,
+    }
+}
+
+/// What one iteration counts as: an iteration's time divided by this is the point's time.
+fn transfers(plan: &Plan, kind: Kind, trial: &Trial) -> f64 {
+    match (plan.pattern, time_kind(plan, kind)) {
+        (Pattern::PingPong, TimeKind::HalfRoundTrip | TimeKind::Copy) => 2.0,
+        (Pattern::Burst, _) => trial.burst.max(1) as f64,
+        _ => 1.0,
+    }
+}
+
+/// Bits that cross the path in one of the point's times.
+fn bits(plan: &Plan, trial: &Trial) -> f64 {
+    let bytes = match plan.pattern {
+        Pattern::Bidirectional => 2 * trial.size,
+        Pattern::Request | Pattern::Connect => trial.size + trial.response,
+        _ if plan.rate.is_some() => 2 * trial.size,
+        _ => trial.size,
+    };
+    bytes as f64 * 8.0
+}
+
+/// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
+fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+    let r = &trial.report;
+    let seconds = if r.far.seconds > 0.0 && r.far.bytes > 0 {
+        r.far.seconds * trial.size as f64 / r.far.bytes as f64
+    } else if r.median > 0.0 {
+        r.median / transfers(plan, kind, trial)
+    } else if r.repeats > 0 {
+        r.seconds / r.repeats as f64 / transfers(plan, kind, trial)
+    } else {
+        return None;
+    };
+    (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
+}
+
+/// A trial's mean time: what the paper's minimum is taken over.
+fn whole(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+    let r = &trial.report;
+    if r.far.seconds > 0.0 && r.far.bytes > 0 {
+        return typical(plan, kind, trial);
+    }
+    (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, kind, trial))
+}
+
+/// The trials that count: those that are not warm-up, or all while there is nothing better.
+fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
+    let warm: Vec<_> = trials.iter().copied().filter(|t| !t.warmup).collect();
+    if warm.is_empty() { trials.to_vec() } else { warm }
+}
+
+/// Median time of each block that visited a point, in block order: seconds of the point's kind. Where all trials lie in
+/// one block (the NetPIPE schedule), each trial stands for itself, numbered in order.
+pub fn blocks(plan: &Plan, kind: Kind, trials: &[&Trial]) -> Vec<(u32, f64)> {
+    let mut values: Vec<(u32, f64)> =
+        counted(trials).into_iter().filter_map(|t| Some((t.block, typical(plan, kind, t)?))).collect();
+    if values.windows(2).all(|w| w[0].0 == w[1].0) {
+        return values.into_iter().zip(0..).map(|((_, t), i)| (i, t)).collect();
+    }
+    values.sort_by_key(|(block, _)| *block);
+    values
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|same| (same[0].0, stats::median(&same.iter().map(|(_, t)| *t).collect::<Vec<_>>())))
+        .collect()
+}
+
+/// The figures of one point, or none where no trial completed. `shared_sigma` is the log standard deviation pooled over
+/// the path's points ([`stats::pooled_log_sigma`]); 0 leaves the point to its own spread.
+pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared_sigma: f64) -> Option<Figures> {
+    let used = counted(trials);
+    let per_block: Vec<f64> = blocks(plan, kind, trials).into_iter().map(|(_, t)| t).collect();
+    let sample = used.first()?;
+    let wholes: Vec<(f64, f64)> =
+        used.iter().filter_map(|t| Some((whole(plan, kind, t)?, t.report.repeats as f64))).collect();
+    if per_block.is_empty() || wholes.is_empty() {
+        return None;
+    }
+    let median = stats::median(&per_block);
+    let interval = stats::median_interval(&per_block, 0.95);
+    let repeat = stats::repeat_range(&per_block, shared_sigma, 0.95);
+    let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
+    let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
+    let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
+    let iterations = sum(|t| t.report.repeats);
+    let lost = sum(|t| t.report.lost + t.report.far.lost);
+    let seen = sum(|t| t.report.far.received).max(iterations);
+    let sent_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
+    Some(Figures {
+        blocks: per_block.len() as u32,
+        trials: used.len() as u32,
+        iterations,
+        min: times.iter().copied().fold(f64::INFINITY, f64::min),
+        median,
+        mean: wholes.iter().map(|(t, n)| t * n).sum::<f64>() / weight.max(1.0),
+        variance: if times.len() > 1 { stats::variance(&times) } else { 0.0 },
+        low: interval.low,
+        high: bounded(interval.high, median),
+        repeat_low: repeat.low,
+        repeat_high: bounded(repeat.high, median),
+        percentiles: percentiles(plan, kind, &used),
+        throughput: bits(plan, sample) / median,
+        sender_throughput: (plan.pattern == Pattern::Stream && sent_seconds > 0.0)
+            .then(|| sample.size as f64 * 8.0 * iterations as f64 / sent_seconds),
+        loss: share(lost, lost + seen),
+        reordering: share(sum(|t| t.report.far.reordered), seen),
+    })
+}
+
+/// JSON has no infinity: an interval from one block reaches to a thousand times the median, which no reader will take
+/// for knowledge.
+fn bounded(high: f64, median: f64) -> f64 {
+    if high.is_finite() { high } else { median * 1e3 }
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { part as f64 / of as f64 }
+}
+
+/// Percentiles over all single iterations of the counted trials, where every one of them timed single iterations.
+fn percentiles(plan: &Plan, kind: Kind, used: &[&Trial]) -> Option<Percentiles> {
+    if used.iter().any(|t| t.report.histogram.is_empty()) {
+        return None;
+    }
+    let mut all = stats::Histogram::new();
+    for t in used {
+        all.add_pairs(&t.report.histogram);
+    }
+    let at = |q: f64| all.quantile(q) as f64 * 1e-9 / transfers(plan, kind, used[0]);
+    let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / transfers(plan, kind, used[0]);
+    Some(Percentiles { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: longest })
+}

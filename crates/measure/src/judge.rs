@@ -1,0 +1,186 @@
+//! Warnings: what a reader of the figures must know, its likely cause, and what to do.
+
+use transport::Kind;
+use units::{Bytes, Seconds, Share};
+
+use crate::Pattern;
+use crate::event::{Figures, Plan, Trial, Warning, Why};
+
+/// A point as the judge sees it.
+pub struct Judged<'a> {
+    /// Bytes.
+    pub size: u64,
+    /// Its figures.
+    pub figures: Figures,
+    /// Its trials.
+    pub trials: &'a [Trial],
+    /// Why it ended.
+    pub ended: Option<Why>,
+}
+
+/// Half-width of an interval, as a share of the median, beyond which a figure is of no use for most ends.
+const UNUSABLE: f64 = 0.10;
+/// Share of a CPU that others may take before it is worth a word.
+const FOREIGN: f64 = 0.05;
+/// A single iteration this many medians long is a pause.
+const PAUSE: f64 = 20.0;
+/// Share of the time spent in pauses before it is worth a word.
+const PAUSED: f64 = 0.05;
+/// Shortest pause that counts, seconds: shorter ones are the machine's own interrupts.
+const PAUSE_LEAST: f64 = 5e-3;
+
+fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
+    Warning { code: code.into(), path: None, sizes, text }
+}
+
+/// The transport can't carry the largest sizes asked for.
+pub fn capped(kind: Kind, most: u64) -> Warning {
+    let text = format!("{kind} carries blocks of at most {}; larger sizes are left out", Bytes(most));
+    warning("capped", vec![most], text)
+}
+
+/// The survey stopped before the largest size.
+pub fn stopped_short(size: u64, expected: f64, too_slow: bool) -> Warning {
+    let why = if too_slow {
+        "the paper's rule ends a curve where one block takes longer than a second".to_owned()
+    } else {
+        "the time for the curve would be spent on it alone (--budget gives more)".to_owned()
+    };
+    let text = format!(
+        "sizes from {} up are left out: a block would take about {}, and {why}",
+        Bytes(size),
+        Seconds(expected)
+    );
+    warning("stopped-short", vec![size], text)
+}
+
+/// Everything that the figures of a path call for.
+pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<f64>) -> Vec<Warning> {
+    let mut all = Vec::new();
+    let busy = foreign.filter(|f| *f > FOREIGN);
+    if let Some(share) = busy {
+        let text = format!(
+            "other processes took {} of one CPU on the pinned CPUs during the run; stop them, or pin to CPUs they don't use (--pin A,B)",
+            Share(share)
+        );
+        all.push(warning("foreign-cpu", Vec::new(), text));
+    }
+    all.extend(noisy(points, busy));
+    all.extend(unsettled(plan, points));
+    all.extend(paused(plan, points));
+    all.extend(unreliable(kind, points));
+    if plan.schedule == crate::event::Schedule::Netpipe {
+        let text = "intervals of the netpipe schedule come from trials one after another: they miss what differs between \
+                    runs, which --schedule adaptive measures";
+        all.push(warning("one-block", Vec::new(), text.into()));
+    }
+    all
+}
+
+fn width(f: &Figures) -> f64 {
+    (f.high - f.low) / 2.0 / f.median
+}
+
+fn noisy(points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
+    let bad: Vec<&Judged<'_>> =
+        points.iter().filter(|p| p.figures.blocks > 1 && width(&p.figures) > UNUSABLE).collect();
+    let worst = bad.iter().max_by(|a, b| width(&a.figures).total_cmp(&width(&b.figures)))?;
+    // The spread within a block against the spread between blocks tells whether a connection's fate or the moment decides.
+    let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
+    let cause = if busy.is_some() {
+        "other processes on the pinned CPUs"
+    } else if within < UNUSABLE {
+        "each connection settles at a level of its own (placement of memory and processes); more blocks (--budget) average over it"
+    } else {
+        "the machine itself is unsteady (shared host, frequency changes, interrupts); pipegauge doctor looks for causes"
+    };
+    let text = format!(
+        "{} of {} points are known to no better than {} (worst: {} at {}); likely cause: {cause}",
+        bad.len(),
+        points.len(),
+        Share(UNUSABLE),
+        Share(width(&worst.figures)),
+        Bytes(worst.size),
+    );
+    Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
+}
+
+/// Spread of chunks within trials: the median over trials of (median - min) / median.
+fn spread_within(trials: &[Trial]) -> f64 {
+    let spreads: Vec<f64> = trials
+        .iter()
+        .filter(|t| t.report.median > 0.0)
+        .map(|t| (t.report.median - t.report.min) / t.report.median)
+        .collect();
+    if spreads.is_empty() { 0.0 } else { stats::median(&spreads) }
+}
+
+fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
+    let open: Vec<u64> = points.iter().filter(|p| p.ended == Some(Why::Budget)).map(|p| p.size).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} of {} points did not reach a precision of {} within {}; --budget gives more time, --precision asks for less",
+        open.len(),
+        points.len(),
+        Share(plan.precision),
+        Seconds(plan.budget),
+    );
+    Some(warning("not-converged", open, text))
+}
+
+/// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one
+/// iteration; the time tells.
+fn paused(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
+    if plan.rate.is_some() {
+        return None;
+    }
+    let (mut total, mut stood, mut pauses, mut longest) = (0.0, 0.0, 0u64, 0.0f64);
+    for t in points.iter().flat_map(|p| p.trials) {
+        total += t.report.seconds;
+        let least = (t.report.median * PAUSE).max(PAUSE_LEAST);
+        if t.report.histogram.is_empty() {
+            // Chunks: the longest is all that is known of a pause.
+            let chunk = t.report.max;
+            if t.report.median > 0.0 && t.report.seconds - t.report.median * t.report.repeats as f64 > least {
+                let lost = t.report.seconds - t.report.median * t.report.repeats as f64;
+                (stood, pauses, longest) = (stood + lost, pauses + 1, longest.max(lost.max(chunk)));
+            }
+            continue;
+        }
+        for &(ns, n) in t.report.histogram.iter().filter(|(ns, _)| *ns as f64 * 1e-9 > least) {
+            let s = ns as f64 * 1e-9;
+            (stood, pauses, longest) = (stood + s * n as f64, pauses + n, longest.max(s));
+        }
+    }
+    if total <= 0.0 || stood / total < PAUSED {
+        return None;
+    }
+    let how = if matches!(plan.pattern, Pattern::PingPong | Pattern::Request | Pattern::Connect) {
+        "a closed loop sends nothing meanwhile, so its percentiles hide what a user would have waited; --rate N sends on \
+         schedule and charges the wait"
+    } else {
+        "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
+    };
+    let text = format!(
+        "the path stood still for {} of the time, in {pauses} pauses of up to {}: {how}",
+        Share(stood / total),
+        Seconds(longest)
+    );
+    Some(warning("closed-loop", Vec::new(), text))
+}
+
+fn unreliable(kind: Kind, points: &[Judged<'_>]) -> Option<Warning> {
+    let lossy: Vec<&Judged<'_>> = points.iter().filter(|p| p.figures.loss > 0.0).collect();
+    let worst = lossy.iter().max_by(|a, b| a.figures.loss.total_cmp(&b.figures.loss))?;
+    let text = format!(
+        "{kind} lost blocks at {} of {} sizes, at worst {} at {}; times are those of the blocks that arrived \
+         (--sockbuf with a larger buffer often helps)",
+        lossy.len(),
+        points.len(),
+        Share(worst.figures.loss),
+        Bytes(worst.size),
+    );
+    Some(warning("loss", lossy.iter().map(|p| p.size).collect(), text))
+}

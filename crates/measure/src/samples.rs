@@ -1,0 +1,104 @@
+//! The times of a trial's chunks, kept in memory that was touched before the first of them.
+
+/// Chunk times of one trial. Recording is one store; everything else waits until the trial is over.
+pub struct Samples {
+    chunk: u64,
+    times: Vec<u64>,
+    room: usize,
+    odd: Vec<(u64, u64)>,
+}
+
+/// What the samples say, seconds an iteration.
+pub struct Sampled {
+    /// Median of the chunks.
+    pub median: f64,
+    /// Shortest.
+    pub min: f64,
+    /// Longest.
+    pub max: f64,
+    /// (nanoseconds, count) of single iterations; empty where chunks held more than one.
+    pub histogram: Vec<(u64, u64)>,
+}
+
+/// Most samples a trial keeps; a longer trial keeps the first so many and its total time.
+const MOST: u64 = 1 << 20;
+
+impl Samples {
+    /// Room for `count` chunks of `chunk` iterations.
+    pub fn new(count: u64, chunk: u64) -> Self {
+        let room = count.min(MOST) as usize;
+        let mut times = vec![1; room];
+        times.clear();
+        Self { chunk, times, room, odd: Vec::new() }
+    }
+
+    /// A chunk of `iterations` took `nanoseconds`. The last chunk may be shorter than the others.
+    #[inline(always)]
+    pub fn push(&mut self, nanoseconds: u64, iterations: u64) {
+        if iterations != self.chunk {
+            self.odd = vec![(nanoseconds, iterations)];
+        } else if self.times.len() < self.room {
+            self.times.push(nanoseconds);
+        }
+    }
+
+    /// Median, extremes and histogram.
+    pub fn figures(mut self) -> Sampled {
+        if self.times.is_empty() {
+            let Some((t, n)) = self.odd.first().copied() else {
+                return Sampled { median: 0.0, min: 0.0, max: 0.0, histogram: Vec::new() };
+            };
+            let t = t as f64 / (n as f64 * 1e9);
+            return Sampled { median: t, min: t, max: t, histogram: Vec::new() };
+        }
+        let histogram = if self.chunk == 1 {
+            let mut h = stats::Histogram::new();
+            self.times.iter().for_each(|&t| h.record(t));
+            h.pairs()
+        } else {
+            Vec::new()
+        };
+        self.times.sort_unstable();
+        let (n, t) = (self.times.len(), &self.times);
+        let seconds = |ns: f64| ns / (self.chunk as f64 * 1e9);
+        Sampled {
+            median: seconds((t[(n - 1) / 2] + t[n / 2]) as f64 / 2.0),
+            min: seconds(t[0] as f64),
+            max: seconds(t[n - 1] as f64),
+            histogram,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_last_chunk_does_not_bend_the_median() {
+        let mut s = Samples::new(4, 10);
+        for t in [100, 120, 110] {
+            s.push(t, 10);
+        }
+        s.push(900, 3);
+        let f = s.figures();
+        assert_eq!((f.min, f.median, f.max), (1e-8, 1.1e-8, 1.2e-8));
+        assert!(f.histogram.is_empty());
+    }
+
+    #[test]
+    fn a_trial_shorter_than_a_chunk_still_has_a_time() {
+        let mut s = Samples::new(1, 1000);
+        s.push(500, 5);
+        assert_eq!(s.figures().median, 1e-7);
+    }
+
+    #[test]
+    fn single_iterations_make_a_histogram() {
+        let mut s = Samples::new(3, 1);
+        [5_000, 5_000, 9_000].into_iter().for_each(|t| s.push(t, 1));
+        let f = s.figures();
+        assert_eq!(f.median, 5e-6);
+        assert_eq!(f.histogram.iter().map(|(_, n)| n).sum::<u64>(), 3);
+    }
+}

@@ -1,0 +1,114 @@
+//! Sessions that need no second process: memcpy, where one process copies both ways, and the theoretical link, which
+//! plays its own far side.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use transport::clock::{Clock, Monotonic};
+use transport::memcpy::Memcpy;
+use transport::settings::Effective;
+use transport::theory::{FarRole, TheoryLink};
+use transport::{Capabilities, Kind, LinkError, Settings};
+
+use crate::session::Party;
+use crate::{Buffers, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, near};
+
+/// The session of a transport that is not two-ended.
+pub struct Solo {
+    link: Ends,
+    buffers: Buffers,
+    stop: Arc<AtomicBool>,
+}
+
+#[allow(clippy::large_enum_variant, reason = "there is one a path")]
+enum Ends {
+    Memcpy(Memcpy),
+    Theory(TheoryLink),
+}
+
+impl Solo {
+    /// A session of `kind`, which must be memcpy or theory. `stop` ends it between trials.
+    pub fn new(kind: Kind, settings: &Settings, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
+        let link = match kind {
+            Kind::Memcpy => Ends::Memcpy(Memcpy::new()),
+            Kind::Theory => Ends::Theory(TheoryLink::new(&settings.theory, settings.loss_timeout)),
+            _ => return Err(LinkError::Unsupported("be measured within one process").into()),
+        };
+        Ok(Self { link, buffers: Buffers::new(true), stop })
+    }
+}
+
+impl Session for Solo {
+    fn kind(&self) -> Kind {
+        match self.link {
+            Ends::Memcpy(_) => Kind::Memcpy,
+            Ends::Theory(_) => Kind::Theory,
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.kind().capabilities()
+    }
+
+    fn open(&mut self, block: u32) -> Result<Party, SessionError> {
+        // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes what it costs.
+        self.buffers = Buffers::new(true);
+        match &mut self.link {
+            Ends::Memcpy(link) => *link = Memcpy::new(),
+            Ends::Theory(link) => link.connect(u64::from(block)),
+        }
+        Ok(Party { far: None, near_effective: Effective::default(), far_effective: Effective::default() })
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        if self.stop.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(SessionError::Interrupted);
+        }
+        match &mut self.link {
+            Ends::Memcpy(link) => near::run(link, &Monotonic, spec, &mut self.buffers),
+            Ends::Theory(link) => modelled(link, spec, &mut self.buffers),
+        }
+    }
+
+    fn close(&mut self) {}
+
+    fn now(&self) -> u64 {
+        match &self.link {
+            Ends::Memcpy(_) => Monotonic.now(),
+            Ends::Theory(link) => link.clock().now(),
+        }
+    }
+}
+
+/// A trial on the modelled path, whose far side reacts as the pattern has it.
+fn modelled(link: &mut TheoryLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<TrialReport, SessionError> {
+    let role = match spec.pattern {
+        Pattern::PingPong => FarRole::Echo,
+        Pattern::Stream => FarRole::Sink,
+        Pattern::Burst => FarRole::Burst { count: spec.burst },
+        Pattern::Bidirectional => FarRole::Mirror,
+        Pattern::Request => FarRole::Answer { response: spec.response },
+        Pattern::Connect => return Err(LinkError::Unsupported("make connections").into()),
+    };
+    link.set_role(role);
+    // A far side that makes up its answers can't be held against what this side would have sent.
+    let spec = &TrialSpec { check: spec.check && spec.pattern == Pattern::PingPong, ..spec.clone() };
+    link.keep_contents(spec.check);
+    let clock = link.clock().clone();
+    let report = near::run(link, &clock, spec, buffers)?;
+    let seen = link.far_report();
+    Ok(TrialReport {
+        far: FarReport {
+            seconds: if spec.pattern == Pattern::Stream {
+                seen.last_byte_ns.saturating_sub(seen.first_byte_ns) as f64 * 1e-9
+            } else {
+                0.0
+            },
+            bytes: if spec.pattern == Pattern::Stream { seen.bytes } else { 0 },
+            received: seen.received,
+            lost: seen.lost,
+            ..FarReport::default()
+        },
+        ..report
+    })
+}

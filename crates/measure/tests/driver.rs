@@ -1,0 +1,252 @@
+//! The driver against paths whose truth is known: a mock session with a clock of its own, so that nothing here depends
+//! on the machine.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+
+use measure::event::{Calibration, Plan, PointEnded, Schedule, Why};
+use measure::session::Party;
+use measure::{Cache, Event, Pattern, Session, SessionError, TrialReport, TrialSpec};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use transport::settings::Effective;
+use transport::{Capabilities, Kind, LinkError, Settings};
+
+/// A path whose one-way time is a function of size, with noise shared by a connection and noise of each trial.
+struct Fake {
+    time: Box<dyn Fn(u64) -> f64>,
+    between: f64,
+    within: f64,
+    level: f64,
+    now: f64,
+    rng: ChaCha8Rng,
+    fail_after: Option<u32>,
+    trials: u32,
+    opened: u32,
+}
+
+impl Fake {
+    fn new(seed: u64, time: impl Fn(u64) -> f64 + 'static) -> Self {
+        Self {
+            time: Box::new(time),
+            between: 0.02,
+            within: 0.01,
+            level: 1.0,
+            now: 0.0,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            fail_after: None,
+            trials: 0,
+            opened: 0,
+        }
+    }
+
+    fn noise(&mut self, sigma: f64) -> f64 {
+        // Sum of uniforms: close enough to normal.
+        let z: f64 = (0..12).map(|_| self.rng.random::<f64>()).sum::<f64>() - 6.0;
+        (sigma * z).exp()
+    }
+}
+
+impl Session for Fake {
+    fn kind(&self) -> Kind {
+        Kind::Tcp
+    }
+    fn capabilities(&self) -> Capabilities {
+        Kind::Tcp.capabilities()
+    }
+    fn open(&mut self, _: u32) -> Result<Party, SessionError> {
+        self.level = self.noise(self.between);
+        self.now += 5e-3;
+        self.opened += 1;
+        Ok(Party { far: None, near_effective: Effective::default(), far_effective: Effective::default() })
+    }
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        self.trials += 1;
+        if self.fail_after.is_some_and(|n| self.trials > n) {
+            return Err(LinkError::Closed { doing: "receiving" }.into());
+        }
+        let each = 2.0 * (self.time)(spec.size) * self.level * self.noise(self.within);
+        let seconds = each * spec.repeats as f64;
+        self.now += seconds + each * spec.warmup as f64 + 2e-4;
+        Ok(TrialReport { repeats: spec.repeats, seconds, median: each, min: each, max: each, ..TrialReport::default() })
+    }
+    fn close(&mut self) {}
+    fn now(&self) -> u64 {
+        (self.now * 1e9) as u64
+    }
+}
+
+fn plan() -> Plan {
+    Plan {
+        transports: vec![Kind::Tcp],
+        pattern: Pattern::PingPong,
+        schedule: Schedule::Adaptive,
+        from: 1,
+        to: 8 << 20,
+        step: None,
+        sizes: None,
+        perturb: 3,
+        trials: None,
+        repeats: None,
+        precision: 0.01,
+        budget: 12.0,
+        response: 1,
+        burst: 500,
+        rate: None,
+        check: false,
+        align: 4096,
+        offset: (0, 0),
+        cache: Cache::Warm,
+        pool: 0,
+        reconnect: false,
+        pin: None,
+        seed: 1,
+        settings: Settings::default(),
+    }
+}
+
+fn calibration() -> Calibration {
+    Calibration { clock_cost_ns: 25.0, clock_step_ns: 1.0, loop_cost_ns: 2.0 }
+}
+
+fn line(size: u64) -> f64 {
+    10e-6 + size as f64 * 2.2e-10
+}
+
+fn run(plan: &Plan, session: Fake) -> (Vec<Event>, measure::Outcome) {
+    let mut events = Vec::new();
+    let outcome = measure::run(
+        plan,
+        calibration(),
+        vec![Box::new(session)],
+        &mut |e: &Event| {
+            events.push(e.clone());
+            Ok(())
+        },
+        &AtomicBool::new(false),
+    );
+    (events, outcome)
+}
+
+fn points(events: &[Event]) -> Vec<&PointEnded> {
+    events.iter().filter_map(|e| if let Event::Point(p) = e { Some(p) } else { None }).collect()
+}
+
+#[test]
+fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_block() {
+    let (events, outcome) = run(&plan(), Fake::new(3, line));
+    assert!(outcome.error.is_none());
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    assert!(end.at < 12.0 * 1.15, "took {} s of 12", end.at);
+    let points = points(&events);
+    assert!(points.len() >= 124, "{} points", points.len());
+    for p in &points {
+        assert!(p.figures.blocks >= 6, "{} B was visited by {} blocks", p.size, p.figures.blocks);
+        assert!((p.figures.median / line(p.size) - 1.0).abs() < 0.05, "{} B: {}", p.size, p.figures.median);
+    }
+}
+
+#[test]
+fn a_quiet_path_settles_early_and_says_why() {
+    let mut quiet = Fake::new(3, line);
+    (quiet.between, quiet.within) = (0.001, 0.001);
+    let (events, outcome) = run(&plan(), quiet);
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    assert!(end.at < 10.0, "took {} s although 6 blocks were enough", end.at);
+    assert_eq!(outcome.unsettled, 0);
+    assert!(points(&events).iter().all(|p| p.why == Why::Precision));
+}
+
+#[test]
+fn the_order_of_a_block_is_random_but_the_seed_repeats_it() {
+    let order = |seed: u64| -> Vec<u64> {
+        let (events, _) = run(&Plan { seed, budget: 3.0, ..plan() }, Fake::new(3, line));
+        let trials = events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t) } else { None });
+        trials.filter(|t| t.block == 1 && !t.warmup).map(|t| t.size).collect()
+    };
+    assert_eq!(order(5), order(5));
+    assert_ne!(order(5), order(6));
+    let sorted: BTreeSet<u64> = order(5).into_iter().collect();
+    assert_ne!(order(5), sorted.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_planted_dip_of_a_twentieth_of_a_decade_is_found_every_time() {
+    for seed in 0..100 {
+        let start = 10f64.powf(1.3 + 5.4 * (seed as f64) / 100.0) as u64;
+        let end = (start as f64 * 10f64.powf(0.05)) as u64;
+        let dipped = move |s: u64| line(s) * if (start..end).contains(&s) { 1.6 } else { 1.0 };
+        let (events, _) = run(&Plan { seed, budget: 4.0, ..plan() }, Fake::new(seed, dipped));
+        let points = points(&events);
+        let inside = points.iter().filter(|p| (start..end).contains(&p.size)).collect::<Vec<_>>();
+        assert!(!inside.is_empty(), "seed {seed}: no size within {start}..{end}");
+        assert!(inside.iter().all(|p| p.figures.low > line(p.size) * 1.2), "seed {seed}: the dip does not show");
+        // Both edges are known to 2% of the size.
+        for edge in [start, end] {
+            let sizes = || points.iter().map(|p| p.size);
+            let below = sizes().filter(|s| *s < edge).max().unwrap();
+            let above = sizes().filter(|s| *s >= edge).min().unwrap();
+            assert!(
+                above - below <= (edge as f64 * 0.02).max(1.0) as u64,
+                "seed {seed}: edge {edge} lies between {below} and {above}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_foretold_range_holds_for_repeats_of_the_same_path() {
+    let (mut inside, mut all) = (0, 0);
+    for seed in 0..20 {
+        let one = run(&Plan { budget: 4.0, ..plan() }, Fake::new(seed, line)).0;
+        let two = run(&Plan { budget: 4.0, ..plan() }, Fake::new(seed + 1000, line)).0;
+        for a in points(&one) {
+            // Points end when they are known well enough, not in the order of their sizes.
+            let Some(b) = points(&two).into_iter().find(|b| b.size == a.size) else { continue };
+            all += 1;
+            inside += u32::from((a.figures.repeat_low..=a.figures.repeat_high).contains(&b.figures.median));
+        }
+    }
+    assert!(f64::from(inside) / f64::from(all) > 0.9, "{inside} of {all}");
+}
+
+#[test]
+fn netpipe_measures_its_124_sizes_three_times_each() {
+    let (events, outcome) = run(&Plan { schedule: Schedule::Netpipe, ..plan() }, Fake::new(3, line));
+    assert!(outcome.error.is_none());
+    let points = points(&events);
+    assert_eq!(points.len(), 124);
+    assert!(points.iter().all(|p| p.figures.trials == 3 && p.why == Why::Trials));
+    assert_eq!(points.last().unwrap().size, 8_388_611);
+}
+
+#[test]
+fn a_path_that_breaks_keeps_what_was_measured() {
+    let mut broken = Fake::new(3, line);
+    broken.fail_after = Some(600);
+    let (events, outcome) = run(&plan(), broken);
+    assert!(outcome.short());
+    assert!(outcome.error.unwrap().to_string().contains("closed the connection"));
+    assert!(points(&events).len() > 100);
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    assert!(end.error.is_some());
+}
+
+#[test]
+fn exact_sizes_and_trials_are_kept_to() {
+    let exact = Plan { sizes: Some(vec![1, 64, 4096]), trials: Some(4), repeats: Some(20), ..plan() };
+    let (events, _) = run(&exact, Fake::new(3, line));
+    let points = points(&events);
+    assert_eq!(points.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 64, 4096]);
+    assert!(points.iter().all(|p| p.figures.trials == 4 && p.figures.iterations == 80), "{points:?}");
+}
+
+#[test]
+fn slow_links_end_at_the_papers_rule() {
+    // 10 kbit/s: a block of 4 KiB takes over three seconds.
+    let slow = |s: u64| 1e-3 + s as f64 * 8.0 / 10e3;
+    let (events, outcome) = run(&Plan { budget: 60.0, ..plan() }, Fake::new(3, slow));
+    assert!(outcome.error.is_none());
+    assert!(events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "stopped-short")));
+    assert!(points(&events).iter().all(|p| p.figures.median < 3.0));
+}
