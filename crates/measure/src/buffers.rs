@@ -32,7 +32,7 @@ pub struct Slots<'a> {
 impl Slots<'_> {
     /// The memory of the next block.
     #[inline(always)]
-    pub fn next(&mut self) -> &mut [u8] {
+    pub fn slot(&mut self) -> &mut [u8] {
         let start = self.at;
         if self.count > 1 {
             self.at += self.stride;

@@ -107,7 +107,7 @@ impl<L: Link> Side<'_, L> {
 
     fn echo(&mut self) -> Result<(), SessionError> {
         while self.report.received < self.iterations() {
-            let block = self.into.next();
+            let block = self.into.slot();
             if let Err(e) = self.link.recv(block) {
                 if self.over(e)? {
                     break;
@@ -123,7 +123,7 @@ impl<L: Link> Side<'_, L> {
 
     fn answer(&mut self) -> Result<(), SessionError> {
         while self.report.received < self.iterations() {
-            let block = self.into.next();
+            let block = self.into.slot();
             if let Err(e) = self.link.recv(block) {
                 if self.over(e)? {
                     break;
@@ -131,7 +131,7 @@ impl<L: Link> Side<'_, L> {
                 continue;
             }
             self.check.verify(block, self.report.received);
-            let response = self.out.next();
+            let response = self.out.slot();
             self.check.fill(response, self.report.received);
             self.link.send(response)?;
             self.came();
@@ -143,12 +143,12 @@ impl<L: Link> Side<'_, L> {
         let burst = self.spec.burst;
         for i in 0..self.iterations() {
             for b in 0..burst {
-                let block = self.into.next();
+                let block = self.into.slot();
                 self.link.recv(block)?;
                 self.check.verify(block, i * burst + b);
                 self.came();
             }
-            self.link.send(self.out.next())?;
+            self.link.send(self.out.slot())?;
             self.link.flush()?;
         }
         Ok(())
@@ -156,9 +156,9 @@ impl<L: Link> Side<'_, L> {
 
     fn mirror(&mut self) -> Result<(), SessionError> {
         for i in 0..self.iterations() {
-            let response = self.out.next();
+            let response = self.out.slot();
             self.check.fill(response, i);
-            let block = self.into.next();
+            let block = self.into.slot();
             match self.link.exchange(response, block) {
                 Ok(()) => {
                     self.check.verify(block, i);
@@ -181,7 +181,7 @@ impl<L: Link> Side<'_, L> {
         let (mut first, mut last, mut bytes) = (None, 0, 0);
         let all = self.iterations();
         while self.report.received < all {
-            let block = self.into.next();
+            let block = self.into.slot();
             let begins = first.is_none() && self.report.received >= self.spec.warmup;
             let outcome = if begins && semantics == Semantics::Stream {
                 let (head, tail) = block.split_at_mut(1);

@@ -14,12 +14,13 @@
 //! | [`sizes`] | which sizes: the paper's schedule, and what lies between |
 //! | [`refine`] | where the curve bends or jumps, so that it needs more sizes |
 //! | [`driver`] | blocks of several paths taking turns, and how a run ends |
-//! | [`path`] | one path: its points, the time each gets, when it is done |
+//! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
 //! | [`judge`] | warnings: what a reader of the figures must know |
 //! | [`event`] | what happens, as it happens; the run file's lines |
 
+mod block;
 pub mod buffers;
 pub mod calibrate;
 pub mod content;
@@ -38,6 +39,7 @@ pub mod sizes;
 pub mod solo;
 pub mod spec;
 pub mod support;
+mod survey;
 
 pub use buffers::Buffers;
 pub use calibrate::calibrate;

@@ -90,17 +90,17 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
     #[inline(always)]
     fn once(&mut self, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
         match self.spec.pattern {
-            Pattern::Bidirectional => self.link.exchange(out.next(), into.next()),
+            Pattern::Bidirectional => self.link.exchange(out.slot(), into.slot()),
             Pattern::Burst => {
                 for _ in 0..self.spec.burst {
-                    self.link.send(out.next())?;
+                    self.link.send(out.slot())?;
                 }
                 self.link.flush()?;
-                self.link.recv(into.next())
+                self.link.recv(into.slot())
             }
             _ => {
-                self.link.send(out.next())?;
-                self.link.recv(into.next())
+                self.link.send(out.slot())?;
+                self.link.recv(into.slot())
             }
         }
     }
@@ -152,9 +152,9 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             let mut took = 0;
             let mut outcome = Ok(());
             for b in 0..blocks {
-                let block = out.next();
+                let block = out.slot();
                 content::fill(block, spec.seed, iteration.wrapping_mul(blocks).wrapping_add(b), Writer::Near);
-                let answer = into.next();
+                let answer = into.slot();
                 let begin = self.clock.now();
                 outcome = match spec.pattern {
                     Pattern::Bidirectional => self.link.exchange(block, answer),
@@ -197,7 +197,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             let now = self.clock.now();
             if sent < all && sent - done < window && now >= due(sent) {
                 self.tally.late += u64::from((now - due(sent)) as f64 > gap * 0.05);
-                let block = out.next();
+                let block = out.slot();
                 if spec.check {
                     content::fill(block, spec.seed, if self.moving { sent } else { 0 }, Writer::Near);
                 }
@@ -219,7 +219,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             };
             let outcome = match self.link.ready(wait) {
                 Ok(true) => {
-                    let answer = into.next();
+                    let answer = into.slot();
                     self.link.recv(answer).map(|()| {
                         if spec.check && self.tally.wrong.is_none() {
                             let iteration = if self.moving { done } else { 0 };
@@ -232,7 +232,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
                 }
                 Ok(false) if sent == all || sent - done >= window => {
                     // The window is full or all is sent: wait for an answer, as patiently as the link is.
-                    let answer = into.next();
+                    let answer = into.slot();
                     self.link.recv(answer).map(|()| true)
                 }
                 Ok(false) => Ok(false),
@@ -265,7 +265,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             if i == spec.warmup {
                 start = self.clock.now();
             }
-            let block = out.next();
+            let block = out.slot();
             if spec.check {
                 content::fill(block, spec.seed, if self.moving { i } else { 0 }, Writer::Near);
             }

@@ -1,64 +1,50 @@
 //! One path of a run: its points, its time, and the steps that the driver takes it through.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use transport::Kind;
 
 use crate::driver::{RunError, Teller};
 use crate::event::{
     BlockOpened, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
 };
-use crate::refine::{self, Look, Seen};
-use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, sizes};
+use crate::{Pattern, Session, TrialSpec, figures, judge};
 
-/// Share of the budget that the survey may take.
-const SURVEY: f64 = 0.12;
-/// Length of a survey trial, seconds.
-const SURVEY_TRIAL: f64 = 1.5e-3;
-/// A block that takes longer one way than this is the last size (the paper's stop rule), seconds.
-const TOO_SLOW: f64 = 1.0;
-/// Sizes that refinement may add to a path.
-const ADDED: usize = 64;
 /// Fewest iterations of a trial.
-const FEWEST: u64 = 3;
+pub(crate) const FEWEST: u64 = 3;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
-/// Fewest blocks after which a point can be settled.
-const SETTLED_BLOCKS: u32 = 6;
 
 /// One path of a run as the driver sees it.
 pub struct PathRun<'a> {
     /// What was asked.
     pub plan: &'a Plan,
-    session: Box<dyn Session + 'a>,
-    teller: &'a Teller<'a>,
-    calibration: Calibration,
-    number: u32,
-    kind: Kind,
-    points: BTreeMap<u64, Point>,
+    pub(crate) session: Box<dyn Session + 'a>,
+    pub(crate) teller: &'a Teller<'a>,
+    pub(crate) calibration: Calibration,
+    pub(crate) number: u32,
+    pub(crate) kind: Kind,
+    pub(crate) points: BTreeMap<u64, Point>,
     /// Sizes above this take longer than the stop rule allows.
-    ceiling: u64,
-    started: u64,
-    spent: f64,
-    announced: bool,
-    done: bool,
-    foreign: Vec<f64>,
+    pub(crate) ceiling: u64,
+    pub(crate) started: u64,
+    pub(crate) spent: f64,
+    pub(crate) announced: bool,
+    pub(crate) done: bool,
+    pub(crate) foreign: Vec<f64>,
     /// Measured cost of a trial beyond its iterations, seconds.
-    overhead: f64,
-    counted: u64,
+    pub(crate) overhead: f64,
+    pub(crate) counted: u64,
 }
 
 #[derive(Default)]
-struct Point {
-    trials: Vec<Trial>,
+pub(crate) struct Point {
+    pub(crate) trials: Vec<Trial>,
     /// Seconds an iteration, as last seen; 0 while unknown.
-    estimate: f64,
-    ended: Option<Why>,
+    pub(crate) estimate: f64,
+    pub(crate) ended: Option<Why>,
     /// Half-width of the interval as a share of the median.
-    width: f64,
+    pub(crate) width: f64,
 }
 
 impl<'a> PathRun<'a> {
@@ -207,7 +193,7 @@ impl<'a> PathRun<'a> {
         self.figures(size, 0.0).map_or(0.0, |f| f.min)
     }
 
-    fn figures(&self, size: u64, sigma: f64) -> Option<Figures> {
+    pub(crate) fn figures(&self, size: u64, sigma: f64) -> Option<Figures> {
         let trials: Vec<&Trial> = self.points.get(&size)?.trials.iter().collect();
         figures::figures(self.plan, self.kind, &trials, sigma)
     }
@@ -224,7 +210,7 @@ impl<'a> PathRun<'a> {
     }
 
     /// Log standard deviation between blocks, pooled over the path's points.
-    fn shared_sigma(&self) -> f64 {
+    pub(crate) fn shared_sigma(&self) -> f64 {
         let blocks: Vec<Vec<f64>> = self
             .points
             .values()
@@ -241,16 +227,16 @@ impl<'a> PathRun<'a> {
         (self.session.now() - self.started) as f64 * 1e-9
     }
 
-    fn tell(&self, event: &Event) -> Result<(), RunError> {
+    pub(crate) fn tell(&self, event: &Event) -> Result<(), RunError> {
         self.teller.tell(event)
     }
 
-    fn warn(&self, warning: Warning) -> Result<(), RunError> {
+    pub(crate) fn warn(&self, warning: Warning) -> Result<(), RunError> {
         self.tell(&Event::Warning(Warning { path: Some(self.number), ..warning }))
     }
 
     /// Iterations that take about `slice` seconds.
-    fn repeats(&self, size: u64, slice: f64) -> u64 {
+    pub(crate) fn repeats(&self, size: u64, slice: f64) -> u64 {
         if let Some(n) = self.plan.repeats {
             return n;
         }
@@ -263,182 +249,6 @@ impl<'a> PathRun<'a> {
             10.0
         };
         (n as u64).clamp(FEWEST, MOST)
-    }
-
-    /// The first look at every size: short trials, ascending, so that each knows about how long it will take.
-    pub fn survey(&mut self) -> Result<(), RunError> {
-        let all = sizes::planned(self.plan, self.most());
-        let asked = self.plan.sizes.as_ref().map_or(self.plan.to, |s| s.iter().max().copied().unwrap_or(0));
-        self.open(0, all.len() as u32)?;
-        if asked > self.most() {
-            self.warn(judge::capped(self.kind, self.most()))?;
-        }
-        let begin = self.session.now();
-        if let Some(&first) = all.first() {
-            // What a first connection costs beside the path (page faults, slow start) is not the size's doing.
-            self.trial(first, FEWEST * 4, 0, true)?;
-        }
-        let mut reached = 0;
-        for &size in &all {
-            let elapsed = (self.session.now() - begin) as f64 * 1e-9;
-            let expected = self.estimate(size);
-            if reached > 0 && (expected > 2.0 * TOO_SLOW || elapsed + expected * FEWEST as f64 > self.plan.budget) {
-                self.ceiling = reached;
-                self.warn(judge::stopped_short(size, expected, expected > 2.0 * TOO_SLOW))?;
-                break;
-            }
-            let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
-            let n = self.repeats(size, slice);
-            self.trial(size, n, 0, true)?;
-            reached = size;
-        }
-        if self.plan.schedule == Schedule::Adaptive && self.plan.sizes.is_none() && self.plan.step.is_none() {
-            self.refine(0, 40)?;
-        }
-        self.spent += (self.session.now() - begin) as f64 * 1e-9;
-        Ok(())
-    }
-
-    /// Looks closer where the curve jumps, at most `rounds` times, within the survey's share of the time.
-    pub fn refine(&mut self, block: u32, rounds: u32) -> Result<(), RunError> {
-        let begin = self.session.now();
-        for _ in 0..rounds {
-            let looks = refine::looks(&self.seen(), self.noise(), 16);
-            let room = ADDED.saturating_sub(self.added());
-            let looks: Vec<Look> = looks.into_iter().filter(|l| room > 0 || matches!(l, Look::Again(_))).collect();
-            let took = (self.session.now() - begin) as f64 * 1e-9;
-            if looks.is_empty() || took > self.plan.budget * SURVEY {
-                break;
-            }
-            for look in looks {
-                let (Look::Again(size) | Look::Between(size)) = look;
-                let n = self.repeats(size, SURVEY_TRIAL);
-                self.trial(size, n, block, true)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn added(&self) -> usize {
-        self.points.len().saturating_sub(sizes::planned(self.plan, self.most()).len())
-    }
-
-    /// Every size as seen so far: the median of its trials.
-    fn seen(&self) -> Vec<Seen> {
-        self.points
-            .iter()
-            .filter_map(|(&size, p)| {
-                let times: Vec<f64> = p.trials.iter().filter_map(|t| typical(self.plan, self.kind, t)).collect();
-                (!times.is_empty()).then(|| Seen { size, seconds: stats::median(&times), trials: times.len() as u32 })
-            })
-            .collect()
-    }
-
-    /// Log standard deviation of single trials, from sizes that were tried more than once and from near neighbours.
-    fn noise(&self) -> f64 {
-        let near: Vec<f64> = self
-            .seen()
-            .windows(2)
-            .filter(|w| (w[1].size as f64 / w[0].size as f64) < 1.12)
-            .map(|w| (w[1].seconds / w[0].seconds).ln().abs())
-            .collect();
-        // Median absolute difference of two draws, to a standard deviation.
-        if near.is_empty() { 0.05 } else { stats::median(&near) / (0.6745 * std::f64::consts::SQRT_2) }
-    }
-
-    /// Lets a fresh connection come to rest: short trials of a middling size until they show no trend.
-    fn warm_up(&mut self, block: u32) -> Result<(), RunError> {
-        let Some(size) = self.points.keys().rev().find(|s| **s <= 65_536).or(self.points.keys().next()).copied() else {
-            return Ok(());
-        };
-        let mut series = Vec::new();
-        for _ in 0..25 {
-            let n = self.repeats(size, SURVEY_TRIAL).min(self.plan.repeats.unwrap_or(u64::MAX));
-            self.trial(size, n, block, true)?;
-            series.push(self.estimate(size));
-            if series.len() >= 5 && series.len() - stats::warmup_end(&series) >= 5 {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// One block: every unsettled size once, in random order, within `time` seconds.
-    pub fn block(&mut self, block: u32, time: f64, rng: &mut ChaCha8Rng, stop: &AtomicBool) -> Result<(), RunError> {
-        let begin = self.session.now();
-        let mut order: Vec<u64> =
-            self.points.iter().filter(|(s, p)| **s <= self.ceiling && p.ended.is_none()).map(|(s, _)| *s).collect();
-        order.shuffle(rng);
-        self.open(block, order.len() as u32)?;
-        if self.plan.rate.is_none() {
-            self.warm_up(block)?;
-        }
-        let used = (self.session.now() - begin) as f64 * 1e-9;
-        let slice = self.slice(&order, time - used);
-        for size in order {
-            if stop.load(Ordering::Relaxed) {
-                return Err(RunError::Session { kind: self.kind, source: SessionError::Interrupted });
-            }
-            let n = self.repeats(size, slice * self.weight(size));
-            self.trial(size, n, block, false)?;
-            let spent = (self.session.now() - begin) as f64 * 1e-9;
-            if self.plan.trials.is_none() && spent > time * 1.5 && self.spent + spent > self.plan.budget {
-                break;
-            }
-        }
-        if let Some(share) = self.session.foreign_cpu() {
-            self.foreign.push(share);
-        }
-        self.spent += (self.session.now() - begin) as f64 * 1e-9;
-        Ok(())
-    }
-
-    /// How much of the time a point gets, against the others: the more uncertain, the more.
-    fn weight(&self, size: u64) -> f64 {
-        let width = self.points.get(&size).map_or(0.0, |p| p.width);
-        if width <= 0.0 { 1.0 } else { (width / self.plan.precision).sqrt().clamp(0.5, 3.0) }
-    }
-
-    /// Seconds for a trial of weight 1, so that all of `order` fit into `time`.
-    fn slice(&self, order: &[u64], time: f64) -> f64 {
-        let cost = |slice: f64| -> f64 {
-            order
-                .iter()
-                .map(|&s| (slice * self.weight(s)).max(FEWEST as f64 * self.estimate(s)) * 1.05 + self.overhead)
-                .sum()
-        };
-        let (mut low, mut high) = (0.0, time.max(1e-6));
-        for _ in 0..40 {
-            let middle = (low + high) / 2.0;
-            if cost(middle) > time { high = middle } else { low = middle }
-        }
-        low
-    }
-
-    /// Ends the points that are known well enough, and says how uncertain the others are.
-    pub fn settle(&mut self, block: u32) -> Result<(), RunError> {
-        let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
-        for size in open {
-            let Some(f) = self.figures(size, 0.0) else { continue };
-            let width = (f.high - f.low) / 2.0 / f.median;
-            if let Some(p) = self.points.get_mut(&size) {
-                p.width = width;
-            }
-            if self.plan.trials.is_none() && f.blocks >= SETTLED_BLOCKS && width <= self.plan.precision {
-                self.end_point(size, Why::Precision)?;
-            }
-        }
-        self.done = !self.wants_more(block);
-        Ok(())
-    }
-
-    /// Whether another block is worth its time.
-    fn wants_more(&self, block: u32) -> bool {
-        let open = self.points.values().any(|p| p.ended.is_none());
-        match self.plan.trials {
-            Some(n) => block < n,
-            None => open && self.spent < self.plan.budget * 0.97,
-        }
     }
 
     /// Ends what is still open, and says what a reader must know.
@@ -468,8 +278,4 @@ impl<'a> PathRun<'a> {
         }
         Ok(if self.plan.trials.is_some() { 0 } else { open.len() })
     }
-}
-
-fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
-    figures::blocks(plan, kind, &[trial]).first().map(|(_, t)| *t)
 }

@@ -1,0 +1,122 @@
+//! The first look at every size, the closer look where the curve jumps, and how a connection comes to rest.
+
+use transport::Kind;
+
+use crate::driver::RunError;
+use crate::event::{Plan, Schedule, Trial};
+use crate::path::{FEWEST, PathRun};
+use crate::refine::{self, Look, Seen};
+use crate::{figures, judge, sizes};
+
+/// Share of the budget that the survey may take.
+const SURVEY: f64 = 0.12;
+/// Length of a survey trial, seconds.
+const SURVEY_TRIAL: f64 = 1.5e-3;
+/// A block that takes longer one way than this is the last size (the paper's stop rule), seconds.
+const TOO_SLOW: f64 = 1.0;
+/// Sizes that refinement may add to a path.
+const ADDED: usize = 64;
+
+impl PathRun<'_> {
+    /// The first look at every size: short trials, ascending, so that each knows about how long it will take.
+    pub fn survey(&mut self) -> Result<(), RunError> {
+        let all = sizes::planned(self.plan, self.most());
+        let asked = self.plan.sizes.as_ref().map_or(self.plan.to, |s| s.iter().max().copied().unwrap_or(0));
+        self.open(0, all.len() as u32)?;
+        if asked > self.most() {
+            self.warn(judge::capped(self.kind, self.most()))?;
+        }
+        let begin = self.session.now();
+        if let Some(&first) = all.first() {
+            // What a first connection costs beside the path (page faults, slow start) is not the size's doing.
+            self.trial(first, FEWEST * 4, 0, true)?;
+        }
+        let mut reached = 0;
+        for &size in &all {
+            let elapsed = (self.session.now() - begin) as f64 * 1e-9;
+            let expected = self.estimate(size);
+            if reached > 0 && (expected > 2.0 * TOO_SLOW || elapsed + expected * FEWEST as f64 > self.plan.budget) {
+                self.ceiling = reached;
+                self.warn(judge::stopped_short(size, expected, expected > 2.0 * TOO_SLOW))?;
+                break;
+            }
+            let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
+            let n = self.repeats(size, slice);
+            self.trial(size, n, 0, true)?;
+            reached = size;
+        }
+        if self.plan.schedule == Schedule::Adaptive && self.plan.sizes.is_none() && self.plan.step.is_none() {
+            self.refine(0, 40)?;
+        }
+        self.spent += (self.session.now() - begin) as f64 * 1e-9;
+        Ok(())
+    }
+
+    /// Looks closer where the curve jumps, at most `rounds` times, within the survey's share of the time.
+    pub fn refine(&mut self, block: u32, rounds: u32) -> Result<(), RunError> {
+        let begin = self.session.now();
+        for _ in 0..rounds {
+            let looks = refine::looks(&self.seen(), self.noise(), 16);
+            let room = ADDED.saturating_sub(self.added());
+            let looks: Vec<Look> = looks.into_iter().filter(|l| room > 0 || matches!(l, Look::Again(_))).collect();
+            let took = (self.session.now() - begin) as f64 * 1e-9;
+            if looks.is_empty() || took > self.plan.budget * SURVEY {
+                break;
+            }
+            for look in looks {
+                let (Look::Again(size) | Look::Between(size)) = look;
+                let n = self.repeats(size, SURVEY_TRIAL);
+                self.trial(size, n, block, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn added(&self) -> usize {
+        self.points.len().saturating_sub(sizes::planned(self.plan, self.most()).len())
+    }
+
+    /// Every size as seen so far: the median of its trials.
+    fn seen(&self) -> Vec<Seen> {
+        self.points
+            .iter()
+            .filter_map(|(&size, p)| {
+                let times: Vec<f64> = p.trials.iter().filter_map(|t| typical(self.plan, self.kind, t)).collect();
+                (!times.is_empty()).then(|| Seen { size, seconds: stats::median(&times), trials: times.len() as u32 })
+            })
+            .collect()
+    }
+
+    /// Log standard deviation of single trials, from sizes that were tried more than once and from near neighbours.
+    fn noise(&self) -> f64 {
+        let near: Vec<f64> = self
+            .seen()
+            .windows(2)
+            .filter(|w| (w[1].size as f64 / w[0].size as f64) < 1.12)
+            .map(|w| (w[1].seconds / w[0].seconds).ln().abs())
+            .collect();
+        // Median absolute difference of two draws, to a standard deviation.
+        if near.is_empty() { 0.05 } else { stats::median(&near) / (0.6745 * std::f64::consts::SQRT_2) }
+    }
+
+    /// Lets a fresh connection come to rest: short trials of a middling size until they show no trend.
+    pub(crate) fn warm_up(&mut self, block: u32) -> Result<(), RunError> {
+        let Some(size) = self.points.keys().rev().find(|s| **s <= 65_536).or(self.points.keys().next()).copied() else {
+            return Ok(());
+        };
+        let mut series = Vec::new();
+        for _ in 0..25 {
+            let n = self.repeats(size, SURVEY_TRIAL).min(self.plan.repeats.unwrap_or(u64::MAX));
+            self.trial(size, n, block, true)?;
+            series.push(self.estimate(size));
+            if series.len() >= 5 && series.len() - stats::warmup_end(&series) >= 5 {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+    figures::blocks(plan, kind, &[trial]).first().map(|(_, t)| *t)
+}
