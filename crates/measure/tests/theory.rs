@@ -1,0 +1,148 @@
+//! The whole evaluator on the theoretical link: virtual time, exact answers.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use measure::event::{Calibration, Plan, PointEnded, Schedule};
+use measure::solo::Solo;
+use measure::{Cache, Event, Pattern};
+use transport::theory::{Dip, Theory};
+use transport::{Kind, Settings};
+
+fn plan(pattern: Pattern, theory: Theory) -> Plan {
+    Plan {
+        transports: vec![Kind::Theory],
+        pattern,
+        schedule: Schedule::Adaptive,
+        from: 1,
+        to: 1 << 20,
+        step: None,
+        sizes: None,
+        perturb: 3,
+        trials: None,
+        repeats: None,
+        precision: 0.01,
+        budget: 3.0,
+        response: 64,
+        burst: 50,
+        rate: None,
+        check: pattern == Pattern::PingPong,
+        align: 64,
+        offset: (0, 0),
+        cache: Cache::Warm,
+        pool: 0,
+        reconnect: false,
+        pin: None,
+        seed: 1,
+        settings: Settings { theory, ..Settings::default() },
+    }
+}
+
+fn run(plan: &Plan) -> (Vec<Event>, Vec<PointEnded>) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let session = Solo::new(Kind::Theory, &plan.settings, stop.clone()).unwrap();
+    let mut events = Vec::new();
+    let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
+    let outcome = measure::run(
+        plan,
+        calibration,
+        vec![Box::new(session)],
+        &mut |e: &Event| {
+            events.push(e.clone());
+            Ok(())
+        },
+        &stop,
+    );
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let points = events.iter().filter_map(|e| if let Event::Point(p) = e { Some(p.clone()) } else { None }).collect();
+    (events, points)
+}
+
+fn one_way(t: &Theory, size: u64) -> f64 {
+    let packets = size.div_ceil(t.packet).max(1);
+    t.latency + (packets * t.header + size) as f64 * 8.0 / t.rate
+}
+
+fn near(a: f64, b: f64, what: &str) {
+    assert!((a / b - 1.0).abs() < 1e-4, "{what}: {a} is not {b}");
+}
+
+#[test]
+fn ping_pong_measures_the_formula() {
+    let theory = Theory::default();
+    let (_, points) = run(&plan(Pattern::PingPong, theory.clone()));
+    assert!(points.len() > 100);
+    for p in points {
+        near(p.figures.median, one_way(&theory, p.size), &format!("{} B", p.size));
+        near(p.figures.min, p.figures.median, "without noise the minimum is the median");
+    }
+}
+
+#[test]
+fn a_stream_reaches_the_rate_that_headers_leave() {
+    let theory = Theory::default();
+    let (_, points) = run(&plan(Pattern::Stream, theory.clone()));
+    for p in points {
+        let packets = p.size.div_ceil(theory.packet).max(1);
+        let goodput = theory.rate * p.size as f64 / (packets * theory.header + p.size) as f64;
+        // Within a packet: the first byte's time is not the whole packet's.
+        assert!((p.figures.throughput / goodput - 1.0).abs() < 0.35, "{} B: {} of {goodput}", p.size, p.figures.throughput);
+        if p.size > 100_000 {
+            assert!((p.figures.throughput / goodput - 1.0).abs() < 0.02, "{} B: {} of {goodput}", p.size, p.figures.throughput);
+        }
+    }
+}
+
+#[test]
+fn request_and_burst_and_exchange_follow_the_model() {
+    let theory = Theory::default();
+    let (_, points) = run(&plan(Pattern::Request, theory.clone()));
+    for p in &points {
+        near(p.figures.median, one_way(&theory, p.size) + one_way(&theory, 64), "request");
+    }
+    let (_, points) = run(&plan(Pattern::Bidirectional, theory.clone()));
+    for p in &points {
+        near(p.figures.median, one_way(&theory, p.size), "exchange");
+    }
+    let (_, points) = run(&plan(Pattern::Burst, theory.clone()));
+    for p in &points {
+        let line = one_way(&theory, p.size) - theory.latency;
+        near(p.figures.median * 50.0, 50.0 * line + theory.latency + one_way(&theory, 1), "burst");
+    }
+}
+
+#[test]
+fn a_chasm_is_found_and_its_edges_are_sharp() {
+    let dips = vec![Dip { from: 60_000, to: 67_000, factor: 5.0 }];
+    let theory = Theory { dips, noise: 0.01, block_noise: 0.01, ..Theory::default() };
+    let (_, points) = run(&plan(Pattern::PingPong, theory.clone()));
+    let slow: Vec<u64> =
+        points.iter().filter(|p| p.figures.median > 3.0 * one_way(&theory, p.size)).map(|p| p.size).collect();
+    assert!(!slow.is_empty());
+    assert!(slow.iter().all(|s| (60_000..67_000).contains(s)), "{slow:?}");
+    assert!(slow[0].max(slow[slow.len() - 1]) > 66_000 || slow.iter().max() > Some(&66_000));
+    assert!(slow.iter().min() < Some(&61_000), "{slow:?}");
+}
+
+#[test]
+fn noise_between_connections_shows_in_the_interval() {
+    let quiet = Theory { noise: 0.001, block_noise: 0.0, ..Theory::default() };
+    let uneven = Theory { noise: 0.001, block_noise: 0.05, ..Theory::default() };
+    let width = |t: Theory| {
+        let (_, points) = run(&plan(Pattern::PingPong, t));
+        let widths: Vec<f64> = points.iter().map(|p| (p.figures.high - p.figures.low) / p.figures.median).collect();
+        stats::median(&widths)
+    };
+    let (quiet, uneven) = (width(quiet), width(uneven));
+    assert!(quiet < 0.01 && uneven > 0.02, "quiet {quiet}, uneven {uneven}");
+}
+
+#[test]
+fn lost_blocks_are_counted_and_do_not_end_the_run() {
+    let theory = Theory { loss: 0.02, ..Theory::default() };
+    let (events, points) = run(&plan(Pattern::PingPong, theory));
+    let loss: Vec<f64> = points.iter().map(|p| p.figures.loss).collect();
+    let mean = stats::mean(&loss);
+    assert!((0.02..0.07).contains(&mean), "a round trip of two 2% chances loses about 4%, not {mean}");
+    assert!(events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "loss")));
+}
