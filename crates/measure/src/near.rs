@@ -290,7 +290,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
                 Ok(())
             }
             Err(LinkError::Lost) => Err(SessionError::Link(LinkError::Stalled {
-                doing: "waiting for datagrams, all of which were lost",
+                doing: "waiting for datagrams, ten of which were lost in a row",
                 waited: Duration::ZERO,
             })),
             Err(e) => Err(e.into()),
@@ -323,12 +323,24 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
 }
 
 /// Connect, request, response, close, once an iteration (or on schedule, with a rate).
-pub fn transactions(connector: &mut Connector, proof: &Proof, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
-    let clock = Monotonic;
+pub fn transactions(
+    connector: &mut Connector,
+    proof: &Proof,
+    spec: &TrialSpec,
+) -> Result<TrialReport, SessionError> {
+    transact(&Monotonic, spec, |request, response| connector.transaction(proof, request, response))
+}
+
+/// Transactions of whatever makes them, against any clock.
+pub fn transact<C: Clock>(
+    clock: &C,
+    spec: &TrialSpec,
+    mut transaction: impl FnMut(&[u8], &mut [u8]) -> Result<(), LinkError>,
+) -> Result<TrialReport, SessionError> {
     let mut request = vec![0; spec.size as usize];
     let mut response = vec![0; spec.response as usize];
     let mut samples = Samples::new(spec.repeats, 1);
-    let (mut late, mut wrong) = (0, None);
+    let (mut late, mut lost, mut wrong) = (0, 0, None);
     let mut start = clock.now();
     let mut total = 0;
     for i in 0..spec.warmup + spec.repeats {
@@ -345,7 +357,13 @@ pub fn transactions(connector: &mut Connector, proof: &Proof, spec: &TrialSpec) 
             clock.wait_until(due);
             begin = due;
         }
-        connector.transaction(proof, &request, &mut response)?;
+        match transaction(&request, &mut response) {
+            Err(LinkError::Lost) => {
+                lost += 1;
+                continue;
+            }
+            outcome => outcome?,
+        }
         let end = clock.now();
         if i >= spec.warmup {
             samples.push(end - begin, 1);
@@ -360,13 +378,14 @@ pub fn transactions(connector: &mut Connector, proof: &Proof, spec: &TrialSpec) 
     }
     let figures = samples.figures();
     Ok(TrialReport {
-        repeats: spec.repeats,
+        repeats: spec.repeats.saturating_sub(lost),
         seconds: total as f64 * 1e-9,
         median: figures.median,
         min: figures.min,
         max: figures.max,
         histogram: figures.histogram,
         late,
+        lost,
         ..TrialReport::default()
     })
 }

@@ -16,6 +16,7 @@ use crate::{Buffers, FarReport, Pattern, Session, SessionError, TrialReport, Tri
 /// The session of a transport that is not two-ended.
 pub struct Solo {
     link: Ends,
+    capabilities: Capabilities,
     buffers: Buffers,
     stop: Arc<AtomicBool>,
 }
@@ -29,12 +30,15 @@ enum Ends {
 impl Solo {
     /// A session of `kind`, which must be memcpy or theory. `stop` ends it between trials.
     pub fn new(kind: Kind, settings: &Settings, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
-        let link = match kind {
-            Kind::Memcpy => Ends::Memcpy(Memcpy::new()),
-            Kind::Theory => Ends::Theory(TheoryLink::new(&settings.theory, settings.loss_timeout)),
+        let (link, capabilities) = match kind {
+            Kind::Memcpy => (Ends::Memcpy(Memcpy::new()), kind.capabilities()),
+            Kind::Theory => (
+                Ends::Theory(TheoryLink::new(&settings.theory, settings.loss_timeout)),
+                transport::theory::capabilities(&settings.theory),
+            ),
             _ => return Err(LinkError::Unsupported("be measured within one process").into()),
         };
-        Ok(Self { link, buffers: Buffers::new(true), stop })
+        Ok(Self { link, capabilities, buffers: Buffers::new(true), stop })
     }
 }
 
@@ -47,7 +51,7 @@ impl Session for Solo {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.kind().capabilities()
+        self.capabilities.clone()
     }
 
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
@@ -87,15 +91,19 @@ fn modelled(link: &mut TheoryLink, spec: &TrialSpec, buffers: &mut Buffers) -> R
         Pattern::Stream => FarRole::Sink,
         Pattern::Burst => FarRole::Burst { count: spec.burst },
         Pattern::Bidirectional => FarRole::Mirror,
-        Pattern::Request => FarRole::Answer { response: spec.response },
-        Pattern::Connect => return Err(LinkError::Unsupported("make connections").into()),
+        Pattern::Request | Pattern::Connect => FarRole::Answer { response: spec.response },
     };
     link.set_role(role);
+    link.skip(spec.warmup);
     // A far side that makes up its answers can't be held against what this side would have sent.
     let spec = &TrialSpec { check: spec.check && spec.pattern == Pattern::PingPong, ..spec.clone() };
     link.keep_contents(spec.check);
     let clock = link.clock().clone();
-    let report = near::run(link, &clock, spec, buffers)?;
+    let report = if spec.pattern == Pattern::Connect {
+        near::transact(&clock, spec, |request, response| link.transaction(request, response))?
+    } else {
+        near::run(link, &clock, spec, buffers)?
+    };
     let seen = link.far_report();
     Ok(TrialReport {
         far: FarReport {

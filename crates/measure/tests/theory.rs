@@ -100,6 +100,11 @@ fn request_and_burst_and_exchange_follow_the_model() {
     for p in &points {
         near(p.figures.median, one_way(&theory, p.size) + one_way(&theory, 64), "request");
     }
+    let (_, points) = run(&plan(Pattern::Connect, theory.clone()));
+    for p in &points {
+        let set_up = 2.0 * one_way(&theory, 0);
+        near(p.figures.median, set_up + one_way(&theory, p.size) + one_way(&theory, 64), "transaction");
+    }
     let (_, points) = run(&plan(Pattern::Bidirectional, theory.clone()));
     for p in &points {
         near(p.figures.median, one_way(&theory, p.size), "exchange");
