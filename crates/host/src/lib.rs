@@ -1,69 +1,29 @@
 //! What machine this is: CPU, caches, clock, kernel, network, and what others took of it.
+//!
+//! Everything is read from `/proc` and `/sys` through a [`Root`], so that tests read a tree of their own. Nothing here
+//! changes the machine but [`pin_this_thread`], which moves the calling thread alone.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`root`] | small text files below a root directory |
+//! | [`environment`] | [`Environment`]: one host at the time of a run |
+//! | `system` `network` | its parts: kernel, memory, sysctls; interfaces |
+//! | [`cpu`] | allowed CPUs, pinning, cores, caches, and which pair of CPUs to use |
+//! | [`watch`] | [`CpuWatch`]: the CPU that others took |
+//! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
-use std::collections::BTreeMap;
+pub mod cpu;
+pub mod doctor;
+pub mod environment;
+mod network;
+pub mod root;
+mod system;
+pub mod watch;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+#[cfg(test)]
+mod fixture;
 
-/// One host at the time of a run. Every field is what the system said; what could not be read is absent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Environment {
-    /// Host name.
-    pub hostname: String,
-    /// Kernel release and version.
-    pub kernel: String,
-    /// Distribution, from os-release.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub os: Option<String>,
-    /// CPU model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu: Option<String>,
-    /// CPUs this process may run on.
-    pub cpus: Vec<u32>,
-    /// Last-level cache, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_level_cache: Option<u64>,
-    /// Frequency governor of the first CPU.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub governor: Option<String>,
-    /// Clock source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clock_source: Option<String>,
-    /// Hypervisor, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hypervisor: Option<String>,
-    /// Memory, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<u64>,
-    /// Network interfaces: name, MTU, driver, speed.
-    pub interfaces: Vec<Interface>,
-    /// Sysctls that change what is measured (socket buffers, congestion control, busy polling, ...).
-    pub sysctls: BTreeMap<String, String>,
-    /// Versions of the program and the libraries that matter.
-    pub versions: BTreeMap<String, String>,
-    /// Load averages at the start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<(f64, f64, f64)>,
-    /// CPU this side was pinned to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pinned: Option<u32>,
-}
-
-/// A network interface.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Interface {
-    /// Name.
-    pub name: String,
-    /// MTU, bytes.
-    pub mtu: u32,
-    /// Driver, where sysfs names one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub driver: Option<String>,
-    /// Speed, Mbit/s, where the driver knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub speed: Option<u32>,
-    /// Up or down, as the kernel says.
-    pub state: String,
-}
+pub use cpu::{allowed_cpus, choose_pair, pin_this_thread};
+pub use environment::{Environment, Interface};
+pub use root::Root;
+pub use watch::CpuWatch;

@@ -1,1 +1,55 @@
-//! The run file: writing, reading, import and export.
+//! The run file: writing, reading, folding into points, export and import.
+//!
+//! # The file
+//! A run file is JSON Lines: one [`measure::Event`] a line, UTF-8, in the order in which things happened, each line
+//! written whole and flushed as it happens. The first line is the run's header and names the schema
+//! ([`measure::event::SCHEMA`]); the last line of a run that ended is an `end`. All times are seconds, all sizes bytes, all
+//! rates bits a second, shares lie between 0 and 1; the exceptions carry their unit in their name (`clock_cost_ns`) or in
+//! the schema (histograms: nanoseconds). Shortened, a file reads:
+//!
+//! ```text
+//! {"event":"run","schema":"pipegauge-run/1","version":"0.1.0","started":"2026-01-31T10:00:00Z","command":["run","tcp"],"plan":{...},"near":{...},"calibration":{...}}
+//! {"event":"path","path":0,"transport":"tcp","capabilities":{...},"far":{...},"near_effective":{...},"far_effective":{...}}
+//! {"event":"block","path":0,"block":0,"at":0.012,"planned":124}
+//! {"event":"trial","path":0,"block":0,"at":0.013,"size":1,"repeats":500,"seconds":0.0091,"median":1.8e-5,...}
+//! {"event":"point","path":0,"size":1,"time":"half-round-trip","blocks":7,"trials":7,"median":9.1e-6,"low":9.0e-6,"high":9.2e-6,...,"why":"precision"}
+//! {"event":"warning","code":"foreign-cpu","path":0,"text":"other processes took 12% of the pinned CPUs: ..."}
+//! {"event":"end","at":14.2}
+//! ```
+//!
+//! Every field with its unit is described in `schema/pipegauge-run-1.schema.json`, which [`schema()`] makes from the types
+//! and a test keeps current.
+//!
+//! # What readers promise
+//! - A file cut off at any byte reads up to its last whole line; a line is whole when its JSON object is closed. Points
+//!   that had not ended are rebuilt from their trials, and [`RunFile::cut`] says in words how the file ends short.
+//! - Within schema 1 a file may gain fields, which older readers pass over, and kinds of event, which they skip with a
+//!   warning of the code `unknown-event`. Anything that an older reader would misread raises the number, and readers then
+//!   refuse the file by name of both versions.
+//! - A damaged line in the middle is an error with its number, never a guess.
+//!
+//! # Map
+//! | module | job |
+//! |---|---|
+//! | [`write`](mod@write) | [`Writer`]: a whole line or none, on a full disk too |
+//! | [`read`](mod@read) | from bytes to a [`RunFile`], and what is said about anything else |
+//! | [`fold`] | [`RunFile`] and [`Fold`]: events become points |
+//! | `curve` | [`RunFile::curve`], [`RunFile::summary`]: what `model` needs |
+//! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
+//! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
+//! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
+
+mod curve;
+pub mod export;
+pub mod fold;
+pub mod import;
+pub mod read;
+#[cfg(test)]
+mod sample;
+pub mod schema;
+pub mod write;
+
+pub use fold::{Fold, PathRun, Point, RunFile};
+pub use read::{ReadError, read};
+pub use schema::schema;
+pub use write::{WriteError, Writer};

@@ -1,0 +1,107 @@
+//! Noise: what a program that does nothing but read the clock misses of it.
+
+use rustix::time::{ClockId, clock_gettime};
+use units::{Seconds, Share};
+
+use super::Finding;
+use crate::pin_this_thread;
+
+/// Nanoseconds that each CPU is watched for.
+const WATCHED: u64 = 300_000_000;
+
+/// Nanoseconds between two readings beyond which something else ran. Two readings are well below 1 us apart; a timer
+/// tick takes a few.
+const GAP: u64 = 5_000;
+
+/// What was missed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Noise {
+    /// Longest gap, nanoseconds.
+    pub largest: u64,
+    /// Share of the time that lay in gaps.
+    pub stolen: f64,
+}
+
+/// Gaps in a series of readings of the clock, nanoseconds.
+fn gaps(readings: impl IntoIterator<Item = u64>) -> Noise {
+    let mut readings = readings.into_iter();
+    let Some(first) = readings.next() else { return Noise::default() };
+    let (mut last, mut largest, mut sum) = (first, 0, 0);
+    for now in readings {
+        let gap = now.saturating_sub(last);
+        largest = largest.max(gap);
+        if gap > GAP {
+            sum += gap;
+        }
+        last = now;
+    }
+    let all = last.saturating_sub(first);
+    Noise { largest, stolen: if all > 0 { sum as f64 / all as f64 } else { 0.0 } }
+}
+
+fn watch(cpu: Option<u32>) -> Noise {
+    if let Some(cpu) = cpu {
+        // A pin that is refused is a finding of its own; what runs unpinned is watched all the same.
+        let _ = pin_this_thread(cpu);
+    }
+    let now = || {
+        let t = clock_gettime(ClockId::Monotonic);
+        t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+    };
+    let end = now() + WATCHED;
+    gaps(std::iter::repeat_with(now).take_while(|t| *t < end))
+}
+
+/// Watches both CPUs of a pair at once, or wherever one thread runs; the worse of both counts.
+pub(super) fn measure(pair: Option<(u32, u32)>) -> Noise {
+    let cpus = pair.map_or(vec![None], |(a, b)| vec![Some(a), Some(b)]);
+    let watchers: Vec<_> = cpus.into_iter().map(|cpu| std::thread::spawn(move || watch(cpu))).collect();
+    watchers
+        .into_iter()
+        .filter_map(|w| w.join().ok())
+        .fold(Noise::default(), |a, b| Noise { largest: a.largest.max(b.largest), stolen: a.stolen.max(b.stolen) })
+}
+
+/// Is it quiet here?
+pub(super) fn judge(noise: &Noise) -> Finding {
+    let name = "noise";
+    let (largest, stolen) = (Seconds(noise.largest as f64 * 1e-9), Share(noise.stolen));
+    let found = format!("in 0.3 s a busy loop was held up for {largest} at most, {stolen} of the time in all");
+    let remedy = "stop other programs, use isolated CPUs, or measure longer and read the intervals";
+    if noise.stolen > 0.01 {
+        Finding::warn(name, found, remedy)
+    } else if noise.stolen > 0.001 || noise.largest > 1_000_000 {
+        Finding::note(name, found, remedy)
+    } else {
+        Finding::good(name, found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Level;
+    use super::*;
+
+    #[test]
+    fn gaps_are_what_lies_between_readings_far_apart() {
+        let noise = gaps([1000, 1100, 1200, 21_200, 21_300, 100_000, 101_000]);
+        assert_eq!(noise, Noise { largest: 78_700, stolen: 98_700.0 / 100_000.0 });
+        assert_eq!(gaps([0, 5000, 10_000]), Noise { largest: 5000, stolen: 0.0 });
+        assert_eq!((gaps([]), gaps([7])), (Noise::default(), Noise::default()));
+    }
+
+    #[test]
+    fn quiet_and_noisy_machines() {
+        let level = |largest, stolen| judge(&Noise { largest, stolen }).level;
+        assert_eq!(level(30_000, 0.0005), Level::Good);
+        assert_eq!(level(30_000, 0.005), Level::Note);
+        assert_eq!(level(4_000_000, 0.0005), Level::Note);
+        assert_eq!(level(4_000_000, 0.02), Level::Warn);
+    }
+
+    #[test]
+    fn where_no_pair_can_be_pinned_one_thread_watches() {
+        let noise = measure(None);
+        assert!(noise.largest > 0 && (0.0..=1.0).contains(&noise.stolen));
+    }
+}

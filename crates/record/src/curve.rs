@@ -1,0 +1,65 @@
+//! What `model` needs of a path.
+
+use measure::figures;
+use model::{CurvePoint, Summary};
+
+use crate::RunFile;
+
+impl RunFile {
+    /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the block medians behind
+    /// them. Points without a usable time are left out; an index beyond the paths gives an empty curve.
+    pub fn curve(&self, path: usize) -> Vec<CurvePoint> {
+        let Some(run) = self.paths.get(path) else { return Vec::new() };
+        run.points
+            .iter()
+            .filter(|p| p.figures.median > 0.0 && p.figures.median.is_finite())
+            .filter(|p| p.figures.throughput > 0.0 && p.figures.throughput.is_finite())
+            .map(|p| {
+                let trials: Vec<_> = p.trials.iter().collect();
+                let mut blocks = figures::blocks(&self.run.plan, run.opened.transport, &trials);
+                if blocks.is_empty() {
+                    // A file may keep points without their trials: the median is then all that is known.
+                    blocks.push((0, p.figures.median));
+                }
+                CurvePoint { size: p.size, seconds: p.figures.median, blocks, throughput: p.figures.throughput }
+            })
+            .collect()
+    }
+
+    /// The figures of the path at this index, with their intervals; none where there are too few points for them. The
+    /// run's own seed drives the bootstrap, so the same file always gives the same intervals.
+    pub fn summary(&self, path: usize) -> Option<Summary> {
+        Summary::of(&self.curve(path), self.run.plan.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample;
+
+    #[test]
+    fn a_curve_is_the_points_medians_with_their_blocks() {
+        let run = sample::file();
+        for path in 0..2 {
+            let curve = run.curve(path);
+            assert_eq!(curve.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 24, 1536, 98_304]);
+            for (c, p) in curve.iter().zip(&run.paths[path].points) {
+                assert_eq!((c.seconds, c.throughput), (p.figures.median, p.figures.throughput));
+                assert_eq!(c.blocks.len(), p.figures.blocks as usize);
+                assert!(c.blocks.windows(2).all(|w| w[0].0 < w[1].0), "one median a block, in order");
+            }
+        }
+        assert!(run.summary(0).is_some());
+    }
+
+    #[test]
+    fn what_a_model_cannot_use_is_left_out() {
+        let mut run = sample::file();
+        run.paths[0].points[1].figures.median = 0.0;
+        run.paths[0].points[2].trials.clear();
+        let curve = run.curve(0);
+        assert_eq!(curve.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 1536, 98_304]);
+        assert_eq!(curve[1].blocks, [(0, curve[1].seconds)], "a point without trials is one block of its median");
+        assert!(run.curve(9).is_empty() && run.summary(9).is_none());
+    }
+}

@@ -1,0 +1,94 @@
+//! CSV by RFC 4180: for spreadsheets and data frames.
+
+use std::io::Write;
+
+use super::{ExportError, Row, rows};
+use crate::RunFile;
+
+/// Writes a header and a line for each point of all paths. Columns are the fields of [`Row`], in that order, and the header
+/// names them with their units; a figure that was not measured is an empty field. Lines end with CR LF, as RFC 4180 has
+/// it. Columns may be added at the end in later versions.
+pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
+    let failed = |e: csv::Error| match e.into_kind() {
+        csv::ErrorKind::Io(e) => ExportError::Write(e),
+        other => ExportError::Form { form: "csv", what: format!("{other:?}") },
+    };
+    let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).has_headers(false).from_writer(out);
+    // Written apart from the rows, so that a run without points has its header too.
+    csv.write_record(HEADER).map_err(failed)?;
+    for row in rows(run) {
+        csv.serialize::<Row>(row).map_err(failed)?;
+    }
+    Ok(csv.flush()?)
+}
+
+/// The columns.
+const HEADER: [&str; 26] = [
+    "path",
+    "transport",
+    "pattern",
+    "size_bytes",
+    "time",
+    "why",
+    "blocks",
+    "trials",
+    "iterations",
+    "min_s",
+    "median_s",
+    "low_s",
+    "high_s",
+    "mean_s",
+    "variance_s2",
+    "repeat_low_s",
+    "repeat_high_s",
+    "p50_s",
+    "p90_s",
+    "p99_s",
+    "p999_s",
+    "max_s",
+    "throughput_bits_per_s",
+    "sender_throughput_bits_per_s",
+    "loss_share",
+    "reordering_share",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn reads_back_as_the_same_rows() {
+        let run = sample::file();
+        let mut text = Vec::new();
+        csv(&run, &mut text).unwrap();
+        let back: Vec<Row> = ::csv::Reader::from_reader(&text[..]).deserialize().map(Result::unwrap).collect();
+        let want: Vec<Row> = rows(&run).collect();
+        assert_eq!(back.len(), 8);
+        assert_eq!(back, want);
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.matches("\r\n").count(), 9, "each line ends with CR LF");
+        assert_eq!(text.matches('\n').count(), 9);
+        assert!(
+            text.contains("\r\n1,unix,ping-pong,98304,half-round-trip,,"),
+            "a point that has not ended has no reason"
+        );
+    }
+
+    #[test]
+    fn a_run_without_points_is_its_header() {
+        let mut run = sample::file();
+        run.paths.clear();
+        let mut text = Vec::new();
+        csv(&run, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.starts_with("path,transport,pattern,size_bytes,") && text.lines().count() == 1, "{text}");
+    }
+
+    #[test]
+    fn a_full_disk_is_said() {
+        let mut full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let said = csv(&sample::file(), &mut full).unwrap_err().to_string();
+        assert!(said.contains("No space left"), "{said}");
+    }
+}

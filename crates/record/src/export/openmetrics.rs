@@ -1,0 +1,209 @@
+//! OpenMetrics text (prometheus.io, OpenMetrics 1.0): for a push to a monitoring system or node_exporter's text files.
+//!
+//! Written by hand: the client libraries keep labelled gauges in hash maps, and an export must come out in the same order
+//! each time.
+
+use std::io::{BufWriter, Write};
+
+use super::{ExportError, Row, rows};
+use crate::RunFile;
+
+/// A gauge with a sample for each point: name, unit, help, value (none leaves the sample out).
+struct Gauge {
+    name: &'static str,
+    unit: &'static str,
+    help: &'static str,
+    value: fn(&Row) -> Option<f64>,
+}
+
+const GAUGES: [Gauge; 9] = [
+    Gauge {
+        name: "pipegauge_latency_seconds",
+        unit: "seconds",
+        help: "Median time of a transfer, of the kind that the label time names.",
+        value: |r| Some(r.median_s),
+    },
+    Gauge {
+        name: "pipegauge_latency_low_seconds",
+        unit: "seconds",
+        help: "Lower end of the 95% interval of pipegauge_latency_seconds.",
+        value: |r| Some(r.low_s),
+    },
+    Gauge {
+        name: "pipegauge_latency_high_seconds",
+        unit: "seconds",
+        help: "Upper end of the 95% interval of pipegauge_latency_seconds.",
+        value: |r| Some(r.high_s),
+    },
+    Gauge {
+        name: "pipegauge_latency_min_seconds",
+        unit: "seconds",
+        help: "Shortest trial: the figure that NetPIPE reports.",
+        value: |r| Some(r.min_s),
+    },
+    Gauge {
+        name: "pipegauge_latency_p99_seconds",
+        unit: "seconds",
+        help: "99% of single iterations took at most this long; only where they were timed.",
+        value: |r| r.p99_s,
+    },
+    Gauge {
+        name: "pipegauge_throughput_bits_per_second",
+        unit: "bits_per_second",
+        help: "Throughput that the median time stands for.",
+        value: |r| Some(r.throughput_bits_per_s),
+    },
+    Gauge {
+        name: "pipegauge_trials",
+        unit: "",
+        help: "Trials behind the figures.",
+        value: |r| Some(f64::from(r.trials)),
+    },
+    Gauge { name: "pipegauge_loss_ratio", unit: "ratio", help: "Share of blocks lost.", value: |r| Some(r.loss_share) },
+    Gauge {
+        name: "pipegauge_reordering_ratio",
+        unit: "ratio",
+        help: "Share of blocks that came out of order.",
+        value: |r| Some(r.reordering_share),
+    },
+];
+
+/// Writes all paths as OpenMetrics text, which ends with `# EOF`. Points have the labels `path`, `transport`, `pattern`,
+/// `size_bytes` and `time`; `pipegauge_run_info` says which run on which hosts. There are no timestamps: a scraper gives the
+/// sample its own, and node_exporter refuses text files that have any.
+pub fn openmetrics(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
+    let mut out = BufWriter::new(out);
+    let rows: Vec<(String, Row)> = rows(run).map(|row| (labels(&row), row)).collect();
+    let (head, near) = (&run.run, &run.run.near);
+    writeln!(out, "# TYPE pipegauge_run info\n# HELP pipegauge_run The run that the figures are from.")?;
+    writeln!(
+        out,
+        "pipegauge_run_info{{schema=\"{}\",version=\"{}\",started=\"{}\",near=\"{}\",kernel=\"{}\",complete=\"{}\"}} 1",
+        escape(&head.schema),
+        escape(&head.version),
+        escape(&head.started),
+        escape(&near.hostname),
+        escape(&near.kernel),
+        run.cut.is_none()
+    )?;
+    for gauge in &GAUGES {
+        let Gauge { name, unit, help, value } = gauge;
+        writeln!(out, "# TYPE {name} gauge")?;
+        if !unit.is_empty() {
+            writeln!(out, "# UNIT {name} {unit}")?;
+        }
+        writeln!(out, "# HELP {name} {}", escape(help))?;
+        for (labels, row) in &rows {
+            if let Some(v) = value(row) {
+                // Debug prints the shortest digits that read back as the same number, with an exponent where it is shorter.
+                writeln!(out, "{name}{{{labels}}} {v:?}")?;
+            }
+        }
+    }
+    writeln!(out, "# EOF")?;
+    Ok(out.flush()?)
+}
+
+fn labels(row: &Row) -> String {
+    format!(
+        "path=\"{}\",transport=\"{}\",pattern=\"{}\",size_bytes=\"{}\",time=\"{}\"",
+        row.path,
+        row.transport,
+        escape(&name(&row.pattern)),
+        row.size_bytes,
+        escape(&name(&row.time))
+    )
+}
+
+/// The name that the run file has for a variant.
+fn name<T: serde::Serialize>(variant: &T) -> String {
+    match serde_json::to_value(variant) {
+        Ok(serde_json::Value::String(s)) => s,
+        _ => String::new(),
+    }
+}
+
+/// Escapes as label values and help texts need it: backslash, quote, line feed.
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use std::collections::BTreeSet;
+
+    fn text() -> String {
+        let mut out = Vec::new();
+        openmetrics(&sample::file(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// The rules of the specification that this text could break: metadata before samples, families not interleaved, a
+    /// unit is the name's suffix, samples belong to the family above them, no sample twice, EOF last and once.
+    fn check(text: &str) -> Result<usize, String> {
+        let mut families = BTreeSet::new();
+        let mut family = String::new();
+        let mut seen = BTreeSet::new();
+        let body = text.strip_suffix("# EOF\n").ok_or("no EOF at the end")?;
+        for line in body.lines() {
+            if let Some(meta) = line.strip_prefix("# ") {
+                let mut words = meta.splitn(3, ' ');
+                let (what, name, rest) = (words.next().unwrap(), words.next().ok_or(line)?, words.next().ok_or(line)?);
+                match what {
+                    "TYPE" => {
+                        if !families.insert(name.to_owned()) {
+                            return Err(format!("family twice: {name}"));
+                        }
+                        family = name.to_owned();
+                    }
+                    "UNIT" if name == family && name.ends_with(&format!("_{rest}")) => {}
+                    "HELP" if name == family => {}
+                    _ => return Err(format!("out of place: {line}")),
+                }
+                continue;
+            }
+            let (series, value) = line.rsplit_once(' ').ok_or(line)?;
+            let (name, labels) = series.split_once('{').ok_or(line)?;
+            let wanted = if family == "pipegauge_run" { "pipegauge_run_info" } else { &family };
+            if name != wanted || !labels.ends_with("\"}") {
+                return Err(format!("not of {family}: {line}"));
+            }
+            value.parse::<f64>().map_err(|e| format!("{line}: {e}"))?;
+            if !seen.insert(series.to_owned()) {
+                return Err(format!("twice: {series}"));
+            }
+        }
+        Ok(seen.len())
+    }
+
+    #[test]
+    fn keeps_the_rules_of_the_format() {
+        let text = text();
+        // 8 points in 8 gauges, percentiles of the 4 small ones, and the info.
+        assert_eq!(check(&text), Ok(8 * 8 + 4 + 1), "{text}");
+        assert!(check(&text.replace("# EOF\n", "")).is_err());
+        assert!(
+            check(&text.replacen("# UNIT pipegauge_latency_seconds seconds", "# UNIT pipegauge_trials seconds", 1))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn names_escape_what_would_end_a_label() {
+        assert!(text().contains(r#"near="test \"host\"\\one""#), "{}", text());
+        assert_eq!(escape("a\nb"), "a\\nb");
+    }
+
+    #[test]
+    fn a_figure_is_the_points_own() {
+        let run = sample::file();
+        let p = &run.paths[0].points[2];
+        let line = format!(
+            "pipegauge_latency_seconds{{path=\"0\",transport=\"tcp\",pattern=\"ping-pong\",size_bytes=\"1536\",time=\"half-round-trip\"}} {:?}\n",
+            p.figures.median
+        );
+        assert!(text().contains(&line), "{line}");
+    }
+}

@@ -1,0 +1,329 @@
+//! From events to a run: paths, points, warnings. Incremental, so that a front end can show a run while it goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::Event;
+use measure::event::{BlockOpened, End, Figures, PathOpened, PointEnded, Run, TimeKind, Trial, Warning, Why};
+use measure::figures;
+
+/// A run as far as its events tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunFile {
+    /// The header.
+    pub run: Run,
+    /// The paths that were opened, ascending by [`PathOpened::path`]. Where every path of the plan was opened, the index
+    /// here is that number.
+    pub paths: Vec<PathRun>,
+    /// The run's warnings in order, then those of the reader (`unknown-event`, `stray-trials`).
+    pub warnings: Vec<Warning>,
+    /// The end, unless the run was cut off or goes on.
+    pub end: Option<End>,
+    /// How the file ends short, in words; none where it is whole (or is being measured, in a [`Fold`]).
+    pub cut: Option<String>,
+}
+
+/// One path of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathRun {
+    /// How it was opened.
+    pub opened: PathOpened,
+    /// The blocks that began, in order.
+    pub blocks: Vec<BlockOpened>,
+    /// The points, ascending by size.
+    pub points: Vec<Point>,
+}
+
+/// One block size of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Block size, bytes.
+    pub size: u64,
+    /// Every trial, in order, warm-up included.
+    pub trials: Vec<Trial>,
+    /// Its figures: those that the run recorded, or, for a point that has not ended, what its trials give.
+    pub figures: Figures,
+    /// Which time the figures are.
+    pub time: TimeKind,
+    /// Why it ended; none where it has not.
+    pub why: Option<Why>,
+}
+
+/// A point with more trials than this is rebuilt at every 64th trial and at the next other event, not at each trial:
+/// otherwise a point of n trials would cost n^2 while the run goes on.
+const EACH_TRIAL_UP_TO: usize = 256;
+
+/// Builds a [`RunFile`] event by event.
+#[derive(Debug, Clone, Default)]
+pub struct Fold {
+    file: Option<RunFile>,
+    /// Trials of sizes of which no trial has completed anything yet: there is no figure to show, and none is invented.
+    pending: BTreeMap<(u32, u64), Vec<Trial>>,
+    /// Paths with trials that came after their last [`Fold::settle`].
+    stale: BTreeSet<u32>,
+    /// Log standard deviation shared by a path's points, as of the last [`Fold::settle`].
+    sigma: BTreeMap<u32, f64>,
+    strays: u64,
+}
+
+impl Fold {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The run so far; none before its header. Points that have not ended have the figures that their trials give (of a
+    /// point with hundreds of trials, those up to the last block or 64th trial).
+    pub fn run(&self) -> Option<&RunFile> {
+        self.file.as_ref()
+    }
+
+    /// Takes one event in. Events before the header, and trials of a path that was never opened, are left out.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Trial(t) => {
+                let n = self.add_trial(t.clone());
+                if n <= EACH_TRIAL_UP_TO || n.is_multiple_of(64) {
+                    self.rebuild(t.path, t.size);
+                }
+            }
+            other => {
+                self.add(other.clone());
+                self.settle();
+            }
+        }
+    }
+
+    /// Takes one event in and leaves the figures for later ([`Fold::settle`]): for whole files.
+    pub(crate) fn add(&mut self, event: Event) {
+        if let Event::Run(run) = event {
+            *self = Self {
+                file: Some(RunFile { run, paths: Vec::new(), warnings: Vec::new(), end: None, cut: None }),
+                ..Self::default()
+            };
+            return;
+        }
+        let Some(file) = &mut self.file else { return };
+        match event {
+            Event::Run(_) => {}
+            Event::Path(opened) => match place(&file.paths, opened.path) {
+                Ok(i) => file.paths[i].opened = opened,
+                Err(i) => file.paths.insert(i, PathRun { opened, blocks: Vec::new(), points: Vec::new() }),
+            },
+            Event::Block(block) => {
+                if let Ok(i) = place(&file.paths, block.path) {
+                    file.paths[i].blocks.push(block);
+                }
+            }
+            Event::Trial(trial) => {
+                self.add_trial(trial);
+            }
+            Event::Point(ended) => self.end_point(ended),
+            Event::Warning(warning) => file.warnings.push(warning),
+            Event::End(end) => file.end = Some(end),
+        }
+    }
+
+    /// Adds a trial to its point and says how many trials the point has.
+    fn add_trial(&mut self, trial: Trial) -> usize {
+        let Some(file) = &mut self.file else { return 0 };
+        let Ok(i) = place(&file.paths, trial.path) else {
+            self.strays += 1;
+            return 0;
+        };
+        let key = (trial.path, trial.size);
+        self.stale.insert(trial.path);
+        let points = &mut file.paths[i].points;
+        let trials = match points.binary_search_by_key(&trial.size, |p| p.size) {
+            Ok(p) => {
+                // The point goes on: what was recorded of it no longer covers all its trials.
+                points[p].why = None;
+                &mut points[p].trials
+            }
+            Err(_) => self.pending.entry(key).or_default(),
+        };
+        trials.push(trial);
+        trials.len()
+    }
+
+    fn end_point(&mut self, ended: PointEnded) {
+        let Some(file) = &mut self.file else { return };
+        let Ok(i) = place(&file.paths, ended.path) else { return };
+        let points = &mut file.paths[i].points;
+        let (figures, time, why) = (ended.figures, ended.time, Some(ended.why));
+        match points.binary_search_by_key(&ended.size, |p| p.size) {
+            Ok(p) => {
+                let trials = std::mem::take(&mut points[p].trials);
+                points[p] = Point { size: ended.size, trials, figures, time, why };
+            }
+            Err(p) => {
+                let trials = self.pending.remove(&(ended.path, ended.size)).unwrap_or_default();
+                points.insert(p, Point { size: ended.size, trials, figures, time, why });
+            }
+        }
+    }
+
+    /// Brings the figures of all points that have not ended up to their trials, and up to what the path's points share.
+    pub(crate) fn settle(&mut self) {
+        for number in std::mem::take(&mut self.stale) {
+            let Some(file) = &self.file else { return };
+            let Ok(i) = place(&file.paths, number) else { continue };
+            let waiting = self.pending.range((number, 0)..=(number, u64::MAX));
+            let open: Vec<u64> = file.paths[i].points.iter().filter(|p| p.why.is_none()).map(|p| p.size).collect();
+            let open: Vec<u64> = open.into_iter().chain(waiting.map(|((_, size), _)| *size)).collect();
+            self.sigma.insert(number, shared_sigma(&file.run, &file.paths[i], number, &self.pending));
+            for size in open {
+                self.rebuild(number, size);
+            }
+        }
+    }
+
+    fn rebuild(&mut self, path: u32, size: u64) {
+        let Some(file) = &mut self.file else { return };
+        let Ok(i) = place(&file.paths, path) else { return };
+        let (plan, kind) = (&file.run.plan, file.paths[i].opened.transport);
+        let sigma = self.sigma.get(&path).copied().unwrap_or(0.0);
+        let of = |trials: &[Trial]| figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), sigma);
+        let points = &mut file.paths[i].points;
+        match points.binary_search_by_key(&size, |p| p.size) {
+            Ok(p) => {
+                if let Some(figures) = of(&points[p].trials) {
+                    points[p].figures = figures;
+                }
+            }
+            Err(p) => {
+                let Some(figures) = self.pending.get(&(path, size)).and_then(|trials| of(trials)) else { return };
+                let trials = self.pending.remove(&(path, size)).unwrap_or_default();
+                let time = figures::time_kind(plan, kind);
+                points.insert(p, Point { size, trials, figures, time, why: None });
+            }
+        }
+    }
+
+    /// The run, with what the reader has to say about it added to its warnings.
+    pub(crate) fn finish(mut self) -> Option<RunFile> {
+        self.settle();
+        let mut file = self.file?;
+        if self.strays > 0 {
+            file.warnings.push(Warning {
+                code: "stray-trials".into(),
+                path: None,
+                sizes: Vec::new(),
+                text: format!(
+                    "{} trials belong to a path whose opening isn't in the file and were left out; lines were removed from it",
+                    self.strays
+                ),
+            });
+        }
+        Some(file)
+    }
+}
+
+/// Index of the path with this number, or where it belongs.
+fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
+    paths.binary_search_by_key(&number, |p| p.opened.path)
+}
+
+fn shared_sigma(run: &Run, path: &PathRun, number: u32, pending: &BTreeMap<(u32, u64), Vec<Trial>>) -> f64 {
+    let waiting = pending.range((number, 0)..=(number, u64::MAX)).map(|(_, trials)| trials);
+    let by_point: Vec<Vec<f64>> = path
+        .points
+        .iter()
+        .map(|p| &p.trials)
+        .chain(waiting)
+        .map(|trials| figures::blocks(&run.plan, path.opened.transport, &trials.iter().collect::<Vec<_>>()))
+        .map(|blocks| blocks.into_iter().map(|(_, seconds)| seconds).collect())
+        .collect();
+    stats::pooled_log_sigma(&by_point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use measure::Pattern;
+    use transport::Kind;
+
+    fn begun() -> Fold {
+        let mut fold = Fold::new();
+        fold.event(&Event::Run(sample::run(Pattern::PingPong)));
+        fold.event(&Event::Path(sample::opened(0, Kind::Tcp)));
+        fold
+    }
+
+    #[test]
+    fn live_and_read_give_the_same_run() {
+        let mut fold = Fold::new();
+        sample::events().iter().for_each(|e| fold.event(e));
+        assert_eq!(fold.run(), Some(&sample::file()));
+    }
+
+    #[test]
+    fn a_point_shows_with_its_first_trial_and_keeps_its_recorded_figures_once_it_ended() {
+        let mut fold = begun();
+        fold.event(&Event::Trial(sample::trial(0, 1, 0.1, 64, 1e-5)));
+        fold.event(&Event::Trial(sample::trial(0, 2, 0.2, 64, 3e-5)));
+        let point = &fold.run().unwrap().paths[0].points[0];
+        assert_eq!((point.size, point.why, point.figures.blocks), (64, None, 2));
+        assert_eq!(point.figures.median, 2e-5);
+        assert_eq!(point.figures.throughput, 64.0 * 8.0 / 2e-5);
+        let recorded = Figures { median: 7e-5, ..point.figures };
+        let ended = PointEnded { path: 0, size: 64, time: point.time, figures: recorded, why: Why::Budget };
+        fold.event(&Event::Point(ended));
+        let point = &fold.run().unwrap().paths[0].points[0];
+        assert_eq!((point.why, point.figures.median, point.trials.len()), (Some(Why::Budget), 7e-5, 2));
+    }
+
+    #[test]
+    fn a_trial_after_a_points_end_opens_it_again() {
+        let mut fold = begun();
+        sample::events().iter().for_each(|e| fold.event(e));
+        let before = fold.run().unwrap().paths[0].points[0].clone();
+        fold.event(&Event::Trial(sample::trial(0, 9, 9.0, 1, before.figures.median * 3.0)));
+        let after = &fold.run().unwrap().paths[0].points[0];
+        assert_eq!(after.trials.len(), before.trials.len() + 1);
+        assert_eq!(after.why, None);
+        assert!(after.figures.mean > before.figures.mean);
+    }
+
+    #[test]
+    fn no_figure_is_made_of_trials_that_completed_nothing() {
+        let mut fold = begun();
+        let mut lost = sample::trial(0, 1, 0.1, 64, 1e-5);
+        lost.report = measure::TrialReport { lost: 3, ..Default::default() };
+        fold.event(&Event::Trial(lost));
+        assert!(fold.run().unwrap().paths[0].points.is_empty());
+        fold.event(&Event::Trial(sample::trial(0, 2, 0.2, 64, 1e-5)));
+        let point = &fold.run().unwrap().paths[0].points[0];
+        assert_eq!(point.trials.len(), 2, "the trial that lost everything is kept too");
+        assert!(point.figures.loss > 0.0);
+    }
+
+    #[test]
+    fn paths_that_open_out_of_order_stand_in_order() {
+        let mut fold = Fold::new();
+        fold.event(&Event::Trial(sample::trial(0, 1, 0.1, 64, 1e-5)));
+        assert_eq!(fold.run(), None, "nothing before the header");
+        fold.event(&Event::Run(sample::run(Pattern::PingPong)));
+        fold.event(&Event::Path(sample::opened(2, Kind::Unix)));
+        fold.event(&Event::Trial(sample::trial(u32::MAX, 1, 0.1, 64, 1e-5)));
+        fold.event(&Event::Trial(sample::trial(2, 1, 0.1, 64, 1e-5)));
+        fold.event(&Event::Path(sample::opened(0, Kind::Tcp)));
+        fold.event(&Event::Trial(sample::trial(0, 1, 0.1, 32, 1e-5)));
+        let file = fold.finish().unwrap();
+        let sizes: Vec<_> = file.paths.iter().map(|p| (p.opened.path, p.points[0].size)).collect();
+        assert_eq!(sizes, [(0, 32), (2, 64)]);
+        assert_eq!(file.warnings.len(), 1, "the trial of no path is spoken of");
+        assert_eq!(file.warnings[0].code, "stray-trials");
+    }
+
+    #[test]
+    fn a_point_of_many_trials_is_up_to_date_at_the_next_event() {
+        let mut fold = begun();
+        for block in 0..EACH_TRIAL_UP_TO as u32 + 10 {
+            fold.event(&Event::Trial(sample::trial(0, block, 0.0, 64, 1e-5)));
+        }
+        assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO);
+        fold.event(&Event::End(End { at: 1.0, error: None, foreign_cpu: None }));
+        assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO + 10);
+    }
+}

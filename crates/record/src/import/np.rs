@@ -1,0 +1,192 @@
+//! NetPIPE's output as a run.
+
+mod text;
+
+use std::collections::BTreeMap;
+
+use host::Environment;
+use measure::event::{
+    BlockOpened, Calibration, End, PathOpened, Plan, PointEnded, Run, SCHEMA, Schedule, Trial, Warning, Why,
+};
+use measure::{Cache, Event, FarReport, Pattern, TrialReport, figures};
+use transport::settings::Effective;
+use transport::{Kind, Settings};
+
+use self::text::{Sample, Version, fault, parse};
+
+/// Why a file can't be imported.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// No line of figures is in it.
+    #[error("there is no line of figures in it: NetPIPE ended before its first point, or wrote to another file (-o)")]
+    Empty,
+    /// A line is not as NetPIPE writes it.
+    #[error("line {line}: {what}; it reads '{found}'")]
+    Line {
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong, and what was expected.
+        what: String,
+        /// The line, shortened.
+        found: String,
+    },
+    /// The file can't come from the mode that was named.
+    #[error("NetPIPE {version} output can't be imported as the pattern {pattern:?}: {why}")]
+    Pattern {
+        /// Version that wrote the file.
+        version: &'static str,
+        /// Pattern named.
+        pattern: Pattern,
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+/// What NetPIPE's output doesn't say and the caller may know.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    /// Transport that was measured; tcp (NetPIPE's first module) where not known, and the run carries a warning.
+    pub transport: Option<Kind>,
+    /// [`Pattern::PingPong`] where not known; [`Pattern::Stream`] (`-s`) and [`Pattern::Bidirectional`] (`-2`) otherwise.
+    pub pattern: Option<Pattern>,
+    /// Name of the file, for the run's command.
+    pub name: Option<String>,
+    /// When it was measured, RFC 3339, UTC.
+    pub started: Option<String>,
+}
+
+/// NetPIPE's output as the events of a run, nothing else being known about it ([`np_from`] takes what is).
+pub fn np(text: &str) -> Result<Vec<Event>, ImportError> {
+    np_from(text, &Source::default())
+}
+
+/// NetPIPE's output as the events of a run: a header whose command is `import`, one path, a trial of one iteration for each
+/// line, a point for each size, and a warning that says what the file can't tell. Fields of the plan that NetPIPE doesn't
+/// record are 0, 1 or none; times within the run are 0.
+pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
+    let (version, samples) = parse(text)?;
+    let pattern = source.pattern.unwrap_or(Pattern::PingPong);
+    let refuse = |why| Err(ImportError::Pattern { version: version.name(), pattern, why });
+    match (pattern, version) {
+        (Pattern::PingPong | Pattern::Stream, _) | (Pattern::Bidirectional, Version::Three) => {}
+        (Pattern::Bidirectional, _) => return refuse("what its bytes count in that mode is not documented"),
+        _ => return refuse("NetPIPE has no such mode; it has ping-pong, stream and bidirectional"),
+    }
+    let kind = source.transport.unwrap_or(Kind::Tcp);
+    let mut points = BTreeMap::<u64, (Vec<Trial>, Option<f64>)>::new();
+    let mut trials = Vec::new();
+    for (line, found, sample) in &samples {
+        let trial = trial(*sample, pattern).ok_or_else(|| {
+            fault(*line, found, "an odd number of bytes, but bidirectional mode counts each block twice")
+        })?;
+        let (of, shortest) = points.entry(trial.size).or_default();
+        *shortest = [*shortest, sample.shortest].into_iter().flatten().reduce(f64::min);
+        of.push(trial.clone());
+        trials.push(trial);
+    }
+    let sizes: Vec<u64> = points.keys().copied().collect();
+    let plan = plan(kind, pattern, &sizes);
+    let mut command = vec!["import".to_owned()];
+    command.extend(source.name.clone());
+    let mut events = vec![
+        Event::Run(Run {
+            schema: SCHEMA.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            started: source.started.clone().unwrap_or_default(),
+            command,
+            plan: plan.clone(),
+            near: Environment::default(),
+            calibration: Calibration::default(),
+        }),
+        Event::Path(PathOpened {
+            path: 0,
+            transport: kind,
+            capabilities: kind.capabilities(),
+            far: None,
+            near_effective: Effective::default(),
+            far_effective: Effective::default(),
+        }),
+        Event::Block(BlockOpened {
+            path: 0,
+            block: BLOCK,
+            at: 0.0,
+            planned: trials.len().try_into().unwrap_or(u32::MAX),
+        }),
+    ];
+    events.extend(trials.into_iter().map(Event::Trial));
+    let time = figures::time_kind(&plan, kind);
+    for (size, (trials, shortest)) in points {
+        let Some(mut figures) = figures::figures(&plan, kind, &trials.iter().collect::<Vec<_>>(), 0.0) else {
+            continue;
+        };
+        figures.min = shortest.map_or(figures.min, |s| s.min(figures.min));
+        events.push(Event::Point(PointEnded { path: 0, size, time, figures, why: Why::Trials }));
+    }
+    events.push(Event::Warning(about(version, kind, source, samples.iter().any(|(_, _, s)| s.unlike))));
+    events.push(Event::End(End { at: 0.0, error: None, foreign_cpu: None }));
+    Ok(events)
+}
+
+/// Block 0 is a run's survey; an import has none.
+const BLOCK: u32 = 1;
+
+fn trial(sample: Sample, pattern: Pattern) -> Option<Trial> {
+    let Sample { bytes, seconds, .. } = sample;
+    let mut report = TrialReport { repeats: 1, ..TrialReport::default() };
+    let mut size = bytes;
+    match pattern {
+        Pattern::Stream => report.far = FarReport { seconds, bytes, received: 1, ..FarReport::default() },
+        Pattern::Bidirectional => {
+            size = (bytes % 2 == 0).then_some(bytes / 2)?;
+            report.seconds = seconds;
+        }
+        _ => report.seconds = seconds * 2.0,
+    }
+    Some(Trial { path: 0, block: BLOCK, at: 0.0, size, response: 0, burst: 0, warmup: false, report })
+}
+
+fn plan(kind: Kind, pattern: Pattern, sizes: &[u64]) -> Plan {
+    Plan {
+        transports: vec![kind],
+        pattern,
+        schedule: Schedule::Netpipe,
+        from: sizes.first().copied().unwrap_or_default(),
+        to: sizes.last().copied().unwrap_or_default(),
+        step: None,
+        sizes: Some(sizes.to_vec()),
+        perturb: 0,
+        trials: Some(1),
+        repeats: Some(1),
+        precision: 0.0,
+        budget: 0.0,
+        response: 0,
+        burst: 0,
+        rate: None,
+        check: false,
+        align: 1,
+        offset: (0, 0),
+        cache: Cache::Warm,
+        pool: 0,
+        reconnect: false,
+        pin: None,
+        seed: 0,
+        settings: Settings::default(),
+    }
+}
+
+fn about(version: Version, kind: Kind, source: &Source, unlike: bool) -> Warning {
+    let mut text = format!("imported from NetPIPE {} output, which {}", version.name(), version.keeps());
+    if source.transport.is_none() {
+        text += &format!("; it doesn't say which transport was measured, and {kind} was assumed");
+    }
+    if source.pattern.is_none() {
+        text += "; it doesn't say in which mode either, and ping-pong was assumed";
+    }
+    if unlike {
+        text += "; its rates are not those of its bytes and times (another mode?), and the times were taken";
+    }
+    Warning { code: "imported".into(), path: Some(0), sizes: Vec::new(), text }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! One line of a run file.
+
+use std::borrow::Cow;
+
+use measure::Event;
+use serde::Deserialize;
+
+/// A whole line.
+#[allow(clippy::large_enum_variant, reason = "one exists at a time; boxing each event would cost more than it saves")]
+pub(super) enum Line {
+    /// An event that this version knows.
+    Event(Event),
+    /// Another kind of event, by name.
+    Unknown(String),
+}
+
+/// What is looked at where a line is no event that we know.
+#[derive(Deserialize)]
+pub(super) struct Head<'a> {
+    #[serde(borrow, default)]
+    pub(super) event: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) schema: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) version: Option<Cow<'a, str>>,
+}
+
+/// The kinds of event of this schema.
+pub(super) const KNOWN: [&str; 7] = ["run", "path", "block", "trial", "point", "warning", "end"];
+
+/// What a line is, or what is wrong with it.
+pub(super) fn parse(text: &[u8]) -> Result<Line, String> {
+    let wrong = match serde_json::from_slice(text) {
+        Ok(event) => return Ok(Line::Event(event)),
+        Err(e) => e,
+    };
+    match serde_json::from_slice::<Head>(text) {
+        Ok(Head { event: Some(kind), .. }) if !KNOWN.contains(&kind.as_ref()) => Ok(Line::Unknown(short(&kind))),
+        Ok(Head { event: Some(kind), .. }) => Err(format!("a '{}' event that can't be read: {wrong}", short(&kind))),
+        Ok(_) => Err("JSON without an 'event' field".into()),
+        Err(e) => Err(format!("not a JSON object: {e}")),
+    }
+}
+
+/// Text from a file, fit for one line of a terminal.
+pub(super) fn short(text: &str) -> String {
+    let mut out: String = text.chars().take(40).flat_map(char::escape_default).collect();
+    if text.chars().nth(40).is_some() {
+        out.push_str("...");
+    }
+    out
+}

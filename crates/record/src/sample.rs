@@ -1,0 +1,176 @@
+//! A made-up run for this crate's tests: two paths, 50 events, one point that never ended, trials of each form.
+
+use host::Environment;
+use measure::event::*;
+use measure::{Cache, Event, FarReport, Pattern, TrialReport, figures};
+use transport::settings::Effective;
+use transport::{Capabilities, Kind, Semantics, Settings, Wait};
+
+use crate::RunFile;
+
+pub fn plan(pattern: Pattern) -> Plan {
+    Plan {
+        transports: vec![Kind::Tcp, Kind::Unix],
+        pattern,
+        schedule: Schedule::Adaptive,
+        from: 1,
+        to: 1 << 20,
+        step: None,
+        sizes: None,
+        perturb: 3,
+        trials: None,
+        repeats: Some(100),
+        precision: 0.01,
+        budget: 20.0,
+        response: 1,
+        burst: 500,
+        rate: None,
+        check: false,
+        align: 4096,
+        offset: (0, 0),
+        cache: Cache::Warm,
+        pool: 0,
+        reconnect: false,
+        pin: Some((0, 1)),
+        seed: 7,
+        settings: Settings::default(),
+    }
+}
+
+pub fn run(pattern: Pattern) -> Run {
+    let near = Environment {
+        hostname: "test \"host\"\\one".into(),
+        kernel: "6.1".into(),
+        cpus: vec![0, 1],
+        load: Some((0.1, 0.2, 0.3)),
+        ..Environment::default()
+    };
+    Run {
+        schema: SCHEMA.into(),
+        version: "0.1.0".into(),
+        started: "2026-01-31T10:00:00Z".into(),
+        command: vec!["run".into(), "tcp".into(), "unix".into()],
+        plan: plan(pattern),
+        near,
+        calibration: Calibration { clock_cost_ns: 21.5, clock_step_ns: 1.0, loop_cost_ns: 2.25 },
+    }
+}
+
+pub fn capabilities() -> Capabilities {
+    Capabilities {
+        semantics: Semantics::Stream,
+        ordered: true,
+        reliable: true,
+        max_block: None,
+        two_ended: true,
+        duplex: true,
+        poll: true,
+        connects: true,
+        local_only: false,
+        own_buffers: false,
+        one_sided: false,
+        broadcast: false,
+        launcher: false,
+        virtual_time: false,
+        waits: vec![Wait::Block, Wait::Spin],
+    }
+}
+
+pub fn opened(path: u32, transport: Kind) -> PathOpened {
+    PathOpened {
+        path,
+        transport,
+        capabilities: capabilities(),
+        far: Some(Environment { hostname: "far".into(), ..Environment::default() }),
+        near_effective: Effective { nodelay: Some(true), ..Effective::default() },
+        far_effective: Effective::default(),
+    }
+}
+
+/// One trial; `seconds` is the time of one transfer, half an iteration of ping-pong.
+pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
+    let ns = (seconds * 2e9) as u64;
+    Trial {
+        path,
+        block,
+        at,
+        size,
+        response: 0,
+        burst: 0,
+        warmup: false,
+        report: TrialReport {
+            repeats: 100,
+            seconds: seconds * 200.0,
+            median: seconds * 2.0,
+            min: seconds * 1.9,
+            max: seconds * 2.2,
+            histogram: if size < 64 { vec![(ns, 90), (ns + ns / 10, 10)] } else { Vec::new() },
+            late: 0,
+            lost: 0,
+            far: FarReport { received: 100, ..FarReport::default() },
+        },
+    }
+}
+
+fn ended(run: &Run, kind: Kind, trials: &[&Trial]) -> Event {
+    let figures = figures::figures(&run.plan, kind, trials, 0.02).expect("the sample's trials completed");
+    let time = figures::time_kind(&run.plan, kind);
+    Event::Point(PointEnded { path: trials[0].path, size: trials[0].size, time, figures, why: Why::Precision })
+}
+
+/// The events of the run.
+pub fn events() -> Vec<Event> {
+    let run = run(Pattern::PingPong);
+    let sizes = [1, 24, 1536, 98_304];
+    let kinds = [Kind::Tcp, Kind::Unix];
+    let mut trials = Vec::new();
+    let mut events = vec![Event::Run(run.clone())];
+    events.push(Event::Path(opened(0, kinds[0])));
+    for block in 0..5u32 {
+        for path in 0..2 {
+            if block == 0 && path == 1 {
+                events.push(Event::Path(opened(1, kinds[1])));
+            }
+            let at = f64::from(block) + 0.5 * f64::from(path);
+            events.push(Event::Block(BlockOpened { path, block, at, planned: 4 }));
+            for (i, size) in sizes.into_iter().enumerate().filter(|(i, _)| block < 2 || i % 2 == block as usize % 2) {
+                let noise = 1.0 + 0.013 * f64::from((block * 7 + i as u32 * 3 + path) % 5);
+                let seconds = (9.1e-6 + size as f64 / 4.7e9) * noise / f64::from(path + 1);
+                let mut t = trial(path, block, at + 0.1 * i as f64, size, seconds);
+                t.warmup = block == 0 && i < 2;
+                events.push(Event::Trial(t.clone()));
+                trials.push(t);
+            }
+        }
+    }
+    for path in 0..2u32 {
+        // The last size of the second path never ends: readers rebuild it.
+        for size in sizes.into_iter().take(4 - path as usize) {
+            let of: Vec<&Trial> = trials.iter().filter(|t| t.path == path && t.size == size).collect();
+            events.push(ended(&run, kinds[path as usize], &of));
+        }
+    }
+    events.push(Event::Warning(Warning {
+        code: "foreign-cpu".into(),
+        path: Some(0),
+        sizes: vec![1, 24],
+        text: "other processes took 12% of the pinned CPUs; \u{7f6e} stop them".into(),
+    }));
+    events.push(Event::End(End { at: 5.0, error: None, foreign_cpu: Some(0.01) }));
+    events
+}
+
+/// The run as the lines of a file.
+pub fn text() -> Vec<u8> {
+    let mut out = Vec::new();
+    for e in events() {
+        out.extend(serde_json::to_vec(&e).expect("an event is JSON"));
+        out.push(b'\n');
+    }
+    out
+}
+
+/// The run, read.
+pub fn file() -> RunFile {
+    crate::read::read_from(&text()[..], "sample").expect("the sample is a run file")
+}
