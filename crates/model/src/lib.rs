@@ -1,1 +1,83 @@
-//! What the numbers mean: summary figures with their intervals.
+//! What the numbers mean: a curve's summary figures with their intervals.
+//!
+//! A curve is a list of [`CurvePoint`]s, one for each block size measured. [`Summary::of`] reads four figures off it,
+//! those by which the papers compare paths: latency, time for each further byte of a small message (`seeds/000`,
+//! table 1, "Small Packets"), maximum throughput and the half-power point (`seeds/000`, 4.2.2, table 2).
+//!
+//! `curve` cleans and resamples, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
+//! without its luck, `summary` puts the intervals to all of them.
+//! All of it is pure: no I/O, no clock, and the seed is an argument.
+
+mod curve;
+mod maximum;
+mod shape;
+mod summary;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One size of a measured curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CurvePoint {
+    /// Block size, bytes.
+    pub size: u64,
+    /// Median time of one transfer, seconds.
+    pub seconds: f64,
+    /// Medians of the blocks that visited the size: (number of the block, seconds of one transfer). The same number
+    /// at two sizes means that both were measured on the same connections.
+    pub blocks: Vec<(u32, f64)>,
+    /// What the median stands for, bits a second. Need not be `size * 8 / seconds`: both directions may carry data.
+    pub throughput: f64,
+}
+
+/// A figure and the 95% interval in which its true value lies.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Lower end of its 95% interval.
+    pub low: f64,
+    /// Upper end; in JSON `null` where nothing bounds it (a single block says nothing about the spread of blocks).
+    #[serde(with = "units::unbounded")]
+    #[schemars(with = "Option<f64>")]
+    pub high: f64,
+}
+
+impl Estimate {
+    /// A figure whose interval is widened, if need be, to hold it.
+    pub(crate) fn new(value: f64, low: f64, high: f64) -> Self {
+        Self { value, low: low.min(value), high: high.max(value) }
+    }
+
+    /// A positive figure of which nothing says how sure it is.
+    pub(crate) fn unbounded(value: f64) -> Self {
+        Self::new(value, stats::Interval::UNBOUNDED.low, stats::Interval::UNBOUNDED.high)
+    }
+}
+
+/// What a path's curve comes down to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Time of one transfer of the smallest block, seconds, of the curve's time kind. Value and interval are those of
+    /// the point.
+    pub latency: Estimate,
+    /// The smallest block, bytes.
+    pub latency_size: u64,
+    /// Seconds that each further byte of a small message costs: slope of a robust line over the sizes below 1 KiB.
+    /// None with fewer than three such sizes.
+    #[serde(default)]
+    pub per_byte: Option<Estimate>,
+    /// Largest throughput over all sizes, bits a second. The largest of many noisy medians is too high by luck alone,
+    /// so the size is chosen with one half of the blocks and the throughput read from the other; the value can lie a
+    /// little below the highest point.
+    pub max_throughput: Estimate,
+    /// Size of the highest point, bytes.
+    pub max_size: u64,
+    /// Smallest size at which half of the maximum throughput is reached, bytes, interpolated log-log between the
+    /// measured sizes. None if even the smallest size reaches it.
+    #[serde(default)]
+    pub half_power: Option<Estimate>,
+    /// The throughput still rises over the last decade of sizes, by more than 5% and by more than its noise: larger
+    /// blocks would likely show a higher maximum.
+    pub still_rising: bool,
+}

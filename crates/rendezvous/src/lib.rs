@@ -1,1 +1,43 @@
 //! Two or more hosts: meeting, authentication, launch, control messages.
+//!
+//! The near side drives a measurement and the far side answers. They meet over a control connection (TLS 1.3; the far
+//! side is known by its certificate's SHA-256, both prove a one-time secret bound to the session) and agree on each trial
+//! there before its first byte moves; blocks travel on data connections of their own, which prove that they belong to this
+//! control connection. [`meet`] gives the driver its [`measure::Session`]s; [`serve`] and [`peer`] are the far side.
+//!
+//! | module | job |
+//! |---|---|
+//! | `key` `secret` | the word a person carries; what is derived from it and from the TLS session |
+//! | `tls` `channel` `frame` | TLS with a pinned certificate; messages with deadlines; their framing |
+//! | `message` | what is said |
+//! | `limits` `agree` | what a peer may ask for; whether settings took effect alike |
+//! | `watch` | notices the other side's end while the data connection is busy |
+//! | `far` | gate and door for strangers, the loop that attends to one near side, `serve`, `peer` |
+//! | `near` | dialling, launching here or over ssh, the conversation, the session |
+//!
+//! No stranger gets further than the gate: eight unproved connections at most, five seconds each, messages of 4 KiB at
+//! most, and nothing they send burns the secret, keeps out who has it, or starts a measurement.
+
+mod agree;
+mod alert;
+mod channel;
+mod error;
+mod far;
+mod frame;
+mod key;
+mod limits;
+mod message;
+mod near;
+mod secret;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod watch;
+
+pub use agree::Difference;
+pub use error::MeetError;
+pub use far::peer::peer;
+pub use far::serve::{ServeEvent, ServeOptions, serve};
+pub use key::{Key, KeyError};
+pub use limits::Limits;
+pub use near::meet::{Far, meet};

@@ -1,1 +1,53 @@
 //! Pictures: terminal, SVG, PNG and one-file HTML.
+//!
+//! A run becomes [`curve::Series`] (points with their intervals), series become a [`figure::Figure`] (what is drawn on
+//! which axes, in words and numbers), and a figure becomes a picture. Only [`curve`] knows the shape of a run file for
+//! drawing, only [`figure`] knows what a signature graph is, and the renderers know neither.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`curve`] | points of each path, taken from run files in one place |
+//! | [`scale`] | linear and logarithmic axes, their ticks and labels |
+//! | [`figure`] | the three graphs of `seeds/004`: axes, lines, bands, notes, without pixels |
+//! | [`terminal`] | braille graph for a terminal |
+//! | [`table`] | aligned text tables: summary, points, paths, warnings |
+//! | [`svg`] | paper-quality SVG, written by hand |
+//! | [`png`] | the same picture as pixels, with an embedded font |
+//! | [`html`] | one self-contained page; its script is built from `web/` |
+//! | [`words`] | phrases that several pictures share |
+
+pub mod curve;
+pub mod figure;
+pub mod html;
+pub mod png;
+pub mod scale;
+pub mod svg;
+pub mod table;
+pub mod terminal;
+pub mod words;
+
+#[cfg(test)]
+#[path = "../tests/sample/mod.rs"]
+mod sample;
+
+pub use curve::Series;
+pub use figure::{Figure, Graph};
+
+/// Why a picture could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The SVG text could not be read back.
+    #[error("the picture could not be read as SVG: {0}; only text from svg::draw is drawn")]
+    Svg(String),
+    /// The picture would be empty, or larger than memory should hold.
+    #[error("a picture of {width} x {height} pixels can't be drawn; choose a scale between 0.1 and 8")]
+    Size {
+        /// Width asked, pixels.
+        width: u64,
+        /// Height asked, pixels.
+        height: u64,
+    },
+    /// The pixels could not be written as PNG.
+    #[error("the picture could not be written as PNG: {0}")]
+    Png(String),
+}

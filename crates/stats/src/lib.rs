@@ -1,1 +1,34 @@
 //! Estimators and intervals: pure, no I/O, no clock, seeded.
+//!
+//! The error that matters lies between runs, not within one (five runs of any common tool differ by 19 to 34% at a
+//! point). So the unit of evidence here is the *block*: trials on one set of fresh connections. A block gives one
+//! number, its median; blocks are independent, trials within one are not. From there:
+//!
+//! - [`median_interval`]: where the true median lies, from the medians of a few blocks.
+//! - [`repeat_range`]: where a second run's median is expected to fall; wider, because that run has noise of its own.
+//! - [`pooled_log_sigma`]: the noise that neighbouring sizes have in common, robustly.
+//! - [`warmup_end`]: how many leading trials are warm-up.
+//! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
+//! - [`robust_line`], [`weighted_line`]: straight lines.
+//! - [`Histogram`]: single iterations, to 1%.
+//! - [`median`], [`quantile`], [`mean`], [`variance`]: the plain ones.
+//!
+//! Inputs hold no NaN. Empty input never panics: each function says what it returns. Times are in seconds wherever a
+//! unit matters, but every function works on any positive quantity. `tests/coverage.rs` proves by simulation that the
+//! intervals cover what they claim to.
+
+mod basic;
+mod bootstrap;
+mod histogram;
+mod interval;
+mod line;
+mod repeat;
+mod warmup;
+
+pub use basic::{mean, median, quantile, variance, weighted_median};
+pub use bootstrap::{bootstrap_ratio, draw};
+pub use histogram::Histogram;
+pub use interval::{Interval, median_interval, student_t};
+pub use line::{Line, robust_line, weighted_line};
+pub use repeat::{pooled_log_sigma, repeat_range};
+pub use warmup::warmup_end;

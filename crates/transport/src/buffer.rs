@@ -2,30 +2,138 @@
 
 use std::io;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
-/// `len` bytes that start `offset` bytes after a multiple of `align`.
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+/// `len` bytes that start `offset` bytes after a multiple of `align`. Parts of it are taken as slices.
 #[derive(Debug)]
 pub struct Buffer {
-    _todo: Vec<u8>,
+    /// Start and length of the whole mapping.
+    map: NonNull<u8>,
+    mapped: usize,
+    /// Where the caller's bytes start within it, and how many there are.
+    start: usize,
+    len: usize,
 }
 
+// SAFETY: the mapping belongs to this value alone and is reached only through it, like a `Vec<u8>`.
+unsafe impl Send for Buffer {}
+// SAFETY: as for `Send`; shared references only read.
+unsafe impl Sync for Buffer {}
+
 impl Buffer {
-    /// Reserves and touches the memory, so that no page fault falls into a measurement.
+    /// Reserves and touches the memory, so that no page fault falls into a measurement. The bytes are zero.
+    ///
+    /// `align` must be a power of two (`InvalidInput` otherwise, also where the sum of the three overflows); the system's
+    /// own error where it has no such memory.
     pub fn new(len: usize, align: usize, offset: usize) -> io::Result<Self> {
-        let _ = (align, offset);
-        Ok(Self { _todo: vec![0; len] })
+        if !align.is_power_of_two() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("an alignment of {align} bytes is not a power of two (1, 2, 4, ... 4096, ...)"),
+            ));
+        }
+        let page = rustix::param::page_size();
+        // A mapping starts at a page, so only a larger alignment needs room to move within it.
+        let slack = align.saturating_sub(page);
+        let mapped = len
+            .checked_add(offset)
+            .and_then(|n| n.checked_add(slack))
+            .and_then(|n| n.max(1).checked_next_multiple_of(page))
+            .filter(|n| *n <= isize::MAX as usize)
+            .ok_or_else(|| {
+                io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!("{len} bytes at an offset of {offset} from a multiple of {align} exceed the address space"),
+                )
+            })?;
+        // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no existing memory.
+        let at = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                mapped,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::POPULATE,
+            )
+        }?;
+        let map = NonNull::new(at.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let start = at.addr().next_multiple_of(align) - at.addr() + offset;
+        let mut buffer = Self { map, mapped, start, len };
+        // MAP_POPULATE may stop early without saying so; a write to each page can't.
+        for byte in buffer.iter_mut().step_by(page) {
+            // SAFETY: `byte` is a valid, exclusive reference; volatile keeps the write of a zero over a zero.
+            unsafe { std::ptr::write_volatile(byte, 0) };
+        }
+        Ok(buffer)
     }
 }
 
 impl Deref for Buffer {
     type Target = [u8];
+    #[inline]
     fn deref(&self) -> &[u8] {
-        &self._todo
+        // SAFETY: `start + len` lies within the mapping, which is readable, zeroed by the kernel and lives as long as
+        // `self`.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(self.start), self.len) }
     }
 }
 
 impl DerefMut for Buffer {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self._todo
+        // SAFETY: as for `deref`; the mapping is writable and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.map.as_ptr().add(self.start), self.len) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: this mapping was made by `new` with this length and nothing refers to it any more. It can fail only for
+        // a wrong address, which would be our own bug; the memory is then kept, which harms nobody.
+        let _ = unsafe { munmap(self.map.as_ptr().cast(), self.mapped) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_at_the_offset_from_the_alignment() {
+        for align in [1, 8, 64, 4096, 1 << 16, 1 << 21] {
+            for offset in [0, 1, 3, 64, 5000] {
+                let mut b = Buffer::new(10_000, align, offset).unwrap();
+                assert_eq!((b.as_ptr().addr() - offset) % align, 0, "align {align} offset {offset}");
+                assert_eq!(b.len(), 10_000);
+                assert!(b.iter().all(|x| *x == 0));
+                b[9_999] = 7;
+                b[0] = 1;
+                assert_eq!((b[0], b[9_999]), (1, 7));
+            }
+        }
+    }
+
+    #[test]
+    fn may_be_empty() {
+        assert!(Buffer::new(0, 64, 0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn refuses_what_cannot_be() {
+        for align in [0, 3, 100] {
+            let e = Buffer::new(10, align, 0).unwrap_err();
+            assert!(e.to_string().contains("power of two"), "{e}");
+        }
+        assert_eq!(Buffer::new(usize::MAX, 1 << 20, 10).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert!(Buffer::new(1 << 60, 1, 0).is_err());
+    }
+
+    #[test]
+    fn moves_between_threads() {
+        let mut b = Buffer::new(100, 64, 1).unwrap();
+        b[50] = 5;
+        let b = std::thread::spawn(move || b).join().unwrap();
+        assert_eq!(b[50], 5);
     }
 }

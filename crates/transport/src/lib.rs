@@ -16,25 +16,39 @@
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
 //! | [`proof`] | both ends show that they belong to this measurement |
-//! | [`open`] | kinds, acceptors, connectors, [`AnyLink`] |
-//! | `memcpy` `pipe` `shm` `unix` `tcp` `udp` `theory` | one transport each |
+//! | `kinds` | the kinds of transport, as data |
+//! | [`open`] | acceptors and connectors: how a pair of links comes to be |
+//! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
+//! | `any` | [`AnyLink`] |
+//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`tcp`] [`udp`] [`theory`] | one transport each |
+//! | `stream` `sequence` `watchdog` `sys` | what transports share |
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
+mod any;
 pub mod buffer;
 pub mod clock;
 pub mod decorate;
+mod door;
+mod greet;
+mod kinds;
+mod meet;
 pub mod memcpy;
 pub mod open;
 pub mod patience;
 pub mod pipe;
 pub mod port;
 pub mod proof;
+pub mod seqpacket;
+mod sequence;
 pub mod settings;
 pub mod shm;
+mod stream;
+mod sys;
 pub mod tcp;
 pub mod theory;
 pub mod udp;
 pub mod unix;
+mod watchdog;
 
 pub use buffer::Buffer;
 pub use open::{Acceptor, AnyLink, Connector, Kind, Visit};
@@ -42,3 +56,4 @@ pub use patience::Patience;
 pub use port::{Capabilities, Link, LinkError, Semantics};
 pub use proof::Proof;
 pub use settings::{Family, Settings, Wait};
+pub use udp::DatagramCounts;

@@ -1,195 +1,268 @@
-//! The kinds of transport and how a pair of links comes to be.
+//! How a pair of links comes to be: the far side's [`Acceptor`] and the near side's [`Connector`].
 
-use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use rustix::net::SocketType;
 
-use crate::settings::Effective;
-use crate::{Capabilities, Link, LinkError, Patience, Proof, Settings};
-
-/// A built-in transport.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Memory to memory in one process: the ceiling.
-    Memcpy,
-    /// Two pipes between two processes.
-    Pipe,
-    /// A lock-free ring in shared memory between two processes.
-    Shm,
-    /// A UNIX stream socket.
-    Unix,
-    /// A UNIX sequenced-packet socket.
-    Seqpacket,
-    /// TCP over IPv4 or IPv6.
-    Tcp,
-    /// UDP datagrams; loss and reordering are counted.
-    Udp,
-    /// A modelled link with a virtual clock.
-    Theory,
-}
-
-/// Where the far side waits for data connections; travels over the control connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Address {
-    /// An IP address and port.
-    Socket(SocketAddr),
-    /// A socket in the file system, in a directory only its owner may enter.
-    Path(PathBuf),
-}
-
-impl Kind {
-    /// Every kind, in the order in which they are listed.
-    pub const ALL: [Kind; 8] =
-        [Kind::Memcpy, Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp, Kind::Theory];
-
-    /// The name a person types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Memcpy => "memcpy",
-            Kind::Pipe => "pipe",
-            Kind::Shm => "shm",
-            Kind::Unix => "unix",
-            Kind::Seqpacket => "seqpacket",
-            Kind::Tcp => "tcp",
-            Kind::Udp => "udp",
-            Kind::Theory => "theory",
-        }
-    }
-
-    /// One line for `pipegauge list`.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Kind::Memcpy => "copy within one process: the ceiling of every path that copies",
-            Kind::Pipe => "two pipes between two processes",
-            Kind::Shm => "a lock-free ring in shared memory between two processes",
-            Kind::Unix => "a UNIX stream socket",
-            Kind::Seqpacket => "a UNIX sequenced-packet socket: message boundaries kept",
-            Kind::Tcp => "TCP over IPv4 or IPv6",
-            Kind::Udp => "UDP: loss and reordering are counted",
-            Kind::Theory => "a modelled link with a virtual clock: exact, for tests and what-ifs",
-        }
-    }
-
-    /// What links of this kind can do.
-    pub fn capabilities(self) -> Capabilities {
-        todo!()
-    }
-
-    /// Whether this kind can be used here; the error says why not, in words.
-    pub fn availability(self) -> Result<(), String> {
-        todo!()
-    }
-}
-
-/// No transport has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no transport is named '{0}'; there are: memcpy, pipe, shm, unix, seqpacket, tcp, udp, theory (pipegauge list says more)"
-)]
-pub struct UnknownKind(pub String);
-
-impl FromStr for Kind {
-    type Err = UnknownKind;
-    fn from_str(s: &str) -> Result<Self, UnknownKind> {
-        Kind::ALL.into_iter().find(|k| k.name() == s).ok_or_else(|| UnknownKind(s.to_owned()))
-    }
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
+pub use crate::any::{Altered, AnyLink, Visit};
+use crate::door::Door;
+use crate::greet::{self, DatagramDoor};
+pub use crate::kinds::{Address, Kind, UnknownKind};
+use crate::meet::{self, Place, wrong_proof};
+use crate::pipe::{self, Pipe};
+use crate::seqpacket::Seqpacket;
+use crate::shm::Shm;
+use crate::stream::{Blocks, Socket};
+use crate::tcp::{self, Tcp};
+use crate::udp::{Greeting, Udp};
+use crate::unix::Unix;
+use crate::{Family, Link, LinkError, Patience, Proof, Settings, Wait};
 
 /// The far side's door for the data connections of one path.
 #[derive(Debug)]
 pub struct Acceptor {
-    _todo: (),
+    kind: Kind,
+    settings: Settings,
+    wait: Wait,
+    patience: Patience,
+    entrance: Entrance,
+}
+
+#[derive(Debug)]
+enum Entrance {
+    Tcp { door: Door, at: SocketAddr },
+    Local { door: Door, place: Place },
+    Udp(DatagramDoor),
 }
 
 impl Acceptor {
     /// Opens the door. `at` is the address to bind for IP kinds (the control connection's local address); local kinds
     /// make a socket in a fresh directory only its owner may enter, removed on drop.
+    ///
+    /// `Unsupported` for kinds within one process and for wait modes that the kind doesn't know; `Io` where the system
+    /// refuses.
     pub fn bind(kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Self, LinkError> {
-        let _ = (kind, settings, at, patience);
-        todo!()
+        let wait = kind.wait(settings)?;
+        let entrance = match kind {
+            Kind::Memcpy | Kind::Theory => return Err(ONE_PROCESS),
+            Kind::Tcp => {
+                let (listener, at) = tcp::listen(local(at, settings)?, settings)?;
+                Entrance::Tcp { door: Door::new(listener, SocketType::STREAM, patience)?, at }
+            }
+            Kind::Udp => Entrance::Udp(DatagramDoor::new(local(at, settings)?, settings)?),
+            Kind::Pipe | Kind::Shm | Kind::Unix | Kind::Seqpacket => {
+                let (place, listener) = Place::new(socket_type(kind))?;
+                Entrance::Local { door: Door::new(listener, socket_type(kind), patience)?, place }
+            }
+        };
+        Ok(Self { kind, settings: settings.clone(), wait, patience: patience.clone(), entrance })
     }
 
     /// What the near side connects to.
     pub fn address(&self) -> Address {
-        todo!()
+        match &self.entrance {
+            Entrance::Tcp { at, .. } => Address::Socket(*at),
+            Entrance::Local { place, .. } => Address::Path(place.path.clone()),
+            Entrance::Udp(door) => Address::Socket(door.at),
+        }
     }
 
     /// The next connection that shows `proof`. Strangers are turned away without a word and don't end the wait.
     pub fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let _ = proof;
-        todo!()
+        let (settings, patience, wait) = (&self.settings, &self.patience, self.wait);
+        let (fd, place) = match &mut self.entrance {
+            Entrance::Udp(door) => {
+                let (fd, peer) = door.accept(proof, settings, patience)?;
+                let greeting = Greeting { theirs: proof.near, answer: Some(proof.far) };
+                return Ok(AnyLink::Udp(Udp::new(fd, &peer, wait, greeting, settings, patience)?));
+            }
+            Entrance::Tcp { door, .. } => {
+                let mut link = Tcp::new(door.accept(&proof.near)?, wait, settings, patience)?;
+                link.send(&proof.far)?;
+                return Ok(AnyLink::Tcp(link));
+            }
+            Entrance::Local { door, place } => (door.accept(&proof.near)?, &place.path),
+        };
+        match self.kind {
+            Kind::Pipe => {
+                let ((reader, writer), theirs) = pipe::pair(settings)?;
+                let link = Pipe::new(reader, writer, wait, patience)?;
+                meet::hand_over(fd.as_fd(), &proof.far, &[theirs.0.as_fd(), theirs.1.as_fd()])?;
+                Ok(AnyLink::Pipe(link))
+            }
+            Kind::Shm => {
+                let (mut link, file) = Shm::create(settings, patience)?;
+                meet::hand_over(fd.as_fd(), &proof.far, &[file.as_fd()])?;
+                link.watch(fd);
+                Ok(AnyLink::Shm(link))
+            }
+            kind => {
+                let mut link = socket_link(kind, fd, wait, place, settings, patience)?;
+                link.send(&proof.far)?;
+                Ok(link)
+            }
+        }
     }
 
     /// The far half of connect, request, response, close: accepts, checks the proof, reads `request`, answers the far
     /// proof and `response`, waits for the peer's close.
     pub fn transaction(&mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
-        let _ = (proof, request, response);
-        todo!()
+        let (settings, patience, wait) = (&self.settings, &self.patience, self.wait);
+        let mut half = |blocks: &mut Blocks<Socket>| {
+            blocks.recv(request)?;
+            blocks.send_both(&proof.far, response)?;
+            blocks.recv_end()
+        };
+        match &mut self.entrance {
+            Entrance::Tcp { door, .. } => half(Tcp::new(door.accept(&proof.near)?, wait, settings, patience)?.blocks()),
+            Entrance::Local { door, place } if self.kind == Kind::Unix => {
+                half(Unix::new(door.accept(&proof.near)?, wait, &place.path, settings, patience)?.blocks())
+            }
+            _ => Err(NO_TRANSACTIONS),
+        }
     }
 }
 
 /// The near side's way to an [`Acceptor`].
 #[derive(Debug)]
 pub struct Connector {
-    _todo: (),
+    kind: Kind,
+    settings: Settings,
+    address: Address,
+    patience: Patience,
 }
 
 impl Connector {
     /// A way to `address`; nothing is connected yet.
     pub fn new(kind: Kind, settings: &Settings, address: Address, patience: &Patience) -> Self {
-        let _ = (kind, settings, address, patience);
-        todo!()
+        Self { kind, settings: settings.clone(), address, patience: patience.clone() }
     }
 
-    /// Connects, shows the near proof and waits for the far one.
+    /// Connects, shows the near proof and waits for the far one. The link is behind the decorators that the settings ask
+    /// for.
     pub fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let _ = proof;
-        todo!()
+        let link = self.bare(proof)?;
+        Ok(link.altered(&self.settings, &self.patience))
+    }
+
+    fn bare(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let (settings, patience) = (&self.settings, &self.patience);
+        let wait = self.kind.wait(settings)?;
+        let mut link = match (self.kind, &self.address) {
+            (Kind::Memcpy | Kind::Theory, _) => return Err(ONE_PROCESS),
+            (Kind::Tcp, Address::Socket(to)) => {
+                AnyLink::Tcp(Tcp::new(tcp::connect(*to, settings, patience)?, wait, settings, patience)?)
+            }
+            (Kind::Udp, Address::Socket(to)) => {
+                let fd = greet::connect(*to, settings)?;
+                greet::greet(fd.as_fd(), *to, proof, patience)?;
+                let greeting = Greeting { theirs: proof.far, answer: None };
+                return Ok(AnyLink::Udp(Udp::new(fd, to, wait, greeting, settings, patience)?));
+            }
+            (Kind::Pipe, Address::Path(path)) => {
+                let fd = meet::connect(path, SocketType::STREAM)?;
+                meet::hand_over(fd.as_fd(), &proof.near, &[])?;
+                let [reader, writer] = meet::take_over(fd.as_fd(), &proof.far, patience)?;
+                return Ok(AnyLink::Pipe(Pipe::new(reader, writer, wait, patience)?));
+            }
+            (Kind::Shm, Address::Path(path)) => {
+                let fd = meet::connect(path, SocketType::STREAM)?;
+                meet::hand_over(fd.as_fd(), &proof.near, &[])?;
+                let [file] = meet::take_over(fd.as_fd(), &proof.far, patience)?;
+                let mut link = Shm::attach(file, settings, patience)?;
+                link.watch(fd);
+                return Ok(AnyLink::Shm(link));
+            }
+            (kind @ (Kind::Unix | Kind::Seqpacket), Address::Path(path)) => {
+                socket_link(kind, meet::connect(path, socket_type(kind))?, wait, path, settings, patience)?
+            }
+            (kind, address) => return Err(unsuitable(kind, address)),
+        };
+        link.send(&proof.near)?;
+        let mut shown = [0; 32];
+        link.recv(&mut shown)?;
+        if Proof::matches(&shown, &proof.far) { Ok(link) } else { Err(wrong_proof()) }
     }
 
     /// One transaction on a connection of its own: connect, near proof and `request`, far proof and `response`, close.
-    /// The proofs add 32 bytes to each direction and no round trip.
+    /// The proofs add 32 bytes to each direction and no round trip. Decorators don't reach into it: `Unsupported` where
+    /// the settings ask for them.
     pub fn transaction(&mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
-        let _ = (proof, request, response);
-        todo!()
-    }
-}
-
-/// A link of any built-in kind. Call [`AnyLink::visit`] once a trial to get at the concrete type.
-pub enum AnyLink {
-    /// Links behind a decorator, reached by one indirect call an operation.
-    Decorated(Box<dyn Link>),
-}
-
-/// Something to do with a link of whatever type, compiled once for each.
-pub trait Visit {
-    /// What comes of it.
-    type Out;
-    /// Does it.
-    fn visit<L: Link>(self, link: &mut L) -> Self::Out;
-}
-
-impl AnyLink {
-    /// Hands the concrete link to `visitor`.
-    pub fn visit<V: Visit>(&mut self, visitor: V) -> V::Out {
-        match self {
-            AnyLink::Decorated(l) => visitor.visit(l),
+        let (settings, patience) = (&self.settings, &self.patience);
+        if settings.fault.is_some() || settings.shape.is_some() {
+            return Err(LinkError::Unsupported("break or shape connections that are made for each transaction"));
+        }
+        let wait = self.kind.wait(settings)?;
+        let mut half = |blocks: &mut Blocks<Socket>| {
+            blocks.send_both(&proof.near, request)?;
+            let mut shown = [0; 32];
+            blocks.recv_both(&mut shown, response)?;
+            if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
+        };
+        match (self.kind, &self.address) {
+            (Kind::Tcp, Address::Socket(to)) => {
+                half(Tcp::new(tcp::connect(*to, settings, patience)?, wait, settings, patience)?.blocks())
+            }
+            (Kind::Unix, Address::Path(path)) => {
+                let fd = meet::connect(path, SocketType::STREAM)?;
+                half(Unix::new(fd, wait, path, settings, patience)?.blocks())
+            }
+            (kind @ (Kind::Tcp | Kind::Unix), address) => Err(unsuitable(kind, address)),
+            _ => Err(NO_TRANSACTIONS),
         }
     }
+}
 
-    /// What took effect on this connection.
-    pub fn effective(&self) -> Effective {
-        Effective::default()
-    }
+const ONE_PROCESS: LinkError = LinkError::Unsupported("connect two processes (it plays both ends in one)");
+const NO_TRANSACTIONS: LinkError =
+    LinkError::Unsupported("make a connection for each transaction (the connect pattern is for tcp and unix)");
+
+#[cold]
+fn unsuitable(kind: Kind, address: &Address) -> LinkError {
+    LinkError::Protocol(match address {
+        Address::Socket(at) => format!("it offered the IP address {at} for {kind}, which meets at a path"),
+        Address::Path(at) => format!("it offered the path {} for {kind}, which meets at an IP address", at.display()),
+    })
+}
+
+/// The type of the socket at which a local kind meets.
+fn socket_type(kind: Kind) -> SocketType {
+    if kind == Kind::Seqpacket { SocketType::SEQPACKET } else { SocketType::STREAM }
+}
+
+/// The link over a connected UNIX socket that is the data path itself.
+fn socket_link(
+    kind: Kind,
+    fd: OwnedFd,
+    wait: Wait,
+    at: &Path,
+    settings: &Settings,
+    patience: &Patience,
+) -> Result<AnyLink, LinkError> {
+    Ok(match kind {
+        Kind::Seqpacket => AnyLink::Seqpacket(Seqpacket::new(fd, wait, at, settings, patience)?),
+        _ => AnyLink::Unix(Unix::new(fd, wait, at, settings, patience)?),
+    })
+}
+
+/// Where to bind: `at` in the family asked for. Loopback and "any" addresses exist in both.
+fn local(at: IpAddr, settings: &Settings) -> Result<SocketAddr, LinkError> {
+    let ip = match (at.to_canonical(), settings.family) {
+        (ip @ IpAddr::V4(_), None | Some(Family::V4)) | (ip @ IpAddr::V6(_), None | Some(Family::V6)) => ip,
+        (ip, Some(Family::V6)) if ip.is_loopback() => Ipv6Addr::LOCALHOST.into(),
+        (ip, Some(Family::V4)) if ip.is_loopback() => Ipv4Addr::LOCALHOST.into(),
+        (ip, Some(Family::V6)) if ip.is_unspecified() => Ipv6Addr::UNSPECIFIED.into(),
+        (ip, Some(Family::V4)) if ip.is_unspecified() => Ipv4Addr::UNSPECIFIED.into(),
+        (ip, family) => {
+            let asked = if family == Some(Family::V6) { "IPv6" } else { "IPv4" };
+            let e = std::io::Error::new(
+                std::io::ErrorKind::AddrNotAvailable,
+                format!("{asked} was asked for; let the control connection use an {asked} address, or leave out -4/-6"),
+            );
+            return Err(LinkError::io(format!("choosing an address beside {ip}"), e));
+        }
+    };
+    Ok(SocketAddr::new(ip, 0))
 }

@@ -1,7 +1,29 @@
 //! Decorators: the Link port around another link.
+//!
+//! | type | what it adds |
+//! |---|---|
+//! | [`Traced`] | one JSON line an operation |
+//! | [`Faulty`] | drops, corruption, delays, a cut, a stall, from a seed |
+//! | [`Shaped`] | the rate and latency of a slower path |
+//!
+//! Each is generic over its clock: the real one ([`Sleeping`], or [`crate::clock::Monotonic`] for traces), or a link's
+//! virtual one in tests.
+
+mod faulty;
+mod parse;
+mod shaped;
+mod sleeping;
+#[cfg(test)]
+mod testing;
+mod traced;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use faulty::{FaultCounts, Faulty};
+pub use shaped::Shaped;
+pub use sleeping::Sleeping;
+pub use traced::{TraceLine, Traced};
 
 /// Faults to inject on the near side's sends (and, for `stall`, its receives). Shares are 0 to 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,35 @@
 //! The theoretical link: a model with a virtual clock that gives exact tests.
+//!
+//! The formula is NetPIPE's `theo` with a header on every packet, slow size ranges after the 1996 paper's figure 10
+//! (`seeds/004`, section 4), and seeded noise and loss. One process plays both ends: the far side is a reaction to what
+//! arrives ([`FarRole`]), and time is moved by the model alone, so a second of traffic costs no second.
+//!
+//! | module | job |
+//! |---|---|
+//! | `model` | the formula, and one direction of the path |
+//! | `dice` | noise and loss from a seed |
+//! | `far` | what the far side does with what arrives |
+//! | `answers` | what is on its way back |
+//! | `link` | [`TheoryLink`]: the Link port over all of it |
+//! | `flags` | reading `key=value,...` (also for [`crate::decorate`]) |
+//! | `parse` | reading and checking a [`Theory`] |
+
+mod answers;
+mod dice;
+mod far;
+pub(crate) mod flags;
+mod link;
+mod model;
+mod parse;
+#[cfg(test)]
+mod tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use far::FarView;
+pub use flags::FlagError;
+pub use link::{TheoryLink, capabilities};
 
 /// A size range in which the modelled path is slower: the 1996 paper's chasm (`seeds/004`, section 4, figure 10).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +57,7 @@ pub struct Theory {
     pub header: u64,
     /// Slow size ranges.
     pub dips: Vec<Dip>,
-    /// Standard deviation of the log-normal noise of one block's time (0.02 is about 2%).
+    /// Standard deviation of the log-normal noise of one block's time (0.02 is about 2%); its median is 1.
     pub noise: f64,
     /// Standard deviation of the log-normal noise that one connection shares (what differs between runs).
     pub block_noise: f64,

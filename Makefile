@@ -1,0 +1,30 @@
+# make run     set up what is missing, build, and measure the paths of this host
+# make test    set up what is missing, and run every test
+# make bench   the measured table: against the bare floor and against Debian's peers
+# make build   the command alone: target/release/pipegauge
+SHELL := /bin/bash
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.PHONY: run test bench build clean
+
+run:
+	@scripts/setup.sh run
+	@cargo build --release --locked --quiet --package pipegauge
+	@# 1 says "measured, but something fell short", which its warnings explain: no failure of make.
+	@$(TARGET)/release/pipegauge run memcpy shm unix tcp || [ $$? -eq 1 ]
+
+test:
+	@scripts/test.sh
+
+bench:
+	@scripts/setup.sh bench
+	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-floor
+	@scripts/bench
+
+build:
+	@scripts/setup.sh run
+	cargo build --release --locked --package pipegauge
+
+clean:
+	cargo clean

@@ -1,0 +1,164 @@
+//! TCP and UNIX stream: plain calls on one socket.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, SockAddr, Socket, Type};
+
+use crate::start::PATIENCE;
+use crate::{FloorError, Path, Pattern, Plan};
+
+/// A connected pair, made in one process so that no stranger can be at the other end.
+pub(crate) fn pair(path: Path) -> Result<(OwnedFd, OwnedFd), FloorError> {
+    let connected = if path == Path::Tcp { tcp_pair() } else { Socket::pair(Domain::UNIX, Type::STREAM, None) };
+    let (near, far) = connected.map_err(FloorError::io(format!("connecting two {} sockets", path.name())))?;
+    Ok((near.into(), far.into()))
+}
+
+fn tcp_pair() -> io::Result<(Socket, Socket)> {
+    let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    listener.bind(&SockAddr::from(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)))?;
+    listener.listen(8)?;
+    let near = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    near.connect(&listener.local_addr()?)?;
+    let mine = near.local_addr()?.as_socket();
+    loop {
+        let (far, from) = listener.accept()?;
+        if from.as_socket() == mine {
+            near.set_tcp_nodelay(true)?;
+            far.set_tcp_nodelay(true)?;
+            return Ok((near, far));
+        }
+    }
+}
+
+/// The near side: sends, and looks at the clock. Seconds for the timed iterations.
+pub(crate) fn near(fd: OwnedFd, plan: &Plan) -> Result<f64, FloorError> {
+    let mut line = Line::new(fd, plan)?;
+    let mut block = vec![0x5a; plan.size];
+    match plan.pattern {
+        Pattern::PingPong => {
+            for _ in 0..plan.warmup {
+                line.send(&block)?;
+                line.receive(&mut block)?;
+            }
+            let start = Instant::now();
+            for _ in 0..plan.repeats {
+                line.send(&block)?;
+                line.receive(&mut block)?;
+            }
+            Ok(start.elapsed().as_secs_f64())
+        }
+        Pattern::Stream => {
+            for _ in 0..plan.warmup {
+                line.send(&block)?;
+            }
+            line.receive(&mut [0])?;
+            let start = Instant::now();
+            for _ in 0..plan.repeats {
+                line.send(&block)?;
+            }
+            line.receive(&mut [0])?;
+            Ok(start.elapsed().as_secs_f64())
+        }
+    }
+}
+
+/// The far side: echoes, or receives and says when it has everything.
+pub(crate) fn far(fd: OwnedFd, plan: &Plan) -> Result<(), FloorError> {
+    let mut line = Line::new(fd, plan)?;
+    let mut block = vec![0; plan.size];
+    match plan.pattern {
+        Pattern::PingPong => {
+            for _ in 0..plan.warmup + plan.repeats {
+                line.receive(&mut block)?;
+                line.send(&block)?;
+            }
+        }
+        Pattern::Stream => {
+            for count in [plan.warmup, plan.repeats] {
+                for _ in 0..count {
+                    line.receive(&mut block)?;
+                }
+                line.send(&[1])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Line {
+    socket: Socket,
+    spin: bool,
+}
+
+impl Line {
+    fn new(fd: OwnedFd, plan: &Plan) -> Result<Self, FloorError> {
+        let socket = Socket::from(fd);
+        let set = || {
+            socket.set_nonblocking(plan.spin)?;
+            socket.set_read_timeout(Some(Duration::from_secs(PATIENCE)))?;
+            socket.set_write_timeout(Some(Duration::from_secs(PATIENCE)))
+        };
+        set().map_err(FloorError::io("setting up a socket"))?;
+        Ok(Self { socket, spin: plan.spin })
+    }
+
+    fn send(&mut self, mut block: &[u8]) -> Result<(), FloorError> {
+        let mut wait = Wait::default();
+        while !block.is_empty() {
+            match self.socket.write(block) {
+                Ok(sent) => block = &block[sent..],
+                Err(e) => wait.after(e, self.spin, "sending")?,
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, mut block: &mut [u8]) -> Result<(), FloorError> {
+        let mut wait = Wait::default();
+        while !block.is_empty() {
+            match self.socket.read(block) {
+                Ok(0) => return Err(FloorError::Gone { doing: "receiving" }),
+                Ok(got) => block = &mut block[got..],
+                Err(e) => wait.after(e, self.spin, "receiving")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Calls of a spinning socket between two looks at the clock.
+const CALLS: u32 = 4096;
+
+#[derive(Default)]
+struct Wait {
+    calls: u32,
+    since: Option<Instant>,
+}
+
+impl Wait {
+    /// Whether a call that failed is to be made again.
+    fn after(&mut self, error: io::Error, spin: bool, doing: &'static str) -> Result<(), FloorError> {
+        match error.kind() {
+            ErrorKind::Interrupted => Ok(()),
+            ErrorKind::WouldBlock if spin => {
+                self.calls += 1;
+                if self.calls.is_multiple_of(CALLS) {
+                    // Where both processes share a CPU, the other one can run now.
+                    rustix::thread::sched_yield();
+                    if self.since.get_or_insert_with(Instant::now).elapsed().as_secs() >= PATIENCE {
+                        return Err(FloorError::Stuck { doing, seconds: PATIENCE });
+                    }
+                }
+                Ok(())
+            }
+            // A blocking socket says so when its time limit is over.
+            ErrorKind::WouldBlock => Err(FloorError::Stuck { doing, seconds: PATIENCE }),
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Err(FloorError::Gone { doing }),
+            _ => Err(FloorError::io(doing)(error)),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The floor with its two real processes.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use floor::{FloorError, Path, Pattern, Plan, Program};
+
+const EXE: &str = env!("CARGO_BIN_EXE_pipegauge-floor");
+
+fn program() -> Program {
+    Program { exe: EXE.into(), prefix: Vec::new() }
+}
+
+fn plan(path: Path, pattern: Pattern, size: usize) -> Plan {
+    let mut plan = Plan::new(path, pattern, size);
+    (plan.repeats, plan.warmup) = (50, 5);
+    plan
+}
+
+#[test]
+fn every_path_and_pattern_gives_a_figure() {
+    for path in Path::ALL {
+        for pattern in Pattern::ALL {
+            for size in [1, 63, 64, 100_000, 3 << 20] {
+                for spin in if path == Path::Shm { vec![true] } else { vec![false, true] } {
+                    let mut plan = plan(path, pattern, size);
+                    plan.spin = spin;
+                    let figure = floor::measure(&program(), &plan).unwrap_or_else(|e| panic!("{plan:?}: {e}"));
+                    assert!(figure.seconds > 0.0);
+                    assert_eq!(figure.plan, plan);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_command_prints_one_json_line() {
+    for (args, rtt) in [("unix --size 64 --repeats 20 --pin none", true), ("tcp --pattern stream --repeats 20 --spin", false)]
+    {
+        let output = Command::new(EXE).args(args.split(' ')).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(text.lines().count(), 1);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((value["rtt"].as_bool(), value["repeats"].as_u64()), (Some(rtt), Some(20)));
+        assert!(value["seconds_per_iteration"].as_f64().unwrap() > 0.0);
+        assert!(value["bits_per_second"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn wrong_arguments_exit_with_2_and_say_why() {
+    let output = Command::new(EXE).args(["sctp"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("'sctp'"));
+}
+
+#[test]
+fn a_far_side_that_ends_early_is_an_error_and_no_hang() {
+    // Started with these arguments, the far process ends without a word.
+    let deaf = Program { exe: EXE.into(), prefix: vec!["--help".into()] };
+    for path in Path::ALL {
+        for pattern in Pattern::ALL {
+            for spin in [true, path == Path::Shm] {
+                let mut plan = plan(path, pattern, 1 << 20);
+                plan.spin = spin;
+                let error = floor::measure(&deaf, &plan).unwrap_err();
+                assert!(matches!(error, FloorError::Gone { .. }), "{path:?} {pattern:?}: {error}");
+            }
+        }
+    }
+}
+
+/// Children of a process, as the kernel lists them.
+fn children(of: u32) -> Vec<u32> {
+    let listed = std::fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap_or_default();
+    listed.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn pid(raw: u32) -> rustix::process::Pid {
+    rustix::process::Pid::from_raw(raw as i32).unwrap()
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited a minute for {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn killing_either_side_in_the_middle_ends_the_other() {
+    for path in Path::ALL {
+        for kill_near in [false, true] {
+            let mut near = Command::new(EXE)
+                .args([path.name(), "--repeats", "1000000000", "--pin", "none"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let mut far = Vec::new();
+            until("the far process", || {
+                far = children(near.id());
+                !far.is_empty()
+            });
+            std::thread::sleep(Duration::from_millis(30));
+            let victim = if kill_near { near.id() } else { far[0] };
+            rustix::process::kill_process(pid(victim), rustix::process::Signal::KILL).unwrap();
+            let status = near.wait().unwrap();
+            if !kill_near {
+                assert_eq!(status.code(), Some(1), "{path:?}");
+            }
+            until("the far process to end", || {
+                // Gone, or a zombie that waits for its new parent.
+                let stat = std::fs::read_to_string(format!("/proc/{}/stat", far[0])).unwrap_or_default();
+                stat.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.trim_start().starts_with('Z'))
+            });
+        }
+    }
+}
+
+#[test]
+fn a_cpu_that_does_not_exist_is_named() {
+    let mut plan = plan(Path::Unix, Pattern::PingPong, 1);
+    plan.pin = Some((1023, 1023));
+    let error = floor::measure(&program(), &plan).unwrap_err().to_string();
+    assert!(error.contains("CPU 1023"), "{error}");
+}

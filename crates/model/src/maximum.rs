@@ -1,0 +1,102 @@
+//! The largest throughput, without the luck of the largest.
+//!
+//! On a plateau of thirty sizes, the highest of thirty noisy medians lies one and a half standard errors above every
+//! one of them, and so does its interval: neither would be confirmed by a second run. Choosing the size with one half
+//! of the blocks and reading the throughput from the other half is free of that.
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+use stats::{mean, median, median_interval};
+
+use crate::Estimate;
+use crate::curve::{Curve, Point};
+use crate::shape::Place;
+use crate::summary::CONFIDENCE;
+
+/// Random halvings of the blocks. Each block is read in half of them.
+const HALVINGS: usize = 64;
+
+/// The highest point; of equals, the smallest.
+pub(crate) fn highest(curve: &Curve) -> Option<&Point> {
+    curve.points.iter().rev().max_by(|a, b| a.throughput(a.seconds).total_cmp(&b.throughput(b.seconds)))
+}
+
+/// The maximum as the blocks tell it.
+#[derive(Default)]
+pub(crate) struct HeldOut {
+    /// For each block, (its index, its mean throughput at the places which halves of the other blocks chose as the
+    /// highest), bits a second. Blocks that visited none of these are left out.
+    pub blocks: Vec<(usize, f64)>,
+    /// What the blocks had at the place that all of them together choose.
+    at_top: Vec<f64>,
+}
+
+/// Reads the maximum of each block where others chose it. Nothing with fewer than two blocks.
+pub(crate) fn held_out(curve: &Curve, places: &[Place], rng: &mut impl Rng) -> HeldOut {
+    let table = table(curve, places);
+    let mut order: Vec<usize> = (0..curve.blocks).collect();
+    let mut read = vec![Vec::new(); curve.blocks];
+    if curve.blocks < 2 {
+        return HeldOut::default();
+    }
+    for _ in 0..HALVINGS {
+        order.shuffle(rng);
+        let (choosers, readers) = order.split_at(curve.blocks / 2);
+        if let Some(row) = chosen(&table, choosers) {
+            readers.iter().for_each(|block| read[*block].extend(row[*block]));
+        }
+    }
+    let read = read.iter().enumerate().filter(|(_, values)| !values.is_empty());
+    HeldOut {
+        blocks: read.map(|(block, values)| (block, mean(values))).collect(),
+        at_top: chosen(&table, &order).map(|row| row.iter().flatten().copied().collect()).unwrap_or_default(),
+    }
+}
+
+/// The row in which the median of the `choosers` is highest.
+fn chosen<'a>(table: &'a [Row], choosers: &[usize]) -> Option<&'a Row> {
+    let level = |row: &Row| {
+        let seen: Vec<f64> = choosers.iter().filter_map(|block| row[*block]).collect();
+        (!seen.is_empty()).then(|| median(&seen))
+    };
+    table.iter().filter_map(|row| Some((level(row)?, row))).max_by(|a, b| a.0.total_cmp(&b.0)).map(|best| best.1)
+}
+
+/// Throughput of each block at one place.
+type Row = Vec<Option<f64>>;
+
+/// The places, without those that few blocks visited: the median of one lucky block would be the choice of all halves.
+fn table(curve: &Curve, places: &[Place]) -> Vec<Row> {
+    let rows: Vec<Row> = places
+        .iter()
+        .map(|place| {
+            let mut seen = vec![Vec::new(); curve.blocks];
+            for point in &curve.points[place.points.0..place.points.1] {
+                point.blocks.iter().for_each(|(block, seconds)| seen[*block].push(point.throughput(*seconds)));
+            }
+            seen.iter().map(|values| (!values.is_empty()).then(|| median(values))).collect()
+        })
+        .collect();
+    let visits = |row: &Row| row.iter().flatten().count();
+    let most = rows.iter().map(visits).max().unwrap_or(0);
+    rows.into_iter().filter(|row| visits(row) >= most.div_ceil(2)).collect()
+}
+
+/// The maximum and its interval; without two held-out values, the highest point alone.
+///
+/// The interval is that of the held-out values, but at least as wide as the one of the blocks at the chosen place:
+/// where sizes have noise of their own, held-out values are means over several places and agree among each other
+/// better than with the truth.
+pub(crate) fn max_throughput(held_out: &HeldOut, top: &Point) -> Estimate {
+    let plain = top.throughput(top.seconds);
+    let values: Vec<f64> = held_out.blocks.iter().map(|(_, v)| *v).collect();
+    if values.len() < 2 {
+        return Estimate::unbounded(plain);
+    }
+    let value = median(&values);
+    let held = median_interval(&values, CONFIDENCE);
+    let place = median_interval(&held_out.at_top, CONFIDENCE);
+    let scale = value / median(&held_out.at_top);
+    // Never above the highest point: a reader would look for it in vain.
+    Estimate::new(value.min(plain), held.low.min(place.low * scale), held.high.max(place.high * scale))
+}

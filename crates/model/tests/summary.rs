@@ -1,0 +1,245 @@
+//! Summaries of curves whose truth is known: `t = t0 + b B`, as the theory link gives it.
+
+use model::{CurvePoint, Estimate, Summary};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Time of an empty block, seconds.
+const T0: f64 = 10e-6;
+/// Seconds a byte: 10 Gbit/s.
+const B: f64 = 0.8e-9;
+
+/// The paper's sizes up to 8 MiB with a perturbation of 3 (`seeds/004`, section 2).
+fn sizes() -> Vec<u64> {
+    let (mut increment, mut length, mut sizes) = (1, 1, Vec::new());
+    for step in 0.. {
+        if step > 2 && step % 2 == 1 {
+            increment *= 2;
+        }
+        if length > 10_000_000 {
+            break;
+        }
+        if increment > 4 {
+            sizes.extend([length - 3, length, length + 3])
+        } else {
+            sizes.push(length)
+        }
+        length += increment;
+    }
+    sizes
+}
+
+fn point(size: u64, blocks: Vec<(u32, f64)>) -> CurvePoint {
+    let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
+    CurvePoint { size, seconds, throughput: 8.0 * size as f64 / seconds, blocks }
+}
+
+/// The curve without noise, seen by that many blocks.
+fn exact(sizes: &[u64], blocks: u32) -> Vec<CurvePoint> {
+    sizes.iter().map(|size| point(*size, (0..blocks).map(|b| (b, T0 + B * *size as f64)).collect())).collect()
+}
+
+/// Maximum throughput over [`sizes`], and the size at which half of it is reached.
+fn truth() -> (f64, f64) {
+    let top = *sizes().last().unwrap() as f64;
+    let maximum = 8.0 * top / (T0 + B * top);
+    (maximum, T0 * (maximum / 16.0) / (1.0 - B * maximum / 16.0))
+}
+
+fn near(estimate: Estimate, truth: f64, share: f64) {
+    assert!((estimate.value / truth - 1.0).abs() <= share, "{estimate:?}, but the truth is {truth}");
+    assert!(estimate.low <= estimate.value && estimate.value <= estimate.high, "{estimate:?}");
+}
+
+#[test]
+fn an_exact_curve_gives_the_exact_figures() {
+    assert_eq!(sizes().len(), 124, "the paper's schedule");
+    let (maximum, half) = truth();
+    let summary = Summary::of(&exact(&sizes(), 5), 1).unwrap();
+    near(summary.latency, T0 + B, 1e-12);
+    assert_eq!(summary.latency_size, 1);
+    near(summary.per_byte.unwrap(), B, 1e-6);
+    near(summary.max_throughput, maximum, 1e-4);
+    assert_eq!(summary.max_size, *sizes().last().unwrap());
+    near(summary.half_power.unwrap(), half, 0.005);
+    assert!(!summary.still_rising);
+}
+
+#[test]
+fn the_order_of_points_does_not_matter() {
+    let mut points = exact(&sizes(), 3);
+    let ascending = Summary::of(&points, 1);
+    points.reverse();
+    assert_eq!(Summary::of(&points, 1), ascending);
+}
+
+#[test]
+fn the_seed_decides_and_nothing_else() {
+    let points = noisy(&mut ChaCha8Rng::seed_from_u64(1), 6, 0.02, 0.03, 1.0);
+    assert_eq!(Summary::of(&points, 7), Summary::of(&points, 7));
+    assert_ne!(Summary::of(&points, 7), Summary::of(&points, 8));
+}
+
+#[test]
+fn a_curve_cut_off_before_its_plateau_is_still_rising() {
+    let until = |limit: u64| {
+        let sizes: Vec<u64> = sizes().into_iter().filter(|s| *s <= limit).collect();
+        Summary::of(&exact(&sizes, 4), 1).unwrap().still_rising
+    };
+    // At 64 KiB the path gives 84% of what it can, at 8 MiB 99.8%.
+    assert!(until(65_536));
+    assert!(!until(10_000_000));
+    let falling: Vec<CurvePoint> =
+        (0..30).map(|i| point(1 << i, vec![(0, 1e-9 * f64::from(i).exp2().powf(1.2))])).collect();
+    assert!(!Summary::of(&falling, 1).unwrap().still_rising);
+}
+
+#[test]
+fn a_rise_within_the_noise_is_no_rise() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut rising = 0;
+    for seed in 0..50 {
+        let points = noisy(&mut rng, 4, 0.15, 0.0, 1.0);
+        rising += u32::from(Summary::of(&points, seed).unwrap().still_rising);
+    }
+    assert!(rising <= 3, "{rising} of 50 flat ends were called rising");
+}
+
+#[test]
+fn both_directions_count_where_the_throughput_says_so() {
+    let mut points = exact(&sizes(), 4);
+    points.iter_mut().for_each(|p| p.throughput *= 2.0);
+    let summary = Summary::of(&points, 1).unwrap();
+    near(summary.max_throughput, 2.0 * truth().0, 1e-4);
+    near(summary.half_power.unwrap(), truth().1, 0.005);
+}
+
+#[test]
+fn one_block_bounds_nothing_and_survives_json() {
+    let summary = Summary::of(&exact(&sizes(), 1), 1).unwrap();
+    let all = [summary.latency, summary.per_byte.unwrap(), summary.max_throughput, summary.half_power.unwrap()];
+    assert!(all.iter().all(|e| e.low == 0.0 && e.high == f64::INFINITY), "{all:?}");
+    let json = serde_json::to_string(&summary).unwrap();
+    assert!(json.contains(r#""high":null"#), "{json}");
+    assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
+}
+
+#[test]
+fn figures_that_the_sizes_cannot_tell_are_none() {
+    let summary = |sizes: &[u64]| Summary::of(&exact(sizes, 3), 1).unwrap();
+    assert_eq!(summary(&[1, 512]).per_byte, None);
+    assert_eq!(summary(&[1, 2048, 4096]).per_byte, None);
+    assert_eq!(summary(&[1, 512, 512, 2048]).per_byte, None);
+    assert!(summary(&[1, 64, 1023, 1024]).per_byte.is_some());
+    // Half of the maximum is reached at the smallest size already.
+    assert_eq!(summary(&[1 << 20, 1 << 21]).half_power, None);
+    assert!(summary(&[1, 1 << 21]).half_power.is_some());
+}
+
+#[test]
+fn odd_curves_neither_panic_nor_give_nan() {
+    let zero = CurvePoint { size: 0, seconds: 1e-6, blocks: vec![(0, 1e-6), (1, 1e-6)], throughput: 0.0 };
+    let none = CurvePoint { size: 4, seconds: 2e-6, blocks: vec![], throughput: 16e6 };
+    let broken = CurvePoint { size: 9, seconds: f64::NAN, blocks: vec![(0, f64::NAN)], throughput: f64::NAN };
+    let stopped = CurvePoint { size: 5, seconds: 0.0, blocks: vec![(0, 0.0)], throughput: f64::INFINITY };
+    let equal: Vec<CurvePoint> = (1..40).map(|s| CurvePoint { size: s, ..zero.clone() }).collect();
+    let mut scattered = exact(&sizes(), 1);
+    scattered.iter_mut().enumerate().for_each(|(i, p)| p.blocks[0].0 = i as u32);
+    let curves: Vec<Vec<CurvePoint>> = vec![
+        vec![zero.clone()],
+        vec![none.clone()],
+        vec![zero.clone(), none.clone()],
+        vec![none.clone(), none.clone(), none.clone()],
+        exact(&[1], 1),
+        exact(&[1], 5),
+        exact(&[1, 2], 5),
+        exact(&[7, 7, 7], 5),
+        exact(&[u64::MAX, 1, 2, 3], 2),
+        vec![broken.clone(), zero.clone(), none.clone(), stopped.clone()],
+        equal,
+        scattered,
+    ];
+    for points in curves {
+        let summary = Summary::of(&points, 1).unwrap();
+        let all = [Some(summary.latency), summary.per_byte, Some(summary.max_throughput), summary.half_power];
+        for estimate in all.into_iter().flatten() {
+            assert!(estimate.value.is_finite(), "{summary:?}");
+            assert!(estimate.low <= estimate.value && estimate.value <= estimate.high, "{summary:?}");
+        }
+    }
+    assert_eq!(Summary::of(&[], 1), None);
+    assert_eq!(Summary::of(&[broken, stopped], 1), None);
+}
+
+/// A curve with log-normal noise: `cell` at each size of each block for itself, `shared` over all sizes of a block. A
+/// block visits a size with the given chance (the first two always).
+fn noisy(rng: &mut ChaCha8Rng, blocks: u32, cell: f64, shared: f64, visit: f64) -> Vec<CurvePoint> {
+    let mut normal = |rng: &mut ChaCha8Rng| {
+        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+    };
+    let factors: Vec<f64> = (0..blocks).map(|_| (shared * normal(rng)).exp()).collect();
+    sizes()
+        .into_iter()
+        .map(|size| {
+            let visited: Vec<u32> = (0..blocks).filter(|b| *b < 2 || rng.random::<f64>() < visit).collect();
+            let time = |b: &u32| (*b, (T0 + B * size as f64) * factors[*b as usize] * (cell * normal(rng)).exp());
+            point(size, visited.iter().map(time).collect())
+        })
+        .collect()
+}
+
+/// Over 200 seeded curves, how often each interval holds the truth, and its mean half-width as a share of the truth
+/// (latency, time a byte, maximum throughput, half-power point).
+fn coverage(blocks: u32, cell: f64, shared: f64, visit: f64) -> [(f64, f64); 4] {
+    const RUNS: u64 = 200;
+    let (maximum, half) = truth();
+    let truths = [T0 + B, B, maximum, half];
+    let mut rng = ChaCha8Rng::seed_from_u64(u64::from(blocks));
+    let mut found = [(0.0, 0.0); 4];
+    for seed in 0..RUNS {
+        let s = Summary::of(&noisy(&mut rng, blocks, cell, shared, visit), seed).unwrap();
+        let all = [Some(s.latency), s.per_byte, Some(s.max_throughput), s.half_power];
+        for ((estimate, truth), found) in all.iter().zip(truths).zip(&mut found) {
+            let Some(e) = estimate else { continue };
+            found.0 += f64::from(u8::from(e.low <= truth && truth <= e.high)) / RUNS as f64;
+            found.1 += (e.high - e.low) / 2.0 / truth / RUNS as f64;
+        }
+    }
+    found
+}
+
+/// At least 90 of 100 intervals hold the truth, and they are no wider than they need to be.
+fn covers(found: [(f64, f64); 4], widest: [f64; 4]) {
+    for (((covered, width), widest), name) in
+        found.into_iter().zip(widest).zip(["latency", "time a byte", "maximum throughput", "half-power point"])
+    {
+        assert!(covered >= 0.90, "{name}: only {covered} of 200 intervals hold the truth; all: {found:?}");
+        assert!(width <= widest, "{name}: intervals are {width} wide on average; all: {found:?}");
+    }
+}
+
+#[test]
+fn intervals_cover_the_truth_where_each_size_has_noise_of_its_own() {
+    covers(coverage(6, 0.02, 0.0, 1.0), [0.03, 0.30, 0.025, 0.06]);
+}
+
+#[test]
+fn intervals_cover_the_truth_where_connections_differ() {
+    covers(coverage(5, 0.02, 0.05, 1.0), [0.08, 0.45, 0.09, 0.09]);
+}
+
+#[test]
+fn intervals_cover_the_truth_with_three_blocks() {
+    covers(coverage(3, 0.02, 0.02, 1.0), [0.08, 0.65, 0.08, 0.14]);
+}
+
+#[test]
+fn intervals_cover_the_truth_with_twelve_noisy_blocks() {
+    covers(coverage(12, 0.05, 0.05, 1.0), [0.07, 0.50, 0.07, 0.10]);
+}
+
+#[test]
+fn intervals_cover_the_truth_where_blocks_visit_half_of_the_sizes() {
+    covers(coverage(8, 0.02, 0.03, 0.5), [0.08, 0.50, 0.06, 0.12]);
+}

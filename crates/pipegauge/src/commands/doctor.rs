@@ -1,0 +1,70 @@
+//! `pipegauge doctor`.
+
+use anyhow::Result;
+use floor::{FloorError, Path, Pattern, Plan, Program};
+use host::doctor::{Finding, Level};
+use units::Seconds;
+
+use super::peer::FLOOR;
+use crate::document::{DoctorDocument, FloorFigure};
+use crate::exit::Exit;
+use crate::out;
+
+/// Whether this machine is fit to measure: each finding with its remedy, and what the bare floor program reaches here.
+pub fn doctor(json: bool) -> Result<Exit> {
+    let findings = host::doctor::examine();
+    let floor = floor_figures();
+    let warned = findings.iter().any(|f| matches!(f.level, Level::Warn)) || floor.iter().any(|f| f.latency.is_none());
+    if json {
+        out::json(&DoctorDocument::new(findings, floor))?;
+    } else {
+        out::text(&table(&findings, &floor))?;
+    }
+    Ok(if warned { Exit::Short } else { Exit::Ok })
+}
+
+/// A 1-byte ping-pong of the floor program on each of its paths, pinned where a pair of CPUs can be chosen.
+fn floor_figures() -> Vec<FloorFigure> {
+    let pin = host::choose_pair(&host::allowed_cpus());
+    let measure = |path: Path| -> Result<f64, FloorError> {
+        let plan = Plan { pin, ..Plan::new(path, Pattern::PingPong, 1) };
+        Ok(floor::measure(&Program::this(&[FLOOR])?, &plan)?.seconds_per_iteration() / 2.0)
+    };
+    Path::ALL
+        .into_iter()
+        .map(|path| match measure(path) {
+            Ok(latency) => FloorFigure { path: path.name(), latency: Some(latency), error: None },
+            Err(e) => FloorFigure { path: path.name(), latency: None, error: Some(e.to_string()) },
+        })
+        .collect()
+}
+
+fn table(findings: &[Finding], floor: &[FloorFigure]) -> String {
+    let mut text = String::new();
+    let width = findings.iter().map(|f| f.name.len()).max().unwrap_or(0).max("floor unix".len());
+    for f in findings {
+        text.push_str(&format!("{:<4}  {:<width$}  {}\n", word(&f.level), f.name, f.found));
+        if let Some(remedy) = &f.remedy {
+            text.push_str(&format!("{:<4}  {:<width$}  -> {remedy}\n", "", ""));
+        }
+    }
+    for f in floor {
+        let name = format!("floor {}", f.path);
+        let (level, found) = match (&f.latency, &f.error) {
+            (Some(latency), _) => {
+                ("good", format!("{} for 1 byte, RTT/2, by the bare floor program", Seconds(*latency)))
+            }
+            (None, error) => ("WARN", error.clone().unwrap_or_default()),
+        };
+        text.push_str(&format!("{level:<4}  {name:<width$}  {found}\n"));
+    }
+    text
+}
+
+fn word(level: &Level) -> &'static str {
+    match level {
+        Level::Good => "good",
+        Level::Note => "note",
+        Level::Warn => "WARN",
+    }
+}

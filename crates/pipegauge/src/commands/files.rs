@@ -1,0 +1,58 @@
+//! Reading run files and writing results, with errors that name the file.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use record::RunFile;
+
+use crate::out;
+
+/// Reads a run file; a file cut off before its end is said, and what is whole is used.
+pub fn read(path: &Path) -> Result<RunFile> {
+    let run = record::read(path)?;
+    if let Some(how) = &run.cut {
+        out::tell(&format!("note: {}: {how}; what is whole is shown", path.display()));
+    }
+    Ok(run)
+}
+
+/// Writes a whole file: into a temporary name first, so that an error leaves no half of one.
+pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
+    let name = path.file_name().ok_or_else(|| anyhow!("{} is no file name", path.display()))?;
+    // A device or a pipe can't be replaced; it is written to as it is.
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, contents).with_context(|| format!("writing {}", path.display()));
+    }
+    let mut part = name.to_os_string();
+    part.push(format!(".part-{}", std::process::id()));
+    let part = path.with_file_name(part);
+    let written = std::fs::File::create(&part)
+        .and_then(|mut f| f.write_all(contents).and_then(|()| f.sync_all()))
+        .and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written.with_context(|| format!("writing {}", path.display()))
+}
+
+/// The number of the path that `name` asks for: a transport's name, or the number itself. Without a name, the only path.
+pub fn one_path(run: &RunFile, name: Option<&str>) -> Result<usize> {
+    let names = || {
+        let all: Vec<&str> = run.paths.iter().map(|p| p.opened.transport.name()).collect();
+        if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+    };
+    match name {
+        Some(name) => run
+            .paths
+            .iter()
+            .position(|p| p.opened.transport.name() == name)
+            .or_else(|| name.parse().ok().filter(|n| *n < run.paths.len()))
+            .ok_or_else(|| anyhow!("the run has no path '{name}'; it has: {}", names())),
+        None if run.paths.len() == 1 => Ok(0),
+        None => Err(anyhow!("the run has more than one path, and this takes one: --path NAME, of {}", names()))
+            .or_else(|e| {
+                if run.paths.is_empty() { Err(anyhow!("the run has no path: nothing was measured")) } else { Err(e) }
+            }),
+    }
+}

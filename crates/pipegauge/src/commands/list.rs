@@ -1,0 +1,70 @@
+//! `pipegauge list`.
+
+use anyhow::Result;
+use transport::{Capabilities, Kind, Semantics};
+use units::Bytes;
+
+use crate::config::wait_name;
+use crate::document::{ListDocument, ListedTransport};
+use crate::exit::Exit;
+use crate::out;
+
+/// Every transport: what it can do and, if it can't be used here, why.
+pub fn list(json: bool) -> Result<Exit> {
+    let listed: Vec<ListedTransport> = Kind::ALL.into_iter().map(ListedTransport::of).collect();
+    if json {
+        out::json(&ListDocument::new(listed))?;
+    } else {
+        out::text(&table(&listed))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn table(listed: &[ListedTransport]) -> String {
+    let mut text = String::new();
+    for t in listed {
+        text.push_str(&format!("{:<10} {}\n", t.name, t.summary));
+        text.push_str(&format!("{:<10} {}\n", "", abilities(&t.capabilities)));
+        if let Some(why) = &t.unavailable {
+            text.push_str(&format!("{:<10} not available here: {why}\n", ""));
+        }
+    }
+    text
+}
+
+/// Capabilities in words, on one line.
+fn abilities(can: &Capabilities) -> String {
+    let mut words = vec![match can.semantics {
+        Semantics::Message => "messages".to_owned(),
+        Semantics::Stream => "byte stream".to_owned(),
+    }];
+    words.push(match (can.reliable, can.ordered) {
+        (true, true) => "reliable, in order".to_owned(),
+        (true, false) => "reliable, any order".to_owned(),
+        (false, true) => "may lose, in order".to_owned(),
+        (false, false) => "may lose and reorder".to_owned(),
+    });
+    if let Some(most) = can.max_block {
+        words.push(format!("blocks to {}", Bytes(most)));
+    }
+    words.push(if can.two_ended { "two processes" } else { "one process" }.to_owned());
+    if can.two_ended {
+        words.push(if can.local_only { "one host" } else { "one or two hosts" }.to_owned());
+    }
+    let more = [
+        (can.duplex, "both ways at once"),
+        (can.poll, "open loop"),
+        (can.connects, "connect pattern"),
+        (can.one_sided, "one-sided"),
+        (can.broadcast, "broadcast"),
+        (can.own_buffers, "own buffers"),
+        (can.launcher, "needs a launcher"),
+        (can.virtual_time, "virtual time"),
+    ];
+    words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));
+    if !can.waits.is_empty() {
+        let waits: Vec<&str> = can.waits.iter().map(|w| wait_name(*w)).collect();
+        words.push(format!("waits: {}", waits.join(", ")));
+    }
+    words.join("; ")
+}

@@ -1,0 +1,40 @@
+//! One module for each subcommand.
+
+mod completions;
+mod doctor;
+mod export;
+mod files;
+mod import;
+mod list;
+mod man;
+mod peer;
+mod plot;
+mod run;
+mod schema;
+mod serve;
+mod show;
+
+use anyhow::Result;
+
+use crate::exit::Exit;
+use crate::flags::{Cli, Command};
+
+/// Does what was asked.
+pub fn dispatch(cli: Cli) -> Result<Exit> {
+    let json = cli.json;
+    match cli.command {
+        Command::Run(flags) => run::run(&flags, json),
+        Command::List => list::list(json),
+        Command::Show(flags) => show::show(&flags, json),
+        Command::Plot(flags) => plot::plot(&flags, json),
+        Command::Export(flags) => export::export(&flags, json),
+        Command::Import(flags) => import::import(&flags, json),
+        Command::Serve(flags) => serve::serve(&flags, json),
+        Command::Doctor => doctor::doctor(json),
+        Command::Man(flags) => man::man(&flags, json),
+        Command::Completions(flags) => completions::completions(&flags, json),
+        Command::Schema(flags) => schema::schema(&flags, json),
+        Command::Peer => peer::peer(),
+        Command::Floor(flags) => peer::floor(&flags.args),
+    }
+}

@@ -1,0 +1,25 @@
+//! The two hidden commands: the far side of a measurement, and the floor program.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::exit::Exit;
+use crate::signals;
+
+/// The far side of a local or ssh measurement: what to do comes over standard input, answers go to standard output.
+pub fn peer() -> Result<Exit> {
+    rendezvous::peer(signals::peer_stop_flag()?)?;
+    Ok(Exit::Ok)
+}
+
+/// The floor program, so that `doctor` needs no second binary. Its exit codes are its own.
+pub fn floor(args: &[OsString]) -> Result<Exit> {
+    let args: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let ended = floor::Program::this(&[FLOOR])?.main(&args);
+    Ok(if ended == ExitCode::SUCCESS { Exit::Ok } else { Exit::CouldNot })
+}
+
+/// The hidden subcommand that is the floor program.
+pub const FLOOR: &str = "floor";

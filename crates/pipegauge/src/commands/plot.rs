@@ -1,0 +1,35 @@
+//! `pipegauge plot`.
+
+use anyhow::{Result, bail};
+use record::RunFile;
+
+use super::files;
+use crate::document::PlotDocument;
+use crate::exit::Exit;
+use crate::flags::PlotFlags;
+use crate::out;
+
+/// How much finer a PNG is drawn than its nominal size, so that it stays sharp on a dense screen.
+const PNG_SCALE: f32 = 2.0;
+
+/// Draws run files into one picture or page.
+pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {
+    let ending = flags.output.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if !["svg", "png", "html"].contains(&ending.as_str()) {
+        bail!("-o {}: the name's ending says what to draw: .svg, .png or .html", flags.output.display());
+    }
+    let runs = flags.runs.iter().map(|p| files::read(p)).collect::<Result<Vec<RunFile>>>()?;
+    let runs: Vec<&RunFile> = runs.iter().collect();
+    let contents = match ending.as_str() {
+        "html" => report::html::page(&runs).into_bytes(),
+        "png" => report::png::render(&report::svg::draw(&runs, flags.graph.into()), PNG_SCALE)?,
+        _ => report::svg::draw(&runs, flags.graph.into()).into_bytes(),
+    };
+    files::write(&flags.output, &contents)?;
+    if json {
+        out::json(&PlotDocument::new(&flags.output, ending, contents.len() as u64))?;
+    } else {
+        out::text(&format!("{}", flags.output.display()))?;
+    }
+    Ok(Exit::Ok)
+}

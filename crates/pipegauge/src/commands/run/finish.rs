@@ -1,0 +1,86 @@
+//! The end of a run: pictures, tables, warnings, where everything lies, and the exit code.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use measure::Outcome;
+use record::RunFile;
+use report::{Graph, table, terminal};
+
+use super::listen::Listeners;
+use crate::commands::files;
+use crate::commands::show::GRAPH_HEIGHT;
+use crate::config::RunConfig;
+use crate::document::{Results, RunDocument};
+use crate::exit::Exit;
+use crate::out;
+
+/// Shows what was measured and says what ended the run.
+pub fn finish(
+    config: &RunConfig,
+    mut listeners: Listeners,
+    outcome: Outcome,
+    interrupted: bool,
+    json: bool,
+) -> Result<Exit> {
+    let results = listeners.results();
+    let unwritten = listeners.failure();
+    let error = match (&unwritten, &outcome.error) {
+        (Some(e), _) => Some(e.to_string()),
+        (None, _) if interrupted => Some("interrupted".to_owned()),
+        (None, Some(e)) => Some(e.to_string()),
+        (None, None) => None,
+    };
+    let measured = results.filter(|run| run.paths.iter().any(|p| !p.points.is_empty()));
+    let Some(run) = measured else {
+        // The run file says so too, and stays: its header and warnings may tell why.
+        let why = error.unwrap_or_else(|| "no trial was completed".to_owned());
+        return Err(anyhow!("nothing was measured: {why} (run file: {})", config.output.display()));
+    };
+    let html = config.html.as_deref().filter(|file| page(file, &run));
+    let html_failed = config.html.is_some() && html.is_none();
+    let exit = if error.is_some() || outcome.short() || html_failed { Exit::Short } else { Exit::Ok };
+    if let Some(e) = &error {
+        out::tell(&format!("pipegauge: {e}; what was measured until then is shown"));
+    }
+    let warnings = table::warnings(&run);
+    if !warnings.is_empty() {
+        out::tell(warnings.trim_end());
+    }
+    if json {
+        out::json(&RunDocument::new(&config.output, html, exit.code(), error, Results::of(&run)))?;
+    } else {
+        out::text(&picture(&run))?;
+        out::text(&places(&config.output, html))?;
+    }
+    Ok(exit)
+}
+
+/// Graph and summary table.
+fn picture(run: &RunFile) -> String {
+    let mut text = terminal::graph(run, Graph::Signature, out::width(), GRAPH_HEIGHT, out::colour());
+    text.push('\n');
+    text.push_str(&table::paths(run));
+    text.push('\n');
+    text.push_str(&table::summary(run));
+    text
+}
+
+fn places(run_file: &Path, html: Option<&Path>) -> String {
+    let mut text = format!("\nrun file  {}\n", run_file.display());
+    if let Some(html) = html {
+        text.push_str(&format!("report    {}\n", html.display()));
+    }
+    text
+}
+
+/// Writes the report; an error is said, and costs the report alone.
+fn page(file: &Path, run: &RunFile) -> bool {
+    match files::write(file, report::html::page(&[run]).as_bytes()) {
+        Ok(()) => true,
+        Err(e) => {
+            out::tell(&format!("warning: no report: {}", crate::exit::sentence(&e)));
+            false
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Who hears the events of a run: the run file, the fold that pictures are drawn from, and progress.
+
+use std::io;
+
+use anyhow::Result;
+use measure::Event;
+use record::{Fold, RunFile, WriteError, Writer};
+
+use super::progress::Progress;
+use crate::config::RunConfig;
+
+/// All listeners of one run.
+pub struct Listeners {
+    writer: Writer,
+    fold: Fold,
+    progress: Progress,
+    failure: Option<WriteError>,
+}
+
+impl Listeners {
+    /// Creates the run file.
+    pub fn open(config: &RunConfig) -> Result<Self> {
+        Ok(Self {
+            writer: Writer::create(&config.output)?,
+            fold: Fold::default(),
+            progress: Progress::new(&config.plan, config.progress),
+            failure: None,
+        })
+    }
+
+    /// Hands an event to each. What can't be kept is not shown as measured either, and ends the run.
+    pub fn hear(&mut self, event: &Event) -> io::Result<()> {
+        if let Err(e) = self.writer.write(event) {
+            let told = io::Error::other(e.to_string());
+            self.failure.get_or_insert(e);
+            return Err(told);
+        }
+        self.fold.event(event);
+        self.progress.hear(event);
+        Ok(())
+    }
+
+    /// Why the run file could not be written, if it could not.
+    pub fn failure(&mut self) -> Option<WriteError> {
+        self.failure.take()
+    }
+
+    /// Clears the progress line and gives what was heard.
+    pub fn results(&mut self) -> Option<RunFile> {
+        self.progress.done();
+        self.fold.run().cloned()
+    }
+}

@@ -1,0 +1,66 @@
+//! `pipegauge run`: sessions are opened, the driver measures, listeners keep and show what happens.
+
+mod finish;
+mod listen;
+mod progress;
+mod sessions;
+
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, anyhow};
+use host::Environment;
+use measure::Event;
+use measure::event::{Calibration, Run, SCHEMA};
+
+use crate::config::RunConfig;
+use crate::exit::Exit;
+use crate::flags::RunFlags;
+use crate::{out, signals};
+use listen::Listeners;
+
+/// Measures what was asked for.
+pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
+    let started = SystemTime::now();
+    let command: Vec<String> = std::env::args().collect();
+    let config = RunConfig::resolve(flags, &command, started)?;
+    let stop = signals::stop_flag()?;
+    pin(&config)?;
+    for note in &config.notes {
+        out::tell(&format!("note: {note}"));
+    }
+    // The far side is met first: where there is none, no file is left behind.
+    let sessions = sessions::open(&config, &stop)?;
+    let calibration = measure::calibrate();
+    let header = Event::Run(header(&config, started, calibration));
+    let mut listeners = Listeners::open(&config)?;
+    if listeners.hear(&header).is_err() {
+        // Not even the header fits: an empty file helps nobody. (A device that was named stays.)
+        if config.output.is_file() {
+            let _ = std::fs::remove_file(&config.output);
+        }
+        return Err(listeners.failure().map_or_else(|| anyhow!("the run file can't be written"), Into::into));
+    }
+    let mut tell = |event: &Event| listeners.hear(event);
+    let outcome = measure::run(&config.plan, calibration, sessions, &mut tell, &stop);
+    let interrupted = stop.load(Ordering::Relaxed);
+    finish::finish(&config, listeners, outcome, interrupted, json)
+}
+
+/// Keeps this thread to its CPU.
+fn pin(config: &RunConfig) -> Result<()> {
+    let Some((near, _)) = config.plan.pin else { return Ok(()) };
+    host::pin_this_thread(near).with_context(|| format!("keeping to CPU {near} (--pin none does without)"))
+}
+
+fn header(config: &RunConfig, started: SystemTime, calibration: Calibration) -> Run {
+    Run {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: humantime::format_rfc3339_seconds(started).to_string(),
+        command: config.command.clone(),
+        plan: config.plan.clone(),
+        near: Environment::here(config.plan.pin.map(|(near, _)| near)),
+        calibration,
+    }
+}

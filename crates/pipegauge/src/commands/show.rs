@@ -1,0 +1,48 @@
+//! `pipegauge show`.
+
+use anyhow::Result;
+use report::{table, terminal};
+
+use super::files;
+use crate::document::{Results, ShowDocument};
+use crate::exit::Exit;
+use crate::flags::ShowFlags;
+use crate::out;
+
+/// Rows of a terminal graph.
+pub const GRAPH_HEIGHT: usize = 22;
+
+/// Shows a run file: graph, summary, every point, warnings.
+pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
+    let mut run = files::read(&flags.run)?;
+    if flags.path.is_some() {
+        let path = files::one_path(&run, flags.path.as_deref())?;
+        run.paths = vec![run.paths.swap_remove(path)];
+    }
+    if json {
+        out::json(&ShowDocument::new(&flags.run, Results::of(&run)))?;
+        return Ok(Exit::Ok);
+    }
+    let mut text = format!("{}\n\n", heading(&run));
+    text.push_str(&terminal::graph(&run, flags.graph.into(), out::width(), GRAPH_HEIGHT, out::colour()));
+    text.push('\n');
+    text.push_str(&table::paths(&run));
+    text.push('\n');
+    text.push_str(&table::summary(&run));
+    for (path, measured) in run.paths.iter().enumerate() {
+        text.push_str(&format!("\n{}\n", measured.opened.transport));
+        text.push_str(&table::points(&run, path));
+    }
+    let warnings = table::warnings(&run);
+    if !warnings.is_empty() {
+        text.push_str(&format!("\n{warnings}"));
+    }
+    out::text(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn heading(run: &record::RunFile) -> String {
+    let header = &run.run;
+    let here = if header.near.hostname.is_empty() { "an unnamed host" } else { &header.near.hostname };
+    format!("{} on {here}: {}", header.started, header.command.join(" "))
+}

@@ -1,0 +1,146 @@
+//! What can be known to be wrong with a plan before anything is opened: the answers come from the transports'
+//! capabilities, as data.
+
+use anyhow::{Result, bail};
+use measure::Pattern;
+use measure::event::{Plan, Schedule};
+use rendezvous::Far;
+use transport::{Capabilities, Kind, Wait};
+use units::Bytes;
+
+use crate::flags::RunFlags;
+
+/// Longest budget or patience that is taken, seconds: beyond a week it is a slip of the pen.
+const WEEK: f64 = 7.0 * 86_400.0;
+
+/// Checks a plan, first by itself and then against each transport.
+pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    sizes(plan)?;
+    effort(plan)?;
+    pattern(plan, flags)?;
+    applies(plan, flags)?;
+    for kind in &plan.transports {
+        carries(*kind, &kind.capabilities(), plan, flags, far)?;
+    }
+    Ok(())
+}
+
+/// Every transport can be used on this host, or the error says why not.
+pub fn available(transports: &[Kind]) -> Result<()> {
+    for kind in transports {
+        if let Err(why) = kind.availability() {
+            bail!("{kind} is not available here: {why} (pipegauge list shows what is)");
+        }
+    }
+    Ok(())
+}
+
+fn sizes(plan: &Plan) -> Result<()> {
+    if plan.from == 0 {
+        bail!("a block has at least 1 byte; 0 was asked for");
+    }
+    if plan.from > plan.to {
+        bail!("sizes are reversed: from {} to {}; give the smaller as --from", Bytes(plan.from), Bytes(plan.to));
+    }
+    if plan.step == Some(0) {
+        bail!("--step 0 would never reach the largest block; give a step of at least 1 byte");
+    }
+    if plan.schedule == Schedule::Netpipe && (plan.step.is_some() || plan.sizes.is_some()) {
+        bail!("--schedule netpipe has NetPIPE's own sizes; leave out --step and --sizes");
+    }
+    if !plan.align.is_power_of_two() {
+        bail!("--align {}: an alignment is a power of two", plan.align);
+    }
+    Ok(())
+}
+
+fn effort(plan: &Plan) -> Result<()> {
+    if plan.trials == Some(0) || plan.repeats == Some(0) {
+        bail!("--trials and --repeats are at least 1; leave them out to let the stop rule decide");
+    }
+    if !(plan.precision > 0.0 && plan.precision < 1.0) {
+        bail!("--precision is a share between 0% and 100%, for example 1%");
+    }
+    for (flag, seconds) in [("--budget", plan.budget), ("--patience", plan.settings.patience)] {
+        if !(seconds > 0.0 && seconds <= WEEK) {
+            bail!("{flag} is above zero and at most a week; {seconds} s was asked for");
+        }
+    }
+    Ok(())
+}
+
+fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
+    let answers = matches!(plan.pattern, Pattern::Request | Pattern::Connect);
+    if flags.response.is_some() && !answers {
+        bail!("--response is the answer's size of the patterns request and connect; choose one with --pattern");
+    }
+    if answers && plan.response == 0 {
+        bail!("--response 0: an answer has at least 1 byte");
+    }
+    if flags.burst.is_some() && plan.pattern != Pattern::Burst {
+        bail!("--burst is the number of blocks of the pattern burst; add --pattern burst");
+    }
+    if plan.burst == 0 {
+        bail!("--burst 0: a burst has at least 1 block");
+    }
+    if plan.rate.is_some() && !matches!(plan.pattern, Pattern::PingPong | Pattern::Request) {
+        bail!(
+            "--rate sends on a schedule and times each answer: the patterns ping-pong and request can, {} can't",
+            plan.pattern.name()
+        );
+    }
+    if plan.rate.is_some() && plan.schedule == Schedule::Netpipe {
+        bail!("--rate has no counterpart in NetPIPE; leave out --schedule netpipe");
+    }
+    Ok(())
+}
+
+/// A flag that no chosen transport listens to is a mistake, not a wish.
+fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
+    const SOCKETS: [Kind; 4] = [Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp];
+    const IP: [Kind; 2] = [Kind::Tcp, Kind::Udp];
+    let given = [
+        ("--mss", flags.mss.is_some(), &[Kind::Tcp][..]),
+        ("--congestion", flags.congestion.is_some(), &[Kind::Tcp][..]),
+        ("--nodelay", flags.nodelay, &[Kind::Tcp][..]),
+        ("--no-nodelay", flags.no_nodelay, &[Kind::Tcp][..]),
+        ("--sockbuf", flags.sockbuf.is_some(), &SOCKETS[..]),
+        ("-4", flags.ipv4, &IP[..]),
+        ("-6", flags.ipv6, &IP[..]),
+        ("--theory", flags.theory.is_some(), &[Kind::Theory][..]),
+    ];
+    for (flag, set, kinds) in given {
+        if set && !plan.transports.iter().any(|k| kinds.contains(k)) {
+            let those: Vec<&str> = kinds.iter().map(|k| k.name()).collect();
+            bail!(
+                "{flag} changes nothing here: it is for {}; leave it out, or name such a transport",
+                those.join(", ")
+            );
+        }
+    }
+    if plan.settings.mss.is_some_and(|m| !(88..=65_495).contains(&m)) {
+        bail!("--mss: a TCP segment carries 88 to 65495 bytes");
+    }
+    Ok(())
+}
+
+fn carries(kind: Kind, can: &Capabilities, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    let asked = flags.sizes.is_some() || flags.to.is_some();
+    if let Some(most) = can.max_block.filter(|most| asked && *most < plan.to) {
+        bail!("{kind} carries blocks of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));
+    }
+    if can.local_only && can.two_ended && !matches!(far, Far::Local { .. }) {
+        bail!("{kind} works only between processes of one host; leave out --peer, or measure tcp or udp with it");
+    }
+    measure::support::check(plan, kind.name(), can)?;
+    Ok(())
+}
+
+/// A wait mode's name, as typed.
+pub fn wait_name(wait: Wait) -> &'static str {
+    match wait {
+        Wait::Block => "block",
+        Wait::Spin => "spin",
+        Wait::BusyPoll => "busy-poll",
+    }
+}

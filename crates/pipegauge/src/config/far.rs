@@ -1,0 +1,111 @@
+//! `--peer` and `--key`: where the far side runs.
+
+use std::io::BufRead;
+
+use anyhow::{Context, Result, anyhow, bail};
+use rendezvous::{Far, Key};
+
+use crate::flags::RunFlags;
+
+/// Where the key may stand, so that it is on no command line.
+const KEY_VARIABLE: &str = "PIPEGAUGE_KEY";
+
+/// Where the far side runs.
+pub fn resolve(flags: &RunFlags) -> Result<Far> {
+    let Some(peer) = flags.peer.as_deref() else {
+        if flags.key.is_some() {
+            bail!("--key belongs to another host's `pipegauge serve`; name that host with --peer HOST:PORT");
+        }
+        let program = std::env::current_exe().context("finding this program, to start the far side with")?;
+        return Ok(Far::Local { program });
+    };
+    if let Some(target) = peer.strip_prefix("ssh://") {
+        if flags.key.is_some() {
+            bail!("--peer {peer} needs no --key: ssh itself knows who is there");
+        }
+        return Ok(Far::Ssh { target: ssh_target(peer, target)?, program: flags.remote_program.clone() });
+    }
+    let (host, port) = host_and_port(peer)?;
+    let text = match &flags.key {
+        Some(key) => key_from(key, &mut std::io::stdin().lock())?,
+        None => std::env::var(KEY_VARIABLE).map_err(|_| {
+            anyhow!("--peer {peer} needs the key that `pipegauge serve` printed there: --key KEY, or {KEY_VARIABLE}")
+        })?,
+    };
+    let key: Key = text.trim().parse().context("the key can't be read")?;
+    Ok(Far::Listening { host, port, key })
+}
+
+/// The key's text: itself, a line of standard input (`-`), or a file (`@FILE`).
+pub fn key_from(flag: &str, stdin: &mut dyn BufRead) -> Result<String> {
+    if flag == "-" {
+        let mut line = String::new();
+        stdin.read_line(&mut line).context("reading the key from standard input")?;
+        if line.trim().is_empty() {
+            bail!("--key - reads the key from standard input, and there was none");
+        }
+        return Ok(line.trim().to_owned());
+    }
+    match flag.strip_prefix('@') {
+        Some(file) => {
+            let text = std::fs::read_to_string(file).with_context(|| format!("reading the key from {file}"))?;
+            Ok(text.trim().to_owned())
+        }
+        None => Ok(flag.to_owned()),
+    }
+}
+
+/// A target goes to `ssh` as an argument, so it must not look like an option.
+fn ssh_target(peer: &str, target: &str) -> Result<String> {
+    let target = target.trim_end_matches('/');
+    if target.is_empty() || target.starts_with('-') || target.contains(char::is_whitespace) || target.contains('/') {
+        bail!("--peer {peer}: write ssh://user@host or ssh://user@host:port");
+    }
+    Ok(target.to_owned())
+}
+
+fn host_and_port(peer: &str) -> Result<(String, u16)> {
+    let wrong = || anyhow!("--peer {peer}: write HOST:PORT ([ADDRESS]:PORT for IPv6), or ssh://user@host");
+    let (host, port) = peer.rsplit_once(':').ok_or_else(wrong)?;
+    let port: u16 = port.parse().map_err(|_| wrong())?;
+    let host = match host.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').ok_or_else(wrong)?,
+        None if host.contains(':') => return Err(wrong()),
+        None => host,
+    };
+    if host.is_empty() || port == 0 {
+        return Err(wrong());
+    }
+    Ok((host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_read_as_people_write_them() {
+        assert_eq!(host_and_port("lab2:9000").unwrap(), ("lab2".into(), 9000));
+        assert_eq!(host_and_port("[::1]:9000").unwrap(), ("::1".into(), 9000));
+        for bad in ["lab2", "::1:9000", "[::1:9000", ":9000", "lab2:0", "lab2:70000", "lab2:http"] {
+            assert!(host_and_port(bad).unwrap_err().to_string().contains("HOST:PORT"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_ssh_target_is_never_an_option() {
+        assert_eq!(ssh_target("ssh://u@h:22", "u@h:22").unwrap(), "u@h:22");
+        for bad in ["", "-oProxyCommand=x", "u@h x", "u@h/path"] {
+            assert!(ssh_target("ssh://...", bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_key_comes_from_where_it_says() {
+        let mut stdin = "abc\nrest\n".as_bytes();
+        assert_eq!(key_from("-", &mut stdin).unwrap(), "abc");
+        assert!(key_from("-", &mut "".as_bytes()).unwrap_err().to_string().contains("there was none"));
+        assert_eq!(key_from("word", &mut stdin).unwrap(), "word");
+        assert!(key_from("@/does/not/exist", &mut stdin).unwrap_err().to_string().contains("/does/not/exist"));
+    }
+}

@@ -1,0 +1,71 @@
+//! `--pin`: which CPU each side keeps to.
+
+use anyhow::{Result, anyhow, bail};
+use rendezvous::Far;
+
+/// `auto`, `none` or `A,B` as (near, far). Notes say when `auto` could not pin.
+pub fn resolve(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<(u32, u32)>> {
+    let allowed = host::allowed_cpus();
+    match text {
+        "none" => Ok(None),
+        "auto" => {
+            let pair = host::choose_pair(&allowed);
+            if pair.is_none() {
+                notes.push(format!(
+                    "not pinned: {} usable here, and two sides on one CPU would take turns (--pin A,A insists)",
+                    if allowed.len() == 1 { "only one CPU is" } else { "no pair of CPUs is" }
+                ));
+            }
+            Ok(pair)
+        }
+        _ => {
+            let (near, there) = numbers(text)?;
+            let far_is_here = matches!(far, Far::Local { .. });
+            for (side, cpu) in [("near", Some(near)), ("far", far_is_here.then_some(there))] {
+                if let Some(cpu) = cpu.filter(|c| !allowed.contains(c)) {
+                    bail!("--pin {text}: the {side} side can't use CPU {cpu}; this process may use {}", list(&allowed));
+                }
+            }
+            Ok(Some((near, there)))
+        }
+    }
+}
+
+fn numbers(text: &str) -> Result<(u32, u32)> {
+    text.split_once(',')
+        .and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)))
+        .ok_or_else(|| anyhow!("--pin {text}: write auto, none, or the CPUs of the near and the far side as A,B"))
+}
+
+fn list(cpus: &[u32]) -> String {
+    let shown: Vec<String> = cpus.iter().take(16).map(u32::to_string).collect();
+    let more = if cpus.len() > shown.len() { format!(" and {} more", cpus.len() - shown.len()) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here() -> Far {
+        Far::Local { program: "pipegauge".into() }
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_named() {
+        let e = resolve("0,4000000", &here(), &mut Vec::new()).unwrap_err().to_string();
+        assert!(e.contains("CPU 4000000") && e.contains("may use"), "{e}");
+        // Another host may have it.
+        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into() };
+        let cpu = host::allowed_cpus()[0];
+        assert_eq!(resolve(&format!("{cpu},4000000"), &there, &mut Vec::new()).unwrap(), Some((cpu, 4_000_000)));
+    }
+
+    #[test]
+    fn none_is_none_and_nonsense_is_explained() {
+        assert_eq!(resolve("none", &here(), &mut Vec::new()).unwrap(), None);
+        for bad in ["", "1", "a,b", "1;2", "-1,2"] {
+            assert!(resolve(bad, &here(), &mut Vec::new()).unwrap_err().to_string().contains("A,B"), "{bad}");
+        }
+    }
+}

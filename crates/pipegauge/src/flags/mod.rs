@@ -1,0 +1,89 @@
+//! What a person can type. These are raw flags, as typed; `config` turns them into something checked. The man page and the
+//! shell completions come from the same definitions.
+
+mod run;
+mod value;
+mod view;
+
+pub use run::RunFlags;
+pub use view::{
+    CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
+    ShowFlags,
+};
+
+use clap::{Parser, Subcommand};
+
+const AFTER_HELP: &str = "\
+Start here:
+  pipegauge run memcpy shm unix tcp      how do the paths of this host perform?
+  pipegauge serve                        prints the line to type on the other host
+
+Exit codes: 0 done; 1 measured, but something fell short (interrupted, less sure than asked); 2 could not.";
+
+/// Measures how any communication path really performs.
+///
+/// One method for every path: blocks of many sizes go back and forth between two real processes, and the result is a
+/// curve with honest intervals, as pictures, tables and a run file.
+#[derive(Debug, Parser)]
+#[command(name = "pipegauge", version, after_help = AFTER_HELP, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    /// Print a JSON document instead of text (its schema: pipegauge schema COMMAND)
+    #[arg(long, global = true, display_order = 900)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "made once, from the command line")]
+pub enum Command {
+    /// Measure one or more paths
+    Run(RunFlags),
+    /// List the transports: what each can do and, if it can't be used here, why
+    List,
+    /// Show a run file: graph, summary, every point
+    Show(ShowFlags),
+    /// Draw one or more run files as SVG, PNG or a one-file HTML report
+    Plot(PlotFlags),
+    /// Write a run file in another format
+    Export(ExportFlags),
+    /// Read a NetPIPE np.out (3.7 or 5.x) into a run file
+    Import(ImportFlags),
+    /// Wait for another host that wants to measure, and print the line to type there
+    Serve(ServeFlags),
+    /// Is this machine fit to measure? Each finding comes with its remedy
+    Doctor,
+    /// Print the manual page (roff): pipegauge man | man -l -
+    Man(ManFlags),
+    /// Print completions for a shell
+    Completions(CompletionsFlags),
+    /// Print the JSON Schema of the run file or of a command's --json document
+    Schema(SchemaFlags),
+    /// The far side of a local or ssh measurement, told what to do over standard input
+    #[command(hide = true)]
+    Peer,
+    /// The bare floor program
+    #[command(hide = true, disable_help_flag = true)]
+    Floor(FloorFlags),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn hidden_commands_stay_out_of_the_help() {
+        let help = Cli::command().render_long_help().to_string();
+        assert!(!help.contains("peer "), "{help}");
+        assert!(!help.contains("floor"), "{help}");
+        assert!(help.contains("serve"), "{help}");
+    }
+}

@@ -1,0 +1,238 @@
+//! Flags of `pipegauge run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use measure::event::Schedule;
+use measure::{Cache, Pattern};
+use transport::Wait;
+use transport::decorate::{Fault, Shape};
+use transport::theory::Theory;
+
+use super::value;
+
+/// `--schedule`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScheduleFlag {
+    /// The paper's sizes first, then points where the curve bends, jumps or is uncertain
+    Adaptive,
+    /// NetPIPE 3.7's sizes, repeats and trials exactly, so that results compare
+    Netpipe,
+}
+
+impl From<ScheduleFlag> for Schedule {
+    fn from(f: ScheduleFlag) -> Self {
+        match f {
+            ScheduleFlag::Adaptive => Schedule::Adaptive,
+            ScheduleFlag::Netpipe => Schedule::Netpipe,
+        }
+    }
+}
+
+/// `--pattern`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PatternFlag {
+    /// A block there and the same size back, one at a time
+    PingPong,
+    /// Blocks one after another without any answer, timed at the receiver
+    Stream,
+    /// A number of sends, then one short answer
+    Burst,
+    /// Both sides send at once
+    Bidirectional,
+    /// A block there, another size back, on a kept connection
+    Request,
+    /// Connect, request, response, close for each transaction
+    Connect,
+}
+
+impl From<PatternFlag> for Pattern {
+    fn from(f: PatternFlag) -> Self {
+        match f {
+            PatternFlag::PingPong => Pattern::PingPong,
+            PatternFlag::Stream => Pattern::Stream,
+            PatternFlag::Burst => Pattern::Burst,
+            PatternFlag::Bidirectional => Pattern::Bidirectional,
+            PatternFlag::Request => Pattern::Request,
+            PatternFlag::Connect => Pattern::Connect,
+        }
+    }
+}
+
+/// `--cache`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CacheFlag {
+    /// The same buffer each time
+    Warm,
+    /// Walk a pool larger than the last-level cache
+    Cold,
+}
+
+impl From<CacheFlag> for Cache {
+    fn from(f: CacheFlag) -> Self {
+        match f {
+            CacheFlag::Warm => Cache::Warm,
+            CacheFlag::Cold => Cache::Cold,
+        }
+    }
+}
+
+/// `--wait`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WaitFlag {
+    /// Sleep in the kernel until something happens
+    Block,
+    /// Ask again and again from user space, never sleeping
+    Spin,
+    /// Blocking calls with the kernel polling the device
+    BusyPoll,
+}
+
+impl From<WaitFlag> for Wait {
+    fn from(f: WaitFlag) -> Self {
+        match f {
+            WaitFlag::Block => Wait::Block,
+            WaitFlag::Spin => Wait::Spin,
+            WaitFlag::BusyPoll => Wait::BusyPoll,
+        }
+    }
+}
+
+/// Measure one or more paths.
+#[derive(Debug, Clone, Args)]
+pub struct RunFlags {
+    /// Transports to measure, by name; several are interleaved, so that their ratios survive drift
+    #[arg(required = true, value_name = "TRANSPORT", help_heading = None)]
+    pub transports: Vec<String>,
+
+    /// Smallest block
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "1", help_heading = "Sizes")]
+    pub from: u64,
+    /// Largest block [default: 8MiB, or what the transports can carry]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Sizes")]
+    pub to: Option<u64>,
+    /// Fixed distance between sizes, instead of the schedule's
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, conflicts_with = "sizes", help_heading = "Sizes")]
+    pub step: Option<u64>,
+    /// Exactly these sizes
+    #[arg(long, value_name = "SIZE,...", value_parser = value::bytes, value_delimiter = ',',
+          conflicts_with_all = ["from", "to"], help_heading = "Sizes")]
+    pub sizes: Option<Vec<u64>>,
+    /// Also measure each size minus and plus this many bytes; 0 for none
+    #[arg(long, value_name = "BYTES", value_parser = value::bytes, default_value = "3", help_heading = "Sizes")]
+    pub perturb: u64,
+    /// How sizes are chosen
+    #[arg(long, value_enum, default_value_t = ScheduleFlag::Adaptive, help_heading = "Sizes")]
+    pub schedule: ScheduleFlag,
+
+    /// Who sends what, and when
+    #[arg(long, value_enum, default_value_t = PatternFlag::PingPong, help_heading = "Pattern")]
+    pub pattern: PatternFlag,
+    /// Size of the answer, for request and connect [default: 1]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
+    pub response: Option<u64>,
+    /// Blocks in a burst [default: 500]
+    #[arg(long, value_name = "N", help_heading = "Pattern")]
+    pub burst: Option<u64>,
+    /// Open loop: send on a schedule, whether or not answers came (10k/s)
+    #[arg(long, value_name = "RATE", value_parser = value::per_second, help_heading = "Pattern")]
+    pub rate: Option<f64>,
+
+    /// Settled when the 95% interval's half-width is this share of the median
+    #[arg(long, value_name = "SHARE", value_parser = value::share, default_value = "1%", help_heading = "Effort")]
+    pub precision: f64,
+    /// Time for each transport
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, default_value = "12s", help_heading = "Effort")]
+    pub budget: f64,
+    /// Trials of each point, instead of as many as the precision needs
+    #[arg(long, value_name = "N", help_heading = "Effort")]
+    pub trials: Option<u32>,
+    /// Iterations of each trial, instead of as many as fill its time
+    #[arg(long, value_name = "N", help_heading = "Effort")]
+    pub repeats: Option<u64>,
+    /// Seed of the order of sizes and of the contents
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Effort")]
+    pub seed: u64,
+
+    /// Alignment of buffers, a power of two [default: the page]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "4KiB", hide_default_value = true,
+          help_heading = "Memory")]
+    pub align: u64,
+    /// Bytes that near and far buffers start after the alignment
+    #[arg(long, value_name = "S,R", value_parser = value::offsets, default_value = "0,0", help_heading = "Memory")]
+    pub offset: (u64, u64),
+    /// Whether blocks come from memory that was just used
+    #[arg(long, value_enum, default_value_t = CacheFlag::Warm, help_heading = "Memory")]
+    pub cache: CacheFlag,
+    /// Verify the contents of every block at each receive
+    #[arg(long, help_heading = "Memory")]
+    pub check: bool,
+
+    /// CPUs of the near and the far side: auto, none, or two numbers
+    #[arg(long, value_name = "auto|none|A,B", default_value = "auto", help_heading = "Path")]
+    pub pin: String,
+    /// How a side waits for the other [default: the transport's own]
+    #[arg(long, value_enum, help_heading = "Path")]
+    pub wait: Option<WaitFlag>,
+    /// Socket send and receive buffer asked of the kernel
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Path")]
+    pub sockbuf: Option<u64>,
+    /// Send small TCP segments at once (the default)
+    #[arg(long, overrides_with = "no_nodelay", help_heading = "Path")]
+    pub nodelay: bool,
+    /// Let TCP collect small segments (Nagle)
+    #[arg(long, overrides_with = "nodelay", help_heading = "Path")]
+    pub no_nodelay: bool,
+    /// Largest TCP segment
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Path")]
+    pub mss: Option<u64>,
+    /// TCP congestion control, by the kernel's name
+    #[arg(long, value_name = "NAME", help_heading = "Path")]
+    pub congestion: Option<String>,
+    /// A new connection for each trial
+    #[arg(long, help_heading = "Path")]
+    pub reconnect: bool,
+    /// IPv4 only
+    #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Path")]
+    pub ipv4: bool,
+    /// IPv6 only
+    #[arg(short = '6', long, help_heading = "Path")]
+    pub ipv6: bool,
+    /// Time without any progress after which a side gives up
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, default_value = "10s", help_heading = "Path")]
+    pub patience: f64,
+
+    /// The far side: HOST:PORT of `pipegauge serve`, or ssh://user@host to start it there [default: a process here]
+    #[arg(long, value_name = "PEER", help_heading = "Two hosts")]
+    pub peer: Option<String>,
+    /// What `serve` printed; - reads it from standard input, @FILE from a file [default: PIPEGAUGE_KEY]
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true, help_heading = "Two hosts")]
+    pub key: Option<String>,
+    /// The command on the other host, for ssh
+    #[arg(long, value_name = "PROGRAM", default_value = "pipegauge", help_heading = "Two hosts")]
+    pub remote_program: String,
+
+    /// The theoretical link: latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,
+    /// block-noise=3%,loss=1%,seed=7
+    #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Theory>, help_heading = "What if")]
+    pub theory: Option<Theory>,
+    /// Inject faults on this side: drop=1%,corrupt=0.1%,delay=1ms@5%,cut=100,stall=2s@50,seed=3
+    #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Fault>, help_heading = "What if")]
+    pub fault: Option<Fault>,
+    /// Make the path slower: rate=155Mbit/s,latency=1ms
+    #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Shape>, help_heading = "What if")]
+    pub shape: Option<Shape>,
+
+    /// The run file [default: pipegauge-TIME.run.jsonl here]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// The HTML report [default: beside the run file]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_html", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+    /// Write no HTML report
+    #[arg(long, help_heading = "Output")]
+    pub no_html: bool,
+    /// No progress
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}

@@ -1,0 +1,72 @@
+//! Parsers of single values. Units are read by crate `units` alone; here errors become what clap prints.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use units::{Bytes, Seconds, Share};
+
+/// Anything that reads itself.
+pub fn parse<T: FromStr>(text: &str) -> Result<T, String>
+where
+    T::Err: Display,
+{
+    text.parse().map_err(|e: T::Err| e.to_string())
+}
+
+/// Bytes with a unit: "64KiB".
+pub fn bytes(text: &str) -> Result<u64, String> {
+    parse::<Bytes>(text).map(|b| b.0)
+}
+
+/// Seconds: "20s", "100ms".
+pub fn seconds(text: &str) -> Result<f64, String> {
+    parse::<Seconds>(text).map(|s| s.0)
+}
+
+/// A share: "1%".
+pub fn share(text: &str) -> Result<f64, String> {
+    parse::<Share>(text).map(|s| s.0)
+}
+
+/// Iterations a second: "10k/s", "2000", "1M".
+pub fn per_second(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text).trim_end();
+    let (digits, factor) = match number.chars().last() {
+        Some('k') => (&number[..number.len() - 1], 1e3),
+        Some('M') => (&number[..number.len() - 1], 1e6),
+        _ => (number, 1.0),
+    };
+    match digits.trim().parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate * factor),
+        _ => Err(format!("'{text}' is not a rate of iterations; write for example 10k/s or 2000/s")),
+    }
+}
+
+/// Two sizes: "0,64".
+pub fn offsets(text: &str) -> Result<(u64, u64), String> {
+    let (near, far) = text
+        .split_once(',')
+        .ok_or_else(|| format!("'{text}' is not two offsets; write sender,receiver, for example 0,64"))?;
+    Ok((bytes(near)?, bytes(far)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_iterations() {
+        assert_eq!(per_second("10k/s"), Ok(10_000.0));
+        assert_eq!(per_second("1.5M"), Ok(1_500_000.0));
+        assert_eq!(per_second("2000/s"), Ok(2000.0));
+        for bad in ["", "0", "-1", "k/s", "fast", "inf", "1é"] {
+            assert!(per_second(bad).unwrap_err().contains("10k/s"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn offsets_are_a_pair() {
+        assert_eq!(offsets("0,64"), Ok((0, 64)));
+        assert!(offsets("64").unwrap_err().contains("0,64"));
+    }
+}

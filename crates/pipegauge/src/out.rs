@@ -1,0 +1,79 @@
+//! Standard output and error. Nothing here panics when a pipe is closed or a terminal is gone, as `println!` would.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+/// Standard output could not be written.
+#[derive(Debug)]
+pub struct StdoutError(pub io::Error);
+
+impl std::fmt::Display for StdoutError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "writing to standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for StdoutError {}
+
+/// Writes bytes to standard output and flushes them.
+pub fn bytes(data: &[u8]) -> Result<(), StdoutError> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(data).and_then(|()| stdout.flush()).map_err(StdoutError)
+}
+
+/// Writes text to standard output, ending it with a newline if it has none.
+pub fn text(text: &str) -> Result<(), StdoutError> {
+    if text.ends_with('\n') { bytes(text.as_bytes()) } else { bytes(format!("{text}\n").as_bytes()) }
+}
+
+/// Writes a document to standard output, readable by people and programs.
+pub fn json<T: Serialize>(document: &T) -> anyhow::Result<()> {
+    text(&serde_json::to_string_pretty(document)?)?;
+    Ok(())
+}
+
+/// Writes a document to standard output on one line, for commands that go on and print more than one.
+pub fn json_line<T: Serialize>(document: &T) -> anyhow::Result<()> {
+    text(&serde_json::to_string(document)?)?;
+    Ok(())
+}
+
+/// Writes a line to standard error. A terminal that is gone (EIO) must not end a run, so errors are dropped.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Whether standard output may carry colour: a terminal that can, and nobody asked against it (no-color.org).
+pub fn colour() -> bool {
+    may_colour(
+        io::stdout().is_terminal(),
+        std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()),
+        std::env::var("TERM").is_ok_and(|t| t == "dumb"),
+    )
+}
+
+fn may_colour(terminal: bool, no_color: bool, dumb: bool) -> bool {
+    terminal && !no_color && !dumb
+}
+
+/// Columns of the terminal at standard output; 100 where it is none.
+pub fn width() -> usize {
+    match rustix::termios::tcgetwinsize(io::stdout()) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => 100,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_needs_a_terminal_and_nobody_against_it() {
+        assert!(may_colour(true, false, false));
+        assert!(!may_colour(false, false, false));
+        assert!(!may_colour(true, true, false));
+        assert!(!may_colour(true, false, true));
+    }
+}

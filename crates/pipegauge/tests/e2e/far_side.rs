@@ -1,0 +1,151 @@
+//! What happens to the other side: killed, stopped, cut off, corrupted. The near side says so within a bounded time, what
+//! was measured stays readable, and no process is left.
+
+use rustix::process::Signal;
+
+use super::support::{LONG, Process, Running, Said, Scratch, all_end, far_processes, send, skip, under_way};
+
+/// A long run over `transport`, under way.
+fn start(dir: &Scratch, transport: &str, more: &[&str]) -> (Running, Process) {
+    let mut args = vec!["run", transport, "-o", "x.run.jsonl"];
+    args.extend(LONG);
+    args.extend(more);
+    let mut run = Running::start(dir.command(&args));
+    let far = under_way(&mut run, &dir.path("x.run.jsonl"));
+    (run, far)
+}
+
+/// The run fell short, said so with `words`, and its file reads.
+fn fell_short(dir: &Scratch, said: &Said, words: &[&str]) {
+    assert_eq!(said.code(), 1, "{said}");
+    said.complains(words);
+    let shown = dir.run(&["show", "x.run.jsonl"]);
+    assert_eq!(shown.code(), 0, "{shown}");
+}
+
+#[test]
+fn a_killed_far_side_is_noticed_on_every_path() {
+    for transport in ["pipe", "shm", "unix", "seqpacket", "tcp", "udp"] {
+        let dir = Scratch::new();
+        let (run, far) = start(&dir, transport, &[]);
+        let pid = run.pid();
+        send(far.pid, Signal::KILL);
+        let said = run.end();
+        fell_short(&dir, &said, &["far side"]);
+        assert!(far_processes(pid).is_empty(), "{transport}");
+    }
+}
+
+#[test]
+fn a_far_side_that_is_stopped_and_continued_is_only_slow() {
+    let dir = Scratch::new();
+    let args =
+        ["run", "tcp", "-o", "x.run.jsonl", "--sizes", "64", "--perturb", "0", "--budget", "3s", "--pin", "none"];
+    let mut run = Running::start(dir.command(&[&args[..], &["--precision", "0.001%", "--no-html"]].concat()));
+    let far = under_way(&mut run, &dir.path("x.run.jsonl"));
+    send(far.pid, Signal::STOP);
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    send(far.pid, Signal::CONT);
+    let said = run.end();
+    assert!(said.measured(), "{said}");
+    assert!(!said.err.contains("no progress"), "{said}");
+    assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
+}
+
+#[test]
+fn a_far_side_stopped_for_good_is_given_up_and_ended() {
+    for transport in ["tcp", "shm"] {
+        let dir = Scratch::new();
+        let (run, far) = start(&dir, transport, &["--patience", "1s"]);
+        send(far.pid, Signal::STOP);
+        let said = run.end();
+        fell_short(&dir, &said, &["--patience"]);
+        all_end(&[far]);
+    }
+}
+
+#[test]
+fn a_killed_near_side_leaves_no_far_side_behind() {
+    for transport in ["tcp", "shm"] {
+        let dir = Scratch::new();
+        let (run, far) = start(&dir, transport, &[]);
+        run.signal(Signal::KILL);
+        run.end();
+        all_end(&[far]);
+        assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0, "what was measured stays readable");
+    }
+}
+
+#[test]
+fn a_connection_cut_in_the_middle_of_a_block_ends_the_run_with_its_cause() {
+    for transport in ["tcp", "unix"] {
+        let dir = Scratch::new();
+        let mut args = vec!["run", transport, "-o", "x.run.jsonl", "--fault", "cut=400"];
+        args.extend(LONG);
+        let run = Running::start(dir.command(&args));
+        let pid = run.pid();
+        let said = run.end();
+        assert!(said.code() == 1 || said.code() == 2, "{said}");
+        said.complains(&["was cut", "sending"]);
+        assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
+        assert!(far_processes(pid).is_empty());
+    }
+}
+
+#[test]
+fn a_corrupt_block_is_found_under_check_and_named() {
+    let dir = Scratch::new();
+    let mut args = vec!["run", "tcp", "-o", "x.run.jsonl", "--fault", "corrupt=1%", "--check"];
+    args.extend(LONG);
+    let said = dir.run(&args);
+    assert!(said.code() == 1 || said.code() == 2, "{said}");
+    said.complains(&["corrupt block", "offset"]);
+    assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
+}
+
+#[test]
+fn contents_that_nobody_changed_pass_the_check() {
+    let dir = Scratch::new();
+    for transport in ["shm", "tcp", "udp", "seqpacket"] {
+        dir.measure(&format!("{transport}.run.jsonl"), &[transport, "--check"]);
+    }
+}
+
+#[test]
+fn lost_datagrams_are_counted_and_never_hang() {
+    let dir = Scratch::new();
+    let args = ["run", "udp", "--fault", "drop=20%", "--sizes", "64", "--perturb", "0", "--pin", "none", "--no-html"];
+    let said =
+        dir.run(&[&args[..], &["--trials", "2", "--repeats", "40", "--budget", "60s", "-o", "x.run.jsonl"]].concat());
+    assert!(said.measured(), "{said}");
+    let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    let lost = text
+        .lines()
+        .map(super::support::json)
+        .filter(|e| e["event"] == "point")
+        .any(|p| p["loss"].as_f64() > Some(0.0));
+    assert!(lost, "no loss was counted: {text}");
+}
+
+#[test]
+fn a_stall_longer_than_the_patience_is_named() {
+    let dir = Scratch::new();
+    let mut args = vec!["run", "tcp", "-o", "x.run.jsonl", "--fault", "stall=30s@300", "--patience", "1s"];
+    args.extend(LONG);
+    let said = dir.run(&args);
+    assert!(said.code() == 1 || said.code() == 2, "{said}");
+    said.complains(&["--patience"]);
+}
+
+#[test]
+fn without_a_second_process_two_ended_paths_cannot_start() {
+    // The far side can be started no more: no processes are left to this user. Root has no such limit.
+    if super::support::root() {
+        return skip("root has no limit on its processes, so that starting the far side can't be made to fail");
+    }
+    let dir = Scratch::new();
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg("ulimit -u 1; exec \"$0\" run tcp --no-html").arg(super::support::binary());
+    command.current_dir(dir.path("."));
+    Running::start(command).end().refuses(&["start the far side"]);
+}

@@ -1,0 +1,146 @@
+//! Run files: foreign, unreadable, cut off; and the ways in and out of them.
+
+use std::fs;
+
+use super::support::{Scratch, json, root, skip};
+
+#[test]
+fn a_foreign_file_is_called_foreign() {
+    let dir = Scratch::new();
+    for (name, contents) in [
+        ("text", &b"hello world\n"[..]),
+        ("binary", &[0, 159, 146, 150, 255][..]),
+        ("empty", b""),
+        ("json", b"{\"a\":1}\n"),
+    ] {
+        fs::write(dir.path(name), contents).unwrap();
+        for command in [vec!["show", name], vec!["plot", name, "-o", "x.svg"], vec!["export", name, "--format", "csv"]]
+        {
+            let said = dir.run(&command);
+            said.refuses(&[name]);
+        }
+    }
+    assert!(!dir.path("x.svg").exists());
+}
+
+#[test]
+fn another_schema_version_is_named() {
+    let dir = Scratch::new();
+    let file = dir.measure("a.run.jsonl", &["memcpy"]);
+    let text = fs::read_to_string(&file).unwrap().replace("pipegauge-run/1", "pipegauge-run/99");
+    fs::write(&file, text).unwrap();
+    dir.run(&["show", "a.run.jsonl"]).refuses(&["pipegauge-run/99"]);
+}
+
+#[test]
+fn an_unreadable_or_missing_file_is_named_with_the_cause() {
+    let dir = Scratch::new();
+    dir.run(&["show", "nowhere.run.jsonl"]).refuses(&["nowhere.run.jsonl", "No such file"]);
+    dir.run(&["show", "."]).refuses(&["directory"]);
+    if root() {
+        return skip("root may read any file, so an unreadable one can't be made");
+    }
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(dir.path("closed"), "x").unwrap();
+    fs::set_permissions(dir.path("closed"), fs::Permissions::from_mode(0)).unwrap();
+    dir.run(&["show", "closed"]).refuses(&["closed", "ermission"]);
+}
+
+#[test]
+fn a_file_cut_off_anywhere_shows_what_is_whole() {
+    let dir = Scratch::new();
+    let file = dir.measure("a.run.jsonl", &["memcpy"]);
+    let whole = fs::read(&file).unwrap();
+    let header = whole.iter().position(|b| *b == b'\n').unwrap() + 1;
+    // Cuts at many places; each must be read, none may panic. (Every byte is tried in crate `record`.)
+    let step = ((whole.len() - header) / 12).max(1);
+    for cut in (header..whole.len() - 1).step_by(step) {
+        fs::write(dir.path("cut.run.jsonl"), &whole[..cut]).unwrap();
+        let said = dir.run(&["show", "cut.run.jsonl"]);
+        assert_eq!(said.code(), 0, "cut at {cut}: {said}");
+        said.complains(&["cut.run.jsonl"]);
+    }
+    fs::write(dir.path("cut.run.jsonl"), &whole[..header / 2]).unwrap();
+    dir.run(&["show", "cut.run.jsonl"]).refuses(&["cut.run.jsonl"]);
+}
+
+#[test]
+fn a_run_is_shown_plotted_and_exported_in_every_format() {
+    let dir = Scratch::new();
+    dir.measure("a.run.jsonl", &["memcpy", "theory"]);
+    let shown = dir.run(&["show", "a.run.jsonl"]);
+    assert_eq!(shown.code(), 0, "{shown}");
+    assert!(shown.out.contains("memcpy") && shown.out.contains("theory"), "{shown}");
+    for (name, magic) in [("x.svg", &b"<"[..]), ("x.png", b"\x89PNG"), ("x.html", b"<")] {
+        for graph in ["signature", "throughput", "saturation"] {
+            let said = dir.run(&["plot", "a.run.jsonl", "a.run.jsonl", "-o", name, "--graph", graph]);
+            assert_eq!(said.code(), 0, "{said}");
+            assert!(fs::read(dir.path(name)).unwrap().starts_with(magic), "{name}");
+        }
+    }
+    for (format, holds) in [("csv", "memcpy"), ("json", "memcpy"), ("openmetrics", "# EOF")] {
+        let said = dir.run(&["export", "a.run.jsonl", "--format", format]);
+        assert_eq!(said.code(), 0, "{said}");
+        assert!(said.out.contains(holds), "{format}: {}", said.out);
+    }
+    let said = dir.run(&["export", "a.run.jsonl", "--format", "parquet", "-o", "x.parquet"]);
+    if !cfg!(feature = "parquet") {
+        said.refuses(&["Parquet", "--features parquet"]);
+        assert!(!dir.path("x.parquet").exists());
+        return;
+    }
+    assert_eq!(said.code(), 0, "{said}");
+    let parquet = fs::read(dir.path("x.parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+}
+
+#[test]
+fn an_ending_that_says_nothing_is_refused_before_reading() {
+    let dir = Scratch::new();
+    dir.run(&["plot", "nowhere", "-o", "x.gif"]).refuses(&["x.gif", ".svg", ".png", ".html"]);
+}
+
+#[test]
+fn np_holds_one_path_and_survives_the_way_out_and_in() {
+    let dir = Scratch::new();
+    dir.measure("two.run.jsonl", &["memcpy", "theory"]);
+    dir.run(&["export", "two.run.jsonl", "--format", "np"]).refuses(&["--path", "memcpy", "theory"]);
+    dir.run(&["export", "two.run.jsonl", "--format", "np", "--path", "tcp"]).refuses(&["tcp", "memcpy"]);
+    let first = dir.run(&["export", "two.run.jsonl", "--format", "np", "--path", "theory"]);
+    assert_eq!(first.code(), 0, "{first}");
+    // NetPIPE 3.7 prints "%8d %lf %12.8lf" a line: bytes, Mbit/s, seconds.
+    for line in first.out.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words.len(), 3, "{line}");
+        let number = |n: usize| words[n].parse::<f64>().unwrap();
+        assert!(number(0) >= 1.0 && number(1) > 0.0 && number(2) > 0.0, "{line}");
+        assert_eq!(line, format!("{:8} {:.6} {:12.8}", words[0].parse::<u64>().unwrap(), number(1), number(2)));
+    }
+    fs::write(dir.path("np.out"), &first.out).unwrap();
+    let said = dir.run(&["import", "np.out"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(dir.path("np.run.jsonl").exists(), "{said}");
+    let again = dir.run(&["export", "np.run.jsonl", "--format", "np"]);
+    assert_eq!(again.out, first.out, "what NetPIPE printed must come out as it went in");
+}
+
+#[test]
+fn a_foreign_np_out_is_refused_and_leaves_no_file() {
+    let dir = Scratch::new();
+    fs::write(dir.path("np.out"), "not a NetPIPE file\n").unwrap();
+    dir.run(&["import", "np.out"]).refuses(&["np.out"]);
+    fs::write(dir.path("np.bin"), [0xff, 0xfe, 0]).unwrap();
+    dir.run(&["import", "np.bin"]).refuses(&["np.bin", "text"]);
+    assert_eq!(dir.names(), ["np.bin", "np.out"]);
+}
+
+#[test]
+fn one_path_of_several_can_be_chosen() {
+    let dir = Scratch::new();
+    dir.measure("two.run.jsonl", &["memcpy", "theory"]);
+    let said = dir.run(&["show", "two.run.jsonl", "--path", "theory", "--json"]);
+    let paths = json(&said.out)["paths"].as_array().unwrap().clone();
+    assert_eq!(paths.len(), 1);
+    assert_eq!(paths[0]["opened"]["transport"], "theory");
+    assert_eq!(paths[0]["points"].as_array().unwrap().len(), 3);
+}

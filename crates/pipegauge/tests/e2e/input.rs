@@ -1,0 +1,121 @@
+//! What a person can get wrong: each gets a message that says what was found and what to do, and exit code 2, before
+//! anything is measured.
+
+use super::support::{SHORT, Scratch};
+
+fn refused(args: &[&str], words: &[&str]) {
+    let dir = Scratch::new();
+    let mut all = vec!["run"];
+    all.extend(args);
+    dir.run(&all).refuses(words);
+    assert_eq!(dir.names(), Vec::<String>::new(), "nothing was measured, so nothing may be left behind");
+}
+
+#[test]
+fn an_unknown_transport_is_answered_with_those_that_exist() {
+    refused(&["tpc"], &["'tpc'", "tcp", "shm", "pipegauge list"]);
+}
+
+#[test]
+fn reversed_sizes_are_named_with_both_ends() {
+    refused(&["tcp", "--from", "64KiB", "--to", "1KiB"], &["reversed", "64 KiB", "1 KiB", "--from"]);
+}
+
+#[test]
+fn a_size_of_zero_is_refused() {
+    refused(&["tcp", "--from", "0"], &["at least 1 byte"]);
+    refused(&["tcp", "--sizes", "0,64"], &["at least 1 byte"]);
+}
+
+#[test]
+fn a_size_beyond_what_the_transport_carries_is_answered_from_its_capabilities() {
+    refused(&["udp", "--to", "1MiB"], &["udp", "at most", "1 MiB"]);
+    refused(&["udp", "--sizes", "64,1MiB"], &["udp", "at most", "1 MiB"]);
+}
+
+#[test]
+fn an_ambiguous_or_broken_unit_is_explained() {
+    refused(&["tcp", "--to", "64K"], &["64K", "KiB"]);
+    refused(&["tcp", "--to", "big"], &["big"]);
+    refused(&["tcp", "--budget", "20"], &["20"]);
+    refused(&["tcp", "--precision", "0%"], &["--precision"]);
+}
+
+#[test]
+fn a_pattern_that_a_transport_cannot_do_is_refused() {
+    refused(&["pipe", "--pattern", "connect"], &["pipe", "connect"]);
+    refused(&["memcpy", "--pattern", "request"], &["memcpy", "request"]);
+    refused(&["udp", "--pattern", "burst"], &["udp", "burst"]);
+}
+
+#[test]
+fn an_open_loop_needs_a_pattern_with_answers() {
+    refused(&["tcp", "--pattern", "stream", "--rate", "1k/s"], &["--rate", "stream", "ping-pong"]);
+}
+
+#[test]
+fn flags_that_change_nothing_are_refused_not_passed_over() {
+    refused(&["shm", "--mss", "1400"], &["--mss", "tcp"]);
+    refused(&["unix", "-6"], &["-6", "tcp"]);
+    refused(&["tcp", "--burst", "10"], &["--burst", "--pattern burst"]);
+    refused(&["tcp", "--response", "10"], &["--response", "request"]);
+    refused(&["tcp", "--schedule", "netpipe", "--step", "64"], &["netpipe", "--step"]);
+}
+
+#[test]
+fn faults_and_theories_are_checked_before_anything_runs() {
+    refused(&["tcp", "--fault", "explode=1"], &["--fault", "explode", "it takes"]);
+    refused(&["theory", "--theory", "latency=fast"], &["--theory", "latency", "fast"]);
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_named() {
+    refused(&["tcp", "--pin", "0,999999"], &["999999", "may use"]);
+}
+
+#[test]
+fn a_transport_named_twice_is_a_slip() {
+    refused(&["tcp", "tcp"], &["tcp", "twice"]);
+}
+
+#[test]
+fn local_paths_cannot_lead_to_another_host() {
+    refused(&["shm", "--peer", "ssh://root@127.0.0.1"], &["shm", "one host"]);
+}
+
+#[test]
+fn a_peer_is_written_with_its_port_and_a_key() {
+    refused(&["tcp", "--peer", "lab2"], &["HOST:PORT", "ssh://"]);
+    refused(&["tcp", "--peer", "127.0.0.1:9"], &["key", "pipegauge serve"]);
+    refused(&["tcp", "--key", "abc"], &["--peer"]);
+    refused(&["tcp", "--peer", "127.0.0.1:9", "--key", "hello"], &["key"]);
+    refused(&["tcp", "--peer", "ssh://-oProxyCommand=true"], &["ssh://user@host"]);
+}
+
+#[test]
+fn a_run_file_that_holds_something_is_not_overwritten() {
+    let dir = Scratch::new();
+    std::fs::write(dir.path("precious"), "do not lose me").unwrap();
+    let mut args = vec!["run", "memcpy", "-o", "precious"];
+    args.extend(SHORT);
+    dir.run(&args).refuses(&["precious", "exists"]);
+    assert_eq!(std::fs::read_to_string(dir.path("precious")).unwrap(), "do not lose me");
+}
+
+#[test]
+fn a_run_file_in_a_missing_directory_is_named() {
+    let dir = Scratch::new();
+    let mut args = vec!["run", "memcpy", "-o", "no/such/dir/x.run.jsonl"];
+    args.extend(SHORT);
+    dir.run(&args).refuses(&["no/such/dir", "No such file"]);
+}
+
+#[test]
+fn an_unknown_flag_or_command_exits_with_2() {
+    let dir = Scratch::new();
+    assert_eq!(dir.run(&["run", "tcp", "--fats"]).code(), 2);
+    assert_eq!(dir.run(&["measure"]).code(), 2);
+    assert_eq!(dir.run::<&str>(&[]).code(), 2);
+    dir.run(&["schema", "nonsense"]).refuses(&["nonsense", "run-file"]);
+    dir.run(&["man", "nonsense"]).refuses(&["nonsense", "run"]);
+}

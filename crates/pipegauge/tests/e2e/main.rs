@@ -1,0 +1,19 @@
+//! The command from outside: real processes, real files, real sockets on this host's loopback.
+//!
+//! These live in the command's own crate because only there does cargo hand them the built binary, and in one test binary
+//! because each would be linked by itself. A test that can't run here prints a line `skipped: why` and returns; the test
+//! script counts it. No test depends on how fast anything is: waits end when what they wait for happened, and their limits
+//! are far above what a loaded machine needs.
+
+mod disk;
+mod far_side;
+mod files;
+mod hosts;
+mod input;
+mod measuring;
+mod output;
+mod signals;
+mod ssh;
+mod strangers;
+mod support;
+mod two_sides;

@@ -1,0 +1,192 @@
+//! The main job: every path and every pattern, between real processes.
+
+use super::support::{Running, SHORT, SHORT_LOUD, Scratch, all_end, far_processes, json, until};
+
+fn points(doc: &serde_json::Value, transport: &str) -> Vec<serde_json::Value> {
+    let paths = doc["paths"].as_array().expect("paths");
+    let path = paths.iter().find(|p| p["opened"]["transport"] == transport);
+    path.unwrap_or_else(|| panic!("no path {transport} in {doc}"))["points"].as_array().expect("points").clone()
+}
+
+/// Runs and gives the result document.
+fn result(dir: &Scratch, more: &[&str]) -> serde_json::Value {
+    let mut args = vec!["run"];
+    args.extend(more);
+    args.extend(SHORT);
+    args.push("--json");
+    let said = dir.run(&args);
+    assert!(said.measured(), "{said}");
+    json(&said.out)
+}
+
+#[test]
+fn every_transport_measures_and_writes_a_run_file() {
+    let dir = Scratch::new();
+    let kinds = ["memcpy", "pipe", "shm", "unix", "seqpacket", "tcp", "udp", "theory"];
+    let doc = result(&dir, &[&kinds[..], &["-o", "all.run.jsonl"]].concat());
+    for kind in kinds {
+        let points = points(&doc, kind);
+        let sizes: Vec<u64> = points.iter().map(|p| p["size"].as_u64().unwrap()).collect();
+        assert_eq!(sizes, [1, 64, 4096], "{kind}");
+        for point in points {
+            assert!(point["median"].as_f64().unwrap() > 0.0, "{kind}: {point}");
+            assert!(point["low"].as_f64() <= point["median"].as_f64(), "{kind}: {point}");
+            assert!(point["high"].as_f64() >= point["median"].as_f64(), "{kind}: {point}");
+            assert!(point["trials"].as_u64().unwrap() > 0, "{kind}: {point}");
+        }
+    }
+    assert_eq!(dir.run(&["show", "all.run.jsonl"]).code(), 0);
+    assert_eq!(dir.names(), ["all.run.jsonl"]);
+}
+
+#[test]
+fn every_pattern_measures_over_tcp() {
+    let dir = Scratch::new();
+    for pattern in ["ping-pong", "stream", "burst", "bidirectional", "request", "connect"] {
+        let doc = result(&dir, &["tcp", "--pattern", pattern]);
+        assert_eq!(points(&doc, "tcp").len(), 3, "{pattern}");
+        assert_eq!(doc["header"]["plan"]["pattern"], pattern);
+    }
+}
+
+#[test]
+fn an_open_loop_measures_its_percentiles() {
+    let dir = Scratch::new();
+    let doc = result(&dir, &["tcp", "--rate", "2k/s"]);
+    for point in points(&doc, "tcp") {
+        let p = &point["percentiles"];
+        assert!(p["p99"].as_f64().unwrap() >= p["p50"].as_f64().unwrap(), "{point}");
+    }
+}
+
+#[test]
+fn path_settings_are_carried_to_both_sides() {
+    let dir = Scratch::new();
+    let doc =
+        result(&dir, &["tcp", "--no-nodelay", "--sockbuf", "64KiB", "-4", "--reconnect", "--check", "--cache", "cold"]);
+    let opened = &doc["paths"][0]["opened"];
+    for side in ["near_effective", "far_effective"] {
+        assert_eq!(opened[side]["nodelay"], false, "{opened}");
+        assert!(opened[side]["send_buffer"].as_u64().unwrap() >= 64 << 10, "{opened}");
+    }
+    assert_eq!(doc["header"]["plan"]["settings"]["sockbuf"], 64 << 10);
+}
+
+#[test]
+fn ipv6_measures_where_there_is_one() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return super::support::skip("this host has no IPv6 loopback");
+    }
+    let dir = Scratch::new();
+    let doc = result(&dir, &["tcp", "udp", "-6"]);
+    assert_eq!((points(&doc, "tcp").len(), points(&doc, "udp").len()), (3, 3));
+    let said = doc["paths"][0]["opened"]["near_effective"]["addresses"].to_string();
+    assert!(said.contains("::1"), "{said}");
+}
+
+#[test]
+fn every_wait_mode_that_shm_and_tcp_name_works() {
+    let dir = Scratch::new();
+    let list = json(&dir.run(&["list", "--json"]).out);
+    for transport in list["transports"].as_array().unwrap() {
+        let name = transport["name"].as_str().unwrap();
+        if !["shm", "tcp"].contains(&name) {
+            continue;
+        }
+        for wait in transport["capabilities"]["waits"].as_array().unwrap() {
+            let doc = result(&dir, &[name, "--wait", wait.as_str().unwrap()]);
+            assert_eq!(points(&doc, name).len(), 3, "{name} {wait}");
+        }
+    }
+}
+
+#[test]
+fn the_netpipe_schedule_has_netpipes_sizes() {
+    let dir = Scratch::new();
+    let args = ["run", "theory", "--schedule", "netpipe", "--from", "1", "--to", "8MiB", "--pin", "none", "--no-html"];
+    let said = dir.run(&[&args[..], &["--json", "--quiet"]].concat());
+    assert!(said.measured(), "{said}");
+    let sizes: Vec<u64> = points(&json(&said.out), "theory").iter().map(|p| p["size"].as_u64().unwrap()).collect();
+    // NetPIPE 3.7's first sizes, its last, and how many there are up to 8 MiB + 3 (`reference/netpipe.md`).
+    assert_eq!(&sizes[..8], &[1, 2, 3, 4, 6, 8, 12, 13]);
+    assert_eq!(sizes.last(), Some(&8_388_611));
+    assert_eq!(sizes.len(), 124);
+}
+
+#[test]
+fn a_theoretical_link_measures_what_it_was_told() {
+    let dir = Scratch::new();
+    let doc = result(&dir, &["theory", "--theory", "latency=25us,rate=1Gbit/s,header=0,packet=1MiB"]);
+    for point in points(&doc, "theory") {
+        let expected = 25e-6 + point["size"].as_f64().unwrap() * 8.0 / 1e9;
+        let found = point["median"].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-3, "{point}: expected {expected}");
+    }
+}
+
+#[test]
+fn a_shaped_path_is_as_slow_as_its_shape() {
+    let dir = Scratch::new();
+    let doc = result(&dir, &["tcp", "--shape", "latency=2ms"]);
+    for point in points(&doc, "tcp") {
+        // Only a lower bound: how much more a loaded machine takes is its own affair. The shape is on the near side.
+        assert!(point["min"].as_f64().unwrap() >= 1e-3, "{point}");
+    }
+}
+
+#[test]
+fn the_environment_of_both_sides_is_recorded() {
+    let dir = Scratch::new();
+    let doc = result(&dir, &["tcp"]);
+    for environment in [&doc["header"]["near"], &doc["paths"][0]["opened"]["far"]] {
+        assert!(!environment["kernel"].as_str().unwrap().is_empty(), "{environment}");
+        assert!(!environment["cpus"].as_array().unwrap().is_empty(), "{environment}");
+    }
+    assert!(doc["header"]["calibration"]["clock_cost_ns"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_default_run_prints_a_graph_a_summary_and_where_the_files_are() {
+    let dir = Scratch::new();
+    let said = dir.run(&[&["run", "memcpy", "unix"], SHORT_LOUD].concat());
+    assert!(said.measured(), "{said}");
+    let names = dir.names();
+    assert_eq!(names.len(), 2, "{names:?}");
+    for name in &names {
+        assert!(said.out.contains(name), "{name} is not named in: {said}");
+        assert!(name.starts_with("pipegauge-") && (name.ends_with(".html") || name.ends_with(".run.jsonl")), "{name}");
+    }
+    for word in ["memcpy", "unix", "latency", "half power"] {
+        assert!(said.out.contains(word), "{word} is missing in: {said}");
+    }
+    assert!(said.err.contains("unix: "), "one progress line for each block: {said}");
+    assert!(!said.out.contains('\u{1b}'), "no colour into a pipe: {said}");
+}
+
+#[test]
+fn a_budget_ends_a_run_that_never_gets_precise_enough() {
+    let dir = Scratch::new();
+    let args =
+        ["run", "tcp", "--to", "4KiB", "--budget", "0.5s", "--precision", "0.0001%", "--pin", "none", "--no-html"];
+    let said = dir.run(&[&args[..], &["--json", "--quiet"]].concat());
+    assert!(said.measured(), "{said}");
+    let doc = json(&said.out);
+    let points = points(&doc, "tcp");
+    assert!(!points.is_empty(), "{doc}");
+    assert!(points.iter().all(|p| p["why"] == "budget"), "{points:?}");
+    assert!(doc["warnings"].as_array().unwrap().iter().any(|w| w["text"].as_str().unwrap().contains("--budget")));
+}
+
+#[test]
+fn the_far_side_is_another_process_and_ends_with_the_run() {
+    let dir = Scratch::new();
+    let mut args = vec!["run", "tcp"];
+    args.extend(SHORT);
+    let run = Running::start(dir.command(&args));
+    let far = until("a far process", || {
+        let found = far_processes(run.pid());
+        (!found.is_empty()).then_some(found)
+    });
+    assert!(run.end().measured());
+    all_end(&far);
+}

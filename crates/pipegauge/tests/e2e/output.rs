@@ -1,0 +1,203 @@
+//! What the command prints: help, pages, completions, documents and their schemas; and who reads it.
+
+use std::process::Command;
+
+use super::support::{Running, SHORT, Said, Scratch, binary, json};
+
+#[test]
+fn help_names_every_command_and_the_exit_codes() {
+    let dir = Scratch::new();
+    let said = dir.run(&["--help"]);
+    assert_eq!(said.code(), 0, "{said}");
+    for word in [
+        "run",
+        "list",
+        "show",
+        "plot",
+        "export",
+        "import",
+        "serve",
+        "doctor",
+        "man",
+        "completions",
+        "schema",
+        "Exit codes",
+    ] {
+        assert!(said.out.contains(word), "{word} is missing in: {said}");
+    }
+    let run = dir.run(&["run", "--help"]);
+    for flag in ["--pattern", "--precision", "--peer", "--fault", "--congestion", "--perturb"] {
+        assert!(run.out.contains(flag), "{flag} is missing in: {run}");
+    }
+    assert_eq!(dir.run(&["--version"]).out.trim(), format!("pipegauge {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn help_does_little_at_the_start() {
+    // Not a time: what costs it. Help opens no socket, reads no /proc/net and starts no process or thread.
+    let dir = Scratch::new();
+    let said = dir.run(&["--help"]);
+    assert_eq!(said.code(), 0);
+    let Some(strace) = super::support::installed("strace") else {
+        return super::support::skip("strace is not installed, so system calls can't be counted");
+    };
+    let mut command = Command::new(strace);
+    command.args(["-f", "-o", "calls"]).arg(binary()).arg("--help").current_dir(dir.path("."));
+    if Running::start(command).end().code() != 0 {
+        return super::support::skip("strace may not trace here");
+    }
+    let calls = std::fs::read_to_string(dir.path("calls")).unwrap();
+    for call in ["socket(", "clone(", "clone3(", "fork("] {
+        assert!(!calls.contains(call), "{call} at start");
+    }
+    assert!(calls.lines().count() < 400, "{} system calls", calls.lines().count());
+}
+
+#[test]
+fn man_pages_come_from_the_flags() {
+    let dir = Scratch::new();
+    let page = dir.run(&["man"]);
+    assert!(page.out.contains(".TH pipegauge") && page.out.contains("serve"), "{page}");
+    assert!(!page.out.contains("floor"), "hidden commands stay hidden: {page}");
+    let run = dir.run(&["man", "run"]);
+    assert!(run.out.contains(".TH pipegauge-run") && run.out.contains("precision"), "{run}");
+    if super::support::installed("man").is_none() {
+        return super::support::skip("man is not installed, so that the page is not formatted");
+    }
+    std::fs::write(dir.path("pipegauge.1"), &page.out).unwrap();
+    let mut command = Command::new("man");
+    command.args(["--warnings", "-l", "pipegauge.1"]).env("MANPAGER", "cat").current_dir(dir.path("."));
+    let formatted = Running::start(command).end();
+    assert!(formatted.err.trim().is_empty(), "{formatted}");
+}
+
+#[test]
+fn completions_come_from_the_flags_and_the_shell_takes_them() {
+    let dir = Scratch::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let said = dir.run(&["completions", shell]);
+        assert_eq!(said.code(), 0, "{said}");
+        assert!(said.out.contains("precision"), "{shell}: {said}");
+    }
+    let script = dir.run(&["completions", "bash"]).out;
+    std::fs::write(dir.path("c.bash"), script).unwrap();
+    let mut bash = Command::new("bash");
+    bash.args(["-c", "source ./c.bash && complete -p pipegauge"]).current_dir(dir.path("."));
+    let said = Running::start(bash).end();
+    assert!(said.status.success() && said.out.contains("pipegauge"), "{said}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = Scratch::new();
+    dir.measure("x.run.jsonl", &["memcpy", "theory"]);
+    for line in [
+        "--help",
+        "list",
+        "list --json",
+        "show x.run.jsonl",
+        "export x.run.jsonl --format csv",
+        "completions bash",
+        "man",
+        "schema run-file",
+    ] {
+        let mut command = Command::new("bash");
+        command.arg("-c").arg(format!("\"$0\" {line} | true; echo ${{PIPESTATUS[0]}}")).arg(binary());
+        command.current_dir(dir.path("."));
+        let said = Running::start(command).end();
+        assert_eq!(said.out.trim(), "0", "{line}: {said}");
+        assert!(!said.err.contains("panicked"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn no_colour_where_nobody_sees_it_or_somebody_asked_against_it() {
+    let dir = Scratch::new();
+    dir.measure("x.run.jsonl", &["memcpy"]);
+    let mut args = vec!["show", "x.run.jsonl"];
+    assert!(!dir.run(&args).out.contains('\u{1b}'));
+    args.push("--json");
+    assert!(!dir.run(&args).out.contains('\u{1b}'));
+    let Some(script) = super::support::installed("script") else {
+        return super::support::skip("script is not installed, so there is no terminal to show colour on");
+    };
+    let terminal = |no_color: &str| -> Said {
+        let mut command = Command::new(&script);
+        command.arg("-qec").arg(format!("{} show x.run.jsonl", binary().display())).arg("/dev/null");
+        command.env("NO_COLOR", no_color).env("TERM", "xterm-256color").current_dir(dir.path("."));
+        Running::start(command).end()
+    };
+    assert!(terminal("").out.contains('\u{1b}'), "a terminal gets colour");
+    assert!(!terminal("1").out.contains('\u{1b}'), "NO_COLOR is heard");
+}
+
+#[test]
+fn every_document_fits_its_schema() {
+    let dir = Scratch::new();
+    let schema = |name: &str| {
+        let said = dir.run(&["schema", name]);
+        assert_eq!(said.code(), 0, "{said}");
+        jsonschema::validator_for(&json(&said.out)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    };
+    let fits = |name: &str, said: &Said| {
+        let doc = json(&said.out);
+        let named = doc["schema"].as_str().unwrap_or_default();
+        assert!(named.starts_with("pipegauge-") && named.ends_with("/1"), "{name}: {named}");
+        let errors: Vec<String> = schema(name).iter_errors(&doc).map(|e| e.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{name}: {doc}");
+    };
+    let mut args = vec!["run", "memcpy", "tcp", "--json", "-o", "x.run.jsonl"];
+    args.extend(SHORT);
+    fits("run", &dir.run(&args));
+    fits("list", &dir.run(&["list", "--json"]));
+    fits("show", &dir.run(&["show", "x.run.jsonl", "--json"]));
+    fits("plot", &dir.run(&["plot", "x.run.jsonl", "-o", "x.svg", "--json"]));
+    fits("export", &dir.run(&["export", "x.run.jsonl", "--format", "csv", "--json"]));
+    let np = dir.run(&["export", "x.run.jsonl", "--format", "np", "--path", "tcp", "-o", "np.out", "--json"]);
+    fits("export", &np);
+    fits("import", &dir.run(&["import", "np.out", "--json"]));
+    fits("doctor", &dir.run(&["doctor", "--json"]));
+    fits("man", &dir.run(&["man", "--json"]));
+    fits("completions", &dir.run(&["completions", "bash", "--json"]));
+    fits("schema", &dir.run(&["schema", "--json"]));
+    let error = dir.run(&["run", "nonsense", "--json"]);
+    assert_eq!(error.code(), 2);
+    fits("error", &error);
+    let lines = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    let validator = schema("run-file");
+    for line in lines.lines() {
+        assert!(validator.is_valid(&json(line)), "{line}");
+    }
+    let exported = json(&dir.run(&["export", "x.run.jsonl", "--format", "json"]).out);
+    assert!(schema("export-json").is_valid(&exported), "{exported}");
+    let names = json(&dir.run(&["schema", "--json"]).out)["names"].as_array().unwrap().len();
+    assert_eq!(names, 14, "a schema that no document here was held against");
+}
+
+#[test]
+fn list_says_what_each_transport_can_do() {
+    let dir = Scratch::new();
+    let said = dir.run(&["list"]);
+    for name in ["memcpy", "pipe", "shm", "unix", "seqpacket", "tcp", "udp", "theory"] {
+        assert!(said.out.contains(name), "{name}: {said}");
+    }
+}
+
+#[test]
+fn doctor_gives_a_remedy_with_each_warning() {
+    let dir = Scratch::new();
+    let said = dir.run(&["doctor", "--json"]);
+    let doc = json(&said.out);
+    let findings = doc["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    let warned = findings.iter().filter(|f| f["level"].as_str().unwrap().eq_ignore_ascii_case("warn"));
+    let mut any = false;
+    for finding in warned {
+        any = true;
+        assert!(finding["remedy"].is_string(), "{finding}");
+    }
+    let floor = doc["floor"].as_array().unwrap();
+    assert_eq!(floor.len(), 3);
+    any |= floor.iter().any(|f| f["latency"].is_null());
+    assert_eq!(said.code(), i32::from(any), "{said}");
+}

@@ -1,0 +1,331 @@
+//! Running the command, and looking at its processes.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+
+/// Longest wait for anything. Far above what is needed: reaching it is the failure.
+pub const LIMIT: Duration = Duration::from_secs(90);
+
+/// Flags of a run that is over in a moment. What it does is counted, not timed, so that a busy machine measures as much;
+/// the budget only ends it where something hangs.
+pub const SHORT: [&str; 16] = [
+    "--sizes",
+    "1,64,4KiB",
+    "--perturb",
+    "0",
+    "--trials",
+    "2",
+    "--repeats",
+    "10",
+    "--budget",
+    "60s",
+    "--pin",
+    "none",
+    "--seed",
+    "7",
+    "--no-html",
+    "--quiet",
+];
+
+/// The same with a report and progress.
+pub const SHORT_LOUD: &[&str] = SHORT.split_at(14).0;
+
+/// Flags of a run that goes on until something ends it.
+pub const LONG: [&str; 9] =
+    ["--sizes", "64,4KiB,32KiB", "--budget", "120s", "--precision", "0.001%", "--pin", "none", "--no-html"];
+
+/// The built command.
+pub fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_pipegauge"))
+}
+
+/// A directory of a test's own, and the command run in it.
+pub struct Scratch(TempDir);
+
+impl Scratch {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary directory"))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The command, to be completed.
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
+        command.env_remove("PIPEGAUGE_KEY").env_remove("NO_COLOR");
+        command
+    }
+
+    /// Runs the command to its end.
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Said {
+        Running::start(self.command(args)).end()
+    }
+
+    /// A short run into `name`, which must measure.
+    pub fn measure(&self, name: &str, more: &[&str]) -> PathBuf {
+        let mut args = vec!["run"];
+        args.extend(more);
+        args.extend(SHORT);
+        args.extend(["-o", name]);
+        let said = self.run(&args);
+        assert!(said.measured(), "{said}");
+        self.path(name)
+    }
+
+    /// Names of the files in the directory.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("the scratch directory");
+        let mut names: Vec<String> =
+            entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// What a finished process said.
+pub struct Said {
+    pub status: ExitStatus,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    pub fn code(&self) -> i32 {
+        self.status.code().unwrap_or(-1)
+    }
+
+    /// Measured: 0, or 1 where it is less sure than asked.
+    pub fn measured(&self) -> bool {
+        matches!(self.code(), 0 | 1)
+    }
+
+    /// Fails unless the exit code is 2 and standard error has every one of `words`.
+    pub fn refuses(&self, words: &[&str]) {
+        assert_eq!(self.code(), 2, "{self}");
+        self.complains(words);
+    }
+
+    /// Fails unless standard error has every one of `words`, and nothing panicked.
+    pub fn complains(&self, words: &[&str]) {
+        assert!(!self.err.contains("panicked"), "{self}");
+        for word in words {
+            assert!(self.err.contains(word), "'{word}' is missing in: {self}");
+        }
+    }
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}\n--- standard output\n{}\n--- standard error\n{}", self.status, self.out, self.err)
+    }
+}
+
+/// A process that a test started; ended, with its children, when the test is.
+pub struct Running {
+    child: Child,
+    out: Option<JoinHandle<String>>,
+    err: Option<JoinHandle<String>>,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    /// Starts `command` with its outputs read all along, so that it never waits for a reader.
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starting the command");
+        let (tell, lines) = channel();
+        let stdout = child.stdout.take().expect("a pipe");
+        let out = std::thread::spawn(move || {
+            let mut all = String::new();
+            let mut reader = BufReader::new(stdout);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+                let text = String::from_utf8_lossy(&line).into_owned();
+                all.push_str(&text);
+                let _ = tell.send(text);
+                line.clear();
+            }
+            all
+        });
+        let mut stderr = child.stderr.take().expect("a pipe");
+        let err = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            let _ = stderr.read_to_end(&mut all);
+            String::from_utf8_lossy(&all).into_owned()
+        });
+        Self { child, out: Some(out), err: Some(err), lines }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line of its standard output.
+    pub fn line(&self) -> String {
+        self.lines.recv_timeout(LIMIT).expect("a line of standard output")
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        send(self.pid(), signal);
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Waits for its end. A process that outlives the limit hangs, which is a failure.
+    pub fn end(mut self) -> Said {
+        let began = Instant::now();
+        let status = loop {
+            match self.child.try_wait().expect("waiting for the command") {
+                Some(status) => break status,
+                None if began.elapsed() > LIMIT => {
+                    let _ = self.child.kill();
+                    let _ = self.child.wait();
+                    panic!("still running after {LIMIT:?}: {}", self.outputs(ExitStatus::default()));
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        self.outputs(status)
+    }
+
+    fn outputs(&mut self, status: ExitStatus) -> Said {
+        let join = |h: Option<JoinHandle<String>>| h.and_then(|h| h.join().ok()).unwrap_or_default();
+        Said { status, out: join(self.out.take()), err: join(self.err.take()) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Sends a signal to a process that a test started (itself or through the command).
+pub fn send(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(pid.cast_signed()).expect("a process number");
+    let _ = rustix::process::kill_process(pid, signal);
+}
+
+/// A process by number and start time, so that a number used again is not taken for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+    started: String,
+}
+
+impl Process {
+    /// Whether it still runs (a zombie does not).
+    pub fn runs(&self) -> bool {
+        stat(self.pid).is_some_and(|s| s.started == self.started && s.state != "Z" && s.state != "X")
+    }
+}
+
+struct Stat {
+    state: String,
+    parent: u32,
+    started: String,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may hold blanks and brackets itself.
+    let rest: Vec<&str> = text[text.rfind(')')? + 1..].split_whitespace().collect();
+    Some(Stat {
+        state: (*rest.first()?).to_owned(),
+        parent: rest.get(1)?.parse().ok()?,
+        started: (*rest.get(19)?).to_owned(),
+    })
+}
+
+/// The far processes that `near` started and that run now.
+pub fn far_processes(near: u32) -> Vec<Process> {
+    let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
+    all.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter_map(|pid| Some((pid, stat(pid)?)))
+        .filter(|(pid, s)| s.parent == near && s.state != "Z" && command_line(*pid).contains("peer"))
+        .map(|(pid, s)| Process { pid, started: s.started })
+        .collect()
+}
+
+/// A process's command line, as anyone with `ps` sees it.
+pub fn command_line(pid: u32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// Waits until `what` gives something.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < LIMIT, "waited {LIMIT:?} in vain: {what}");
+        std::thread::sleep(Duration::from_millis(3));
+    }
+}
+
+/// Waits until a run's far process runs and the run file at `file` has a trial: measuring is under way.
+pub fn under_way(run: &mut Running, file: &Path) -> Process {
+    trial_in(run, file);
+    until("a far process", || far_processes(run.pid()).into_iter().next())
+}
+
+/// Waits until the run file at `file` has a trial of its first block. (The survey before it is over in a moment, and its
+/// far process with it.)
+pub fn trial_in(run: &mut Running, file: &Path) {
+    until("a trial in the run file", || {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let found = text.contains("\"event\":\"trial\",\"path\":0,\"block\":1,");
+        assert!(
+            found || run.runs(),
+            "the run ended before it measured anything: {}",
+            run.outputs(ExitStatus::default())
+        );
+        found.then_some(())
+    });
+}
+
+/// Fails unless every one of these processes ends.
+pub fn all_end(processes: &[Process]) {
+    for p in processes {
+        until(&format!("the end of far process {p:?}"), || (!p.runs()).then_some(()));
+    }
+}
+
+/// Says why a test can't run here.
+pub fn skip(why: &str) {
+    println!("skipped: {why}");
+}
+
+pub fn root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether a program is installed.
+pub fn installed(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let extra = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(extra).map(|dir| dir.join(program)).find(|p| p.is_file())
+}
+
+/// The JSON document that `text` is.
+pub fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("not JSON ({e}): {text}"))
+}

@@ -1,0 +1,102 @@
+//! Whether what was asked for took effect alike on both sides.
+
+use std::fmt::Display;
+
+use transport::Settings;
+use transport::settings::Effective;
+
+/// A setting that took effect differently on the two sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The flag that sets it.
+    pub setting: &'static str,
+    /// What was asked for.
+    pub asked: String,
+    /// The near side's value.
+    pub near: String,
+    /// The far side's value.
+    pub far: String,
+}
+
+/// Differences in words.
+pub(crate) fn list(differences: &[Difference]) -> String {
+    let one = |d: &Difference| {
+        format!("{} (asked for {}) is {} on the near side and {} on the far side", d.setting, d.asked, d.near, d.far)
+    };
+    differences.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// The settings that were asked for and took effect differently: one host may cap a buffer or lack a congestion control
+/// that the other has. A default that differs between two hosts is no fault; the run file shows both sides' values.
+/// A side that can't say (none) is not compared, nor is a setting that both sides capped alike.
+pub(crate) fn differences(asked: &Settings, near: &Effective, far: &Effective) -> Vec<Difference> {
+    let mut found = Vec::new();
+    if let Some(bytes) = asked.sockbuf {
+        compare(&mut found, "--sockbuf (send)", bytes, &near.send_buffer, &far.send_buffer);
+        compare(&mut found, "--sockbuf (receive)", bytes, &near.receive_buffer, &far.receive_buffer);
+    }
+    if let Some(mss) = asked.mss {
+        compare(&mut found, "--mss", mss, &near.mss, &far.mss);
+    }
+    if let Some(name) = &asked.congestion {
+        compare(&mut found, "--congestion", name, &near.congestion, &far.congestion);
+    }
+    compare(&mut found, "--nodelay", asked.nodelay, &near.nodelay, &far.nodelay);
+    if let Some(wait) = asked.wait {
+        let word = |w: transport::Wait| format!("{w:?}").to_lowercase();
+        compare(&mut found, "--wait", word(wait), &near.wait.map(word), &far.wait.map(word));
+    }
+    found
+}
+
+fn compare<T: PartialEq + Display>(
+    found: &mut Vec<Difference>,
+    setting: &'static str,
+    asked: impl Display,
+    near: &Option<T>,
+    far: &Option<T>,
+) {
+    if let (Some(n), Some(f)) = (near, far)
+        && n != f
+    {
+        found.push(Difference { setting, asked: asked.to_string(), near: n.to_string(), far: f.to_string() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MeetError;
+
+    #[test]
+    fn a_difference_is_named_with_both_values() {
+        let asked = Settings { sockbuf: Some(1 << 20), congestion: Some("bbr".into()), ..Settings::default() };
+        let near = Effective {
+            send_buffer: Some(2 << 20),
+            receive_buffer: Some(2 << 20),
+            congestion: Some("bbr".into()),
+            ..Effective::default()
+        };
+        let far = Effective { send_buffer: Some(425_984), congestion: Some("cubic".into()), ..near.clone() };
+        let found = differences(&asked, &near, &far);
+        assert_eq!(found.len(), 2);
+        let text = MeetError::Unequal(found).to_string();
+        for part in ["--sockbuf (send)", "1048576", "2097152", "425984", "--congestion", "bbr", "cubic"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn defaults_that_differ_are_no_fault() {
+        let near = Effective { send_buffer: Some(1), congestion: Some("bbr".into()), ..Effective::default() };
+        let far = Effective { send_buffer: Some(2), congestion: Some("cubic".into()), ..Effective::default() };
+        assert_eq!(differences(&Settings::default(), &near, &far), []);
+    }
+
+    #[test]
+    fn a_side_that_cannot_say_is_not_compared() {
+        let asked = Settings { mss: Some(1000), ..Settings::default() };
+        let near = Effective { mss: Some(988), ..Effective::default() };
+        assert_eq!(differences(&asked, &near, &Effective::default()), []);
+    }
+}

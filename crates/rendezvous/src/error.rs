@@ -1,0 +1,237 @@
+//! What can go wrong while two sides meet.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use measure::SessionError;
+use transport::{Kind, LinkError};
+
+use crate::agree::{Difference, list};
+
+/// Why two sides didn't meet, or came apart. Each says what was tried, what was found and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum MeetError {
+    /// Asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The far process could not be started.
+    #[error("can't start the far side with '{program}': {source}")]
+    Launch {
+        /// What was to be run.
+        program: String,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// The far process ended, or said something else, before it was ready.
+    #[error("the far side ('{program}') did not get ready: {found}")]
+    NotReady {
+        /// What was run.
+        program: String,
+        /// How it ended and the last it wrote to its standard error.
+        found: String,
+    },
+    /// The far side was started by ssh but its environment does not say on which address ssh reached it.
+    #[error(
+        "the far side can't tell on which address it was reached ({found}): start 'pipegauge serve' on that host and use \
+         the line it prints (--peer HOST:PORT --key ...)"
+    )]
+    NoSshAddress {
+        /// What was found in `SSH_CONNECTION`.
+        found: String,
+    },
+    /// An `ssh://` target that can't be read.
+    #[error("can't read the ssh target '{0}': write user@host, host or user@host:port")]
+    SshTarget(String),
+    /// The far side can't be reached over the network.
+    #[error("can't reach the far side at {peer}: {why}; {advice}")]
+    Unreachable {
+        /// Where it should be.
+        peer: String,
+        /// What was found.
+        why: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Another program listens on the port.
+    #[error(
+        "port {port} at {bind} is already in use: choose another port (0 takes a free one), or end the program that \
+         holds it ('ss -ltnp sport = :{port}' shows which)"
+    )]
+    PortInUse {
+        /// The address asked for.
+        bind: IpAddr,
+        /// The port asked for.
+        port: u16,
+    },
+    /// Can't listen at an address.
+    #[error("can't listen at {at}: {source}; the address must be one of this host's ('ip address' lists them)")]
+    Bind {
+        /// Address and port.
+        at: SocketAddr,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// The certificate is not the one that the key names.
+    #[error(
+        "wrong key: the certificate shown at {peer} is not the one this key names; the key is of another 'serve' (each \
+         start has its own), or someone stands in between"
+    )]
+    WrongCertificate {
+        /// Who showed it.
+        peer: SocketAddr,
+    },
+    /// The far side does not accept the secret, or can't prove that it knows it.
+    #[error(
+        "wrong key: the far side at {peer} does not accept this secret; copy the line that 'serve' prints again, whole"
+    )]
+    WrongSecret {
+        /// Who refused.
+        peer: SocketAddr,
+    },
+    /// Another measurement is in progress there.
+    #[error(
+        "the far side at {peer} is busy: another measurement is in progress, or its one measurement is already spoken \
+         for; try again when it has ended"
+    )]
+    Busy {
+        /// Who refused.
+        peer: SocketAddr,
+    },
+    /// The two sides are different programs.
+    #[error(
+        "the two sides differ in version: this side is pipegauge {here} (protocol {here_protocol}), the other is \
+         pipegauge {there} (protocol {there_protocol}); install the same version on both"
+    )]
+    Version {
+        /// Version here.
+        here: String,
+        /// Control protocol here.
+        here_protocol: u32,
+        /// Version there.
+        there: String,
+        /// Control protocol there.
+        there_protocol: u32,
+    },
+    /// A setting took effect differently on the two sides.
+    #[error("the two sides do not have the same settings: {}", list(.0))]
+    Unequal(Vec<Difference>),
+    /// Nothing was heard in the time that a step may take.
+    #[error(
+        "nothing was heard for {:.1} s while {doing}: the other side is stopped, overloaded, unreachable or not pipegauge",
+        waited.as_secs_f64()
+    )]
+    Silent {
+        /// What this side was doing.
+        doing: &'static str,
+        /// How long it waited.
+        waited: Duration,
+    },
+    /// The far side said nothing for the whole of the patience.
+    #[error(
+        "the far side has been silent for {:.1} s while this side was {doing}: it is stopped, overloaded or unreachable \
+         (--patience sets this limit)",
+        waited.as_secs_f64()
+    )]
+    Patience {
+        /// What this side was doing.
+        doing: &'static str,
+        /// How long it waited.
+        waited: Duration,
+    },
+    /// The control connection is gone.
+    #[error("the far side ended the control connection while this side was {doing}{how}")]
+    Gone {
+        /// What this side was doing.
+        doing: &'static str,
+        /// How the far process ended, where that is known (starts with ": "), or nothing.
+        how: String,
+    },
+    /// The far side refused, in its own words.
+    #[error("the far side refuses: {0}")]
+    Refused(String),
+    /// The far side met an error and said so.
+    #[error("the far side: {0}")]
+    Far(String),
+    /// What arrived is not what this protocol allows here.
+    #[error("the other side broke the control protocol: {0}")]
+    Protocol(String),
+    /// TLS failed.
+    #[error("the control connection's TLS failed: {0}")]
+    Tls(#[from] rustls::Error),
+    /// A transport that only works within one host, and a far side on another.
+    #[error(
+        "{kind} works only within one host, and the far side at {peer} is on another: leave it out, or measure tcp or udp"
+    )]
+    OtherHost {
+        /// The transport.
+        kind: Kind,
+        /// The far side.
+        peer: IpAddr,
+    },
+    /// A transport that is not available here.
+    #[error("{kind} is not available here: {why}")]
+    Unavailable {
+        /// The transport.
+        kind: Kind,
+        /// Why.
+        why: String,
+    },
+    /// The measurement took longer than the far side allows.
+    #[error("the measurement reached the limit of {seconds} s that 'serve' allows for one")]
+    OverTime {
+        /// The limit, seconds.
+        seconds: f64,
+    },
+    /// The data path failed.
+    #[error("{0}")]
+    Link(#[from] LinkError),
+    /// The system refused something.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl MeetError {
+    /// A [`MeetError::Io`] with what was tried.
+    pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+
+    /// Whether the control connection can't be used after this.
+    pub(crate) fn ends_control(&self) -> bool {
+        matches!(
+            self,
+            Self::Gone { .. }
+                | Self::Silent { .. }
+                | Self::Patience { .. }
+                | Self::Protocol(_)
+                | Self::Tls(_)
+                | Self::Io { .. }
+                | Self::OverTime { .. }
+        )
+    }
+}
+
+impl From<MeetError> for SessionError {
+    fn from(e: MeetError) -> Self {
+        match e {
+            MeetError::Interrupted => Self::Interrupted,
+            MeetError::Link(e) => Self::Link(e),
+            MeetError::Far(text) => Self::Far(text),
+            e => Self::Control(e.to_string()),
+        }
+    }
+}
+
+/// Text from another process, safe to print: control characters (terminal escapes) become spaces.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect::<String>().trim().to_owned()
+}

@@ -1,0 +1,216 @@
+//! Does what one near side asks for, until it says goodbye, goes away or breaks a rule.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use data_encoding::HEXLOWER;
+use host::Environment;
+use measure::{SessionError, TrialSpec};
+use transport::{Capabilities, Family, Kind, LinkError, Patience, Settings};
+
+use super::{Pin, Terms, Work};
+use crate::MeetError;
+use crate::channel::Channel;
+use crate::message::{Answer, Ask, Cause};
+use crate::secret::{SessionKeys, random};
+use crate::watch::{Rules, Watch};
+
+const WAITING: &str = "waiting for what to do next";
+
+/// Attends to the near side on `channel`, which has proved the secret. Ends with an error unless it said goodbye.
+pub(crate) fn attend<W: Work>(
+    channel: &mut Channel,
+    keys: &SessionKeys,
+    terms: &Terms,
+    work: &mut W,
+    stop: &Arc<AtomicBool>,
+) -> Result<(), MeetError> {
+    let until = Instant::now() + terms.limits.time();
+    let rules = Rules { stop: Arc::clone(stop), grace: 0, until: Some(until) };
+    let watch = Watch::over(channel.socket(), rules)?;
+    let mut attendant = Attendant { channel, keys, terms, work, watch, until, open: None, last: 0 };
+    let outcome = attendant.run();
+    attendant.work.close();
+    attendant.farewell(&outcome);
+    outcome
+}
+
+struct Attendant<'a, W> {
+    channel: &'a mut Channel,
+    keys: &'a SessionKeys,
+    terms: &'a Terms,
+    work: &'a mut W,
+    watch: Watch,
+    until: Instant,
+    /// The open data connection's number and what its transport can do.
+    open: Option<(u64, Capabilities)>,
+    /// Number of the last connection: a number is never used twice, so a proof never is.
+    last: u64,
+}
+
+impl<W: Work> Attendant<'_, W> {
+    fn run(&mut self) -> Result<(), MeetError> {
+        loop {
+            let ask = match self.channel.recv(self.until, WAITING) {
+                Err(MeetError::Silent { .. }) => return Err(self.over_time()),
+                other => other?,
+            };
+            match ask {
+                Ask::Hello { pin, environment } => self.hello(pin, environment)?,
+                Ask::Open { kind, settings, connection } => self.open(kind, &settings, connection)?,
+                Ask::Trial { spec } => self.trial(&spec)?,
+                Ask::Close { connection } => {
+                    if self.open.as_ref().is_some_and(|(number, _)| *number == connection) {
+                        self.close();
+                    }
+                }
+                // Came after what it was to break off had ended.
+                Ask::Cancel => {}
+                Ask::Bye => return Ok(()),
+            }
+        }
+    }
+
+    /// Tells the near side why this side ends, if it was not its own wish and it can still hear.
+    fn farewell(&mut self, outcome: &Result<(), MeetError>) {
+        let (cause, text) = match outcome {
+            Err(MeetError::Interrupted) => (Cause::Ending, "was asked to stop".to_owned()),
+            Err(e @ (MeetError::OverTime { .. } | MeetError::Protocol(_))) => (Cause::Other, e.to_string()),
+            _ => return,
+        };
+        let _ = self.channel.send_within(&Answer::Failed { cause, text }, Duration::from_millis(500));
+    }
+
+    fn over_time(&self) -> MeetError {
+        MeetError::OverTime { seconds: self.terms.limits.max_seconds }
+    }
+
+    fn close(&mut self) {
+        self.work.close();
+        self.open = None;
+    }
+
+    fn hello(&mut self, wish: Option<u32>, environment: bool) -> Result<(), MeetError> {
+        let cpu = match self.terms.pin {
+            Pin::Decided(cpu) => cpu,
+            Pin::Choose => {
+                let allowed = host::allowed_cpus();
+                wish.filter(|cpu| allowed.contains(cpu)).or_else(|| host::choose_pair(&allowed).map(|(_, cpu)| cpu))
+            }
+        };
+        if let Some(cpu) = cpu
+            && let Err(e) = host::pin_this_thread(cpu)
+        {
+            let text = format!("can't run on CPU {cpu}: {e}; choose CPUs from {:?} with --pin", host::allowed_cpus());
+            return self.channel.send(&Answer::Refused { text });
+        }
+        let environment = environment.then(|| Box::new(Environment::here(cpu)));
+        self.channel.send(&Answer::Hello { environment, pinned: cpu })
+    }
+
+    fn open(&mut self, kind: Kind, settings: &Settings, connection: u64) -> Result<(), MeetError> {
+        self.close();
+        if connection <= self.last {
+            return Err(MeetError::Protocol(format!("connection number {connection} after {}", self.last)));
+        }
+        self.last = connection;
+        let capabilities = self.work.capabilities(kind);
+        let allowed = self.terms.limits.path(settings, &capabilities);
+        let at = match allowed.and_then(|()| data_address(self.channel.local.ip(), settings.family)) {
+            Ok(at) => at,
+            Err(text) => return self.channel.send(&Answer::Refused { text }),
+        };
+        let nonce: [u8; 16] = random()?;
+        let patience = Patience::new(Duration::from_secs_f64(settings.patience), self.watch.halt());
+        let address = match self.work.door(kind, settings, at, &patience) {
+            Ok(address) => address,
+            Err(e) => return self.failed(&e),
+        };
+        // Armed before the near side can know the door: from here on it has nothing to say but `Cancel`.
+        self.watch.arm();
+        self.channel.send(&Answer::Door { address, nonce: HEXLOWER.encode(&nonce) })?;
+        let accepted = self.work.accept(self.keys.proof(connection, &nonce));
+        self.watch.disarm();
+        match accepted {
+            Ok(effective) => {
+                self.open = Some((connection, capabilities));
+                self.channel.send(&Answer::Opened { effective })
+            }
+            Err(e) => self.failed(&e),
+        }
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<(), MeetError> {
+        let Some((_, capabilities)) = &self.open else {
+            let text = "no data connection is open for this trial".to_owned();
+            return self.channel.send(&Answer::Refused { text });
+        };
+        let left = self.until.saturating_duration_since(Instant::now());
+        if let Err(text) = self.terms.limits.trial(spec, capabilities, left) {
+            return self.channel.send(&Answer::Refused { text });
+        }
+        self.watch.arm();
+        self.channel.send(&Answer::Ready)?;
+        let outcome = self.work.trial(spec);
+        self.watch.disarm();
+        match outcome {
+            Ok(report) => self.channel.send(&Answer::Done { report: Box::new(report) }),
+            Err(SessionError::Link(e)) => self.failed(&e),
+            Err(SessionError::Interrupted) => self.failed(&LinkError::Interrupted),
+            Err(e) => {
+                self.close();
+                self.channel.send(&Answer::Failed { cause: Cause::Other, text: e.to_string() })
+            }
+        }
+    }
+
+    /// Says what failed; the data connection is of no use any more.
+    fn failed(&mut self, e: &LinkError) -> Result<(), MeetError> {
+        // Closed first: the near side must not wait on a data connection that nobody serves.
+        self.close();
+        if matches!(e, LinkError::Interrupted) {
+            if self.channel.stop_flag().load(Ordering::Relaxed) {
+                return Err(MeetError::Interrupted);
+            }
+            if Instant::now() >= self.until {
+                return Err(self.over_time());
+            }
+        }
+        self.channel.send(&Answer::Failed { cause: Cause::of(e), text: e.to_string() })
+    }
+}
+
+/// Where data connections are accepted: the address on which the near side reached this one. A loopback address stands
+/// for both IP versions; any other names one.
+fn data_address(control: IpAddr, family: Option<Family>) -> Result<IpAddr, String> {
+    let control = control.to_canonical();
+    match family {
+        Some(Family::V4) if control.is_loopback() => Ok(Ipv4Addr::LOCALHOST.into()),
+        Some(Family::V6) if control.is_loopback() => Ok(Ipv6Addr::LOCALHOST.into()),
+        Some(Family::V4) if control.is_ipv6() => Err(format!(
+            "IPv4 was asked for (-4), but this side was reached at {control}: give an IPv4 address with --peer"
+        )),
+        Some(Family::V6) if control.is_ipv4() => Err(format!(
+            "IPv6 was asked for (-6), but this side was reached at {control}: give an IPv6 address with --peer"
+        )),
+        _ => Ok(control),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_connections_use_the_address_that_was_reached() {
+        let v4: IpAddr = "192.0.2.1".parse().unwrap();
+        let mapped: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
+        assert_eq!(data_address(v4, None), Ok(v4));
+        assert_eq!(data_address(mapped, Some(Family::V4)), Ok(v4));
+        assert!(data_address(v4, Some(Family::V6)).unwrap_err().contains("192.0.2.1"));
+        assert!(data_address("2001:db8::1".parse().unwrap(), Some(Family::V4)).is_err());
+        assert_eq!(data_address(Ipv4Addr::LOCALHOST.into(), Some(Family::V6)), Ok(Ipv6Addr::LOCALHOST.into()));
+    }
+}

@@ -1,0 +1,48 @@
+//! The far side of a measurement, once the near side has proved that it knows the secret.
+
+mod attend;
+pub(crate) mod gate;
+pub(crate) mod house;
+mod path;
+pub(crate) mod peer;
+pub(crate) mod serve;
+
+use std::net::IpAddr;
+
+use measure::{FarReport, SessionError, TrialSpec};
+use transport::open::Address;
+use transport::settings::Effective;
+use transport::{Capabilities, Kind, LinkError, Patience, Proof, Settings};
+
+use crate::Limits;
+
+/// What the control loop needs done with data connections. One implementation works on real ones ([`path::Path`]); tests
+/// of the control layer use a stand-in.
+pub(crate) trait Work {
+    /// What a kind can do.
+    fn capabilities(&self, kind: Kind) -> Capabilities;
+    /// Opens a door at `at`; closes what was open before.
+    fn door(&mut self, kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError>;
+    /// Waits for the data connection that shows `proof`.
+    fn accept(&mut self, proof: Proof) -> Result<Effective, LinkError>;
+    /// Runs the far half of a trial on it.
+    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError>;
+    /// Closes it and its door.
+    fn close(&mut self);
+}
+
+/// What a far side allows, and on which CPU it runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    pub limits: Limits,
+    pub pin: Pin,
+}
+
+/// On which CPU the far side runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pin {
+    /// On this one, or on any: the near side decided, on the same host.
+    Decided(Option<u32>),
+    /// On the one wished for if it is there, else on one of its own choice.
+    Choose,
+}

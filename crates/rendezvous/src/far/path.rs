@@ -1,0 +1,70 @@
+//! The real data connection of the far side.
+
+use std::net::IpAddr;
+
+use measure::{Buffers, FarReport, Pattern, SessionError, TrialSpec};
+use transport::open::Address;
+use transport::settings::Effective;
+use transport::{Acceptor, AnyLink, Capabilities, Kind, LinkError, Patience, Proof, Settings};
+
+use super::Work;
+
+/// The one data connection that is open at a time.
+pub(crate) struct Path {
+    /// Declared, and so dropped, before the door: a link may need what the door made.
+    link: Option<AnyLink>,
+    door: Option<Acceptor>,
+    proof: Proof,
+    buffers: Buffers,
+}
+
+impl Path {
+    pub(crate) fn new() -> Self {
+        Self { link: None, door: None, proof: Proof::none(), buffers: Buffers::new(false) }
+    }
+}
+
+impl Work for Path {
+    fn capabilities(&self, kind: Kind) -> Capabilities {
+        kind.capabilities()
+    }
+
+    fn door(&mut self, kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.close();
+        let door = Acceptor::bind(kind, settings, at, patience)?;
+        let address = door.address();
+        self.door = Some(door);
+        Ok(address)
+    }
+
+    fn accept(&mut self, proof: Proof) -> Result<Effective, LinkError> {
+        let door = self.door.as_mut().ok_or_else(nothing_open)?;
+        let link = door.accept(&proof)?;
+        let effective = link.effective();
+        self.link = Some(link);
+        self.proof = proof;
+        Ok(effective)
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+        if spec.pattern == Pattern::Connect {
+            // The first connection only showed what took effect.
+            self.link = None;
+            let door = self.door.as_mut().ok_or_else(nothing_open)?;
+            return measure::far::transactions(door, &self.proof, spec);
+        }
+        let link = self.link.as_mut().ok_or_else(nothing_open)?;
+        measure::far::trial(link, spec, &mut self.buffers)
+    }
+
+    fn close(&mut self) {
+        self.link = None;
+        self.door = None;
+        // Fresh memory for each block: where it lies is one of the things that differ between runs.
+        self.buffers = Buffers::new(false);
+    }
+}
+
+fn nothing_open() -> LinkError {
+    LinkError::Protocol("a trial was asked for with no data connection open".into())
+}

@@ -1,0 +1,141 @@
+//! `pipegauge serve`: a far side that waits for another host.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::gate::Gate;
+use super::house::{self, House, Seen};
+use super::path::Path;
+use super::{Pin, Terms, Work};
+use crate::secret::Secret;
+use crate::tls::Identity;
+use crate::{Key, Limits, MeetError};
+
+/// How to serve.
+#[derive(Debug, Clone)]
+pub struct ServeOptions {
+    /// Address to listen at; no other is used, for control or data.
+    pub bind: IpAddr,
+    /// Port; 0 takes a free one.
+    pub port: u16,
+    /// Serve one measurement after another, all with the same key, until stopped. Without it the key is burnt by its
+    /// first use and serving ends with the first measurement.
+    pub keep: bool,
+    /// What a peer may ask for.
+    pub limits: Limits,
+}
+
+/// What happens while serving.
+#[derive(Debug, Clone)]
+pub enum ServeEvent {
+    /// Ready: the first event.
+    Listening {
+        /// Address and port.
+        addr: SocketAddr,
+        /// What the near side needs.
+        key: Key,
+    },
+    /// A near side proved the secret; its measurement begins.
+    Met {
+        /// Its address.
+        peer: SocketAddr,
+    },
+    /// Somebody was turned away. Under a flood not all are told of.
+    Refused {
+        /// Its address.
+        peer: SocketAddr,
+        /// Why.
+        why: String,
+    },
+    /// A measurement ended.
+    Ended {
+        /// Whose.
+        peer: SocketAddr,
+        /// "the near side said goodbye", or what went wrong.
+        how: String,
+    },
+}
+
+/// Refusals told of in a second, at most: a flood must not fill a log.
+const TOLD: u32 = 5;
+
+/// Serves as `options` say and tells what happens. Without `keep` it returns with the first measurement's end (an error if
+/// that was not an orderly one); with `keep` only `stop` ends it, as [`MeetError::Interrupted`].
+pub fn serve(
+    options: &ServeOptions,
+    stop: Arc<AtomicBool>,
+    announce: &mut dyn FnMut(ServeEvent),
+) -> Result<(), MeetError> {
+    serve_with(options, stop, announce, Path::new)
+}
+
+pub(crate) fn serve_with<W: Work + 'static>(
+    options: &ServeOptions,
+    stop: Arc<AtomicBool>,
+    announce: &mut dyn FnMut(ServeEvent),
+    work: fn() -> W,
+) -> Result<(), MeetError> {
+    let listener = bind(options.bind, options.port)?;
+    let addr = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
+    let identity = Identity::fresh()?;
+    let secret = Secret::fresh()?;
+    let key = Key { pin: identity.pin, secret: secret.clone() };
+    let gate = Gate::new(secret, options.keep);
+    let terms = Terms { limits: options.limits, pin: Pin::Choose };
+    announce(ServeEvent::Listening { addr, key });
+    let mut only = Ok(());
+    let (mut second, mut told) = (Instant::now(), 0);
+    house::run(House { listener, identity, gate, terms, work, stop }, None, &mut |seen| match seen {
+        Seen::Met(peer) => {
+            announce(ServeEvent::Met { peer });
+            false
+        }
+        Seen::Refused(peer, why) => {
+            if second.elapsed() >= Duration::from_secs(1) {
+                (second, told) = (Instant::now(), 0);
+            }
+            told += 1;
+            if told <= TOLD {
+                announce(ServeEvent::Refused { peer, why: refusal(&why) });
+            }
+            false
+        }
+        Seen::Ended(peer, outcome) => {
+            let how = match &outcome {
+                Ok(()) => "the near side said goodbye".to_owned(),
+                Err(e) => e.to_string(),
+            };
+            announce(ServeEvent::Ended { peer, how });
+            only = outcome;
+            !options.keep
+        }
+    })?;
+    only
+}
+
+/// Why somebody was turned away, as the one who serves sees it: the errors themselves speak to the near side.
+fn refusal(why: &MeetError) -> String {
+    match why {
+        MeetError::WrongSecret { .. } => "it does not know the key's secret".into(),
+        MeetError::Busy { .. } => "a measurement is in progress".into(),
+        MeetError::Silent { .. } => "it did not say who it is in time".into(),
+        MeetError::Gone { .. } => "it closed the connection before it said who it is".into(),
+        MeetError::Tls(rustls::Error::AlertReceived(_)) => {
+            "it does not accept this certificate: its key is of another 'serve'".into()
+        }
+        MeetError::Tls(_) => "it does not speak TLS 1.3 as pipegauge does".into(),
+        MeetError::Protocol(_) => "it does not speak as pipegauge does".into(),
+        e => e.to_string(),
+    }
+}
+
+pub(super) fn bind(bind: IpAddr, port: u16) -> Result<TcpListener, MeetError> {
+    let at = SocketAddr::new(bind, port);
+    TcpListener::bind(at).map_err(|source| match source.kind() {
+        ErrorKind::AddrInUse => MeetError::PortInUse { bind, port },
+        _ => MeetError::Bind { at, source },
+    })
+}

@@ -1,0 +1,292 @@
+//! What a peer may ask for. Every number that comes from the other side passes through here before anything uses it.
+
+use std::time::Duration;
+
+use measure::{Cache, Pattern, TrialSpec};
+use serde::{Deserialize, Serialize};
+use transport::{Capabilities, Settings};
+
+/// Bounds on what a near side may ask of a far side.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Largest block, bytes.
+    pub max_block: u64,
+    /// Longest measurement, from meeting to end, seconds.
+    pub max_seconds: f64,
+    /// Most memory for blocks, bytes.
+    pub max_memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_block: 1 << 30, max_seconds: 3600.0, max_memory: 4 << 30 }
+    }
+}
+
+/// No path that exists moves bytes or starts iterations faster: a trial that would be too long even so is refused.
+const FASTEST: f64 = 1e12;
+const SHORTEST: f64 = 10e-9;
+
+impl Limits {
+    /// For a far side that the near side started itself: it belongs to the same person.
+    pub(crate) fn own() -> Self {
+        Self { max_block: 1 << 46, max_seconds: 1e9, max_memory: 1 << 46 }
+    }
+
+    /// The longest measurement as a time, whatever number it was given as.
+    pub(crate) fn time(&self) -> Duration {
+        let ten_years = 3.2e8;
+        Duration::from_secs_f64(if self.max_seconds >= 0.0 { self.max_seconds.min(ten_years) } else { ten_years })
+    }
+
+    /// Whether a path with these settings may be opened; the error says why not.
+    pub(crate) fn path(&self, settings: &Settings, capabilities: &Capabilities) -> Result<(), String> {
+        if !capabilities.two_ended {
+            return Err("this transport needs no far side".into());
+        }
+        within("patience", settings.patience, 0.01, 3600.0)?;
+        within("the loss time-out", settings.loss_timeout, 1e-4, 3600.0)?;
+        if let Some(bytes) = settings.sockbuf {
+            at_most("a socket buffer", bytes, self.max_memory.min(1 << 31))?;
+        }
+        if let Some(mss) = settings.mss {
+            at_most("a segment", u64::from(mss), 65535)?;
+        }
+        if let Some(name) = &settings.congestion {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            if name.is_empty() || name.len() > 15 || !name.chars().all(plain) {
+                return Err("no congestion control has such a name".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this trial may be run on a path with these capabilities when `left` of the measurement's time is left; the
+    /// error says why not.
+    pub(crate) fn trial(&self, spec: &TrialSpec, capabilities: &Capabilities, left: Duration) -> Result<(), String> {
+        fits(spec, capabilities)?;
+        let two_sizes = matches!(spec.pattern, Pattern::Request | Pattern::Connect);
+        let response = if two_sizes { spec.response } else { 0 };
+        for (what, size) in [("a block", spec.size), ("an answer", response)] {
+            at_most(what, size, self.max_block)?;
+            if let Some(most) = capabilities.max_block {
+                at_most(what, size, most).map_err(|e| format!("{e} on this transport"))?;
+            }
+        }
+        if spec.size == 0 || (two_sizes && spec.response == 0) {
+            return Err("a block has at least 1 byte".into());
+        }
+        if spec.repeats == 0 {
+            return Err("a trial has at least 1 iteration".into());
+        }
+        if spec.pattern == Pattern::Burst && spec.burst == 0 {
+            return Err("a burst has at least 1 block".into());
+        }
+        if !spec.align.is_power_of_two() {
+            return Err(format!("an alignment is a power of two, not {}", spec.align));
+        }
+        at_most("an alignment", spec.align, 1 << 30)?;
+        at_most("an offset", spec.offset.0.max(spec.offset.1), 1 << 30)?;
+        if let Some(rate) = spec.rate {
+            within("the rate", rate, 1e-3, 1e9)?;
+        }
+        let memory = memory(spec, response);
+        if memory > u128::from(self.max_memory) {
+            return Err(format!(
+                "this trial needs {} of memory for blocks, more than the limit of {}",
+                size_text(memory),
+                size_text(self.max_memory.into())
+            ));
+        }
+        let needs = shortest(spec, response);
+        if needs > left.as_secs_f64() {
+            return Err(format!(
+                "this trial takes at least {needs:.1} s, but {:.1} s are left of the limit of {} s for a measurement",
+                left.as_secs_f64(),
+                self.max_seconds
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the transport can do the pattern at all.
+fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
+    let can = match spec.pattern {
+        Pattern::Connect => capabilities.connects,
+        Pattern::Bidirectional => capabilities.duplex,
+        _ => true,
+    };
+    if !can {
+        return Err(format!("this transport can't do the {:?} pattern", spec.pattern).to_lowercase());
+    }
+    if spec.rate.is_some() && spec.pattern != Pattern::Connect && !capabilities.poll {
+        return Err("this transport can't send on a schedule (open loop)".into());
+    }
+    Ok(())
+}
+
+/// Bytes for a side's blocks, at most: one to send, one to receive, or two pools, with room for alignment and growth.
+fn memory(spec: &TrialSpec, response: u64) -> u128 {
+    let spread = u128::from(spec.align) + u128::from(spec.offset.0.max(spec.offset.1));
+    let block = u128::from(spec.size.max(response)).next_power_of_two() + spread;
+    let slot = block.max(if spec.cache == Cache::Cold { u128::from(spec.pool) } else { 0 });
+    2 * (slot + spread)
+}
+
+/// Seconds that the trial can't be shorter than.
+fn shortest(spec: &TrialSpec, response: u64) -> f64 {
+    let iterations = spec.repeats as f64 + spec.warmup as f64;
+    let blocks = if spec.pattern == Pattern::Burst { spec.burst as f64 } else { 1.0 };
+    let bytes = spec.size as f64 * blocks + response as f64;
+    let each = (bytes / FASTEST).max(SHORTEST * blocks).max(spec.rate.map_or(0.0, |r| 1.0 / r));
+    iterations * each
+}
+
+fn at_most(what: &str, found: u64, most: u64) -> Result<(), String> {
+    if found <= most {
+        return Ok(());
+    }
+    Err(format!("{what} of {} is larger than the limit of {}", size_text(found.into()), size_text(most.into())))
+}
+
+fn within(what: &str, found: f64, least: f64, most: f64) -> Result<(), String> {
+    // Written so that a NaN is refused as well.
+    if found >= least && found <= most {
+        Ok(())
+    } else {
+        Err(format!("{what} is {found}; {least} to {most} is allowed"))
+    }
+}
+
+fn size_text(bytes: u128) -> String {
+    units::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX)).to_string()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use transport::{Semantics, Wait};
+
+    pub(crate) fn capable() -> Capabilities {
+        Capabilities {
+            semantics: Semantics::Stream,
+            ordered: true,
+            reliable: true,
+            max_block: Some(1 << 31),
+            two_ended: true,
+            duplex: true,
+            poll: true,
+            connects: true,
+            local_only: false,
+            own_buffers: false,
+            one_sided: false,
+            broadcast: false,
+            launcher: false,
+            virtual_time: false,
+            waits: vec![Wait::Block],
+        }
+    }
+
+    fn spec() -> TrialSpec {
+        TrialSpec {
+            pattern: Pattern::PingPong,
+            size: 1024,
+            response: 0,
+            burst: 1,
+            repeats: 100,
+            warmup: 10,
+            chunk: 1,
+            rate: None,
+            check: false,
+            align: 64,
+            offset: (0, 0),
+            cache: Cache::Warm,
+            pool: 0,
+            seed: 1,
+        }
+    }
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn refused(change: impl FnOnce(&mut TrialSpec)) -> String {
+        let mut spec = spec();
+        change(&mut spec);
+        Limits::default().trial(&spec, &capable(), HOUR).expect_err("should be refused")
+    }
+
+    #[test]
+    fn an_ordinary_trial_is_allowed() {
+        Limits::default().trial(&spec(), &capable(), HOUR).unwrap();
+    }
+
+    #[test]
+    fn each_excess_is_refused_in_words() {
+        assert!(refused(|s| s.size = (1 << 30) + 1).contains("larger than the limit"));
+        assert!(refused(|s| s.size = u64::MAX).contains("larger than the limit"));
+        assert!(refused(|s| s.size = 0).contains("at least 1 byte"));
+        assert!(refused(|s| s.repeats = 0).contains("at least 1 iteration"));
+        assert!(refused(|s| s.repeats = u64::MAX).contains("takes at least"));
+        assert!(refused(|s| s.warmup = u64::MAX).contains("takes at least"));
+        assert!(refused(|s| s.align = 3).contains("power of two"));
+        assert!(refused(|s| s.align = 0).contains("power of two"));
+        assert!(refused(|s| s.align = 1 << 40).contains("alignment"));
+        assert!(refused(|s| s.offset = (0, u64::MAX)).contains("offset"));
+        assert!(refused(|s| s.rate = Some(f64::NAN)).contains("rate"));
+        assert!(refused(|s| s.rate = Some(-1.0)).contains("rate"));
+        assert!(refused(|s| (s.rate, s.repeats) = (Some(0.01), 1000)).contains("takes at least"));
+        assert!(refused(|s| (s.cache, s.pool) = (Cache::Cold, u64::MAX)).contains("memory"));
+        assert!(refused(|s| (s.pattern, s.burst) = (Pattern::Burst, 0)).contains("burst"));
+        assert!(refused(|s| (s.pattern, s.response) = (Pattern::Request, u64::MAX)).contains("answer"));
+        assert!(refused(|s| (s.pattern, s.response) = (Pattern::Connect, 0)).contains("at least 1 byte"));
+        assert!(
+            refused(|s| (s.pattern, s.burst, s.repeats) = (Pattern::Burst, u64::MAX, 1)).contains("takes at least")
+        );
+    }
+
+    #[test]
+    fn what_a_transport_cannot_do_is_refused() {
+        let with = |pattern, rate, change: fn(&mut Capabilities)| {
+            let mut capabilities = capable();
+            change(&mut capabilities);
+            Limits::default()
+                .trial(&TrialSpec { pattern, rate, response: 1, ..spec() }, &capabilities, HOUR)
+                .unwrap_err()
+        };
+        assert!(with(Pattern::Connect, None, |c| c.connects = false).contains("pattern"));
+        assert!(with(Pattern::Bidirectional, None, |c| c.duplex = false).contains("pattern"));
+        assert!(with(Pattern::PingPong, Some(10.0), |c| c.poll = false).contains("schedule"));
+        assert!(with(Pattern::PingPong, None, |c| c.max_block = Some(10)).contains("this transport"));
+    }
+
+    #[test]
+    fn settings_are_checked() {
+        let refused = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            Limits::default().path(&settings, &capable()).unwrap_err()
+        };
+        Limits::default().path(&Settings::default(), &capable()).unwrap();
+        assert!(refused(|s| s.patience = f64::INFINITY).contains("patience"));
+        assert!(refused(|s| s.patience = f64::NAN).contains("patience"));
+        assert!(refused(|s| s.patience = -1.0).contains("patience"));
+        assert!(refused(|s| s.loss_timeout = 0.0).contains("loss"));
+        assert!(refused(|s| s.sockbuf = Some(u64::MAX)).contains("buffer"));
+        assert!(refused(|s| s.mss = Some(1 << 20)).contains("segment"));
+        assert!(refused(|s| s.congestion = Some("../../etc".into())).contains("congestion"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
+                                    offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool, pattern in 0usize..6) {
+            let pattern = [Pattern::PingPong, Pattern::Stream, Pattern::Burst, Pattern::Bidirectional, Pattern::Request,
+                           Pattern::Connect][pattern];
+            let cache = if cold { Cache::Cold } else { Cache::Warm };
+            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, ..spec() };
+            let _ = Limits::default().trial(&spec, &capable(), HOUR);
+            let _ = Limits::own().trial(&spec, &capable(), HOUR);
+        }
+    }
+}

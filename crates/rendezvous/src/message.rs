@@ -1,0 +1,194 @@
+//! What the two sides say to each other on the control connection, and before it on a started process's pipes.
+//!
+//! The greeting's shape never changes: a side of any version can read the other's and name both versions.
+
+use std::net::SocketAddr;
+
+use host::Environment;
+use measure::{FarReport, TrialSpec};
+use serde::{Deserialize, Serialize};
+use transport::open::Address;
+use transport::settings::Effective;
+use transport::{Kind, LinkError, Settings};
+
+use crate::{Limits, MeetError};
+
+/// Version of everything below. A change that the other side would misread raises it.
+pub(crate) const PROTOCOL: u32 = 1;
+/// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Who is speaking. Part of every first message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Speaker {
+    /// [`PROTOCOL`].
+    pub pipegauge: u32,
+    /// [`VERSION`].
+    pub version: String,
+}
+
+impl Speaker {
+    pub(crate) fn here() -> Self {
+        Self { pipegauge: PROTOCOL, version: VERSION.to_owned() }
+    }
+
+    /// An error that names both, unless this speaker can be measured with.
+    pub(crate) fn agrees(&self) -> Result<(), MeetError> {
+        if self.pipegauge == PROTOCOL && self.version == VERSION {
+            return Ok(());
+        }
+        Err(MeetError::Version {
+            here: VERSION.to_owned(),
+            here_protocol: PROTOCOL,
+            there: crate::error::printable(&self.version),
+            there_protocol: self.pipegauge,
+        })
+    }
+}
+
+/// The near side's first message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Greeting {
+    #[serde(flatten)]
+    pub speaker: Speaker,
+    /// Proof of the secret, in hexadecimal.
+    pub proof: String,
+}
+
+/// The far side's answer to it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Welcome {
+    #[serde(flatten)]
+    pub speaker: Speaker,
+    /// The far side's own proof, in hexadecimal; empty where it refuses.
+    #[serde(default)]
+    pub proof: String,
+    /// Why it refuses, if it does.
+    #[serde(default)]
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a peer is turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Refusal {
+    /// The proof is wrong.
+    Secret,
+    /// A measurement is in progress, or was the only one.
+    Busy,
+    /// Another version.
+    Version,
+}
+
+/// What the near side asks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case")]
+pub(crate) enum Ask {
+    /// First: who are you, and on which CPU will you run?
+    Hello {
+        /// CPU wished for the far side, where the near side has a wish.
+        pin: Option<u32>,
+        /// Whether to describe the environment.
+        environment: bool,
+    },
+    /// Open a data connection. Answers: `Door`, then `Opened` when it stands.
+    Open {
+        kind: Kind,
+        settings: Box<Settings>,
+        /// Number of the connection on this control connection; each is larger than the last.
+        connection: u64,
+    },
+    /// Run a trial on the open connection. Answers: `Ready` at once, `Done` at its end.
+    Trial { spec: Box<TrialSpec> },
+    /// Close data connection `connection`. No answer.
+    Close { connection: u64 },
+    /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
+    Cancel,
+    /// The measurement has ended. No answer.
+    Bye,
+}
+
+/// What the far side answers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub(crate) enum Answer {
+    /// To `Hello`.
+    Hello { environment: Option<Box<Environment>>, pinned: Option<u32> },
+    /// The door for the data connection, and what the proofs on it are made from.
+    Door { address: Address, nonce: String },
+    /// The data connection stands.
+    Opened { effective: Effective },
+    /// The trial may begin.
+    Ready,
+    /// The trial ended.
+    Done { report: Box<FarReport> },
+    /// It did not work out.
+    Failed { cause: Cause, text: String },
+    /// It was not tried: against the limits, or without sense.
+    Refused { text: String },
+}
+
+/// What kind of failure a `Failed` is: decides whose words a person sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Cause {
+    /// The near side closed the data connection, or it was cut.
+    Closed,
+    /// Nothing moved on the data connection.
+    Stalled,
+    /// The far side broke off because it was asked to.
+    Interrupted,
+    /// The far side's process was asked to end.
+    Ending,
+    /// Anything else: the far side's words are the ones that matter.
+    Other,
+}
+
+impl Cause {
+    pub(crate) fn of(e: &LinkError) -> Self {
+        match e {
+            LinkError::Closed { .. } => Self::Closed,
+            LinkError::Stalled { .. } => Self::Stalled,
+            LinkError::Interrupted => Self::Interrupted,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The line a started far process reads from its standard input.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Launch {
+    #[serde(flatten)]
+    pub speaker: Speaker,
+    /// The one-time secret, in hexadecimal.
+    pub secret: String,
+    /// How it was started.
+    pub by: By,
+    /// CPU to run on.
+    pub pin: Option<u32>,
+    /// What the near side may ask for.
+    pub limits: Limits,
+}
+
+/// How a far process was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum By {
+    /// By the near side itself, on the same host.
+    Spawn,
+    /// By ssh.
+    Ssh,
+}
+
+/// The line it writes to its standard output.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    #[serde(flatten)]
+    pub speaker: Speaker,
+    /// Where it waits for the control connection; none where it can't be talked to (another version).
+    #[serde(default)]
+    pub at: Option<SocketAddr>,
+    /// SHA-256 of its certificate, in hexadecimal.
+    #[serde(default)]
+    pub pin: String,
+}

@@ -1,0 +1,253 @@
+//! The near side's half of the conversation on one control connection.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use data_encoding::HEXLOWER;
+use host::Environment;
+use measure::{FarReport, TrialSpec};
+use transport::open::Address;
+use transport::settings::Effective;
+use transport::{Kind, Patience, Proof, Settings};
+
+use super::verdict::Words;
+use crate::MeetError;
+use crate::channel::Channel;
+use crate::error::printable;
+use crate::message::{Answer, Ask};
+use crate::secret::SessionKeys;
+use crate::watch::{Rules, Watch};
+
+/// Beyond the patience: the far side's own patience ends first, and then it says what it saw.
+const SLACK: Duration = Duration::from_millis(1500);
+/// Ticks of the watch (100 ms each) that the far side may be done before this side, beside what waiting for lost
+/// datagrams takes.
+const GRACE: u32 = 20;
+/// Datagrams in a row that a trial waits for before it gives up, and one more.
+const LOSSES: f64 = 11.0;
+
+/// A control connection to a far side that has proved the secret.
+pub(crate) struct Control {
+    channel: Channel,
+    keys: SessionKeys,
+    watch: Watch,
+    /// Number of the last data connection.
+    number: u64,
+    patience: Duration,
+    /// The longest that waiting for lost datagrams takes at the end of a trial.
+    losses: Duration,
+    /// What broke the conversation, once something has.
+    broken: Option<String>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Control {
+    pub(crate) fn over(
+        (channel, keys): (Channel, SessionKeys),
+        settings: &Settings,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Self, MeetError> {
+        let seconds = |s: f64, or| Duration::try_from_secs_f64(s).unwrap_or(or);
+        let patience = seconds(settings.patience, Duration::from_secs(10));
+        let losses = seconds(LOSSES * settings.loss_timeout, Duration::ZERO);
+        let grace = GRACE.saturating_add(u32::try_from(losses.as_millis() / 100).unwrap_or(u32::MAX));
+        let watch = Watch::over(channel.socket(), Rules { stop: Arc::clone(stop), grace, until: None })?;
+        Ok(Self { channel, keys, watch, number: 0, patience, losses, broken: None, stop: Arc::clone(stop) })
+    }
+
+    /// Where the far side is, as this side sees it.
+    pub(crate) fn peer(&self) -> std::net::SocketAddr {
+        self.channel.peer
+    }
+
+    /// Whether both ends have the same address: they are on one host.
+    pub(crate) fn same_host(&self) -> bool {
+        let canonical = |ip: IpAddr| ip.to_canonical();
+        canonical(self.channel.peer.ip()) == canonical(self.channel.local.ip()) || self.channel.peer.ip().is_loopback()
+    }
+
+    /// A patience for data connections: ends too when the far side goes away or breaks off.
+    pub(crate) fn patience(&self) -> Patience {
+        Patience::new(self.patience, self.watch.halt())
+    }
+
+    /// Whether a person asked this side to stop.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Describes each side to the other. Returns the far side's environment, if asked for, and its CPU.
+    pub(crate) fn hello(
+        &mut self,
+        pin: Option<u32>,
+        environment: bool,
+    ) -> Result<(Option<Environment>, Option<u32>), MeetError> {
+        self.ask(&Ask::Hello { pin, environment })?;
+        match self.answer("asking the far side who it is", SLACK)? {
+            Answer::Hello { environment, pinned } => Ok((environment.map(|e| *e), pinned)),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Asks for a data connection. Returns its number, where to connect, and what both ends must show there. The watch is
+    /// armed until [`Control::opened`].
+    pub(crate) fn open(&mut self, kind: Kind, settings: &Settings) -> Result<(u64, Address, Proof), MeetError> {
+        self.number += 1;
+        let number = self.number;
+        // Faults and shaping are the near side's own.
+        let settings = Box::new(Settings { fault: None, shape: None, ..settings.clone() });
+        self.ask(&Ask::Open { kind, settings, connection: number })?;
+        match self.answer("asking the far side for a data connection", SLACK)? {
+            Answer::Door { address, nonce } => {
+                let nonce: Option<[u8; 16]> =
+                    HEXLOWER.decode(nonce.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
+                let Some(nonce) = nonce else {
+                    return Err(MeetError::Protocol("a nonce that is not 32 hexadecimal digits".into()));
+                };
+                self.watch.arm();
+                Ok((number, self.reachable(address), self.keys.proof(number, &nonce)))
+            }
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// The far side's word that the data connection stands.
+    pub(crate) fn opened(&mut self) -> Result<Effective, MeetError> {
+        self.watch.disarm();
+        match self.answer("waiting for the far side to see the data connection", SLACK)? {
+            Answer::Opened { effective } => Ok(effective),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Asks for a trial; returns when the far side is ready. The watch is armed until [`Control::done`].
+    pub(crate) fn trial(&mut self, spec: &TrialSpec) -> Result<(), MeetError> {
+        self.ask(&Ask::Trial { spec: Box::new(spec.clone()) })?;
+        match self.answer("waiting for the far side to get ready for a trial", SLACK)? {
+            Answer::Ready => {
+                self.watch.arm();
+                Ok(())
+            }
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// What the far side saw of the trial, which took `took` here; what is still under way may take `drain` longer.
+    pub(crate) fn done(&mut self, took: Duration, drain: Duration) -> Result<FarReport, MeetError> {
+        self.watch.disarm();
+        match self.answer("waiting for the far side's report of a trial", SLACK + self.losses + took + drain)? {
+            Answer::Done { report } => Ok(*report),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// After a failure of this side's data connection, which must be closed by now: breaks off the far side's half and
+    /// hears what it has to say.
+    pub(crate) fn last_words(&mut self) -> Words {
+        self.watch.disarm();
+        if self.broken.is_some() {
+            return Words::Gone;
+        }
+        let _ = self.channel.send_within(&Ask::Cancel, SLACK);
+        match self.channel.recv_anyway(Instant::now() + SLACK, "hearing the far side out") {
+            Ok(Answer::Failed { cause, text }) => Words::Failed(cause, printable(&text)),
+            Ok(_) => Words::Complete,
+            Err(e) => {
+                self.broken = Some(e.to_string());
+                if matches!(e, MeetError::Silent { .. }) { Words::Silent } else { Words::Gone }
+            }
+        }
+    }
+
+    /// Closes data connection `number` on the far side too.
+    pub(crate) fn close(&mut self, number: u64) {
+        if self.broken.is_none() {
+            let _ = self.channel.send_within(&Ask::Close { connection: number }, SLACK);
+        }
+    }
+
+    /// As if this process were killed: the connection ends without a word.
+    #[cfg(test)]
+    pub(crate) fn die(mut self) {
+        self.broken = Some("killed".into());
+        let _ = self.channel.socket().shutdown(std::net::Shutdown::Both);
+    }
+
+    /// Uses the last connection's number again.
+    #[cfg(test)]
+    pub(crate) fn repeat_number(&mut self) {
+        self.number -= 1;
+    }
+
+    fn ask(&mut self, ask: &Ask) -> Result<(), MeetError> {
+        if let Some(why) = &self.broken {
+            return Err(MeetError::Protocol(format!("the control connection is of no use any more: {why}")));
+        }
+        let sent = self.channel.send(ask);
+        self.note(sent)
+    }
+
+    /// The far side's next answer, if it comes within the patience and `more`.
+    fn answer(&mut self, doing: &'static str, more: Duration) -> Result<Answer, MeetError> {
+        let answer = self.channel.recv(Instant::now() + self.patience + more, doing).map_err(|e| match e {
+            MeetError::Silent { doing, waited } => MeetError::Patience { doing, waited },
+            e => e,
+        });
+        match self.note(answer)? {
+            Answer::Failed { text, .. } => Err(MeetError::Far(printable(&text))),
+            Answer::Refused { text } => Err(MeetError::Refused(printable(&text))),
+            other => Ok(other),
+        }
+    }
+
+    fn note<T>(&mut self, outcome: Result<T, MeetError>) -> Result<T, MeetError> {
+        if let Err(e) = &outcome
+            && e.ends_control()
+        {
+            self.broken = Some(e.to_string());
+        }
+        outcome
+    }
+
+    fn unexpected(&mut self, answer: Answer) -> MeetError {
+        let kind = match answer {
+            Answer::Hello { .. } => "hello",
+            Answer::Door { .. } => "door",
+            Answer::Opened { .. } => "opened",
+            Answer::Ready => "ready",
+            Answer::Done { .. } => "done",
+            Answer::Failed { .. } => "failed",
+            Answer::Refused { .. } => "refused",
+        };
+        let e = MeetError::Protocol(format!("it answered '{kind}' to another question"));
+        self.broken = Some(e.to_string());
+        e
+    }
+
+    /// The far side names the address on which it was reached, as it sees it; behind address translation, and for
+    /// link-local addresses, only this side's view leads there.
+    fn reachable(&self, address: Address) -> Address {
+        match address {
+            Address::Socket(door) => {
+                let mut here = self.channel.peer;
+                if here.ip().to_canonical().is_ipv4() != door.ip().to_canonical().is_ipv4() {
+                    return Address::Socket(door);
+                }
+                here.set_port(door.port());
+                Address::Socket(here)
+            }
+            path => path,
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if self.broken.is_none() {
+            let _ = self.channel.send_within(&Ask::Bye, Duration::from_millis(200));
+        }
+        self.channel.shutdown();
+    }
+}

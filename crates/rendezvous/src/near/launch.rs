@@ -1,0 +1,228 @@
+//! Starts a far process, hears where it waits, and makes sure that it ends.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use data_encoding::HEXLOWER;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::ending::{LastWords, in_words};
+use crate::message::{By, Launch, Speaker, Waiting};
+use crate::secret::Secret;
+use crate::{Key, Limits, MeetError};
+
+/// Most that is read from a far process before it says where it waits: login scripts may print something first.
+const NOISE: usize = 64 << 10;
+
+/// A running far process.
+pub(crate) struct Launched {
+    child: Child,
+    name: String,
+    last_words: LastWords,
+    /// Held open: a far process must never find nobody behind its standard output.
+    stdout: ChildStdout,
+}
+
+/// Where it waits, and how it is known.
+pub(crate) struct Place {
+    pub at: std::net::SocketAddr,
+    pub key: Key,
+}
+
+impl Launched {
+    /// Runs `command`, gives it a fresh secret over its standard input and waits for its answer, `time` at most.
+    pub(crate) fn start(
+        mut command: Command,
+        by: By,
+        pin: Option<u32>,
+        time: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(Self, Place), MeetError> {
+        let name = std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|word| word.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ");
+        // A group of its own: Ctrl-C reaches only this side, which then ends the far one in good order.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let launching = |source| MeetError::Launch { program: name.clone(), source };
+        let mut child = command.spawn().map_err(launching)?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err(launching(std::io::Error::other("its standard streams are missing")));
+        };
+        let mut far = Self { child, name, last_words: LastWords::of(stderr), stdout };
+        let secret = Secret::fresh()?;
+        let launch = Launch {
+            speaker: Speaker::here(),
+            secret: HEXLOWER.encode(secret.bytes()),
+            by,
+            pin,
+            limits: Limits::own(),
+        };
+        let mut line = serde_json::to_vec(&launch).map_err(|e| MeetError::Protocol(e.to_string()))?;
+        line.push(b'\n');
+        // A process that ended at once leaves a broken pipe; what it said tells more.
+        let _ = stdin.write_all(&line);
+        drop(stdin);
+        let waiting = far.answer(Instant::now() + time, stop)?;
+        waiting.speaker.agrees()?;
+        let pin = HEXLOWER.decode(waiting.pin.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
+        let (Some(at), Some(pin)) = (waiting.at, pin) else {
+            return Err(far.not_ready("its answer is not whole"));
+        };
+        Ok((far, Place { at, key: Key { pin, secret } }))
+    }
+
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The first line of its standard output that is an answer.
+    fn answer(&mut self, deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+        let mut heard = Vec::new();
+        loop {
+            while let Some(end) = heard.iter().position(|b| *b == b'\n') {
+                let line: Vec<u8> = heard.drain(..=end).collect();
+                if let Ok(waiting) = serde_json::from_slice::<Waiting>(&line) {
+                    return Ok(waiting);
+                }
+            }
+            if heard.len() > NOISE {
+                return Err(self.not_ready("it prints something else without end"));
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(MeetError::Interrupted);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(self.not_ready("it does not say where it waits"));
+            }
+            let look = left.min(Duration::from_millis(100));
+            let time = Timespec { tv_sec: 0, tv_nsec: i64::from(look.subsec_nanos()) };
+            if !poll(&mut [PollFd::new(&self.stdout, PollFlags::IN)], Some(&time)).is_ok_and(|n| n > 0) {
+                continue;
+            }
+            let mut piece = [0; 1024];
+            match self.stdout.read(&mut piece) {
+                Ok(0) => return Err(self.not_ready("it ended")),
+                Ok(n) => heard.extend_from_slice(&piece[..n]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(source) => return Err(MeetError::Io { doing: "reading the far side's answer", source }),
+            }
+        }
+    }
+
+    fn not_ready(&mut self, what: &str) -> MeetError {
+        MeetError::NotReady { program: self.name.clone(), found: format!("{what}{}", self.how_it_ended()) }
+    }
+
+    /// How it ended, if it ends within a moment, and the last it said: ": killed by signal 9", or nothing.
+    pub(crate) fn how_it_ended(&mut self) -> String {
+        let mut text = match self.wait(Duration::from_millis(500)) {
+            Some(status) => format!(": {}", in_words(status)),
+            None => String::new(),
+        };
+        let said = self.last_words.heard();
+        if !said.is_empty() {
+            text.push_str("; it said: ");
+            text.push_str(&said);
+        }
+        text
+    }
+
+    fn wait(&mut self, time: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + time;
+        let mut nap = Duration::from_micros(200);
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if Instant::now() < deadline => std::thread::sleep(nap),
+                _ => return None,
+            }
+            nap = (nap * 2).min(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for its end, which the end of the control connection brings about; kills it if it does not come.
+    pub(crate) fn end(&mut self) {
+        if self.wait(Duration::from_secs(1)).is_none() {
+            // By its process id, and only while it has not been reaped: nobody else can be hit.
+            let _ = self.child.kill();
+            let _ = self.wait(Duration::from_secs(2));
+        }
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn fails(script: &str, time: Duration) -> String {
+        let started = Launched::start(shell(script), By::Spawn, None, time, &AtomicBool::new(false));
+        started.err().expect("should fail").to_string()
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_far_process_that_ends_is_quoted() {
+        let text = fails("echo 'no such luck' >&2; exit 3", LONG);
+        assert!(text.contains("status 3") && text.contains("no such luck"), "{text}");
+        let text = fails("kill -9 $$", LONG);
+        assert!(text.contains("signal 9"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let command = Command::new("/does/not/exist");
+        let e = Launched::start(command, By::Spawn, None, LONG, &AtomicBool::new(false)).err().expect("should fail");
+        assert!(e.to_string().contains("/does/not/exist"), "{e}");
+    }
+
+    #[test]
+    fn silence_and_noise_end_within_bounds() {
+        let text = fails("exec sleep 60", Duration::from_millis(100));
+        assert!(text.contains("does not say where it waits"), "{text}");
+        let text = fails("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done", LONG);
+        assert!(text.contains("without end"), "{text}");
+    }
+
+    #[test]
+    fn what_a_login_prints_first_is_passed_over() {
+        let answer = serde_json::to_string(&Waiting {
+            speaker: Speaker::here(),
+            at: Some("127.0.0.1:9".parse().unwrap()),
+            pin: "ab".repeat(32),
+        })
+        .unwrap();
+        let script = format!("echo 'Welcome to host!'; echo; echo '{answer}'; cat >/dev/null");
+        let (far, place) =
+            Launched::start(shell(&script), By::Spawn, None, LONG, &AtomicBool::new(false)).expect("answers");
+        assert_eq!(place.at.port(), 9);
+        assert_eq!(place.key.pin, [0xab; 32]);
+        assert!(far.pid() > 0);
+    }
+
+    #[test]
+    fn another_version_is_named_with_both() {
+        let text = fails(r#"echo '{"pipegauge":9,"version":"9.9.9"}'; cat >/dev/null"#, LONG);
+        assert!(text.contains("9.9.9") && text.contains(crate::message::VERSION), "{text}");
+    }
+}

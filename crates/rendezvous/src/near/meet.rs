@@ -1,0 +1,102 @@
+//! How a near side finds its far side.
+
+use std::cell::RefCell;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use measure::Session;
+use measure::event::Plan;
+use transport::{Family, Kind};
+
+use super::meeting::{self, Meeting, Terms};
+use super::session::{Reach, RemoteSession};
+use crate::{Key, MeetError};
+
+/// Where the far side is.
+#[derive(Debug, Clone)]
+pub enum Far {
+    /// On this host: a fresh process of `program` (this program itself) for each block.
+    Local {
+        /// The program.
+        program: PathBuf,
+    },
+    /// On another host, started there by ssh.
+    Ssh {
+        /// `user@host` or `user@host:port`.
+        target: String,
+        /// The program on that host.
+        program: String,
+    },
+    /// On another host, where `pipegauge serve` is waiting.
+    Listening {
+        /// Name or address.
+        host: String,
+        /// Port.
+        port: u16,
+        /// What `serve` printed.
+        key: Key,
+    },
+}
+
+/// One session for each two-ended transport of `plan`, in its order. Over ssh, and with a serving far side, all share one
+/// control connection, which stands when this returns; on this host the first far process starts with the first block.
+pub fn meet(far: &Far, plan: &Plan, stop: Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>, MeetError> {
+    meet_with(far, plan, stop, Path::new("ssh"))
+}
+
+pub(crate) fn meet_with(
+    far: &Far,
+    plan: &Plan,
+    stop: Arc<AtomicBool>,
+    ssh: &Path,
+) -> Result<Vec<Box<dyn Session>>, MeetError> {
+    let kinds: Vec<Kind> = plan.transports.iter().copied().filter(|kind| kind.capabilities().two_ended).collect();
+    for kind in &kinds {
+        kind.availability().map_err(|why| MeetError::Unavailable { kind: *kind, why })?;
+    }
+    if kinds.is_empty() {
+        return Ok(Vec::new());
+    }
+    let terms = Terms { pin: plan.pin.map(|(_, far)| far), settings: &plan.settings, stop: &stop, environment: true };
+    let reach: Box<dyn Fn() -> Reach> = match far {
+        Far::Local { program } => Box::new(|| Reach::Fresh(program.clone())),
+        Far::Ssh { target, program } => shared(meeting::over_ssh(ssh, target, program, &terms)?, &kinds)?,
+        Far::Listening { host, port, key } => {
+            let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+            let addresses = resolve(host, *port, plan.settings.family, &name)?;
+            shared(meeting::serving(&addresses, &name, key, &terms)?, &kinds)?
+        }
+    };
+    let plan = Rc::new(plan.clone());
+    let session =
+        |kind| -> Box<dyn Session> { Box::new(RemoteSession::new(kind, Rc::clone(&plan), Arc::clone(&stop), reach())) };
+    Ok(kinds.into_iter().map(session).collect())
+}
+
+/// Hands the same far side to every session, if all their transports reach it.
+fn shared(meeting: Meeting, kinds: &[Kind]) -> Result<Box<dyn Fn() -> Reach>, MeetError> {
+    if !meeting.control.same_host()
+        && let Some(kind) = kinds.iter().find(|kind| kind.capabilities().local_only)
+    {
+        return Err(MeetError::OtherHost { kind: *kind, peer: meeting.control.peer().ip() });
+    }
+    let meeting = Rc::new(RefCell::new(meeting));
+    Ok(Box::new(move || Reach::Shared(Rc::clone(&meeting))))
+}
+
+fn resolve(host: &str, port: u16, family: Option<Family>, name: &str) -> Result<Vec<SocketAddr>, MeetError> {
+    let found = (host, port).to_socket_addrs().map_err(|e| MeetError::Unreachable {
+        peer: name.to_owned(),
+        why: format!("looking up the name: {e}"),
+        advice: "check the name, or give an address",
+    })?;
+    let wanted = |a: &SocketAddr| match family {
+        None => true,
+        Some(Family::V4) => a.is_ipv4(),
+        Some(Family::V6) => a.is_ipv6(),
+    };
+    Ok(found.filter(wanted).collect())
+}

@@ -1,0 +1,104 @@
+//! A far side that this side has met: its control connection, and its process where this side started it.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use host::Environment;
+use transport::Settings;
+
+use super::control::Control;
+use super::dial::dial;
+use super::launch::Launched;
+use super::ssh;
+use crate::message::By;
+use crate::{Key, MeetError};
+
+const STARTS_HERE: Duration = Duration::from_secs(10);
+const STARTS_OVER_SSH: Duration = Duration::from_secs(40);
+
+/// A far side that has been met. Dropping it says goodbye and, where this side started it, sees to its end.
+pub(crate) struct Meeting {
+    /// Declared, and so dropped, before the process: the process ends because this does.
+    pub control: Control,
+    pub launched: Option<Launched>,
+    /// How the far side described itself, if it was asked to.
+    pub environment: Option<Environment>,
+}
+
+/// What every meeting needs.
+pub(crate) struct Terms<'a> {
+    pub pin: Option<u32>,
+    pub settings: &'a Settings,
+    pub stop: &'a Arc<AtomicBool>,
+    /// Whether to ask for the environment.
+    pub environment: bool,
+}
+
+/// A fresh far process on this host.
+pub(crate) fn here(program: &Path, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
+    let mut command = Command::new(program);
+    command.arg("peer");
+    let (launched, place) = Launched::start(command, By::Spawn, terms.pin, STARTS_HERE, terms.stop)?;
+    let advice = "something on this host keeps its own programs from connecting over the loopback interface";
+    with(Some(launched), &[place.at], "this host", advice, &place.key, terms)
+}
+
+/// A far process on another host, started by ssh.
+pub(crate) fn over_ssh(ssh: &Path, target: &str, program: &str, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
+    let command = ssh::command(ssh, target, program)?;
+    let (launched, place) = Launched::start(command, By::Ssh, terms.pin, STARTS_OVER_SSH, terms.stop)?;
+    let advice = "ssh gets there, but a connection of its own does not: a firewall, address translation or a jump host \
+                  stands in between; open a port there and use 'pipegauge serve --port' with --peer HOST:PORT";
+    with(Some(launched), &[place.at], target, advice, &place.key, terms)
+}
+
+/// A far side that serves.
+pub(crate) fn serving(
+    addresses: &[std::net::SocketAddr],
+    name: &str,
+    key: &Key,
+    terms: &Terms<'_>,
+) -> Result<Meeting, MeetError> {
+    let advice = "is 'pipegauge serve' running there (it ends with its first measurement unless --keep), and is its port \
+                  open to this host?";
+    with(None, addresses, name, advice, key, terms)
+}
+
+fn with(
+    launched: Option<Launched>,
+    addresses: &[std::net::SocketAddr],
+    name: &str,
+    advice: &'static str,
+    key: &Key,
+    terms: &Terms<'_>,
+) -> Result<Meeting, MeetError> {
+    let channel = dial(addresses, name, advice, key, terms.stop)?;
+    let control = Control::over(channel, terms.settings, terms.stop)?;
+    let mut meeting = Meeting { control, launched, environment: None };
+    let hello = meeting.control.hello(terms.pin, terms.environment);
+    match hello {
+        Ok((environment, _)) => {
+            meeting.environment = environment;
+            Ok(meeting)
+        }
+        Err(e) => Err(meeting.ended(e)),
+    }
+}
+
+impl Meeting {
+    /// Adds how the far process ended to an error that says only that it did.
+    pub(crate) fn ended(&mut self, e: MeetError) -> MeetError {
+        match e {
+            MeetError::Gone { doing, .. } => MeetError::Gone { doing, how: self.how() },
+            e => e,
+        }
+    }
+
+    /// How the far process ended, where this side can know.
+    pub(crate) fn how(&mut self) -> String {
+        self.launched.as_mut().map(Launched::how_it_ended).unwrap_or_default()
+    }
+}

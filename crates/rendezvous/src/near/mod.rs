@@ -1,0 +1,11 @@
+//! The near side: reaches or starts a far side, and asks it for connections and trials.
+
+pub(crate) mod control;
+pub(crate) mod dial;
+mod ending;
+mod launch;
+pub(crate) mod meet;
+pub(crate) mod meeting;
+pub(crate) mod session;
+mod ssh;
+pub(crate) mod verdict;

@@ -1,0 +1,243 @@
+//! [`measure::Session`] over a far side on a control connection.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use host::{CpuWatch, Environment};
+use measure::event::Plan;
+use measure::session::Party;
+use measure::{Buffers, Pattern, Session, SessionError, TrialReport, TrialSpec};
+use transport::clock::{Clock, Monotonic};
+use transport::settings::Effective;
+use transport::{AnyLink, Capabilities, Connector, Kind, Proof};
+
+use super::meeting::{self, Meeting, Terms};
+use super::verdict::{Words, verdict};
+use crate::{MeetError, agree};
+
+/// Where the far side of each block comes from.
+pub(crate) enum Reach {
+    /// A fresh process on this host for each block.
+    Fresh(PathBuf),
+    /// One far side for all blocks and paths.
+    Shared(Rc<RefCell<Meeting>>),
+}
+
+/// One path to a far side.
+pub(crate) struct RemoteSession {
+    kind: Kind,
+    plan: Rc<Plan>,
+    stop: Arc<AtomicBool>,
+    reach: Reach,
+    environment: Option<Environment>,
+    path: Option<Path>,
+    meeting: Option<Rc<RefCell<Meeting>>>,
+    buffers: Buffers,
+    cpu: Option<CpuWatch>,
+}
+
+/// An open data connection.
+struct Path {
+    /// Declared, and so dropped, before what made it.
+    link: Option<AnyLink>,
+    connector: Connector,
+    proof: Proof,
+    number: u64,
+    near: Effective,
+    far: Effective,
+    used: bool,
+}
+
+impl RemoteSession {
+    pub(crate) fn new(kind: Kind, plan: Rc<Plan>, stop: Arc<AtomicBool>, reach: Reach) -> Self {
+        let environment = match &reach {
+            Reach::Fresh(_) => None,
+            Reach::Shared(meeting) => meeting.borrow().environment.clone(),
+        };
+        let (path, meeting, cpu) = (None, None, None);
+        Self { kind, plan, stop, reach, environment, path, meeting, buffers: Buffers::new(true), cpu }
+    }
+
+    /// The far process, where this side started one.
+    #[cfg(test)]
+    pub(crate) fn far_pid(&self) -> Option<u32> {
+        let meeting = self.meeting.as_ref()?.borrow();
+        meeting.launched.as_ref().map(super::launch::Launched::pid)
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The far side for this block.
+    fn meet(&mut self) -> Result<Rc<RefCell<Meeting>>, MeetError> {
+        match &self.reach {
+            Reach::Shared(meeting) => Ok(Rc::clone(meeting)),
+            Reach::Fresh(program) => {
+                // The last block's process ends before the next one starts: two would share the far CPU.
+                self.meeting = None;
+                let terms = Terms {
+                    pin: self.plan.pin.map(|(_, far)| far),
+                    settings: &self.plan.settings,
+                    stop: &self.stop,
+                    environment: self.environment.is_none(),
+                };
+                let meeting = meeting::here(program, &terms)?;
+                if meeting.environment.is_some() {
+                    self.environment.clone_from(&meeting.environment);
+                }
+                Ok(Rc::new(RefCell::new(meeting)))
+            }
+        }
+    }
+
+    fn watch_cpus(&self, far: Option<u32>) -> Option<CpuWatch> {
+        let (near_cpu, far_cpu) = self.plan.pin?;
+        let me = std::process::id();
+        Some(match far {
+            Some(far) if matches!(self.reach, Reach::Fresh(_)) => CpuWatch::new(&[near_cpu, far_cpu], &[me, far]),
+            _ => CpuWatch::new(&[near_cpu], &[me]),
+        })
+    }
+
+    /// Opens a data connection on the current control connection.
+    fn connect(&mut self, meeting: &mut Meeting) -> Result<Path, SessionError> {
+        let settings = &self.plan.settings;
+        let asked = meeting.control.open(self.kind, settings);
+        let (number, address, proof) = asked.map_err(|e| meeting.ended(e))?;
+        let mut connector = Connector::new(self.kind, settings, address, &meeting.control.patience());
+        let link = match connector.connect(&proof) {
+            Ok(link) => link,
+            Err(e) => {
+                drop(connector);
+                return Err(failed(meeting, e.into()));
+            }
+        };
+        let far = meeting.control.opened().map_err(|e| meeting.ended(e))?;
+        let near = link.effective();
+        let unequal = agree::differences(settings, &near, &far);
+        if !unequal.is_empty() {
+            meeting.control.close(number);
+            return Err(MeetError::Unequal(unequal).into());
+        }
+        // Transactions each have a connection of their own; this one has shown what takes effect.
+        let link = Some(link).filter(|_| self.plan.pattern != Pattern::Connect);
+        Ok(Path { link, connector, proof, number, near, far, used: false })
+    }
+
+    fn measure(&mut self, meeting: &mut Meeting, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        if self.plan.reconnect && self.path.as_ref().is_some_and(|p| p.used && p.link.is_some()) {
+            self.path = None;
+            self.path = Some(self.connect(meeting)?);
+        }
+        let Some(path) = &mut self.path else {
+            return Err(SessionError::Control("no data connection is open: the last trial on it failed".into()));
+        };
+        path.used = true;
+        meeting.control.trial(spec).map_err(|e| meeting.ended(e))?;
+        let began = Instant::now();
+        let measured = match &mut path.link {
+            Some(link) => measure::near::trial(link, spec, &mut self.buffers),
+            None => measure::near::transactions(&mut path.connector, &path.proof, spec),
+        };
+        match measured {
+            Ok(mut report) => {
+                let far = meeting.control.done(began.elapsed(), drain(spec)).map_err(|e| meeting.ended(e))?;
+                if let Some((iteration, offset)) = far.corrupt {
+                    let side = "the far side";
+                    return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
+                }
+                report.far = far;
+                Ok(report)
+            }
+            Err(mine) => {
+                // Closed first, so that the far side does not wait for more.
+                self.path = None;
+                Err(failed(meeting, mine))
+            }
+        }
+    }
+}
+
+/// What to show for this side's failure on a data connection that is closed by now.
+fn failed(meeting: &mut Meeting, mine: SessionError) -> SessionError {
+    let words = meeting.control.last_words();
+    if meeting.control.stopped() {
+        return SessionError::Interrupted;
+    }
+    let gone = words == Words::Gone;
+    verdict(mine, words, || if gone { meeting.how() } else { String::new() })
+}
+
+/// Time for what is still in buffers when a stream's sender is done: 16 MiB at most, over a path of 1 MB/s.
+fn drain(spec: &TrialSpec) -> Duration {
+    if spec.pattern != Pattern::Stream {
+        return Duration::ZERO;
+    }
+    let bytes = spec.size.saturating_mul(spec.repeats.saturating_add(spec.warmup)).min(16 << 20);
+    Duration::from_micros(bytes)
+}
+
+impl Session for RemoteSession {
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.kind.capabilities()
+    }
+
+    fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
+        self.path = None;
+        self.buffers = Buffers::new(true);
+        if self.stopped() {
+            return Err(SessionError::Interrupted);
+        }
+        let shared = self.meet()?;
+        self.meeting = Some(Rc::clone(&shared));
+        let mut meeting = shared.borrow_mut();
+        let path = self.connect(&mut meeting)?;
+        self.cpu = self.watch_cpus(meeting.launched.as_ref().map(super::launch::Launched::pid));
+        let party =
+            Party { far: self.environment.clone(), near_effective: path.near.clone(), far_effective: path.far.clone() };
+        self.path = Some(path);
+        Ok(party)
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        let Some(shared) = self.meeting.clone() else {
+            return Err(SessionError::Control("a trial was asked for before the path was opened".into()));
+        };
+        let outcome = self.measure(&mut shared.borrow_mut(), spec);
+        // After a stop every failure is a consequence of it.
+        outcome.map_err(|e| if self.stopped() { SessionError::Interrupted } else { e })
+    }
+
+    fn close(&mut self) {
+        let number = self.path.take().map(|path| path.number);
+        if let Some(meeting) = self.meeting.take()
+            && let Some(number) = number
+            && matches!(self.reach, Reach::Shared(_))
+        {
+            meeting.borrow_mut().control.close(number);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        Monotonic.now()
+    }
+
+    fn foreign_cpu(&mut self) -> Option<f64> {
+        self.cpu.as_mut()?.foreign_share()
+    }
+}
+
+impl Drop for RemoteSession {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

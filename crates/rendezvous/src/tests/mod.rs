@@ -1,0 +1,202 @@
+//! Both ends of the control layer against each other, over real loopback sockets, without data connections: a stand-in
+//! does the far side's work.
+
+mod ends;
+mod serving;
+mod strangers;
+mod whole;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use measure::{Cache, FarReport, Pattern, SessionError, TrialSpec};
+use transport::open::Address;
+use transport::settings::Effective;
+use transport::{Capabilities, Kind, LinkError, Patience, Proof, Settings};
+
+use crate::far::Work;
+use crate::far::serve::serve_with;
+use crate::near::control::Control;
+use crate::near::dial::{dial, greet};
+use crate::{Key, Limits, MeetError, ServeEvent, ServeOptions};
+
+/// No test's outcome depends on this: it only ends one that would hang.
+const LONG: Duration = Duration::from_secs(20);
+
+/// What the stand-in does with a trial; travels as the trial's seed.
+const ANSWER: u64 = 0;
+const WAIT_UNTIL_HALTED: u64 = 1;
+const PANIC: u64 = 2;
+const CUT: u64 = 3;
+
+struct StandIn {
+    patience: Option<Patience>,
+}
+
+impl Work for StandIn {
+    fn capabilities(&self, _kind: Kind) -> Capabilities {
+        crate::limits::tests::capable()
+    }
+
+    fn door(&mut self, _: Kind, _: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.patience = Some(patience.clone());
+        Ok(Address::Socket(SocketAddr::new(at, 9)))
+    }
+
+    fn accept(&mut self, _proof: Proof) -> Result<Effective, LinkError> {
+        Ok(Effective { send_buffer: Some(4096), ..Effective::default() })
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+        match spec.seed {
+            WAIT_UNTIL_HALTED => {
+                let (patience, began) = (self.patience.clone().expect("a door was opened"), Instant::now());
+                while !patience.stopped() {
+                    assert!(began.elapsed() < LONG, "nobody broke this trial off");
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Err(LinkError::Interrupted.into())
+            }
+            PANIC => panic!("as the test asked"),
+            CUT => Err(LinkError::Closed { doing: "receiving" }.into()),
+            _ => Ok(FarReport { received: spec.repeats, ..FarReport::default() }),
+        }
+    }
+
+    fn close(&mut self) {
+        self.patience = None;
+    }
+}
+
+fn spec(seed: u64) -> TrialSpec {
+    TrialSpec {
+        pattern: Pattern::PingPong,
+        size: 64,
+        response: 0,
+        burst: 1,
+        repeats: 17,
+        warmup: 0,
+        chunk: 1,
+        rate: None,
+        check: false,
+        align: 64,
+        offset: (0, 0),
+        cache: Cache::Warm,
+        pool: 0,
+        seed,
+    }
+}
+
+/// A `serve` on a thread.
+struct Served {
+    at: SocketAddr,
+    key: Key,
+    events: Receiver<ServeEvent>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), MeetError>>>,
+}
+
+impl Served {
+    fn with(keep: bool, limits: Limits) -> Self {
+        let (tell, events) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let theirs = Arc::clone(&stop);
+        let options = ServeOptions { bind: Ipv4Addr::LOCALHOST.into(), port: 0, keep, limits };
+        let thread = std::thread::spawn(move || {
+            serve_with(&options, theirs, &mut |e| drop(tell.send(e)), || StandIn { patience: None })
+        });
+        let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
+        Self { at: addr, key, events, stop, thread: Some(thread) }
+    }
+
+    fn keeping() -> Self {
+        Self::with(true, Limits::default())
+    }
+
+    fn once() -> Self {
+        Self::with(false, Limits::default())
+    }
+
+    fn tcp(&self) -> TcpStream {
+        TcpStream::connect(self.at).expect("the door is open")
+    }
+
+    /// Meets it as the right peer does.
+    fn meet(&self) -> Result<Control, MeetError> {
+        self.meet_patiently(10.0)
+    }
+
+    fn meet_patiently(&self, patience: f64) -> Result<Control, MeetError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let proved = dial(&[self.at], "the test", "look at the test", &self.key, &stop)?;
+        Control::over(proved, &Settings { patience, ..Settings::default() }, &stop)
+    }
+
+    /// One try with `key`, without trying again.
+    fn try_with(&self, key: &Key) -> Result<(), MeetError> {
+        greet(self.tcp(), key, &Arc::new(AtomicBool::new(false))).map(drop)
+    }
+
+    fn next(&self) -> ServeEvent {
+        self.events.recv_timeout(LONG).expect("serve says something")
+    }
+
+    /// The end of the measurement in progress, past whatever else is told.
+    fn ended(&self) -> String {
+        loop {
+            if let ServeEvent::Ended { how, .. } = self.next() {
+                return how;
+            }
+        }
+    }
+
+    /// Why the next one was refused.
+    fn refused(&self) -> String {
+        loop {
+            if let ServeEvent::Refused { why, .. } = self.next() {
+                return why;
+            }
+        }
+    }
+
+    fn outcome(&mut self) -> Result<(), MeetError> {
+        self.thread.take().expect("asked once").join().expect("serve does not panic")
+    }
+
+    fn stop(&mut self) -> Result<(), MeetError> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.outcome()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A whole measurement: hello, a path, a trial.
+fn measure_once(control: &mut Control) {
+    control.hello(None, false).unwrap();
+    open(control);
+    assert_eq!(trial(control, ANSWER).unwrap().received, 17);
+}
+
+fn open(control: &mut Control) -> u64 {
+    let (number, address, _) = control.open(Kind::Tcp, &Settings::default()).unwrap();
+    assert_eq!(address, Address::Socket("127.0.0.1:9".parse().unwrap()));
+    assert_eq!(control.opened().unwrap().send_buffer, Some(4096));
+    number
+}
+
+fn trial(control: &mut Control, seed: u64) -> Result<FarReport, MeetError> {
+    control.trial(&spec(seed))?;
+    control.done(Duration::ZERO, Duration::ZERO)
+}

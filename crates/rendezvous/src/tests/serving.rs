@@ -1,0 +1,186 @@
+//! What the right peer can and can't do, and how either side's end reaches the other.
+
+use std::net::TcpListener;
+
+use super::*;
+use crate::message::Cause;
+use crate::near::verdict::Words;
+
+#[test]
+fn without_keep_the_first_measurement_is_the_last() {
+    let mut served = Served::once();
+    measure_once(&mut served.meet().unwrap());
+    assert_eq!(served.ended(), "the near side said goodbye");
+    served.outcome().unwrap();
+    let e = served.meet().err().expect("nobody serves any more");
+    assert!(matches!(e, MeetError::Unreachable { .. }), "{e}");
+}
+
+#[test]
+fn with_keep_the_same_key_serves_again() {
+    let mut served = Served::keeping();
+    for _ in 0..3 {
+        measure_once(&mut served.meet().unwrap());
+        served.ended();
+    }
+    assert!(matches!(served.stop(), Err(MeetError::Interrupted)));
+}
+
+#[test]
+fn limits_are_held_in_words_and_the_conversation_goes_on() {
+    let served = Served::with(true, Limits { max_block: 1024, ..Limits::default() });
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    let e = control.trial(&TrialSpec { size: 4096, ..spec(ANSWER) }).unwrap_err();
+    assert!(matches!(e, MeetError::Refused(_)) && e.to_string().contains("larger than the limit"), "{e}");
+    let settings = Settings { patience: f64::MAX, ..Settings::default() };
+    let e = control.open(Kind::Tcp, &settings).map(drop).unwrap_err();
+    assert!(e.to_string().contains("patience"), "{e}");
+    let e = control.trial(&spec(ANSWER)).unwrap_err();
+    assert!(e.to_string().contains("no data connection"), "{e}");
+    open(&mut control);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
+}
+
+#[test]
+fn a_measurement_ends_with_its_time() {
+    let mut served = Served::with(false, Limits { max_seconds: 0.3, ..Limits::default() });
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    let e = trial(&mut control, WAIT_UNTIL_HALTED).unwrap_err();
+    assert!(e.to_string().contains("0.3 s"), "{e}");
+    assert!(matches!(served.outcome(), Err(MeetError::OverTime { .. })));
+}
+
+#[test]
+fn a_near_side_that_dies_in_a_trial_ends_it() {
+    let mut served = Served::once();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
+    control.die();
+    assert!(served.ended().contains("ended the control connection"));
+    assert!(matches!(served.outcome(), Err(MeetError::Gone { .. })));
+}
+
+#[test]
+fn a_trial_can_be_broken_off_and_the_next_one_runs() {
+    let served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
+    assert!(matches!(control.last_words(), Words::Failed(Cause::Interrupted, _)));
+    open(&mut control);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
+    // Broken off too late: its answer was already complete, and the conversation is still in step.
+    control.trial(&spec(ANSWER)).unwrap();
+    assert_eq!(control.last_words(), Words::Complete);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
+}
+
+#[test]
+fn the_far_sides_failure_comes_in_its_own_words() {
+    let served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    let e = trial(&mut control, CUT).unwrap_err();
+    assert_eq!(e.to_string(), "the far side: the peer closed the connection while this side was receiving");
+    open(&mut control);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
+}
+
+#[test]
+fn a_bug_on_the_far_side_ends_one_measurement_only() {
+    let served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    assert!(matches!(trial(&mut control, PANIC), Err(MeetError::Gone { .. })));
+    assert!(served.ended().contains("bug"));
+    measure_once(&mut served.meet().unwrap());
+}
+
+#[test]
+fn a_far_side_asked_to_stop_says_so() {
+    let mut served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
+    assert!(matches!(served.stop(), Err(MeetError::Interrupted)));
+    let e = control.done(Duration::ZERO, Duration::ZERO).unwrap_err();
+    assert!(e.to_string().contains("asked to stop"), "{e}");
+    // And while nothing is going on.
+    let mut served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    assert!(matches!(served.stop(), Err(MeetError::Interrupted)));
+    assert!(control.hello(None, false).is_err());
+}
+
+#[test]
+fn a_silent_far_side_is_given_up_with_the_patience_named() {
+    use crate::channel::Channel;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let identity = crate::tls::Identity::fresh().unwrap();
+    let key = Key { pin: identity.pin, secret: crate::secret::Secret::of([1; 32]) };
+    let gate = crate::far::gate::Gate::new(key.secret.clone(), false);
+    let silent = std::thread::spawn(move || {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut channel = Channel::far(listener.accept().unwrap().0, &identity, stop).unwrap();
+        gate.admit(&mut channel, &|| true).unwrap();
+        while channel.recv::<crate::message::Ask>(Instant::now() + LONG, "saying nothing").is_ok() {}
+    });
+    let stop = Arc::new(AtomicBool::new(false));
+    let proved = dial(&[at], "the test", "look at the test", &key, &stop).unwrap();
+    let impatient = Settings { patience: 0.1, loss_timeout: 0.01, ..Settings::default() };
+    let mut control = Control::over(proved, &impatient, &stop).unwrap();
+    let text = control.hello(None, false).unwrap_err().to_string();
+    assert!(text.contains("silent for") && text.contains("--patience"), "{text}");
+    let text = control.hello(None, false).unwrap_err().to_string();
+    assert!(text.contains("of no use"), "what broke once is not asked again: {text}");
+    drop(control);
+    silent.join().unwrap();
+}
+
+#[test]
+fn a_connection_number_is_never_used_twice() {
+    let mut served = Served::once();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    open(&mut control);
+    control.repeat_number();
+    assert!(control.open(Kind::Tcp, &Settings::default()).is_err());
+    assert!(matches!(served.outcome(), Err(MeetError::Protocol(_))));
+}
+
+#[test]
+fn closing_an_older_connection_leaves_the_newer_one() {
+    let served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    control.hello(None, false).unwrap();
+    let first = open(&mut control);
+    let second = open(&mut control);
+    control.close(first);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
+    control.close(second);
+    assert!(matches!(trial(&mut control, ANSWER), Err(MeetError::Refused(_))));
+}
+
+#[test]
+fn a_port_in_use_is_named_with_what_to_do() {
+    let holder = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = holder.local_addr().unwrap().port();
+    let options = ServeOptions { bind: Ipv4Addr::LOCALHOST.into(), port, keep: false, limits: Limits::default() };
+    let e = crate::serve(&options, Arc::new(AtomicBool::new(false)), &mut |_| ()).unwrap_err().to_string();
+    assert!(e.contains(&port.to_string()) && e.contains("in use") && e.contains("choose another"), "{e}");
+    let elsewhere = ServeOptions { bind: "192.0.2.1".parse().unwrap(), port: 0, ..options };
+    let e = crate::serve(&elsewhere, Arc::new(AtomicBool::new(false)), &mut |_| ()).unwrap_err().to_string();
+    assert!(e.contains("192.0.2.1"), "{e}");
+}

@@ -1,0 +1,238 @@
+//! Whole measurements: real far processes and real data connections. The far process is this test binary again, running
+//! the ignored test [`far_process`] as `pipegauge peer`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use measure::Session;
+use measure::event::{Plan, Schedule};
+use tempfile::TempDir;
+use transport::Family;
+
+use super::*;
+use crate::near::meet::{Far, meet, meet_with};
+use crate::near::session::{Reach, RemoteSession};
+
+/// Not a test: what a far process runs.
+#[test]
+#[ignore = "the far side of the other tests; they start it"]
+fn far_process() {
+    // The harness has begun a line of its own.
+    println!();
+    if let Err(e) = crate::peer(Arc::new(AtomicBool::new(false))) {
+        eprintln!("{e}");
+        std::process::exit(2);
+    }
+    std::process::exit(0);
+}
+
+/// A directory with a program that runs [`far_process`] whatever it is asked.
+pub(super) struct Programs {
+    folder: TempDir,
+}
+
+impl Programs {
+    pub(super) fn new() -> Self {
+        let programs = Self { folder: TempDir::new().unwrap() };
+        let me = std::env::current_exe().unwrap();
+        let me = me.display();
+        programs.script("peer", &format!("exec '{me}' --exact tests::whole::far_process --ignored --nocapture"));
+        programs
+    }
+
+    pub(super) fn script(&self, name: &str, body: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub(super) fn peer(&self) -> PathBuf {
+        self.folder.path().join("peer")
+    }
+
+    fn local(&self) -> Far {
+        Far::Local { program: self.peer() }
+    }
+
+    /// A session of the concrete type, so that a test can get at its far process.
+    pub(super) fn session(&self, plan: Plan, stop: &Arc<AtomicBool>) -> RemoteSession {
+        let kind = plan.transports[0];
+        RemoteSession::new(kind, Rc::new(plan), Arc::clone(stop), Reach::Fresh(self.peer()))
+    }
+}
+
+pub(super) fn plan(transports: &[Kind], pattern: Pattern) -> Plan {
+    Plan {
+        transports: transports.to_vec(),
+        pattern,
+        schedule: Schedule::Adaptive,
+        from: 1,
+        to: 1 << 20,
+        step: None,
+        sizes: None,
+        perturb: 0,
+        trials: None,
+        repeats: None,
+        precision: 0.01,
+        budget: 1.0,
+        response: 10,
+        burst: 5,
+        rate: None,
+        check: false,
+        align: 64,
+        offset: (0, 0),
+        cache: Cache::Warm,
+        pool: 0,
+        reconnect: false,
+        pin: None,
+        seed: 1,
+        settings: Settings::default(),
+    }
+}
+
+fn no_stop() -> Arc<AtomicBool> {
+    Arc::new(AtomicBool::new(false))
+}
+
+fn a_trial(pattern: Pattern, size: u64) -> TrialSpec {
+    TrialSpec { pattern, size, response: 10, burst: 5, repeats: 20, warmup: 2, ..spec(7) }
+}
+
+#[test]
+fn every_two_ended_transport_runs_between_two_processes() {
+    let programs = Programs::new();
+    let kinds: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended && k.availability().is_ok()).collect();
+    assert!(kinds.contains(&Kind::Tcp) && kinds.contains(&Kind::Shm), "{kinds:?}");
+    let sessions = meet(&programs.local(), &plan(&kinds, Pattern::PingPong), no_stop()).unwrap();
+    assert_eq!(sessions.iter().map(|s| s.kind()).collect::<Vec<_>>(), kinds);
+    for mut session in sessions {
+        let party = session.open(0).unwrap_or_else(|e| panic!("{}: {e}", session.kind()));
+        assert!(!party.far.expect("a second process").hostname.is_empty());
+        for pattern in [Pattern::PingPong, Pattern::Stream, Pattern::Burst, Pattern::Request] {
+            let report = session.trial(&a_trial(pattern, 1000)).unwrap_or_else(|e| panic!("{}: {e}", session.kind()));
+            assert!(report.repeats > 0 && report.seconds > 0.0, "{} {pattern:?}: {report:?}", session.kind());
+            assert!(report.far.received > 0, "{} {pattern:?}: {report:?}", session.kind());
+        }
+        session.close();
+    }
+}
+
+#[test]
+fn each_block_has_a_fresh_process_and_the_old_one_is_gone() {
+    let programs = Programs::new();
+    let mut session = programs.session(plan(&[Kind::Unix], Pattern::PingPong), &no_stop());
+    let mut seen = Vec::new();
+    for block in 0..3 {
+        let t=Instant::now();
+        session.open(block).unwrap();
+        eprintln!("OPEN {:?}", t.elapsed());
+        session.trial(&a_trial(Pattern::PingPong, 100)).unwrap();
+        seen.push(session.far_pid().unwrap());
+        assert!(Path::new(&format!("/proc/{}", seen[block as usize])).exists());
+    }
+    session.close();
+    for (i, pid) in seen.iter().enumerate() {
+        assert!(!seen[..i].contains(pid), "{seen:?}");
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "process {pid} is left over");
+    }
+}
+
+#[test]
+fn transactions_and_reconnecting_trials() {
+    let programs = Programs::new();
+    for kind in [Kind::Tcp, Kind::Unix] {
+        let mut session = programs.session(plan(&[kind], Pattern::Connect), &no_stop());
+        session.open(0).unwrap();
+        for _ in 0..2 {
+            let report = session.trial(&a_trial(Pattern::Connect, 100)).unwrap();
+            assert_eq!(report.repeats, 20, "{kind}");
+        }
+    }
+    let again = Plan { reconnect: true, ..plan(&[Kind::Tcp], Pattern::PingPong) };
+    let mut session = programs.session(again, &no_stop());
+    session.open(0).unwrap();
+    for _ in 0..3 {
+        assert_eq!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats, 20);
+    }
+}
+
+#[test]
+fn ip_version_six_is_used_when_asked_for() {
+    let programs = Programs::new();
+    let mut asked = plan(&[Kind::Tcp], Pattern::PingPong);
+    asked.settings.family = Some(Family::V6);
+    let mut session = programs.session(asked, &no_stop());
+    let party = session.open(0).unwrap();
+    let addresses = party.near_effective.addresses.expect("tcp says its addresses");
+    assert!(addresses.contains("::1"), "{addresses}");
+    session.trial(&a_trial(Pattern::PingPong, 100)).unwrap();
+}
+
+#[test]
+fn one_serving_far_side_serves_all_paths_in_turn() {
+    let (tell, events) = channel();
+    let stop = no_stop();
+    let options = ServeOptions { bind: Ipv4Addr::LOCALHOST.into(), port: 0, keep: false, limits: Limits::default() };
+    let serving = std::thread::spawn(move || crate::serve(&options, stop, &mut |event| drop(tell.send(event))));
+    let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
+    let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
+    let kinds = [Kind::Tcp, Kind::Udp, Kind::Shm];
+    let mut sessions = meet(&far, &plan(&kinds, Pattern::PingPong), no_stop()).unwrap();
+    for block in 0..2 {
+        for session in &mut sessions {
+            let party = session.open(block).unwrap();
+            assert!(party.far.is_some());
+            assert!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats > 0);
+            let e = session.trial(&a_trial(Pattern::PingPong, 2 << 30)).unwrap_err();
+            assert!(e.to_string().contains("larger"), "{e}");
+            assert!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats > 0, "refusing breaks nothing");
+        }
+    }
+    drop(sessions);
+    serving.join().unwrap().expect("an orderly end");
+}
+
+/// What `ssh` does as far as pipegauge sees: passes over options and host, and runs the rest.
+const SSH: &str = r#"while [ "${1#-}" != "$1" ]; do case "$1" in -o|-p) shift;; esac; shift; done; shift"#;
+
+#[test]
+fn a_far_side_started_by_ssh() {
+    let programs = Programs::new();
+    let ssh = programs.script(
+        "ssh",
+        &format!(
+            "{SSH}\necho 'Welcome, it is a fine day'\nexport SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'\nexec \"$@\""
+        ),
+    );
+    let far = Far::Ssh { target: "user@host:2222".into(), program: programs.peer().display().to_string() };
+    let mut sessions = meet_with(&far, &plan(&[Kind::Tcp, Kind::Unix], Pattern::PingPong), no_stop(), &ssh).unwrap();
+    for session in &mut sessions {
+        session.open(0).unwrap();
+        assert_eq!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats, 20);
+    }
+}
+
+#[test]
+fn ssh_that_fails_is_quoted() {
+    let programs = Programs::new();
+    let one = plan(&[Kind::Tcp], Pattern::PingPong);
+    let far = Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string() };
+    let denies = programs.script("denies", "echo 'user@host: Permission denied (publickey).' >&2; exit 255");
+    let e = meet_with(&far, &one, no_stop(), &denies).err().unwrap().to_string();
+    assert!(e.contains("Permission denied") && e.contains("255"), "{e}");
+    let bare = programs.script("bare", &format!("{SSH}\nunset SSH_CONNECTION\nexec \"$@\""));
+    let e = meet_with(&far, &one, no_stop(), &bare).err().unwrap().to_string();
+    assert!(e.contains("SSH_CONNECTION") && e.contains("pipegauge serve"), "{e}");
+}
+
+#[test]
+fn a_program_that_is_no_far_side_is_named() {
+    let mut sessions =
+        meet(&Far::Local { program: "/bin/false".into() }, &plan(&[Kind::Tcp], Pattern::PingPong), no_stop()).unwrap();
+    let e = sessions[0].open(0).unwrap_err().to_string();
+    assert!(e.contains("/bin/false") && e.contains("status 1"), "{e}");
+}

@@ -1,0 +1,171 @@
+//! The points of each path, as pictures need them. The one place where drawing touches the shape of a run file.
+
+use std::collections::HashSet;
+
+use measure::event::TimeKind;
+use record::RunFile;
+
+use crate::words;
+
+/// Colours that a palette has.
+pub const HUES: usize = 8;
+
+/// One point of a curve. All figures are finite and positive: points that are not are left out and counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pt {
+    /// Block size, bytes.
+    pub size: u64,
+    /// Median time of one transfer, seconds.
+    pub seconds: f64,
+    /// Its 95% interval, seconds, lower end first; none where an end is open or the point has too few blocks for one.
+    pub interval: Option<(f64, f64)>,
+    /// Shortest trial, seconds a transfer.
+    pub min: f64,
+    /// Bits a second that the median stands for.
+    pub throughput: f64,
+    /// A warning of the run names this point.
+    pub warned: bool,
+}
+
+impl Pt {
+    /// Throughput that this point would have at another time a transfer.
+    ///
+    /// The bits of one transfer are `throughput * seconds`, whatever the pattern counts as a transfer.
+    pub fn throughput_at(&self, seconds: f64) -> f64 {
+        self.throughput * self.seconds / seconds
+    }
+}
+
+/// The curve of one path of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What a direct label says: the transport, with the run's letter where several runs are drawn.
+    pub name: String,
+    /// Which run, in the order given.
+    pub run: usize,
+    /// Which path of the run.
+    pub path: u32,
+    /// What the times are.
+    pub time: TimeKind,
+    /// Colour, as an index into a palette of [`HUES`].
+    pub hue: usize,
+    /// Dash pattern: 0 solid, 1 dashed, 2 dotted.
+    pub dash: usize,
+    /// Points by ascending size.
+    pub points: Vec<Pt>,
+    /// Points left out because a figure of theirs was not a positive number.
+    pub dropped: usize,
+}
+
+impl Series {
+    /// Highest throughput of the curve, bits a second.
+    pub fn max_throughput(&self) -> Option<f64> {
+        self.points.iter().map(|p| p.throughput).max_by(f64::total_cmp)
+    }
+}
+
+/// The curves of all paths of all runs: run by run, path by path.
+pub fn series(runs: &[&RunFile]) -> Vec<Series> {
+    let mut out = Vec::new();
+    for (r, run) in runs.iter().enumerate() {
+        for path in &run.paths {
+            let number = path.opened.path;
+            let transport = path.opened.transport.name();
+            let name = if runs.len() > 1 { format!("{} {transport}", words::letter(r)) } else { transport.to_owned() };
+            let warned = warned_sizes(run, number);
+            let mut points: Vec<Pt> = Vec::with_capacity(path.points.len());
+            for point in &path.points {
+                let f = &point.figures;
+                points.extend(clean(Pt {
+                    size: point.size,
+                    seconds: f.median,
+                    interval: Some((f.low, f.high)),
+                    min: f.min,
+                    throughput: f.throughput,
+                    warned: warned.contains(&point.size),
+                }));
+            }
+            let time = path.points.first().map_or(TimeKind::HalfRoundTrip, |p| p.time);
+            let dropped = path.points.len() - points.len();
+            points.sort_by_key(|p| p.size);
+            out.push(Series { name, run: r, path: number, time, hue: 0, dash: 0, points, dropped });
+        }
+    }
+    let transports: Vec<&str> = runs.iter().flat_map(|r| r.paths.iter().map(|p| p.opened.transport.name())).collect();
+    style(&mut out, &transports);
+    out
+}
+
+/// Gives each curve a look of its own. Where runs share several transports, a transport keeps its colour and a run its
+/// dash, so that what is compared stands out; otherwise colours are given in order, and dashes once they are used up.
+fn style(series: &mut [Series], transports: &[&str]) {
+    let mut distinct: Vec<&str> = Vec::new();
+    for name in transports {
+        if !distinct.contains(name) {
+            distinct.push(name);
+        }
+    }
+    let runs = series.last().map_or(0, |s| s.run + 1);
+    let paired = distinct.len() > 1 && distinct.len() < transports.len() && distinct.len() <= HUES && runs <= 3;
+    for (i, (s, name)) in series.iter_mut().zip(transports).enumerate() {
+        let place = distinct.iter().position(|d| d == name).unwrap_or(i);
+        (s.hue, s.dash) = if paired { (place, s.run) } else { (i % HUES, (i / HUES).min(2)) };
+    }
+}
+
+/// Sizes that a warning about this path names.
+pub(crate) fn warned_sizes(run: &RunFile, path: u32) -> HashSet<u64> {
+    run.warnings.iter().filter(|w| w.path == Some(path)).flat_map(|w| w.sizes.iter().copied()).collect()
+}
+
+/// The point with every figure usable, or nothing where its median or throughput isn't a positive number. An interval
+/// with an open or missing end is none; a minimum that is missing falls back to the median.
+pub fn clean(p: Pt) -> Option<Pt> {
+    let positive = |v: f64| v.is_finite() && v > 0.0;
+    if !positive(p.seconds) || !positive(p.throughput) || p.size == 0 {
+        return None;
+    }
+    let interval = p.interval.filter(|&(low, high)| positive(low) && positive(high) && low <= high);
+    let min = if positive(p.min) { p.min } else { p.seconds };
+    Some(Pt { interval, min, ..p })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pt() -> Pt {
+        Pt { size: 8, seconds: 2.0, interval: Some((1.0, 3.0)), min: 1.5, throughput: 32.0, warned: false }
+    }
+
+    #[test]
+    fn a_point_that_is_not_a_number_is_left_out() {
+        assert_eq!(clean(Pt { seconds: f64::NAN, ..pt() }), None);
+        assert_eq!(clean(Pt { throughput: f64::INFINITY, ..pt() }), None);
+        assert_eq!(clean(Pt { seconds: 0.0, ..pt() }), None);
+        assert_eq!(clean(pt()), Some(pt()));
+    }
+
+    #[test]
+    fn an_open_interval_is_none() {
+        for (low, high) in [(f64::NAN, 3.0), (0.0, 0.0), (1.0, f64::INFINITY), (3.0, 1.0)] {
+            let p = clean(Pt { interval: Some((low, high)), min: -1.0, ..pt() }).expect("usable");
+            assert_eq!((p.interval, p.min), (None, 2.0));
+        }
+    }
+
+    #[test]
+    fn runs_that_share_transports_share_colours() {
+        let (a, b) = (crate::sample::run(1), crate::sample::run(2));
+        let looks: Vec<_> = series(&[&a, &b]).iter().map(|s| (s.hue, s.dash)).collect();
+        assert_eq!(looks, [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (1, 1), (2, 1), (3, 1)]);
+        let one = |seed| crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 2], 1, seed);
+        let looks: Vec<_> = series(&[&one(1), &one(2)]).iter().map(|s| (s.hue, s.dash)).collect();
+        assert_eq!(looks, [(0, 0), (1, 0)], "one transport in two runs: the runs have the colours");
+    }
+
+    #[test]
+    fn throughput_scales_with_time() {
+        assert_eq!(pt().throughput_at(1.0), 64.0);
+    }
+}

@@ -1,0 +1,353 @@
+//! What the three graphs of the 1996 paper (`seeds/004`, section 2) show, without a pixel: axes, lines, bands, words.
+//!
+//! - throughput graph: throughput over block size;
+//! - signature graph: throughput over transfer time, the time logarithmic. It is not univalued: a larger block can take
+//!   less time (section 3), so points stay in the order of their sizes;
+//! - saturation graph: block size over transfer time, both logarithmic, as the paper's saturation interval is an
+//!   interval of time.
+
+use measure::event::TimeKind;
+use record::RunFile;
+
+use crate::curve::{self, Pt, Series};
+use crate::scale::{Quantity, Scale, Spread};
+use crate::words;
+
+/// Which graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Graph {
+    /// Throughput over transfer time.
+    Signature,
+    /// Throughput over block size.
+    Throughput,
+    /// Block size over transfer time.
+    Saturation,
+}
+
+impl Graph {
+    /// Every graph, in the order in which a report shows them.
+    pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
+
+    /// The name a person types.
+    pub fn name(self) -> &'static str {
+        match self {
+            Graph::Signature => "signature",
+            Graph::Throughput => "throughput",
+            Graph::Saturation => "saturation",
+        }
+    }
+
+    /// Title of the picture.
+    pub fn title(self) -> &'static str {
+        match self {
+            Graph::Signature => "Signature graph: throughput over transfer time",
+            Graph::Throughput => "Throughput graph: throughput over block size",
+            Graph::Saturation => "Saturation graph: block size over transfer time",
+        }
+    }
+
+    /// How to read the picture, for its footnote.
+    pub fn how_to_read(self) -> &'static str {
+        match self {
+            Graph::Signature => {
+                "A line starts at its latency (left end) and tops at its maximum throughput; each dot is one block size, \
+                 and sizes grow along the line. Further left and further up is faster."
+            }
+            Graph::Throughput => {
+                "Throughput that blocks of each size reach. A dip is a size range that the path handles badly; where the \
+                 line stays flat, larger blocks bring nothing more."
+            }
+            Graph::Saturation => {
+                "Where a line is steep, larger blocks cost little more time. The knee is the saturation point: beyond it \
+                 time grows with size."
+            }
+        }
+    }
+
+    /// What the two axes show.
+    pub fn quantities(self) -> (Quantity, Quantity) {
+        match self {
+            Graph::Signature => (Quantity::Time, Quantity::Rate),
+            Graph::Throughput => (Quantity::Size, Quantity::Rate),
+            Graph::Saturation => (Quantity::Time, Quantity::Size),
+        }
+    }
+
+    /// Where a point of a curve lies if its transfer takes `seconds`.
+    pub fn place(self, p: &Pt, seconds: f64) -> (f64, f64) {
+        match self {
+            Graph::Signature => (seconds, p.throughput_at(seconds)),
+            Graph::Throughput => (p.size as f64, p.throughput_at(seconds)),
+            Graph::Saturation => (seconds, p.size as f64),
+        }
+    }
+}
+
+/// An axis of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// What it shows.
+    pub quantity: Quantity,
+    /// From where to where, and how.
+    pub scale: Scale,
+    /// Title without unit.
+    pub title: String,
+}
+
+/// A dot of a line: its place, the two ends of its interval, and its minimum, all in the axes' values (x, y).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dot {
+    /// Median.
+    pub mid: (f64, f64),
+    /// At the lower and at the upper end of the time's interval, where it has one.
+    pub interval: Option<((f64, f64), (f64, f64))>,
+    /// At the shortest trial.
+    pub min: (f64, f64),
+    /// A warning names this point.
+    pub warned: bool,
+}
+
+/// One curve in a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Direct label.
+    pub name: String,
+    /// Colour, as an index into a palette of [`curve::HUES`].
+    pub hue: usize,
+    /// Dash pattern: 0 solid, 1 dashed, 2 dotted.
+    pub dash: usize,
+    /// Dots by ascending block size.
+    pub dots: Vec<Dot>,
+}
+
+/// A picture without pixels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Which graph it is.
+    pub graph: Graph,
+    /// Title.
+    pub title: String,
+    /// Where and how each run was measured, a line each.
+    pub subtitles: Vec<String>,
+    /// The x and y axes; none where there is nothing to draw.
+    pub axes: Option<(Axis, Axis)>,
+    /// Lines that have at least one dot.
+    pub lines: Vec<Line>,
+    /// What a reader must know beside the lines: points left out, paths without points.
+    pub notes: Vec<String>,
+    /// What to say where a curve can't speak for itself: no points, one point, all equal.
+    pub statement: Option<String>,
+}
+
+impl Figure {
+    /// The figure of one graph over all paths of all runs.
+    pub fn of(runs: &[&RunFile], graph: Graph) -> Figure {
+        let subtitles = runs.iter().enumerate().map(|(i, run)| {
+            let line = words::run_line(run);
+            if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
+        });
+        Figure::from_series(&curve::series(runs), graph, subtitles.collect())
+    }
+
+    /// The figure of one graph over curves, as [`Figure::of`] makes it from runs.
+    pub fn from_series(series: &[Series], graph: Graph, subtitles: Vec<String>) -> Figure {
+        let lines: Vec<Line> = series
+            .iter()
+            .filter(|s| !s.points.is_empty())
+            .map(|s| Line {
+                name: s.name.clone(),
+                hue: s.hue,
+                dash: s.dash,
+                dots: s.points.iter().map(|p| dot(graph, p)).collect(),
+            })
+            .collect();
+        Figure {
+            graph,
+            title: graph.title().to_owned(),
+            subtitles,
+            axes: axes(series, graph, &lines),
+            notes: notes(series),
+            statement: statement(series),
+            lines,
+        }
+    }
+}
+
+fn dot(graph: Graph, p: &Pt) -> Dot {
+    Dot {
+        mid: graph.place(p, p.seconds),
+        interval: p.interval.map(|(low, high)| (graph.place(p, low), graph.place(p, high))),
+        min: graph.place(p, p.min),
+        warned: p.warned,
+    }
+}
+
+fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)> {
+    let (qx, qy) = graph.quantities();
+    let axis = |quantity: Quantity, pick: fn(&(f64, f64)) -> f64| {
+        let spread = if quantity == Quantity::Rate { rate_spread(series) } else { Spread::Log };
+        let dots = lines.iter().flat_map(|l| &l.dots);
+        let values = dots.flat_map(|d| {
+            let (low, high) = d.interval.unwrap_or((d.mid, d.mid));
+            [d.mid, low, high, d.min]
+        });
+        let values = values.map(|p| pick(&p));
+        let scale = Scale::covering(spread, quantity, values)?;
+        Some(Axis { quantity, scale, title: axis_title(series, quantity) })
+    };
+    Some((axis(qx, |p| p.0)?, axis(qy, |p| p.1)?))
+}
+
+/// Throughput is drawn linear, as in the paper, unless the fastest path would press another flat on the axis.
+fn rate_spread(series: &[Series]) -> Spread {
+    let tops = || series.iter().filter_map(Series::max_throughput);
+    let highest = tops().max_by(f64::total_cmp).unwrap_or(1.0);
+    let lowest = tops().min_by(f64::total_cmp).unwrap_or(1.0);
+    if highest / lowest > 12.0 { Spread::Log } else { Spread::Linear }
+}
+
+fn axis_title(series: &[Series], quantity: Quantity) -> String {
+    match quantity {
+        Quantity::Size => "Block size".to_owned(),
+        Quantity::Rate => "Throughput".to_owned(),
+        Quantity::Time => format!("Transfer time ({})", time_words(series)),
+    }
+}
+
+/// `RTT/2`, or which curves have which time where they differ: `RTT/2; memcpy: copy`.
+fn time_words(series: &[Series]) -> String {
+    let mut kinds: Vec<(TimeKind, Vec<&str>)> = Vec::new();
+    for s in series.iter().filter(|s| !s.points.is_empty()) {
+        match kinds.iter_mut().find(|(k, _)| *k == s.time) {
+            Some((_, names)) => names.push(&s.name),
+            None => kinds.push((s.time, vec![&s.name])),
+        }
+    }
+    // The time that most curves have goes first and without their names.
+    kinds.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let words = kinds.iter().enumerate().map(|(i, (kind, names))| {
+        let label = words::time_label(*kind);
+        if i == 0 { label.to_owned() } else { format!("{}: {label}", names.join(", ")) }
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+fn notes(series: &[Series]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for s in series {
+        if s.dropped > 0 {
+            let points = if s.dropped == 1 { "1 point is" } else { &format!("{} points are", s.dropped) };
+            notes.push(format!("{}: {points} left out because a figure is not a positive number.", s.name));
+        } else if s.points.is_empty() {
+            notes.push(format!("{}: no points.", s.name));
+        }
+    }
+    notes
+}
+
+fn statement(series: &[Series]) -> Option<String> {
+    let mut points = series.iter().flat_map(|s| s.points.iter().map(move |p| (s, p)));
+    let Some((s, p)) = points.next() else {
+        return Some("Nothing to draw: no point was measured.".to_owned());
+    };
+    let mut rest = points.peekable();
+    let at = |s: &Series, p: &Pt| {
+        format!(
+            "{}: {} takes {} ({}), which is {}",
+            s.name,
+            units::Bytes(p.size),
+            units::Seconds(p.seconds),
+            words::time_label(s.time),
+            units::BitRate(p.throughput)
+        )
+    };
+    if rest.peek().is_none() {
+        return Some(format!("One point only. {}.", at(s, p)));
+    }
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+    rest.all(|(_, q)| near(q.seconds, p.seconds) && near(q.throughput, p.throughput))
+        .then(|| format!("All points are equal. {}.", at(s, p)))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A curve of a link with a latency and a rate, measured at powers of two.
+    pub(crate) fn link(name: &str, latency: f64, rate: f64, to: u32) -> Series {
+        let points = (0..=to)
+            .map(|e| {
+                let size = 1u64 << e;
+                let seconds = latency + size as f64 * 8.0 / rate;
+                Pt {
+                    size,
+                    seconds,
+                    interval: Some((seconds * 0.96, seconds * 1.05)),
+                    min: seconds * 0.93,
+                    throughput: size as f64 * 8.0 / seconds,
+                    warned: e == 12,
+                }
+            })
+            .collect();
+        Series {
+            name: name.to_owned(),
+            run: 0,
+            path: 0,
+            time: TimeKind::HalfRoundTrip,
+            hue: 0,
+            dash: 0,
+            points,
+            dropped: 0,
+        }
+    }
+
+    #[test]
+    fn a_signature_starts_at_the_latency_and_tops_at_the_rate() {
+        let f = Figure::from_series(&[link("tcp", 9e-6, 40e9, 23)], Graph::Signature, vec![]);
+        let dots = &f.lines[0].dots;
+        assert!((dots[0].mid.0 - 9e-6).abs() < 1e-8);
+        assert!(dots.last().map(|d| d.mid.1).is_some_and(|t| t > 39e9 && t < 40e9));
+        assert!(dots[3].interval.is_some_and(|(low, _)| low.1 > dots[3].mid.1), "less time is more throughput");
+    }
+
+    #[test]
+    fn throughput_turns_logarithmic_only_where_a_path_would_lie_flat() {
+        let near =
+            Figure::from_series(&[link("a", 1e-6, 40e9, 23), link("b", 1e-6, 20e9, 23)], Graph::Signature, vec![]);
+        assert_eq!(near.axes.expect("axes").1.scale.spread, Spread::Linear);
+        let far = Figure::from_series(&[link("a", 1e-6, 40e9, 23), link("b", 1e-6, 1e9, 23)], Graph::Signature, vec![]);
+        assert_eq!(far.axes.expect("axes").1.scale.spread, Spread::Log);
+    }
+
+    #[test]
+    fn times_of_different_kinds_are_named() {
+        let copy = Series { time: TimeKind::Copy, ..link("memcpy", 1e-8, 80e9, 23) };
+        let f = Figure::from_series(
+            &[copy, link("tcp", 9e-6, 40e9, 23), link("unix", 6e-6, 30e9, 23)],
+            Graph::Saturation,
+            vec![],
+        );
+        assert_eq!(f.axes.expect("axes").0.title, "Transfer time (RTT/2; memcpy: copy)");
+    }
+
+    #[test]
+    fn nothing_one_and_equal_points_are_said_in_words() {
+        let none = Series { points: vec![], dropped: 2, ..link("tcp", 1e-6, 1e9, 0) };
+        let f = Figure::from_series(&[none], Graph::Throughput, vec![]);
+        assert!(f.axes.is_none());
+        assert!(f.statement.is_some_and(|s| s.starts_with("Nothing to draw")));
+        assert_eq!(f.notes, ["tcp: 2 points are left out because a figure is not a positive number."]);
+
+        let one = Figure::from_series(&[link("tcp", 1e-6, 1e9, 0)], Graph::Throughput, vec![]);
+        assert!(one.axes.is_some());
+        assert!(one.statement.is_some_and(|s| s.starts_with("One point only. tcp: 1 B takes")));
+
+        let mut equal = link("tcp", 1e-6, 1e9, 3);
+        let first = equal.points[0];
+        for p in &mut equal.points {
+            *p = Pt { size: p.size, ..first };
+        }
+        let f = Figure::from_series(&[equal], Graph::Signature, vec![]);
+        assert!(f.statement.is_some_and(|s| s.starts_with("All points are equal.")));
+    }
+}

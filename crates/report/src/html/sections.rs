@@ -1,0 +1,217 @@
+//! The parts of the page that are plain HTML: warnings, summary, environments, raw data.
+
+use host::Environment;
+use model::Estimate;
+use record::RunFile;
+use units::{Kind, with_interval};
+
+use crate::svg::xml::escape;
+use crate::table;
+use crate::words;
+
+/// What a reader must know before the figures; nothing if there is nothing.
+pub fn warnings(runs: &[&RunFile]) -> String {
+    let mut items = String::new();
+    for (i, run) in runs.iter().enumerate() {
+        let letter = if runs.len() > 1 { format!("Run {}: ", words::letter(i)) } else { String::new() };
+        let mut item = |head: &str, text: &str| {
+            let head = format!("{letter}{head}");
+            let head = if head.is_empty() { head } else { format!("<b>{}</b>", escape(&head)) };
+            items.push_str(&format!("<li>{head}{}</li>\n", escape(text)));
+        };
+        if let Some(cut) = &run.cut {
+            item("The file ends short: ", cut);
+        }
+        if let Some(error) = run.end.as_ref().and_then(|e| e.error.as_ref()) {
+            item("The run ended with an error: ", error);
+        }
+        for w in &run.warnings {
+            item(&table::subject(run, w), &w.text);
+        }
+    }
+    if items.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section aria-labelledby=\"warnings-title\"><h2 id=\"warnings-title\">What to know about these figures</h2>\n\
+         <ul class=\"warnings\">\n{items}</ul></section>\n"
+    )
+}
+
+/// The figures that stand for each curve.
+pub fn summary(runs: &[&RunFile]) -> String {
+    let mut rows = String::new();
+    for (r, run) in runs.iter().enumerate() {
+        for (i, path) in run.paths.iter().enumerate() {
+            let name = path.opened.transport.name();
+            let name = if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() };
+            rows.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(&name)));
+            match run.summary(i) {
+                None => rows.push_str("<td colspan=\"6\">too few points for these figures</td>"),
+                Some(s) => {
+                    let time = path.points.first().map_or("-", |p| words::time_label(p.time));
+                    let at = units::Bytes(s.max_size).to_string();
+                    let rising = if s.still_rising { "<small>still rising at the end</small>" } else { "" };
+                    let latency = if s.latency_size > 1 {
+                        format!("<small>of {}</small>", units::Bytes(s.latency_size))
+                    } else {
+                        String::new()
+                    };
+                    for cell in [
+                        time.to_owned(),
+                        estimate(s.latency, Kind::Seconds) + &latency,
+                        s.per_byte.map_or("-".into(), |e| estimate(e, Kind::SecondsPerByte)),
+                        estimate(s.max_throughput, Kind::BitsPerSecond),
+                        at + rising,
+                        s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes)),
+                    ] {
+                        rows.push_str(&format!("<td>{cell}</td>"));
+                    }
+                }
+            }
+            rows.push_str("</tr>\n");
+        }
+    }
+    format!(
+        "<section aria-labelledby=\"summary\"><h2 id=\"summary\" tabindex=\"-1\">Summary</h2>\n<div class=\"scroll\">\
+         <table data-copy><thead><tr><th scope=\"col\">Path</th><th scope=\"col\">Time is</th><th scope=\"col\">Latency</th>\
+         <th scope=\"col\">Per byte, below 1 KiB</th><th scope=\"col\">Max throughput</th><th scope=\"col\">At size</th>\
+         <th scope=\"col\">Half-power size</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n\
+         <p class=\"note\">In brackets: 95% intervals. Half-power size: the smallest block that reaches half of the maximum \
+         throughput.</p></section>\n"
+    )
+}
+
+/// A figure with its interval under it.
+fn estimate(e: Estimate, kind: Kind) -> String {
+    let text = escape(&with_interval(e.value, e.low, e.high, kind).replace(" us", " µs"));
+    match text.split_once(" [") {
+        Some((value, ends)) => format!("{value}<small>[{ends}</small>"),
+        None => text,
+    }
+}
+
+/// Both sides' machines, and what took effect on each path.
+pub fn environment(runs: &[&RunFile]) -> String {
+    let mut out = "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment</h2>\n".to_owned();
+    for (r, run) in runs.iter().enumerate() {
+        let letter = if runs.len() > 1 { format!("Run {} · ", words::letter(r)) } else { String::new() };
+        let mut sides = vec![("near side".to_owned(), &run.run.near)];
+        for path in &run.paths {
+            // Paths between the same hosts have the same far side, told once.
+            if let Some(far) = path.opened.far.as_ref().filter(|f| sides[1..].iter().all(|(_, e)| e != f)) {
+                let one = sides.len() == 1;
+                let name = path.opened.transport.name();
+                sides.push((if one { "far side".to_owned() } else { format!("far side, {name}") }, far));
+            }
+        }
+        let facts: Vec<Vec<(String, String)>> = sides.iter().map(|(_, e)| facts(e)).collect();
+        let mut names: Vec<&String> = Vec::new();
+        for (name, _) in facts.iter().flatten() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let cell = |side: &[(String, String)], name: &str| {
+            let value = side.iter().find(|(n, _)| n == name).map_or("-", |(_, v)| v.as_str());
+            format!("<td>{}</td>", escape(value))
+        };
+        let rows: String = names
+            .iter()
+            .map(|n| {
+                let cells: String = facts.iter().map(|f| cell(f, n)).collect();
+                format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(n))
+            })
+            .collect();
+        let heads: String = sides.iter().map(|(n, _)| format!("<th scope=\"col\">{}</th>", escape(n))).collect();
+        out.push_str(&format!(
+            "<details><summary>{letter}Machines</summary><div class=\"scroll\"><table class=\"wide environment\" data-copy>\
+             <thead><tr><th scope=\"col\">What</th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n"
+        ));
+        out.push_str(&paths(run, &letter));
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn paths(run: &RunFile, letter: &str) -> String {
+    let rows: String = run
+        .paths
+        .iter()
+        .map(|p| {
+            let effective = |e| escape(&table::effective(e)).replace('\n', "<br>");
+            format!(
+                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                escape(p.opened.transport.name()),
+                p.blocks.len(),
+                p.points.len(),
+                effective(&p.opened.near_effective),
+                effective(&p.opened.far_effective)
+            )
+        })
+        .collect();
+    format!(
+        "<details><summary>{letter}Connections</summary><div class=\"scroll\"><table data-copy><thead><tr><th scope=\"col\">Path\
+         </th><th scope=\"col\">Connections</th><th scope=\"col\">Points</th><th scope=\"col\">In effect, near side</th>\
+         <th scope=\"col\">In effect, far side</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n"
+    )
+}
+
+/// What is known of a machine: names and values in the order in which a reader looks for them.
+fn facts(e: &Environment) -> Vec<(String, String)> {
+    let mut out: Vec<(String, String)> = Vec::new();
+    let mut fact = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|v| !v.is_empty()) {
+            out.push((name.to_owned(), value));
+        }
+    };
+    let bytes = |n: u64| units::Bytes(n).to_string();
+    fact("Host", Some(e.hostname.clone()));
+    fact("CPU", e.cpu.clone());
+    fact("Pinned to CPU", e.pinned.map(|c| c.to_string()));
+    fact("CPUs allowed", Some(e.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")));
+    fact("Last-level cache", e.last_level_cache.map(bytes));
+    fact("Memory", e.memory.map(bytes));
+    fact("Governor", e.governor.clone());
+    fact("Clock source", e.clock_source.clone());
+    fact("Hypervisor", e.hypervisor.clone());
+    fact("Kernel", Some(e.kernel.clone()));
+    fact("System", e.os.clone());
+    fact("Load at the start", e.load.map(|(a, b, c)| format!("{a:.2}, {b:.2}, {c:.2}")));
+    for i in &e.interfaces {
+        let speed = i.speed.map(|s| format!("{s} Mbit/s"));
+        let parts = [Some(format!("MTU {}", i.mtu)), i.driver.clone(), speed, Some(i.state.clone())];
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
+        fact(&format!("Interface {}", i.name), Some(parts.join(", ")));
+    }
+    for (name, value) in &e.sysctls {
+        fact(name, Some(value.clone()));
+    }
+    for (name, value) in &e.versions {
+        fact(&format!("Version of {name}"), Some(value.clone()));
+    }
+    out
+}
+
+/// How it was made, and the data to take away.
+pub fn raw(runs: &[&RunFile]) -> String {
+    let mut out = "<section aria-labelledby=\"raw\"><h2 id=\"raw\">Raw data</h2>\n".to_owned();
+    for run in runs {
+        let c = &run.run.calibration;
+        let ns = |v: f64| units::Seconds(v * 1e-9).to_string();
+        out.push_str(&format!(
+            "<p><code>{}</code> <span class=\"note\">pipegauge {}; seed {}; reading the clock costs {}, the empty loop {} \
+             (never subtracted)</span></p>\n",
+            escape(&run.run.command.join(" ")),
+            escape(&run.run.version),
+            run.run.plan.seed,
+            ns(c.clock_cost_ns),
+            ns(c.loop_cost_ns)
+        ));
+    }
+    out.push_str(
+        "<p class=\"note\">Every trial, as a run file that pipegauge reads again. Histograms of single iterations are in the \
+         original file only.</p>\n<div class=\"tools\" id=\"downloads\"></div></section>\n",
+    );
+    out
+}

@@ -1,0 +1,97 @@
+use super::*;
+use crate::curve::Series;
+use crate::figure::tests::link;
+use resvg::usvg::roxmltree::Document;
+
+fn picture(series: &[Series], graph: Graph) -> String {
+    let text = render(&Figure::from_series(series, graph, vec!["host · 2026-11-21 · <ping-pong>".to_owned()]));
+    assert!(!text.contains("NaN") && !text.contains("inf"), "a number is missing: {text}");
+    text
+}
+
+fn words(text: &str) -> Vec<String> {
+    let doc = Document::parse(text).expect("well-formed XML");
+    doc.descendants().filter(|d| d.has_tag_name("text")).filter_map(|d| d.text().map(str::to_owned)).collect()
+}
+
+#[test]
+fn every_graph_is_well_formed_and_labelled() {
+    let series = [link("shm", 0.3e-6, 60e9, 23), link("tcp", 9e-6, 36e9, 23)];
+    for graph in Graph::ALL {
+        let words = words(&picture(&series, graph));
+        for wanted in [graph.title(), "shm", "tcp", "host · 2026-11-21 · <ping-pong>"] {
+            assert!(words.iter().any(|w| w == wanted), "{wanted:?} is missing: {words:?}");
+        }
+    }
+    let words = words(&picture(&series, Graph::Signature));
+    assert!(words.iter().any(|w| w == "10 µs") && words.iter().any(|w| w == "Throughput, Gbit/s"), "{words:?}");
+}
+
+#[test]
+fn labels_of_lines_that_end_together_do_not_overlap() {
+    let series: Vec<Series> = (0..10).map(|i| link(&format!("path{i}"), 1e-6, 40e9 + f64::from(i), 20)).collect();
+    let text = picture(&series, Graph::Throughput);
+    let doc = Document::parse(&text).expect("well-formed XML");
+    let mut rows: Vec<f64> = doc
+        .descendants()
+        .filter(|d| d.text().is_some_and(|t| t.starts_with("path")) && d.has_tag_name("text"))
+        .filter_map(|d| d.attribute("y")?.parse().ok())
+        .collect();
+    rows.sort_by(f64::total_cmp);
+    assert_eq!(rows.len(), 10);
+    assert!(rows.windows(2).all(|w| w[1] - w[0] > LABEL_GAP - 0.02), "{rows:?}");
+}
+
+#[test]
+fn a_warned_point_is_hollow_and_the_footnote_says_so() {
+    let text = picture(&[link("tcp", 9e-6, 36e9, 23)], Graph::Signature);
+    assert_eq!(text.matches("fill=\"#ffffff\" stroke=\"#0072b2\"").count(), 1);
+    assert!(text.contains("Hollow dot"));
+}
+
+#[test]
+fn odd_runs_give_a_picture_that_says_what_is_wrong() {
+    let none = picture(&[Series { points: vec![], ..link("tcp", 1e-6, 1e9, 0) }], Graph::Signature);
+    assert!(words(&none).iter().any(|w| w.contains("no point was measured")));
+    let one = picture(&[link("tcp", 1e-6, 1e9, 0)], Graph::Saturation);
+    assert!(words(&one).join(" ").contains("One point only."));
+    assert!(words(&picture(&[], Graph::Throughput)).join(" ").contains("Nothing to draw"));
+}
+
+#[test]
+fn extreme_values_stay_inside_the_picture() {
+    let mut series = link("odd", 1e-9, 1e15, 60);
+    series.points[3].interval = Some((1e-9, 1e9));
+    series.points[5].interval = None;
+    series.points[4].throughput = 1e-300;
+    let text = picture(&[series], Graph::Signature);
+    Document::parse(&text).expect("well-formed XML");
+}
+
+#[test]
+fn names_are_escaped() {
+    let text = picture(&[link("</text><script>", 1e-6, 1e9, 4)], Graph::Signature);
+    assert!(!text.contains("<script>"));
+    Document::parse(&text).expect("well-formed XML");
+}
+
+#[test]
+fn a_hundred_thousand_points_give_a_small_picture() {
+    let first = link("tcp", 9e-6, 36e9, 0).points[0];
+    let points = (1..=100_000u64).map(|size| {
+        let seconds = 9e-6 + size as f64 * (2.0 + (size % 7) as f64 * 0.01) * 1e-10;
+        crate::curve::Pt {
+            size,
+            seconds,
+            throughput: size as f64 * 8.0 / seconds,
+            min: seconds,
+            warned: false,
+            ..first
+        }
+    });
+    let series = Series { points: points.collect(), ..link("tcp", 9e-6, 36e9, 0) };
+    for graph in Graph::ALL {
+        let text = picture(std::slice::from_ref(&series), graph);
+        assert!(text.len() < 1_000_000, "{graph:?}: {} bytes", text.len());
+    }
+}

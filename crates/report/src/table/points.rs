@@ -1,0 +1,75 @@
+//! Every point of one path.
+
+use record::RunFile;
+use units::{BitRate, Bytes, Kind, Seconds, Share, with_interval};
+
+use super::grid::{Flush, Grid};
+use crate::words;
+
+/// The points of the path at this index of the run's paths, by ascending size. An index beyond the paths is answered in
+/// words.
+pub fn points(run: &RunFile, path: usize) -> String {
+    use Flush::{Left, Right};
+    let Some(p) = run.paths.get(path) else {
+        return format!("The run has {} paths; there is no path {path}.\n", run.paths.len());
+    };
+    let name = p.opened.transport.name();
+    let Some(first) = p.points.first() else {
+        return format!("{name}: no points.\n");
+    };
+    let mut grid = Grid::new(&[
+        ("size", Right),
+        ("median [95%]", Left),
+        ("a repeat run", Left),
+        ("min", Right),
+        ("throughput", Right),
+        ("p50", Right),
+        ("p99", Right),
+        ("p99.9", Right),
+        ("lost", Right),
+        ("blocks", Right),
+        ("ended", Left),
+        ("", Left),
+    ]);
+    let mut any_warned = false;
+    for point in &p.points {
+        let f = &point.figures;
+        let percentile = |pick: fn(&measure::event::Percentiles) -> f64| {
+            f.percentiles.as_ref().map_or(String::new(), |p| time(pick(p)))
+        };
+        let warned = run.warnings.iter().any(|w| w.path == Some(p.opened.path) && w.sizes.contains(&point.size));
+        any_warned |= warned;
+        grid.row([
+            Bytes(point.size).to_string(),
+            with_interval(f.median, f.low, f.high, Kind::Seconds),
+            range(f.repeat_low, f.repeat_high, f.median),
+            time(f.min),
+            if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
+            percentile(|p| p.p50),
+            percentile(|p| p.p99),
+            percentile(|p| p.p999),
+            if f.loss > 0.0 { Share(f.loss).to_string() } else { String::new() },
+            f.blocks.to_string(),
+            words::why_label(point.why).to_owned(),
+            if warned { "!".to_owned() } else { String::new() },
+        ]);
+    }
+    let mut text = format!("{name}: times are {}\n{}", words::time_label(first.time), grid.text());
+    if any_warned {
+        text.push_str("! the point has a warning\n");
+    }
+    text
+}
+
+fn time(seconds: f64) -> String {
+    if seconds.is_finite() && seconds > 0.0 { Seconds(seconds).to_string() } else { "-".to_owned() }
+}
+
+/// A range in the unit of its point's median, as [`with_interval`] writes it.
+fn range(low: f64, high: f64, median: f64) -> String {
+    if !(low > 0.0 && high.is_finite()) {
+        return "-".to_owned();
+    }
+    let text = with_interval(median, low, high, Kind::Seconds);
+    text.split_once('[').map_or("-".to_owned(), |(_, ends)| format!("[{ends}"))
+}

@@ -1,0 +1,111 @@
+//! The figures that stand for a whole curve, a path a row; and how each path was set up.
+
+use model::Estimate;
+use record::RunFile;
+use transport::settings::Effective;
+use units::{Kind, with_interval};
+
+use super::grid::{Flush, Grid};
+use crate::words;
+
+/// What the titles mean, in a line or two.
+const HOW_TO_READ: &str = "In brackets: 95% intervals. Per byte: the slope over blocks below 1 KiB.\n\
+                           Half power: the smallest block that reaches half of the maximum throughput.\n";
+
+/// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
+/// the line under it.
+pub fn summary(run: &RunFile) -> String {
+    use Flush::{Left, Right};
+    let mut grid = Grid::new(&[
+        ("path", Left),
+        ("time", Left),
+        ("latency", Right),
+        ("per byte", Right),
+        ("max throughput", Right),
+        ("at size", Right),
+        ("half power", Right),
+    ]);
+    let mut notes = Vec::new();
+    for (i, path) in run.paths.iter().enumerate() {
+        let name = path.opened.transport.name().to_owned();
+        let Some(s) = run.summary(i) else {
+            notes.push(format!("{name}: too few points for these figures."));
+            grid.row([name, "-".into()]);
+            continue;
+        };
+        let time = path.points.first().map_or("-", |p| words::time_label(p.time));
+        let size = units::Bytes(s.max_size).to_string();
+        let at = if s.still_rising { format!("{size}\n(rising)") } else { size };
+        if s.latency_size > 1 {
+            notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
+        }
+        grid.row([
+            name,
+            time.to_owned(),
+            estimate(s.latency, Kind::Seconds),
+            s.per_byte.map_or("-".into(), |e| estimate(e, Kind::SecondsPerByte)),
+            estimate(s.max_throughput, Kind::BitsPerSecond),
+            at,
+            s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes)),
+        ]);
+    }
+    let mut text = grid.text();
+    text.push_str(HOW_TO_READ);
+    for note in notes {
+        text.push_str(&note);
+        text.push('\n');
+    }
+    text
+}
+
+/// A figure, its interval in the line under it: as [`with_interval`] writes both.
+fn estimate(e: Estimate, kind: Kind) -> String {
+    with_interval(e.value, e.low, e.high, kind).replacen(" [", "\n[", 1)
+}
+
+/// How each path was set up: the far host, blocks, points, and what took effect on both sides' connections.
+pub fn paths(run: &RunFile) -> String {
+    use Flush::{Left, Right};
+    let mut grid = Grid::new(&[
+        ("path", Left),
+        ("far side", Left),
+        ("connections", Right),
+        ("points", Right),
+        ("in effect, near side", Left),
+        ("in effect, far side", Left),
+    ]);
+    for path in &run.paths {
+        let opened = &path.opened;
+        let far = match &opened.far {
+            Some(far) if far.hostname == run.run.near.hostname => "this host, another process".to_owned(),
+            Some(far) => far.hostname.clone(),
+            None => "same process".to_owned(),
+        };
+        grid.row([
+            opened.transport.name().to_owned(),
+            far,
+            path.blocks.len().to_string(),
+            path.points.len().to_string(),
+            effective(&opened.near_effective),
+            effective(&opened.far_effective),
+        ]);
+    }
+    grid.text()
+}
+
+/// What took effect on a connection, a setting a line.
+pub(crate) fn effective(e: &Effective) -> String {
+    let bytes = |n: u64| units::Bytes(n).to_string();
+    let wait = e.wait.and_then(|w| serde_json::to_value(w).ok()).and_then(|v| v.as_str().map(str::to_owned));
+    let parts = [
+        e.send_buffer.map(|n| format!("send buffer {}", bytes(n))),
+        e.receive_buffer.map(|n| format!("receive buffer {}", bytes(n))),
+        e.mss.map(|n| format!("segment {}", bytes(u64::from(n)))),
+        e.congestion.as_ref().map(|c| format!("congestion control {c}")),
+        e.nodelay.map(|on| if on { "no delay".to_owned() } else { "Nagle's delay".to_owned() }),
+        wait.map(|w| format!("wait {w}")),
+        e.addresses.clone(),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "defaults".to_owned() } else { parts.join("\n") }
+}

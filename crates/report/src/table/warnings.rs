@@ -1,0 +1,57 @@
+//! What a reader of the figures must know, with causes and remedies.
+
+use measure::event::Warning;
+use record::RunFile;
+
+use crate::words;
+
+/// Columns of text.
+const WIDTH: usize = 100;
+
+/// The run's warnings, one paragraph each, with the paths and sizes they concern; an empty string if there are none.
+/// How a run was cut off or failed comes first.
+pub fn warnings(run: &RunFile) -> String {
+    let mut out = String::new();
+    if let Some(cut) = &run.cut {
+        paragraph(&format!("The file ends short: {cut}"), &mut out);
+    }
+    if let Some(error) = run.end.as_ref().and_then(|e| e.error.as_ref()) {
+        paragraph(&format!("The run ended with an error: {error}"), &mut out);
+    }
+    for warning in &run.warnings {
+        paragraph(&format!("{}{}", subject(run, warning), warning.text), &mut out);
+    }
+    out
+}
+
+/// `tcp, 8 KiB, 12 KiB: ` or nothing where the warning concerns the whole run.
+pub(crate) fn subject(run: &RunFile, warning: &Warning) -> String {
+    let path = warning.path.and_then(|n| run.paths.iter().find(|p| p.opened.path == n));
+    let mut parts: Vec<String> = path.iter().map(|p| p.opened.transport.name().to_owned()).collect();
+    if !warning.sizes.is_empty() {
+        parts.push(words::sizes(&warning.sizes, 6));
+    }
+    if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
+}
+
+fn paragraph(text: &str, out: &mut String) {
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column == 0 {
+            out.push_str("! ");
+            column = 2;
+        } else if column + 1 + length > WIDTH {
+            out.push_str("\n  ");
+            column = 2;
+        } else {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    if column > 0 {
+        out.push('\n');
+    }
+}

@@ -1,0 +1,116 @@
+//! Phrases that several pictures share: labels of times and patterns, and a run's description in one line.
+
+use measure::Pattern;
+use measure::event::{TimeKind, Why};
+use record::RunFile;
+
+/// What a time is, as it stands beside every latency.
+pub fn time_label(time: TimeKind) -> &'static str {
+    match time {
+        TimeKind::HalfRoundTrip => "RTT/2",
+        TimeKind::RoundTrip => "RTT",
+        TimeKind::OneWay => "one way",
+        TimeKind::Exchange => "exchange",
+        TimeKind::Transaction => "transaction",
+        TimeKind::Copy => "copy",
+    }
+}
+
+/// The pattern, as a person types it.
+pub fn pattern_label(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::PingPong => "ping-pong",
+        Pattern::Stream => "stream",
+        Pattern::Burst => "burst",
+        Pattern::Bidirectional => "bidirectional",
+        Pattern::Request => "request",
+        Pattern::Connect => "connect",
+    }
+}
+
+/// Why a point ended, in a word or two.
+pub fn why_label(why: Option<Why>) -> &'static str {
+    match why {
+        Some(Why::Precision) => "precise",
+        Some(Why::Budget) => "budget spent",
+        Some(Why::Trials) => "trials done",
+        Some(Why::Stopped) => "stopped",
+        None => "cut off",
+    }
+}
+
+/// The letter by which a run is named among several: A to Z, then A2, B2, ...
+pub fn letter(run: usize) -> String {
+    let letter = char::from(b'A' + (run % 26) as u8);
+    if run < 26 { letter.to_string() } else { format!("{letter}{}", run / 26 + 1) }
+}
+
+/// Where and how a run was measured, in one line: hosts, date, pattern, pinning, the CPU that others took.
+pub fn run_line(run: &RunFile) -> String {
+    let mut parts = vec![hosts(run)];
+    parts.extend(date(&run.run.started));
+    parts.push(pattern_label(run.run.plan.pattern).to_owned());
+    parts.push(pinning(run));
+    if let Some(share) = run.end.as_ref().and_then(|e| e.foreign_cpu).filter(|s| s.is_finite()) {
+        parts.push(format!("other processes took {}", units::Share(share)));
+    }
+    if run.cut.is_some() {
+        parts.push("cut off before its end".to_owned());
+    }
+    parts.join(" · ")
+}
+
+/// Which CPUs the two sides were bound to.
+pub fn pinning(run: &RunFile) -> String {
+    match run.run.plan.pin {
+        Some((near, far)) => format!("pinned to CPUs {near} and {far}"),
+        None => "not pinned".to_owned(),
+    }
+}
+
+/// The near host, and the far one where it is another.
+pub fn hosts(run: &RunFile) -> String {
+    let name = |n: &str| if n.is_empty() { "unnamed host".to_owned() } else { n.to_owned() };
+    let near = name(&run.run.near.hostname);
+    let far = run.paths.iter().find_map(|p| p.opened.far.as_ref()).map(|e| name(&e.hostname));
+    match far {
+        Some(far) if far != near => format!("{near} to {far}"),
+        _ => near,
+    }
+}
+
+/// `2026-11-21 21:10 UTC` from an RFC 3339 time; as it stands if it is not one.
+pub fn date(started: &str) -> Option<String> {
+    if started.is_empty() {
+        return None;
+    }
+    let bytes = started.as_bytes();
+    let plain = started.is_ascii() && bytes.len() >= 16 && bytes[10] == b'T' && bytes[13] == b':';
+    Some(if plain { format!("{} {} UTC", &started[..10], &started[11..16]) } else { started.to_owned() })
+}
+
+/// Sizes as a short list, runs of more than `most` cut with a count.
+pub fn sizes(sizes: &[u64], most: usize) -> String {
+    let mut shown: Vec<String> = sizes.iter().take(most).map(|&s| units::Bytes(s).to_string()).collect();
+    if sizes.len() > most {
+        shown.push(format!("and {} more", sizes.len() - most));
+    }
+    shown.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_go_on_after_z() {
+        assert_eq!((letter(0), letter(25), letter(26)), ("A".into(), "Z".into(), "A2".into()));
+    }
+
+    #[test]
+    fn dates_are_short_and_odd_ones_stay() {
+        assert_eq!(date("2026-11-21T21:10:33Z").as_deref(), Some("2026-11-21 21:10 UTC"));
+        assert_eq!(date("yesterday").as_deref(), Some("yesterday"));
+        assert_eq!(date(""), None);
+    }
+}

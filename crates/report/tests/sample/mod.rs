@@ -1,0 +1,233 @@
+//! Made-up runs for tests and the sample page: modelled curves with noise from a seed. No figure here was measured.
+
+use std::collections::BTreeMap;
+
+use host::{Environment, Interface};
+use measure::event::{
+    BlockOpened, Calibration, End, Figures, PathOpened, Percentiles, Plan, Run, SCHEMA, Schedule, TimeKind, Trial,
+    Warning, Why,
+};
+use measure::{Cache, Pattern, TrialReport};
+use record::{PathRun, Point, RunFile};
+use transport::settings::Effective;
+use transport::{Kind, Settings};
+
+/// A modelled path: latency in seconds, rate in bits a second, size beyond which the rate falls, and to what share.
+pub struct Model {
+    pub kind: Kind,
+    pub latency: f64,
+    pub rate: f64,
+    pub cache: u64,
+    pub beyond: f64,
+}
+
+/// The four paths of a first run.
+pub const MODELS: [Model; 4] = [
+    Model { kind: Kind::Memcpy, latency: 12e-9, rate: 92e9, cache: 1 << 20, beyond: 0.62 },
+    Model { kind: Kind::Shm, latency: 0.14e-6, rate: 66e9, cache: 1 << 20, beyond: 0.7 },
+    Model { kind: Kind::Unix, latency: 6.1e-6, rate: 34e9, cache: 1 << 18, beyond: 0.85 },
+    Model { kind: Kind::Tcp, latency: 9.3e-6, rate: 39e9, cache: 1 << 19, beyond: 0.8 },
+];
+
+/// A generator of numbers in -1..1, the same for the same seed.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+/// A run of the four paths, sizes as in the paper's schedule.
+pub fn run(seed: u64) -> RunFile {
+    run_of(&MODELS, &sizes(), 5, seed)
+}
+
+/// Powers of two and their neighbours at three bytes' distance, and the middles between them, to 8 MiB.
+pub fn sizes() -> Vec<u64> {
+    let mut sizes: Vec<u64> = (0..=23u32)
+        .flat_map(|e| [1u64 << e, (1u64 << e) * 3 / 2])
+        .flat_map(|s| [s.saturating_sub(3), s, s + 3])
+        .filter(|&s| s > 0 && s <= (8 << 20) + 3)
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// A run of any modelled paths.
+pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFile {
+    let mut noise = Noise(seed);
+    let paths: Vec<PathRun> =
+        models.iter().enumerate().map(|(i, m)| path(i as u32, m, sizes, blocks, &mut noise)).collect();
+    let warned: Vec<u64> = sizes.iter().copied().filter(|s| (9_000..14_000).contains(s)).collect();
+    let last = models.len().saturating_sub(1) as u32;
+    RunFile {
+        run: header(models.iter().map(|m| m.kind).collect(), seed),
+        warnings: vec![
+            Warning {
+                code: "noisy".into(),
+                path: Some(last),
+                sizes: warned,
+                text:
+                    "the blocks differ by 34%: other processes used the pinned CPUs; measure again when the machine is \
+                       quiet, or pin to CPUs that nobody uses (--pin)"
+                        .into(),
+            },
+            Warning {
+                code: "closed-loop".into(),
+                path: None,
+                sizes: vec![],
+                text:
+                    "ping-pong sends only after an answer, so pauses of the far side are seen once each; use --rate to \
+                       see what a caller on a schedule would wait"
+                        .into(),
+            },
+        ],
+        end: Some(End { at: 41.8, error: None, foreign_cpu: Some(0.013) }),
+        cut: None,
+        paths,
+    }
+}
+
+fn header(transports: Vec<Kind>, seed: u64) -> Run {
+    Run {
+        schema: SCHEMA.into(),
+        version: "0.1.0".into(),
+        started: "2026-11-21T21:10:33Z".into(),
+        command: ["pipegauge", "run", "memcpy", "shm", "unix", "tcp"].map(str::to_owned).to_vec(),
+        plan: Plan {
+            transports,
+            pattern: Pattern::PingPong,
+            schedule: Schedule::Adaptive,
+            from: 1,
+            to: 8 << 20,
+            step: None,
+            sizes: None,
+            perturb: 3,
+            trials: None,
+            repeats: None,
+            precision: 0.01,
+            budget: 12.0,
+            response: 1,
+            burst: 500,
+            rate: None,
+            check: false,
+            align: 4096,
+            offset: (0, 0),
+            cache: Cache::Warm,
+            pool: 0,
+            reconnect: false,
+            pin: Some((0, 1)),
+            seed,
+            settings: Settings::default(),
+        },
+        near: environment(0),
+        calibration: Calibration { clock_cost_ns: 23.1, clock_step_ns: 1.0, loop_cost_ns: 1.4 },
+    }
+}
+
+fn environment(cpu: u32) -> Environment {
+    Environment {
+        hostname: "bench-1".into(),
+        kernel: "Linux 6.18.0".into(),
+        os: Some("Debian GNU/Linux 12 (bookworm)".into()),
+        cpu: Some("Example CPU at 2.50GHz".into()),
+        cpus: vec![0, 1],
+        last_level_cache: Some(32 << 20),
+        governor: Some("performance".into()),
+        clock_source: Some("tsc".into()),
+        hypervisor: Some("kvm".into()),
+        memory: Some(24 << 30),
+        interfaces: vec![Interface { name: "lo".into(), mtu: 65536, state: "up".into(), ..Interface::default() }],
+        sysctls: BTreeMap::from([
+            ("net.core.rmem_max".to_owned(), "212992".to_owned()),
+            ("net.ipv4.tcp_congestion_control".to_owned(), "cubic".to_owned()),
+        ]),
+        versions: BTreeMap::from([("pipegauge".to_owned(), "0.1.0".to_owned())]),
+        load: Some((0.12, 0.2, 0.18)),
+        pinned: Some(cpu),
+    }
+}
+
+fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -> PathRun {
+    let two = m.kind != Kind::Memcpy;
+    let effective = Effective {
+        send_buffer: two.then_some(2_626_560),
+        receive_buffer: two.then_some(131_072),
+        congestion: (m.kind == Kind::Tcp).then(|| "cubic".to_owned()),
+        nodelay: (m.kind == Kind::Tcp).then_some(true),
+        ..Effective::default()
+    };
+    PathRun {
+        opened: PathOpened {
+            path: number,
+            transport: m.kind,
+            capabilities: m.kind.capabilities(),
+            far: two.then(|| environment(1)),
+            near_effective: effective.clone(),
+            far_effective: effective,
+        },
+        blocks: (0..blocks)
+            .map(|b| BlockOpened { path: number, block: b, at: f64::from(b) * 2.1, planned: 12 })
+            .collect(),
+        points: sizes.iter().map(|&s| point(number, m, s, blocks, noise)).collect(),
+    }
+}
+
+fn seconds(m: &Model, size: u64) -> f64 {
+    let fast = size.min(m.cache) as f64;
+    let slow = size.saturating_sub(m.cache) as f64;
+    m.latency + 8.0 * (fast + slow / m.beyond) / m.rate
+}
+
+fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> Point {
+    let median = seconds(m, size) * (1.0 + 0.012 * noise.next());
+    let half = 0.008 + 0.02 * noise.next().abs();
+    let time = if m.kind == Kind::Memcpy { TimeKind::Copy } else { TimeKind::HalfRoundTrip };
+    let twice = if time == TimeKind::Copy { 1.0 } else { 2.0 };
+    let trial = |block: u32, noise: &mut Noise| {
+        let one = median * (1.0 + half * noise.next());
+        let repeats = (0.002 / one).clamp(3.0, 1e5) as u64;
+        let report = TrialReport {
+            repeats,
+            seconds: one * twice * repeats as f64,
+            histogram: vec![((one * twice * 1e9) as u64, repeats)],
+            median: one * twice,
+            ..TrialReport::default()
+        };
+        let at = f64::from(block) * 2.1 + 0.01;
+        Trial { path: number, block, at, size, response: 0, burst: 0, warmup: block == 0, report }
+    };
+    let trials: Vec<Trial> = (0..blocks).map(|b| trial(b, noise)).collect();
+    let spread = median * half;
+    Point {
+        size,
+        figures: Figures {
+            blocks,
+            trials: blocks,
+            iterations: trials.iter().map(|t| t.report.repeats).sum(),
+            min: median * (1.0 - 1.9 * half),
+            median,
+            mean: median * 1.01,
+            variance: spread * spread,
+            low: median - spread,
+            high: median + spread * 1.2,
+            repeat_low: median - 2.2 * spread,
+            repeat_high: median + 2.6 * spread,
+            percentiles: (m.kind != Kind::Memcpy).then_some(Percentiles {
+                p50: median,
+                p90: median * 1.08,
+                p99: median * 1.6,
+                p999: median * 2.4,
+                max: median * 14.0,
+            }),
+            throughput: size as f64 * 8.0 / median,
+            ..Figures::default()
+        },
+        trials,
+        time,
+        why: Some(if half < 0.02 { Why::Precision } else { Why::Budget }),
+    }
+}

@@ -1,0 +1,203 @@
+//! Where the true median lies, from the medians of independent blocks.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::basic::{mean, median, variance};
+
+/// A range of values. `high` is infinite where nothing bounds it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// What is known of a positive quantity without evidence: 0 to infinity.
+    pub const UNBOUNDED: Self = Self { low: 0.0, high: f64::INFINITY };
+
+    /// Half of the width as a share of `mid`: 0.01 is "known to 1%". Infinite if an end is open or `mid` is not
+    /// positive.
+    pub fn half_width_share(&self, mid: f64) -> f64 {
+        let share = (self.high - self.low) / 2.0 / mid;
+        if mid > 0.0 && share.is_finite() { share } else { f64::INFINITY }
+    }
+
+    /// Whether `value` lies within, ends included.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// Interval of the median at `confidence` (0.95), from independent block medians.
+///
+/// With enough blocks for the confidence (6 at 95%), the interval runs between order statistics, which needs no
+/// assumption on the noise but its independence, and interpolates between the two nearest pairs so that the
+/// confidence is met and not exceeded (Hettmansperger and Sheather 1986, Statistics and Probability Letters 4:75-79).
+/// With fewer blocks no pair of order statistics reaches the confidence; then it is Student's t interval of the mean
+/// logarithm, which for log-normal noise is the median's. Values of 0 or less have no logarithm; then t is taken on
+/// the values themselves.
+///
+/// One block says nothing about the spread between blocks: [`Interval::UNBOUNDED`], as for none. The median of the
+/// blocks always lies within. A confidence of 1 or more is unbounded, of 0 or less the median itself.
+pub fn median_interval(blocks: &[f64], confidence: f64) -> Interval {
+    let k = blocks.len();
+    if k < 2 || confidence.is_nan() || confidence >= 1.0 {
+        return Interval::UNBOUNDED;
+    }
+    let middle = median(blocks);
+    if confidence <= 0.0 {
+        return Interval { low: middle, high: middle };
+    }
+    let found = order_interval(blocks, confidence).unwrap_or_else(|| t_interval(blocks, confidence));
+    Interval { low: found.low.min(middle), high: found.high.max(middle) }
+}
+
+/// Interval between interpolated order statistics; none if even the extremes do not reach the confidence.
+fn order_interval(blocks: &[f64], confidence: f64) -> Option<Interval> {
+    let k = blocks.len();
+    let mut sorted = blocks.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    // The interval from the d-th smallest to the d-th largest misses the median with probability 2 P(Bin(k, 1/2) < d).
+    let mut probability = 0.5f64.powi(i32::try_from(k).ok()?);
+    if probability == 0.0 {
+        // Beyond a thousand blocks the binomial underflows; the normal limit is exact enough by far.
+        let reach = student_t(confidence, k as f64) * (k as f64).sqrt() / 2.0;
+        let d = (k as f64 / 2.0 - reach).floor().clamp(0.0, (k - 1) as f64 / 2.0) as usize;
+        return Some(Interval { low: sorted[d], high: sorted[k - 1 - d] });
+    }
+    let mut below = 0.0;
+    let mut wider = None;
+    for d in 1..=k.div_ceil(2) {
+        below += probability;
+        probability *= (k - d + 1) as f64 / d as f64;
+        let covered = (1.0 - 2.0 * below).max(0.0);
+        if covered >= confidence {
+            wider = Some((d, covered));
+            continue;
+        }
+        let (outer, outer_covered) = wider?;
+        let share = (outer_covered - confidence) / (outer_covered - covered);
+        let (kf, df) = (k as f64, outer as f64);
+        let inward = (kf - df) * share / (df + (kf - 2.0 * df) * share);
+        let mix = |outer: f64, inner: f64| outer + (inner - outer) * inward;
+        return Some(Interval {
+            low: mix(sorted[outer - 1], sorted[outer]),
+            high: mix(sorted[k - outer], sorted[k - outer - 1]),
+        });
+    }
+    None
+}
+
+/// Student's t interval: on logarithms where every value is positive.
+fn t_interval(blocks: &[f64], confidence: f64) -> Interval {
+    let k = blocks.len() as f64;
+    let spread = |values: &[f64]| {
+        let reach = student_t(confidence, k - 1.0) * (variance(values) / k).sqrt();
+        (mean(values) - reach, mean(values) + reach)
+    };
+    if blocks.iter().all(|b| *b > 0.0) {
+        let logs: Vec<f64> = blocks.iter().map(|b| b.ln()).collect();
+        let (low, high) = spread(&logs);
+        Interval { low: low.exp(), high: high.exp() }
+    } else {
+        let (low, high) = spread(blocks);
+        Interval { low, high }
+    }
+}
+
+/// The factor of Student's t: a share `confidence` of the distribution with that many degrees of freedom lies within
+/// plus or minus it. Infinite for degrees or a confidence that leave nothing bounded.
+pub fn student_t(confidence: f64, degrees: f64) -> f64 {
+    if confidence.is_nan() || confidence >= 1.0 {
+        return f64::INFINITY;
+    }
+    let upper = 0.5 + confidence.max(0.0) / 2.0;
+    if degrees > 1e4 {
+        // The inversion loses digits here, and the first term of the expansion in 1 / degrees is exact to nine.
+        let z = Normal::standard().inverse_cdf(upper);
+        return z + (z.powi(3) + z) / (4.0 * degrees);
+    }
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn student_t_agrees_with_the_tables() {
+        let table = [
+            (1.0, 12.706_205),
+            (2.0, 4.302_653),
+            (3.0, 3.182_446),
+            (4.0, 2.776_445),
+            (10.0, 2.228_139),
+            (30.0, 2.042_272),
+            (9999.0, 1.960_202),
+            (10_001.0, 1.960_201),
+            (1e9, 1.959_964),
+        ];
+        for (degrees, factor) in table {
+            let found = student_t(0.95, degrees);
+            assert!((found / factor - 1.0).abs() < 1e-5, "{degrees}: {found}");
+        }
+        assert!((student_t(0.99, 4.0) - 4.604_095).abs() < 1e-4);
+        assert_eq!(student_t(0.95, 0.0), f64::INFINITY);
+        assert_eq!(student_t(1.0, 5.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn few_blocks_use_t_on_logarithms() {
+        // exp(mean +- 4.302653 * s / sqrt 3) of ln 1, ln 2, ln 4: mean ln 2, s = ln 2.
+        let found = median_interval(&[4.0, 1.0, 2.0], 0.95);
+        let reach = 4.302_653 / 3f64.sqrt();
+        assert!((found.low.log2() - (1.0 - reach)).abs() < 1e-4, "{found:?}");
+        assert!((found.high.log2() - (1.0 + reach)).abs() < 1e-4, "{found:?}");
+    }
+
+    #[test]
+    fn six_blocks_interpolate_order_statistics() {
+        // 1..6: [1, 6] covers 0.96875 and [2, 5] 0.78125. The share inwards is 5 I / (1 + 4 I) with I = 0.1.
+        let found = median_interval(&[6.0, 1.0, 5.0, 2.0, 4.0, 3.0], 0.95);
+        let inward = 0.5 / 1.4;
+        assert!((found.low - (1.0 + inward)).abs() < 1e-9, "{found:?}");
+        assert!((found.high - (6.0 - inward)).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn without_evidence_nothing_is_bounded() {
+        assert_eq!(median_interval(&[], 0.95), Interval::UNBOUNDED);
+        assert_eq!(median_interval(&[3.0], 0.95), Interval::UNBOUNDED);
+        assert_eq!(median_interval(&[3.0, 4.0], 1.0), Interval::UNBOUNDED);
+        assert_eq!(median_interval(&[3.0, 4.0], f64::NAN), Interval::UNBOUNDED);
+        assert_eq!(median_interval(&[3.0, 5.0], 0.0), Interval { low: 4.0, high: 4.0 });
+    }
+
+    #[test]
+    fn equal_blocks_give_a_point_and_the_median_lies_within() {
+        for k in 2..40 {
+            let found = median_interval(&vec![0.1; k], 0.95);
+            assert!(found.contains(0.1) && (found.high - found.low) < 1e-12, "{k}: {found:?}");
+        }
+        let found = median_interval(&[0.0, -1.0, 3.0], 0.95);
+        assert!(found.low < -1.0 && found.high > 3.0, "{found:?}");
+    }
+
+    #[test]
+    fn thousands_of_blocks_neither_underflow_nor_widen() {
+        let many: Vec<f64> = (0..5000).map(f64::from).collect();
+        let found = median_interval(&many, 0.95);
+        assert!(found.low > 2400.0 && found.high < 2600.0 && found.contains(2499.5), "{found:?}");
+        let hundreds = median_interval(&many[..1000], 0.95);
+        assert!(hundreds.low > 465.0 && hundreds.high < 535.0 && hundreds.high - hundreds.low > 55.0, "{hundreds:?}");
+    }
+
+    #[test]
+    fn half_width_is_a_share_of_the_middle() {
+        assert!((Interval { low: 0.9, high: 1.1 }.half_width_share(1.0) - 0.1).abs() < 1e-12);
+        assert_eq!(Interval::UNBOUNDED.half_width_share(1.0), f64::INFINITY);
+        assert_eq!(Interval { low: 0.9, high: 1.1 }.half_width_share(0.0), f64::INFINITY);
+    }
+}

@@ -1,0 +1,136 @@
+//! The intervals cover what they claim to, by simulation: each test counts how often the truth, or a second run,
+//! falls within. The seeds are fixed, so a failure is a change of the code and never chance.
+
+mod noise;
+
+use noise::Noise;
+use stats::{Interval, bootstrap_ratio, median, median_interval, pooled_log_sigma, repeat_range};
+
+type Draw = fn(&mut Noise) -> f64;
+
+const NORMAL: Draw = |noise| 1.0 + 0.05 * noise.normal();
+const LOG_NORMAL: Draw = |noise| noise.log_normal(0.3);
+const CONTAMINATED: Draw = |noise| noise.contaminated(0.05);
+
+fn blocks(noise: &mut Noise, k: usize, draw: Draw) -> Vec<f64> {
+    (0..k).map(|_| draw(noise)).collect()
+}
+
+/// Share of runs of k blocks whose interval holds `truth`.
+fn coverage(k: usize, draw: Draw, truth: f64, interval: fn(&[f64]) -> Interval) -> f64 {
+    const RUNS: usize = 10_000;
+    let mut noise = Noise::new(k as u64);
+    let hits = (0..RUNS).filter(|_| interval(&blocks(&mut noise, k, draw)).contains(truth)).count();
+    hits as f64 / RUNS as f64
+}
+
+fn at_95(blocks: &[f64]) -> Interval {
+    median_interval(blocks, 0.95)
+}
+
+/// The median of the contaminated noise, which has no closed form.
+fn contaminated_median() -> f64 {
+    median(&blocks(&mut Noise::new(99), 1_000_000, CONTAMINATED))
+}
+
+#[test]
+fn median_interval_covers_the_median() {
+    for (name, draw, truth) in [
+        ("normal", NORMAL, 1.0),
+        ("log-normal", LOG_NORMAL, 1.0),
+        ("contaminated", CONTAMINATED, contaminated_median()),
+    ] {
+        for k in 3..=12 {
+            let found = coverage(k, draw, truth, at_95);
+            assert!((0.93..=0.99).contains(&found), "{name}, {k} blocks: {found}");
+        }
+    }
+}
+
+#[test]
+fn the_coverage_test_notices_an_interval_that_is_too_narrow_or_too_wide() {
+    for k in 3..=12 {
+        let narrow = coverage(k, LOG_NORMAL, 1.0, |blocks| median_interval(blocks, 0.90));
+        assert!(narrow < 0.93, "{k} blocks: an interval of 90% passes for one of 95%: {narrow}");
+        let wide = coverage(k, LOG_NORMAL, 1.0, |blocks| median_interval(blocks, 0.998));
+        assert!(wide > 0.99, "{k} blocks: an interval of 99.8% passes for one of 95%: {wide}");
+    }
+}
+
+/// Share of runs whose repeat falls into the foretold range, and the mean ratio of its ends as a logarithm. The five
+/// neighbours, from which the shared spread is pooled, are as noisy as the point times `neighbours`.
+fn repeats(k: usize, own: f64, neighbours: f64, draw: fn(&mut Noise, f64) -> f64) -> (f64, f64) {
+    const RUNS: usize = 5_000;
+    let mut noise = Noise::new(1000 + k as u64);
+    let (mut hits, mut width) = (0, 0.0);
+    for _ in 0..RUNS {
+        let mut run = |sigma: f64| -> Vec<f64> { (0..k).map(|_| draw(&mut noise, sigma)).collect() };
+        let shared = pooled_log_sigma(&(0..5).map(|_| run(own * neighbours)).collect::<Vec<_>>());
+        let range = repeat_range(&run(own), if neighbours == 0.0 { 0.0 } else { shared }, 0.95);
+        hits += usize::from(range.contains(median(&run(own))));
+        width += (range.high / range.low).ln();
+    }
+    (hits as f64 / RUNS as f64, width / RUNS as f64)
+}
+
+#[test]
+fn repeat_range_covers_a_repeat_run() {
+    for k in 4..=12 {
+        let (own, _) = repeats(k, 0.05, 0.0, Noise::log_normal);
+        assert!((0.93..=0.97).contains(&own), "{k} blocks, own spread alone: {own}");
+        let (alike, _) = repeats(k, 0.05, 1.0, Noise::log_normal);
+        assert!((0.94..=0.985).contains(&alike), "{k} blocks, neighbours as noisy: {alike}");
+        let (contaminated, _) = repeats(k, 0.05, 1.0, Noise::contaminated);
+        assert!((0.94..=0.995).contains(&contaminated), "{k} blocks, one in ten an outlier: {contaminated}");
+    }
+}
+
+#[test]
+fn quiet_neighbours_do_not_talk_a_noisy_point_into_confidence() {
+    for k in 4..=12 {
+        let (found, _) = repeats(k, 0.10, 0.5, Noise::log_normal);
+        assert!(found >= 0.89, "{k} blocks, point twice as noisy as its neighbours: {found}");
+    }
+}
+
+#[test]
+fn neighbours_narrow_the_range_of_few_blocks() {
+    let (_, alone) = repeats(3, 0.05, 0.0, Noise::log_normal);
+    let (_, shared) = repeats(3, 0.05, 1.0, Noise::log_normal);
+    assert!(shared < 0.8 * alone, "{shared} against {alone}");
+}
+
+#[test]
+fn pooled_sigma_is_right_for_any_number_of_blocks_and_ignores_outliers() {
+    let mut noise = Noise::new(5);
+    for k in 2..=20 {
+        let points: Vec<Vec<f64>> = (0..5000).map(|_| (0..k).map(|_| noise.log_normal(0.05)).collect()).collect();
+        let found = pooled_log_sigma(&points) / 0.05;
+        assert!((found - 1.0).abs() < 0.03, "{k} blocks: {found} of the truth");
+    }
+    let mut mixed: Vec<Vec<f64>> =
+        (0..600).map(|i| (0..2 + i % 9).map(|_| noise.contaminated(0.05)).collect()).collect();
+    for wild in mixed.iter_mut().step_by(20) {
+        wild.iter_mut().for_each(|b| *b *= noise.log_normal(3.0));
+    }
+    let found = pooled_log_sigma(&mixed) / 0.05;
+    assert!((1.0..1.35).contains(&found), "with outliers and wild points: {found} of the clean spread");
+}
+
+#[test]
+fn bootstrap_ratio_covers_the_ratio_of_twenty_interleaved_pairs() {
+    const RUNS: u64 = 2000;
+    let mut noise = Noise::new(6);
+    let mut hits = 0;
+    for seed in 0..RUNS {
+        let pairs: Vec<(f64, f64)> = (0..20)
+            .map(|_| {
+                let drift = noise.log_normal(0.5);
+                (1.05 * drift * noise.log_normal(0.05), drift * noise.log_normal(0.05))
+            })
+            .collect();
+        hits += u64::from(bootstrap_ratio(&pairs, 400, seed).1.contains(1.05));
+    }
+    let found = hits as f64 / RUNS as f64;
+    assert!((0.93..=0.99).contains(&found), "{found}");
+}

@@ -1,0 +1,103 @@
+//! Links for the tests of the decorators.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use crate::{Capabilities, Link, LinkError, Semantics, Wait};
+
+/// What the test links can do.
+fn capabilities(semantics: Semantics) -> Capabilities {
+    Capabilities {
+        semantics,
+        ordered: true,
+        reliable: true,
+        max_block: None,
+        two_ended: true,
+        duplex: true,
+        poll: semantics == Semantics::Message,
+        connects: false,
+        local_only: true,
+        own_buffers: false,
+        one_sided: false,
+        broadcast: false,
+        launcher: false,
+        virtual_time: false,
+        waits: vec![Wait::Block],
+    }
+}
+
+/// Remembers what was sent and receives what was laid in.
+#[derive(Debug, Default)]
+pub struct Notebook {
+    /// Blocks sent.
+    pub sent: Vec<Vec<u8>>,
+    /// Blocks to be received.
+    pub inbox: VecDeque<Vec<u8>>,
+    /// Whether the link was closed.
+    pub closed: bool,
+}
+
+impl Link for Notebook {
+    fn capabilities(&self) -> Capabilities {
+        capabilities(Semantics::Message)
+    }
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        if self.closed {
+            return Err(LinkError::Closed { doing: "sending" });
+        }
+        self.sent.push(block.to_vec());
+        Ok(())
+    }
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        let next = self.inbox.pop_front().ok_or(LinkError::Closed { doing: "receiving" })?;
+        block.copy_from_slice(&next);
+        Ok(())
+    }
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        self.send(out)?;
+        self.recv(into)
+    }
+    fn ready(&mut self, _: Duration) -> Result<bool, LinkError> {
+        Ok(!self.inbox.is_empty())
+    }
+    fn close(&mut self) -> Result<(), LinkError> {
+        self.closed = true;
+        Ok(())
+    }
+}
+
+/// A real stream between two ends, without polling.
+#[derive(Debug)]
+pub struct Plain(UnixStream);
+
+impl Plain {
+    /// Two connected ends.
+    pub fn pair() -> (Self, Self) {
+        let (a, b) = UnixStream::pair().unwrap();
+        (Self(a), Self(b))
+    }
+}
+
+impl Link for Plain {
+    fn capabilities(&self) -> Capabilities {
+        capabilities(Semantics::Stream)
+    }
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.0.write_all(block).map_err(|_| LinkError::Closed { doing: "sending" })
+    }
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        self.0.read_exact(block).map_err(|_| LinkError::Closed { doing: "receiving" })
+    }
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        self.send(out)?;
+        self.recv(into)
+    }
+    fn ready(&mut self, _: Duration) -> Result<bool, LinkError> {
+        Err(LinkError::Unsupported("wait with a deadline"))
+    }
+    fn close(&mut self) -> Result<(), LinkError> {
+        self.0.shutdown(std::net::Shutdown::Both).map_err(|e| LinkError::io("closing", e))
+    }
+}

@@ -1,0 +1,119 @@
+//! A door that lets in only who shows the proof.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SocketFlags, SocketType};
+
+use crate::patience::LOOK;
+use crate::sys;
+use crate::{LinkError, Patience, Proof};
+
+/// How long a connection may keep its proof to itself.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Connections whose proof is awaited at a time. Beyond that the oldest is turned away.
+const PENDING: usize = 16;
+
+/// A listener that hands out only connections that show the proof.
+#[derive(Debug)]
+pub(crate) struct Door {
+    listener: OwnedFd,
+    of: SocketType,
+    pending: Vec<Pending>,
+    patience: Patience,
+}
+
+/// A connection that has not shown its proof yet.
+#[derive(Debug)]
+struct Pending {
+    fd: OwnedFd,
+    shown: [u8; 32],
+    have: usize,
+    since: Instant,
+}
+
+enum Look {
+    Friend,
+    Stranger,
+    Unknown,
+}
+
+impl Door {
+    pub fn new(listener: OwnedFd, of: SocketType, patience: &Patience) -> Result<Self, LinkError> {
+        sys::bound_calls(listener.as_fd(), LOOK)?;
+        Ok(Self { listener, of, pending: Vec::with_capacity(PENDING), patience: patience.clone() })
+    }
+
+    /// The next connection that shows `proof`. Whoever shows another or none within a second is turned away without a
+    /// word, and holds up nobody meanwhile.
+    pub fn accept(&mut self, proof: &[u8; 32]) -> Result<OwnedFd, LinkError> {
+        const DOING: &str = "waiting for the peer to connect";
+        let start = Instant::now();
+        loop {
+            let mut i = 0;
+            while i < self.pending.len() {
+                match self.pending[i].look(self.of, proof) {
+                    Look::Friend => return Ok(self.pending.remove(i).fd),
+                    Look::Unknown if self.pending[i].since.elapsed() < SILENCE => i += 1,
+                    _ => _ = self.pending.remove(i),
+                }
+            }
+            self.patience.check(start, DOING)?;
+            if self.knock()? {
+                self.admit()?;
+            }
+        }
+    }
+
+    /// Waits for a new connection or a word of a pending one; true where the listener should be asked.
+    fn knock(&self) -> Result<bool, LinkError> {
+        if self.pending.is_empty() {
+            // Accepting waits by itself.
+            return Ok(true);
+        }
+        let ends = std::iter::once(&self.listener).chain(self.pending.iter().map(|p| &p.fd));
+        let mut fds: Vec<_> = ends.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        sys::poll_for(&mut fds, LOOK).map_err(|e| LinkError::io("waiting for a connection", e))?;
+        Ok(fds[0].revents().contains(PollFlags::IN))
+    }
+
+    fn admit(&mut self) -> Result<(), LinkError> {
+        match rustix::net::accept_with(&self.listener, SocketFlags::CLOEXEC) {
+            Ok(fd) => {
+                if self.pending.len() == PENDING {
+                    self.pending.remove(0);
+                }
+                self.pending.push(Pending { fd, shown: [0; 32], have: 0, since: Instant::now() });
+                Ok(())
+            }
+            // The last is a connection that its maker has given up already.
+            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(()),
+            Err(e) => Err(LinkError::io("accepting a connection", e)),
+        }
+    }
+}
+
+impl Pending {
+    fn look(&mut self, of: SocketType, proof: &[u8; 32]) -> Look {
+        let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
+        // On a stream `TRUNC` would discard; there only what is missing is asked for, so nothing behind it is touched.
+        let flags = if of == SocketType::SEQPACKET { flags } else { RecvFlags::DONTWAIT };
+        match rustix::net::recv(&self.fd, &mut self.shown[self.have..], flags) {
+            Ok((_, 0)) => Look::Stranger,
+            Ok((_, n)) if of == SocketType::SEQPACKET && n != 32 => Look::Stranger,
+            Ok((n, _)) => {
+                self.have += n;
+                match self.have {
+                    32 if Proof::matches(&self.shown, proof) => Look::Friend,
+                    32 => Look::Stranger,
+                    _ => Look::Unknown,
+                }
+            }
+            Err(Errno::AGAIN | Errno::INTR) => Look::Unknown,
+            Err(_) => Look::Stranger,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Where two local sides meet, and how descriptors pass from one to the other.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+};
+
+use crate::patience::LOOK;
+use crate::sys::{self, Idle, RECEIVING, SENDING};
+use crate::tcp::BACKLOG;
+use crate::{LinkError, Patience, Proof};
+
+/// A listening UNIX socket in a fresh directory that only its owner may enter. Both go when this value does; what a killed
+/// process left behind goes when a later one makes a place.
+#[derive(Debug)]
+pub(crate) struct Place {
+    directory: PathBuf,
+    pub path: PathBuf,
+    /// A lock on the directory, which the kernel ends with the process: it tells the living from what they left behind.
+    _living: OwnedFd,
+}
+
+/// How a place's directory is called, with 16 hexadecimal digits behind.
+const PREFIX: &str = "pipegauge-";
+
+/// Younger directories are left alone: their maker may not have locked them yet.
+const YOUNG: Duration = Duration::from_secs(60);
+
+impl Place {
+    /// A place and the socket that listens there.
+    pub fn new(of: SocketType) -> Result<(Self, OwnedFd), LinkError> {
+        static SWEPT: Once = Once::new();
+        SWEPT.call_once(|| sweep(&std::env::temp_dir(), YOUNG));
+        let directory = std::env::temp_dir().join(format!("{PREFIX}{}", sys::random_name()?));
+        rustix::fs::mkdir(&directory, Mode::RWXU).map_err(|e| {
+            LinkError::io(format!("making the directory {} (TMPDIR chooses another place)", directory.display()), e)
+        })?;
+        let path = directory.join("meet");
+        let living =
+            lock(&directory).map_err(|e| LinkError::io(format!("locking the directory {}", directory.display()), e))?;
+        let place = Self { directory, path, _living: living };
+        let listener = unix_socket(of)?;
+        let address = unix_address(&place.path)?;
+        rustix::net::bind(&listener, &address)
+            .and_then(|()| rustix::net::listen(&listener, BACKLOG))
+            .map_err(|e| LinkError::io(format!("listening on {}", place.path.display()), e))?;
+        Ok((place, listener))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Nobody is left to be told of an error.
+        let _ = std::fs::remove_file(&self.path);
+        let _ = std::fs::remove_dir(&self.directory);
+    }
+}
+
+/// Locks a directory of this user's; an error where another process has it locked.
+fn lock(directory: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(directory, flags, Mode::empty())?;
+    if rustix::fs::fstat(&fd)?.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(Errno::PERM);
+    }
+    rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(fd)
+}
+
+/// Removes the places of processes that were killed. What can't be removed is left to the next one.
+fn sweep(temp: &Path, young: Duration) {
+    for entry in std::fs::read_dir(temp).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let ours = name
+            .to_str()
+            .and_then(|n| n.strip_prefix(PREFIX))
+            .is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
+        let age = entry.metadata().and_then(|m| m.modified()).map(|t| t.elapsed().unwrap_or_default());
+        if ours
+            && age.is_ok_and(|age| age >= young)
+            && let Ok(_lock) = lock(&entry.path())
+        {
+            let _ = std::fs::remove_file(entry.path().join("meet"));
+            let _ = std::fs::remove_dir(entry.path());
+        }
+    }
+}
+
+fn unix_address(path: &Path) -> Result<SocketAddrUnix, LinkError> {
+    SocketAddrUnix::new(path).map_err(|e| {
+        LinkError::io(
+            format!("naming a socket {} (at most 107 bytes; TMPDIR chooses a shorter place)", path.display()),
+            e,
+        )
+    })
+}
+
+fn unix_socket(of: SocketType) -> Result<OwnedFd, LinkError> {
+    rustix::net::socket_with(AddressFamily::UNIX, of, SocketFlags::CLOEXEC, None)
+        .map_err(|e| LinkError::io("making a UNIX socket", e))
+}
+
+/// A socket connected to the place at `path`.
+pub(crate) fn connect(path: &Path, of: SocketType) -> Result<OwnedFd, LinkError> {
+    let fd = unix_socket(of)?;
+    rustix::net::connect(&fd, &unix_address(path)?)
+        .map_err(|e| LinkError::io(format!("connecting to {}", path.display()), e))?;
+    Ok(fd)
+}
+
+/// Sends `proof` and descriptors over a connected UNIX socket.
+pub(crate) fn hand_over(fd: BorrowedFd<'_>, proof: &[u8; 32], give: &[BorrowedFd<'_>]) -> Result<(), LinkError> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(give)) {
+        return Err(LinkError::Protocol(format!("{} descriptors are more than a meeting hands over", give.len())));
+    }
+    match rustix::net::sendmsg(fd, &[IoSlice::new(proof)], &mut control, SendFlags::NOSIGNAL) {
+        Ok(32) => Ok(()),
+        Ok(n) => Err(LinkError::Protocol(format!("only {n} bytes of the proof could be sent"))),
+        Err(e) => Err(sys::fault(e, SENDING)),
+    }
+}
+
+/// Receives a proof, which must be `proof`, and `N` descriptors from a connected UNIX socket.
+pub(crate) fn take_over<const N: usize>(
+    fd: BorrowedFd<'_>,
+    proof: &[u8; 32],
+    patience: &Patience,
+) -> Result<[OwnedFd; N], LinkError> {
+    sys::bound_calls(fd, LOOK)?;
+    let (mut shown, mut have, mut given) = ([0; 32], 0, Vec::new());
+    let mut idle = Idle::default();
+    while have < shown.len() {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut slices = [IoSliceMut::new(&mut shown[have..])];
+        match rustix::net::recvmsg(fd, &mut slices, &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Ok(m) if m.bytes == 0 => return Err(LinkError::Closed { doing: RECEIVING }),
+            Ok(m) => {
+                have += m.bytes;
+                for message in control.drain() {
+                    if let RecvAncillaryMessage::ScmRights(fds) = message {
+                        given.extend(fds);
+                    }
+                }
+            }
+            Err(Errno::AGAIN) => idle.waited(patience, RECEIVING, LOOK)?,
+            Err(Errno::INTR) if patience.stopped() => return Err(LinkError::Interrupted),
+            Err(Errno::INTR) => {}
+            Err(e) => return Err(sys::fault(e, RECEIVING)),
+        }
+    }
+    if !Proof::matches(&shown, proof) {
+        return Err(wrong_proof());
+    }
+    let count = given.len();
+    given.try_into().map_err(|_| LinkError::Protocol(format!("it handed over {count} descriptors, not {N}")))
+}
+
+/// Whoever answered is not the far side of this measurement.
+pub(crate) fn wrong_proof() -> LinkError {
+    LinkError::Protocol("it could not show that it belongs to this measurement".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_dead_left_behind_is_swept() {
+        let temp = std::env::temp_dir().join(format!("sweep-{}", sys::random_name().unwrap()));
+        let at = |name: &str| temp.join(name);
+        let (dead, living, foreign) =
+            (at("pipegauge-0123456789abcdef"), at("pipegauge-fedcba9876543210"), at("pipegauge-x"));
+        for directory in [&dead, &living, &foreign] {
+            std::fs::create_dir_all(directory).unwrap();
+            std::fs::write(directory.join("meet"), "").unwrap();
+        }
+        let held = lock(&living).unwrap();
+        sweep(&temp, YOUNG);
+        assert!(dead.exists(), "too young to tell");
+        sweep(&temp, Duration::ZERO);
+        assert_eq!((dead.exists(), living.exists(), foreign.exists()), (false, true, true));
+        drop(held);
+        std::fs::write(living.join("something else"), "").unwrap();
+        sweep(&temp, Duration::ZERO);
+        assert!(living.join("something else").exists(), "nothing but the meeting point is removed");
+        std::fs::remove_dir_all(&temp).unwrap();
+    }
+}

@@ -1,0 +1,253 @@
+//! UNIX sequenced-packet sockets: a connection that keeps message boundaries.
+//!
+//! A message must fit the sender's socket buffer as a whole, and most of it must lie in one piece of kernel memory. So the
+//! send buffer is raised as far as the system lets it (`net.core.wmem_max`), and the largest block is what a trial send
+//! shows to work.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, recv, send, socketpair, sockopt,
+};
+
+use crate::kinds::Kind;
+use crate::patience::LOOK;
+use crate::settings::Effective;
+use crate::sys::{self, Idle, RECEIVING, SENDING};
+use crate::unix::socket_effective;
+use crate::{Buffer, Capabilities, Link, LinkError, Patience, Settings, Wait};
+
+/// Largest message tried; the kernel's allocator gives no larger piece of memory (order 10 of 4 KiB pages).
+const CEILING: usize = 4 << 20;
+
+/// What the kernel keeps of a send buffer for itself (`unix_dgram_sendmsg`).
+const RESERVED: usize = 32;
+
+/// One end of a UNIX sequenced-packet connection.
+#[derive(Debug)]
+pub struct Seqpacket {
+    fd: OwnedFd,
+    reading: RecvFlags,
+    writing: SendFlags,
+    wait: Wait,
+    most: usize,
+    at: String,
+    patience: Patience,
+}
+
+impl Seqpacket {
+    /// Takes over a socket connected at `at`.
+    pub(crate) fn new(
+        fd: OwnedFd,
+        wait: Wait,
+        at: &Path,
+        settings: &Settings,
+        patience: &Patience,
+    ) -> Result<Self, LinkError> {
+        size_buffers(fd.as_fd(), settings)?;
+        let most = room(fd.as_fd())?.min(limit());
+        let (mut reading, mut writing) = (RecvFlags::TRUNC, SendFlags::NOSIGNAL);
+        if wait == Wait::Spin {
+            reading |= RecvFlags::DONTWAIT;
+            writing |= SendFlags::DONTWAIT;
+        } else {
+            sys::bound_calls(fd.as_fd(), LOOK)?;
+        }
+        Ok(Self { fd, reading, writing, wait, most, at: at.display().to_string(), patience: patience.clone() })
+    }
+
+    /// What took effect on this connection.
+    pub fn effective(&self) -> Effective {
+        socket_effective(self.fd.as_fd(), self.wait, &self.at)
+    }
+
+    /// True once `block` is on its way, false if there was no room for it yet.
+    #[inline]
+    fn put(&self, block: &[u8], flags: SendFlags) -> Result<bool, LinkError> {
+        match send(&self.fd, block, flags) {
+            // The kernel takes a message as a whole or not at all.
+            Ok(_) => Ok(true),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(e) => self.interrupted(e, SENDING).map(|()| false),
+        }
+    }
+
+    /// True once `block` is filled, false if nothing was there yet.
+    #[inline]
+    fn take(&self, block: &mut [u8], flags: RecvFlags) -> Result<bool, LinkError> {
+        let asked = block.len();
+        match recv(&self.fd, block, flags) {
+            Ok((_, n)) if n == asked => Ok(true),
+            Ok((_, 0)) => Err(LinkError::Closed { doing: RECEIVING }),
+            Ok((_, n)) => Err(LinkError::Protocol(format!("a message of {n} bytes came where {asked} were due"))),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(e) => self.interrupted(e, RECEIVING).map(|()| false),
+        }
+    }
+
+    #[cold]
+    fn interrupted(&self, e: Errno, doing: &'static str) -> Result<(), LinkError> {
+        match e {
+            Errno::INTR if self.patience.stopped() => Err(LinkError::Interrupted),
+            Errno::INTR => Ok(()),
+            Errno::NOBUFS | Errno::NOMEM => {
+                Err(LinkError::io("sending a message (the kernel has no piece of memory of this size free)", e))
+            }
+            e => Err(sys::fault(e, doing)),
+        }
+    }
+
+    #[inline]
+    fn fits(&self, block: &[u8]) -> Result<(), LinkError> {
+        if block.len() > self.most {
+            return Err(LinkError::TooLarge { asked: block.len() as u64, most: self.most as u64 });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn idle(&self, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
+        if self.wait == Wait::Spin {
+            idle.spun(&self.patience, doing)
+        } else {
+            idle.waited(&self.patience, doing, LOOK)
+        }
+    }
+}
+
+/// Sets the buffers asked for, or raises the send buffer as far as the system lets it.
+pub(crate) fn size_buffers(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError> {
+    match settings.sockbuf {
+        Some(bytes) => sys::ask_buffers(fd, bytes),
+        None => sockopt::set_socket_send_buffer_size(fd, i32::MAX as usize / 2)
+            .map_err(|e| LinkError::io("raising a socket's send buffer", e)),
+    }
+}
+
+fn room(fd: BorrowedFd<'_>) -> Result<usize, LinkError> {
+    sockopt::socket_send_buffer_size(fd)
+        .map(|n| n.saturating_sub(RESERVED))
+        .map_err(|e| LinkError::io("asking for a socket's send buffer", e))
+}
+
+/// The largest message this system carries with the largest send buffer it allows; 0 if it has no such sockets.
+/// Tried once a process.
+pub(crate) fn limit() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| try_limit().unwrap_or(0))
+}
+
+fn try_limit() -> Result<usize, LinkError> {
+    let doing = |e| LinkError::io("trying a sequenced-packet socket", e);
+    let (a, _b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).map_err(doing)?;
+    size_buffers(a.as_fd(), &Settings::default())?;
+    let mut most = room(a.as_fd())?.min(CEILING);
+    let block = Buffer::new(most, 1, 0).map_err(|e| LinkError::io("trying a sequenced-packet socket", e))?;
+    while most > 0 {
+        match send(&a, &block[..most], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            Ok(_) => return Ok(most),
+            Err(Errno::MSGSIZE | Errno::NOBUFS | Errno::NOMEM) => most /= 2,
+            Err(Errno::INTR) => {}
+            Err(e) => return Err(doing(e)),
+        }
+    }
+    Ok(0)
+}
+
+impl Link for Seqpacket {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { max_block: Some(self.most as u64), ..Kind::Seqpacket.capabilities() }
+    }
+
+    #[inline]
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.fits(block)?;
+        // An empty message would read as the end of the connection.
+        let mut idle = Idle::default();
+        while !block.is_empty() && !self.put(block, self.writing)? {
+            self.idle(&mut idle, SENDING)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        let mut idle = Idle::default();
+        while !block.is_empty() && !self.take(block, self.reading)? {
+            self.idle(&mut idle, RECEIVING)?;
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        self.fits(out)?;
+        if out.is_empty() {
+            return self.recv(into);
+        }
+        let mut idle = Idle::default();
+        while !self.put(out, self.writing | SendFlags::DONTWAIT)? {
+            if !into.is_empty() && self.take(into, self.reading | RecvFlags::DONTWAIT)? {
+                return self.send(out);
+            }
+            if self.wait == Wait::Spin {
+                idle.spun(&self.patience, "exchanging blocks")?;
+                continue;
+            }
+            let mut fds = [PollFd::from_borrowed_fd(self.fd.as_fd(), PollFlags::IN | PollFlags::OUT)];
+            if !sys::poll_for(&mut fds, LOOK).map_err(|e| sys::fault(e, SENDING))? {
+                idle.waited(&self.patience, "exchanging blocks", LOOK)?;
+            }
+        }
+        self.recv(into)
+    }
+
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        sys::readable(&self.fd, wait, self.wait == Wait::Spin, &self.patience)
+    }
+
+    fn close(&mut self) -> Result<(), LinkError> {
+        match rustix::net::shutdown(&self.fd, Shutdown::Both) {
+            Ok(()) | Err(Errno::NOTCONN) => Ok(()),
+            Err(e) => Err(LinkError::io("closing a socket", e)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(settings: &Settings) -> (Seqpacket, Seqpacket) {
+        let (a, b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+        let make = |fd| Seqpacket::new(fd, Wait::Block, Path::new("x"), settings, &Patience::default()).unwrap();
+        (make(a), make(b))
+    }
+
+    #[test]
+    fn the_largest_block_named_really_goes_and_one_more_byte_is_refused() {
+        for sockbuf in [None, Some(20_000), Some(100_000)] {
+            let (mut a, mut b) = pair(&Settings { sockbuf, ..Settings::default() });
+            let most = a.capabilities().max_block.unwrap() as usize;
+            assert!(most > 10_000);
+            let block = vec![3; most + 1];
+            let mut into = vec![0; most];
+            a.send(&block[..most]).unwrap();
+            b.recv(&mut into).unwrap();
+            assert!(into.iter().all(|x| *x == 3));
+            assert!(matches!(a.send(&block), Err(LinkError::TooLarge { most: m, .. }) if m == most as u64));
+        }
+    }
+
+    #[test]
+    fn a_message_of_another_length_is_a_breach() {
+        let (mut a, mut b) = pair(&Settings::default());
+        a.send(b"four").unwrap();
+        let e = b.recv(&mut [0; 3]).unwrap_err();
+        assert!(e.to_string().contains("4 bytes came where 3"), "{e}");
+    }
+}

@@ -1,0 +1,343 @@
+//! The Link port over the ring.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::idle::{BRIEF, Idle, Kernel, home};
+use super::map::{Map, Shared};
+use super::ring::{BadIndex, Consumer, Piece, Producer};
+use super::sync::Ordering;
+use crate::patience::LOOK;
+use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait};
+
+/// What shared-memory links can do.
+pub fn capabilities() -> Capabilities {
+    Capabilities {
+        semantics: Semantics::Message,
+        ordered: true,
+        reliable: true,
+        max_block: None,
+        two_ended: true,
+        duplex: true,
+        poll: true,
+        connects: false,
+        local_only: true,
+        own_buffers: false,
+        one_sided: false,
+        broadcast: false,
+        launcher: false,
+        virtual_time: false,
+        waits: vec![Wait::Spin, Wait::Block],
+    }
+}
+
+/// Whether shared memory can be had here; the error says why not.
+pub fn availability() -> Result<(), String> {
+    Map::create(0).map(|_| ()).map_err(|e| e.to_string())
+}
+
+/// One end of a link through shared memory.
+///
+/// One side [creates](Shm::create) it and passes the file descriptor to the other, which [attaches](Shm::attach). A link
+/// on which an operation failed half-way (interrupted, stalled) is out of step: further receives end with a `Protocol`
+/// error.
+pub struct Shm {
+    map: Map,
+    /// This side's number: 0 the creator, 1 the attacher.
+    me: usize,
+    tx: Producer,
+    rx: Consumer,
+    blocking: bool,
+    /// Both sides may run on one CPU only, and it is the same one.
+    crowded: bool,
+    closed: bool,
+    patience: Patience,
+    alive: Option<OwnedFd>,
+}
+
+impl std::fmt::Debug for Shm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shm").field("me", &self.me).field("wait", &self.wait()).finish_non_exhaustive()
+    }
+}
+
+/// What a wait waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Want {
+    Message,
+    Space,
+    Either,
+}
+
+impl Shm {
+    /// Creates the shared memory and this end of the link. The file descriptor is for the peer, which must have the same
+    /// settings.
+    ///
+    /// Errors: `Unsupported` for a wait mode other than spin and block; `Io` where the system has no memory to give.
+    pub fn create(settings: &Settings, patience: &Patience) -> Result<(Shm, OwnedFd), LinkError> {
+        let blocking = blocking(settings)?;
+        let (map, file) = Map::create(blocking.into())?;
+        Ok((Self::new(map, 0, blocking, patience), file))
+    }
+
+    /// The other end, over the file descriptor that came from the creator. Nothing in it is believed unchecked.
+    ///
+    /// Errors: `Protocol` for a file that the peer could still resize, or that is not a ring of this version and these
+    /// settings; `Unsupported` and `Io` as for [`Shm::create`].
+    pub fn attach(file: OwnedFd, settings: &Settings, patience: &Patience) -> Result<Shm, LinkError> {
+        let blocking = blocking(settings)?;
+        let map = Map::attach(&file, blocking.into())?;
+        Ok(Self::new(map, 1, blocking, patience))
+    }
+
+    fn new(map: Map, me: usize, blocking: bool, patience: &Patience) -> Self {
+        let mut shm = Self {
+            map,
+            me,
+            tx: Producer::new(),
+            rx: Consumer::new(),
+            blocking,
+            crowded: false,
+            closed: false,
+            patience: patience.clone(),
+            alive: None,
+        };
+        shm.find_home();
+        shm
+    }
+
+    /// Takes a UNIX socket to the peer: when the peer's end of it closes, the peer is gone. It is looked at only after a
+    /// while without progress, and nothing is read from it.
+    pub fn watch(&mut self, alive: OwnedFd) {
+        self.alive = Some(alive);
+    }
+
+    /// How this side waits.
+    pub fn wait(&self) -> Wait {
+        if self.blocking { Wait::Block } else { Wait::Spin }
+    }
+
+    /// Sends the next piece of a block; its length, or none where there is no room.
+    #[inline(always)]
+    fn push(&mut self, rest: &[u8]) -> Result<Option<usize>, LinkError> {
+        let lane = &self.map.shared().lanes[self.me];
+        let Some(piece) = self.tx.reserve(lane, rest.len()).map_err(broken)? else { return Ok(None) };
+        if let Piece::Data { at, len } = piece {
+            self.map.put(self.me, at, &rest[..len]);
+        }
+        self.tx.publish(lane, rest.len(), piece, rest, self.rx.seen());
+        self.tell_peer();
+        Ok(Some(piece.len()))
+    }
+
+    /// Receives the next piece of a block; its length, or none where nothing is there.
+    #[inline(always)]
+    fn pull(&mut self, rest: &mut [u8]) -> Result<Option<usize>, LinkError> {
+        let peer = 1 - self.me;
+        let lane = &self.map.shared().lanes[peer];
+        let Some(said) = self.rx.look(lane) else { return Ok(None) };
+        if said.left != rest.len() as u64 {
+            return Err(mismatch(said.left, rest.len()));
+        }
+        let piece = self.rx.piece(rest.len());
+        match piece {
+            Piece::Slot(_) => self.rx.read(lane, rest),
+            Piece::Data { at, len } => self.map.get(peer, at, &mut rest[..len]),
+        }
+        let told = self.rx.release(lane, piece, said);
+        self.tx.hear(said.seen).map_err(broken)?;
+        if told {
+            self.tell_peer();
+        }
+        Ok(Some(piece.len()))
+    }
+
+    #[inline(always)]
+    fn tell_peer(&self) {
+        // A peer that spins never sleeps: no fence, no look.
+        if self.blocking {
+            self.map.shared().sides[1 - self.me].bell.ring(&Kernel { limit: LOOK });
+        }
+    }
+
+    /// Whether what is wanted may be there: something changed since this side last looked.
+    #[inline(always)]
+    fn wanted(&self, want: Want) -> bool {
+        let Shared { lanes, .. } = self.map.shared();
+        (want != Want::Space && self.rx.look(&lanes[1 - self.me]).is_some())
+            || (want != Want::Message && self.tx.news(&lanes[self.me]))
+    }
+
+    /// Waits until something wanted may be there, or until `until` (false).
+    #[cold]
+    #[inline(never)]
+    fn await_news(&mut self, want: Want, until: Option<Instant>, doing: &'static str) -> Result<bool, LinkError> {
+        let mut idle = Idle::default();
+        loop {
+            for _ in 0..Idle::polls(self.crowded) {
+                if self.wanted(want) {
+                    return Ok(true);
+                }
+                // The sender waits for many slots at once: a breath between two looks leaves the line to the receiver.
+                if want == Want::Space {
+                    std::hint::spin_loop();
+                }
+            }
+            let due = idle.round(self.crowded);
+            if until.is_some_and(|until| due.now >= until) {
+                return Ok(self.wanted(want));
+            }
+            if due.care {
+                self.patience.check(due.since, doing)?;
+                self.find_home();
+            }
+            // Order matters: what the peer sent before it closed or died is still there to receive.
+            if (self.peer_closed() || (due.care && self.peer_died())) && !self.wanted(want) {
+                return Err(LinkError::Closed { doing });
+            }
+            if self.blocking && (self.crowded || due.now.duration_since(due.since) >= BRIEF) {
+                let limit = until.map_or(LOOK, |until| LOOK.min(until.saturating_duration_since(due.now)));
+                self.map.shared().sides[self.me]
+                    .bell
+                    .sleep(&Kernel { limit }, || self.wanted(want) || self.peer_closed());
+            }
+        }
+    }
+
+    fn peer_closed(&self) -> bool {
+        self.map.shared().sides[1 - self.me].closed.load(Ordering::Acquire) != 0
+    }
+
+    fn peer_died(&self) -> bool {
+        let Some(alive) = &self.alive else { return false };
+        let mut fds = [PollFd::new(alive, PollFlags::RDHUP)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut fds, Some(&now)).is_ok_and(|found| found > 0)
+    }
+
+    /// Publishes where this side runs and learns whether the peer must run on the same CPU. Again from time to time, as a
+    /// thread may be pinned after its link was made.
+    fn find_home(&mut self) {
+        let home = home();
+        let sides = &self.map.shared().sides;
+        sides[self.me].home.store(home, Ordering::Relaxed);
+        self.crowded = home != 0 && sides[1 - self.me].home.load(Ordering::Relaxed) == home;
+    }
+
+    fn open(&self, doing: &'static str) -> Result<(), LinkError> {
+        if self.closed { Err(LinkError::Closed { doing }) } else { Ok(()) }
+    }
+}
+
+impl Link for Shm {
+    fn capabilities(&self) -> Capabilities {
+        capabilities()
+    }
+
+    #[inline]
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.open("sending")?;
+        let mut sent = 0;
+        loop {
+            match self.push(&block[sent..])? {
+                Some(len) => {
+                    sent += len;
+                    if sent == block.len() {
+                        return Ok(());
+                    }
+                }
+                None => _ = self.await_news(Want::Space, None, "sending")?,
+            }
+        }
+    }
+
+    #[inline]
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        self.open("receiving")?;
+        let mut got = 0;
+        loop {
+            match self.pull(&mut block[got..])? {
+                Some(len) => {
+                    got += len;
+                    if got == block.len() {
+                        return Ok(());
+                    }
+                }
+                None => _ = self.await_news(Want::Message, None, "receiving")?,
+            }
+        }
+    }
+
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        self.open("exchanging")?;
+        let (mut sent, mut got) = (0, 0);
+        let (mut all_sent, mut all_got) = (false, false);
+        while !(all_sent && all_got) {
+            let mut moved = false;
+            if !all_sent && let Some(len) = self.push(&out[sent..])? {
+                (sent, moved) = (sent + len, true);
+                all_sent = sent == out.len();
+            }
+            if !all_got && let Some(len) = self.pull(&mut into[got..])? {
+                (got, moved) = (got + len, true);
+                all_got = got == into.len();
+            }
+            if !moved {
+                let want = match (all_sent, all_got) {
+                    (true, _) => Want::Message,
+                    (_, true) => Want::Space,
+                    _ => Want::Either,
+                };
+                self.await_news(want, None, "exchanging")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        self.open("waiting")?;
+        if self.wanted(Want::Message) || wait.is_zero() {
+            return Ok(self.wanted(Want::Message));
+        }
+        self.await_news(Want::Message, Some(Instant::now() + wait), "waiting")
+    }
+
+    fn close(&mut self) -> Result<(), LinkError> {
+        if !self.closed {
+            self.closed = true;
+            self.map.shared().sides[self.me].closed.store(1, Ordering::Release);
+            self.tell_peer();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Shm {
+    fn drop(&mut self) {
+        let _ = self.close();
+    }
+}
+
+/// Whether the settings ask for a wait that may sleep.
+fn blocking(settings: &Settings) -> Result<bool, LinkError> {
+    match settings.wait {
+        None | Some(Wait::Spin) => Ok(false),
+        Some(Wait::Block) => Ok(true),
+        Some(Wait::BusyPoll) => {
+            Err(LinkError::Unsupported("busy-poll: shared memory has no device; use spin or block"))
+        }
+    }
+}
+
+#[cold]
+fn broken(bad: BadIndex) -> LinkError {
+    let BadIndex { claimed, sent } = bad;
+    LinkError::Protocol(format!("it claims to have taken {claimed} messages where {sent} were sent"))
+}
+
+#[cold]
+fn mismatch(left: u64, expected: usize) -> LinkError {
+    LinkError::Protocol(format!("a message of {left} bytes came where one of {expected} bytes was expected"))
+}

@@ -1,0 +1,197 @@
+//! Loom goes through the interleavings of ring and bell that the memory model allows (up to three preemptions, which
+//! catches every fence and ordering here when it is weakened; without a bound the sleeping models don't end).
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test --release -p pipegauge-transport --lib shm::model`
+
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Condvar, Mutex};
+
+use super::bell::{Bell, Futex};
+use super::ring::{Consumer, DATA, Lane, Piece, Producer};
+use super::slot::INLINE;
+use super::sync::{AtomicU32, Ordering};
+
+/// The kernel's futex: comparing and going to sleep are one step for whoever wakes. It has no time limit here, so that a
+/// lost wake-up is a deadlock, which loom reports.
+struct Model {
+    queue: Mutex<()>,
+    woken: Condvar,
+}
+
+impl Futex for Model {
+    fn wait(&self, word: &AtomicU32, value: u32) {
+        let queue = self.queue.lock().unwrap();
+        if word.load(Ordering::Relaxed) == value {
+            drop(self.woken.wait(queue).unwrap());
+        }
+    }
+    fn wake(&self, _word: &AtomicU32) {
+        let _queue = self.queue.lock().unwrap();
+        self.woken.notify_all();
+    }
+}
+
+/// Both directions and both bells, with data rings whose every line loom watches for races.
+struct Shared {
+    lanes: [Lane; 2],
+    data: [[UnsafeCell<u8>; DATA / 64]; 2],
+    bells: [Bell; 2],
+    futexes: [Model; 2],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Spin,
+    Sleep,
+}
+
+/// One side. Blocks have at most one piece, and every byte of a block is its tag.
+struct End {
+    shared: Arc<Shared>,
+    me: usize,
+    mode: Mode,
+    tx: Producer,
+    rx: Consumer,
+}
+
+impl End {
+    fn pair(mode: Mode) -> [End; 2] {
+        let shared = Arc::new(Shared {
+            lanes: [Lane::new(), Lane::new()],
+            data: std::array::from_fn(|_| std::array::from_fn(|_| UnsafeCell::new(0))),
+            bells: [Bell::new(), Bell::new()],
+            futexes: std::array::from_fn(|_| Model { queue: Mutex::new(()), woken: Condvar::new() }),
+        });
+        [0, 1].map(|me| End { shared: shared.clone(), me, mode, tx: Producer::new(), rx: Consumer::new() })
+    }
+
+    fn pause(&self, news: impl FnOnce() -> bool) {
+        match self.mode {
+            Mode::Spin => loom::thread::yield_now(),
+            Mode::Sleep => self.shared.bells[self.me].sleep(&self.shared.futexes[self.me], news),
+        }
+    }
+
+    fn tell_peer(&self) {
+        if self.mode == Mode::Sleep {
+            let peer = 1 - self.me;
+            self.shared.bells[peer].ring(&self.shared.futexes[peer]);
+        }
+    }
+
+    fn send(&mut self, len: usize, tag: u8) {
+        let shared = self.shared.clone();
+        let lane = &shared.lanes[self.me];
+        let piece = loop {
+            match self.tx.reserve(lane, len).unwrap() {
+                Some(piece) => break piece,
+                None => self.pause(|| self.tx.news(lane)),
+            }
+        };
+        if let Piece::Data { at, .. } = piece {
+            // SAFETY: loom checks that no one else touches the cell meanwhile; that is the test.
+            shared.data[self.me][at / 64].with_mut(|byte| unsafe { *byte = tag });
+        }
+        self.tx.publish(lane, len, piece, &[tag; INLINE][..len.min(INLINE)], self.rx.seen());
+        self.tell_peer();
+    }
+
+    fn receive(&mut self, len: usize, tag: u8) {
+        let shared = self.shared.clone();
+        let lane = &shared.lanes[1 - self.me];
+        let said = loop {
+            match self.rx.look(lane) {
+                Some(said) => break said,
+                None => self.pause(|| self.rx.look(lane).is_some()),
+            }
+        };
+        assert_eq!(said.left, len as u64);
+        let piece = self.rx.piece(len);
+        match piece {
+            Piece::Slot(_) => {
+                let mut got = [0; INLINE];
+                self.rx.read(lane, &mut got[..len]);
+                assert_eq!(got[..len], [tag; INLINE][..len]);
+            }
+            Piece::Data { at, .. } => {
+                // SAFETY: as in `send`.
+                shared.data[1 - self.me][at / 64].with(|byte| assert_eq!(unsafe { *byte }, tag));
+            }
+        }
+        let told = self.rx.release(lane, piece, said);
+        self.tx.hear(said.seen).unwrap();
+        if told {
+            self.tell_peer();
+        }
+    }
+}
+
+/// What the near side does; the far side does the opposite.
+#[derive(Clone, Copy)]
+enum Step {
+    Send(usize),
+    Receive(usize),
+}
+use Step::{Receive, Send};
+
+fn play(end: &mut End, plan: &[Step], near: bool) {
+    for (step, tag) in plan.iter().zip(1..) {
+        match (*step, near) {
+            (Send(len), true) | (Receive(len), false) => end.send(len, tag),
+            (Send(len), false) | (Receive(len), true) => end.receive(len, tag),
+        }
+    }
+}
+
+fn check(plan: &'static [Step], mode: Mode) {
+    check_bounded(plan, mode, 3);
+}
+
+fn check_bounded(plan: &'static [Step], mode: Mode, preemptions: usize) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(move || {
+        let [mut near, mut far] = End::pair(mode);
+        let other = loom::thread::spawn(move || play(&mut far, plan, false));
+        play(&mut near, plan, true);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn small_messages_arrive_whole_and_in_order() {
+    check(&[Send(1), Send(INLINE), Send(3), Send(4)], Mode::Spin);
+}
+
+#[test]
+fn the_data_ring_is_never_written_while_it_is_read() {
+    check(&[Send(64), Send(64), Send(64), Send(64)], Mode::Spin);
+}
+
+#[test]
+fn small_and_large_messages_mix() {
+    check(&[Send(64), Send(1), Send(64), Send(2)], Mode::Spin);
+}
+
+#[test]
+fn no_wake_up_is_lost_between_small_messages() {
+    check(&[Send(1), Send(2), Send(3), Send(4)], Mode::Sleep);
+}
+
+#[test]
+fn no_wake_up_is_lost_when_the_data_ring_fills() {
+    check(&[Send(64), Send(64), Send(64), Send(64)], Mode::Sleep);
+}
+
+/// Going back to the start of lane and ring while the other side still is where it was.
+const CONVERSATION: &[Step] = &[Send(64), Receive(1), Send(64), Receive(1), Send(64), Send(64), Receive(64), Send(64)];
+
+#[test]
+fn a_conversation_that_goes_back_to_the_start_frees_before_it_writes() {
+    check(CONVERSATION, Mode::Spin);
+}
+
+#[test]
+fn no_wake_up_is_lost_in_a_conversation() {
+    check_bounded(&[Send(64), Receive(1), Send(64), Receive(1), Send(1)], Mode::Sleep, 2);
+}

@@ -1,0 +1,164 @@
+//! The ring's bookkeeping against a plain list of what is under way.
+
+use std::collections::VecDeque;
+
+use super::*;
+
+fn lane() -> Box<Lane> {
+    // SAFETY: a lane is only atomic integers, for which zero is a value.
+    unsafe { Box::new(std::mem::zeroed()) }
+}
+
+fn random(state: &mut u64) -> usize {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*state >> 33) as usize
+}
+
+/// A lane with both its sides and the list of what is under way.
+struct Pair {
+    lane: Box<Lane>,
+    producer: Producer,
+    consumer: Consumer,
+    /// Bytes left, piece and slot of each message under way.
+    under_way: VecDeque<(usize, Piece, u32)>,
+    /// Most slots and most bytes ever used.
+    reach: (u32, usize),
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (producer, consumer) = (Producer::new(), Consumer::new());
+        Self { lane: lane(), producer, consumer, under_way: VecDeque::new(), reach: (0, 0) }
+    }
+
+    /// Takes the oldest message and checks that it is found where it was put.
+    fn take(&mut self) {
+        let (left, sent, slot) = self.under_way.pop_front().unwrap();
+        assert_eq!(self.consumer.place.slot, slot);
+        let said = self.consumer.look(&self.lane).expect("a message is there");
+        assert_eq!(said.left, left as u64);
+        let piece = self.consumer.piece(left);
+        assert_eq!(piece, sent);
+        self.consumer.release(&self.lane, piece, said);
+    }
+
+    /// Sends a block; while there is no room, takes messages.
+    fn send(&mut self, len: usize) {
+        let mut left = len;
+        loop {
+            let piece = loop {
+                match self.producer.reserve(&self.lane, left).unwrap() {
+                    Some(piece) => break piece,
+                    None => {
+                        assert!(!self.under_way.is_empty(), "no room although nothing is under way");
+                        self.take();
+                    }
+                }
+            };
+            let slot = self.producer.place.slot;
+            for (_, other, taken) in &self.under_way {
+                assert_ne!(*taken, slot, "two messages share a slot");
+                if let (Piece::Data { at, len }, Piece::Data { at: a, len: l }) = (piece, *other) {
+                    assert!(at + len <= a || a + l <= at, "two pieces share bytes");
+                }
+            }
+            if let Piece::Data { at, len } = piece {
+                assert!(len > 0 && at + len <= DATA);
+                self.reach.1 = self.reach.1.max(at + len);
+            }
+            self.reach.0 = self.reach.0.max(slot + 1);
+            self.producer.publish(&self.lane, left, piece, &vec![7; left.min(INLINE)], 0);
+            self.under_way.push_back((left, piece, slot));
+            left -= piece.len();
+            if left == 0 {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_under_way_shares_memory_whatever_the_lengths_and_answers() {
+    for seed in 0..20 {
+        let mut pair = Pair::new();
+        let mut state = seed;
+        for i in 0..3_000 {
+            let bits = 1 + random(&mut state) % 19;
+            pair.send(random(&mut state) % (1 << bits));
+            // Some answers come when all is taken, some when little is, some are old.
+            for _ in 0..random(&mut state) % (2 + i % 40) {
+                if !pair.under_way.is_empty() {
+                    pair.take();
+                }
+            }
+            if random(&mut state) % 3 > 0 {
+                let old = random(&mut state) as u64 % 3;
+                pair.producer.hear(pair.consumer.seen().saturating_sub(old)).unwrap();
+            }
+        }
+        while !pair.under_way.is_empty() {
+            pair.take();
+        }
+        assert_eq!(pair.consumer.look(&pair.lane), None);
+        // All is free again, once the producer has heard it.
+        pair.producer.hear(pair.consumer.seen()).unwrap();
+        assert_eq!((pair.producer.slots, pair.producer.room), (SLOTS, DATA));
+    }
+}
+
+#[test]
+fn a_conversation_stays_on_the_same_few_lines() {
+    for (len, slots, data) in [(1, WARM_SLOTS, 0), (1000, WARM_SLOTS, WARM_DATA + 1024), (CHUNK, WARM_SLOTS, 2 * CHUNK)] {
+        let mut pair = Pair::new();
+        for _ in 0..1_000 {
+            pair.send(len);
+            pair.take();
+            pair.producer.hear(pair.consumer.seen()).unwrap();
+        }
+        assert!(pair.reach.0 <= slots && pair.reach.1 <= data, "{len}: {:?}", pair.reach);
+    }
+}
+
+#[test]
+fn a_stream_goes_round_the_whole_ring() {
+    let mut pair = Pair::new();
+    for _ in 0..1_000 {
+        pair.send(CHUNK / 2);
+    }
+    assert_eq!(pair.reach, (SLOTS, DATA));
+}
+
+#[test]
+fn a_block_of_many_rings_passes() {
+    let mut pair = Pair::new();
+    pair.send(5 * DATA + 77);
+    assert_eq!(pair.reach.1, DATA);
+}
+
+#[test]
+fn the_producer_stops_at_a_full_lane_and_goes_on_when_told() {
+    let mut pair = Pair::new();
+    for _ in 0..SLOTS {
+        pair.send(1);
+    }
+    assert_eq!(pair.producer.reserve(&pair.lane, 1), Ok(None));
+    for taken in 1..=UNTOLD {
+        pair.take();
+        assert_eq!(pair.producer.news(&pair.lane), taken == UNTOLD, "told once for {UNTOLD} small messages");
+    }
+    assert_eq!(pair.producer.reserve(&pair.lane, 1), Ok(Some(Piece::Slot(1))));
+}
+
+#[test]
+fn an_index_from_beyond_is_refused() {
+    for claimed in [u64::from(SLOTS) + 1, u64::MAX, 1 << 63] {
+        let mut pair = Pair::new();
+        for _ in 0..SLOTS {
+            pair.send(1);
+        }
+        let bad = Err(BadIndex { claimed, sent: SLOTS.into() });
+        pair.lane.freed.0.store(claimed, Ordering::Relaxed);
+        assert_eq!(pair.producer.reserve(&pair.lane, 1), bad.map(|()| None));
+        assert_eq!(pair.producer.hear(claimed), bad);
+    }
+}

@@ -1,0 +1,138 @@
+//! One slot of a lane: a cache line that carries a whole small block, or announces a piece in the data ring.
+
+use super::sync::{AtomicU64, Ordering};
+
+/// Words of payload in a slot. Loom explores every order of every atomic, so its slots are small.
+pub(super) const WORDS: usize = if cfg!(loom) { 1 } else { 5 };
+
+/// Largest block that travels inside a slot, bytes: number, length, answer and payload fill one 64-byte line, so that a
+/// small message costs one line transfer between the two CPUs.
+pub(super) const INLINE: usize = WORDS * 8;
+
+/// Flags beside the length. (No block has 2^62 bytes.)
+const SLOTS_BACK: u64 = 1 << 63;
+const DATA_BACK: u64 = 1 << 62;
+
+/// What a slot says about its message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Said {
+    /// Bytes of the block not yet announced by earlier slots.
+    pub(super) left: u64,
+    /// The next message goes into the first slot again.
+    pub(super) slots_back: bool,
+    /// The next piece of data goes to the start of the data ring again.
+    pub(super) data_back: bool,
+    /// Messages of the other direction that the sender of this one is done with.
+    pub(super) seen: u64,
+}
+
+/// A slot. All-zero memory is a slot that was never written.
+#[repr(C, align(64))]
+pub(super) struct Slot {
+    /// Number of the message plus one, written last; its change is what the receiver waits for. Wide enough never to
+    /// come round: a slot may rest for a long time.
+    number: AtomicU64,
+    left_and_flags: AtomicU64,
+    seen: AtomicU64,
+    /// The payload, where it is at most [`INLINE`] bytes.
+    words: [AtomicU64; WORDS],
+}
+
+impl Slot {
+    #[cfg(loom)]
+    pub(super) fn new() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self { number: zero(), left_and_flags: zero(), seen: zero(), words: std::array::from_fn(|_| zero()) }
+    }
+
+    /// What the slot says as message `number`, if that is there yet.
+    #[inline(always)]
+    pub(super) fn look(&self, number: u64) -> Option<Said> {
+        // Acquire: with the number come length, payload and the piece in the data ring.
+        if self.number.load(Ordering::Acquire) != number.wrapping_add(1) {
+            return None;
+        }
+        let word = self.left_and_flags.load(Ordering::Relaxed);
+        Some(Said {
+            left: word & !(SLOTS_BACK | DATA_BACK),
+            slots_back: word & SLOTS_BACK != 0,
+            data_back: word & DATA_BACK != 0,
+            seen: self.seen.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Publishes message `number`.
+    #[inline(always)]
+    pub(super) fn say(&self, number: u64, said: Said) {
+        let flags = if said.slots_back { SLOTS_BACK } else { 0 } | if said.data_back { DATA_BACK } else { 0 };
+        self.left_and_flags.store(said.left | flags, Ordering::Relaxed);
+        self.seen.store(said.seen, Ordering::Relaxed);
+        self.number.store(number.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Writes at most [`INLINE`] bytes; to be followed by [`Slot::say`].
+    #[inline(always)]
+    pub(super) fn write(&self, bytes: &[u8]) {
+        for (word, piece) in self.words.iter().zip(bytes.chunks(8)) {
+            word.store(pack(piece), Ordering::Relaxed);
+        }
+    }
+
+    /// Reads the payload; each word is loaded once, so a peer that keeps writing can give wrong bytes and nothing worse.
+    #[inline(always)]
+    pub(super) fn read(&self, bytes: &mut [u8]) {
+        for (word, piece) in self.words.iter().zip(bytes.chunks_mut(8)) {
+            unpack(word.load(Ordering::Relaxed), piece);
+        }
+    }
+}
+
+/// One to eight bytes as a word. Short pieces are taken apart by hand: a copy of variable length would be a call into the
+/// C library.
+#[inline(always)]
+fn pack(piece: &[u8]) -> u64 {
+    if let Ok(whole) = <[u8; 8]>::try_from(piece) {
+        return u64::from_le_bytes(whole);
+    }
+    piece.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+#[inline(always)]
+fn unpack(word: u64, piece: &mut [u8]) {
+    if let Ok(whole) = <&mut [u8; 8]>::try_from(&mut *piece) {
+        *whole = word.to_le_bytes();
+        return;
+    }
+    let mut word = word;
+    for byte in piece {
+        *byte = word as u8;
+        word >>= 8;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_one_cache_line() {
+        assert_eq!((size_of::<Slot>(), align_of::<Slot>()), (64, 64));
+    }
+
+    #[test]
+    fn every_inline_length_and_flag_survives() {
+        // SAFETY: a slot is only atomic integers, for which zero is a value.
+        let slot: Slot = unsafe { std::mem::zeroed() };
+        for len in 0..=INLINE {
+            let sent: Vec<u8> = (0..len).map(|i| (i * 37 + len) as u8 | 1).collect();
+            let said = Said { left: len as u64, slots_back: len % 2 == 0, data_back: len % 3 == 0, seen: u64::MAX };
+            slot.write(&sent);
+            slot.say(len as u64, said);
+            let mut got = vec![0; len];
+            slot.read(&mut got);
+            assert_eq!(got, sent);
+            assert_eq!(slot.look(len as u64), Some(said));
+            assert_eq!(slot.look(len as u64 + 1), None);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Blocks over a stream of bytes: what TCP, UNIX stream sockets and pipes have in common.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
+
+use crate::patience::LOOK;
+use crate::sys::{self, Idle, RECEIVING, SENDING};
+use crate::{LinkError, Patience};
+
+/// Two directions of bytes. The calls mean what the system's mean; `AGAIN` from `read` and `write` is a wait that was in
+/// vain.
+pub(crate) trait Duct: Send {
+    /// Reads what is there; waits for it unless this duct spins.
+    fn read(&self, into: &mut [u8]) -> Result<usize, Errno>;
+    /// Writes what fits; waits for room unless this duct spins.
+    fn write(&self, from: &[u8]) -> Result<usize, Errno>;
+    /// As `read`, never waiting.
+    fn try_read(&self, into: &mut [u8]) -> Result<usize, Errno>;
+    /// As `write`, never waiting.
+    fn try_write(&self, from: &[u8]) -> Result<usize, Errno>;
+    /// What becomes readable, and what becomes writable; `NOTCONN` once closed.
+    fn ends(&self) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), Errno>;
+    /// Whether it spins instead of waiting.
+    fn spins(&self) -> bool;
+    /// Why a call was cut off by this side's own watch, where that is so.
+    fn verdict(&self) -> Option<LinkError> {
+        None
+    }
+}
+
+/// Whole blocks over a duct, with patience.
+#[derive(Debug)]
+pub(crate) struct Blocks<D> {
+    pub duct: D,
+    pub patience: Patience,
+}
+
+impl<D: Duct> Blocks<D> {
+    #[inline]
+    pub fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        let mut at = 0;
+        let mut idle = Idle::default();
+        while at < block.len() {
+            match self.duct.write(&block[at..]) {
+                Ok(n) => {
+                    at += n;
+                    idle.moved();
+                }
+                Err(e) => self.pause(e, &mut idle, SENDING)?,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        let mut at = 0;
+        let mut idle = Idle::default();
+        while at < block.len() {
+            match self.duct.read(&mut block[at..]) {
+                Ok(0) => return Err(LinkError::Closed { doing: RECEIVING }),
+                Ok(n) => {
+                    at += n;
+                    idle.moved();
+                }
+                Err(e) => self.pause(e, &mut idle, RECEIVING)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What a call that moved nothing means for the wait.
+    #[inline]
+    fn pause(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
+        if e == Errno::AGAIN && self.duct.spins() {
+            idle.spun(&self.patience, doing)
+        } else {
+            self.stuck(e, idle, doing)
+        }
+    }
+
+    #[cold]
+    fn stuck(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
+        match e {
+            Errno::AGAIN => idle.waited(&self.patience, doing, LOOK),
+            Errno::INTR if self.patience.stopped() => Err(LinkError::Interrupted),
+            Errno::INTR => Ok(()),
+            e => Err(self.broken(e, doing)),
+        }
+    }
+
+    #[cold]
+    fn broken(&self, e: Errno, doing: &'static str) -> LinkError {
+        self.duct.verdict().unwrap_or_else(|| sys::fault(e, doing))
+    }
+
+    /// Both directions in turn, neither waiting for the other; when one is done, the rest of the other is an ordinary send
+    /// or receive. A small block thus costs the same two calls as a send and a receive.
+    pub fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        const DOING: &str = "exchanging blocks";
+        if out.is_empty() {
+            return self.recv(into);
+        }
+        if into.is_empty() {
+            return self.send(out);
+        }
+        let (mut sent, mut got) = (0, 0);
+        let mut idle = Idle::default();
+        loop {
+            let before = sent + got;
+            match self.duct.try_write(&out[sent..]) {
+                Ok(n) => sent += n,
+                Err(Errno::AGAIN) => {}
+                Err(e) => self.stuck(e, &mut idle, SENDING)?,
+            }
+            if sent == out.len() {
+                return self.recv(&mut into[got..]);
+            }
+            match self.duct.try_read(&mut into[got..]) {
+                Ok(0) => return Err(LinkError::Closed { doing: RECEIVING }),
+                Ok(n) => got += n,
+                Err(Errno::AGAIN) => {}
+                Err(e) => self.stuck(e, &mut idle, RECEIVING)?,
+            }
+            if got == into.len() {
+                return self.send(&out[sent..]);
+            }
+            if sent + got > before {
+                idle.moved();
+            } else if self.duct.spins() {
+                idle.spun(&self.patience, DOING)?;
+            } else if !self.either()? {
+                idle.waited(&self.patience, DOING, LOOK)?;
+            }
+        }
+    }
+
+    /// Waits until either direction can move.
+    fn either(&self) -> Result<bool, LinkError> {
+        let (reader, writer) = self.duct.ends().map_err(|e| self.broken(e, SENDING))?;
+        let mut fds =
+            [PollFd::from_borrowed_fd(reader, PollFlags::IN), PollFd::from_borrowed_fd(writer, PollFlags::OUT)];
+        sys::poll_for(&mut fds, LOOK).map_err(|e| sys::fault(e, SENDING))
+    }
+
+    pub fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        let (reader, _) = self.duct.ends().map_err(|e| self.broken(e, RECEIVING))?;
+        sys::readable(reader, wait, self.duct.spins(), &self.patience)
+    }
+}
+
+/// A stream socket. Blocking calls come back every [`LOOK`] (see [`sys::bound_calls`]); spinning ones at once.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    fd: OwnedFd,
+    spin: bool,
+    reading: RecvFlags,
+    writing: SendFlags,
+}
+
+impl Socket {
+    /// Takes over a connected stream socket.
+    pub fn new(fd: OwnedFd, spin: bool) -> Result<Self, LinkError> {
+        let (mut reading, mut writing) = (RecvFlags::empty(), SendFlags::NOSIGNAL);
+        if spin {
+            reading |= RecvFlags::DONTWAIT;
+            writing |= SendFlags::DONTWAIT;
+        } else {
+            sys::bound_calls(fd.as_fd(), LOOK)?;
+        }
+        Ok(Self { fd, spin, reading, writing })
+    }
+
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Duct for Socket {
+    #[inline]
+    fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
+        rustix::net::recv(&self.fd, into, self.reading).map(|(n, _)| n)
+    }
+    #[inline]
+    fn write(&self, from: &[u8]) -> Result<usize, Errno> {
+        rustix::net::send(&self.fd, from, self.writing)
+    }
+    #[inline]
+    fn try_read(&self, into: &mut [u8]) -> Result<usize, Errno> {
+        rustix::net::recv(&self.fd, into, RecvFlags::DONTWAIT).map(|(n, _)| n)
+    }
+    #[inline]
+    fn try_write(&self, from: &[u8]) -> Result<usize, Errno> {
+        rustix::net::send(&self.fd, from, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+    }
+    fn ends(&self) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), Errno> {
+        Ok((self.fd.as_fd(), self.fd.as_fd()))
+    }
+    #[inline]
+    fn spins(&self) -> bool {
+        self.spin
+    }
+}
+
+impl Blocks<Socket> {
+    /// Ends both directions: the peer reads the end of the stream.
+    pub fn close(&mut self) -> Result<(), LinkError> {
+        match rustix::net::shutdown(self.duct.fd(), Shutdown::Both) {
+            // Already gone is what was asked for.
+            Ok(()) | Err(Errno::NOTCONN) => Ok(()),
+            Err(e) => Err(LinkError::io("closing a socket", e)),
+        }
+    }
+
+    /// `first` and `second` in one call, so that they leave in one segment where they fit.
+    pub fn send_both(&mut self, first: &[u8], second: &[u8]) -> Result<(), LinkError> {
+        let slices = [IoSlice::new(first), IoSlice::new(second)];
+        let sent = match rustix::net::sendmsg(self.duct.fd(), &slices, &mut Default::default(), SendFlags::NOSIGNAL) {
+            Ok(n) => n,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(e) => return Err(sys::fault(e, SENDING)),
+        };
+        self.send(&first[sent.min(first.len())..])?;
+        self.send(&second[sent.saturating_sub(first.len())..])
+    }
+
+    /// Fills `first` and then `second`, in one call where all is there.
+    pub fn recv_both(&mut self, first: &mut [u8], second: &mut [u8]) -> Result<(), LinkError> {
+        let mut slices = [IoSliceMut::new(first), IoSliceMut::new(second)];
+        let got = match rustix::net::recvmsg(self.duct.fd(), &mut slices, &mut Default::default(), self.duct.reading) {
+            Ok(m) if m.bytes == 0 => return Err(LinkError::Closed { doing: RECEIVING }),
+            Ok(m) => m.bytes,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(e) => return Err(sys::fault(e, RECEIVING)),
+        };
+        let in_first = got.min(first.len());
+        self.recv(&mut first[in_first..])?;
+        self.recv(&mut second[got - in_first..])
+    }
+
+    /// Waits until the peer closes; anything else it sends is against the rules.
+    pub fn recv_end(&mut self) -> Result<(), LinkError> {
+        let mut byte = [0];
+        match self.recv(&mut byte) {
+            Err(LinkError::Closed { .. }) => Ok(()),
+            Err(e) => Err(e),
+            Ok(()) => Err(LinkError::Protocol("it sent more than its request".to_owned())),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! [`TheoryLink`]: the Link port over the modelled path.
+
+use std::time::Duration;
+
+use super::answers::{Answer, Answers};
+use super::dice::Dice;
+use super::far::{Far, FarView, Reaction};
+use super::model::Line;
+use super::{FarRole, Theory};
+use crate::clock::{Clock, Virtual};
+use crate::{Capabilities, Link, LinkError, Semantics, Wait};
+
+/// Virtual nanoseconds that a look costs ([`Link::ready`] with no wait): a loop that only looks must come to an end.
+const LOOK_COST: f64 = 50.0;
+
+/// What a theoretical link can do.
+pub fn capabilities(theory: &Theory) -> Capabilities {
+    Capabilities {
+        semantics: Semantics::Message,
+        ordered: true,
+        reliable: theory.loss <= 0.0,
+        max_block: None,
+        two_ended: false,
+        duplex: true,
+        poll: true,
+        connects: true,
+        local_only: true,
+        own_buffers: false,
+        one_sided: false,
+        broadcast: false,
+        launcher: false,
+        virtual_time: true,
+        waits: vec![Wait::Block],
+    }
+}
+
+/// The near end of a modelled path, both ends in one process, on a virtual clock.
+///
+/// A send moves the clock by the time for which the block occupies the line; a receive moves it to the arrival of the
+/// next block from the far side. A ping-pong therefore takes exactly twice [`Theory::one_way_time`], each way times its
+/// noise, and a stream runs at [`Theory::stream_rate`]. The clock shows whole nanoseconds; inside, time is kept finer,
+/// so many round trips add up without error.
+///
+/// Nothing is allocated and nothing copied for a block, unless [`TheoryLink::keep_contents`] asks for it: then an
+/// echoed or mirrored block comes back as it was sent, and an answer is zeros. Without it a receive leaves its memory
+/// as it was.
+///
+/// A lost block's answer never comes: the receive that waits for it returns [`LinkError::Lost`] after the loss timeout
+/// of virtual time. A receive that nothing could ever satisfy is [`LinkError::Stalled`] after the same time.
+#[derive(Debug)]
+pub struct TheoryLink {
+    theory: Theory,
+    clock: Virtual,
+    /// Nanoseconds, finer than the clock.
+    now: f64,
+    out: Line,
+    back: Line,
+    dice: Dice,
+    far: Far,
+    loss_timeout: f64,
+    answers: Answers,
+    open: bool,
+}
+
+impl TheoryLink {
+    /// A path as `theory` says, connected as number 0, its clock at 0. A lost block is given up after `loss_timeout`
+    /// seconds of virtual time. Check parameters of unknown origin with [`Theory::check`] first.
+    pub fn new(theory: &Theory, loss_timeout: f64) -> Self {
+        Self {
+            theory: theory.clone(),
+            clock: Virtual::default(),
+            now: 0.0,
+            out: Line::default(),
+            back: Line::default(),
+            dice: Dice::new(theory),
+            far: Far::default(),
+            loss_timeout: (loss_timeout * 1e9).max(0.0),
+            answers: Answers::new(),
+            open: true,
+        }
+    }
+
+    /// The link's clock; clones share the time.
+    pub fn clock(&self) -> Virtual {
+        self.clock.clone()
+    }
+
+    /// Sets what the far side does from now on, forgets what is under way and starts a new view. Call it before each
+    /// trial.
+    pub fn set_role(&mut self, role: FarRole) {
+        self.far.begin(role);
+        self.forget();
+    }
+
+    /// Leaves the next `blocks` out of what the far side reports: a trial's warm-up. Call it after `set_role`.
+    pub fn skip(&mut self, blocks: u64) {
+        self.far.skip(blocks);
+    }
+
+    /// Makes a fresh connection; `block` alone, with the seed, decides the noise that it shares. The role stays; what
+    /// was under way is gone. Takes no time.
+    pub fn connect(&mut self, block: u64) {
+        self.dice.connect(block);
+        self.forget();
+        self.open = true;
+    }
+
+    /// Whether blocks come back with contents (for `--check`), at the price of a copy each way.
+    pub fn keep_contents(&mut self, keep: bool) {
+        self.answers.keep_contents(keep);
+    }
+
+    /// What the far side saw since [`TheoryLink::set_role`].
+    pub fn far_report(&self) -> FarView {
+        self.far.view()
+    }
+
+    /// Connect, request, response, close: one round trip of an empty packet, then `request` there and `response` back.
+    /// The role must be `FarRole::Answer` with the response's size. A lost packet anywhere is `Lost` after the loss
+    /// timeout.
+    pub fn transaction(&mut self, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
+        self.usable("connecting")?;
+        self.sync();
+        let there = self.out.carry(&self.theory, &mut self.dice, self.now, 0);
+        let back = self.back.carry(&self.theory, &mut self.dice, there.last, 0);
+        if there.lost || back.lost {
+            self.move_to(self.now + self.loss_timeout);
+            return Err(LinkError::Lost);
+        }
+        self.move_to(back.last);
+        self.send(request)?;
+        self.recv(response)
+    }
+
+    fn forget(&mut self) {
+        self.out.idle();
+        self.back.idle();
+        self.answers.clear();
+    }
+
+    fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
+        if self.open { Ok(()) } else { Err(LinkError::Closed { doing }) }
+    }
+
+    /// Takes up time that others let pass on the clock (an open loop's schedule).
+    #[inline]
+    fn sync(&mut self) {
+        let shown = self.clock.now();
+        if shown > self.now.round() as u64 {
+            self.now = shown as f64;
+        }
+    }
+
+    #[inline]
+    fn move_to(&mut self, at: f64) {
+        if at > self.now {
+            self.now = at;
+            self.clock.wait_until(at.round() as u64);
+        }
+    }
+
+    #[inline]
+    fn react(&mut self, reaction: Reaction, block: &[u8]) {
+        match reaction {
+            Reaction::None => {}
+            Reaction::Missing => self.answers.miss(),
+            Reaction::Send { at, bytes, echo } => {
+                let back = self.back.carry(&self.theory, &mut self.dice, at, bytes);
+                if back.lost {
+                    self.answers.miss();
+                } else {
+                    self.answers.push(Answer { at: back.last, bytes, echo }, block);
+                }
+            }
+        }
+    }
+
+    /// Nothing more will come: lost if something should have, stalled otherwise.
+    fn nothing_comes(&mut self) -> LinkError {
+        self.move_to(self.now + self.loss_timeout);
+        if self.answers.take_missing() {
+            LinkError::Lost
+        } else {
+            LinkError::Stalled { doing: "receiving", waited: Duration::from_nanos(self.loss_timeout as u64) }
+        }
+    }
+}
+
+impl Link for TheoryLink {
+    fn capabilities(&self) -> Capabilities {
+        capabilities(&self.theory)
+    }
+
+    #[inline]
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.usable("sending")?;
+        self.sync();
+        let bytes = block.len() as u64;
+        let passage = self.out.carry(&self.theory, &mut self.dice, self.now, bytes);
+        let reaction = self.far.arrive(&passage, bytes);
+        self.react(reaction, block);
+        self.move_to(passage.sent);
+        Ok(())
+    }
+
+    #[inline]
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        self.usable("receiving")?;
+        self.sync();
+        let Some(answer) = self.answers.pop(block) else { return Err(self.nothing_comes()) };
+        self.move_to(answer.at);
+        let wanted = block.len() as u64;
+        if answer.bytes == wanted {
+            Ok(())
+        } else {
+            Err(LinkError::Protocol(format!("a block of {} bytes came where {wanted} were expected", answer.bytes)))
+        }
+    }
+
+    /// Both directions at once: with `FarRole::Mirror` the far side's block leaves when this one does.
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        self.send(out)?;
+        self.recv(into)
+    }
+
+    /// A look takes 50 ns of virtual time, at most; otherwise a loop that only looks would never see time pass.
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        self.usable("receiving")?;
+        self.sync();
+        let until = self.now + (wait.as_nanos() as f64).max(LOOK_COST);
+        match self.answers.next_at() {
+            Some(at) if at <= until => {
+                self.move_to(at);
+                Ok(true)
+            }
+            _ => {
+                self.move_to(until);
+                Ok(false)
+            }
+        }
+    }
+
+    fn close(&mut self) -> Result<(), LinkError> {
+        self.open = false;
+        self.forget();
+        Ok(())
+    }
+}

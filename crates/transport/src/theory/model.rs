@@ -1,0 +1,133 @@
+//! The formula of the modelled path, and one direction of it as a line that is busy or free.
+
+use super::Theory;
+use super::dice::Dice;
+
+impl Theory {
+    /// Packets of a block of `n` bytes; an empty block still takes one.
+    pub fn packets(&self, n: u64) -> u64 {
+        n.div_ceil(self.packet.max(1)).max(1)
+    }
+
+    /// Product of the factors of all dips that `n` lies in.
+    pub fn dip_factor(&self, n: u64) -> f64 {
+        self.dips.iter().filter(|d| (d.from..d.to).contains(&n)).map(|d| d.factor).product()
+    }
+
+    /// Seconds for which a block of `n` bytes occupies the line, without noise.
+    pub fn line_time(&self, n: u64) -> f64 {
+        let bytes = self.packets(n) as f64 * self.header as f64 + n as f64;
+        // A rate of 0 would stop time; `check` refuses it, and here it costs nothing.
+        if self.rate > 0.0 { bytes * 8.0 / self.rate * self.dip_factor(n) } else { 0.0 }
+    }
+
+    /// Seconds from a block's first byte leaving to its last byte arriving, without noise:
+    /// `(latency + (packets * header + n) * 8 / rate) * dip factor`.
+    pub fn one_way_time(&self, n: u64) -> f64 {
+        self.latency * self.dip_factor(n) + self.line_time(n)
+    }
+
+    /// Bits of payload a second in an endless stream of blocks of `n` bytes, without noise.
+    pub fn stream_rate(&self, n: u64) -> f64 {
+        n as f64 * 8.0 / self.line_time(n)
+    }
+}
+
+/// A block's way over a line. Times are nanoseconds of virtual time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passage {
+    /// The first byte leaves.
+    pub begin: f64,
+    /// The last byte has left: the sender is free again.
+    pub sent: f64,
+    /// The first byte arrives.
+    pub first: f64,
+    /// The last byte arrives.
+    pub last: f64,
+    /// The block never arrives.
+    pub lost: bool,
+}
+
+/// One direction of the path: one block after another.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Line {
+    free: f64,
+    latest: f64,
+    /// Size, latency and line time of the last block: sizes rarely change from one block to the next.
+    known: Option<(u64, f64, f64)>,
+}
+
+impl Line {
+    /// Forgets what is under way.
+    pub fn idle(&mut self) {
+        self.free = 0.0;
+        self.latest = 0.0;
+    }
+
+    /// Sends `n` bytes at `at`, or when the line is free. Blocks never overtake each other.
+    #[inline]
+    pub fn carry(&mut self, theory: &Theory, dice: &mut Dice, at: f64, n: u64) -> Passage {
+        let (latency, line) = match self.known {
+            Some((size, latency, line)) if size == n => (latency, line),
+            _ => {
+                let (latency, line) = (theory.latency * theory.dip_factor(n) * 1e9, theory.line_time(n) * 1e9);
+                self.known = Some((n, latency, line));
+                (latency, line)
+            }
+        };
+        let factor = dice.factor();
+        let begin = at.max(self.free);
+        let sent = begin + line * factor;
+        let first = begin + latency * factor;
+        let last = (begin + (latency + line) * factor).max(self.latest);
+        self.free = sent;
+        let lost = dice.lost();
+        if !lost {
+            self.latest = last;
+        }
+        Passage { begin, sent, first, last, lost }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Dip;
+    use super::*;
+
+    fn theory() -> Theory {
+        Theory { latency: 5e-6, rate: 8e9, packet: 1000, header: 50, ..Theory::default() }
+    }
+
+    #[test]
+    fn the_formula_by_hand() {
+        // 8 Gbit/s is one byte a nanosecond.
+        let t = theory();
+        for (n, packets, ns) in [(0, 1, 50), (1, 1, 51), (1000, 1, 1050), (1001, 2, 1101), (10_000, 10, 10_500)] {
+            assert_eq!(t.packets(n), packets);
+            assert!((t.line_time(n) * 1e9 - f64::from(ns)).abs() < 1e-6, "{n}");
+            assert!((t.one_way_time(n) * 1e9 - f64::from(ns) - 5000.0).abs() < 1e-6, "{n}");
+        }
+        assert!((t.stream_rate(1000) - 8e9 * 1000.0 / 1050.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_dip_begins_and_ends_where_it_says() {
+        let t = Theory { dips: vec![Dip { from: 100, to: 200, factor: 5.0 }], ..theory() };
+        let plain = theory();
+        for (n, factor) in [(99, 1.0), (100, 5.0), (199, 5.0), (200, 1.0)] {
+            assert!((t.one_way_time(n) / plain.one_way_time(n) - factor).abs() < 1e-12, "{n}");
+        }
+        let both = Theory { dips: vec![Dip { from: 100, to: 200, factor: 5.0 }; 2], ..theory() };
+        assert_eq!(both.dip_factor(150), 25.0);
+    }
+
+    #[test]
+    fn a_busy_line_makes_the_next_block_wait() {
+        let (t, mut line) = (theory(), Line::default());
+        let mut dice = Dice::new(&t);
+        let a = line.carry(&t, &mut dice, 0.0, 950);
+        let b = line.carry(&t, &mut dice, 10.0, 950);
+        assert!((a.sent - 1000.0).abs() < 1e-6 && (a.first - 5000.0).abs() < 1e-6 && (a.last - 6000.0).abs() < 1e-6);
+        assert!((b.begin - 1000.0).abs() < 1e-6 && (b.last - 7000.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,125 @@
+//! Cuts off calls that the kernel won't bound.
+//!
+//! A blocking read or write of a pipe has no time-out, and polling before each one would cost 8% of a pipe's latency
+//! (measured: 2.38 us against 2.19 us one way). So a thread looks every [`LOOK`] whether a call has lasted too long, and
+//! makes it return by moving a byte through the pipe itself, which it opens by way of `/proc/self/fd`. That spoils the
+//! stream, so a link whose call was cut off never carries another block.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::patience::LOOK;
+use crate::{LinkError, Patience};
+
+/// What a link and its watchdog know of each other.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Odd within a call, even between calls; each call has a number of its own.
+    turn: AtomicU64,
+    /// The call writes.
+    writing: AtomicBool,
+    /// Nanoseconds that the call was cut off after; 0 before that, 1 where a stop was asked for.
+    cut: AtomicU64,
+    /// The link is gone.
+    end: AtomicBool,
+}
+
+/// The thread that watches one link's calls. Ends with this value.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watchdog {
+    /// Watches calls that read from `reader` and write to `writer`; both must stay open until this value is gone.
+    pub fn new(reader: BorrowedFd<'_>, writer: BorrowedFd<'_>, patience: &Patience) -> Result<Self, LinkError> {
+        let doing = "watching over a pipe (its ends must be reachable as /proc/self/fd)";
+        let path = |fd: BorrowedFd<'_>| format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let (reader, writer) = (path(reader), path(writer));
+        // Said now rather than in the middle of a measurement.
+        open(&reader, OFlags::RDONLY).map_err(|e| LinkError::io(doing, e))?;
+        let shared = Arc::new(Shared::default());
+        let (theirs, patience) = (shared.clone(), patience.clone());
+        let thread = std::thread::Builder::new()
+            .name("watchdog".to_owned())
+            .spawn(move || watch(&theirs, &patience, &reader, &writer))
+            .map_err(|e| LinkError::io(doing, e))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Runs `call`; two plain stores around it are all it costs.
+    #[inline]
+    pub fn over<T>(&self, writing: bool, call: impl FnOnce() -> T) -> T {
+        let turn = self.shared.turn.load(Ordering::Relaxed);
+        self.shared.writing.store(writing, Ordering::Relaxed);
+        self.shared.turn.store(turn | 1, Ordering::Release);
+        let out = call();
+        self.shared.turn.store((turn | 1) + 1, Ordering::Release);
+        out
+    }
+
+    /// Whether a call was cut off.
+    #[inline]
+    pub fn barked(&self) -> bool {
+        self.shared.cut.load(Ordering::Relaxed) != 0
+    }
+
+    /// Why, in a link's words.
+    pub fn verdict(&self) -> Option<LinkError> {
+        let doing = if self.shared.writing.load(Ordering::Relaxed) { "sending" } else { "receiving" };
+        match self.shared.cut.load(Ordering::Acquire) {
+            0 => None,
+            1 => Some(LinkError::Interrupted),
+            ns => Some(LinkError::Stalled { doing, waited: Duration::from_nanos(ns) }),
+        }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.shared.end.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A panic in the thread would be our own bug and has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn open(path: &str, way: OFlags) -> io::Result<rustix::fd::OwnedFd> {
+    Ok(rustix::fs::open(path, way | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+fn watch(shared: &Shared, patience: &Patience, reader: &str, writer: &str) {
+    let (mut seen, mut since) = (0, Instant::now());
+    while !shared.end.load(Ordering::Acquire) {
+        std::thread::park_timeout(LOOK);
+        let turn = shared.turn.load(Ordering::Acquire);
+        if turn != seen {
+            (seen, since) = (turn, Instant::now());
+        }
+        if turn & 1 == 0 {
+            continue;
+        }
+        let cut = match patience.check(since, "waiting") {
+            Ok(()) => continue,
+            Err(LinkError::Stalled { waited, .. }) => (waited.as_nanos() as u64).max(2),
+            Err(_) => 1,
+        };
+        let _ = shared.cut.compare_exchange(0, cut, Ordering::AcqRel, Ordering::Relaxed);
+        // An error means that the pipe is full or its peer is gone: the call returns by itself, or the next look tries
+        // again.
+        if shared.writing.load(Ordering::Relaxed) {
+            let _ = open(writer, OFlags::RDONLY).map(|fd| rustix::io::read(&fd, &mut [0; 65_536][..]));
+        } else {
+            let _ = open(reader, OFlags::WRONLY).map(|fd| rustix::io::write(&fd, &[0]));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The contract of the Link port: one body for every kind, over both ends in one process.
+
+mod pairs;
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use pairs::{all_at_once, carried, content, name, pair, patience, settings, variants};
+use transport::theory::{FarRole, TheoryLink};
+use transport::{AnyLink, Kind, Link, LinkError, Patience, Settings};
+
+const SIZES: [usize; 7] = [1, 7, 4096, 65_507, 64 << 10, 1 << 20, 8 << 20];
+
+fn sizes(link: &AnyLink) -> impl Iterator<Item = usize> {
+    let most = link.capabilities().max_block.map_or(usize::MAX, |m| m as usize);
+    SIZES.into_iter().filter(move |s| *s <= most)
+}
+
+#[test]
+fn blocks_arrive_intact_both_ways() {
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &Patience::default());
+        let sizes: Vec<usize> = sizes(&near).collect();
+        assert!(sizes.len() >= 4, "{}", name(kind, &settings));
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                for &size in &sizes {
+                    let mut block = vec![0; size];
+                    far.recv(&mut block).unwrap();
+                    assert!(carried(kind, &block) == carried(kind, &content(size, 1)), "{kind} there, {size}");
+                    far.send(&content(size, 2)).unwrap();
+                }
+            });
+            for &size in &sizes {
+                let (out, mut back) = (content(size, 1), vec![0; size]);
+                near.send(&out).unwrap();
+                assert_eq!(out, content(size, 1), "a send must leave the block alone");
+                near.recv(&mut back).unwrap();
+                assert!(carried(kind, &back) == carried(kind, &content(size, 2)), "{kind} back, {size}");
+            }
+        });
+    }
+}
+
+#[test]
+fn many_blocks_keep_their_order() {
+    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != Kind::Udp) {
+        let (mut near, mut far) = pair(kind, &settings, &Patience::default());
+        std::thread::scope(|s| {
+            s.spawn(|| (0..3000u64).for_each(|i| far.send(&content(1 + i as usize % 200, i)).unwrap()));
+            for i in 0..3000u64 {
+                let mut block = vec![0; 1 + i as usize % 200];
+                near.recv(&mut block).unwrap();
+                assert_eq!(block, content(block.len(), i), "{kind} {i}");
+            }
+        });
+    }
+}
+
+#[test]
+fn an_exchange_larger_than_every_buffer_ends() {
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &Patience::default());
+        let sizes: Vec<usize> = sizes(&near).collect();
+        let half = |link: &mut AnyLink, mine: u64, theirs: u64| {
+            for round in 0..2 {
+                for &size in &sizes {
+                    let mut into = vec![0; size];
+                    link.exchange(&content(size, mine + round), &mut into).unwrap();
+                    assert!(carried(kind, &into) == carried(kind, &content(size, theirs + round)), "{kind} {size}");
+                }
+            }
+        };
+        std::thread::scope(|s| {
+            s.spawn(|| half(&mut far, 20, 10));
+            half(&mut near, 10, 20);
+        });
+    }
+}
+
+#[test]
+fn an_exchange_may_be_uneven() {
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &Patience::default());
+        let large = sizes(&near).last().unwrap();
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                let mut into = vec![0; 9];
+                far.exchange(&content(large, 2), &mut into).unwrap();
+                assert!(carried(kind, &into) == carried(kind, &content(9, 1)), "{kind}");
+            });
+            let mut into = vec![0; large];
+            near.exchange(&content(9, 1), &mut into).unwrap();
+            assert!(carried(kind, &into) == carried(kind, &content(large, 2)), "{kind}");
+        });
+    }
+}
+
+#[test]
+fn ready_tells_whether_something_is_there() {
+    all_at_once(|kind, settings| {
+        let (mut near, mut far) = pair(kind, &settings, &Patience::default());
+        for round in 0..3 {
+            assert!(!near.ready(Duration::ZERO).unwrap(), "{} {round}", name(kind, &settings));
+            assert!(!near.ready(Duration::from_millis(20)).unwrap(), "{}", name(kind, &settings));
+            far.send(&content(100, 1)).unwrap();
+            far.flush().unwrap();
+            assert!(near.ready(Duration::from_secs(60)).unwrap(), "{}", name(kind, &settings));
+            near.recv(&mut [0; 100]).unwrap();
+        }
+    });
+}
+
+#[test]
+fn ready_ends_when_a_block_comes() {
+    all_at_once(|kind, settings| {
+        let (mut near, mut far) = pair(kind, &settings, &Patience::default());
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                std::thread::sleep(Duration::from_millis(30));
+                far.send(&content(100, 1)).unwrap();
+                far.flush().unwrap();
+            });
+            assert!(near.ready(Duration::from_secs(60)).unwrap(), "{}", name(kind, &settings));
+        });
+    });
+}
+
+#[test]
+fn a_peer_that_ends_is_noticed_by_who_waits() {
+    all_at_once(|kind, settings| {
+        let settings = Settings { loss_timeout: 0.3, ..settings };
+        let (mut near, far) = pair(kind, &settings, &patience(60.0).0);
+        let outcome = std::thread::scope(|s| {
+            let near = s.spawn(|| near.recv(&mut [0; 1000]));
+            std::thread::sleep(Duration::from_millis(20));
+            drop(far);
+            near.join().unwrap()
+        });
+        match (kind, outcome) {
+            (Kind::Udp, Err(LinkError::Lost)) | (_, Err(LinkError::Closed { .. })) => {}
+            (_, other) => panic!("{}: {other:?}", name(kind, &settings)),
+        }
+    });
+}
+
+#[test]
+fn a_close_reaches_the_peer_after_what_was_sent() {
+    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != Kind::Udp) {
+        let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
+        far.send(&content(1000, 1)).unwrap();
+        far.close().unwrap();
+        let mut block = vec![0; 1000];
+        near.recv(&mut block).unwrap();
+        assert_eq!(block, content(1000, 1), "{kind}");
+        let outcome = near.recv(&mut block);
+        assert!(matches!(outcome, Err(LinkError::Closed { .. })), "{}: {outcome:?}", name(kind, &settings));
+        // Its own end is closed as well, and closing again is no error.
+        assert!(matches!(far.send(&[1]), Err(LinkError::Closed { .. })), "{}", name(kind, &settings));
+        far.close().unwrap();
+    }
+}
+
+#[test]
+fn sending_to_a_peer_that_ended_ends() {
+    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != Kind::Udp) {
+        let (mut near, far) = pair(kind, &settings, &patience(60.0).0);
+        drop(far);
+        let outcome = (0..10_000).find_map(|_| near.send(&[0; 10_000]).err());
+        assert!(matches!(outcome, Some(LinkError::Closed { .. })), "{}: {outcome:?}", name(kind, &settings));
+    }
+}
+
+#[test]
+fn a_silent_peer_is_given_up() {
+    all_at_once(|kind, settings| {
+        let settings = Settings { loss_timeout: 0.1, ..settings };
+        let (mut near, _far) = pair(kind, &settings, &patience(0.15).0);
+        let outcome = near.recv(&mut [0; 10]);
+        match (kind, &outcome) {
+            (Kind::Udp, Err(LinkError::Lost)) => return,
+            (_, Err(LinkError::Stalled { waited, .. })) => assert!(*waited >= Duration::from_millis(150)),
+            _ => panic!("{}: {outcome:?}", name(kind, &settings)),
+        }
+        let (mut near, _far) = pair(kind, &settings, &patience(0.15).0);
+        let outcome = (0..10_000).find_map(|_| near.send(&[0; 10_000]).err());
+        assert!(matches!(outcome, Some(LinkError::Stalled { .. })), "{}: {outcome:?}", name(kind, &settings));
+        let (mut near, _far) = pair(kind, &settings, &patience(0.15).0);
+        let outcome = near.exchange(&[0; 100_000], &mut [0; 100_000]);
+        assert!(matches!(outcome, Err(LinkError::Stalled { .. })), "{}: {outcome:?}", name(kind, &settings));
+    });
+}
+
+#[test]
+fn a_stop_interrupts_every_wait() {
+    type Wait = fn(&mut AnyLink) -> Result<(), LinkError>;
+    let waits: [Wait; 4] = [
+        |l| l.recv(&mut [0; 10]),
+        |l| (0..10_000).try_for_each(|_| l.send(&[0; 60_000])),
+        |l| l.exchange(&[0; 60_000], &mut [0; 60_000]),
+        |l| l.ready(Duration::from_secs(50)).map(drop),
+    ];
+    all_at_once(|kind, settings| {
+        for (i, wait) in waits.into_iter().enumerate() {
+            if kind == Kind::Udp && i == 1 {
+                // Sending datagrams waits for nobody.
+                continue;
+            }
+            let (patience, stop) = patience(60.0);
+            let settings = Settings { loss_timeout: 60.0, ..settings.clone() };
+            let (mut near, _far) = pair(kind, &settings, &patience);
+            let outcome = std::thread::scope(|s| {
+                let near = s.spawn(|| wait(&mut near));
+                std::thread::sleep(Duration::from_millis(20));
+                stop.store(true, Ordering::Relaxed);
+                near.join().unwrap()
+            });
+            let what = name(kind, &settings);
+            assert!(matches!(outcome, Err(LinkError::Interrupted)), "{what}, wait {i}: {outcome:?}");
+        }
+    });
+}
+
+#[test]
+fn a_cut_off_pipe_carries_nothing_more() {
+    let (mut near, mut far) = pair(Kind::Pipe, &settings(), &patience(0.3).0);
+    assert!(matches!(near.recv(&mut [0; 10]), Err(LinkError::Stalled { .. })));
+    far.send(&[1; 10]).unwrap();
+    for _ in 0..2 {
+        assert!(matches!(near.recv(&mut [0; 10]), Err(LinkError::Stalled { .. })));
+        assert!(matches!(near.send(&[0; 10]), Err(LinkError::Stalled { .. })));
+        assert!(matches!(near.exchange(&[0; 10], &mut [0; 10]), Err(LinkError::Stalled { .. })));
+    }
+}
+
+#[test]
+fn kinds_within_one_process_give_back_what_they_got() {
+    let mut theory = TheoryLink::new(&settings().theory, 1.0);
+    theory.set_role(FarRole::Echo);
+    theory.keep_contents(true);
+    for mut link in [AnyLink::solo(Kind::Memcpy, &settings()).unwrap(), AnyLink::Theory(theory)] {
+        assert!(!link.capabilities().two_ended);
+        for size in SIZES {
+            let (block, mut back) = (content(size, 5), vec![0; size]);
+            assert!(!link.ready(Duration::ZERO).unwrap());
+            link.send(&block).unwrap();
+            link.recv(&mut back).unwrap();
+            assert!(block == back, "{link:?} {size}");
+        }
+    }
+    assert!(AnyLink::solo(Kind::Theory, &settings()).unwrap().clock().is_some());
+    assert!(matches!(AnyLink::solo(Kind::Tcp, &settings()), Err(LinkError::Unsupported(_))));
+}

@@ -1,0 +1,313 @@
+//! How two sides meet: proofs, strangers, addresses, transactions.
+
+mod pairs;
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use pairs::{LOOPBACK, all_at_once, content, meet, name, patience, proof, settings, variants};
+use transport::open::Address;
+use transport::{Acceptor, AnyLink, Connector, Family, Kind, Link, LinkError, Patience, Proof, Settings, Wait};
+
+fn bind(kind: Kind, settings: &Settings, patience: &Patience) -> Acceptor {
+    Acceptor::bind(kind, settings, LOOPBACK, patience).unwrap()
+}
+
+fn greet(near: &mut AnyLink, far: &mut AnyLink) {
+    near.send(&[5; 50]).unwrap();
+    near.flush().unwrap();
+    let mut block = [0; 50];
+    far.recv(&mut block).unwrap();
+    assert_eq!(block[4..], [5; 46]);
+}
+
+#[test]
+fn one_door_serves_one_connection_after_another() {
+    for (kind, settings) in variants() {
+        let patience = Patience::default();
+        let mut acceptor = bind(kind, &settings, &patience);
+        let mut kept = Vec::new();
+        for _ in 0..3 {
+            let (mut near, mut far) = meet(&mut acceptor, kind, &settings, &patience);
+            greet(&mut near, &mut far);
+            kept.push((near, far));
+        }
+        // Earlier links still work beside later ones.
+        for (near, far) in &mut kept {
+            greet(near, far);
+        }
+    }
+}
+
+#[test]
+fn a_wrong_proof_is_turned_away_and_the_right_one_let_in_after_it() {
+    all_at_once(|kind, settings| {
+        let patience = patience(20.0).0;
+        let mut acceptor = bind(kind, &settings, &patience);
+        // By datagrams a wrong proof gets no answer at all, so its sender waits for its own patience.
+        let brief = pairs::patience(0.3).0;
+        let mut wrong = Connector::new(kind, &settings, acceptor.address(), &brief);
+        let mut right = Connector::new(kind, &settings, acceptor.address(), &patience);
+        std::thread::scope(|s| {
+            let far = s.spawn(|| acceptor.accept(&proof(7)));
+            let refused = wrong.connect(&Proof { near: [8; 32], ..proof(7) });
+            assert!(refused.is_err(), "{}: {refused:?}", name(kind, &settings));
+            let mut near = right.connect(&proof(7)).unwrap();
+            greet(&mut near, &mut far.join().unwrap().unwrap());
+        });
+    });
+}
+
+#[test]
+fn a_far_side_that_is_not_ours_is_not_believed() {
+    all_at_once(|kind, settings| {
+        let mut acceptor = bind(kind, &settings, &patience(20.0).0);
+        let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience(0.3).0);
+        std::thread::scope(|s| {
+            let far = s.spawn(|| acceptor.accept(&Proof { far: [9; 32], ..proof(7) }));
+            let outcome = connector.connect(&proof(7));
+            let what = name(kind, &settings);
+            match kind {
+                // Anybody may send a datagram; a wrong one is not the far side's word.
+                Kind::Udp => assert!(matches!(outcome, Err(LinkError::Io { .. })), "{what}: {outcome:?}"),
+                _ => assert!(matches!(outcome, Err(LinkError::Protocol(_))), "{what}: {outcome:?}"),
+            }
+            let _ = far.join().unwrap();
+        });
+    });
+}
+
+#[test]
+fn silent_and_chattering_strangers_hold_up_nobody() {
+    let patience = patience(20.0).0;
+    for kind in [Kind::Tcp, Kind::Unix, Kind::Pipe, Kind::Shm] {
+        let mut acceptor = bind(kind, &settings(), &patience);
+        let address = acceptor.address();
+        let knock = || -> Box<dyn Stranger> {
+            match &address {
+                Address::Socket(at) => Box::new(TcpStream::connect(at).unwrap()),
+                Address::Path(path) => Box::new(UnixStream::connect(path).unwrap()),
+            }
+        };
+        let mut strangers: Vec<_> = (0..40).map(|_| knock()).collect();
+        for (i, stranger) in strangers.iter_mut().enumerate() {
+            match i % 3 {
+                0 => {}
+                1 => stranger.write_all(&[7; 31]).unwrap(),
+                _ => stranger.write_all(&[0xAA; 5000]).unwrap(),
+            }
+        }
+        strangers.push(knock());
+        let (mut near, mut far) = meet(&mut acceptor, kind, &settings(), &patience);
+        greet(&mut near, &mut far);
+        // One that speaks nonsense is turned away without a word.
+        let mut block = [0; 1];
+        assert!(matches!(strangers[2].read(&mut block), Ok(0) | Err(_)), "{kind}");
+    }
+}
+
+trait Stranger: Read + Write {}
+impl<T: Read + Write> Stranger for T {}
+
+#[test]
+fn nobody_comes_and_a_stop_ends_the_wait() {
+    all_at_once(|kind, settings| {
+        let mut acceptor = bind(kind, &settings, &patience(0.15).0);
+        let outcome = acceptor.accept(&proof(7));
+        assert!(matches!(outcome, Err(LinkError::Stalled { .. })), "{}: {outcome:?}", name(kind, &settings));
+        let (patience, stop) = patience(60.0);
+        let mut acceptor = bind(kind, &settings, &patience);
+        stop.store(true, Ordering::Relaxed);
+        let outcome = acceptor.accept(&proof(7));
+        assert!(matches!(outcome, Err(LinkError::Interrupted)), "{}: {outcome:?}", name(kind, &settings));
+    });
+}
+
+#[test]
+fn nobody_at_the_address_is_an_error_that_names_it() {
+    all_at_once(|kind, settings| {
+        let patience = patience(0.3).0;
+        let address = bind(kind, &settings, &patience).address();
+        let named = match &address {
+            Address::Socket(at) => at.to_string(),
+            Address::Path(path) => path.display().to_string(),
+        };
+        let e = Connector::new(kind, &settings, address, &patience).connect(&proof(7)).unwrap_err();
+        assert!(matches!(e, LinkError::Io { .. }), "{}: {e:?}", name(kind, &settings));
+        assert!(e.to_string().contains(&named), "{e}");
+    });
+}
+
+#[test]
+fn an_address_of_another_sort_is_refused() {
+    let patience = Patience::default();
+    for (kind, _) in variants() {
+        let other = match kind {
+            Kind::Tcp | Kind::Udp => Address::Path("/nowhere".into()),
+            _ => Address::Socket(SocketAddr::new(LOOPBACK, 9)),
+        };
+        let e = Connector::new(kind, &settings(), other, &patience).connect(&proof(7)).unwrap_err();
+        assert!(e.to_string().contains(kind.name()), "{e}");
+    }
+}
+
+#[test]
+fn what_a_kind_cannot_do_is_said_before_anything_is_opened() {
+    let patience = Patience::default();
+    for kind in [Kind::Memcpy, Kind::Theory] {
+        assert!(matches!(Acceptor::bind(kind, &settings(), LOOPBACK, &patience), Err(LinkError::Unsupported(_))));
+    }
+    let busy = Settings { wait: Some(Wait::BusyPoll), ..settings() };
+    for kind in [Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket] {
+        assert!(matches!(Acceptor::bind(kind, &busy, LOOPBACK, &patience), Err(LinkError::Unsupported(_))), "{kind}");
+    }
+    for kind in Kind::ALL {
+        assert_eq!(kind.availability(), Ok(()), "{kind}");
+    }
+}
+
+#[test]
+fn the_ip_version_follows_the_flag_where_the_address_has_both() {
+    let patience = Patience::default();
+    let six = Settings { family: Some(Family::V6), ..settings() };
+    let four = Settings { family: Some(Family::V4), ..settings() };
+    for kind in [Kind::Tcp, Kind::Udp] {
+        for (at, settings, ip) in [
+            (LOOPBACK, &six, IpAddr::V6(Ipv6Addr::LOCALHOST)),
+            (Ipv6Addr::LOCALHOST.into(), &four, LOOPBACK),
+            (Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), &four, LOOPBACK),
+            (Ipv6Addr::LOCALHOST.into(), &six, Ipv6Addr::LOCALHOST.into()),
+        ] {
+            let address = Acceptor::bind(kind, settings, at, &patience).unwrap().address();
+            assert!(matches!(address, Address::Socket(a) if a.ip() == ip && a.port() > 0), "{address:?}");
+        }
+        let e = Acceptor::bind(kind, &six, Ipv4Addr::new(192, 0, 2, 1).into(), &patience).unwrap_err();
+        assert!(e.to_string().contains("IPv6 was asked for"), "{e}");
+        let e = Acceptor::bind(kind, &four, Ipv4Addr::new(192, 0, 2, 1).into(), &patience).unwrap_err();
+        assert!(e.to_string().contains("192.0.2.1"), "{e}");
+    }
+}
+
+#[test]
+fn local_kinds_meet_in_a_directory_of_their_owner_that_goes_away() {
+    for kind in [Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket] {
+        let acceptor = bind(kind, &settings(), &Patience::default());
+        let Address::Path(path) = acceptor.address() else { panic!("{kind} must meet at a path") };
+        let directory = path.parent().unwrap().to_owned();
+        assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        drop(acceptor);
+        assert!(!Path::exists(&directory), "{kind}");
+    }
+}
+
+#[test]
+fn transactions_carry_request_and_response() {
+    for (kind, settings) in variants().into_iter().filter(|(k, s)| k.capabilities().connects && s.fault.is_none()) {
+        let patience = Patience::default();
+        let mut acceptor = bind(kind, &settings, &patience);
+        let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience);
+        let pairs = [(1, 1), (100, 20_000), (1 << 20, 3), (5, 4 << 20), (1, 0), (0, 1)];
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                for (request, response) in pairs {
+                    let mut got = vec![0; request];
+                    acceptor.transaction(&proof(7), &mut got, &content(response, 2)).unwrap();
+                    assert!(got == content(request, 1), "{kind} {request}");
+                }
+            });
+            for (request, response) in pairs {
+                let mut got = vec![0; response];
+                connector.transaction(&proof(7), &content(request, 1), &mut got).unwrap();
+                assert!(got == content(response, 2), "{kind} {response}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_transaction_needs_the_proof_and_a_kind_that_connects() {
+    let brief = patience(5.0).0;
+    let mut acceptor = bind(Kind::Tcp, &settings(), &brief);
+    let mut connector = Connector::new(Kind::Tcp, &settings(), acceptor.address(), &brief);
+    std::thread::scope(|s| {
+        let far = s.spawn(|| acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]));
+        assert!(connector.transaction(&proof(8), &[0; 4], &mut [0; 4]).is_err());
+        connector.transaction(&proof(7), &[0; 4], &mut [0; 4]).unwrap();
+        far.join().unwrap().unwrap();
+    });
+    for kind in [Kind::Pipe, Kind::Shm, Kind::Seqpacket, Kind::Udp] {
+        let mut acceptor = bind(kind, &settings(), &brief);
+        let mut connector = Connector::new(kind, &settings(), acceptor.address(), &brief);
+        let far = acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]);
+        let near = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
+        assert!(matches!(far, Err(LinkError::Unsupported(_))), "{kind}: {far:?}");
+        assert!(matches!(near, Err(LinkError::Unsupported(_))), "{kind}: {near:?}");
+    }
+    let faulty = Settings { fault: Some(Default::default()), ..settings() };
+    let mut connector = Connector::new(Kind::Tcp, &faulty, acceptor.address(), &brief);
+    let refused = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
+    assert!(matches!(refused, Err(LinkError::Unsupported(_))), "{refused:?}");
+}
+
+#[test]
+fn a_transaction_with_a_silent_peer_ends() {
+    let brief = patience(0.3).0;
+    let acceptor = bind(Kind::Tcp, &settings(), &brief);
+    let mut connector = Connector::new(Kind::Tcp, &settings(), acceptor.address(), &brief);
+    let near = connector.transaction(&proof(7), &[0; 4], &mut [0; 4]);
+    assert!(matches!(near, Err(LinkError::Stalled { .. })), "{near:?}");
+    // A fresh door: at the first one a whole request still waits.
+    let mut acceptor = bind(Kind::Tcp, &settings(), &brief);
+    let Address::Socket(at) = acceptor.address() else { panic!("tcp must meet at a port") };
+    let mut shy = TcpStream::connect(at).unwrap();
+    shy.write_all(&[7; 32]).unwrap();
+    let far = acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]);
+    assert!(matches!(far, Err(LinkError::Stalled { .. })), "{far:?}");
+}
+
+#[test]
+fn what_took_effect_is_reported_by_both_ends() {
+    for (kind, settings) in variants() {
+        let settings = Settings { sockbuf: Some(128 << 10), ..settings };
+        let patience = Patience::default();
+        let (near, far) = meet(&mut bind(kind, &settings, &patience), kind, &settings, &patience);
+        for effective in [near.effective(), far.effective()] {
+            assert_eq!(effective.wait, settings.wait.or(kind.capabilities().waits.first().copied()), "{kind}");
+            match kind {
+                Kind::Shm => {}
+                // A pipe has what was asked for; Linux doubles a socket's buffers.
+                Kind::Pipe => assert_eq!(effective.send_buffer, Some(128 << 10)),
+                _ => assert_eq!((effective.send_buffer, effective.receive_buffer), (Some(256 << 10), Some(256 << 10))),
+            }
+        }
+        assert_eq!(near.datagrams().is_some(), kind == Kind::Udp, "{}", name(kind, &settings));
+    }
+    // More than the system allows is cut to that, and reported so.
+    let huge = Settings { sockbuf: Some(1 << 31), ..settings() };
+    let (near, _far) = pairs::pair(Kind::Tcp, &huge, &Patience::default());
+    assert!(near.effective().send_buffer.unwrap() < 1 << 31);
+}
+
+#[test]
+fn a_wait_that_lasts_through_a_pause_goes_on() {
+    // Longer than one look, shorter than the patience.
+    all_at_once(|kind, settings| {
+        let patience = Patience::default();
+        let (mut near, mut far) = meet(&mut bind(kind, &settings, &patience), kind, &settings, &patience);
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                std::thread::sleep(Duration::from_millis(250));
+                far.send(&content(500, 3)).unwrap();
+                far.flush().unwrap();
+            });
+            let mut block = [0; 500];
+            near.recv(&mut block).unwrap();
+            assert_eq!(block[4..], content(500, 3)[4..], "{}", name(kind, &settings));
+        });
+    });
+}

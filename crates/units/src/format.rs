@@ -1,0 +1,259 @@
+//! Figures with their intervals, axis labels, and numbers with separators.
+
+/// What a bare number stands for, where it does not travel as a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Seconds.
+    Seconds,
+    /// Bits a second.
+    BitsPerSecond,
+    /// Bytes.
+    Bytes,
+    /// Share of 1.
+    Share,
+    /// Seconds a byte.
+    SecondsPerByte,
+    /// Messages, transactions or connections a second.
+    PerSecond,
+}
+
+impl Kind {
+    /// Units and their factors, ascending.
+    fn scale(self) -> &'static [(&'static str, f64)] {
+        match self {
+            Kind::Seconds => &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)],
+            Kind::BitsPerSecond => {
+                &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("Tbit/s", 1e12)]
+            }
+            Kind::Bytes => &[
+                ("B", 1.0),
+                ("KiB", 1024.0),
+                ("MiB", 1_048_576.0),
+                ("GiB", 1_073_741_824.0),
+                ("TiB", 1_099_511_627_776.0),
+            ],
+            Kind::Share => &[("%", 0.01)],
+            Kind::SecondsPerByte => &[("ps/B", 1e-12), ("ns/B", 1e-9), ("us/B", 1e-6), ("ms/B", 1e-3)],
+            Kind::PerSecond => &[("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9)],
+        }
+    }
+
+    /// The unit in which `value` reads best, after rounding: 999.96 us is 1.00 ms. Zero is in the unit that has no
+    /// prefix.
+    fn unit_for(self, value: f64) -> (&'static str, f64) {
+        let scale = self.scale();
+        if value == 0.0 {
+            return scale.iter().copied().find(|(_, factor)| *factor == 1.0).unwrap_or(scale[0]);
+        }
+        let mut best = scale[0];
+        for window in scale.windows(2) {
+            let (rounded, _) = round_to_digits(value.abs() / window[0].1);
+            if rounded * window[0].1 < window[1].1 * (1.0 - 1e-9) {
+                break;
+            }
+            best = window[1];
+        }
+        best
+    }
+}
+
+/// `value` with three significant digits and its unit: "9.23 us", "37.2 Gbit/s", "1.44 KiB". An infinite value is
+/// "inf", a NaN "unknown".
+pub fn significant(value: f64, kind: Kind) -> String {
+    if let Some(word) = not_finite(value) {
+        return word;
+    }
+    let (unit, factor) = kind.unit_for(value);
+    let (rounded, decimals) = round_to_digits(value / factor);
+    join(&grouped(rounded, decimals), unit)
+}
+
+/// As [`significant`], without trailing zeros, for axis labels: "1 KiB", "10 us", "2.5 us", "1 Gbit/s".
+pub fn short(value: f64, kind: Kind) -> String {
+    if let Some(word) = not_finite(value) {
+        return word;
+    }
+    let (unit, factor) = kind.unit_for(value);
+    let (rounded, decimals) = round_to_digits(value / factor);
+    let number = grouped(rounded, decimals);
+    let number = if decimals > 0 { number.trim_end_matches('0').trim_end_matches('.') } else { &number };
+    join(number, unit)
+}
+
+/// A figure and its interval in one unit: "9.23 us [8.9, 9.6]". The ends carry the digits that the interval's width
+/// gives them, at most those of the value, and are rounded outwards: the text never claims a narrower interval than
+/// was computed. An open end prints as "inf".
+pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
+    if let Some(word) = not_finite(value) {
+        return word;
+    }
+    let (unit, factor) = kind.unit_for(value);
+    let (rounded, decimals) = round_to_digits(value / factor);
+    let half_width = (high - low) / factor / 2.0;
+    let ends = if half_width.is_finite() && half_width > 0.0 {
+        (-half_width.log10().floor()).clamp(0.0, decimals as f64) as usize
+    } else if half_width == 0.0 {
+        decimals
+    } else {
+        decimals.min(1)
+    };
+    let end = |end: f64, up: bool| not_finite(end).unwrap_or_else(|| grouped(outward(end / factor, ends, up), ends));
+    join(&grouped(rounded, decimals), unit) + &format!(" [{}, {}]", end(low, false), end(high, true))
+}
+
+/// An integer with a comma in front of every three digits: "98,307".
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn not_finite(value: f64) -> Option<String> {
+    match value {
+        v if v.is_nan() => Some("unknown".to_owned()),
+        f64::INFINITY => Some("inf".to_owned()),
+        f64::NEG_INFINITY => Some("-inf".to_owned()),
+        _ => None,
+    }
+}
+
+fn join(number: &str, unit: &str) -> String {
+    if unit == "%" { format!("{number}%") } else { format!("{number} {unit}") }
+}
+
+/// `x` rounded to three significant digits (to a whole number from 1000 on), and the decimals that show them.
+fn round_to_digits(x: f64) -> (f64, usize) {
+    if x == 0.0 {
+        return (0.0, 0);
+    }
+    let decimals = |x: f64| (2.0 - x.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    let at = |d: usize| {
+        let ten = 10f64.powi(d as i32);
+        let scaled = (x * ten).round() / ten;
+        // A value too large to scale has no digits behind its point to round.
+        if scaled.is_finite() { scaled } else { x }
+    };
+    let rounded = at(decimals(x));
+    // Rounding may have carried into one more digit (9.996 -> 10.0), which then needs a decimal less.
+    if rounded == 0.0 { (rounded, decimals(x)) } else { (rounded, decimals(rounded)) }
+}
+
+/// Rounds an interval's end away from the value. A hair's breadth of tolerance keeps 9.60 from becoming 9.61 for the
+/// sake of the last bit of a float.
+fn outward(x: f64, decimals: usize, up: bool) -> f64 {
+    let ten = 10f64.powi(decimals as i32);
+    let scaled = x * ten;
+    let slack = scaled.abs() * 1e-12 + 1e-9;
+    (if up { (scaled - slack).ceil() } else { (scaled + slack).floor() }) / ten
+}
+
+/// Fixed decimals, with separators in the whole part.
+fn grouped(x: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", x.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), thousands);
+    let sign = if x < 0.0 { "-" } else { "" };
+    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_and_its_interval_share_one_unit() {
+        let cases = [
+            ((9.23e-6, 8.91e-6, 9.58e-6), Kind::Seconds, "9.23 us [8.9, 9.6]"),
+            ((9.23e-6, 9.21e-6, 9.25e-6), Kind::Seconds, "9.23 us [9.21, 9.25]"),
+            ((999e-6, 990e-6, 1010e-6), Kind::Seconds, "999 us [990, 1,010]"),
+            ((37.2e9, 35.1e9, 38.6e9), Kind::BitsPerSecond, "37.2 Gbit/s [35, 39]"),
+            ((1474.56, 1331.2, 1638.4), Kind::Bytes, "1.44 KiB [1.3, 1.6]"),
+            ((0.124e-9, 0.11e-9, 0.14e-9), Kind::SecondsPerByte, "124 ps/B [110, 140]"),
+            ((0.0123, 0.011, 0.014), Kind::Share, "1.23% [1.1, 1.4]"),
+            ((105_000.0, 98_000.0, 111_000.0), Kind::PerSecond, "105 k/s [98, 111]"),
+            ((2.0, 2.0, 2.0), Kind::Seconds, "2.00 s [2.00, 2.00]"),
+            ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s [0.0, inf]"),
+            ((-0.013, -0.09, 0.03), Kind::Share, "-1.30% [-9, 3]"),
+        ];
+        for ((value, low, high), kind, text) in cases {
+            assert_eq!(with_interval(value, low, high, kind), text);
+        }
+        assert_eq!(with_interval(f64::NAN, 0.0, 1.0, Kind::Seconds), "unknown");
+    }
+
+    #[test]
+    fn a_printed_interval_is_never_narrower_than_the_computed_one() {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        for _ in 0..20_000 {
+            let value = 1.0 + next() * 8.9;
+            let (low, high) = (value * (1.0 - next() * 0.3), value * (1.0 + next() * 0.3));
+            let text = with_interval(value, low, high, Kind::Seconds);
+            let inside = text.split_once('[').unwrap().1.trim_end_matches(']');
+            let (a, b) = inside.split_once(", ").unwrap();
+            let (a, b): (f64, f64) = (a.parse().unwrap(), b.parse().unwrap());
+            assert!(a <= low + 1e-8 && b >= high - 1e-8, "{text} for [{low}, {high}]");
+        }
+    }
+
+    #[test]
+    fn axis_labels_are_short() {
+        let cases = [
+            (1024.0, Kind::Bytes, "1 KiB"),
+            (1.0, Kind::Bytes, "1 B"),
+            (100.0, Kind::Bytes, "100 B"),
+            (8_388_608.0, Kind::Bytes, "8 MiB"),
+            (1023.7, Kind::Bytes, "1 KiB"),
+            (10e-6, Kind::Seconds, "10 us"),
+            (2.5e-6, Kind::Seconds, "2.5 us"),
+            (100e-6, Kind::Seconds, "100 us"),
+            (1e9, Kind::BitsPerSecond, "1 Gbit/s"),
+            (0.0, Kind::BitsPerSecond, "0 bit/s"),
+            (0.0, Kind::Seconds, "0 s"),
+            (0.5, Kind::Share, "50%"),
+            (2e6, Kind::PerSecond, "2 M/s"),
+            (10_000.0, Kind::Seconds, "10,000 s"),
+            (f64::NAN, Kind::Seconds, "unknown"),
+        ];
+        for (value, kind, text) in cases {
+            assert_eq!(short(value, kind), text);
+        }
+    }
+
+    #[test]
+    fn powers_of_ten_do_not_slip_a_digit() {
+        for exponent in -9..=3 {
+            let value = 10f64.powi(exponent);
+            let text = significant(value, Kind::Seconds);
+            let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+            assert!(digits.starts_with('1') && digits[1..].chars().all(|c| c == '0'), "{text}");
+        }
+    }
+
+    #[test]
+    fn extreme_numbers_print_without_panic() {
+        for value in [f64::MIN_POSITIVE, f64::MAX, -f64::MAX, 1e-300, 1e300, f64::INFINITY, f64::NEG_INFINITY] {
+            for kind in [Kind::Seconds, Kind::Bytes, Kind::BitsPerSecond, Kind::Share, Kind::SecondsPerByte] {
+                assert!(!significant(value, kind).is_empty());
+                assert!(!short(value, kind).is_empty());
+                assert!(!with_interval(value, -value, value, kind).is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn separators_stand_before_every_three_digits() {
+        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (98_307, "98,307"), (1_234_567, "1,234,567")] {
+            assert_eq!(thousands(n), text);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+# Sourced by test.sh: reads from a part's log how many tests passed, failed and were skipped.
+
+sum() { awk '{ n += $1 } END { print n + 0 }'; }
+
+# count LOG CODE: sets p, f and s.
+#   libtest:      "test result: ok. 3 passed; 0 failed; 1 ignored; ..."
+#   node --test:  "# pass 3", or with another sign where it writes for people
+# A Rust test that can't run here prints "skipped: why" and returns: libtest takes it for passed, this does not.
+# A log without a test runner's lines is one test, judged by its exit code.
+count() {
+  local log=$1 code=$2 said
+  libtest() { grep -E '^test result: ' "$log" | grep -oE "[0-9]+ $1" | sum; }
+  node() { sed -nE "s/^(#|ℹ) $1 ([0-9]+)\$/\2/p" "$log" | sum; }
+  said=$(grep -cE '^skipped: ' "$log")
+  p=$(($(libtest passed) + $(node pass) - said))
+  f=$(($(libtest failed) + $(node fail)))
+  s=$(($(libtest ignored) + $(node skipped) + said))
+  if [ $((p + f + s)) -eq 0 ]; then
+    if [ "$code" -eq 0 ]; then p=1; else f=1; fi
+  elif [ "$code" -ne 0 ] && [ "$f" -eq 0 ]; then
+    f=1 # it broke before or after its tests
+  fi
+}

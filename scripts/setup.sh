@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Installs what is missing for `make run` (setup.sh run) or `make test` (setup.sh test) on Debian 12 or a system like it.
+# Says what it does; does nothing, and needs no root, where nothing is missing. Safe to run again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin"
+
+goal=${1:-run}
+case "$goal" in run | test | bench) ;; *) echo "usage: scripts/setup.sh run|test|bench" >&2; exit 2 ;; esac
+
+have() { command -v "$1" >/dev/null 2>&1; }
+missing=()
+# want PACKAGE TEST...: PACKAGE is missing where TEST fails.
+want() { local package=$1; shift; "$@" >/dev/null 2>&1 || missing+=("$package"); }
+
+# The oldest Rust that builds this, from Cargo.toml.
+oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+new_enough() { # new_enough FOUND OLDEST
+  [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+rust_is_there() {
+  local tool version
+  for tool in cargo rustc; do
+    have "$tool" || return 1
+    version=$("$tool" --version | awk '{print $2}')
+    new_enough "$version" "$oldest" || return 1
+  done
+}
+
+want build-essential have cc
+want ca-certificates test -s /etc/ssl/certs/ca-certificates.crt
+debian_rust=no
+if ! rust_is_there; then
+  # Debian 12's own rustc is too old; rustc-web follows new releases.
+  missing+=(rustc-web cargo-web)
+  debian_rust=yes
+fi
+
+if [ "$goal" = test ]; then
+  if [ "$debian_rust" = yes ] || { [ "$(command -v cargo)" = /usr/bin/cargo ] && dpkg -s cargo-web >/dev/null 2>&1; }; then
+    want rustfmt-web have rustfmt
+    want rust-web-clippy have cargo-clippy
+  fi
+  if [ -f web/package.json ]; then
+    want nodejs have node
+    want npm have npm
+    want chromium have chromium
+  fi
+  want openssh-server have sshd
+  want openssh-client have ssh
+  want iproute2 have ip
+  want netpipe-tcp have NPtcp
+fi
+if [ "$goal" = bench ]; then
+  want netpipe-tcp have NPtcp
+  want sockperf have sockperf
+  want qperf have qperf
+  want iperf3 have iperf3
+  want nuttcp have nuttcp
+fi
+
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "set-up: nothing is missing"
+  exit 0
+fi
+if [ "$(id -u)" != 0 ]; then
+  echo "set-up: missing: ${missing[*]}" >&2
+  echo "Installing takes root; run this, then try again:" >&2
+  echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
+if ! have apt-get; then
+  echo "set-up: missing: ${missing[*]}, and there is no apt-get here; install what corresponds to them" >&2
+  exit 1
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() { "$@" >"$log" 2>&1 || { cat "$log" >&2; echo "set-up: failed: $*" >&2; exit 1; }; }
+export DEBIAN_FRONTEND=noninteractive
+echo "set-up: installing ${missing[*]}"
+quietly apt-get update
+# No service is started by an installation here: the tests run a private sshd of their own.
+if [ -d /usr/sbin ] && [ ! -e /usr/sbin/policy-rc.d ]; then
+  printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+  chmod +x /usr/sbin/policy-rc.d
+  trap 'rm -f "$log" /usr/sbin/policy-rc.d' EXIT
+fi
+quietly apt-get install -y --no-install-recommends "${missing[@]}"
+echo "set-up: done"

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Tests of the scripts: they parse, and they count what they should.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+. scripts/count.sh
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+good=0 bad=0
+is() { # is WHAT FOUND EXPECTED
+  if [ "$2" = "$3" ]; then good=$((good + 1)); else bad=$((bad + 1)); echo "$1: found '$2', expected '$3'"; fi
+}
+counts() { # counts CODE, with the log on standard input
+  cat >"$log"
+  local p f s
+  count "$log" "$1"
+  echo "$p $f $s"
+}
+
+for script in scripts/*.sh .ci/run; do
+  is "$script parses" "$(bash -n "$script" 2>&1)" ""
+done
+is "cargo test is summed over its binaries" "$(counts 101 <<'T'
+test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.10s
+test result: FAILED. 12 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
+T
+)" "15 2 1"
+is "a skip that a test printed is no pass" "$(counts 0 <<'T'
+---- hosts::two stdout ----
+skipped: network namespaces take root
+test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
+T
+)" "2 0 1"
+is "node's runner is read" "$(counts 0 <<'T'
+# tests 7
+# pass 5
+# fail 0
+# skipped 2
+T
+)" "5 0 2"
+is "a part without a runner is one test" "$(counts 0 </dev/null)" "1 0 0"
+is "a part that fails without a runner is one failure" "$(counts 1 </dev/null)" "0 1 0"
+is "a part that breaks after its tests is a failure" "$(counts 101 <<'T'
+test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
+T
+)" "3 1 0"
+is "an unknown goal of the set-up is refused" "$(scripts/setup.sh nonsense >/dev/null 2>&1; echo $?)" 2
+
+echo "test result: scripts. $good passed; $bad failed; 0 ignored"
+[ "$bad" -eq 0 ]

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Every test of the repository, part by part. A part's output goes to a log and is shown where it fails; the last line is
+# the sum over all parts: N passed, N failed, N skipped.
+#
+# Counting: a part that runs a test runner counts its tests; any other part is one test. A Rust test that can't run here
+# prints a line "skipped: why" and returns; it is counted as skipped, not as passed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+. scripts/count.sh
+export PATH="$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin"
+export CARGO_TERM_COLOR=never NO_COLOR=1
+target=${CARGO_TARGET_DIR:-target}
+logs=$target/test-logs
+mkdir -p "$logs"
+passed=0 failed=0 skipped=0
+
+say() { printf '%-28s %s\n' "$1" "$2"; }
+
+skip() { # skip NAME WHY
+  skipped=$((skipped + 1))
+  say "$1" "skipped: $2"
+}
+
+part() { # part NAME COMMAND...
+  local name=$1 log code p f s
+  shift
+  log=$logs/${name//[^a-z0-9]/-}.log
+  local began=$SECONDS
+  "$@" >"$log" 2>&1 </dev/null
+  code=$?
+  count "$log" "$code"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  say "$name" "$p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
+  grep -E '^skipped: ' "$log" | sed 's/^/    /'
+  if [ "$code" -ne 0 ]; then
+    echo "---- $name failed; the end of $log:"
+    grep -nE '^error|panicked at|^not ok|FAILED' "$log" | head -n 40
+    tail -n 80 "$log"
+    echo "----"
+  fi
+  return "$code"
+}
+
+in_web() { (cd web && "$@"); }
+
+# The web part: its own tests, types, and whether the committed bundle is what its sources give.
+web() {
+  if [ ! -f web/package.json ]; then skip web "there is no web/package.json"; return; fi
+  for tool in node npm; do
+    command -v $tool >/dev/null || { skip web "$tool is not installed"; return; }
+  done
+  part "web: npm ci" in_web npm ci --no-audit --no-fund || return
+  local script
+  for script in check bundle:check test test:browser; do
+    if ! in_web node -e 'process.exit(require("./package.json").scripts?.[process.argv[1]] ? 0 : 1)' "$script"; then
+      continue
+    fi
+    if [ "$script" = test:browser ] && ! command -v chromium >/dev/null; then
+      skip "web: $script" "chromium is not installed"
+      continue
+    fi
+    part "web: $script" in_web npm run --silent "$script"
+  done
+}
+
+# The pure crates must build where there is no system at all: nothing in them may reach for I/O or a clock.
+pure() {
+  local libs
+  libs=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)
+  if [ -z "$libs" ] || ! ls "$libs"/libcore-*.rlib >/dev/null 2>&1; then
+    skip "pure crates for wasm" "this Rust has no wasm32-unknown-unknown target"
+    return
+  fi
+  part "pure crates for wasm" cargo build --locked --quiet --target wasm32-unknown-unknown \
+    --target-dir "$target/wasm" -p pipegauge-units -p pipegauge-stats -p pipegauge-model
+}
+
+began=$SECONDS
+scripts/setup.sh test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+
+part "tests of the scripts" scripts/test-scripts.sh
+if command -v rustfmt >/dev/null; then part "cargo fmt" cargo fmt --all --check; else skip "cargo fmt" "rustfmt is not installed"; fi
+if command -v cargo-clippy >/dev/null; then
+  part "cargo clippy" cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+else
+  skip "cargo clippy" "clippy is not installed"
+fi
+# --show-output: a skipped test says why on its standard output.
+part "cargo test" cargo test --workspace --locked --no-fail-fast --quiet -- --show-output
+part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
+  -p pipegauge-transport --lib -- --show-output loom
+pure
+web
+
+echo "logs: $logs; $((SECONDS - began)) s in all"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

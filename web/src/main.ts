@@ -1,0 +1,59 @@
+/** Brings the report's page to life. Without this script the page still shows its figures, warnings and a picture. */
+
+import "./style.css";
+import { read, seriesOf } from "./data";
+import { byId, download, h } from "./dom";
+import { GRAPHS } from "./graphs";
+import { Panel } from "./panel";
+import { copyButtons, points } from "./points";
+import { State } from "./state";
+import { axes, paths, range, theme } from "./toolbar";
+
+/** Width of a graph on paper, in the pixels of a page of about 18 cm. */
+const PAPER = 760;
+
+function start(): void {
+  const page = read(byId("data").textContent ?? "");
+  const state = new State(seriesOf(page));
+  const live = h("p", { class: "say", role: "status", "aria-live": "polite" });
+  let fade = 0;
+  const say = (words: string) => {
+    live.textContent = words;
+    clearTimeout(fade);
+    fade = window.setTimeout(() => (live.textContent = ""), 8000);
+  };
+  document.body.append(live);
+
+  byId("theme").append(theme());
+  byId("tools").append(paths(page, state), range(state), axes(state));
+  const panels = GRAPHS.map((graph) => new Panel(graph, state, say));
+  const graphs = byId("graphs");
+  graphs.replaceChildren(...panels.map((p) => p.root));
+  panels.forEach((p) => p.draw());
+  points(byId("points"), state, say);
+  copyButtons(say);
+
+  page.runs.forEach((run, r) => {
+    const b = h("button", { type: "button", "data-download": r }, page.runs.length > 1 ? `Download run ${run.letter}` : "Download the run");
+    b.addEventListener("click", () => download(run.file, "application/x-ndjson", `${(byId(`raw-${r}`).textContent ?? "").trim()}\n`));
+    byId("downloads").append(b);
+  });
+
+  // On paper nothing can be opened, and ink is dark.
+  const details = () => document.querySelectorAll("details");
+  const open = new Set<HTMLDetailsElement>();
+  window.addEventListener("beforeprint", () => {
+    for (const p of panels) p.draw(PAPER);
+    for (const d of details()) {
+      if (!d.open) open.add(d);
+      d.open = true;
+    }
+  });
+  window.addEventListener("afterprint", () => {
+    for (const p of panels) p.draw();
+    for (const d of open) d.open = false;
+    open.clear();
+  });
+}
+
+start();
