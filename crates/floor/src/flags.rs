@@ -63,9 +63,10 @@ pub(crate) fn parse(args: &[String], allowed: &[u32]) -> Result<Asked, FloorErro
         let value = inline.or_else(|| args.next()).ok_or_else(|| usage(format!("{flag} needs a value")))?;
         match flag {
             "--pattern" => {
-                pattern = Pattern::ALL.into_iter().find(|p| p.name() == value).ok_or_else(|| {
-                    usage(format!("no pattern is named '{value}'; there are: pingpong, stream"))
-                })?;
+                pattern = Pattern::ALL
+                    .into_iter()
+                    .find(|p| p.name() == value)
+                    .ok_or_else(|| usage(format!("no pattern is named '{value}'; there are: pingpong, stream")))?;
             }
             "--size" => size = number(flag, value)?,
             "--repeats" => repeats = Some(number(flag, value)?),

@@ -145,12 +145,12 @@ impl<'a> Memory<'a> {
         }
         let flags = MapFlags::SHARED | MapFlags::POPULATE;
         // SAFETY: a new mapping at an address the kernel chooses; the file has at least this size.
-        let start = unsafe {
-            rustix::mm::mmap(std::ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, flags, file, 0)
-        };
+        let start =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, flags, file, 0) };
         let start = start.map_err(FloorError::io(format!("mapping {size} bytes of shared memory")))?;
-        let start = NonNull::new(start.cast())
-            .ok_or_else(|| FloorError::io("mapping shared memory")(std::io::Error::other("the system gave address 0")))?;
+        let start = NonNull::new(start.cast()).ok_or_else(|| {
+            FloorError::io("mapping shared memory")(std::io::Error::other("the system gave address 0"))
+        })?;
         Ok(Self { start, size, block: plan.size.next_multiple_of(4096), control })
     }
 

@@ -110,7 +110,11 @@ impl Figure {
         let Plan { path, pattern, size, repeats, warmup, spin, pin } = &self.plan;
         let rtt = *pattern == Pattern::PingPong;
         let pinned = pin.map_or("null".to_owned(), |(near, far)| format!("[{near},{far}]"));
-        let half = if rtt { format!(r#","half_rtt_seconds":{:e}"#, self.seconds_per_iteration() / 2.0) } else { String::new() };
+        let half = if rtt {
+            format!(r#","half_rtt_seconds":{:e}"#, self.seconds_per_iteration() / 2.0)
+        } else {
+            String::new()
+        };
         format!(
             r#"{{"path":"{}","pattern":"{}","size":{size},"repeats":{repeats},"warmup":{warmup},"spin":{spin},"pinned":{pinned},"seconds":{:e},"seconds_per_iteration":{:e},"rtt":{rtt}{half},"bits_per_second":{:e}}}"#,
             path.name(),

@@ -36,7 +36,8 @@ fn every_path_and_pattern_gives_a_figure() {
 
 #[test]
 fn the_command_prints_one_json_line() {
-    for (args, rtt) in [("unix --size 64 --repeats 20 --pin none", true), ("tcp --pattern stream --repeats 20 --spin", false)]
+    for (args, rtt) in
+        [("unix --size 64 --repeats 20 --pin none", true), ("tcp --pattern stream --repeats 20 --spin", false)]
     {
         let output = Command::new(EXE).args(args.split(' ')).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

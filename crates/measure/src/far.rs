@@ -12,7 +12,14 @@ const SILENCES: u32 = 3;
 
 /// Runs the far half of `spec` on `link`.
 pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError> {
-    link.visit(OnAnyLink { spec, buffers })
+    let before = link.datagrams().unwrap_or_default();
+    let report = link.visit(OnAnyLink { spec, buffers })?;
+    let after = link.datagrams().unwrap_or_default();
+    Ok(FarReport {
+        reordered: after.reordered.saturating_sub(before.reordered),
+        duplicated: after.duplicated.saturating_sub(before.duplicated),
+        ..report
+    })
 }
 
 struct OnAnyLink<'a> {

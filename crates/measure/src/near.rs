@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use transport::clock::{Clock, Monotonic};
-use transport::{AnyLink, Connector, Link, LinkError, Proof, Semantics, Visit};
+use transport::{AnyLink, Connector, Link, LinkError, Proof, Visit};
 
 use crate::buffers::{Buffers, Slots};
 use crate::content::{self, Writer};
@@ -12,6 +12,9 @@ use crate::{Pattern, SessionError, TrialReport, TrialSpec};
 
 /// Datagrams lost one after another before a trial is given up: the far side is gone, or nothing gets through.
 const LOST_IN_A_ROW: u32 = 10;
+
+/// Late answers thrown away at most in one go: a peer that sends for ever must not hold this side.
+const LATE_MOST: u32 = 10_000;
 
 /// Bytes under way at most in an open loop: beyond, both sides could wait for each other to read.
 const OPEN_LOOP_WINDOW: u64 = 256 * 1024;
@@ -59,9 +62,12 @@ pub fn run<L: Link, C: Clock>(
         moving,
         writer: if spec.pattern == Pattern::PingPong { Writer::Near } else { Writer::Far },
     };
+    if !capabilities.reliable && spec.pattern != Pattern::Stream {
+        loops.drain(&mut into)?;
+    }
     match (spec.pattern, spec.rate) {
         (Pattern::PingPong | Pattern::Request, Some(rate)) => loops.open_loop(&mut out, &mut into, rate),
-        (Pattern::Stream, _) => loops.stream(&mut out, capabilities.semantics),
+        (Pattern::Stream, _) => loops.stream(&mut out),
         _ => loops.closed(&mut out, &mut into),
     }
 }
@@ -105,6 +111,16 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         }
     }
 
+    /// Throws away answers that come after they were given up, so that they aren't taken for the next one's.
+    fn drain(&mut self, into: &mut Slots<'_>) -> Result<(), LinkError> {
+        for _ in 0..LATE_MOST {
+            if !self.link.ready(Duration::ZERO)? || self.link.recv(into.slot()).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn closed(&mut self, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<TrialReport, SessionError> {
         if self.spec.check {
             return self.checked(out, into);
@@ -125,6 +141,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             for _ in 0..now_many {
                 if let Err(e) = self.once(out, into) {
                     self.survived(Err(e), &mut in_a_row)?;
+                    self.drain(into)?;
                     whole = false;
                 } else {
                     in_a_row = 0;
@@ -258,7 +275,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         Ok(self.report(samples, end.saturating_sub(begun)))
     }
 
-    fn stream(&mut self, out: &mut Slots<'_>, _semantics: Semantics) -> Result<TrialReport, SessionError> {
+    fn stream(&mut self, out: &mut Slots<'_>) -> Result<TrialReport, SessionError> {
         let spec = self.spec;
         let mut start = self.clock.now();
         for i in 0..spec.warmup + spec.repeats {
@@ -276,8 +293,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         Ok(TrialReport { repeats: spec.repeats, seconds: took as f64 * 1e-9, ..TrialReport::default() })
     }
 
-    /// Counts a loss and goes on; anything else ends the trial. After a loss, answers that come too late are thrown away,
-    /// so that they aren't taken for the next one's.
+    /// Counts a loss and goes on; anything else ends the trial.
     fn survived(&mut self, outcome: Result<(), LinkError>, in_a_row: &mut u32) -> Result<(), SessionError> {
         match outcome {
             Ok(()) => {
@@ -323,11 +339,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
 }
 
 /// Connect, request, response, close, once an iteration (or on schedule, with a rate).
-pub fn transactions(
-    connector: &mut Connector,
-    proof: &Proof,
-    spec: &TrialSpec,
-) -> Result<TrialReport, SessionError> {
+pub fn transactions(connector: &mut Connector, proof: &Proof, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
     transact(&Monotonic, spec, |request, response| connector.transaction(proof, request, response))
 }
 

@@ -86,9 +86,19 @@ fn a_stream_reaches_the_rate_that_headers_leave() {
         let packets = p.size.div_ceil(theory.packet).max(1);
         let goodput = theory.rate * p.size as f64 / (packets * theory.header + p.size) as f64;
         // Within a packet: the first byte's time is not the whole packet's.
-        assert!((p.figures.throughput / goodput - 1.0).abs() < 0.35, "{} B: {} of {goodput}", p.size, p.figures.throughput);
+        assert!(
+            (p.figures.throughput / goodput - 1.0).abs() < 0.35,
+            "{} B: {} of {goodput}",
+            p.size,
+            p.figures.throughput
+        );
         if p.size > 100_000 {
-            assert!((p.figures.throughput / goodput - 1.0).abs() < 0.02, "{} B: {} of {goodput}", p.size, p.figures.throughput);
+            assert!(
+                (p.figures.throughput / goodput - 1.0).abs() < 0.02,
+                "{} B: {} of {goodput}",
+                p.size,
+                p.figures.throughput
+            );
         }
     }
 }

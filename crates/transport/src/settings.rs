@@ -52,6 +52,10 @@ pub struct Settings {
     pub fault: Option<crate::decorate::Fault>,
     /// Rate and delay shaping on the near side.
     pub shape: Option<crate::decorate::Shape>,
+    /// Where every operation of the near side's links is written down. A debugging aid of this side alone: neither
+    /// recorded nor sent.
+    #[serde(skip)]
+    pub trace: Option<std::path::PathBuf>,
 }
 
 impl Default for Settings {
@@ -68,6 +72,7 @@ impl Default for Settings {
             theory: crate::theory::Theory::default(),
             fault: None,
             shape: None,
+            trace: None,
         }
     }
 }

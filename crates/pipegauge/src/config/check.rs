@@ -99,6 +99,7 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
 fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
     const SOCKETS: [Kind; 4] = [Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp];
     const IP: [Kind; 2] = [Kind::Tcp, Kind::Udp];
+    let two_ended: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended).collect();
     let given = [
         ("--mss", flags.mss.is_some(), &[Kind::Tcp][..]),
         ("--congestion", flags.congestion.is_some(), &[Kind::Tcp][..]),
@@ -108,6 +109,9 @@ fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
         ("-4", flags.ipv4, &IP[..]),
         ("-6", flags.ipv6, &IP[..]),
         ("--theory", flags.theory.is_some(), &[Kind::Theory][..]),
+        ("--fault", flags.fault.is_some(), &two_ended[..]),
+        ("--shape", flags.shape.is_some(), &two_ended[..]),
+        ("--trace", flags.trace.is_some(), &two_ended[..]),
     ];
     for (flag, set, kinds) in given {
         if set && !plan.transports.iter().any(|k| kinds.contains(k)) {
@@ -118,10 +122,23 @@ fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
             );
         }
     }
+    if flags.trace.is_some() && plan.transports.iter().filter(|k| two_ended.contains(k)).count() > 1 {
+        bail!("--trace follows one path: its lines don't say which; name one transport");
+    }
     if plan.settings.mss.is_some_and(|m| !(88..=65_495).contains(&m)) {
         bail!("--mss: a TCP segment carries 88 to 65495 bytes");
     }
     Ok(())
+}
+
+/// Says which transports a decorator passes by: those that play both ends in one process.
+pub fn undecorated(plan: &Plan) -> Vec<String> {
+    let set = &plan.settings;
+    if set.fault.is_none() && set.shape.is_none() && set.trace.is_none() {
+        return Vec::new();
+    }
+    let alone = plan.transports.iter().filter(|k| !k.capabilities().two_ended);
+    alone.map(|k| format!("{k} is one process: --fault, --shape and --trace pass it by")).collect()
 }
 
 fn carries(kind: Kind, can: &Capabilities, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {

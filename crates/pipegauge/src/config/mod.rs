@@ -54,6 +54,7 @@ impl RunConfig {
         let far = far::resolve(flags)?;
         let plan = plan(flags, transports, &far, &mut notes)?;
         check::plan(&plan, flags, &far)?;
+        notes.extend(check::undecorated(&plan));
         check::available(&plan.transports)?;
         let output = flags.output.clone().unwrap_or_else(|| default_output(now));
         let html = match (&flags.html, flags.no_html) {
@@ -175,6 +176,7 @@ fn settings(flags: &RunFlags) -> Result<Settings> {
         theory: flags.theory.clone().unwrap_or(defaults.theory),
         fault: flags.fault.clone(),
         shape: flags.shape.clone(),
+        trace: flags.trace.clone(),
         ..defaults
     })
 }

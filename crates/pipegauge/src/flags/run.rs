@@ -223,6 +223,10 @@ pub struct RunFlags {
     #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Shape>, help_heading = "What if")]
     pub shape: Option<Shape>,
 
+    /// Write down every operation of this side's link, a JSON line each (don't believe figures taken under trace)
+    #[arg(long, value_name = "FILE", help_heading = "What if")]
+    pub trace: Option<PathBuf>,
+
     /// The run file [default: pipegauge-TIME.run.jsonl here]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,

@@ -83,6 +83,12 @@ fn a_run_is_shown_plotted_and_exported_in_every_format() {
         assert_eq!(said.code(), 0, "{said}");
         assert!(said.out.contains(holds), "{format}: {}", said.out);
     }
+}
+
+#[test]
+fn parquet_is_written_or_said_how_to_build_in() {
+    let dir = Scratch::new();
+    dir.measure("a.run.jsonl", &["memcpy"]);
     let said = dir.run(&["export", "a.run.jsonl", "--format", "parquet", "-o", "x.parquet"]);
     if !cfg!(feature = "parquet") {
         said.refuses(&["Parquet", "--features parquet"]);
@@ -92,6 +98,7 @@ fn a_run_is_shown_plotted_and_exported_in_every_format() {
     assert_eq!(said.code(), 0, "{said}");
     let parquet = fs::read(dir.path("x.parquet")).unwrap();
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    dir.run(&["export", "a.run.jsonl", "--format", "parquet", "--json"]).refuses(&["-o"]);
 }
 
 #[test]

@@ -57,6 +57,8 @@ fn an_open_loop_needs_a_pattern_with_answers() {
 fn flags_that_change_nothing_are_refused_not_passed_over() {
     refused(&["shm", "--mss", "1400"], &["--mss", "tcp"]);
     refused(&["unix", "-6"], &["-6", "tcp"]);
+    refused(&["memcpy", "--fault", "drop=1%"], &["--fault", "tcp"]);
+    refused(&["tcp", "shm", "--trace", "x"], &["--trace", "one"]);
     refused(&["tcp", "--burst", "10"], &["--burst", "--pattern burst"]);
     refused(&["tcp", "--response", "10"], &["--response", "request"]);
     refused(&["tcp", "--schedule", "netpipe", "--step", "64"], &["netpipe", "--step"]);

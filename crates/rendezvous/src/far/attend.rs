@@ -28,7 +28,7 @@ pub(crate) fn attend<W: Work>(
     stop: &Arc<AtomicBool>,
 ) -> Result<(), MeetError> {
     let until = Instant::now() + terms.limits.time();
-    let rules = Rules { stop: Arc::clone(stop), grace: 0, until: Some(until) };
+    let rules = Rules { stop: Arc::clone(stop), grace: 0, until: Some(until), last_resort: terms.last_resort };
     let watch = Watch::over(channel.socket(), rules)?;
     let mut attendant = Attendant { channel, keys, terms, work, watch, until, open: None, last: 0 };
     let outcome = attendant.run();

@@ -31,11 +31,13 @@ pub(crate) trait Work {
     fn close(&mut self);
 }
 
-/// What a far side allows, and on which CPU it runs.
+/// What a far side allows, on which CPU it runs, and how it ends at the latest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
     pub limits: Limits,
     pub pin: Pin,
+    /// What ends this process where nothing else ends a trial; none where the process has other things to do.
+    pub last_resort: Option<fn()>,
 }
 
 /// On which CPU the far side runs.

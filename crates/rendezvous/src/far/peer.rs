@@ -52,7 +52,7 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
     let gate = Gate::new(Secret::of(secret), false);
-    let terms = Terms { limits: launch.limits, pin };
+    let terms = Terms { limits: launch.limits, pin, last_resort: Some(|| std::process::exit(2)) };
     let mut outcome = Ok(());
     house::run(House { listener, identity, gate, terms, work: Path::new, stop }, Some(CONNECTS), &mut |seen| {
         let Seen::Ended(_, how) = seen else { return false };

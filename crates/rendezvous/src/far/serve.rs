@@ -84,7 +84,7 @@ pub(crate) fn serve_with<W: Work + 'static>(
     let secret = Secret::fresh()?;
     let key = Key { pin: identity.pin, secret: secret.clone() };
     let gate = Gate::new(secret, options.keep);
-    let terms = Terms { limits: options.limits, pin: Pin::Choose };
+    let terms = Terms { limits: options.limits, pin: Pin::Choose, last_resort: None };
     announce(ServeEvent::Listening { addr, key });
     let mut only = Ok(());
     let (mut second, mut told) = (Instant::now(), 0);

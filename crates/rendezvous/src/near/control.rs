@@ -53,7 +53,8 @@ impl Control {
         let patience = seconds(settings.patience, Duration::from_secs(10));
         let losses = seconds(LOSSES * settings.loss_timeout, Duration::ZERO);
         let grace = GRACE.saturating_add(u32::try_from(losses.as_millis() / 100).unwrap_or(u32::MAX));
-        let watch = Watch::over(channel.socket(), Rules { stop: Arc::clone(stop), grace, until: None })?;
+        let watch =
+            Watch::over(channel.socket(), Rules { stop: Arc::clone(stop), grace, until: None, last_resort: None })?;
         Ok(Self { channel, keys, watch, number: 0, patience, losses, broken: None, stop: Arc::clone(stop) })
     }
 
@@ -66,6 +67,11 @@ impl Control {
     pub(crate) fn same_host(&self) -> bool {
         let canonical = |ip: IpAddr| ip.to_canonical();
         canonical(self.channel.peer.ip()) == canonical(self.channel.local.ip()) || self.channel.peer.ip().is_loopback()
+    }
+
+    /// Whether the conversation broke down: the far side will not hear a goodbye.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.is_some()
     }
 
     /// A patience for data connections: ends too when the far side goes away or breaks off.

@@ -22,6 +22,8 @@ pub(crate) struct Launched {
     child: Child,
     name: String,
     last_words: LastWords,
+    /// How long it may take to end by itself.
+    grace: Duration,
     /// Held open: a far process must never find nobody behind its standard output.
     stdout: ChildStdout,
 }
@@ -54,7 +56,7 @@ impl Launched {
         let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(launching(std::io::Error::other("its standard streams are missing")));
         };
-        let mut far = Self { child, name, last_words: LastWords::of(stderr), stdout };
+        let mut far = Self { child, name, last_words: LastWords::of(stderr), grace: Duration::from_secs(1), stdout };
         let secret = Secret::fresh()?;
         let launch = Launch {
             speaker: Speaker::here(),
@@ -148,9 +150,14 @@ impl Launched {
         }
     }
 
+    /// It no longer listens: [`Launched::end`] need not wait for it.
+    pub(crate) fn give_up(&mut self) {
+        self.grace = Duration::ZERO;
+    }
+
     /// Waits for its end, which the end of the control connection brings about; kills it if it does not come.
     pub(crate) fn end(&mut self) {
-        if self.wait(Duration::from_secs(1)).is_none() {
+        if self.wait(self.grace).is_none() {
             // By its process id, and only while it has not been reaped: nobody else can be hit.
             let _ = self.child.kill();
             let _ = self.wait(Duration::from_secs(2));

@@ -102,3 +102,13 @@ impl Meeting {
         self.launched.as_mut().map(Launched::how_it_ended).unwrap_or_default()
     }
 }
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        if let Some(far) = &mut self.launched
+            && self.control.is_broken()
+        {
+            far.give_up();
+        }
+    }
+}

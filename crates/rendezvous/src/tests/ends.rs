@@ -103,6 +103,15 @@ fn a_far_side_stopped_and_continued_goes_on() {
     assert_eq!(session.trial(&spec(7)).unwrap().repeats, 17);
 }
 
+/// Raises `stop` a moment from now.
+fn stop_soon(stop: &Arc<AtomicBool>) -> JoinHandle<()> {
+    let stop = Arc::clone(stop);
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        stop.store(true, Ordering::Relaxed);
+    })
+}
+
 #[test]
 fn interrupting_the_near_side_ends_the_far_one() {
     let programs = Programs::new();
@@ -110,19 +119,28 @@ fn interrupting_the_near_side_ends_the_far_one() {
         let stop = no_stop();
         let mut session = opened(&programs, kind, |_| (), &stop);
         let far = session.far_pid().unwrap();
-        let later = std::thread::spawn({
-            let stop = Arc::clone(&stop);
-            move || {
-                std::thread::sleep(Duration::from_millis(100));
-                stop.store(true, Ordering::Relaxed);
+        let later = stop_soon(&stop);
+        let e = loop {
+            if let Err(e) = session.trial(&TrialSpec { repeats: 1000, ..spec(7) }) {
+                break e;
             }
-        });
-        assert!(matches!(session.trial(&endless()), Err(SessionError::Interrupted)), "{kind}");
+        };
+        assert!(matches!(e, SessionError::Interrupted), "{kind}: {e}");
         later.join().unwrap();
         session.close();
         assert!(is_gone(far), "{kind}: the far side is left over");
         assert!(matches!(session.open(1), Err(SessionError::Interrupted)), "{kind}");
     }
+}
+
+#[test]
+fn a_trial_that_never_waits_is_interrupted_too() {
+    let programs = Programs::new();
+    let stop = no_stop();
+    let mut session = opened(&programs, Kind::Tcp, |_| (), &stop);
+    let later = stop_soon(&stop);
+    assert!(matches!(session.trial(&endless()), Err(SessionError::Interrupted)));
+    later.join().unwrap();
 }
 
 #[test]

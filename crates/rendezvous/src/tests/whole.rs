@@ -127,9 +127,7 @@ fn each_block_has_a_fresh_process_and_the_old_one_is_gone() {
     let mut session = programs.session(plan(&[Kind::Unix], Pattern::PingPong), &no_stop());
     let mut seen = Vec::new();
     for block in 0..3 {
-        let t=Instant::now();
         session.open(block).unwrap();
-        eprintln!("OPEN {:?}", t.elapsed());
         session.trial(&a_trial(Pattern::PingPong, 100)).unwrap();
         seen.push(session.far_pid().unwrap());
         assert!(Path::new(&format!("/proc/{}", seen[block as usize])).exists());

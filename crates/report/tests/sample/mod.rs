@@ -186,15 +186,14 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
     let median = seconds(m, size) * (1.0 + 0.012 * noise.next());
     let half = 0.008 + 0.02 * noise.next().abs();
     let time = if m.kind == Kind::Memcpy { TimeKind::Copy } else { TimeKind::HalfRoundTrip };
-    let twice = if time == TimeKind::Copy { 1.0 } else { 2.0 };
     let trial = |block: u32, noise: &mut Noise| {
         let one = median * (1.0 + half * noise.next());
         let repeats = (0.002 / one).clamp(3.0, 1e5) as u64;
         let report = TrialReport {
             repeats,
-            seconds: one * twice * repeats as f64,
-            histogram: vec![((one * twice * 1e9) as u64, repeats)],
-            median: one * twice,
+            seconds: one * 2.0 * repeats as f64,
+            histogram: vec![((one * 2.0 * 1e9) as u64, repeats)],
+            median: one * 2.0,
             ..TrialReport::default()
         };
         let at = f64::from(block) * 2.1 + 0.01;

@@ -15,6 +15,7 @@ mod shaped;
 mod sleeping;
 #[cfg(test)]
 mod testing;
+mod trace_file;
 mod traced;
 
 use schemars::JsonSchema;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use faulty::{FaultCounts, Faulty};
 pub use shaped::Shaped;
 pub use sleeping::Sleeping;
+pub use trace_file::TraceFile;
 pub use traced::{TraceLine, Traced};
 
 /// Faults to inject on the near side's sends (and, for `stall`, its receives). Shares are 0 to 1.

@@ -8,9 +8,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::idle::{BRIEF, Idle, Kernel, home};
 use super::map::{Map, Shared};
 use super::ring::{BadIndex, Consumer, Piece, Producer};
+use super::slot::{INLINE, Said};
 use super::sync::Ordering;
 use crate::patience::LOOK;
 use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait};
+
+/// Looks for a small block before the wait becomes one that can end otherwise. About a microsecond.
+const CLOSE_LOOKS: u32 = 1024;
 
 /// What shared-memory links can do.
 pub fn capabilities() -> Capabilities {
@@ -138,10 +142,10 @@ impl Shm {
         let peer = 1 - self.me;
         let lane = &self.map.shared().lanes[peer];
         let Some(said) = self.rx.look(lane) else { return Ok(None) };
-        if said.left != rest.len() as u64 {
+        if said.left != Said::left(rest.len()) {
             return Err(mismatch(said.left, rest.len()));
         }
-        let piece = self.rx.piece(rest.len());
+        let piece = self.rx.piece(said, rest.len());
         match piece {
             Piece::Slot(_) => self.rx.read(lane, rest),
             Piece::Data { at, len } => self.map.get(peer, at, &mut rest[..len]),
@@ -256,6 +260,15 @@ impl Link for Shm {
     #[inline]
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         self.open("receiving")?;
+        // A small block is most likely the answer to what was just sent, or one of many: look for it here, closely, before
+        // waiting in earnest.
+        if block.len() <= INLINE {
+            for _ in 0..CLOSE_LOOKS {
+                if self.pull(block)?.is_some() {
+                    return Ok(());
+                }
+            }
+        }
         let mut got = 0;
         loop {
             match self.pull(&mut block[got..])? {
@@ -338,6 +351,6 @@ fn broken(bad: BadIndex) -> LinkError {
 }
 
 #[cold]
-fn mismatch(left: u64, expected: usize) -> LinkError {
+fn mismatch(left: u32, expected: usize) -> LinkError {
     LinkError::Protocol(format!("a message of {left} bytes came where one of {expected} bytes was expected"))
 }

@@ -105,8 +105,8 @@ impl End {
                 None => self.pause(|| self.rx.look(lane).is_some()),
             }
         };
-        assert_eq!(said.left, len as u64);
-        let piece = self.rx.piece(len);
+        assert_eq!(said.left, len as u32);
+        let piece = self.rx.piece(said, len);
         match piece {
             Piece::Slot(_) => {
                 let mut got = [0; INLINE];
