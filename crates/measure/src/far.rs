@@ -201,7 +201,8 @@ impl<L: Link> Side<'_, L> {
                 self.link.recv(block)
             };
             if let Err(e) = outcome {
-                if self.over(e)? {
+                // A stream doesn't pause: one silence after the first block is its end.
+                if self.over(e)? || self.report.received > 0 {
                     break;
                 }
                 continue;

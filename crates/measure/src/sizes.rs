@@ -46,22 +46,34 @@ pub fn filled(sizes: &[u64]) -> Vec<u64> {
     all
 }
 
-/// The sizes that a plan starts from, ascending, none above `most` (the transport's limit).
+/// Seconds of the budget that a size needs to be visited by every block at all.
+const A_SIZE: f64 = 0.016;
+
+/// The sizes that a plan starts from, ascending, none above `most` (the transport's limit). A short budget takes fewer:
+/// a size that few blocks visit says little.
 pub fn planned(plan: &Plan, most: u64) -> Vec<u64> {
     let to = plan.to.min(most);
     let mut sizes = match (&plan.sizes, plan.step) {
         (Some(sizes), _) => sizes.clone(),
         (None, Some(step)) => (plan.from..=to).step_by(step.max(1) as usize).collect(),
         (None, None) => {
-            let mut paper: Vec<u64> = netpipe(plan.from, to, plan.perturb).into_iter().map(|s| s.size).collect();
-            paper.push(to);
-            paper.retain(|s| (plan.from..=to).contains(s));
-            paper.sort_unstable();
-            paper.dedup();
-            filled(&paper)
+            let choices = [filled(&paper(plan, to, plan.perturb)), filled(&paper(plan, to, 0)), paper(plan, to, 0)];
+            let afford = (plan.budget / A_SIZE) as usize;
+            let smallest = choices[2].clone();
+            choices.into_iter().find(|sizes| sizes.len() <= afford).unwrap_or(smallest)
         }
     };
     sizes.retain(|s| *s <= most);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// The paper's sizes within the plan's range, and its end.
+fn paper(plan: &Plan, to: u64, perturb: u64) -> Vec<u64> {
+    let mut sizes: Vec<u64> = netpipe(plan.from, to, perturb).into_iter().map(|s| s.size).collect();
+    sizes.push(to);
+    sizes.retain(|s| (plan.from..=to).contains(s));
     sizes.sort_unstable();
     sizes.dedup();
     sizes

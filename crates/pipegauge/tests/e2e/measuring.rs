@@ -1,6 +1,6 @@
 //! The main job: every path and every pattern, between real processes.
 
-use super::support::{Running, SHORT, SHORT_LOUD, Scratch, all_end, far_processes, json, until};
+use super::support::{Running, SHORT, SHORT_LOUD, Scratch, all_end, json, under_way};
 
 fn points(doc: &serde_json::Value, transport: &str) -> Vec<serde_json::Value> {
     let paths = doc["paths"].as_array().expect("paths");
@@ -195,13 +195,11 @@ fn a_budget_ends_a_run_that_never_gets_precise_enough() {
 #[test]
 fn the_far_side_is_another_process_and_ends_with_the_run() {
     let dir = Scratch::new();
-    let mut args = vec!["run", "tcp"];
-    args.extend(SHORT);
-    let run = Running::start(dir.command(&args));
-    let far = until("a far process", || {
-        let found = far_processes(run.pid());
-        (!found.is_empty()).then_some(found)
-    });
-    assert!(run.end().measured());
-    all_end(&far);
+    let args =
+        ["run", "tcp", "--sizes", "64", "--perturb", "0", "--budget", "3s", "--precision", "0.001%", "--pin", "none"];
+    let mut run = Running::start(dir.command(&[&args[..], &["--no-html", "-o", "x.run.jsonl"]].concat()));
+    let far = under_way(&mut run, &dir.path("x.run.jsonl"));
+    let said = run.end();
+    assert!(said.measured(), "{said}");
+    all_end(&[far]);
 }

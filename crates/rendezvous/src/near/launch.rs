@@ -120,6 +120,7 @@ impl Launched {
     }
 
     fn not_ready(&mut self, what: &str) -> MeetError {
+        self.give_up();
         MeetError::NotReady { program: self.name.clone(), found: format!("{what}{}", self.how_it_ended()) }
     }
 

@@ -3,14 +3,12 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-use super::idle::{BRIEF, Idle, Kernel, home};
-use super::map::{Map, Shared};
-use super::ring::{BadIndex, Consumer, Piece, Producer};
+use super::map::Map;
+use super::place::Piece;
+use super::ring::{BadIndex, Consumer, Producer};
 use super::slot::{INLINE, Said};
 use super::sync::Ordering;
-use crate::patience::LOOK;
+use super::wait::Want;
 use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait};
 
 /// Looks for a small block before the wait becomes one that can end otherwise. About a microsecond.
@@ -48,31 +46,23 @@ pub fn availability() -> Result<(), String> {
 /// on which an operation failed half-way (interrupted, stalled) is out of step: further receives end with a `Protocol`
 /// error.
 pub struct Shm {
-    map: Map,
+    pub(super) map: Map,
     /// This side's number: 0 the creator, 1 the attacher.
-    me: usize,
-    tx: Producer,
-    rx: Consumer,
-    blocking: bool,
+    pub(super) me: usize,
+    pub(super) tx: Producer,
+    pub(super) rx: Consumer,
+    pub(super) blocking: bool,
     /// Both sides may run on one CPU only, and it is the same one.
-    crowded: bool,
+    pub(super) crowded: bool,
     closed: bool,
-    patience: Patience,
-    alive: Option<OwnedFd>,
+    pub(super) patience: Patience,
+    pub(super) alive: Option<OwnedFd>,
 }
 
 impl std::fmt::Debug for Shm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shm").field("me", &self.me).field("wait", &self.wait()).finish_non_exhaustive()
     }
-}
-
-/// What a wait waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Want {
-    Message,
-    Space,
-    Either,
 }
 
 impl Shm {
@@ -158,78 +148,6 @@ impl Shm {
         Ok(Some(piece.len()))
     }
 
-    #[inline(always)]
-    fn tell_peer(&self) {
-        // A peer that spins never sleeps: no fence, no look.
-        if self.blocking {
-            self.map.shared().sides[1 - self.me].bell.ring(&Kernel { limit: LOOK });
-        }
-    }
-
-    /// Whether what is wanted may be there: something changed since this side last looked.
-    #[inline(always)]
-    fn wanted(&self, want: Want) -> bool {
-        let Shared { lanes, .. } = self.map.shared();
-        (want != Want::Space && self.rx.look(&lanes[1 - self.me]).is_some())
-            || (want != Want::Message && self.tx.news(&lanes[self.me]))
-    }
-
-    /// Waits until something wanted may be there, or until `until` (false).
-    #[cold]
-    #[inline(never)]
-    fn await_news(&mut self, want: Want, until: Option<Instant>, doing: &'static str) -> Result<bool, LinkError> {
-        let mut idle = Idle::default();
-        loop {
-            for _ in 0..Idle::polls(self.crowded) {
-                if self.wanted(want) {
-                    return Ok(true);
-                }
-                // The sender waits for many slots at once: a breath between two looks leaves the line to the receiver.
-                if want == Want::Space {
-                    std::hint::spin_loop();
-                }
-            }
-            let due = idle.round(self.crowded);
-            if until.is_some_and(|until| due.now >= until) {
-                return Ok(self.wanted(want));
-            }
-            if due.care {
-                self.patience.check(due.since, doing)?;
-                self.find_home();
-            }
-            // Order matters: what the peer sent before it closed or died is still there to receive.
-            if (self.peer_closed() || (due.care && self.peer_died())) && !self.wanted(want) {
-                return Err(LinkError::Closed { doing });
-            }
-            if self.blocking && (self.crowded || due.now.duration_since(due.since) >= BRIEF) {
-                let limit = until.map_or(LOOK, |until| LOOK.min(until.saturating_duration_since(due.now)));
-                self.map.shared().sides[self.me]
-                    .bell
-                    .sleep(&Kernel { limit }, || self.wanted(want) || self.peer_closed());
-            }
-        }
-    }
-
-    fn peer_closed(&self) -> bool {
-        self.map.shared().sides[1 - self.me].closed.load(Ordering::Acquire) != 0
-    }
-
-    fn peer_died(&self) -> bool {
-        let Some(alive) = &self.alive else { return false };
-        let mut fds = [PollFd::new(alive, PollFlags::RDHUP)];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        poll(&mut fds, Some(&now)).is_ok_and(|found| found > 0)
-    }
-
-    /// Publishes where this side runs and learns whether the peer must run on the same CPU. Again from time to time, as a
-    /// thread may be pinned after its link was made.
-    fn find_home(&mut self) {
-        let home = home();
-        let sides = &self.map.shared().sides;
-        sides[self.me].home.store(home, Ordering::Relaxed);
-        self.crowded = home != 0 && sides[1 - self.me].home.load(Ordering::Relaxed) == home;
-    }
-
     fn open(&self, doing: &'static str) -> Result<(), LinkError> {
         if self.closed { Err(LinkError::Closed { doing }) } else { Ok(()) }
     }
@@ -311,10 +229,22 @@ impl Link for Shm {
 
     fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
         self.open("waiting")?;
-        if self.wanted(Want::Message) || wait.is_zero() {
-            return Ok(self.wanted(Want::Message));
+        if self.wanted(Want::Message) {
+            return Ok(true);
         }
-        self.await_news(Want::Message, Some(Instant::now() + wait), "waiting")
+        if wait.is_zero() {
+            // What was sent before the close counts.
+            let closed = self.peer_closed();
+            return if self.wanted(Want::Message) {
+                Ok(true)
+            } else if closed {
+                Err(LinkError::Closed { doing: "waiting" })
+            } else {
+                Ok(false)
+            };
+        }
+        // A time too far to be told is none.
+        self.await_news(Want::Message, Instant::now().checked_add(wait), "waiting")
     }
 
     fn close(&mut self) -> Result<(), LinkError> {

@@ -11,7 +11,8 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 
 use super::bell::Bell;
-use super::ring::{CHUNK, DATA, Lane, SLOTS};
+use super::place::{CHUNK, DATA, SLOTS};
+use super::ring::Lane;
 use super::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::LinkError;
 

@@ -7,7 +7,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Condvar, Mutex};
 
 use super::bell::{Bell, Futex};
-use super::ring::{Consumer, DATA, Lane, Piece, Producer};
+use super::place::{DATA, Piece};
+use super::ring::{Consumer, Lane, Producer};
 use super::slot::INLINE;
 use super::sync::{AtomicU32, Ordering};
 

@@ -13,20 +13,12 @@
 //! one 45%; with 4 slots only, a stream of small messages was 2.6 times slower. Slots that are skipped count as held by
 //! the message that skips them, so the order in which memory is freed stays the order of the messages.
 
-use super::slot::{INLINE, Said, Slot};
+use super::place::{DATA, Piece, Place, SLOTS};
+use super::slot::{Said, Slot};
 use super::sync::{AtomicU64, Ordering};
 
-/// Slots of a lane: messages under way in one direction.
-pub(super) const SLOTS: u32 = if cfg!(loom) { 3 } else { 64 };
-/// Bytes of a direction's data ring.
-pub(super) const DATA: usize = if cfg!(loom) { 3 * LINE } else { 1 << 20 };
-/// Largest piece of a block announced at once, bytes. Between CPUs of one cache 16 and 32 KiB do alike; between distant
-/// ones 16 KiB made streams of large blocks a quarter slower, 8 KiB twice as slow, and 64 KiB a 64 KiB ping-pong a third.
-pub(super) const CHUNK: usize = if cfg!(loom) { LINE } else { 32 << 10 };
 /// Slots that a conversation uses.
 const WARM_SLOTS: u32 = if cfg!(loom) { 2 } else { 4 };
-/// Pieces start on multiples of this, bytes: a cache line.
-const LINE: usize = 64;
 /// Small messages that the consumer may have taken without saying so in `freed`. Less than the lane, or the producer could
 /// wait for ever; more than one, so that the line of `freed` does not move between the CPUs with each message.
 const UNTOLD: u64 = (SLOTS as u64).div_ceil(4);
@@ -44,6 +36,11 @@ pub(super) struct Lane {
 struct Freed(AtomicU64);
 
 impl Lane {
+    #[inline(always)]
+    fn slot(&self, place: Place) -> &Slot {
+        &self.slots[(place.slot % SLOTS) as usize]
+    }
+
     #[cfg(loom)]
     pub(super) fn new() -> Self {
         Self { freed: Freed(AtomicU64::new(0)), slots: std::array::from_fn(|_| Slot::new()) }
@@ -57,68 +54,6 @@ pub(super) struct BadIndex {
     pub(super) claimed: u64,
     /// Messages sent so far.
     pub(super) sent: u64,
-}
-
-/// Where a piece of a block lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece {
-    /// In the slot: the whole rest of the block.
-    Slot(usize),
-    /// In the data ring: `len` bytes from `at`; always within [`DATA`].
-    Data {
-        /// First byte.
-        at: usize,
-        /// Bytes.
-        len: usize,
-    },
-}
-
-impl Piece {
-    /// Bytes of the block in this piece.
-    #[inline(always)]
-    pub(super) fn len(self) -> usize {
-        match self {
-            Piece::Slot(len) | Piece::Data { len, .. } => len,
-        }
-    }
-
-    /// Bytes of the data ring that it takes.
-    #[inline(always)]
-    fn room(self) -> usize {
-        match self {
-            Piece::Slot(_) => 0,
-            Piece::Data { len, .. } => len.next_multiple_of(LINE),
-        }
-    }
-}
-
-/// A side's place in lane and data ring; both sides move it by the same rule.
-#[derive(Debug, Clone, Copy, Default)]
-struct Place {
-    slot: u32,
-    data: usize,
-}
-
-impl Place {
-    /// The next piece of a block of which `left` bytes are left.
-    #[inline(always)]
-    fn piece(self, left: usize) -> Piece {
-        if left <= INLINE {
-            return Piece::Slot(left);
-        }
-        Piece::Data { at: self.data, len: left.min(CHUNK).min(DATA - self.data) }
-    }
-
-    #[inline(always)]
-    fn slot(self, lane: &Lane) -> &Slot {
-        &lane.slots[(self.slot % SLOTS) as usize]
-    }
-
-    #[inline(always)]
-    fn pass(&mut self, piece: Piece, slots_back: bool) {
-        self.slot = if slots_back { 0 } else { (self.slot + 1) % SLOTS };
-        self.data = (self.data + piece.room()) % DATA;
-    }
 }
 
 /// What a message under way keeps from being used.
@@ -227,7 +162,7 @@ impl Producer {
         let slot = self.place.slot;
         let data_back = self.answered();
         let slots_back = data_back && slot + 1 >= WARM_SLOTS;
-        let to = self.place.slot(lane);
+        let to = lane.slot(self.place);
         if let Piece::Slot(_) = piece {
             to.write(bytes);
         }
@@ -265,7 +200,7 @@ impl Consumer {
     /// What the next message says, if one is there.
     #[inline(always)]
     pub(super) fn look(&self, lane: &Lane) -> Option<Said> {
-        self.place.slot(lane).look(self.next)
+        lane.slot(self.place).look(self.next)
     }
 
     /// Where the next piece lies, given what its slot said and that `left` bytes of the block are expected.
@@ -280,7 +215,7 @@ impl Consumer {
     /// Reads the bytes of a [`Piece::Slot`].
     #[inline(always)]
     pub(super) fn read(&self, lane: &Lane, bytes: &mut [u8]) {
-        self.place.slot(lane).read(bytes);
+        lane.slot(self.place).read(bytes);
     }
 
     /// Frees the message; true if the producer could learn of it, that is, should be woken if it sleeps.

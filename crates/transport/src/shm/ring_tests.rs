@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::*;
+use crate::shm::place::CHUNK;
+use crate::shm::slot::INLINE;
 
 fn lane() -> Box<Lane> {
     // SAFETY: a lane is only atomic integers, for which zero is a value.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use super::ring::{CHUNK, DATA};
+use super::place::{CHUNK, DATA};
 use super::slot::INLINE;
 use super::{Shm, capabilities};
 use crate::{Link, LinkError, Patience, Settings, Wait};
