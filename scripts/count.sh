@@ -15,7 +15,9 @@ count() {
   p=$(($(libtest passed) + $(node pass) - said))
   f=$(($(libtest failed) + $(node fail)))
   s=$(($(libtest ignored) + $(node skipped) + said))
-  if [ $((p + f + s)) -eq 0 ]; then
+  if [ $((p + f + s)) -eq 0 ] && grep -q '^test result: ' "$log"; then
+    f=1 # a test runner that found no test protects nothing
+  elif [ $((p + f + s)) -eq 0 ]; then
     if [ "$code" -eq 0 ]; then p=1; else f=1; fi
   elif [ "$code" -ne 0 ] && [ "$f" -eq 0 ]; then
     f=1 # it broke before or after its tests

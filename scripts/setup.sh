@@ -50,6 +50,7 @@ if [ "$goal" = test ]; then
   want openssh-client have ssh
   want iproute2 have ip
   want netpipe-tcp have NPtcp
+  want python3-venv python3 -c 'import venv, ensurepip'
 fi
 if [ "$goal" = bench ]; then
   want netpipe-tcp have NPtcp

@@ -43,6 +43,10 @@ is "a part that breaks after its tests is a failure" "$(counts 101 <<'T'
 test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
 T
 )" "3 1 0"
+is "a runner that found no test is a failure" "$(counts 0 <<'T'
+test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0.10s
+T
+)" "0 1 0"
 is "an unknown goal of the set-up is refused" "$(scripts/setup.sh nonsense >/dev/null 2>&1; echo $?)" 2
 
 echo "test result: scripts. $good passed; $bad failed; 0 ignored"

@@ -51,7 +51,7 @@ web() {
   done
   part "web: npm ci" in_web npm ci --no-audit --no-fund || return
   local script
-  for script in check bundle:check test test:browser; do
+  for script in check verify test test:browser; do
     if ! in_web node -e 'process.exit(require("./package.json").scripts?.[process.argv[1]] ? 0 : 1)' "$script"; then
       continue
     fi
@@ -75,6 +75,18 @@ pure() {
     --target-dir "$target/wasm" -p pipegauge-units -p pipegauge-stats -p pipegauge-model
 }
 
+# A Parquet file is read by somebody else's reader.
+parquet() {
+  local venv=$target/duckdb-venv
+  if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then skip "parquet in DuckDB" "python3-venv is not installed"; return; fi
+  if ! { [ -x "$venv/bin/python" ] || python3 -m venv "$venv"; } >"$logs/duckdb.log" 2>&1 ||
+    ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'duckdb==1.*' >>"$logs/duckdb.log" 2>&1; then
+    skip "parquet in DuckDB" "the DuckDB wheel can't be installed: $(tail -n 1 "$logs/duckdb.log")"
+    return
+  fi
+  part "parquet in DuckDB" "$venv/bin/python" scripts/test-parquet.py "$target/debug/pipegauge"
+}
+
 began=$SECONDS
 scripts/setup.sh test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
@@ -87,8 +99,10 @@ else
 fi
 # --show-output: a skipped test says why on its standard output.
 part "cargo test" cargo test --workspace --locked --no-fail-fast --quiet -- --show-output
+part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pipegauge -p pipegauge-record -- parquet
+parquet
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
-  -p pipegauge-transport --lib -- --show-output loom
+  -p pipegauge-transport --lib shm::model
 pure
 web
 

@@ -63,7 +63,7 @@ export class Chart {
     const yTicks = ticks(this.y, KIND[this.graph.y], Math.floor(height / 60));
     const labels = yTicks.ticks.map((t) => pretty(t.label ?? "").length);
     const left = Math.max(...labels) * 7 + (small ? 26 : 32);
-    const right = width - Math.min(width / 4, Math.max(...names.map((n) => n.length)) * 8.6 + 18);
+    const right = width - Math.min(width / 4, Math.max(...names.map((n) => n.length)) * 9.4 + 18);
     this.box = { left, right, top: 10, bottom: height - 46 };
     const xTicks = ticks(this.x, KIND[this.graph.x], Math.floor((right - left) / 76));
     this.root.replaceChildren(

@@ -1,4 +1,8 @@
-//! The memory that blocks are sent from and received into, kept over the trials of one connection.
+//! What a side keeps over the trials of one connection: the memory that blocks are sent from and received into, and the
+//! flag that ends a trial early.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use transport::{Buffer, Link, LinkError};
 
@@ -8,8 +12,22 @@ use crate::{Cache, TrialSpec};
 #[derive(Debug)]
 pub struct Buffers {
     near: bool,
+    halt: Halt,
     send: Option<Held>,
     recv: Option<Held>,
+}
+
+/// Ends a trial between two iterations. Links look at their own patience only while they wait: a trial that never waits
+/// would not see that it should end.
+#[derive(Debug, Clone, Default)]
+pub struct Halt(Arc<AtomicBool>);
+
+impl Halt {
+    /// An error once the trial should end.
+    #[inline(always)]
+    pub fn check(&self) -> Result<(), LinkError> {
+        if self.0.load(Ordering::Relaxed) { Err(LinkError::Interrupted) } else { Ok(()) }
+    }
 }
 
 /// Memory and what it was reserved for.
@@ -47,7 +65,17 @@ impl Slots<'_> {
 impl Buffers {
     /// No memory yet. `near` decides which of the two offsets counts.
     pub fn new(near: bool) -> Self {
-        Self { near, send: None, recv: None }
+        Self { near, halt: Halt::default(), send: None, recv: None }
+    }
+
+    /// The same, with trials that end soon after `flag` becomes true.
+    pub fn halted_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { halt: Halt(flag), ..self }
+    }
+
+    /// What ends a trial early.
+    pub fn halt(&self) -> Halt {
+        self.halt.clone()
     }
 
     /// Send blocks of `out` bytes and receive blocks of `into` bytes for a trial.

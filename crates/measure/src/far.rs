@@ -3,7 +3,7 @@
 use transport::clock::{Clock, Monotonic};
 use transport::{Acceptor, AnyLink, Link, LinkError, Proof, Semantics, Visit};
 
-use crate::buffers::{Buffers, Slots};
+use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
 use crate::{FarReport, Pattern, SessionError, TrialSpec};
 
@@ -36,10 +36,11 @@ impl Visit for OnAnyLink<'_> {
             Pattern::Burst => 1,
             _ => spec.size,
         };
+        let halt = self.buffers.halt();
         let (out, into) = self.buffers.slots(link, spec, answer, spec.size)?;
         let capabilities = link.capabilities();
         let check = Check { on: spec.check, seed: spec.seed, reliable: capabilities.reliable, wrong: None };
-        let mut side = Side { link, spec, out, into, check, report: FarReport::default(), silences: 0 };
+        let mut side = Side { link, spec, halt, out, into, check, report: FarReport::default(), silences: 0 };
         match spec.pattern {
             Pattern::PingPong => side.echo()?,
             Pattern::Request => side.answer()?,
@@ -83,6 +84,7 @@ impl Check {
 struct Side<'a, L> {
     link: &'a mut L,
     spec: &'a TrialSpec,
+    halt: Halt,
     out: Slots<'a>,
     into: Slots<'a>,
     check: Check,
@@ -114,6 +116,7 @@ impl<L: Link> Side<'_, L> {
 
     fn echo(&mut self) -> Result<(), SessionError> {
         while self.report.received < self.iterations() {
+            self.halt.check()?;
             let block = self.into.slot();
             if let Err(e) = self.link.recv(block) {
                 if self.over(e)? {
@@ -130,6 +133,7 @@ impl<L: Link> Side<'_, L> {
 
     fn answer(&mut self) -> Result<(), SessionError> {
         while self.report.received < self.iterations() {
+            self.halt.check()?;
             let block = self.into.slot();
             if let Err(e) = self.link.recv(block) {
                 if self.over(e)? {
@@ -150,6 +154,7 @@ impl<L: Link> Side<'_, L> {
         let burst = self.spec.burst;
         for i in 0..self.iterations() {
             for b in 0..burst {
+                self.halt.check()?;
                 let block = self.into.slot();
                 self.link.recv(block)?;
                 self.check.verify(block, i * burst + b);
@@ -163,6 +168,7 @@ impl<L: Link> Side<'_, L> {
 
     fn mirror(&mut self) -> Result<(), SessionError> {
         for i in 0..self.iterations() {
+            self.halt.check()?;
             let response = self.out.slot();
             self.check.fill(response, i);
             let block = self.into.slot();
@@ -188,6 +194,7 @@ impl<L: Link> Side<'_, L> {
         let (mut first, mut last, mut bytes) = (None, 0, 0);
         let all = self.iterations();
         while self.report.received < all {
+            self.halt.check()?;
             let block = self.into.slot();
             let begins = first.is_none() && self.report.received >= self.spec.warmup;
             let outcome = if begins && semantics == Semantics::Stream {
@@ -233,12 +240,18 @@ impl<L: Link> Side<'_, L> {
 }
 
 /// Accepts, answers and closes one connection an iteration.
-pub fn transactions(acceptor: &mut Acceptor, proof: &Proof, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+pub fn transactions(
+    acceptor: &mut Acceptor,
+    proof: &Proof,
+    spec: &TrialSpec,
+    halt: &Halt,
+) -> Result<FarReport, SessionError> {
     let mut request = vec![0; spec.size as usize];
     let mut response = vec![0; spec.response as usize];
     let mut check = Check { on: spec.check, seed: spec.seed, reliable: true, wrong: None };
     let mut report = FarReport::default();
     for i in 0..spec.warmup + spec.repeats {
+        halt.check()?;
         check.fill(&mut response, i);
         acceptor.transaction(proof, &mut request, &response)?;
         check.verify(&request, i);

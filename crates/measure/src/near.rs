@@ -5,7 +5,7 @@ use std::time::Duration;
 use transport::clock::{Clock, Monotonic};
 use transport::{AnyLink, Connector, Link, LinkError, Proof, Visit};
 
-use crate::buffers::{Buffers, Slots};
+use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
 use crate::samples::Samples;
 use crate::{Pattern, SessionError, TrialReport, TrialSpec};
@@ -52,9 +52,11 @@ pub fn run<L: Link, C: Clock>(
     let skip = if capabilities.reliable { 0 } else { 4 };
     // An unreliable path leaves the sides at different iterations: its contents don't change with them.
     let moving = capabilities.reliable;
+    let halt = buffers.halt();
     let (mut out, mut into) = buffers.slots(link, spec, spec.size, answer)?;
     let mut loops = Loops {
         link,
+        halt,
         clock,
         spec,
         tally: Tally::default(),
@@ -83,6 +85,7 @@ struct Tally {
 
 struct Loops<'a, L, C> {
     link: &'a mut L,
+    halt: Halt,
     clock: &'a C,
     spec: &'a TrialSpec,
     tally: Tally,
@@ -136,6 +139,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         let mut last = start;
         let mut left = repeats;
         while left > 0 {
+            self.halt.check()?;
             let now_many = left.min(chunk);
             let mut whole = true;
             for _ in 0..now_many {
@@ -164,6 +168,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         let mut samples = Samples::new(spec.repeats, 1);
         let (mut total, mut in_a_row) = (0, 0);
         for i in 0..spec.warmup + spec.repeats {
+            self.halt.check()?;
             let iteration = if self.moving { i } else { 0 };
             let blocks = if spec.pattern == Pattern::Burst { spec.burst } else { 1 };
             let mut took = 0;
@@ -211,6 +216,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         let (mut sent, mut done, mut in_a_row) = (0, 0, 0);
         let mut end = start;
         while done < all {
+            self.halt.check()?;
             let now = self.clock.now();
             if sent < all && sent - done < window && now >= due(sent) {
                 self.tally.late += u64::from((now - due(sent)) as f64 > gap * 0.05);
@@ -279,6 +285,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         let spec = self.spec;
         let mut start = self.clock.now();
         for i in 0..spec.warmup + spec.repeats {
+            self.halt.check()?;
             if i == spec.warmup {
                 start = self.clock.now();
             }
@@ -339,14 +346,20 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
 }
 
 /// Connect, request, response, close, once an iteration (or on schedule, with a rate).
-pub fn transactions(connector: &mut Connector, proof: &Proof, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
-    transact(&Monotonic, spec, |request, response| connector.transaction(proof, request, response))
+pub fn transactions(
+    connector: &mut Connector,
+    proof: &Proof,
+    spec: &TrialSpec,
+    halt: &Halt,
+) -> Result<TrialReport, SessionError> {
+    transact(&Monotonic, spec, halt, |request, response| connector.transaction(proof, request, response))
 }
 
 /// Transactions of whatever makes them, against any clock.
 pub fn transact<C: Clock>(
     clock: &C,
     spec: &TrialSpec,
+    halt: &Halt,
     mut transaction: impl FnMut(&[u8], &mut [u8]) -> Result<(), LinkError>,
 ) -> Result<TrialReport, SessionError> {
     let mut request = vec![0; spec.size as usize];
@@ -356,6 +369,7 @@ pub fn transact<C: Clock>(
     let mut start = clock.now();
     let mut total = 0;
     for i in 0..spec.warmup + spec.repeats {
+        halt.check()?;
         if i == spec.warmup {
             start = clock.now();
         }

@@ -38,7 +38,7 @@ impl Solo {
             ),
             _ => return Err(LinkError::Unsupported("be measured within one process").into()),
         };
-        Ok(Self { link, capabilities, buffers: Buffers::new(true), stop })
+        Ok(Self { link, capabilities, buffers: Buffers::new(true).halted_by(stop.clone()), stop })
     }
 }
 
@@ -56,7 +56,7 @@ impl Session for Solo {
 
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
         // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes what it costs.
-        self.buffers = Buffers::new(true);
+        self.buffers = Buffers::new(true).halted_by(self.stop.clone());
         match &mut self.link {
             Ends::Memcpy(link) => *link = Memcpy::new(),
             Ends::Theory(link) => link.connect(u64::from(block)),
@@ -100,7 +100,7 @@ fn modelled(link: &mut TheoryLink, spec: &TrialSpec, buffers: &mut Buffers) -> R
     link.keep_contents(spec.check);
     let clock = link.clock().clone();
     let report = if spec.pattern == Pattern::Connect {
-        near::transact(&clock, spec, |request, response| link.transaction(request, response))?
+        near::transact(&clock, spec, &buffers.halt(), |request, response| link.transaction(request, response))?
     } else {
         near::run(link, &clock, spec, buffers)?
     };

@@ -113,9 +113,11 @@ fn style(series: &mut [Series], transports: &[&str]) {
     }
 }
 
-/// Sizes that a warning about this path names.
+/// Sizes that a warning about this path names. That a point is less sure than asked is what its interval shows: a mark on
+/// each would drown the marks that matter.
 pub(crate) fn warned_sizes(run: &RunFile, path: u32) -> HashSet<u64> {
-    run.warnings.iter().filter(|w| w.path == Some(path)).flat_map(|w| w.sizes.iter().copied()).collect()
+    let of_path = run.warnings.iter().filter(|w| w.path == Some(path) && w.code != "not-converged");
+    of_path.flat_map(|w| w.sizes.iter().copied()).collect()
 }
 
 /// The point with every figure usable, or nothing where its median or throughput isn't a positive number. An interval

@@ -29,6 +29,11 @@ impl Patience {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The flag that ends all waiting; whoever loops without waiting looks at it too.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
     /// To be called by a link that has waited since `since` without progress.
     pub fn check(&self, since: Instant, doing: &'static str) -> Result<(), LinkError> {
         if self.stopped() {

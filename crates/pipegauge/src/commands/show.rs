@@ -1,7 +1,7 @@
 //! `pipegauge show`.
 
 use anyhow::Result;
-use report::{table, terminal};
+use report::{table, terminal, words};
 
 use super::files;
 use crate::document::{Results, ShowDocument};
@@ -41,8 +41,7 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// What was typed, and where and how it was measured.
 fn heading(run: &record::RunFile) -> String {
-    let header = &run.run;
-    let here = if header.near.hostname.is_empty() { "an unnamed host" } else { &header.near.hostname };
-    format!("{} on {here}: {}", header.started, header.command.join(" "))
+    format!("{}\n{}", run.run.command.join(" "), words::run_line(run))
 }

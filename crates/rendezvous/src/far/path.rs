@@ -31,6 +31,8 @@ impl Work for Path {
 
     fn door(&mut self, kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError> {
         self.close();
+        // Fresh memory for each block: where it lies is one of the things that differ between runs.
+        self.buffers = Buffers::new(false).halted_by(patience.flag());
         let door = Acceptor::bind(kind, settings, at, patience)?;
         let address = door.address();
         self.door = Some(door);
@@ -51,7 +53,7 @@ impl Work for Path {
             // The first connection only showed what took effect.
             self.link = None;
             let door = self.door.as_mut().ok_or_else(nothing_open)?;
-            return measure::far::transactions(door, &self.proof, spec);
+            return measure::far::transactions(door, &self.proof, spec, &self.buffers.halt());
         }
         let link = self.link.as_mut().ok_or_else(nothing_open)?;
         measure::far::trial(link, spec, &mut self.buffers)
@@ -60,7 +62,6 @@ impl Work for Path {
     fn close(&mut self) {
         self.link = None;
         self.door = None;
-        // Fresh memory for each block: where it lies is one of the things that differ between runs.
         self.buffers = Buffers::new(false);
     }
 }

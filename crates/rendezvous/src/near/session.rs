@@ -142,7 +142,7 @@ impl RemoteSession {
         let began = Instant::now();
         let measured = match &mut path.link {
             Some(link) => measure::near::trial(link, spec, &mut self.buffers),
-            None => measure::near::transactions(&mut path.connector, &path.proof, spec),
+            None => measure::near::transactions(&mut path.connector, &path.proof, spec, &self.buffers.halt()),
         };
         match measured {
             Ok(mut report) => {
@@ -193,13 +193,13 @@ impl Session for RemoteSession {
 
     fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
         self.path = None;
-        self.buffers = Buffers::new(true);
         if self.stopped() {
             return Err(SessionError::Interrupted);
         }
         let shared = self.meet()?;
         self.meeting = Some(Rc::clone(&shared));
         let mut meeting = shared.borrow_mut();
+        self.buffers = Buffers::new(true).halted_by(meeting.control.patience().flag());
         let path = self.connect(&mut meeting)?;
         self.cpu = self.watch_cpus(meeting.launched.as_ref().map(super::launch::Launched::pid));
         let party =

@@ -187,3 +187,22 @@ fn answers_are_told_apart_until_they_can_not_be() {
     producer.hear(5).unwrap();
     assert!(!producer.answered(), "2^32 messages under way look like none");
 }
+
+#[test]
+fn slots_that_a_message_skipped_come_back_without_an_answer() {
+    let mut pair = Pair::new();
+    for _ in 1..WARM_SLOTS {
+        pair.send(1);
+        pair.take();
+        pair.producer.hear(pair.consumer.seen()).unwrap();
+    }
+    // This one goes back to the start; the peer takes it and what follows, and says nothing more.
+    for _ in 0..WARM_SLOTS {
+        pair.send(1);
+    }
+    assert_eq!(pair.producer.reserve(&pair.lane, 1), Ok(None));
+    while !pair.under_way.is_empty() {
+        pair.take();
+    }
+    assert_eq!(pair.producer.reserve(&pair.lane, 1), Ok(Some(Piece::Slot(1))));
+}

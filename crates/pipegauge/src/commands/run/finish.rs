@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use measure::Outcome;
 use record::RunFile;
-use report::{Graph, table, terminal};
+use report::{Graph, table, terminal, words};
 
 use super::listen::Listeners;
 use crate::commands::files;
@@ -56,11 +56,10 @@ pub fn finish(
     Ok(exit)
 }
 
-/// Graph and summary table.
+/// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.
 fn picture(run: &RunFile) -> String {
-    let mut text = terminal::graph(run, Graph::Signature, out::width(), GRAPH_HEIGHT, out::colour());
-    text.push('\n');
-    text.push_str(&table::paths(run));
+    let mut text = format!("{}\n\n", words::run_line(run));
+    text.push_str(&terminal::graph(run, Graph::Signature, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
     text.push_str(&table::summary(run));
     text

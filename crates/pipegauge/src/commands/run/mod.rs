@@ -25,6 +25,8 @@ pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
     let command: Vec<String> = std::env::args().collect();
     let config = RunConfig::resolve(flags, &command, started)?;
     let stop = signals::stop_flag()?;
+    // Pinning narrows the CPUs that this process sees: the environment is read first.
+    let near = Environment::here(config.plan.pin.map(|(near, _)| near));
     pin(&config)?;
     for note in &config.notes {
         out::tell(&format!("note: {note}"));
@@ -32,7 +34,7 @@ pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
     // The far side is met first: where there is none, no file is left behind.
     let sessions = sessions::open(&config, &stop)?;
     let calibration = measure::calibrate();
-    let header = Event::Run(header(&config, started, calibration));
+    let header = Event::Run(header(&config, near, started, calibration));
     let mut listeners = Listeners::open(&config)?;
     if listeners.hear(&header).is_err() {
         // Not even the header fits: an empty file helps nobody. (A device that was named stays.)
@@ -53,14 +55,14 @@ fn pin(config: &RunConfig) -> Result<()> {
     host::pin_this_thread(near).with_context(|| format!("keeping to CPU {near} (--pin none does without)"))
 }
 
-fn header(config: &RunConfig, started: SystemTime, calibration: Calibration) -> Run {
+fn header(config: &RunConfig, near: Environment, started: SystemTime, calibration: Calibration) -> Run {
     Run {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: humantime::format_rfc3339_seconds(started).to_string(),
         command: config.command.clone(),
         plan: config.plan.clone(),
-        near: Environment::here(config.plan.pin.map(|(near, _)| near)),
+        near,
         calibration,
     }
 }

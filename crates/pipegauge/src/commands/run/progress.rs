@@ -45,19 +45,9 @@ impl Progress {
         let name = |path: u32| self.names.get(path as usize).copied().unwrap_or("?");
         match (&self.show, event) {
             (Show::Nothing, _) => {}
-            (Show::Bar(bar), Event::Block(b)) => {
-                bar.set_position(millis(b.at));
-                bar.set_message(format!("{}, block {}", name(b.path), b.block));
-            }
+            (Show::Bar(bar), Event::Block(b)) => self.draw(bar, b.at, &format!("{}, block {}", name(b.path), b.block)),
             (Show::Bar(bar), Event::Trial(t)) => {
-                bar.set_position(millis(t.at));
-                let left = (self.budget - t.at).max(0.0).ceil();
-                bar.set_message(format!(
-                    "{}, block {}, {}; about {left:.0} s left",
-                    name(t.path),
-                    t.block,
-                    Bytes(t.size)
-                ));
+                self.draw(bar, t.at, &format!("{}, block {}, {}", name(t.path), t.block, Bytes(t.size)));
             }
             (Show::Lines, Event::Block(b)) => {
                 let what = if b.block == 0 { "survey".to_owned() } else { format!("block {}", b.block) };
@@ -66,6 +56,11 @@ impl Progress {
             }
             _ => {}
         }
+    }
+
+    fn draw(&self, bar: &ProgressBar, at: f64, what: &str) {
+        bar.set_position(millis(at));
+        bar.set_message(format!("{:.0} s left; {what}", (self.budget - at).max(0.0).ceil()));
     }
 
     /// Takes the bar away.
