@@ -67,7 +67,9 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<
     }
     all.extend(noisy(points, busy));
     all.extend(unsettled(plan, points));
-    all.extend(paused(plan, points));
+    if kind != Kind::Memcpy {
+        all.extend(paused(plan, points, busy));
+    }
     all.extend(unreliable(kind, points));
     if plan.schedule == crate::event::Schedule::Netpipe {
         let text = "intervals of the netpipe schedule come from trials one after another: they miss what differs between \
@@ -132,7 +134,7 @@ fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
 
 /// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one
 /// iteration; the time tells.
-fn paused(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
+fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
     if plan.rate.is_some() {
         return None;
     }
@@ -164,9 +166,10 @@ fn paused(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
         "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
     };
     let text = format!(
-        "the path stood still for {} of the time, in {pauses} pauses of up to {}: {how}",
+        "the path stood still for {} of the time, in {pauses} pauses of up to {}{}: {how}",
         Share(stood / total),
-        Seconds(longest)
+        Seconds(longest),
+        if busy.is_some() { " (other processes had its CPUs)" } else { "" },
     );
     Some(warning("closed-loop", Vec::new(), text))
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use host::CpuWatch;
 use transport::clock::{Clock, Monotonic};
 use transport::memcpy::Memcpy;
 use transport::settings::Effective;
@@ -19,6 +20,8 @@ pub struct Solo {
     capabilities: Capabilities,
     buffers: Buffers,
     stop: Arc<AtomicBool>,
+    /// What others take of the CPU that this process is pinned to, where it is pinned to one.
+    cpu: Option<CpuWatch>,
 }
 
 #[allow(clippy::large_enum_variant, reason = "there is one a path")]
@@ -38,7 +41,7 @@ impl Solo {
             ),
             _ => return Err(LinkError::Unsupported("be measured within one process").into()),
         };
-        Ok(Self { link, capabilities, buffers: Buffers::new(true).halted_by(stop.clone()), stop })
+        Ok(Self { link, capabilities, buffers: Buffers::new(true).halted_by(stop.clone()), stop, cpu: None })
     }
 }
 
@@ -57,6 +60,8 @@ impl Session for Solo {
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
         // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes what it costs.
         self.buffers = Buffers::new(true).halted_by(self.stop.clone());
+        let cpus = host::allowed_cpus();
+        self.cpu = (cpus.len() == 1).then(|| CpuWatch::new(&cpus, &[std::process::id()]));
         match &mut self.link {
             Ends::Memcpy(link) => *link = Memcpy::new(),
             Ends::Theory(link) => link.connect(u64::from(block)),
@@ -81,6 +86,12 @@ impl Session for Solo {
             Ends::Memcpy(_) => Monotonic.now(),
             Ends::Theory(link) => link.clock().now(),
         }
+    }
+
+    fn foreign_cpu(&mut self) -> Option<f64> {
+        // A virtual clock loses nothing to anybody.
+        let real = matches!(self.link, Ends::Memcpy(_));
+        self.cpu.as_mut().filter(|_| real).and_then(CpuWatch::foreign_share)
     }
 }
 

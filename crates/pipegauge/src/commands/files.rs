@@ -50,9 +50,7 @@ pub fn one_path(run: &RunFile, name: Option<&str>) -> Result<usize> {
             .or_else(|| name.parse().ok().filter(|n| *n < run.paths.len()))
             .ok_or_else(|| anyhow!("the run has no path '{name}'; it has: {}", names())),
         None if run.paths.len() == 1 => Ok(0),
-        None => Err(anyhow!("the run has more than one path, and this takes one: --path NAME, of {}", names()))
-            .or_else(|e| {
-                if run.paths.is_empty() { Err(anyhow!("the run has no path: nothing was measured")) } else { Err(e) }
-            }),
+        None if run.paths.is_empty() => Err(anyhow!("the run has no path: nothing was measured")),
+        None => Err(anyhow!("the run has more than one path, and this takes one: --path NAME, of {}", names())),
     }
 }

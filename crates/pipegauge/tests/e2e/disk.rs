@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::support::{LONG, Running, SHORT, SHORT_LOUD, Scratch, all_end, far_processes, root, skip, until};
+use super::processes::{all_end, far_processes};
+use super::support::{LONG, Running, SHORT, SHORT_LOUD, Scratch, root, skip, until};
 
 /// A file system of a few pages, for a test; taken away again when the test ends.
 struct SmallDisk(PathBuf);

@@ -3,7 +3,8 @@
 
 use rustix::process::Signal;
 
-use super::support::{LONG, Process, Running, Said, Scratch, all_end, far_processes, send, skip, under_way};
+use super::processes::{Process, all_end, far_processes, send, under_way};
+use super::support::{LONG, Running, Said, Scratch, skip};
 
 /// A long run over `transport`, under way.
 fn start(dir: &Scratch, transport: &str, more: &[&str]) -> (Running, Process) {

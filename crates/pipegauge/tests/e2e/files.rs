@@ -42,7 +42,7 @@ fn an_unreadable_or_missing_file_is_named_with_the_cause() {
     }
     use std::os::unix::fs::PermissionsExt;
     fs::write(dir.path("closed"), "x").unwrap();
-    fs::set_permissions(dir.path("closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(dir.path("closed"), fs::Permissions::from_mode(0o000)).unwrap();
     dir.run(&["show", "closed"]).refuses(&["closed", "ermission"]);
 }
 

@@ -1,6 +1,7 @@
 //! The main job: every path and every pattern, between real processes.
 
-use super::support::{Running, SHORT, SHORT_LOUD, Scratch, all_end, json, under_way};
+use super::processes::{all_end, under_way};
+use super::support::{Running, SHORT, SHORT_LOUD, Scratch, json};
 
 fn points(doc: &serde_json::Value, transport: &str) -> Vec<serde_json::Value> {
     let paths = doc["paths"].as_array().expect("paths");

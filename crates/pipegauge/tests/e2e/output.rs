@@ -160,6 +160,11 @@ fn every_document_fits_its_schema() {
     fits("man", &dir.run(&["man", "--json"]));
     fits("completions", &dir.run(&["completions", "bash", "--json"]));
     fits("schema", &dir.run(&["schema", "--json"]));
+    let serve = Running::start(dir.command(&["serve", "--bind", "127.0.0.1", "--json"]));
+    let listening = json(&serve.line());
+    assert!(schema("serve").is_valid(&listening), "{listening}");
+    assert_eq!(listening["schema"], "pipegauge-serve/1");
+    drop(serve);
     let error = dir.run(&["run", "nonsense", "--json"]);
     assert_eq!(error.code(), 2);
     fits("error", &error);

@@ -7,9 +7,8 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::support::{
-    LONG, Running, Scratch, all_end, binary, far_processes, installed, json, send, skip, under_way, until,
-};
+use super::processes::{all_end, far_processes, send, under_way};
+use super::support::{LONG, Running, Scratch, binary, installed, json, skip, until};
 
 fn ends_cleanly(signal: Signal) {
     let dir = Scratch::new();

@@ -9,9 +9,8 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use super::support::{
-    LONG, Running, SHORT, Scratch, all_end, binary, command_line, installed, json, root, skip, until,
-};
+use super::processes::{all_end, command_line};
+use super::support::{LONG, Running, SHORT, Scratch, binary, installed, json, root, skip, until};
 
 /// A private sshd and the client's way to it.
 struct Sshd {
@@ -99,7 +98,7 @@ fn no_secret_stands_on_a_command_line_and_nothing_is_left() {
     let dir = Scratch::new();
     let Some(sshd) = Sshd::start(&dir) else { return };
     let mut run = Running::start(sshd.near(&dir, &[&["tcp", "-o", "x.run.jsonl"][..], &LONG].concat()));
-    let far = super::support::under_way(&mut run, &dir.path("x.run.jsonl"));
+    let far = super::processes::under_way(&mut run, &dir.path("x.run.jsonl"));
     // The child of the near side is ssh itself: its command line names the far program and no key.
     let line = command_line(far.pid);
     assert!(line.contains("peer"), "{line}");

@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use super::support::{LONG, Running, Scratch, trial_in};
+use super::processes::trial_in;
+use super::support::{LONG, Running, Scratch};
 use super::two_sides::Serve;
 
 fn connect(serve: &Serve) -> TcpStream {

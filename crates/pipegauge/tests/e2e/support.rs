@@ -1,4 +1,4 @@
-//! Running the command, and looking at its processes.
+//! Running the command.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 /// Longest wait for anything. Far above what is needed: reaching it is the failure.
@@ -176,7 +176,7 @@ impl Running {
     }
 
     pub fn signal(&self, signal: Signal) {
-        send(self.pid(), signal);
+        super::processes::send(self.pid(), signal);
     }
 
     /// Whether it still runs.
@@ -201,7 +201,7 @@ impl Running {
         self.outputs(status)
     }
 
-    fn outputs(&mut self, status: ExitStatus) -> Said {
+    pub fn outputs(&mut self, status: ExitStatus) -> Said {
         let join = |h: Option<JoinHandle<String>>| h.and_then(|h| h.join().ok()).unwrap_or_default();
         Said { status, out: join(self.out.take()), err: join(self.err.take()) }
     }
@@ -216,59 +216,6 @@ impl Drop for Running {
     }
 }
 
-/// Sends a signal to a process that a test started (itself or through the command).
-pub fn send(pid: u32, signal: Signal) {
-    let pid = Pid::from_raw(pid.cast_signed()).expect("a process number");
-    let _ = rustix::process::kill_process(pid, signal);
-}
-
-/// A process by number and start time, so that a number used again is not taken for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
-    pub pid: u32,
-    started: String,
-}
-
-impl Process {
-    /// Whether it still runs (a zombie does not).
-    pub fn runs(&self) -> bool {
-        stat(self.pid).is_some_and(|s| s.started == self.started && s.state != "Z" && s.state != "X")
-    }
-}
-
-struct Stat {
-    state: String,
-    parent: u32,
-    started: String,
-}
-
-fn stat(pid: u32) -> Option<Stat> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in brackets may hold blanks and brackets itself.
-    let rest: Vec<&str> = text[text.rfind(')')? + 1..].split_whitespace().collect();
-    Some(Stat {
-        state: (*rest.first()?).to_owned(),
-        parent: rest.get(1)?.parse().ok()?,
-        started: (*rest.get(19)?).to_owned(),
-    })
-}
-
-/// The far processes that `near` started and that run now.
-pub fn far_processes(near: u32) -> Vec<Process> {
-    let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
-    all.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .filter_map(|pid| Some((pid, stat(pid)?)))
-        .filter(|(pid, s)| s.parent == near && s.state != "Z" && command_line(*pid).contains("peer"))
-        .map(|(pid, s)| Process { pid, started: s.started })
-        .collect()
-}
-
-/// A process's command line, as anyone with `ps` sees it.
-pub fn command_line(pid: u32) -> String {
-    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).replace('\0', " ")
-}
-
 /// Waits until `what` gives something.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
@@ -278,34 +225,6 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         }
         assert!(began.elapsed() < LIMIT, "waited {LIMIT:?} in vain: {what}");
         std::thread::sleep(Duration::from_millis(3));
-    }
-}
-
-/// Waits until a run's far process runs and the run file at `file` has a trial: measuring is under way.
-pub fn under_way(run: &mut Running, file: &Path) -> Process {
-    trial_in(run, file);
-    until("a far process", || far_processes(run.pid()).into_iter().next())
-}
-
-/// Waits until the run file at `file` has a trial of its first block. (The survey before it is over in a moment, and its
-/// far process with it.)
-pub fn trial_in(run: &mut Running, file: &Path) {
-    until("a trial in the run file", || {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let found = text.contains("\"event\":\"trial\",\"path\":0,\"block\":1,");
-        assert!(
-            found || run.runs(),
-            "the run ended before it measured anything: {}",
-            run.outputs(ExitStatus::default())
-        );
-        found.then_some(())
-    });
-}
-
-/// Fails unless every one of these processes ends.
-pub fn all_end(processes: &[Process]) {
-    for p in processes {
-        until(&format!("the end of far process {p:?}"), || (!p.runs()).then_some(()));
     }
 }
 

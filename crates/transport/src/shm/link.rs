@@ -6,13 +6,10 @@ use std::time::{Duration, Instant};
 use super::map::Map;
 use super::place::Piece;
 use super::ring::{BadIndex, Consumer, Producer};
-use super::slot::{INLINE, Said};
+use super::slot::Said;
 use super::sync::Ordering;
 use super::wait::Want;
 use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait};
-
-/// Looks for a small block before the wait becomes one that can end otherwise. About a microsecond.
-const CLOSE_LOOKS: u32 = 1024;
 
 /// What shared-memory links can do.
 pub fn capabilities() -> Capabilities {
@@ -178,15 +175,6 @@ impl Link for Shm {
     #[inline]
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         self.open("receiving")?;
-        // A small block is most likely the answer to what was just sent, or one of many: look for it here, closely, before
-        // waiting in earnest.
-        if block.len() <= INLINE {
-            for _ in 0..CLOSE_LOOKS {
-                if self.pull(block)?.is_some() {
-                    return Ok(());
-                }
-            }
-        }
         let mut got = 0;
         loop {
             match self.pull(&mut block[got..])? {

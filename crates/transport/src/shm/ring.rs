@@ -20,7 +20,8 @@ use super::sync::{AtomicU64, Ordering};
 /// Slots that a conversation uses.
 const WARM_SLOTS: u32 = if cfg!(loom) { 2 } else { 4 };
 /// Small messages that the consumer may have taken without saying so in `freed`. Less than the lane, or the producer could
-/// wait for ever; more than one, so that the line of `freed` does not move between the CPUs with each message.
+/// wait for ever; more than one, so that the line of `freed` does not move between the CPUs with each message. (To hold
+/// back news of freed data as well gained nothing.)
 const UNTOLD: u64 = (SLOTS as u64).div_ceil(4);
 
 /// What the two sides of one direction share. All-zero memory is an empty lane.

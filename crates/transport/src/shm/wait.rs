@@ -47,6 +47,8 @@ impl Shm {
     ) -> Result<bool, LinkError> {
         let mut idle = Idle::default();
         loop {
+            // A loop of nothing but the look: with the receive itself in it, the CPU guessed its end wrong each time, which
+            // cost a one-byte ping-pong 8%.
             for _ in 0..Idle::polls(self.crowded) {
                 if self.wanted(want) {
                     return Ok(true);

@@ -1,0 +1,134 @@
+//! What `--json` prints. Each document names its schema and version; `pipegauge schema NAME` prints the JSON Schema, made
+//! from these types. Fields may be added within a version; anything an old reader would misread raises it. Units are as
+//! in the run file: seconds, bytes, bits a second, shares from 0 to 1.
+//!
+//! | module | documents of |
+//! |---|---|
+//! | [`results`] | `run`, `show` |
+//! | [`files`] | `plot`, `export`, `import` |
+//! | [`here`] | `list`, `doctor`, `serve` |
+//! | this one | `man`, `completions`, `schema`, and errors |
+
+mod files;
+mod here;
+mod results;
+
+use std::path::Path;
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::Serialize;
+
+pub use files::{ExportDocument, ImportDocument, PlotDocument};
+pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
+pub use results::{Results, RunDocument, ShowDocument};
+
+/// Names of the documents.
+pub const NAMES: [&str; 12] =
+    ["run", "list", "show", "plot", "export", "import", "serve", "doctor", "man", "completions", "schema", "error"];
+
+/// The schema of the document of this name.
+pub fn schema(name: &str) -> Option<Schema> {
+    Some(match name {
+        "run" => schema_for!(RunDocument),
+        "list" => schema_for!(ListDocument),
+        "show" => schema_for!(ShowDocument),
+        "plot" => schema_for!(PlotDocument),
+        "export" => schema_for!(ExportDocument),
+        "import" => schema_for!(ImportDocument),
+        "serve" => schema_for!(ServeDocument),
+        "doctor" => schema_for!(DoctorDocument),
+        "man" => schema_for!(ManDocument),
+        "completions" => schema_for!(CompletionsDocument),
+        "schema" => schema_for!(SchemaDocument),
+        "error" => schema_for!(ErrorDocument),
+        _ => return None,
+    })
+}
+
+/// A file's name as it is printed.
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Printed by any command that could not do what was asked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorDocument {
+    /// `pipegauge-error/1`.
+    schema: &'static str,
+    /// What was tried, what was found, what to do.
+    error: String,
+    /// Exit code.
+    exit: u8,
+}
+
+impl ErrorDocument {
+    /// An error.
+    pub fn new(error: String, exit: u8) -> Self {
+        Self { schema: "pipegauge-error/1", error, exit }
+    }
+}
+
+/// Printed by `man`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ManDocument {
+    /// `pipegauge-man/1`.
+    schema: &'static str,
+    /// The page's name.
+    name: String,
+    /// The page, roff.
+    page: String,
+}
+
+impl ManDocument {
+    /// A page.
+    pub fn new(name: String, page: String) -> Self {
+        Self { schema: "pipegauge-man/1", name, page }
+    }
+}
+
+/// Printed by `completions`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CompletionsDocument {
+    /// `pipegauge-completions/1`.
+    schema: &'static str,
+    /// The shell.
+    shell: String,
+    /// Its script.
+    script: String,
+}
+
+impl CompletionsDocument {
+    /// A script.
+    pub fn new(shell: String, script: String) -> Self {
+        Self { schema: "pipegauge-completions/1", shell, script }
+    }
+}
+
+/// Printed by `schema` without a name.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SchemaDocument {
+    /// `pipegauge-schema/1`.
+    schema: &'static str,
+    /// Names that `schema` takes.
+    names: Vec<String>,
+}
+
+impl SchemaDocument {
+    /// The names.
+    pub fn new(names: &[&str]) -> Self {
+        Self { schema: "pipegauge-schema/1", names: names.iter().map(|n| (*n).to_owned()).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_schema() {
+        for name in NAMES {
+            assert!(schema(name).is_some(), "{name}");
+        }
+        assert!(schema("nonsense").is_none());
+    }
+}

@@ -1,0 +1,123 @@
+//! What a run found: documents of `run` and `show`.
+
+use std::path::Path;
+
+use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
+use model::Summary;
+use record::RunFile;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::text;
+
+/// The results of a run: `export --format json` has every trial as well.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Results {
+    /// The run's header.
+    header: Run,
+    /// The paths, in the order of the plan.
+    paths: Vec<PathResults>,
+    /// What a reader of the figures must know.
+    warnings: Vec<Warning>,
+    /// The run's end; none where it was cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<End>,
+    /// How the run file ends short, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<String>,
+}
+
+/// One path's results.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PathResults {
+    /// How the path was opened.
+    opened: PathOpened,
+    /// Latency, small-message time per byte, maximum throughput, half-power size; none where there are too few points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Summary>,
+    /// Points, ascending by size.
+    points: Vec<PointResults>,
+}
+
+/// One point.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PointResults {
+    /// Block size, bytes.
+    size: u64,
+    /// Which time the figures are.
+    time: TimeKind,
+    /// Why it ended; none where it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
+    /// The figures.
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+impl Results {
+    /// The results in a run file.
+    pub fn of(run: &RunFile) -> Self {
+        let paths = run.paths.iter().enumerate().map(|(n, path)| PathResults {
+            opened: path.opened.clone(),
+            summary: run.summary(n),
+            points: path
+                .points
+                .iter()
+                .map(|p| PointResults { size: p.size, time: p.time, why: p.why, figures: p.figures })
+                .collect(),
+        });
+        Self {
+            header: run.run.clone(),
+            paths: paths.collect(),
+            warnings: run.warnings.clone(),
+            end: run.end.clone(),
+            cut: run.cut.clone(),
+        }
+    }
+}
+
+/// Printed by `run`. Its name differs from the run file's own schema, `pipegauge-run/1`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunDocument {
+    /// `pipegauge-run-result/1`.
+    schema: &'static str,
+    /// The run file.
+    run_file: String,
+    /// The HTML report, if one was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<String>,
+    /// Exit code: 0 all as asked, 1 something fell short, 2 nothing could be measured.
+    exit: u8,
+    /// What ended the run early, if anything did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// The results.
+    #[serde(flatten)]
+    results: Results,
+}
+
+impl RunDocument {
+    /// A run's end.
+    pub fn new(run_file: &Path, html: Option<&Path>, exit: u8, error: Option<String>, results: Results) -> Self {
+        Self { schema: "pipegauge-run-result/1", run_file: text(run_file), html: html.map(text), exit, error, results }
+    }
+}
+
+/// Printed by `show`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShowDocument {
+    /// `pipegauge-show/1`.
+    schema: &'static str,
+    /// The run file.
+    run_file: String,
+    /// The results.
+    #[serde(flatten)]
+    results: Results,
+}
+
+impl ShowDocument {
+    /// A run file's contents.
+    pub fn new(run_file: &Path, results: Results) -> Self {
+        Self { schema: "pipegauge-show/1", run_file: text(run_file), results }
+    }
+}
