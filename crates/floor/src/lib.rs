@@ -18,8 +18,10 @@
 //! | `error` | what can go wrong, in words |
 //! | `start` | the second process: start, hand over the path, pin, reap |
 //! | `socket` | TCP and UNIX stream |
+//! | `block` | page-aligned memory |
 //! | `memory` | shared memory: a cache line each way, a byte ring |
 
+mod block;
 mod error;
 mod flags;
 mod memory;

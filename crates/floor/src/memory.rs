@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
 
+use crate::block::Block;
 use crate::start::PATIENCE;
 use crate::{FloorError, Pattern, Plan};
 
@@ -77,32 +78,32 @@ pub(crate) fn pair(plan: &Plan) -> Result<(OwnedFd, OwnedFd), FloorError> {
 /// The near side; seconds for the timed iterations.
 pub(crate) fn near(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result<f64, FloorError> {
     let memory = Memory::map(&file, control, plan)?;
-    let mut block = vec![0x5a; plan.size];
+    let block = &mut *Block::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
             let mut turn = 0u8;
             for _ in 0..plan.warmup {
                 turn = turn.wrapping_add(1);
-                memory.send(0, turn, &block);
-                memory.receive(1, turn, &mut block)?;
+                memory.send(0, turn, block);
+                memory.receive(1, turn, block)?;
             }
             let start = Instant::now();
             for _ in 0..plan.repeats {
                 turn = turn.wrapping_add(1);
-                memory.send(0, turn, &block);
-                memory.receive(1, turn, &mut block)?;
+                memory.send(0, turn, block);
+                memory.receive(1, turn, block)?;
             }
             Ok(start.elapsed().as_secs_f64())
         }
         Pattern::Stream => {
             let mut writer = Writer { memory: &memory, put: 0, taken: 0 };
             for _ in 0..plan.warmup {
-                writer.put(&block)?;
+                writer.put(block)?;
             }
             memory.receive(1, 1, &mut [0])?;
             let start = Instant::now();
             for _ in 0..plan.repeats {
-                writer.put(&block)?;
+                writer.put(block)?;
             }
             memory.receive(1, 2, &mut [0])?;
             Ok(start.elapsed().as_secs_f64())
@@ -113,21 +114,21 @@ pub(crate) fn near(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Resul
 /// The far side: echoes, or receives and says when it has everything.
 pub(crate) fn far(file: OwnedFd, control: BorrowedFd<'_>, plan: &Plan) -> Result<(), FloorError> {
     let memory = Memory::map(&file, control, plan)?;
-    let mut block = vec![0; plan.size];
+    let block = &mut *Block::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
             let mut turn = 0u8;
             for _ in 0..plan.warmup + plan.repeats {
                 turn = turn.wrapping_add(1);
-                memory.receive(0, turn, &mut block)?;
-                memory.send(1, turn, &block);
+                memory.receive(0, turn, block)?;
+                memory.send(1, turn, block);
             }
         }
         Pattern::Stream => {
             let mut reader = Reader { memory: &memory, put: 0, taken: 0 };
             for (turn, count) in [(1, plan.warmup), (2, plan.repeats)] {
                 for _ in 0..count {
-                    reader.take(&mut block)?;
+                    reader.take(block)?;
                 }
                 memory.send(1, turn, &[1]);
             }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::block::Block;
 use crate::start::PATIENCE;
 use crate::{FloorError, Path, Pattern, Plan};
 
@@ -37,28 +38,28 @@ fn tcp_pair() -> io::Result<(Socket, Socket)> {
 /// The near side: sends, and looks at the clock. Seconds for the timed iterations.
 pub(crate) fn near(fd: OwnedFd, plan: &Plan) -> Result<f64, FloorError> {
     let mut line = Line::new(fd, plan)?;
-    let mut block = vec![0x5a; plan.size];
+    let block = &mut *Block::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
             for _ in 0..plan.warmup {
-                line.send(&block)?;
-                line.receive(&mut block)?;
+                line.send(block)?;
+                line.receive(block)?;
             }
             let start = Instant::now();
             for _ in 0..plan.repeats {
-                line.send(&block)?;
-                line.receive(&mut block)?;
+                line.send(block)?;
+                line.receive(block)?;
             }
             Ok(start.elapsed().as_secs_f64())
         }
         Pattern::Stream => {
             for _ in 0..plan.warmup {
-                line.send(&block)?;
+                line.send(block)?;
             }
             line.receive(&mut [0])?;
             let start = Instant::now();
             for _ in 0..plan.repeats {
-                line.send(&block)?;
+                line.send(block)?;
             }
             line.receive(&mut [0])?;
             Ok(start.elapsed().as_secs_f64())
@@ -69,18 +70,18 @@ pub(crate) fn near(fd: OwnedFd, plan: &Plan) -> Result<f64, FloorError> {
 /// The far side: echoes, or receives and says when it has everything.
 pub(crate) fn far(fd: OwnedFd, plan: &Plan) -> Result<(), FloorError> {
     let mut line = Line::new(fd, plan)?;
-    let mut block = vec![0; plan.size];
+    let block = &mut *Block::new(plan.size);
     match plan.pattern {
         Pattern::PingPong => {
             for _ in 0..plan.warmup + plan.repeats {
-                line.receive(&mut block)?;
-                line.send(&block)?;
+                line.receive(block)?;
+                line.send(block)?;
             }
         }
         Pattern::Stream => {
             for count in [plan.warmup, plan.repeats] {
                 for _ in 0..count {
-                    line.receive(&mut block)?;
+                    line.receive(block)?;
                 }
                 line.send(&[1])?;
             }

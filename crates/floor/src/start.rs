@@ -71,6 +71,17 @@ pub fn measure(program: &Program, plan: &Plan) -> Result<Figure, FloorError> {
     if !(1..=Plan::MOST).contains(&plan.size) || plan.repeats == 0 {
         return Err(FloorError::Usage(format!("a plan needs 1 to {} bytes and at least one repeat", Plan::MOST)));
     }
+    let seconds = std::thread::scope(|scope| {
+        let near = scope.spawn(|| near(program, plan));
+        near.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
+    Ok(Figure { plan: plan.clone(), seconds })
+}
+
+fn near(program: &Program, plan: &Plan) -> Result<f64, FloorError> {
+    // The far CPU first, only to learn here whether it may be used: the far process could not say so.
+    pin(plan.pin.map(|p| p.1))?;
+    pin(plan.pin.map(|p| p.0))?;
     let (near_end, far_end) = match plan.path {
         Path::Shm => memory::pair(plan)?,
         Path::Tcp | Path::Unix => socket::pair(plan.path)?,
@@ -80,17 +91,10 @@ pub fn measure(program: &Program, plan: &Plan) -> Result<Figure, FloorError> {
     hand_over(&control, &far_end)?;
     // The near side must not keep the far end open: its closing is how the death of the far process shows.
     drop(far_end);
-    let seconds = std::thread::scope(|scope| {
-        let near = scope.spawn(|| {
-            pin(plan.pin.map(|p| p.0))?;
-            match plan.path {
-                Path::Shm => memory::near(near_end, control.as_fd(), plan),
-                Path::Tcp | Path::Unix => socket::near(near_end, plan),
-            }
-        });
-        near.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })?;
-    Ok(Figure { plan: plan.clone(), seconds })
+    match plan.path {
+        Path::Shm => memory::near(near_end, control.as_fd(), plan),
+        Path::Tcp | Path::Unix => socket::near(near_end, plan),
+    }
 }
 
 /// The far process: its end of the path comes over standard input.

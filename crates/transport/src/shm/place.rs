@@ -6,11 +6,13 @@ use super::slot::INLINE;
 pub(super) const SLOTS: u32 = if cfg!(loom) { 3 } else { 64 };
 /// Bytes of a direction's data ring.
 pub(super) const DATA: usize = if cfg!(loom) { 3 * LINE } else { 1 << 20 };
-/// Largest piece of a block announced at once, bytes. Between CPUs of one cache 16 and 32 KiB do alike; between distant
-/// ones 16 KiB made streams of large blocks a quarter slower, 8 KiB twice as slow, and 64 KiB a 64 KiB ping-pong a third.
+/// Largest piece of a block announced at once, bytes. 16 KiB did as well as 32 between CPUs that share a cache, but made
+/// streams of large blocks a quarter slower between distant ones; with 8 KiB they were slower still. With 64 KiB, blocks of
+/// that size are not overlapped at all, and their ping-pong took a quarter longer.
 pub(super) const CHUNK: usize = if cfg!(loom) { LINE } else { 32 << 10 };
 /// Pieces start on multiples of this, bytes: a cache line.
 const LINE: usize = 64;
+
 /// Where a piece of a block lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
