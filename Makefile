@@ -20,7 +20,7 @@ test:
 bench:
 	@scripts/setup.sh bench
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-floor
-	@scripts/bench
+	@python3 bench/bench.py
 
 build:
 	@scripts/setup.sh run

@@ -53,6 +53,7 @@ if [ "$goal" = test ]; then
   want python3-venv python3 -c 'import venv, ensurepip'
 fi
 if [ "$goal" = bench ]; then
+  want python3 have python3
   want netpipe-tcp have NPtcp
   want sockperf have sockperf
   want qperf have qperf
