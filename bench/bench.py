@@ -21,8 +21,9 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PG = os.path.join(ROOT, "target/release/pipegauge")
-FLOOR = os.path.join(ROOT, "target/release/pipegauge-floor")
+TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
+PG = os.path.join(TARGET, "release/pipegauge")
+FLOOR = os.path.join(TARGET, "release/pipegauge-floor")
 QUICK = "--quick" in sys.argv
 PAIRS = 5 if QUICK else 20
 WORK = tempfile.mkdtemp(prefix="pipegauge-bench-")
