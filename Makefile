@@ -10,6 +10,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 run:
 	@scripts/setup.sh run
+	@[ -x $(TARGET)/release/pipegauge ] || echo "building: two minutes or three, the first time"
 	@cargo build --release --locked --quiet --package pipegauge
 	@# 1 says "measured, but something fell short", which its warnings explain: no failure of make.
 	@$(TARGET)/release/pipegauge run memcpy shm unix tcp || [ $$? -eq 1 ]

@@ -27,7 +27,7 @@ FLOOR = os.path.join(TARGET, "release/pipegauge-floor")
 QUICK = "--quick" in sys.argv
 PAIRS = 5 if QUICK else 20
 WORK = tempfile.mkdtemp(prefix="pipegauge-bench-")
-TABLES = []
+TABLES = {}
 
 
 def say(*words):
@@ -36,11 +36,11 @@ def say(*words):
 
 def table(title, head, rows, note=""):
     """Keeps a table for RESULTS.md and prints it."""
-    lines = [f"## {title}", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines = [f"## {title}", "", f"{time.strftime('%Y-%m-%d %H:%M')}.", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(str(c) for c in row) + " |" for row in rows]
     if note:
         lines += ["", note]
-    TABLES.append("\n".join(lines))
+    TABLES[title] = "\n".join(lines)
     say("\n".join(lines) + "\n")
 
 
@@ -318,7 +318,7 @@ def part_dip():
     for seed in range(n):
         start = int(10 ** r.uniform(1.5, 6.5))
         end = max(start + 1, int(start * 10 ** 0.05))
-        e = pipegauge("theory", "--theory", f"latency=10us,rate=10Gbit/s,noise=2%,seed={seed},dip={start}..{end}*3", "--budget", "2s", "--seed", str(seed))
+        e = pipegauge("theory", "--theory", f"latency=10us,rate=10Gbit/s,noise=2%,seed={seed},dip={start}..{end}*3", "--seed", str(seed))
         p = points(e)
         inside = [s for s in p if start <= s < end]
         outside = [s for s in p if s < start or s >= end]
@@ -345,6 +345,17 @@ def part_start():
 PARTS = {"floor": part_floor, "peers": part_peers, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "dip": part_dip, "start": part_start}
 
 
+def keep(target, head):
+    """Writes the results, with the tables of this run in the place of their older selves."""
+    sections = {}
+    if os.path.exists(target):
+        for part in open(target).read().split("\n## ")[1:]:
+            sections[part.split("\n", 1)[0]] = "## " + part.strip()
+    sections.update(TABLES)
+    with open(target, "w") as f:
+        f.write(head + "\n" + "\n\n".join(sections.values()) + "\n")
+
+
 def main():
     wanted = [a for a in sys.argv[1:] if not a.startswith("--")] or list(PARTS)
     begin = time.monotonic()
@@ -356,15 +367,15 @@ def main():
             failed.append(name)
             say(f"{name}: failed: {e}")
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown CPU")
-    head = (f"# Measured by `make bench`\n\n{time.strftime('%Y-%m-%d')}; {os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}; "
-            f"{len(wanted)} parts in {time.monotonic() - begin:.0f} s{'; --quick' if QUICK else ''}.\n")
-    if failed:
-        head += f"\nParts that failed and are missing here: {', '.join(failed)}.\n"
+    head = (f"# Measured by `make bench`\n\n{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}. Each part says when it was "
+            "measured; `bench/bench.py PART` measures one again and replaces it here.\n")
     target = os.path.join(ROOT, "bench", "RESULTS.md")
-    if set(wanted) == set(PARTS) and not QUICK:
-        with open(target, "w") as f:
-            f.write(head + "\n" + "\n\n".join(TABLES) + "\n")
+    if not QUICK and TABLES:
+        keep(target, head)
         say(f"written: {target}")
+    if failed:
+        say(f"failed, and as they were before: {', '.join(failed)}")
+    say(f"{time.monotonic() - begin:.0f} s")
     shutil.rmtree(WORK, ignore_errors=True)
     sys.exit(1 if failed else 0)
 

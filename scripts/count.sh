@@ -9,12 +9,12 @@ sum() { awk '{ n += $1 } END { print n + 0 }'; }
 # A log without a test runner's lines is one test, judged by its exit code.
 count() {
   local log=$1 code=$2 said
-  libtest() { grep -E '^test result: ' "$log" | grep -oE "[0-9]+ $1" | sum; }
-  node() { sed -nE "s/^(#|ℹ) $1 ([0-9]+)\$/\2/p" "$log" | sum; }
+  from_libtest() { grep -E '^test result: ' "$log" | grep -oE "[0-9]+ $1" | sum; }
+  from_node() { sed -nE "s/^(#|ℹ) $1 ([0-9]+)\$/\2/p" "$log" | sum; }
   said=$(grep -cE '^skipped: ' "$log")
-  p=$(($(libtest passed) + $(node pass) - said))
-  f=$(($(libtest failed) + $(node fail)))
-  s=$(($(libtest ignored) + $(node skipped) + said))
+  p=$(($(from_libtest passed) + $(from_node pass) - said))
+  f=$(($(from_libtest failed) + $(from_node fail)))
+  s=$(($(from_libtest ignored) + $(from_node skipped) + said))
   if [ $((p + f + s)) -eq 0 ] && grep -q '^test result: ' "$log"; then
     f=1 # a test runner that found no test protects nothing
   elif [ $((p + f + s)) -eq 0 ]; then

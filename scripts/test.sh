@@ -33,9 +33,13 @@ part() { # part NAME COMMAND...
   say "$name" "$p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
   grep -E '^skipped: ' "$log" | sed 's/^/    /'
   if [ "$code" -ne 0 ]; then
-    echo "---- $name failed; the end of $log:"
-    grep -nE '^error|panicked at|^not ok|FAILED' "$log" | head -n 40
-    tail -n 80 "$log"
+    echo "---- $name failed; more in $log:"
+    # libtest's account of what failed, or the end of whatever else it was.
+    if grep -q '^failures:$' "$log"; then
+      sed -n '/^failures:$/,/^test result/p' "$log" | head -n 200
+    else
+      tail -n 60 "$log"
+    fi
     echo "----"
   fi
   return "$code"
@@ -99,7 +103,8 @@ else
 fi
 # --show-output: a skipped test says why on its standard output.
 part "cargo test" cargo test --workspace --locked --no-fail-fast --quiet -- --show-output
-part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pipegauge -p pipegauge-record -- parquet
+part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pipegauge -p pipegauge-record \
+  -- parquet columns
 parquet
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
   -p pipegauge-transport --lib shm::model

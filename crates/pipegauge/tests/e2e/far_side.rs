@@ -4,7 +4,7 @@
 use rustix::process::Signal;
 
 use super::processes::{Process, all_end, far_processes, send, under_way};
-use super::support::{LONG, Running, Said, Scratch, skip};
+use super::support::{LONG, Running, Said, Scratch};
 
 /// A long run over `transport`, under way.
 fn start(dir: &Scratch, transport: &str, more: &[&str]) -> (Running, Process) {
@@ -139,14 +139,14 @@ fn a_stall_longer_than_the_patience_is_named() {
 }
 
 #[test]
-fn without_a_second_process_two_ended_paths_cannot_start() {
-    // The far side can be started no more: no processes are left to this user. Root has no such limit.
-    if super::support::root() {
-        return skip("root has no limit on its processes, so that starting the far side can't be made to fail");
-    }
+fn a_far_side_that_cannot_be_started_is_said() {
+    // No more files may be opened than a few, so that there are no pipes to talk to a second process over.
     let dir = Scratch::new();
     let mut command = std::process::Command::new("sh");
-    command.arg("-c").arg("ulimit -u 1; exec \"$0\" run tcp --no-html").arg(super::support::binary());
+    command.arg("-c").arg("ulimit -n 7; exec \"$0\" run tcp --no-html -o x.run.jsonl").arg(super::support::binary());
     command.current_dir(dir.path("."));
-    Running::start(command).end().refuses(&["start the far side"]);
+    let said = Running::start(command).end();
+    said.refuses(&["Too many open files"]);
+    let shown = dir.run(&["show", "x.run.jsonl"]);
+    assert!(shown.code() == 0 && shown.out.contains("Too many open files"), "the file tells why it is empty: {shown}");
 }
