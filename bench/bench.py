@@ -122,12 +122,12 @@ def part_floor():
 
 
 # -- peers --------------------------------------------------------------------------------------------------------------
-def served(server, client, settle=0.3, cpu=("0", "1")):
+def served(server, client, settle=0.3, cpu=("0", "1"), timeout=60):
     """Runs a server pinned to one CPU and a client pinned to the other; gives the client's output."""
     s = subprocess.Popen(["taskset", "-c", cpu[1], *server], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         time.sleep(settle)
-        p = subprocess.run(["taskset", "-c", cpu[0], *client], capture_output=True, text=True, timeout=60, cwd=WORK)
+        p = subprocess.run(["taskset", "-c", cpu[0], *client], capture_output=True, text=True, timeout=timeout, cwd=WORK)
         return p.stdout + p.stderr
     finally:
         s.terminate()
@@ -148,10 +148,16 @@ def number(pattern, text):
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
 
 
-def lat_netpipe():
+def netpipe(*flags):
+    """Runs NetPIPE with the same flags on both sides (unlike ones end it with errno=104); gives its file's rows."""
     out = os.path.join(WORK, "np.out")
-    served(["NPtcp"], ["NPtcp", "-h", "127.0.0.1", "-l", "64", "-u", "64", "-p", "0", "-o", out])
-    return float(open(out).readline().split()[2])
+    served(["NPtcp", *flags], ["NPtcp", "-h", "127.0.0.1", *flags, "-o", out], timeout=200)
+    with open(out) as f:
+        return [[float(x) for x in line.split()] for line in f]
+
+
+def lat_netpipe():
+    return netpipe("-l", "64", "-u", "64", "-p", "0")[0][2]
 
 
 def lat_sockperf():
@@ -170,9 +176,7 @@ def lat_mine():
 
 
 def bw_netpipe():
-    out = os.path.join(WORK, "np.out")
-    served(["NPtcp", "-s"], ["NPtcp", "-s", "-h", "127.0.0.1", "-l", "131072", "-u", "131072", "-p", "0", "-o", out])
-    return float(open(out).readline().split()[1]) * 1024 * 1024
+    return netpipe("-s", "-l", "131072", "-u", "131072", "-p", "0")[0][1] * 1024 * 1024
 
 
 def bw_qperf():
@@ -270,15 +274,10 @@ def part_curve():
     if shutil.which("NPtcp"):
         runs = []
         for _ in range(n):
-            out = os.path.join(WORK, "np.out")
             begin = time.monotonic()
-            s = subprocess.Popen(["taskset", "-c", "1", "NPtcp"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(0.3)
-            subprocess.run(["taskset", "-c", "0", "NPtcp", "-h", "127.0.0.1", "-u", str(8 << 20), "-o", out], capture_output=True, timeout=200, cwd=WORK)
-            s.terminate()
-            s.wait()
+            rows = netpipe("-u", str(8 << 20))
             took_np.append(time.monotonic() - begin)
-            runs.append({int(x.split()[0]): float(x.split()[2]) for x in open(out)})
+            runs.append({int(r[0]): r[2] for r in rows})
         for size in set.intersection(*(set(r) for r in runs)):
             values = [r[size] for r in runs]
             spread[size] = max(values) / min(values) - 1
@@ -300,14 +299,15 @@ def part_repeat():
     n = 3 if QUICK else 10
     runs = [curve()[1] for _ in range(n + 1)]
     first, rest = runs[0], runs[1:]
-    shares = []
+    shares, shifts = [], []
     for r in rest:
         both = [s for s in first if s in r]
         inside = sum(first[s]["repeat_low"] <= r[s]["median"] <= first[s]["repeat_high"] for s in both)
         shares.append(inside / len(both))
+        shifts.append(statistics.median(r[s]["median"] / first[s]["median"] for s in both))
     width = statistics.median((p["repeat_high"] - p["repeat_low"]) / p["median"] for p in first.values())
-    table("Does a repeat fall where the first run foretold?", ["repeat", "points inside the foretold range"],
-          [[i + 1, f"{s:.1%}"] for i, s in enumerate(shares)],
+    table("Does a repeat fall where the first run foretold?", ["repeat", "points inside the foretold range", "time against the first run, median over sizes"],
+          [[i + 1, f"{s:.1%}", f"{shift:.3f}"] for i, (s, shift) in enumerate(zip(shares, shifts))],
           f"Least of {n}: {min(shares):.1%}; median width of the foretold range: {width:.1%} of the median. Target: at least 90% in each.")
 
 
@@ -359,6 +359,10 @@ def keep(target, head):
 def main():
     wanted = [a for a in sys.argv[1:] if not a.startswith("--")] or list(PARTS)
     begin = time.monotonic()
+    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown CPU")
+    head = (f"# Measured by `make bench`\n\n{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}. Each part says when it was "
+            "measured; `bench/bench.py PART` measures one again and replaces it here.\n")
+    target = os.path.join(ROOT, "bench", "RESULTS.md")
     failed = []
     for name in wanted:
         try:
@@ -366,16 +370,11 @@ def main():
         except (RuntimeError, OSError, subprocess.SubprocessError, KeyError, ValueError, IndexError) as e:
             failed.append(name)
             say(f"{name}: failed: {e}")
-    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown CPU")
-    head = (f"# Measured by `make bench`\n\n{os.cpu_count()} CPUs ({cpu}), Linux {platform.release()}. Each part says when it was "
-            "measured; `bench/bench.py PART` measures one again and replaces it here.\n")
-    target = os.path.join(ROOT, "bench", "RESULTS.md")
-    if not QUICK and TABLES:
-        keep(target, head)
-        say(f"written: {target}")
+        if not QUICK and TABLES:
+            keep(target, head)
     if failed:
         say(f"failed, and as they were before: {', '.join(failed)}")
-    say(f"{time.monotonic() - begin:.0f} s")
+    say(f"{target}; {time.monotonic() - begin:.0f} s")
     shutil.rmtree(WORK, ignore_errors=True)
     sys.exit(1 if failed else 0)
 
