@@ -50,6 +50,8 @@ if [ "$goal" = test ]; then
   want openssh-client have ssh
   want iproute2 have ip
   want netpipe-tcp have NPtcp
+  want strace have strace
+  want man-db have man
   want python3-venv python3 -c 'import venv, ensurepip'
 fi
 if [ "$goal" = bench ]; then

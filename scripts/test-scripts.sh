@@ -37,6 +37,11 @@ is "node's runner is read" "$(counts 0 <<'T'
 # skipped 2
 T
 )" "5 0 2"
+is "a plain closing line is read" "$(counts 0 <<'T'
+ok - a thing
+14 passed, 0 failed
+T
+)" "14 0 0"
 is "a part without a runner is one test" "$(counts 0 </dev/null)" "1 0 0"
 is "a part that fails without a runner is one failure" "$(counts 1 </dev/null)" "0 1 0"
 is "a part that breaks after its tests is a failure" "$(counts 101 <<'T'

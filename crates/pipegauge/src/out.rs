@@ -46,11 +46,12 @@ pub fn tell(line: &str) {
 
 /// Whether standard output may carry colour: a terminal that can, and nobody asked against it (no-color.org).
 pub fn colour() -> bool {
-    may_colour(
-        io::stdout().is_terminal(),
-        std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()),
-        std::env::var("TERM").is_ok_and(|t| t == "dumb"),
-    )
+    may_colour(io::stdout().is_terminal(), std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()), dumb())
+}
+
+/// Whether the terminal is one that only prints: TERM says so, or says nothing.
+pub fn dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|t| t.is_empty() || t == "dumb")
 }
 
 fn may_colour(terminal: bool, no_color: bool, dumb: bool) -> bool {

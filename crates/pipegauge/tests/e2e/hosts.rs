@@ -13,8 +13,10 @@ struct Hosts {
 const NEAR: &str = "10.137.0.1";
 const FAR: &str = "10.137.0.2";
 
-fn ip(args: &[&str]) -> bool {
-    Command::new("ip").args(args).status().is_ok_and(|s| s.success())
+/// Runs `ip`; an error is what it said.
+fn ip(args: &[&str]) -> Result<(), String> {
+    let said = Command::new("ip").args(args).output().map_err(|e| e.to_string())?;
+    if said.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&said.stderr).trim().to_owned()) }
 }
 
 impl Hosts {
@@ -32,23 +34,19 @@ impl Hosts {
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = |side: &str| format!("pg{side}{}x{n}", std::process::id());
         let hosts = Self { names: [name("a"), name("b")] };
-        for name in &hosts.names {
-            if !ip(&["netns", "add", name]) {
-                skip("this system does not let its root make a network namespace");
-                return None;
-            }
-        }
         let [a, b] = &hosts.names;
         let (va, vb) = (format!("va{n}"), format!("vb{n}"));
-        let made = ip(&["-n", a, "link", "add", &va, "type", "veth", "peer", "name", &vb, "netns", b])
-            && ip(&["-n", a, "address", "add", &format!("{NEAR}/24"), "dev", &va])
-            && ip(&["-n", b, "address", "add", &format!("{FAR}/24"), "dev", &vb])
-            && ip(&["-n", a, "link", "set", "lo", "up"])
-            && ip(&["-n", b, "link", "set", "lo", "up"])
-            && ip(&["-n", a, "link", "set", &va, "up"])
-            && ip(&["-n", b, "link", "set", &vb, "up"]);
-        if !made {
-            skip("this kernel has no veth");
+        let made = ip(&["netns", "add", a])
+            .and_then(|()| ip(&["netns", "add", b]))
+            .and_then(|()| ip(&["-n", a, "link", "add", &va, "type", "veth", "peer", "name", &vb, "netns", b]))
+            .and_then(|()| ip(&["-n", a, "address", "add", &format!("{NEAR}/24"), "dev", &va]))
+            .and_then(|()| ip(&["-n", b, "address", "add", &format!("{FAR}/24"), "dev", &vb]))
+            .and_then(|()| ip(&["-n", a, "link", "set", "lo", "up"]))
+            .and_then(|()| ip(&["-n", b, "link", "set", "lo", "up"]))
+            .and_then(|()| ip(&["-n", a, "link", "set", &va, "up"]))
+            .and_then(|()| ip(&["-n", b, "link", "set", &vb, "up"]));
+        if let Err(why) = made {
+            skip(&format!("network namespaces can't be set up here: {}", why.replace('\n', "; ")));
             return None;
         }
         Some(hosts)
@@ -112,7 +110,7 @@ fn settings_that_took_effect_unequally_are_named_with_both_values() {
     let routes = Command::new("ip").args(["-n", b, "-o", "route", "show"]).output().expect("ip route");
     let route = String::from_utf8_lossy(&routes.stdout).lines().next().unwrap_or_default().to_owned();
     let words: Vec<&str> = route.split_whitespace().collect();
-    assert!(ip(&[&["-n", b, "route", "change"][..], &words, &["advmss", "1000"]].concat()), "{route}");
+    ip(&[&["-n", b, "route", "change"][..], &words, &["advmss", "1000"]].concat()).expect("another route");
     let dir = Scratch::new();
     let said = hosts.measure(&dir, &["tcp", "--mss", "1400"]);
     assert!(matches!(said.code(), 1 | 2), "{said}");
@@ -123,7 +121,7 @@ fn settings_that_took_effect_unequally_are_named_with_both_values() {
 fn a_host_that_cannot_be_reached_is_said_within_the_patience() {
     let Some(hosts) = Hosts::make() else { return };
     let dir = Scratch::new();
-    let serve = Running::start(self::Hosts::command(&hosts, &dir, 1, &["serve"]));
+    let serve = Running::start(hosts.command(&dir, 1, &["serve"]));
     let line = serve.line();
     // The wire is cut.
     let [_, b] = &hosts.names;
@@ -132,7 +130,7 @@ fn a_host_that_cannot_be_reached_is_said_within_the_patience() {
         .split_whitespace()
         .nth(1)
         .map(|w| w.split('@').next().unwrap().to_owned());
-    assert!(ip(&["-n", b, "link", "set", &name.expect("the far end"), "down"]));
+    ip(&["-n", b, "link", "set", &name.expect("the far end"), "down"]).expect("a cut wire");
     let words: Vec<&str> = line.split_whitespace().collect();
     let args = [&["run", "tcp", "--patience", "1s"][..], &words[3..], &SHORT].concat();
     let said = Running::start(hosts.command(&dir, 0, &args)).end();

@@ -58,6 +58,7 @@ fn a_closed_terminal_ends_the_run_and_the_file_stays_whole() {
     };
     let mut command = Command::new("setsid");
     command.args(["--ctty", "--wait"]).arg(binary()).args(["run", "tcp", "-o", "x.run.jsonl"]).args(LONG);
+    command.env("TERM", "xterm-256color");
     command.current_dir(dir.path(".")).stdin(slave()).stdout(slave()).stderr(slave());
     let mut child = command.spawn().expect("starting under a terminal");
     drop(command);

@@ -24,7 +24,7 @@ enum Show {
     Nothing,
     /// A terminal: one line that moves.
     Bar(ProgressBar),
-    /// A file or a pipe: one line for each block.
+    /// A file, a pipe, a terminal that can't move its cursor: one line for each block.
     Lines,
 }
 
@@ -32,7 +32,7 @@ impl Progress {
     /// Progress of a run of `plan`.
     pub fn new(plan: &Plan, wanted: bool) -> Self {
         let budget = plan.budget * plan.transports.len() as f64;
-        let show = match (wanted, std::io::stderr().is_terminal()) {
+        let show = match (wanted, std::io::stderr().is_terminal() && !out::dumb()) {
             (false, _) => Show::Nothing,
             (true, false) => Show::Lines,
             (true, true) => Show::Bar(bar(budget)),
