@@ -11,8 +11,8 @@ use crate::out;
 pub enum Exit {
     /// 0: all that was asked for was done.
     Ok,
-    /// 1: measured (or examined), but something fell short: a point is not as sure as asked, the run was interrupted,
-    /// `doctor` warns.
+    /// 1: measured (or examined), but something fell short: the run was interrupted, a path broke, the report
+    /// could not be written, `doctor` warns.
     Short,
     /// 2: could not.
     CouldNot,

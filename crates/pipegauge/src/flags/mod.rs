@@ -18,7 +18,7 @@ Start here:
   pipegauge run memcpy shm unix tcp      how do the paths of this host perform?
   pipegauge serve                        prints the line to type on the other host
 
-Exit codes: 0 done; 1 measured, but something fell short (interrupted, less sure than asked); 2 could not.";
+Exit codes: 0 done; 1 measured, but something fell short (interrupted, a path broke); 2 could not.";
 
 /// Measures how any communication path really performs.
 ///
