@@ -134,7 +134,8 @@ fn measure(plan: &Plan, paths: &mut [PathRun<'_>], stop: &AtomicBool) -> Result<
             let path = &mut paths[i];
             let left = (blocks + 1).saturating_sub(block).max(1);
             path.block(block, path.left() / f64::from(left), &mut rng, stop)?;
-            if block <= 3 && plan.sizes.is_none() && plan.step.is_none() {
+            // A size found late could not get as many trials as were asked for.
+            if block <= 3 && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
                 path.refine(block, 3)?;
             }
             path.settle(block)?;

@@ -32,6 +32,15 @@ pub enum SessionError {
         /// First wrong byte.
         offset: u64,
     },
+    /// Nothing came through an unreliable path.
+    #[error(
+        "{in_a_row} datagrams in a row were lost: the peer is gone, the path drops what is this large, or answers take longer \
+         than a lost one is waited for (--loss-timeout waits longer)"
+    )]
+    NothingArrives {
+        /// Losses one after another.
+        in_a_row: u32,
+    },
     /// Asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -6,7 +6,8 @@
 //!
 //! - [`median_interval`]: where the true median lies, from the medians of a few blocks.
 //! - [`repeat_range`]: where a second run's median is expected to fall; wider, because that run has noise of its own.
-//! - [`pooled_log_sigma`]: the noise that neighbouring sizes have in common, robustly.
+//! - [`pooled_log_sigma`]: the noise that the sizes of a path have in common, robustly.
+//! - [`Shared`], [`block_levels`]: that noise, and how far the whole curve moves from block to block.
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
 //! - [`robust_line`], [`weighted_line`]: straight lines.
@@ -19,6 +20,7 @@
 
 mod basic;
 mod bootstrap;
+mod common;
 mod histogram;
 mod interval;
 mod line;
@@ -27,6 +29,7 @@ mod warmup;
 
 pub use basic::{mean, median, quantile, variance, weighted_median};
 pub use bootstrap::{bootstrap_ratio, draw};
+pub use common::{Shared, block_levels};
 pub use histogram::Histogram;
 pub use interval::{Interval, median_interval, student_t};
 pub use line::{Line, robust_line, weighted_line};
