@@ -71,7 +71,8 @@ fn untimed(plan: &Plan, kind: Kind) -> bool {
 /// A trial's mean time: what the paper's minimum is taken over.
 fn whole(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
-    if timed_there(trial) || untimed(plan, kind) {
+    // An open loop's trial lasts as long as its schedule.
+    if timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
         return typical(plan, kind, trial);
     }
     (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, kind, trial))

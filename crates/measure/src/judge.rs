@@ -42,9 +42,9 @@ pub fn capped(kind: Kind, most: u64) -> Warning {
 /// The survey stopped before the largest size.
 pub fn stopped_short(size: u64, expected: f64, too_slow: bool) -> Warning {
     let why = if too_slow {
-        "the paper's rule ends a curve where one block takes longer than a second".to_owned()
+        "the paper's rule ends a curve where one block takes longer than a second"
     } else {
-        "the time for the curve would be spent on it alone (--budget gives more)".to_owned()
+        "the time for the curve (and an open loop's schedule) leaves no room for it (--budget gives more)"
     };
     let text = format!(
         "sizes from {} up are left out: a block would take about {}, and {why}",
