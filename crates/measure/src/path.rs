@@ -326,7 +326,9 @@ impl<'a> PathRun<'a> {
         });
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
-            Schedule::Adaptive if self.points.len() > 2 => judge::unsteady(&stats::block_levels(&blocks.collect::<Vec<_>>())),
+            Schedule::Adaptive if self.points.len() > 2 => {
+                judge::unsteady(&stats::block_levels(&blocks.collect::<Vec<_>>()))
+            }
             _ => None,
         };
         for warning in warnings.into_iter().chain(moved).chain(figureless) {

@@ -11,6 +11,7 @@
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
 //! - [`robust_line`], [`weighted_line`]: straight lines.
+//! - [`runs_deviation`]: whether residuals come in stretches.
 //! - [`Histogram`]: single iterations, to 1%.
 //! - [`median`], [`quantile`], [`mean`], [`variance`]: the plain ones.
 //!
@@ -25,6 +26,7 @@ mod histogram;
 mod interval;
 mod line;
 mod repeat;
+mod runs;
 mod warmup;
 
 pub use basic::{mean, median, quantile, variance, weighted_median};
@@ -34,4 +36,5 @@ pub use histogram::Histogram;
 pub use interval::{Interval, median_interval, student_t};
 pub use line::{Line, robust_line, weighted_line};
 pub use repeat::{pooled_log_sigma, repeat_range};
+pub use runs::runs_deviation;
 pub use warmup::warmup_end;
