@@ -30,18 +30,41 @@ const SHARED_DEGREES: f64 = 8.0;
 ///
 /// Without any block, or with one and no shared spread, or with values of 0 or less: [`Interval::UNBOUNDED`].
 pub fn repeat_range(blocks: &[f64], shared: Shared, confidence: f64) -> Interval {
-    let k = blocks.len();
     let moves = match shared.between {
         b if b > 0.0 && shared.levels > 1 => {
             student_t(confidence, f64::from(shared.levels - 1)) * b * std::f64::consts::SQRT_2
         }
         _ => 0.0,
     };
-    let shared = if shared.sigma.is_finite() { shared.sigma.max(0.0) } else { 0.0 };
-    if k == 0 || blocks.iter().any(|b| b.is_nan() || *b <= 0.0) || (k == 1 && shared == 0.0) {
-        return Interval::UNBOUNDED;
-    }
+    let Some(error) = median_log_error(blocks, shared.sigma) else { return Interval::UNBOUNDED };
     let middle = median(blocks);
+    let reach = match error.value {
+        // Equal blocks and no shared spread: nothing was seen to vary (and 0 * infinity would be NaN).
+        0.0 => 0.0,
+        e => student_t(confidence, error.degrees) * e * std::f64::consts::SQRT_2,
+    };
+    let reach = reach.hypot(moves);
+    Interval { low: middle * (-reach).exp(), high: middle * reach.exp() }
+}
+
+/// A standard error and how well it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StandardError {
+    /// The standard error.
+    pub value: f64,
+    /// Its degrees of freedom.
+    pub degrees: f64,
+}
+
+/// Standard error of the logarithm of the median of `blocks`, from their own spread and that of all points of the path
+/// (`shared_sigma`, [`pooled_log_sigma`]; 0 if unknown), as [`repeat_range`] weighs them. None without any block, with
+/// one and no shared spread, or with values of 0 or less.
+pub fn median_log_error(blocks: &[f64], shared_sigma: f64) -> Option<StandardError> {
+    let k = blocks.len();
+    let shared = if shared_sigma.is_finite() { shared_sigma.max(0.0) } else { 0.0 };
+    if k == 0 || blocks.iter().any(|b| b.is_nan() || *b <= 0.0) || (k == 1 && shared == 0.0) {
+        return None;
+    }
     let logs: Vec<f64> = blocks.iter().map(|b| b.ln()).collect();
     let (own, own_degrees) = own_spread(logs);
     let shared_degrees = match shared {
@@ -51,14 +74,7 @@ pub fn repeat_range(blocks: &[f64], shared: Shared, confidence: f64) -> Interval
     };
     let degrees = own_degrees + shared_degrees;
     let pooled = ((own_degrees * own * own + shared_degrees * shared * shared) / degrees).sqrt();
-    let sigma = pooled.max(shared);
-    let reach = match sigma {
-        // Equal blocks and no shared spread: nothing was seen to vary (and 0 * infinity would be NaN).
-        0.0 => 0.0,
-        s => student_t(confidence, degrees) * s * std::f64::consts::SQRT_2 * median_error(k),
-    };
-    let reach = reach.hypot(moves);
-    Interval { low: middle * (-reach).exp(), high: middle * reach.exp() }
+    Some(StandardError { value: pooled.max(shared) * median_error(k), degrees })
 }
 
 /// Standard deviation of one point's log blocks and its degrees of freedom; from five blocks on, with the farthest from
