@@ -52,6 +52,8 @@ fn a_faster_path_is_found_where_it_is_faster_and_only_there() {
     assert!(!found.stretches[0].differs && found.stretches[1].differs);
     assert!((60_000..75_000).contains(&found.stretches[1].from), "{:?}", found.stretches);
     assert!((found.stretches[1].ratio * 1.8 - 1.0).abs() < 0.06, "{:?}", found.stretches);
+    let throughput = found.throughput.unwrap();
+    assert!(throughput.low < 1.8 && 1.8 < throughput.high && throughput.low > 1.5, "{throughput:?}");
     let large = found.sizes.last().unwrap();
     assert!(large.ratio.low < 1.0 / 1.8 && 1.0 / 1.8 < large.ratio.high, "{large:?}");
 }

@@ -31,6 +31,8 @@ pub struct Comparison {
     pub left_out: usize,
     /// Time of the second side over that of the first, over all sizes together.
     pub whole: Estimate,
+    /// Highest throughput of the second side over that of the first; above 1 the second carries more.
+    pub throughput: Option<Estimate>,
     /// Stretches of sizes in which the verdict is the same, ascending; they cover all sizes.
     pub stretches: Vec<Stretch>,
     /// Where the faster side changes: between which two sizes, bytes.
@@ -59,10 +61,10 @@ pub struct Compared {
 impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common or a side has no run.
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
-        let (sizes, left_out, whole) = ratio::ratios(first, second)?;
+        let ratio::Ratios { sizes, left_out, whole, throughput } = ratio::ratios(first, second)?;
         let stretches = verdict::stretches(&sizes);
         let crossovers = verdict::crossovers(&sizes, &stretches);
-        Some(Self { sizes, left_out, whole, stretches, crossovers })
+        Some(Self { sizes, left_out, whole, throughput, stretches, crossovers })
     }
 
     /// Whether any size differs significantly.
