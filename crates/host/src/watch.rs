@@ -43,7 +43,7 @@ impl CpuWatch {
     }
 
     fn of(root: Root, cpus: &[u32], own: &[u32], ticks_per_second: f64, at: f64) -> Self {
-        let (cpus, own) = (cpus.to_vec(), own.to_vec());
+        let (cpus, own) = (each_once(cpus), each_once(own));
         let mut watch = Self { root, cpus, own, ticks_per_second, interrupts_charged: false, last: None };
         watch.last = watch.sample(at);
         watch
@@ -84,6 +84,14 @@ impl CpuWatch {
         let own = self.own.iter().map(|pid| process_ticks(&self.root.text(format!("proc/{pid}/stat"))?)).sum();
         Some(Sample { at, tasks, interrupts, own })
     }
+}
+
+/// Both sides may be pinned to one CPU, whose time must not count twice.
+fn each_once(numbers: &[u32]) -> Vec<u32> {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 fn seconds() -> f64 {
@@ -155,6 +163,15 @@ mod tests {
         assert_eq!(watch.share_at(2.0), Some(0.0), "nothing happened since");
         f.without("proc/42/stat");
         assert_eq!(watch.share_at(3.0), None, "our process is gone, and with it what it used");
+    }
+
+    #[test]
+    fn a_cpu_named_twice_is_watched_once() {
+        let f = Fixture::empty().file("proc/stat", &cpu_line(0, 0, 0, 0, 0)).file("proc/42/stat", &process(0, 0));
+        let mut watch = CpuWatch::of(f.root(), &[0, 0], &[42, 42], 100.0, 0.0);
+        let _f = f.file("proc/stat", &cpu_line(0, 90, 10, 0, 0)).file("proc/42/stat", &process(60, 20));
+        let share = watch.share_at(1.0).unwrap();
+        assert!((share - 0.2).abs() < 1e-12, "all but 20 of 100 ticks are our own: {share}");
     }
 
     #[test]
