@@ -5,14 +5,14 @@
 //! makes it return by moving a byte through the pipe itself, which it opens by way of `/proc/self/fd`. That spoils the
 //! stream, so a link whose call was cut off never carries another block.
 
-use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::patience::LOOK;
 use crate::{LinkError, Patience};
@@ -41,7 +41,6 @@ impl Watchdog {
     /// Watches calls that read from `reader` and write to `writer`; both must stay open until this value is gone.
     pub fn new(reader: BorrowedFd<'_>, writer: BorrowedFd<'_>, patience: &Patience) -> Result<Self, LinkError> {
         let doing = "watching over a pipe (its ends must be reachable as /proc/self/fd)";
-        let path = |fd: BorrowedFd<'_>| format!("/proc/self/fd/{}", fd.as_raw_fd());
         let (reader, writer) = (path(reader), path(writer));
         // Said now rather than in the middle of a measurement.
         open(&reader, OFlags::RDONLY).map_err(|e| LinkError::io(doing, e))?;
@@ -93,8 +92,14 @@ impl Drop for Watchdog {
     }
 }
 
-fn open(path: &str, way: OFlags) -> io::Result<rustix::fd::OwnedFd> {
-    Ok(rustix::fs::open(path, way | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
+/// Where this process finds an open file of its own again.
+pub(crate) fn path(fd: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
+}
+
+/// Opens a pipe's end once more, so that calls through it don't wait.
+pub(crate) fn open(path: &str, way: OFlags) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, way | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())
 }
 
 fn watch(shared: &Shared, patience: &Patience, reader: &str, writer: &str) {
