@@ -220,7 +220,7 @@ impl Blocks<Socket> {
     /// `first` and `second` in one call, so that they leave in one segment where they fit.
     pub fn send_both(&mut self, first: &[u8], second: &[u8]) -> Result<(), LinkError> {
         let slices = [IoSlice::new(first), IoSlice::new(second)];
-        let sent = match rustix::net::sendmsg(self.duct.fd(), &slices, &mut Default::default(), SendFlags::NOSIGNAL) {
+        let sent = match rustix::net::sendmsg(self.duct.fd(), &slices, &mut Default::default(), self.duct.writing) {
             Ok(n) => n,
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Err(e) => return Err(sys::fault(e, SENDING)),

@@ -271,6 +271,22 @@ fn a_transaction_with_a_silent_peer_ends() {
 }
 
 #[test]
+fn a_large_request_to_a_peer_that_does_not_read_ends() {
+    for kind in [Kind::Unix, Kind::Tcp] {
+        for wait in [Wait::Block, Wait::Spin] {
+            let settings = Settings { wait: Some(wait), ..settings() };
+            let acceptor = bind(kind, &settings, &Patience::default());
+            let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience(0.3).0);
+            let (told, heard) = std::sync::mpsc::channel();
+            // Not joined: a call that waits for ever would take the test with it.
+            std::thread::spawn(move || told.send(connector.transaction(&proof(7), &vec![0; 64 << 20], &mut [0; 4])));
+            let outcome = heard.recv_timeout(Duration::from_secs(60)).expect("the wait must end");
+            assert!(matches!(outcome, Err(LinkError::Stalled { .. })), "{kind} {wait:?}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
 fn what_took_effect_is_reported_by_both_ends() {
     for (kind, settings) in variants() {
         let settings = Settings { sockbuf: Some(128 << 10), ..settings };
