@@ -119,6 +119,16 @@ pub(crate) fn ask_buffers(fd: BorrowedFd<'_>, bytes: u64) -> Result<(), LinkErro
         .map_err(|e| LinkError::io(format!("asking for socket buffers of {bytes} bytes"), e))
 }
 
+/// Leaves the CPU that the measuring thread may be pinned to: a new thread inherits it. For threads that watch.
+pub fn anywhere() {
+    let mut all = rustix::thread::CpuSet::new();
+    for cpu in 0..rustix::thread::CpuSet::MAX_CPU {
+        all.set(cpu);
+    }
+    // The kernel takes the CPUs that exist and are allowed out of it; where it refuses, the thread stays where it is.
+    let _ = rustix::thread::sched_setaffinity(None, &all);
+}
+
 /// 16 hexadecimal digits that nobody can guess.
 pub(crate) fn random_name() -> Result<String, LinkError> {
     let mut bytes = [0u8; 8];
@@ -152,6 +162,21 @@ mod tests {
         idle.moved();
         let e = idle.waited(&patience, RECEIVING, Duration::from_secs(2)).unwrap_err();
         assert!(matches!(e, LinkError::Stalled { doing: RECEIVING, waited } if waited >= Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn a_thread_that_was_pinned_may_run_anywhere_again() {
+        let cpus = || rustix::thread::sched_getaffinity(None).unwrap();
+        std::thread::spawn(move || {
+            let before = cpus();
+            let mut one = rustix::thread::CpuSet::new();
+            one.set((0..rustix::thread::CpuSet::MAX_CPU).find(|cpu| before.is_set(*cpu)).unwrap());
+            rustix::thread::sched_setaffinity(None, &one).unwrap();
+            anywhere();
+            assert!(cpus().count() >= before.count());
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::patience::LOOK;
-use crate::{LinkError, Patience};
+use crate::{LinkError, Patience, sys};
 
 /// What a link and its watchdog know of each other.
 #[derive(Debug, Default)]
@@ -103,6 +103,8 @@ pub(crate) fn open(path: &str, way: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 fn watch(shared: &Shared, patience: &Patience, reader: &str, writer: &str) {
+    // It wakes ten times a second, which the CPU that is measured on must not notice.
+    sys::anywhere();
     let (mut seen, mut since) = (0, Instant::now());
     while !shared.end.load(Ordering::Acquire) {
         std::thread::park_timeout(LOOK);
@@ -126,5 +128,45 @@ fn watch(shared: &Shared, patience: &Patience, reader: &str, writer: &str) {
         } else {
             let _ = open(reader, OFlags::WRONLY).map(|fd| rustix::io::write(&fd, &[0]));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
+
+    use super::*;
+
+    /// CPUs that the threads of this process with the name of a watchdog may run on.
+    fn cpus_of_watchdogs() -> Vec<u32> {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let watchdogs = tasks.filter(|t| std::fs::read_to_string(t.path().join("comm")).is_ok_and(|n| n == "watchdog\n"));
+        let ids = watchdogs.filter_map(|t| Pid::from_raw(t.file_name().to_str()?.parse().ok()?));
+        ids.filter_map(|id| sched_getaffinity(Some(id)).ok()).map(|set| set.count()).collect()
+    }
+
+    #[test]
+    fn it_stays_off_the_cpu_that_its_maker_is_pinned_to() {
+        std::thread::spawn(|| {
+            let allowed = sched_getaffinity(None).unwrap();
+            if allowed.count() < 2 {
+                return;
+            }
+            let (reader, writer) = rustix::pipe::pipe().unwrap();
+            let mut one = CpuSet::new();
+            one.set((0..CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu)).unwrap());
+            sched_setaffinity(None, &one).unwrap();
+            let _watchdog = Watchdog::new(reader.as_fd(), writer.as_fd(), &Patience::default()).unwrap();
+            let began = Instant::now();
+            // It may not have run yet; other tests' watchdogs are pinned no more than this one.
+            while cpus_of_watchdogs().iter().min().is_none_or(|fewest| *fewest == 1) {
+                assert!(began.elapsed() < Duration::from_secs(20), "a watchdog is pinned");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        })
+        .join()
+        .unwrap();
     }
 }
