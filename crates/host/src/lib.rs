@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`root`] | small text files below a root directory |
 //! | [`environment`] | [`Environment`]: one host at the time of a run |
-//! | `system` `network` | its parts: kernel, memory, sysctls; interfaces |
+//! | `system` `network` `versions` | its parts: kernel, memory, sysctls; interfaces; libraries |
 //! | [`cpu`] | allowed CPUs, pinning, cores, caches, and which pair of CPUs to use |
 //! | [`watch`] | [`CpuWatch`]: the CPU that others took |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
@@ -15,9 +15,12 @@
 pub mod cpu;
 pub mod doctor;
 pub mod environment;
+#[cfg(test)]
+mod lock;
 mod network;
 pub mod root;
 mod system;
+mod versions;
 pub mod watch;
 
 #[cfg(test)]
