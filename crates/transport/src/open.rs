@@ -191,8 +191,8 @@ impl Connector {
     /// the settings ask for them.
     pub fn transaction(&mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
         let (settings, patience) = (&self.settings, &self.patience);
-        if settings.fault.is_some() || settings.shape.is_some() {
-            return Err(LinkError::Unsupported("break or shape connections that are made for each transaction"));
+        if settings.fault.is_some() || settings.shape.is_some() || settings.trace.is_some() {
+            return Err(LinkError::Unsupported("break, shape or trace connections that are made for each transaction"));
         }
         let wait = self.kind.wait(settings)?;
         let mut half = |blocks: &mut Blocks<Socket>| {

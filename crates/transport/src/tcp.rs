@@ -1,6 +1,7 @@
 //! TCP over IPv4 or IPv6.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,9 @@ use crate::settings::Effective;
 use crate::stream::{Blocks, Socket};
 use crate::sys;
 use crate::{Capabilities, Link, LinkError, Patience, Settings, Wait};
+
+/// Largest segments that the kernel lets a socket ask for (`TCP_MIN_MSS` to `MAX_TCP_WINDOW`), bytes.
+pub const MSS: RangeInclusive<u32> = 88..=32_767;
 
 /// Microseconds of polling the device under [`Wait::BusyPoll`]; the value the kernel's documentation recommends.
 pub(crate) const BUSY_POLL: u32 = 50;
@@ -91,7 +95,8 @@ fn socket(address: &SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkErro
     }
     if let Some(mss) = settings.mss {
         SockRef::from(&fd).set_tcp_mss(mss).map_err(|e| {
-            LinkError::io(format!("setting a largest segment of {mss} bytes (88 to 32767 are valid)"), e)
+            let (least, most) = (MSS.start(), MSS.end());
+            LinkError::io(format!("setting a largest segment of {mss} bytes ({least} to {most} are valid)"), e)
         })?;
     }
     if let Some(name) = &settings.congestion {
@@ -220,10 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_size_out_of_range_says_the_range() {
-        let settings = Settings { mss: Some(5), ..Settings::default() };
-        let e = listen(loopback(), &settings).unwrap_err().to_string();
-        assert!(e.contains("88 to 32767"), "{e}");
+    fn the_kernel_takes_segments_in_the_range_and_no_others() {
+        let with = |mss| listen(loopback(), &Settings { mss: Some(mss), ..Settings::default() });
+        for good in [*MSS.start(), *MSS.end()] {
+            with(good).unwrap();
+        }
+        for bad in [5, *MSS.start() - 1, *MSS.end() + 1] {
+            let e = with(bad).unwrap_err().to_string();
+            assert!(e.contains("88 to 32767"), "{e}");
+        }
     }
 
     #[test]

@@ -248,10 +248,15 @@ fn a_transaction_needs_the_proof_and_a_kind_that_connects() {
         assert!(matches!(far, Err(LinkError::Unsupported(_))), "{kind}: {far:?}");
         assert!(matches!(near, Err(LinkError::Unsupported(_))), "{kind}: {near:?}");
     }
-    let faulty = Settings { fault: Some(Default::default()), ..settings() };
-    let mut connector = Connector::new(Kind::Tcp, &faulty, acceptor.address(), &brief);
-    let refused = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
-    assert!(matches!(refused, Err(LinkError::Unsupported(_))), "{refused:?}");
+    for decorated in [
+        Settings { fault: Some(Default::default()), ..settings() },
+        Settings { shape: Some(Default::default()), ..settings() },
+        Settings { trace: Some("/dev/null".into()), ..settings() },
+    ] {
+        let mut connector = Connector::new(Kind::Tcp, &decorated, acceptor.address(), &brief);
+        let refused = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
+        assert!(matches!(refused, Err(LinkError::Unsupported(_))), "{refused:?}");
+    }
 }
 
 #[test]

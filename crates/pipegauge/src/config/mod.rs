@@ -18,8 +18,6 @@ use units::Bytes;
 
 use crate::flags::RunFlags;
 
-pub use check::wait_name;
-
 /// Largest block where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
 /// Blocks of a burst where nobody asked for another number (`seeds/000`, 4.2.2).
