@@ -142,7 +142,8 @@ mod tests {
     /// CPUs that the threads of this process with the name of a watchdog may run on.
     fn cpus_of_watchdogs() -> Vec<u32> {
         let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-        let watchdogs = tasks.filter(|t| std::fs::read_to_string(t.path().join("comm")).is_ok_and(|n| n == "watchdog\n"));
+        let watchdogs =
+            tasks.filter(|t| std::fs::read_to_string(t.path().join("comm")).is_ok_and(|n| n == "watchdog\n"));
         let ids = watchdogs.filter_map(|t| Pid::from_raw(t.file_name().to_str()?.parse().ok()?));
         ids.filter_map(|id| sched_getaffinity(Some(id)).ok()).map(|set| set.count()).collect()
     }
