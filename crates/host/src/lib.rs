@@ -8,10 +8,12 @@
 //! | [`root`] | small text files below a root directory |
 //! | [`environment`] | [`Environment`]: one host at the time of a run |
 //! | `system` `network` `versions` | its parts: kernel, memory, sysctls; interfaces; libraries |
+//! | `clock` | nanoseconds |
 //! | [`cpu`] | allowed CPUs, pinning, cores, caches, and which pair of CPUs to use |
 //! | [`watch`] | [`CpuWatch`]: the CPU that others took |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
+mod clock;
 pub mod cpu;
 pub mod doctor;
 pub mod environment;

@@ -1,8 +1,6 @@
 //! The CPU time that others took of the CPUs measured on.
 
-use rustix::time::{ClockId, clock_gettime};
-
-use crate::Root;
+use crate::{Root, clock};
 
 /// Ticks that must have passed before a share is told: `/proc/stat` counts in ticks, and fewer would be mostly
 /// rounding.
@@ -95,8 +93,7 @@ fn each_once(numbers: &[u32]) -> Vec<u32> {
 }
 
 fn seconds() -> f64 {
-    let t = clock_gettime(ClockId::Monotonic);
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+    clock::nanoseconds() as f64 * 1e-9
 }
 
 /// Ticks of a CPU's line: (user + nice + system + steal, irq + softirq). Guest time is in user time already.
