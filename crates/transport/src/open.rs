@@ -11,14 +11,10 @@ use crate::door::Door;
 use crate::greet::{self, DatagramDoor};
 pub use crate::kinds::{Address, Kind, UnknownKind};
 use crate::meet::{self, Place, wrong_proof};
-use crate::pipe::{self, Pipe};
 use crate::seqpacket::Seqpacket;
 use crate::shm::Shm;
-use crate::stream::{Blocks, Socket};
-use crate::tcp::{self, Tcp};
 use crate::udp::{Greeting, Udp};
-use crate::unix::Unix;
-use crate::{Family, Link, LinkError, Patience, Proof, Settings, Wait};
+use crate::{Family, Link, LinkError, Patience, Proof, Settings, Wait, pipe, tcp, unix};
 
 /// The far side's door for the data connections of one path.
 #[derive(Debug)]
@@ -79,7 +75,7 @@ impl Acceptor {
                 return Ok(AnyLink::Udp(Udp::new(fd, &peer, wait, greeting, settings, patience)?));
             }
             Entrance::Tcp { door, .. } => {
-                let mut link = Tcp::new(door.accept(&proof.near)?, wait, settings, patience)?;
+                let mut link = tcp::link(door.accept(&proof.near)?, wait, settings, patience)?;
                 link.send(&proof.far)?;
                 return Ok(AnyLink::Tcp(link));
             }
@@ -88,7 +84,7 @@ impl Acceptor {
         match self.kind {
             Kind::Pipe => {
                 let ((reader, writer), theirs) = pipe::pair(settings)?;
-                let link = Pipe::new(reader, writer, wait, patience)?;
+                let link = pipe::link(reader, writer, wait, patience)?;
                 meet::hand_over(fd.as_fd(), &proof.far, &[theirs.0.as_fd(), theirs.1.as_fd()])?;
                 Ok(AnyLink::Pipe(link))
             }
@@ -110,18 +106,16 @@ impl Acceptor {
     /// proof and `response`, waits for the peer's close.
     pub fn transaction(&mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
         let (settings, patience, wait) = (&self.settings, &self.patience, self.wait);
-        let mut half = |blocks: &mut Blocks<Socket>| {
-            blocks.recv(request)?;
-            blocks.send_both(&proof.far, response)?;
-            blocks.recv_end()
-        };
-        match &mut self.entrance {
-            Entrance::Tcp { door, .. } => half(Tcp::new(door.accept(&proof.near)?, wait, settings, patience)?.blocks()),
-            Entrance::Local { door, place } if self.kind == Kind::Unix => {
-                half(Unix::new(door.accept(&proof.near)?, wait, &place.path, settings, patience)?.blocks())
+        let mut link = match &mut self.entrance {
+            Entrance::Tcp { door, .. } => tcp::link(door.accept(&proof.near)?, wait, settings, patience)?,
+            Entrance::Local { door, .. } if self.kind == Kind::Unix => {
+                unix::link(door.accept(&proof.near)?, wait, None, settings, patience)?
             }
-            _ => Err(NO_TRANSACTIONS),
-        }
+            _ => return Err(NO_TRANSACTIONS),
+        };
+        link.recv(request)?;
+        link.send_both(&proof.far, response)?;
+        link.recv_end()
     }
 }
 
@@ -132,12 +126,15 @@ pub struct Connector {
     settings: Settings,
     address: Address,
     patience: Patience,
+    /// Found out once: a transaction, which is timed, must not reserve memory for it. None where it is not known.
+    wait: Option<Wait>,
 }
 
 impl Connector {
     /// A way to `address`; nothing is connected yet.
     pub fn new(kind: Kind, settings: &Settings, address: Address, patience: &Patience) -> Self {
-        Self { kind, settings: settings.clone(), address, patience: patience.clone() }
+        let wait = kind.wait(settings).ok();
+        Self { kind, settings: settings.clone(), address, patience: patience.clone(), wait }
     }
 
     /// Connects, shows the near proof and waits for the far one. The link is behind the decorators that the settings ask
@@ -149,11 +146,11 @@ impl Connector {
 
     fn bare(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
         let (settings, patience) = (&self.settings, &self.patience);
-        let wait = self.kind.wait(settings)?;
+        let wait = self.wait()?;
         let mut link = match (self.kind, &self.address) {
             (Kind::Memcpy | Kind::Theory, _) => return Err(ONE_PROCESS),
             (Kind::Tcp, Address::Socket(to)) => {
-                AnyLink::Tcp(Tcp::new(tcp::connect(*to, settings, patience)?, wait, settings, patience)?)
+                AnyLink::Tcp(tcp::link(tcp::connect(*to, settings, patience)?, wait, settings, patience)?)
             }
             (Kind::Udp, Address::Socket(to)) => {
                 let fd = greet::connect(*to, settings)?;
@@ -165,7 +162,7 @@ impl Connector {
                 let fd = meet::connect(path, SocketType::STREAM)?;
                 meet::hand_over(fd.as_fd(), &proof.near, &[])?;
                 let [reader, writer] = meet::take_over(fd.as_fd(), &proof.far, patience)?;
-                return Ok(AnyLink::Pipe(Pipe::new(reader, writer, wait, patience)?));
+                return Ok(AnyLink::Pipe(pipe::link(reader, writer, wait, patience)?));
             }
             (Kind::Shm, Address::Path(path)) => {
                 let fd = meet::connect(path, SocketType::STREAM)?;
@@ -194,24 +191,26 @@ impl Connector {
         if settings.fault.is_some() || settings.shape.is_some() || settings.trace.is_some() {
             return Err(LinkError::Unsupported("break, shape or trace connections that are made for each transaction"));
         }
-        let wait = self.kind.wait(settings)?;
-        let mut half = |blocks: &mut Blocks<Socket>| {
-            blocks.send_both(&proof.near, request)?;
-            let mut shown = [0; 32];
-            blocks.recv_both(&mut shown, response)?;
-            if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
-        };
-        match (self.kind, &self.address) {
+        let wait = self.wait()?;
+        let mut link = match (self.kind, &self.address) {
             (Kind::Tcp, Address::Socket(to)) => {
-                half(Tcp::new(tcp::connect(*to, settings, patience)?, wait, settings, patience)?.blocks())
+                tcp::link(tcp::connect(*to, settings, patience)?, wait, settings, patience)?
             }
             (Kind::Unix, Address::Path(path)) => {
-                let fd = meet::connect(path, SocketType::STREAM)?;
-                half(Unix::new(fd, wait, path, settings, patience)?.blocks())
+                unix::link(meet::connect(path, SocketType::STREAM)?, wait, None, settings, patience)?
             }
-            (kind @ (Kind::Tcp | Kind::Unix), address) => Err(unsuitable(kind, address)),
-            _ => Err(NO_TRANSACTIONS),
-        }
+            (kind @ (Kind::Tcp | Kind::Unix), address) => return Err(unsuitable(kind, address)),
+            _ => return Err(NO_TRANSACTIONS),
+        };
+        link.send_both(&proof.near, request)?;
+        let mut shown = [0; 32];
+        link.recv_both(&mut shown, response)?;
+        if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
+    }
+
+    /// The wait mode in use; the error where the kind doesn't know the one asked for.
+    fn wait(&self) -> Result<Wait, LinkError> {
+        self.wait.map_or_else(|| self.kind.wait(&self.settings), Ok)
     }
 }
 
@@ -243,7 +242,7 @@ fn socket_link(
 ) -> Result<AnyLink, LinkError> {
     Ok(match kind {
         Kind::Seqpacket => AnyLink::Seqpacket(Seqpacket::new(fd, wait, at, settings, patience)?),
-        _ => AnyLink::Unix(Unix::new(fd, wait, at, settings, patience)?),
+        _ => AnyLink::Unix(unix::link(fd, wait, Some(at), settings, patience)?),
     })
 }
 

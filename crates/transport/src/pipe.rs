@@ -3,7 +3,6 @@
 //! The far side makes both and hands two ends to the near side over a UNIX socket.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
@@ -11,18 +10,16 @@ use rustix::pipe::{PipeFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with}
 
 use crate::kinds::Kind;
 use crate::settings::Effective;
-use crate::stream::{Blocks, Duct};
+use crate::stream::{Duct, Stream};
 use crate::watchdog::{self, Watchdog};
-use crate::{Capabilities, Link, LinkError, Patience, Settings, Wait};
+use crate::{LinkError, Patience, Settings, Wait};
 
 /// One end: what this side reads from and what it writes to.
-#[derive(Debug)]
-pub struct Pipe {
-    blocks: Blocks<Ends>,
-}
+pub type Pipe = Stream<Ends>;
 
+/// The ends of both pipes that one side holds.
 #[derive(Debug)]
-struct Ends {
+pub struct Ends {
     /// Ends before the descriptors that it watches (fields are dropped in this order). None where this side spins.
     watchdog: Option<Watchdog>,
     /// None once closed.
@@ -82,30 +79,20 @@ pub(crate) fn pair(settings: &Settings) -> Result<Pair, LinkError> {
     Ok(((far_reader, far_writer), (near_reader, near_writer)))
 }
 
-impl Pipe {
-    pub(crate) fn new(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Self, LinkError> {
+/// Takes over this side's ends.
+pub(crate) fn link(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Pipe, LinkError> {
+    Ok(Stream::new(Ends::new(reader, writer, wait, patience)?, patience))
+}
+
+impl Ends {
+    fn new(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Self, LinkError> {
         let watchdog = match wait {
             Wait::Spin => None,
             _ => Some(Watchdog::new(reader.as_fd(), writer.as_fd(), patience)?),
         };
-        let duct = Ends { watchdog, fds: Some(Fds::new(reader, writer, wait)?) };
-        Ok(Self { blocks: Blocks { duct, patience: patience.clone() } })
+        Ok(Self { watchdog, fds: Some(Fds::new(reader, writer, wait)?) })
     }
 
-    /// What took effect: the pipes' capacities as buffers.
-    pub fn effective(&self) -> Effective {
-        let size = |fd: &OwnedFd| fcntl_getpipe_size(fd).ok().map(|n| n as u64);
-        let fds = self.blocks.duct.fds.as_ref();
-        Effective {
-            send_buffer: fds.and_then(|fds| size(&fds.writer)),
-            receive_buffer: fds.and_then(|fds| size(&fds.reader)),
-            wait: Some(if self.blocks.duct.spins() { Wait::Spin } else { Wait::Block }),
-            ..Effective::default()
-        }
-    }
-}
-
-impl Ends {
     #[inline]
     fn fds(&self) -> Result<&Fds, Errno> {
         self.whole()?;
@@ -120,6 +107,9 @@ impl Ends {
 }
 
 impl Duct for Ends {
+    fn kind(&self) -> Kind {
+        Kind::Pipe
+    }
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
         let fd = &self.fds()?.reader;
@@ -162,35 +152,25 @@ impl Duct for Ends {
     fn spins(&self) -> bool {
         self.watchdog.is_none()
     }
+    fn shut(&mut self) -> Result<(), LinkError> {
+        // The watchdog must be gone before the descriptors that it knows by number.
+        self.watchdog = None;
+        self.fds = None;
+        Ok(())
+    }
+    /// The pipes' capacities as buffers.
+    fn effective(&self) -> Effective {
+        let size = |fd: &OwnedFd| fcntl_getpipe_size(fd).ok().map(|n| n as u64);
+        let fds = self.fds.as_ref();
+        Effective {
+            send_buffer: fds.and_then(|fds| size(&fds.writer)),
+            receive_buffer: fds.and_then(|fds| size(&fds.reader)),
+            wait: Some(if self.spins() { Wait::Spin } else { Wait::Block }),
+            ..Effective::default()
+        }
+    }
     fn verdict(&self) -> Option<LinkError> {
         self.watchdog.as_ref().and_then(Watchdog::verdict)
-    }
-}
-
-impl Link for Pipe {
-    fn capabilities(&self) -> Capabilities {
-        Kind::Pipe.capabilities()
-    }
-    #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.blocks.send(block)
-    }
-    #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.blocks.recv(block)
-    }
-    #[inline]
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
-        self.blocks.exchange(out, into)
-    }
-    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
-        self.blocks.ready(wait)
-    }
-    fn close(&mut self) -> Result<(), LinkError> {
-        // The watchdog must be gone before the descriptors that it knows by number.
-        self.blocks.duct.watchdog = None;
-        self.blocks.duct.fds = None;
-        Ok(())
     }
 }
 
@@ -200,9 +180,7 @@ mod tests {
 
     fn ends(wait: Wait) -> (Ends, (OwnedFd, OwnedFd)) {
         let ((reader, writer), theirs) = pair(&Settings::default()).unwrap();
-        let watchdog =
-            (wait == Wait::Block).then(|| Watchdog::new(reader.as_fd(), writer.as_fd(), &Patience::default()).unwrap());
-        (Ends { watchdog, fds: Some(Fds::new(reader, writer, wait).unwrap()) }, theirs)
+        (Ends::new(reader, writer, wait, &Patience::default()).unwrap(), theirs)
     }
 
     fn waits(fd: &OwnedFd) -> bool {
