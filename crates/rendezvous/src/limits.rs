@@ -168,26 +168,9 @@ fn size_text(bytes: u128) -> String {
 pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
-    use transport::{Semantics, Wait};
 
     pub(crate) fn capable() -> Capabilities {
-        Capabilities {
-            semantics: Semantics::Stream,
-            ordered: true,
-            reliable: true,
-            max_block: Some(1 << 31),
-            two_ended: true,
-            duplex: true,
-            poll: true,
-            connects: true,
-            local_only: false,
-            own_buffers: false,
-            one_sided: false,
-            broadcast: false,
-            launcher: false,
-            virtual_time: false,
-            waits: vec![Wait::Block],
-        }
+        Capabilities { max_block: Some(1 << 31), connects: true, local_only: false, ..Capabilities::plain() }
     }
 
     fn spec() -> TrialSpec {

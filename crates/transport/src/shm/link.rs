@@ -13,23 +13,7 @@ use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait};
 
 /// What shared-memory links can do.
 pub fn capabilities() -> Capabilities {
-    Capabilities {
-        semantics: Semantics::Message,
-        ordered: true,
-        reliable: true,
-        max_block: None,
-        two_ended: true,
-        duplex: true,
-        poll: true,
-        connects: false,
-        local_only: true,
-        own_buffers: false,
-        one_sided: false,
-        broadcast: false,
-        launcher: false,
-        virtual_time: false,
-        waits: vec![Wait::Spin, Wait::Block],
-    }
+    Capabilities { semantics: Semantics::Message, waits: vec![Wait::Spin, Wait::Block], ..Capabilities::plain() }
 }
 
 /// Whether shared memory can be had here; the error says why not.
