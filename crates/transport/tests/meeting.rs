@@ -315,6 +315,35 @@ fn what_took_effect_is_reported_by_both_ends() {
 }
 
 #[test]
+fn busy_polling_carries_blocks_where_it_may_be_had() {
+    let settings = Settings { wait: Some(Wait::BusyPoll), ..settings() };
+    for kind in [Kind::Tcp, Kind::Udp] {
+        let patience = patience(5.0).0;
+        let mut acceptor = bind(kind, &settings, &patience);
+        let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience);
+        let (near, far) = std::thread::scope(|s| {
+            let far = s.spawn(|| acceptor.accept(&proof(7)));
+            (connector.connect(&proof(7)), far.join().unwrap())
+        });
+        let (mut near, mut far) = match (near, far) {
+            (Ok(near), Ok(far)) => (near, far),
+            // It takes a privilege, and a kernel that can.
+            (Err(e @ LinkError::Io { .. }), _) | (_, Err(e @ LinkError::Io { .. })) => {
+                assert!(e.to_string().contains("SO_BUSY_POLL"), "{kind}: {e}");
+                eprintln!("not tried with {kind}: {e}");
+                continue;
+            }
+            other => panic!("{kind}: {other:?}"),
+        };
+        for link in [&near, &far] {
+            assert_eq!(link.effective().wait, Some(Wait::BusyPoll), "{kind}");
+        }
+        greet(&mut near, &mut far);
+        greet(&mut far, &mut near);
+    }
+}
+
+#[test]
 fn a_wait_that_lasts_through_a_pause_goes_on() {
     // Longer than one look, shorter than the patience.
     all_at_once(|kind, settings| {

@@ -37,8 +37,8 @@ impl Shm {
     }
 
     /// Waits until something wanted may be there, or until `until` (false). `idle` is the caller's, from the last piece
-    /// that moved on: where nothing moves for the whole of the patience, this ends with an error whatever may be there. None is a wait
-    /// that begins: all that it costs who never has to wait.
+    /// that moved on: where nothing moves for the whole of the patience, this ends with an error whatever may be there.
+    /// None is a wait that begins: all that it costs who never has to wait.
     #[cold]
     #[inline(never)]
     pub(super) fn await_news(
