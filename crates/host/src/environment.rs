@@ -21,7 +21,7 @@ pub struct Environment {
     /// CPU model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,
-    /// CPUs this process may run on.
+    /// CPUs this side may run on, whatever it is pinned to.
     pub cpus: Vec<u32>,
     /// Last-level cache, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,8 @@ pub struct Interface {
 }
 
 impl Environment {
-    /// This host, now. `pinned` is the CPU that the caller pinned itself to, if it did.
+    /// This host, now. `pinned` is the CPU that the caller pins itself to, if it does: afterwards, as the CPUs that this
+    /// thread may use are read here.
     pub fn here(pinned: Option<u32>) -> Self {
         Self::of(&Root::system(), cpu::allowed_cpus(), pinned)
     }

@@ -40,4 +40,5 @@ pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};
 pub use limits::Limits;
+pub use message::FarPin;
 pub use near::meet::{Far, meet};

@@ -13,7 +13,7 @@ use transport::{Capabilities, Family, Kind, LinkError, Patience, Settings};
 use super::{Pin, Terms, Work};
 use crate::MeetError;
 use crate::channel::Channel;
-use crate::message::{Answer, Ask, Cause};
+use crate::message::{Answer, Ask, Cause, FarPin};
 use crate::secret::{SessionKeys, random};
 use crate::watch::{Rules, Watch};
 
@@ -92,21 +92,22 @@ impl<W: Work> Attendant<'_, W> {
         self.open = None;
     }
 
-    fn hello(&mut self, wish: Option<u32>, environment: bool) -> Result<(), MeetError> {
-        let cpu = match self.terms.pin {
-            Pin::Decided(cpu) => cpu,
-            Pin::Choose => {
-                let allowed = host::allowed_cpus();
-                wish.filter(|cpu| allowed.contains(cpu)).or_else(|| host::choose_pair(&allowed).map(|(_, cpu)| cpu))
-            }
+    fn hello(&mut self, wish: FarPin, environment: bool) -> Result<(), MeetError> {
+        let allowed = host::allowed_cpus();
+        let cpu = match (self.terms.pin, wish) {
+            (Pin::Decided(cpu), _) => cpu,
+            (Pin::Choose, FarPin::None) => None,
+            (Pin::Choose, FarPin::Auto) => host::choose_pair(&allowed).map(|(_, cpu)| cpu),
+            (Pin::Choose, FarPin::Cpu(cpu)) => Some(cpu),
         };
+        // Pinning narrows the CPUs that this thread sees: the environment is read first.
+        let environment = environment.then(|| Box::new(Environment::here(cpu)));
         if let Some(cpu) = cpu
             && let Err(e) = host::pin_this_thread(cpu)
         {
-            let text = format!("can't run on CPU {cpu}: {e}; choose CPUs from {:?} with --pin", host::allowed_cpus());
+            let text = format!("can't run on CPU {cpu}: {e}; choose CPUs from {allowed:?} with --pin");
             return self.channel.send(&Answer::Refused { text });
         }
-        let environment = environment.then(|| Box::new(Environment::here(cpu)));
         self.channel.send(&Answer::Hello { environment, pinned: cpu })
     }
 

@@ -45,6 +45,6 @@ pub(crate) struct Terms {
 pub(crate) enum Pin {
     /// On this one, or on any: the near side decided, on the same host.
     Decided(Option<u32>),
-    /// On the one wished for if it is there, else on one of its own choice.
+    /// As the near side wishes.
     Choose,
 }

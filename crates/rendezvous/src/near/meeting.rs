@@ -13,7 +13,7 @@ use super::control::Control;
 use super::dial::dial;
 use super::launch::Launched;
 use super::ssh;
-use crate::message::By;
+use crate::message::{By, FarPin};
 use crate::{Key, MeetError};
 
 const STARTS_HERE: Duration = Duration::from_secs(10);
@@ -30,7 +30,10 @@ pub(crate) struct Meeting {
 
 /// What every meeting needs.
 pub(crate) struct Terms<'a> {
+    /// CPU for a far process on this host.
     pub pin: Option<u32>,
+    /// The same for a far side on another, which decides for itself.
+    pub wish: FarPin,
     pub settings: &'a Settings,
     pub stop: &'a Arc<AtomicBool>,
     /// Whether to ask for the environment.
@@ -78,7 +81,7 @@ fn with(
     let channel = dial(addresses, name, advice, key, terms.stop)?;
     let control = Control::over(channel, terms.settings, terms.stop)?;
     let mut meeting = Meeting { control, launched, environment: None };
-    let hello = meeting.control.hello(terms.pin, terms.environment);
+    let hello = meeting.control.hello(terms.wish, terms.environment);
     match hello {
         Ok((environment, _)) => {
             meeting.environment = environment;

@@ -22,7 +22,7 @@ use crate::far::Work;
 use crate::far::serve::serve_with;
 use crate::near::control::Control;
 use crate::near::dial::{dial, greet};
-use crate::{Key, Limits, MeetError, ServeEvent, ServeOptions};
+use crate::{FarPin, Key, Limits, MeetError, ServeEvent, ServeOptions};
 
 /// No test's outcome depends on this: it only ends one that would hang.
 const LONG: Duration = Duration::from_secs(20);
@@ -184,7 +184,7 @@ impl Drop for Served {
 
 /// A whole measurement: hello, a path, a trial.
 fn measure_once(control: &mut Control) {
-    control.hello(None, false).unwrap();
+    control.hello(FarPin::None, false).unwrap();
     open(control);
     assert_eq!(trial(control, ANSWER).unwrap().received, 17);
 }
