@@ -33,6 +33,7 @@ mod secret;
 mod tests;
 mod tls;
 mod watch;
+mod zone;
 
 pub use agree::Difference;
 pub use error::MeetError;

@@ -1,6 +1,6 @@
 //! How a pair of links comes to be: the far side's [`Acceptor`] and the near side's [`Connector`].
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -34,12 +34,12 @@ enum Entrance {
 }
 
 impl Acceptor {
-    /// Opens the door. `at` is the address to bind for IP kinds (the control connection's local address); local kinds
-    /// make a socket in a fresh directory only its owner may enter, removed on drop.
+    /// Opens the door. `at` is the address to bind for IP kinds (the control connection's local address, whose port isn't
+    /// used; a link-local one has its interface with it); local kinds make a socket in a fresh directory only its owner may enter, removed on drop.
     ///
     /// `Unsupported` for kinds within one process and for wait modes that the kind doesn't know; `Io` where the system
     /// refuses.
-    pub fn bind(kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Self, LinkError> {
+    pub fn bind(kind: Kind, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Self, LinkError> {
         let wait = kind.wait(settings)?;
         let entrance = match kind {
             Kind::Memcpy | Kind::Theory => return Err(ONE_PROCESS),
@@ -247,8 +247,8 @@ fn socket_link(
 }
 
 /// Where to bind: `at` in the family asked for. Loopback and "any" addresses exist in both.
-fn local(at: IpAddr, settings: &Settings) -> Result<SocketAddr, LinkError> {
-    let ip = match (at.to_canonical(), settings.family) {
+fn local(at: SocketAddr, settings: &Settings) -> Result<SocketAddr, LinkError> {
+    let ip = match (at.ip().to_canonical(), settings.family) {
         (ip @ IpAddr::V4(_), None | Some(Family::V4)) | (ip @ IpAddr::V6(_), None | Some(Family::V6)) => ip,
         (ip, Some(Family::V6)) if ip.is_loopback() => Ipv6Addr::LOCALHOST.into(),
         (ip, Some(Family::V4)) if ip.is_loopback() => Ipv4Addr::LOCALHOST.into(),
@@ -263,5 +263,35 @@ fn local(at: IpAddr, settings: &Settings) -> Result<SocketAddr, LinkError> {
             return Err(LinkError::io(format!("choosing an address beside {ip}"), e));
         }
     };
-    Ok(SocketAddr::new(ip, 0))
+    Ok(match (ip, at) {
+        (IpAddr::V6(ip), SocketAddr::V6(at)) if ip == *at.ip() => SocketAddrV6::new(ip, 0, 0, at.scope_id()).into(),
+        (ip, _) => SocketAddr::new(ip, 0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_local_address_keeps_its_interface() {
+        let at: SocketAddr = "[fe80::2%7]:4000".parse().unwrap();
+        assert_eq!(local(at, &Settings::default()).unwrap(), "[fe80::2%7]:0".parse().unwrap());
+        let mapped: SocketAddr = "[::ffff:192.0.2.1]:4000".parse().unwrap();
+        assert_eq!(local(mapped, &Settings::default()).unwrap(), "192.0.2.1:0".parse().unwrap());
+    }
+
+    #[test]
+    fn a_door_opens_at_a_link_local_address_of_this_host() {
+        // Address, interface number, ... and name.
+        let addresses = std::fs::read_to_string("/proc/net/if_inet6").unwrap_or_default();
+        let Some(line) = addresses.lines().find(|line| line.starts_with("fe80")) else { return };
+        let mut fields = line.split_whitespace().map(|field| u128::from_str_radix(field, 16).unwrap_or(0));
+        let (Some(ip), Some(scope)) = (fields.next(), fields.next()) else { return };
+        let at = SocketAddrV6::new(Ipv6Addr::from(ip), 0, 0, scope as u32).into();
+        for kind in [Kind::Tcp, Kind::Udp] {
+            let door = Acceptor::bind(kind, &Settings::default(), at, &Patience::default()).unwrap();
+            assert!(matches!(door.address(), Address::Socket(SocketAddr::V6(a)) if a.scope_id() == scope as u32));
+        }
+    }
 }

@@ -15,7 +15,7 @@ use transport::open::Address;
 use transport::{Acceptor, AnyLink, Connector, Family, Kind, Link, LinkError, Patience, Proof, Settings, Wait};
 
 fn bind(kind: Kind, settings: &Settings, patience: &Patience) -> Acceptor {
-    Acceptor::bind(kind, settings, LOOPBACK, patience).unwrap()
+    Acceptor::bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap()
 }
 
 fn greet(near: &mut AnyLink, far: &mut AnyLink) {
@@ -160,11 +160,17 @@ fn an_address_of_another_sort_is_refused() {
 fn what_a_kind_cannot_do_is_said_before_anything_is_opened() {
     let patience = Patience::default();
     for kind in [Kind::Memcpy, Kind::Theory] {
-        assert!(matches!(Acceptor::bind(kind, &settings(), LOOPBACK, &patience), Err(LinkError::Unsupported(_))));
+        assert!(matches!(
+            Acceptor::bind(kind, &settings(), (LOOPBACK, 0).into(), &patience),
+            Err(LinkError::Unsupported(_))
+        ));
     }
     let busy = Settings { wait: Some(Wait::BusyPoll), ..settings() };
     for kind in [Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket] {
-        assert!(matches!(Acceptor::bind(kind, &busy, LOOPBACK, &patience), Err(LinkError::Unsupported(_))), "{kind}");
+        assert!(
+            matches!(Acceptor::bind(kind, &busy, (LOOPBACK, 0).into(), &patience), Err(LinkError::Unsupported(_))),
+            "{kind}"
+        );
     }
     for kind in Kind::ALL {
         assert_eq!(kind.availability(), Ok(()), "{kind}");
@@ -183,12 +189,12 @@ fn the_ip_version_follows_the_flag_where_the_address_has_both() {
             (Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), &four, LOOPBACK),
             (Ipv6Addr::LOCALHOST.into(), &six, Ipv6Addr::LOCALHOST.into()),
         ] {
-            let address = Acceptor::bind(kind, settings, at, &patience).unwrap().address();
+            let address = Acceptor::bind(kind, settings, (at, 0).into(), &patience).unwrap().address();
             assert!(matches!(address, Address::Socket(a) if a.ip() == ip && a.port() > 0), "{address:?}");
         }
-        let e = Acceptor::bind(kind, &six, Ipv4Addr::new(192, 0, 2, 1).into(), &patience).unwrap_err();
+        let e = Acceptor::bind(kind, &six, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).unwrap_err();
         assert!(e.to_string().contains("IPv6 was asked for"), "{e}");
-        let e = Acceptor::bind(kind, &four, Ipv4Addr::new(192, 0, 2, 1).into(), &patience).unwrap_err();
+        let e = Acceptor::bind(kind, &four, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).unwrap_err();
         assert!(e.to_string().contains("192.0.2.1"), "{e}");
     }
 }

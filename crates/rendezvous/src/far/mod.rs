@@ -7,7 +7,7 @@ mod path;
 pub(crate) mod peer;
 pub(crate) mod serve;
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 use measure::{FarReport, SessionError, TrialSpec};
 use transport::open::Address;
@@ -21,8 +21,14 @@ use crate::Limits;
 pub(crate) trait Work {
     /// What a kind can do.
     fn capabilities(&self, kind: Kind) -> Capabilities;
-    /// Opens a door at `at`; closes what was open before.
-    fn door(&mut self, kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError>;
+    /// Opens a door at the address `at`, whatever its port; closes what was open before.
+    fn door(
+        &mut self,
+        kind: Kind,
+        settings: &Settings,
+        at: SocketAddr,
+        patience: &Patience,
+    ) -> Result<Address, LinkError>;
     /// Waits for the data connection that shows `proof`.
     fn accept(&mut self, proof: Proof) -> Result<Effective, LinkError>;
     /// Runs the far half of a trial on it.

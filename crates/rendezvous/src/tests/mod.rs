@@ -6,7 +6,7 @@ mod serving;
 mod strangers;
 mod whole;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -42,9 +42,10 @@ impl Work for StandIn {
         crate::limits::tests::capable()
     }
 
-    fn door(&mut self, _: Kind, _: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError> {
+    fn door(&mut self, _: Kind, _: &Settings, mut at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
         self.patience = Some(patience.clone());
-        Ok(Address::Socket(SocketAddr::new(at, 9)))
+        at.set_port(9);
+        Ok(Address::Socket(at))
     }
 
     fn accept(&mut self, _proof: Proof) -> Result<Effective, LinkError> {
