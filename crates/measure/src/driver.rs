@@ -96,7 +96,9 @@ pub fn run<'a>(
         .collect();
     let mut outcome = Outcome { error: measure(plan, &mut paths, stop).err(), ..Outcome::default() };
     for path in &mut paths {
-        path.close();
+        if let Err(e) = path.close() {
+            outcome.error.get_or_insert(e);
+        }
         outcome.trials += path.counted();
         match path.finish(outcome.error.is_some()) {
             Ok(open) => outcome.unsettled += open,

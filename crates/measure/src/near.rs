@@ -22,9 +22,6 @@ const LATE_MOST: u32 = 10_000;
 const OPEN_LOOP_BYTES: u64 = 32 * 1024;
 const OPEN_LOOP_BLOCKS: u64 = 32;
 
-/// Longest wait between two looks at whether to stop, nanoseconds.
-const SLICE: u64 = 50_000_000;
-
 /// Runs the near half of `spec` on `link`, against the monotonic clock.
 pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<TrialReport, SessionError> {
     let before = link.datagrams().unwrap_or_default();
@@ -277,8 +274,8 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
                 self.link.send(block)?;
                 sent += 1;
             } else if sent == done {
-                // Nothing is under way: the next thing to happen is a send. In slices, so that a stop is heard.
-                self.clock.wait_until(due(sent).min(now + SLICE));
+                // Nothing is under way: the next thing to happen is a send.
+                self.clock.wait_unless(due(sent), || self.halt.check().is_err());
             }
         }
         self.verdict()?;

@@ -102,8 +102,8 @@ impl<'a> PathRun<'a> {
     }
 
     /// Ends the connection and the far process.
-    pub fn close(&mut self) {
-        self.session.close();
+    pub fn close(&mut self) -> Result<(), RunError> {
+        self.session.close().map_err(|source| RunError::Session { kind: self.kind, source })
     }
 
     /// Largest block that the transport carries.

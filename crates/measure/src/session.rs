@@ -67,8 +67,9 @@ pub trait Session {
     fn open(&mut self, block: u32) -> Result<Party, SessionError>;
     /// Runs one trial on the open connection.
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
-    /// Ends connection and far process. Errors don't matter any more.
-    fn close(&mut self);
+    /// Ends connection and far process. What was measured is told by then; an error says that something else was lost (the
+    /// end of a trace on a full disk).
+    fn close(&mut self) -> Result<(), SessionError>;
     /// The session's clock, nanoseconds: wall-clock time, or virtual time for the theoretical link. Budgets use it.
     fn now(&self) -> u64;
     /// Share of one CPU that processes other than the two sides took on the pinned CPUs since the last call; none where

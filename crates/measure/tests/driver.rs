@@ -76,7 +76,9 @@ impl Session for Fake {
         self.now += seconds + each * spec.warmup as f64 + 2e-4;
         Ok(TrialReport { repeats: spec.repeats, seconds, median: each, min: each, max: each, ..TrialReport::default() })
     }
-    fn close(&mut self) {}
+    fn close(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
     fn now(&self) -> u64 {
         (self.now * 1e9) as u64
     }
