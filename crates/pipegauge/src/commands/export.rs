@@ -12,9 +12,8 @@ use crate::out;
 /// Writes a run file in another format.
 pub fn export(flags: &ExportFlags, json: bool) -> Result<Exit> {
     let mut run = files::read(&flags.run)?;
-    if flags.path.is_some() && flags.format != ExportFormat::Np {
-        let path = files::one_path(&run, flags.path.as_deref())?;
-        run.paths = vec![run.paths.swap_remove(path)];
+    if let Some(name) = flags.path.as_ref().filter(|_| flags.format != ExportFormat::Np) {
+        files::only(&mut run, name)?;
     }
     let mut contents = Vec::new();
     match flags.format {

@@ -54,3 +54,12 @@ pub fn one_path(run: &RunFile, name: Option<&str>) -> Result<usize> {
         None => Err(anyhow!("the run has more than one path, and this takes one: --path NAME, of {}", names())),
     }
 }
+
+/// Leaves the path that `name` asks for alone in the run, with the warnings about it and about the whole run.
+pub fn only(run: &mut RunFile, name: &str) -> Result<()> {
+    let path = one_path(run, Some(name))?;
+    run.paths = vec![run.paths.swap_remove(path)];
+    let number = run.paths[0].opened.path;
+    run.warnings.retain(|w| w.path.is_none_or(|p| p == number));
+    Ok(())
+}
