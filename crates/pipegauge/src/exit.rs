@@ -80,7 +80,7 @@ pub fn misread(error: &clap::Error, documents: Documents) -> Exit {
         return Exit::Ok;
     }
     let text = match error.kind() {
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             "no command was given (pipegauge --help lists them)".into()
         }
         _ => error.render().to_string(),
