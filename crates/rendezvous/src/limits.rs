@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use measure::{Cache, Pattern, TrialSpec};
+use measure::{Pattern, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::{Capabilities, Settings};
 
@@ -90,7 +90,8 @@ impl Limits {
         if let Some(rate) = spec.rate {
             within("the rate", rate, 1e-3, 1e9)?;
         }
-        let memory = memory(spec, response);
+        let answer = if two_sizes { response } else { spec.size };
+        let memory = measure::buffers::reserved(spec, answer, spec.size);
         if memory > u128::from(self.max_memory) {
             return Err(format!(
                 "this trial needs {} of memory for blocks, more than the limit of {}",
@@ -126,14 +127,6 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes for a side's blocks, at most: one to send, one to receive, or two pools, with room for alignment and growth.
-fn memory(spec: &TrialSpec, response: u64) -> u128 {
-    let spread = u128::from(spec.align) + u128::from(spec.offset.0.max(spec.offset.1));
-    let block = u128::from(spec.size.max(response)).next_power_of_two() + spread;
-    let slot = block.max(if spec.cache == Cache::Cold { u128::from(spec.pool) } else { 0 });
-    2 * (slot + spread)
-}
-
 /// Seconds that the trial can't be shorter than.
 fn shortest(spec: &TrialSpec, response: u64) -> f64 {
     let iterations = spec.repeats as f64 + spec.warmup as f64;
@@ -166,6 +159,7 @@ fn size_text(bytes: u128) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use measure::Cache;
     use proptest::prelude::*;
     use transport::{Semantics, Wait};
 
@@ -243,6 +237,18 @@ pub(crate) mod tests {
         assert!(
             refused(|s| (s.pattern, s.burst, s.repeats) = (Pattern::Burst, u64::MAX, 1)).contains("takes at least")
         );
+    }
+
+    #[test]
+    fn memory_is_counted_as_it_is_reserved() {
+        let limits = Limits { max_memory: 200 << 20, ..Limits::default() };
+        let refused = |spec: TrialSpec| limits.trial(&spec, &capable(), HOUR).unwrap_err();
+        // A cold walk has two places at least in each of the two directions.
+        assert!(refused(TrialSpec { cache: Cache::Cold, size: 64 << 20, ..spec() }).contains("memory"));
+        // A place is as large as its alignment.
+        assert!(refused(TrialSpec { cache: Cache::Cold, size: 1, align: 64 << 20, ..spec() }).contains("memory"));
+        limits.trial(&TrialSpec { cache: Cache::Cold, size: 32 << 20, ..spec() }, &capable(), HOUR).unwrap();
+        limits.trial(&TrialSpec { size: 64 << 20, ..spec() }, &capable(), HOUR).unwrap();
     }
 
     #[test]
