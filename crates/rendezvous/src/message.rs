@@ -14,7 +14,7 @@ use transport::{Kind, LinkError, Settings};
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -102,6 +102,9 @@ pub(crate) enum Ask {
     Trial { spec: Box<TrialSpec> },
     /// Close data connection `connection`. No answer.
     Close { connection: u64 },
+    /// What did others take of the far side's CPU since the path was opened, or since this was asked last? Only between
+    /// trials.
+    Foreign,
     /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
     Cancel,
     /// The measurement has ended. No answer.
@@ -122,6 +125,8 @@ pub(crate) enum Answer {
     Ready,
     /// The trial ended.
     Done { report: Box<FarReport> },
+    /// To `Foreign`: share of one CPU; none where the far side is on no CPU in particular or can't tell.
+    Foreign { share: Option<f64> },
     /// It did not work out.
     Failed { cause: Cause, text: String },
     /// It was not tried: against the limits, or without sense.

@@ -176,6 +176,27 @@ fn closing_an_older_connection_leaves_the_newer_one() {
 }
 
 #[test]
+fn the_far_side_tells_what_others_took_of_its_cpu() {
+    let served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    let Some(cpu) = host::allowed_cpus().first().copied() else { return println!("skipped: no CPU is named here") };
+    control.hello(Some(cpu), false).unwrap();
+    open(&mut control);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
+    // A share needs some ticks of the system's clock to pass; how many is not what is tested.
+    let began = Instant::now();
+    let share = loop {
+        if let Some(share) = control.foreign().unwrap() {
+            break share;
+        }
+        assert!(began.elapsed() < LONG, "a pinned side can tell");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(share >= 0.0);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17, "the conversation is still in step");
+}
+
+#[test]
 fn a_port_in_use_is_named_with_what_to_do() {
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = holder.local_addr().unwrap().port();
