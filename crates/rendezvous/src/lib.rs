@@ -39,5 +39,5 @@ pub use error::MeetError;
 pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};
-pub use limits::Limits;
+pub use limits::{Limits, check};
 pub use near::meet::{Far, meet};

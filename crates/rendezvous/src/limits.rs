@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use measure::event::Plan;
 use measure::{Pattern, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::{Capabilities, Settings};
@@ -109,6 +110,39 @@ impl Limits {
         }
         Ok(())
     }
+}
+
+/// Whether every far side, also one that the near side starts itself, would refuse what `plan` asks of its two-ended
+/// transports; the error says why. A serving side may allow less, which only it knows.
+pub fn check(plan: &Plan) -> Result<(), String> {
+    let limits = Limits::own();
+    for kind in &plan.transports {
+        let capabilities = kind.capabilities();
+        if !capabilities.two_ended {
+            continue;
+        }
+        limits.path(&plan.settings, &capabilities)?;
+        // The largest block that is tried; larger ones are left out.
+        let size = capabilities.max_block.map_or(plan.to, |most| plan.to.min(most));
+        let spec = TrialSpec {
+            pattern: plan.pattern,
+            size,
+            response: plan.response,
+            burst: plan.burst,
+            repeats: 1,
+            warmup: 0,
+            chunk: 1,
+            rate: plan.rate,
+            check: plan.check,
+            align: plan.align,
+            offset: plan.offset,
+            cache: plan.cache,
+            pool: plan.pool,
+            seed: plan.seed,
+        };
+        limits.trial(&spec, &capabilities, limits.time())?;
+    }
+    Ok(())
 }
 
 /// Whether the transport can do the pattern at all.

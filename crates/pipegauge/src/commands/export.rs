@@ -11,6 +11,7 @@ use crate::out;
 
 /// Writes a run file in another format.
 pub fn export(flags: &ExportFlags, json: bool) -> Result<Exit> {
+    files::not_an_input(flags.output.as_deref(), std::slice::from_ref(&flags.run))?;
     let mut run = files::read(&flags.run)?;
     if let Some(name) = flags.path.as_ref().filter(|_| flags.format != ExportFormat::Np) {
         files::only(&mut run, name)?;

@@ -148,6 +148,17 @@ fn one_path_of_several_can_be_chosen() {
 }
 
 #[test]
+fn a_run_file_is_never_written_over_by_what_is_made_of_it() {
+    let dir = Scratch::new();
+    let file = dir.measure("a.run.jsonl", &["memcpy"]);
+    std::os::unix::fs::symlink(&file, dir.path("again.html")).unwrap();
+    let before = fs::read(&file).unwrap();
+    dir.run(&["export", "a.run.jsonl", "--format", "json", "-o", "./a.run.jsonl"]).refuses(&["a.run.jsonl", "itself"]);
+    dir.run(&["plot", "a.run.jsonl", "-o", "again.html"]).refuses(&["again.html", "itself"]);
+    assert!(fs::read(&file).unwrap() == before && dir.path("again.html").is_symlink());
+}
+
+#[test]
 fn warnings_of_other_paths_stay_with_them() {
     let dir = Scratch::new();
     let file = dir.measure("two.run.jsonl", &["memcpy", "theory"]);
