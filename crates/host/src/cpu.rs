@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::io;
+use std::sync::OnceLock;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -13,11 +14,20 @@ pub fn allowed_cpus() -> Vec<u32> {
     (0..CpuSet::MAX_CPU as u32).filter(|cpu| set.is_set(*cpu as usize)).collect()
 }
 
+/// CPUs that the first thread of this process to be pinned might run on before: what the process itself may use. A process
+/// that a pinned thread starts inherits the pin and can't know.
+pub fn cpus_before_pinning() -> Vec<u32> {
+    BEFORE.get().cloned().unwrap_or_else(allowed_cpus)
+}
+
+static BEFORE: OnceLock<Vec<u32>> = OnceLock::new();
+
 /// Pins the calling thread, and threads and processes that it starts from now on, to `cpu`.
 pub fn pin_this_thread(cpu: u32) -> io::Result<()> {
     if cpu as usize >= CpuSet::MAX_CPU {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("there is no CPU {cpu}")));
     }
+    BEFORE.get_or_init(allowed_cpus);
     let mut set = CpuSet::new();
     set.set(cpu as usize);
     sched_setaffinity(None, &set).map_err(|e| {
@@ -178,6 +188,7 @@ mod tests {
             let last = *allowed.last().unwrap();
             pin_this_thread(last).unwrap();
             assert_eq!(allowed_cpus(), [last]);
+            assert_eq!(cpus_before_pinning(), allowed);
             assert!(pin_this_thread(1_000_000).unwrap_err().to_string().contains("no CPU 1000000"));
             let none = CpuSet::MAX_CPU as u32 - 1;
             assert!(pin_this_thread(none).unwrap_err().to_string().contains("pinning to CPU"));

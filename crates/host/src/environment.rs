@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Root, cpu, network, system};
+use crate::{Root, cpu, network, system, versions};
 
 /// One host at the time of a run. Every field is what the system said; what could not be read is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct Environment {
     /// CPU model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,
-    /// CPUs this process may run on.
+    /// CPUs this side may run on, whatever it is pinned to.
     pub cpus: Vec<u32>,
     /// Last-level cache, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct Environment {
     pub interfaces: Vec<Interface>,
     /// Sysctls that change what is measured (socket buffers, congestion control, busy polling, ...).
     pub sysctls: BTreeMap<String, String>,
-    /// Versions of the program and the libraries that matter.
+    /// Versions of the program, the libraries that matter, the compiler ("rustc") and the C library ("libc").
     pub versions: BTreeMap<String, String>,
     /// Load averages at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,14 +71,14 @@ pub struct Interface {
 }
 
 impl Environment {
-    /// This host, now. `pinned` is the CPU that the caller pinned itself to, if it did.
+    /// This host, now. `pinned` is the CPU that the caller pins itself to, if it does: afterwards, as the CPUs that this
+    /// thread may use are read here.
     pub fn here(pinned: Option<u32>) -> Self {
         Self::of(&Root::system(), cpu::allowed_cpus(), pinned)
     }
 
     /// The host whose `/proc` and `/sys` lie below `root`.
     pub fn of(root: &Root, cpus: Vec<u32>, pinned: Option<u32>) -> Self {
-        let program = ("pipegauge".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         Self {
             hostname: system::hostname(root),
             kernel: system::kernel(root),
@@ -91,7 +91,7 @@ impl Environment {
             memory: system::memory(root),
             interfaces: network::interfaces(root),
             sysctls: system::sysctls(root),
-            versions: BTreeMap::from([program]),
+            versions: versions::here(),
             load: system::load(root),
             cpus,
             pinned,
@@ -121,6 +121,7 @@ mod tests {
         assert_eq!(here.interfaces.len(), 2);
         assert_eq!(here.sysctls["net.ipv4.tcp_congestion_control"], "cubic");
         assert_eq!(here.versions["pipegauge"], env!("CARGO_PKG_VERSION"));
+        assert!(here.versions.contains_key("rustls"), "{:?}", here.versions);
         assert_eq!(here.load, Some((0.12, 0.34, 0.56)));
     }
 

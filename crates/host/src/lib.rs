@@ -7,23 +7,28 @@
 //! |---|---|
 //! | [`root`] | small text files below a root directory |
 //! | [`environment`] | [`Environment`]: one host at the time of a run |
-//! | `system` `network` | its parts: kernel, memory, sysctls; interfaces |
+//! | `system` `network` `versions` | its parts: kernel, memory, sysctls; interfaces; libraries |
+//! | `clock` | nanoseconds |
 //! | [`cpu`] | allowed CPUs, pinning, cores, caches, and which pair of CPUs to use |
 //! | [`watch`] | [`CpuWatch`]: the CPU that others took |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
+mod clock;
 pub mod cpu;
 pub mod doctor;
 pub mod environment;
+#[cfg(test)]
+mod lock;
 mod network;
 pub mod root;
 mod system;
+mod versions;
 pub mod watch;
 
 #[cfg(test)]
 mod fixture;
 
-pub use cpu::{allowed_cpus, choose_pair, pin_this_thread};
+pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread};
 pub use environment::{Environment, Interface};
 pub use root::Root;
 pub use watch::CpuWatch;

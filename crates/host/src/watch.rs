@@ -1,8 +1,6 @@
 //! The CPU time that others took of the CPUs measured on.
 
-use rustix::time::{ClockId, clock_gettime};
-
-use crate::Root;
+use crate::{Root, clock};
 
 /// Ticks that must have passed before a share is told: `/proc/stat` counts in ticks, and fewer would be mostly
 /// rounding.
@@ -43,7 +41,7 @@ impl CpuWatch {
     }
 
     fn of(root: Root, cpus: &[u32], own: &[u32], ticks_per_second: f64, at: f64) -> Self {
-        let (cpus, own) = (cpus.to_vec(), own.to_vec());
+        let (cpus, own) = (each_once(cpus), each_once(own));
         let mut watch = Self { root, cpus, own, ticks_per_second, interrupts_charged: false, last: None };
         watch.last = watch.sample(at);
         watch
@@ -86,9 +84,16 @@ impl CpuWatch {
     }
 }
 
+/// Both sides may be pinned to one CPU, whose time must not count twice.
+fn each_once(numbers: &[u32]) -> Vec<u32> {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
 fn seconds() -> f64 {
-    let t = clock_gettime(ClockId::Monotonic);
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+    clock::nanoseconds() as f64 * 1e-9
 }
 
 /// Ticks of a CPU's line: (user + nice + system + steal, irq + softirq). Guest time is in user time already.
@@ -155,6 +160,15 @@ mod tests {
         assert_eq!(watch.share_at(2.0), Some(0.0), "nothing happened since");
         f.without("proc/42/stat");
         assert_eq!(watch.share_at(3.0), None, "our process is gone, and with it what it used");
+    }
+
+    #[test]
+    fn a_cpu_named_twice_is_watched_once() {
+        let f = Fixture::empty().file("proc/stat", &cpu_line(0, 0, 0, 0, 0)).file("proc/42/stat", &process(0, 0));
+        let mut watch = CpuWatch::of(f.root(), &[0, 0], &[42, 42], 100.0, 0.0);
+        let _f = f.file("proc/stat", &cpu_line(0, 90, 10, 0, 0)).file("proc/42/stat", &process(60, 20));
+        let share = watch.share_at(1.0).unwrap();
+        assert!((share - 0.2).abs() < 1e-12, "all but 20 of 100 ticks are our own: {share}");
     }
 
     #[test]

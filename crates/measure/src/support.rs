@@ -80,7 +80,7 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     }
     match plan.settings.wait {
         Some(wait) if can.two_ended && !can.waits.contains(&wait) => {
-            let known = can.waits.iter().map(|w| format!("{w:?}").to_lowercase()).collect::<Vec<_>>().join(", ");
+            let known = can.waits.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             Err(Unsupported::Wait { transport: transport.into(), known })
         }
         _ => Ok(()),

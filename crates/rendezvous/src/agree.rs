@@ -43,8 +43,7 @@ pub(crate) fn differences(asked: &Settings, near: &Effective, far: &Effective) -
     }
     compare(&mut found, "--nodelay", asked.nodelay, &near.nodelay, &far.nodelay);
     if let Some(wait) = asked.wait {
-        let word = |w: transport::Wait| format!("{w:?}").to_lowercase();
-        compare(&mut found, "--wait", word(wait), &near.wait.map(word), &far.wait.map(word));
+        compare(&mut found, "--wait", wait, &near.wait, &far.wait);
     }
     found
 }
@@ -65,6 +64,8 @@ fn compare<T: PartialEq + Display>(
 
 #[cfg(test)]
 mod tests {
+    use transport::Wait;
+
     use super::*;
     use crate::MeetError;
 
@@ -91,6 +92,14 @@ mod tests {
         let near = Effective { send_buffer: Some(1), congestion: Some("bbr".into()), ..Effective::default() };
         let far = Effective { send_buffer: Some(2), congestion: Some("cubic".into()), ..Effective::default() };
         assert_eq!(differences(&Settings::default(), &near, &far), []);
+    }
+
+    #[test]
+    fn a_wait_mode_has_the_name_that_its_flag_takes() {
+        let waits = |wait| Effective { wait: Some(wait), ..Effective::default() };
+        let asked = Settings { wait: Some(Wait::BusyPoll), ..Settings::default() };
+        let found = differences(&asked, &waits(Wait::BusyPoll), &waits(Wait::Spin));
+        assert_eq!((found[0].asked.as_str(), found[0].far.as_str()), ("busy-poll", "spin"));
     }
 
     #[test]

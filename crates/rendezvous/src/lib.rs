@@ -33,6 +33,7 @@ mod secret;
 mod tests;
 mod tls;
 mod watch;
+mod zone;
 
 pub use agree::Difference;
 pub use error::MeetError;
@@ -40,4 +41,5 @@ pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};
 pub use limits::{Limits, check};
+pub use message::FarPin;
 pub use near::meet::{Far, meet};

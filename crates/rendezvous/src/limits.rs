@@ -5,6 +5,7 @@ use std::time::Duration;
 use measure::event::Plan;
 use measure::{Pattern, TrialSpec};
 use serde::{Deserialize, Serialize};
+use transport::tcp::MSS;
 use transport::{Capabilities, Settings};
 
 /// Bounds on what a near side may ask of a far side.
@@ -50,8 +51,8 @@ impl Limits {
         if let Some(bytes) = settings.sockbuf {
             at_most("a socket buffer", bytes, self.max_memory.min(1 << 31))?;
         }
-        if let Some(mss) = settings.mss {
-            at_most("a segment", u64::from(mss), 65535)?;
+        if let Some(mss) = settings.mss.filter(|mss| !MSS.contains(mss)) {
+            return Err(format!("a segment of {mss} bytes can't be: {} to {} are valid", MSS.start(), MSS.end()));
         }
         if let Some(name) = &settings.congestion {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -195,26 +196,9 @@ pub(crate) mod tests {
     use super::*;
     use measure::Cache;
     use proptest::prelude::*;
-    use transport::{Semantics, Wait};
 
     pub(crate) fn capable() -> Capabilities {
-        Capabilities {
-            semantics: Semantics::Stream,
-            ordered: true,
-            reliable: true,
-            max_block: Some(1 << 31),
-            two_ended: true,
-            duplex: true,
-            poll: true,
-            connects: true,
-            local_only: false,
-            own_buffers: false,
-            one_sided: false,
-            broadcast: false,
-            launcher: false,
-            virtual_time: false,
-            waits: vec![Wait::Block],
-        }
+        Capabilities { max_block: Some(1 << 31), connects: true, local_only: false, ..Capabilities::plain() }
     }
 
     fn spec() -> TrialSpec {
@@ -314,6 +298,7 @@ pub(crate) mod tests {
         assert!(refused(|s| s.loss_timeout = 0.0).contains("loss"));
         assert!(refused(|s| s.sockbuf = Some(u64::MAX)).contains("buffer"));
         assert!(refused(|s| s.mss = Some(1 << 20)).contains("segment"));
+        assert!(refused(|s| s.mss = Some(40_000)).contains("88 to 32767"));
         assert!(refused(|s| s.congestion = Some("../../etc".into())).contains("congestion"));
     }
 

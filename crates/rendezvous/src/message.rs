@@ -80,14 +80,26 @@ pub(crate) enum Refusal {
     Version,
 }
 
+/// On which CPU a far side that decides for itself should run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FarPin {
+    /// On one of its own choice.
+    Auto,
+    /// On any.
+    None,
+    /// On this one and no other.
+    Cpu(u32),
+}
+
 /// What the near side asks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub(crate) enum Ask {
     /// First: who are you, and on which CPU will you run?
     Hello {
-        /// CPU wished for the far side, where the near side has a wish.
-        pin: Option<u32>,
+        /// CPU wished for the far side. One that the near side started on its own host was told before.
+        pin: FarPin,
         /// Whether to describe the environment.
         environment: bool,
     },

@@ -108,7 +108,7 @@ impl Drop for Watch {
 }
 
 fn watch(socket: &TcpStream, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
-    anywhere();
+    transport::anywhere();
     let (mut unread, mut halted) = ((0, 0), (0, 0));
     let mut ended = false;
     let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
@@ -154,16 +154,6 @@ fn count((seen, ticks): (u64, u32), epoch: u64, holds: bool) -> (u64, u32) {
         true => (epoch, 1),
         false => (epoch, 0),
     }
-}
-
-/// Leaves the CPU that the measuring thread may be pinned to: a new thread inherits it.
-fn anywhere() {
-    let mut all = rustix::thread::CpuSet::new();
-    for cpu in 0..rustix::thread::CpuSet::MAX_CPU {
-        all.set(cpu);
-    }
-    // The kernel takes the CPUs that exist and are allowed out of it; where it refuses, the thread stays where it is.
-    let _ = rustix::thread::sched_setaffinity(None, &all);
 }
 
 #[cfg(test)]

@@ -37,9 +37,8 @@ pub enum AnyLink {
     Udp(Udp),
     /// The modelled link.
     Theory(TheoryLink),
-    /// Links behind a decorator, reached by one indirect call an operation.
-    Decorated(Box<dyn Link>),
-    /// A link behind the decorators that the settings asked for, with what is known of the link itself.
+    /// A link behind the decorators that the settings asked for, reached by one indirect call an operation, with what is
+    /// known of the link itself.
     Altered(Altered),
 }
 
@@ -71,7 +70,6 @@ macro_rules! each {
             AnyLink::Tcp($link) => $do,
             AnyLink::Udp($link) => $do,
             AnyLink::Theory($link) => $do,
-            AnyLink::Decorated($link) => $do,
             AnyLink::Altered(Altered { link: $link, .. }) => $do,
         }
     };
@@ -132,7 +130,7 @@ impl AnyLink {
             AnyLink::Tcp(link) => link.effective(),
             AnyLink::Udp(link) => link.effective(),
             AnyLink::Altered(link) => link.effective.clone(),
-            AnyLink::Memcpy(_) | AnyLink::Theory(_) | AnyLink::Decorated(_) => Effective::default(),
+            AnyLink::Memcpy(_) | AnyLink::Theory(_) => Effective::default(),
         }
     }
 
@@ -167,7 +165,6 @@ impl std::fmt::Debug for AnyLink {
             AnyLink::Tcp(_) => "Tcp",
             AnyLink::Udp(_) => "Udp",
             AnyLink::Theory(_) => "Theory",
-            AnyLink::Decorated(_) => "Decorated",
             AnyLink::Altered(_) => "Altered",
         };
         write!(f, "AnyLink::{name}(..)")

@@ -60,13 +60,19 @@ impl Buffer {
         let map = NonNull::new(at.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
         let start = at.addr().next_multiple_of(align) - at.addr() + offset;
         let mut buffer = Self { map, mapped, start, len };
-        // MAP_POPULATE may stop early without saying so; a write to each page can't.
-        for byte in buffer.iter_mut().step_by(page) {
-            // SAFETY: `byte` is a valid, exclusive reference; volatile keeps the write of a zero over a zero.
-            unsafe { std::ptr::write_volatile(byte, 0) };
+        // MAP_POPULATE may stop early without saying so; a write to each page can't. The bytes need not start with a page,
+        // so the last one may lie on a page of its own.
+        for at in touched(len, page) {
+            // SAFETY: the reference is valid and exclusive; volatile keeps the write of a zero over a zero.
+            unsafe { std::ptr::write_volatile(&mut buffer[at], 0) };
         }
         Ok(buffer)
     }
+}
+
+/// Places among `len` bytes of which at least one lies on each page that they touch, wherever they start.
+fn touched(len: usize, page: usize) -> impl Iterator<Item = usize> {
+    (0..len).step_by(page).chain(len.checked_sub(1))
 }
 
 impl Deref for Buffer {
@@ -112,6 +118,16 @@ mod tests {
                 assert_eq!((b[0], b[9_999]), (1, 7));
             }
         }
+    }
+
+    #[test]
+    fn every_page_is_touched_wherever_the_bytes_start() {
+        for (len, start) in [(4096, 0), (4096, 100), (1, 4095), (8192, 4095), (10_000, 5000), (2, 4095)] {
+            let pages: std::collections::BTreeSet<usize> = touched(len, 4096).map(|at| (start + at) / 4096).collect();
+            let all = (start / 4096)..=((start + len - 1) / 4096);
+            assert!(pages.into_iter().eq(all), "{len} bytes from {start}");
+        }
+        assert_eq!(touched(0, 4096).count(), 0);
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::patience::LOOK;
 use crate::sys;
 use crate::{LinkError, Patience, Proof};
 
-/// How long a connection may keep its proof to itself.
-const SILENCE: Duration = Duration::from_secs(1);
+/// How long a connection may keep its proof to itself: half the patience, within these bounds. A first segment that was
+/// lost on a long way comes again only after more than a second.
+const SILENCE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
 
 /// Connections whose proof is awaited at a time. Beyond that the oldest is turned away.
 const PENDING: usize = 16;
@@ -41,23 +42,29 @@ enum Look {
     Unknown,
 }
 
+/// How long a connection may keep its proof to itself.
+fn silence(patience: &Patience) -> Duration {
+    (patience.limit / 2).clamp(SILENCE.0, SILENCE.1)
+}
+
 impl Door {
     pub fn new(listener: OwnedFd, of: SocketType, patience: &Patience) -> Result<Self, LinkError> {
         sys::bound_calls(listener.as_fd(), LOOK)?;
         Ok(Self { listener, of, pending: Vec::with_capacity(PENDING), patience: patience.clone() })
     }
 
-    /// The next connection that shows `proof`. Whoever shows another or none within a second is turned away without a
+    /// The next connection that shows `proof`. Whoever shows another or none in time ([`silence`]) is turned away without a
     /// word, and holds up nobody meanwhile.
     pub fn accept(&mut self, proof: &[u8; 32]) -> Result<OwnedFd, LinkError> {
         const DOING: &str = "waiting for the peer to connect";
+        let silence = silence(&self.patience);
         let start = Instant::now();
         loop {
             let mut i = 0;
             while i < self.pending.len() {
                 match self.pending[i].look(self.of, proof) {
                     Look::Friend => return Ok(self.pending.remove(i).fd),
-                    Look::Unknown if self.pending[i].since.elapsed() < SILENCE => i += 1,
+                    Look::Unknown if self.pending[i].since.elapsed() < silence => i += 1,
                     _ => _ = self.pending.remove(i),
                 }
             }
@@ -115,5 +122,19 @@ impl Pending {
             Err(Errno::AGAIN | Errno::INTR) => Look::Unknown,
             Err(_) => Look::Stranger,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patient_side_gives_a_proof_time_to_come_again() {
+        let of = |seconds| silence(&Patience::new(Duration::from_secs_f64(seconds), Default::default()));
+        assert_eq!(of(0.3), Duration::from_secs(1));
+        assert_eq!(of(6.0), Duration::from_secs(3));
+        assert_eq!(of(10.0), Duration::from_secs(5));
+        assert_eq!(of(3600.0), Duration::from_secs(5));
     }
 }

@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use rustix::net::{RecvFlags, SendFlags, SocketType, sockopt};
 
 use crate::patience::LOOK;
@@ -62,6 +63,13 @@ fn bound(at: SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkError> {
 
 fn socket(of: &SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkError> {
     let fd = ip_socket(of, SocketType::DGRAM)?;
+    // By default a router's word that a datagram is too large for the rest of the path becomes an error of the next call,
+    // whichever that is, and the datagram is lost. Without it routers (IPv4) or this host (IPv6) cut datagrams up.
+    match of {
+        SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(&fd, Ipv4PathMtuDiscovery::DONT),
+        SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(&fd, Ipv6PathMtuDiscovery::DONT),
+    }
+    .map_err(|e| LinkError::io("allowing datagrams to be cut up on their way", e))?;
     if let Some(bytes) = settings.sockbuf {
         sys::ask_buffers(fd.as_fd(), bytes)?;
     }
@@ -120,6 +128,27 @@ fn discard(fd: BorrowedFd<'_>) {
     for _ in 0..10_000 {
         if rustix::net::recv(fd, &mut [0; 1][..], RecvFlags::DONTWAIT).is_err() {
             return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrower_path_is_no_error_of_the_sockets() {
+        for at in ["127.0.0.1:0", "[::1]:0"] {
+            let door = DatagramDoor::new(at.parse().unwrap(), &Settings::default()).unwrap();
+            let near = connect(door.at, &Settings::default()).unwrap();
+            let far = bound(door.at, &Settings::default()).unwrap();
+            for fd in [near, far] {
+                if door.at.is_ipv4() {
+                    assert_eq!(sockopt::ip_mtu_discover(fd).unwrap(), Ipv4PathMtuDiscovery::DONT);
+                } else {
+                    assert_eq!(sockopt::ipv6_mtu_discover(fd).unwrap(), Ipv6PathMtuDiscovery::DONT);
+                }
+            }
         }
     }
 }

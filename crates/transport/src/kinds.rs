@@ -79,23 +79,7 @@ impl Kind {
     /// What links of this kind can do with default settings. A link's own [`Capabilities`] may be narrower in what its
     /// settings limit (`--sockbuf` for seqpacket) or wider (UDP over IPv6 carries 20 bytes more).
     pub fn capabilities(self) -> Capabilities {
-        let stream = Capabilities {
-            semantics: Semantics::Stream,
-            ordered: true,
-            reliable: true,
-            max_block: None,
-            two_ended: true,
-            duplex: true,
-            poll: true,
-            connects: false,
-            local_only: true,
-            own_buffers: false,
-            one_sided: false,
-            broadcast: false,
-            launcher: false,
-            virtual_time: false,
-            waits: vec![Wait::Block, Wait::Spin],
-        };
+        let stream = Capabilities::plain();
         match self {
             Kind::Memcpy => Capabilities {
                 semantics: Semantics::Message,

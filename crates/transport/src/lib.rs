@@ -56,4 +56,5 @@ pub use patience::Patience;
 pub use port::{Capabilities, Link, LinkError, Semantics};
 pub use proof::Proof;
 pub use settings::{Family, Settings, Wait};
+pub use sys::anywhere;
 pub use udp::DatagramCounts;

@@ -155,9 +155,7 @@ pub(crate) fn take_over<const N: usize>(
                 }
             }
             Err(Errno::AGAIN) => idle.waited(patience, RECEIVING, LOOK)?,
-            Err(Errno::INTR) if patience.stopped() => return Err(LinkError::Interrupted),
-            Err(Errno::INTR) => {}
-            Err(e) => return Err(sys::fault(e, RECEIVING)),
+            Err(e) => sys::again(e, patience, RECEIVING)?,
         }
     }
     if !Proof::matches(&shown, proof) {

@@ -1,6 +1,6 @@
 //! How a pair of links comes to be: the far side's [`Acceptor`] and the near side's [`Connector`].
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -11,14 +11,10 @@ use crate::door::Door;
 use crate::greet::{self, DatagramDoor};
 pub use crate::kinds::{Address, Kind, UnknownKind};
 use crate::meet::{self, Place, wrong_proof};
-use crate::pipe::{self, Pipe};
 use crate::seqpacket::Seqpacket;
 use crate::shm::Shm;
-use crate::stream::{Blocks, Socket};
-use crate::tcp::{self, Tcp};
 use crate::udp::{Greeting, Udp};
-use crate::unix::Unix;
-use crate::{Family, Link, LinkError, Patience, Proof, Settings, Wait};
+use crate::{Family, Link, LinkError, Patience, Proof, Settings, Wait, pipe, tcp, unix};
 
 /// The far side's door for the data connections of one path.
 #[derive(Debug)]
@@ -38,12 +34,12 @@ enum Entrance {
 }
 
 impl Acceptor {
-    /// Opens the door. `at` is the address to bind for IP kinds (the control connection's local address); local kinds
-    /// make a socket in a fresh directory only its owner may enter, removed on drop.
+    /// Opens the door. `at` is the address to bind for IP kinds (the control connection's local address, whose port isn't
+    /// used; a link-local one has its interface with it); local kinds make a socket in a fresh directory only its owner may enter, removed on drop.
     ///
     /// `Unsupported` for kinds within one process and for wait modes that the kind doesn't know; `Io` where the system
     /// refuses.
-    pub fn bind(kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Self, LinkError> {
+    pub fn bind(kind: Kind, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Self, LinkError> {
         let wait = kind.wait(settings)?;
         let entrance = match kind {
             Kind::Memcpy | Kind::Theory => return Err(ONE_PROCESS),
@@ -79,7 +75,7 @@ impl Acceptor {
                 return Ok(AnyLink::Udp(Udp::new(fd, &peer, wait, greeting, settings, patience)?));
             }
             Entrance::Tcp { door, .. } => {
-                let mut link = Tcp::new(door.accept(&proof.near)?, wait, settings, patience)?;
+                let mut link = tcp::link(door.accept(&proof.near)?, wait, settings, patience)?;
                 link.send(&proof.far)?;
                 return Ok(AnyLink::Tcp(link));
             }
@@ -88,7 +84,7 @@ impl Acceptor {
         match self.kind {
             Kind::Pipe => {
                 let ((reader, writer), theirs) = pipe::pair(settings)?;
-                let link = Pipe::new(reader, writer, wait, patience)?;
+                let link = pipe::link(reader, writer, wait, patience)?;
                 meet::hand_over(fd.as_fd(), &proof.far, &[theirs.0.as_fd(), theirs.1.as_fd()])?;
                 Ok(AnyLink::Pipe(link))
             }
@@ -110,18 +106,16 @@ impl Acceptor {
     /// proof and `response`, waits for the peer's close.
     pub fn transaction(&mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
         let (settings, patience, wait) = (&self.settings, &self.patience, self.wait);
-        let mut half = |blocks: &mut Blocks<Socket>| {
-            blocks.recv(request)?;
-            blocks.send_both(&proof.far, response)?;
-            blocks.recv_end()
-        };
-        match &mut self.entrance {
-            Entrance::Tcp { door, .. } => half(Tcp::new(door.accept(&proof.near)?, wait, settings, patience)?.blocks()),
-            Entrance::Local { door, place } if self.kind == Kind::Unix => {
-                half(Unix::new(door.accept(&proof.near)?, wait, &place.path, settings, patience)?.blocks())
+        let mut link = match &mut self.entrance {
+            Entrance::Tcp { door, .. } => tcp::link(door.accept(&proof.near)?, wait, settings, patience)?,
+            Entrance::Local { door, .. } if self.kind == Kind::Unix => {
+                unix::link(door.accept(&proof.near)?, wait, None, settings, patience)?
             }
-            _ => Err(NO_TRANSACTIONS),
-        }
+            _ => return Err(NO_TRANSACTIONS),
+        };
+        link.recv(request)?;
+        link.send_both(&proof.far, response)?;
+        link.recv_end()
     }
 }
 
@@ -132,12 +126,15 @@ pub struct Connector {
     settings: Settings,
     address: Address,
     patience: Patience,
+    /// Found out once: a transaction, which is timed, must not reserve memory for it. None where it is not known.
+    wait: Option<Wait>,
 }
 
 impl Connector {
     /// A way to `address`; nothing is connected yet.
     pub fn new(kind: Kind, settings: &Settings, address: Address, patience: &Patience) -> Self {
-        Self { kind, settings: settings.clone(), address, patience: patience.clone() }
+        let wait = kind.wait(settings).ok();
+        Self { kind, settings: settings.clone(), address, patience: patience.clone(), wait }
     }
 
     /// Connects, shows the near proof and waits for the far one. The link is behind the decorators that the settings ask
@@ -149,11 +146,11 @@ impl Connector {
 
     fn bare(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
         let (settings, patience) = (&self.settings, &self.patience);
-        let wait = self.kind.wait(settings)?;
+        let wait = self.wait()?;
         let mut link = match (self.kind, &self.address) {
             (Kind::Memcpy | Kind::Theory, _) => return Err(ONE_PROCESS),
             (Kind::Tcp, Address::Socket(to)) => {
-                AnyLink::Tcp(Tcp::new(tcp::connect(*to, settings, patience)?, wait, settings, patience)?)
+                AnyLink::Tcp(tcp::link(tcp::connect(*to, settings, patience)?, wait, settings, patience)?)
             }
             (Kind::Udp, Address::Socket(to)) => {
                 let fd = greet::connect(*to, settings)?;
@@ -165,7 +162,7 @@ impl Connector {
                 let fd = meet::connect(path, SocketType::STREAM)?;
                 meet::hand_over(fd.as_fd(), &proof.near, &[])?;
                 let [reader, writer] = meet::take_over(fd.as_fd(), &proof.far, patience)?;
-                return Ok(AnyLink::Pipe(Pipe::new(reader, writer, wait, patience)?));
+                return Ok(AnyLink::Pipe(pipe::link(reader, writer, wait, patience)?));
             }
             (Kind::Shm, Address::Path(path)) => {
                 let fd = meet::connect(path, SocketType::STREAM)?;
@@ -191,27 +188,29 @@ impl Connector {
     /// the settings ask for them.
     pub fn transaction(&mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
         let (settings, patience) = (&self.settings, &self.patience);
-        if settings.fault.is_some() || settings.shape.is_some() {
-            return Err(LinkError::Unsupported("break or shape connections that are made for each transaction"));
+        if settings.fault.is_some() || settings.shape.is_some() || settings.trace.is_some() {
+            return Err(LinkError::Unsupported("break, shape or trace connections that are made for each transaction"));
         }
-        let wait = self.kind.wait(settings)?;
-        let mut half = |blocks: &mut Blocks<Socket>| {
-            blocks.send_both(&proof.near, request)?;
-            let mut shown = [0; 32];
-            blocks.recv_both(&mut shown, response)?;
-            if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
-        };
-        match (self.kind, &self.address) {
+        let wait = self.wait()?;
+        let mut link = match (self.kind, &self.address) {
             (Kind::Tcp, Address::Socket(to)) => {
-                half(Tcp::new(tcp::connect(*to, settings, patience)?, wait, settings, patience)?.blocks())
+                tcp::link(tcp::connect(*to, settings, patience)?, wait, settings, patience)?
             }
             (Kind::Unix, Address::Path(path)) => {
-                let fd = meet::connect(path, SocketType::STREAM)?;
-                half(Unix::new(fd, wait, path, settings, patience)?.blocks())
+                unix::link(meet::connect(path, SocketType::STREAM)?, wait, None, settings, patience)?
             }
-            (kind @ (Kind::Tcp | Kind::Unix), address) => Err(unsuitable(kind, address)),
-            _ => Err(NO_TRANSACTIONS),
-        }
+            (kind @ (Kind::Tcp | Kind::Unix), address) => return Err(unsuitable(kind, address)),
+            _ => return Err(NO_TRANSACTIONS),
+        };
+        link.send_both(&proof.near, request)?;
+        let mut shown = [0; 32];
+        link.recv_both(&mut shown, response)?;
+        if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
+    }
+
+    /// The wait mode in use; the error where the kind doesn't know the one asked for.
+    fn wait(&self) -> Result<Wait, LinkError> {
+        self.wait.map_or_else(|| self.kind.wait(&self.settings), Ok)
     }
 }
 
@@ -243,13 +242,13 @@ fn socket_link(
 ) -> Result<AnyLink, LinkError> {
     Ok(match kind {
         Kind::Seqpacket => AnyLink::Seqpacket(Seqpacket::new(fd, wait, at, settings, patience)?),
-        _ => AnyLink::Unix(Unix::new(fd, wait, at, settings, patience)?),
+        _ => AnyLink::Unix(unix::link(fd, wait, Some(at), settings, patience)?),
     })
 }
 
 /// Where to bind: `at` in the family asked for. Loopback and "any" addresses exist in both.
-fn local(at: IpAddr, settings: &Settings) -> Result<SocketAddr, LinkError> {
-    let ip = match (at.to_canonical(), settings.family) {
+fn local(at: SocketAddr, settings: &Settings) -> Result<SocketAddr, LinkError> {
+    let ip = match (at.ip().to_canonical(), settings.family) {
         (ip @ IpAddr::V4(_), None | Some(Family::V4)) | (ip @ IpAddr::V6(_), None | Some(Family::V6)) => ip,
         (ip, Some(Family::V6)) if ip.is_loopback() => Ipv6Addr::LOCALHOST.into(),
         (ip, Some(Family::V4)) if ip.is_loopback() => Ipv4Addr::LOCALHOST.into(),
@@ -264,5 +263,35 @@ fn local(at: IpAddr, settings: &Settings) -> Result<SocketAddr, LinkError> {
             return Err(LinkError::io(format!("choosing an address beside {ip}"), e));
         }
     };
-    Ok(SocketAddr::new(ip, 0))
+    Ok(match (ip, at) {
+        (IpAddr::V6(ip), SocketAddr::V6(at)) if ip == *at.ip() => SocketAddrV6::new(ip, 0, 0, at.scope_id()).into(),
+        (ip, _) => SocketAddr::new(ip, 0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_local_address_keeps_its_interface() {
+        let at: SocketAddr = "[fe80::2%7]:4000".parse().unwrap();
+        assert_eq!(local(at, &Settings::default()).unwrap(), "[fe80::2%7]:0".parse().unwrap());
+        let mapped: SocketAddr = "[::ffff:192.0.2.1]:4000".parse().unwrap();
+        assert_eq!(local(mapped, &Settings::default()).unwrap(), "192.0.2.1:0".parse().unwrap());
+    }
+
+    #[test]
+    fn a_door_opens_at_a_link_local_address_of_this_host() {
+        // Address, interface number, ... and name.
+        let addresses = std::fs::read_to_string("/proc/net/if_inet6").unwrap_or_default();
+        let Some(line) = addresses.lines().find(|line| line.starts_with("fe80")) else { return };
+        let mut fields = line.split_whitespace().map(|field| u128::from_str_radix(field, 16).unwrap_or(0));
+        let (Some(ip), Some(scope)) = (fields.next(), fields.next()) else { return };
+        let at = SocketAddrV6::new(Ipv6Addr::from(ip), 0, 0, scope as u32).into();
+        for kind in [Kind::Tcp, Kind::Udp] {
+            let door = Acceptor::bind(kind, &Settings::default(), at, &Patience::default()).unwrap();
+            assert!(matches!(door.address(), Address::Socket(SocketAddr::V6(a)) if a.scope_id() == scope as u32));
+        }
+    }
 }

@@ -2,32 +2,60 @@
 //!
 //! The far side makes both and hands two ends to the near side over a UNIX socket.
 
-use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
 
-use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2, read, write};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{Errno, read, write};
 use rustix::pipe::{PipeFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 
 use crate::kinds::Kind;
 use crate::settings::Effective;
-use crate::stream::{Blocks, Duct};
-use crate::watchdog::Watchdog;
-use crate::{Capabilities, Link, LinkError, Patience, Settings, Wait};
+use crate::stream::{Duct, Stream};
+use crate::watchdog::{self, Watchdog};
+use crate::{LinkError, Patience, Settings, Wait};
 
 /// One end: what this side reads from and what it writes to.
-#[derive(Debug)]
-pub struct Pipe {
-    blocks: Blocks<Ends>,
-}
+pub type Pipe = Stream<Ends>;
 
+/// The ends of both pipes that one side holds.
 #[derive(Debug)]
-struct Ends {
+pub struct Ends {
     /// Ends before the descriptors that it watches (fields are dropped in this order). None where this side spins.
     watchdog: Option<Watchdog>,
-    /// Reader and writer; none once closed.
-    fds: Option<(OwnedFd, OwnedFd)>,
+    /// None once closed.
+    fds: Option<Fds>,
 }
+
+/// A pipe's ends wait or don't by a flag of the open file: `RWF_NOWAIT`, which would choose call by call, works on pipes
+/// only from Linux 6.4 on.
+#[derive(Debug)]
+struct Fds {
+    reader: OwnedFd,
+    writer: OwnedFd,
+    /// The same ends, opened once more so that calls through them never wait. None where this side spins: then `reader`
+    /// and `writer` are such themselves.
+    eager: Option<(OwnedFd, OwnedFd)>,
+}
+
+impl Fds {
+    fn new(reader: OwnedFd, writer: OwnedFd, wait: Wait) -> Result<Self, LinkError> {
+        let doing = |e| LinkError::io("making a pipe's ends that don't wait", e);
+        if wait == Wait::Spin {
+            // Each end's open file belongs to one side alone: the flag is not seen by the peer.
+            for fd in [&reader, &writer] {
+                fcntl_getfl(fd).and_then(|flags| fcntl_setfl(fd, flags | OFlags::NONBLOCK)).map_err(doing)?;
+            }
+            return Ok(Self { reader, writer, eager: None });
+        }
+        let again = |fd: &OwnedFd, way| watchdog::open(&watchdog::path(fd.as_fd()), way).map_err(doing);
+        let eager = Some((again(&reader, OFlags::RDONLY)?, again(&writer, OFlags::WRONLY)?));
+        Ok(Self { reader, writer, eager })
+    }
+}
+
+/// Most bytes of one call that may wait. A write returns only when it has written everything, and the watchdog sees no
+/// progress within a call: in pieces, a large block that moves slowly is not taken for one that is stuck.
+const PIECE: usize = 1 << 20;
 
 /// What the far side keeps (reader, writer) and what it hands to the near side (reader, writer).
 pub(crate) type Pair = ((OwnedFd, OwnedFd), (OwnedFd, OwnedFd));
@@ -51,42 +79,24 @@ pub(crate) fn pair(settings: &Settings) -> Result<Pair, LinkError> {
     Ok(((far_reader, far_writer), (near_reader, near_writer)))
 }
 
-impl Pipe {
-    pub(crate) fn new(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Self, LinkError> {
+/// Takes over this side's ends.
+pub(crate) fn link(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Pipe, LinkError> {
+    Ok(Stream::new(Ends::new(reader, writer, wait, patience)?, patience))
+}
+
+impl Ends {
+    fn new(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Self, LinkError> {
         let watchdog = match wait {
             Wait::Spin => None,
             _ => Some(Watchdog::new(reader.as_fd(), writer.as_fd(), patience)?),
         };
-        let duct = Ends { watchdog, fds: Some((reader, writer)) };
-        Ok(Self { blocks: Blocks { duct, patience: patience.clone() } })
+        Ok(Self { watchdog, fds: Some(Fds::new(reader, writer, wait)?) })
     }
 
-    /// What took effect: the pipes' capacities as buffers.
-    pub fn effective(&self) -> Effective {
-        let size = |fd: &OwnedFd| fcntl_getpipe_size(fd).ok().map(|n| n as u64);
-        let fds = self.blocks.duct.fds.as_ref();
-        Effective {
-            send_buffer: fds.and_then(|(_, writer)| size(writer)),
-            receive_buffer: fds.and_then(|(reader, _)| size(reader)),
-            wait: Some(if self.blocks.duct.spins() { Wait::Spin } else { Wait::Block }),
-            ..Effective::default()
-        }
-    }
-}
-
-/// The offset that means "where the stream is".
-const HERE: u64 = u64::MAX;
-
-impl Ends {
     #[inline]
-    fn reader(&self) -> Result<&OwnedFd, Errno> {
+    fn fds(&self) -> Result<&Fds, Errno> {
         self.whole()?;
-        self.fds.as_ref().map(|(reader, _)| reader).ok_or(Errno::NOTCONN)
-    }
-    #[inline]
-    fn writer(&self) -> Result<&OwnedFd, Errno> {
-        self.whole()?;
-        self.fds.as_ref().map(|(_, writer)| writer).ok_or(Errno::NOTCONN)
+        self.fds.as_ref().ok_or(Errno::NOTCONN)
     }
 
     /// `CANCELED` once the watchdog has cut off a call: the stream is spoiled, and what that call moved doesn't count.
@@ -97,73 +107,121 @@ impl Ends {
 }
 
 impl Duct for Ends {
+    fn kind(&self) -> Kind {
+        Kind::Pipe
+    }
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
-        let fd = self.reader()?;
+        let fd = &self.fds()?.reader;
         match &self.watchdog {
             Some(watchdog) => {
                 let got = watchdog.over(false, || read(fd, into));
                 self.whole()?;
                 got
             }
-            None => self.try_read(into),
+            None => read(fd, into),
         }
     }
     #[inline]
     fn write(&self, from: &[u8]) -> Result<usize, Errno> {
-        let fd = self.writer()?;
+        let fd = &self.fds()?.writer;
         match &self.watchdog {
             Some(watchdog) => {
-                let put = watchdog.over(true, || write(fd, from));
+                let put = watchdog.over(true, || write(fd, &from[..from.len().min(PIECE)]));
                 self.whole()?;
                 put
             }
-            None => self.try_write(from),
+            None => write(fd, from),
         }
     }
     #[inline]
     fn try_read(&self, into: &mut [u8]) -> Result<usize, Errno> {
-        preadv2(self.reader()?, &mut [IoSliceMut::new(into)], HERE, ReadWriteFlags::NOWAIT)
+        let fds = self.fds()?;
+        read(fds.eager.as_ref().map_or(&fds.reader, |(reader, _)| reader), into)
     }
     #[inline]
     fn try_write(&self, from: &[u8]) -> Result<usize, Errno> {
-        pwritev2(self.writer()?, &[IoSlice::new(from)], HERE, ReadWriteFlags::NOWAIT)
+        let fds = self.fds()?;
+        write(fds.eager.as_ref().map_or(&fds.writer, |(_, writer)| writer), from)
     }
     fn ends(&self) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), Errno> {
-        Ok((self.reader()?.as_fd(), self.writer()?.as_fd()))
+        let fds = self.fds()?;
+        Ok((fds.reader.as_fd(), fds.writer.as_fd()))
     }
     #[inline]
     fn spins(&self) -> bool {
         self.watchdog.is_none()
+    }
+    fn shut(&mut self) -> Result<(), LinkError> {
+        // The watchdog must be gone before the descriptors that it knows by number.
+        self.watchdog = None;
+        self.fds = None;
+        Ok(())
+    }
+    /// The pipes' capacities as buffers.
+    fn effective(&self) -> Effective {
+        let size = |fd: &OwnedFd| fcntl_getpipe_size(fd).ok().map(|n| n as u64);
+        let fds = self.fds.as_ref();
+        Effective {
+            send_buffer: fds.and_then(|fds| size(&fds.writer)),
+            receive_buffer: fds.and_then(|fds| size(&fds.reader)),
+            wait: Some(if self.spins() { Wait::Spin } else { Wait::Block }),
+            ..Effective::default()
+        }
     }
     fn verdict(&self) -> Option<LinkError> {
         self.watchdog.as_ref().and_then(Watchdog::verdict)
     }
 }
 
-impl Link for Pipe {
-    fn capabilities(&self) -> Capabilities {
-        Kind::Pipe.capabilities()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(wait: Wait) -> (Ends, (OwnedFd, OwnedFd)) {
+        let ((reader, writer), theirs) = pair(&Settings::default()).unwrap();
+        (Ends::new(reader, writer, wait, &Patience::default()).unwrap(), theirs)
     }
-    #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.blocks.send(block)
+
+    fn waits(fd: &OwnedFd) -> bool {
+        !fcntl_getfl(fd).unwrap().contains(OFlags::NONBLOCK)
     }
-    #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.blocks.recv(block)
+
+    #[test]
+    fn whether_a_call_waits_is_the_open_files_own() {
+        // Not by RWF_NOWAIT, which Linux 6.1 refuses on pipes.
+        let (spinning, theirs) = ends(Wait::Spin);
+        let fds = spinning.fds().unwrap();
+        assert!(!waits(&fds.reader) && !waits(&fds.writer) && fds.eager.is_none());
+        assert!(waits(&theirs.0) && waits(&theirs.1), "the peer's ends are its own");
+        let (blocking, _theirs) = ends(Wait::Block);
+        let fds = blocking.fds().unwrap();
+        let (reader, writer) = fds.eager.as_ref().unwrap();
+        assert!(waits(&fds.reader) && waits(&fds.writer) && !waits(reader) && !waits(writer));
     }
-    #[inline]
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
-        self.blocks.exchange(out, into)
+
+    #[test]
+    fn calls_that_must_not_wait_do_not_and_move_the_same_bytes() {
+        for wait in [Wait::Block, Wait::Spin] {
+            let (ends, (their_reader, their_writer)) = ends(wait);
+            assert_eq!(ends.try_read(&mut [0; 4]), Err(Errno::AGAIN));
+            assert_eq!(write(&their_writer, b"four"), Ok(4));
+            let mut got = [0; 4];
+            assert_eq!((ends.try_read(&mut got), &got), (Ok(4), b"four"));
+            assert_eq!(ends.try_write(b"back"), Ok(4));
+            assert_eq!((read(&their_reader, &mut got), &got), (Ok(4), b"back"));
+            let full = std::iter::repeat_with(|| ends.try_write(&[0; 65_536])).find_map(Result::err);
+            assert_eq!(full, Some(Errno::AGAIN));
+        }
     }
-    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
-        self.blocks.ready(wait)
-    }
-    fn close(&mut self) -> Result<(), LinkError> {
-        // The watchdog must be gone before the descriptors that it knows by number.
-        self.blocks.duct.watchdog = None;
-        self.blocks.duct.fds = None;
-        Ok(())
+
+    #[test]
+    fn one_call_writes_a_piece_so_that_a_large_block_shows_its_progress() {
+        let (ends, (their_reader, their_writer)) = ends(Wait::Block);
+        drop(their_writer);
+        let drain = std::thread::spawn(move || while read(&their_reader, &mut [0; 65_536]).is_ok_and(|n| n > 0) {});
+        assert_eq!(ends.write(&vec![0; 4 * PIECE]), Ok(PIECE));
+        drop(ends);
+        drain.join().unwrap();
     }
 }

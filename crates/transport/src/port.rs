@@ -56,6 +56,30 @@ pub struct Capabilities {
     pub waits: Vec<crate::Wait>,
 }
 
+impl Capabilities {
+    /// A reliable, ordered stream of bytes between two processes of one host, both of which can send at once and wait with
+    /// a deadline; nothing else. Others say in what they differ.
+    pub fn plain() -> Self {
+        Self {
+            semantics: Semantics::Stream,
+            ordered: true,
+            reliable: true,
+            max_block: None,
+            two_ended: true,
+            duplex: true,
+            poll: true,
+            connects: false,
+            local_only: true,
+            own_buffers: false,
+            one_sided: false,
+            broadcast: false,
+            launcher: false,
+            virtual_time: false,
+            waits: vec![crate::Wait::Block, crate::Wait::Spin],
+        }
+    }
+}
+
 /// What a link can meet. Every variant says enough to act on.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {

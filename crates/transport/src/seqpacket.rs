@@ -11,15 +11,12 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, recv, send, socketpair, sockopt,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair, sockopt};
 
 use crate::kinds::Kind;
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::unix::socket_effective;
 use crate::{Buffer, Capabilities, Link, LinkError, Patience, Settings, Wait};
 
 /// Largest message tried; the kernel's allocator gives no larger piece of memory (order 10 of 4 KiB pages).
@@ -51,19 +48,13 @@ impl Seqpacket {
     ) -> Result<Self, LinkError> {
         size_buffers(fd.as_fd(), settings)?;
         let most = room(fd.as_fd())?.min(limit());
-        let (mut reading, mut writing) = (RecvFlags::TRUNC, SendFlags::NOSIGNAL);
-        if wait == Wait::Spin {
-            reading |= RecvFlags::DONTWAIT;
-            writing |= SendFlags::DONTWAIT;
-        } else {
-            sys::bound_calls(fd.as_fd(), LOOK)?;
-        }
+        let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::TRUNC, LOOK)?;
         Ok(Self { fd, reading, writing, wait, most, at: at.display().to_string(), patience: patience.clone() })
     }
 
     /// What took effect on this connection.
     pub fn effective(&self) -> Effective {
-        socket_effective(self.fd.as_fd(), self.wait, &self.at)
+        sys::effective(self.fd.as_fd(), self.wait, Some(self.at.clone()))
     }
 
     /// True once `block` is on its way, false if there was no room for it yet.
@@ -93,12 +84,10 @@ impl Seqpacket {
     #[cold]
     fn interrupted(&self, e: Errno, doing: &'static str) -> Result<(), LinkError> {
         match e {
-            Errno::INTR if self.patience.stopped() => Err(LinkError::Interrupted),
-            Errno::INTR => Ok(()),
             Errno::NOBUFS | Errno::NOMEM => {
                 Err(LinkError::io("sending a message (the kernel has no piece of memory of this size free)", e))
             }
-            e => Err(sys::fault(e, doing)),
+            e => sys::again(e, &self.patience, doing),
         }
     }
 
@@ -198,7 +187,9 @@ impl Link for Seqpacket {
                 idle.spun(&self.patience, "exchanging blocks")?;
                 continue;
             }
-            let mut fds = [PollFd::from_borrowed_fd(self.fd.as_fd(), PollFlags::IN | PollFlags::OUT)];
+            // What is unread and not asked for would end each wait at once.
+            let events = if into.is_empty() { PollFlags::OUT } else { PollFlags::IN | PollFlags::OUT };
+            let mut fds = [PollFd::from_borrowed_fd(self.fd.as_fd(), events)];
             if !sys::poll_for(&mut fds, LOOK).map_err(|e| sys::fault(e, SENDING))? {
                 idle.waited(&self.patience, "exchanging blocks", LOOK)?;
             }
@@ -211,10 +202,7 @@ impl Link for Seqpacket {
     }
 
     fn close(&mut self) -> Result<(), LinkError> {
-        match rustix::net::shutdown(&self.fd, Shutdown::Both) {
-            Ok(()) | Err(Errno::NOTCONN) => Ok(()),
-            Err(e) => Err(LinkError::io("closing a socket", e)),
-        }
+        sys::shut(self.fd.as_fd())
     }
 }
 
@@ -241,6 +229,20 @@ mod tests {
             assert!(into.iter().all(|x| *x == 3));
             assert!(matches!(a.send(&block), Err(LinkError::TooLarge { most: m, .. }) if m == most as u64));
         }
+    }
+
+    #[test]
+    fn an_exchange_that_receives_nothing_has_patience_whatever_is_unread() {
+        let (mut a, mut b) = pair(&Settings::default());
+        a.patience.limit = Duration::from_millis(150);
+        b.send(b"unread").unwrap();
+        let block = vec![0; a.most];
+        let (told, heard) = std::sync::mpsc::channel();
+        // Not joined: a wait without end would take the test with it.
+        std::thread::spawn(move || told.send((0..100).find_map(|_| a.exchange(&block, &mut []).err())));
+        let outcome = heard.recv_timeout(Duration::from_secs(60)).expect("the wait must end");
+        assert!(matches!(outcome, Some(LinkError::Stalled { .. })), "{outcome:?}");
+        drop(b);
     }
 
     #[test]

@@ -15,6 +15,17 @@ pub enum Wait {
     BusyPoll,
 }
 
+impl std::fmt::Display for Wait {
+    /// The name that `--wait` takes.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Wait::Block => "block",
+            Wait::Spin => "spin",
+            Wait::BusyPoll => "busy-poll",
+        })
+    }
+}
+
 /// IP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Family {

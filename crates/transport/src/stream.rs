@@ -6,15 +6,19 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown};
+use rustix::net::{RecvFlags, SendFlags};
 
+use crate::kinds::Kind;
 use crate::patience::LOOK;
+use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::{LinkError, Patience};
+use crate::{Capabilities, Link, LinkError, Patience, Wait};
 
 /// Two directions of bytes. The calls mean what the system's mean; `AGAIN` from `read` and `write` is a wait that was in
 /// vain.
-pub(crate) trait Duct: Send {
+pub trait Duct: Send {
+    /// The transport that it carries.
+    fn kind(&self) -> Kind;
     /// Reads what is there; waits for it unless this duct spins.
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno>;
     /// Writes what fits; waits for room unless this duct spins.
@@ -27,51 +31,31 @@ pub(crate) trait Duct: Send {
     fn ends(&self) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), Errno>;
     /// Whether it spins instead of waiting.
     fn spins(&self) -> bool;
+    /// Ends both directions: the peer reads the end of the stream.
+    fn shut(&mut self) -> Result<(), LinkError>;
+    /// What took effect.
+    fn effective(&self) -> Effective;
     /// Why a call was cut off by this side's own watch, where that is so.
     fn verdict(&self) -> Option<LinkError> {
         None
     }
 }
 
-/// Whole blocks over a duct, with patience.
+/// One end of a stream of bytes: whole blocks over a duct, with patience.
 #[derive(Debug)]
-pub(crate) struct Blocks<D> {
-    pub duct: D,
-    pub patience: Patience,
+pub struct Stream<D> {
+    duct: D,
+    patience: Patience,
 }
 
-impl<D: Duct> Blocks<D> {
-    #[inline]
-    pub fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        let mut at = 0;
-        let mut idle = Idle::default();
-        while at < block.len() {
-            match self.duct.write(&block[at..]) {
-                Ok(n) => {
-                    at += n;
-                    idle.moved();
-                }
-                Err(e) => self.pause(e, &mut idle, SENDING)?,
-            }
-        }
-        Ok(())
+impl<D: Duct> Stream<D> {
+    pub(crate) fn new(duct: D, patience: &Patience) -> Self {
+        Self { duct, patience: patience.clone() }
     }
 
-    #[inline]
-    pub fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        let mut at = 0;
-        let mut idle = Idle::default();
-        while at < block.len() {
-            match self.duct.read(&mut block[at..]) {
-                Ok(0) => return Err(LinkError::Closed { doing: RECEIVING }),
-                Ok(n) => {
-                    at += n;
-                    idle.moved();
-                }
-                Err(e) => self.pause(e, &mut idle, RECEIVING)?,
-            }
-        }
-        Ok(())
+    /// What took effect on this connection.
+    pub fn effective(&self) -> Effective {
+        self.duct.effective()
     }
 
     /// What a call that moved nothing means for the wait.
@@ -88,20 +72,74 @@ impl<D: Duct> Blocks<D> {
     fn stuck(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
         match e {
             Errno::AGAIN => idle.waited(&self.patience, doing, LOOK),
-            Errno::INTR if self.patience.stopped() => Err(LinkError::Interrupted),
-            Errno::INTR => Ok(()),
-            e => Err(self.broken(e, doing)),
+            e => self.broken(e, doing),
         }
     }
 
     #[cold]
-    fn broken(&self, e: Errno, doing: &'static str) -> LinkError {
-        self.duct.verdict().unwrap_or_else(|| sys::fault(e, doing))
+    fn broken(&self, e: Errno, doing: &'static str) -> Result<(), LinkError> {
+        match self.duct.verdict() {
+            Some(verdict) => Err(verdict),
+            None => sys::again(e, &self.patience, doing),
+        }
+    }
+
+    /// What becomes readable, and what becomes writable.
+    fn ends(&self, doing: &'static str) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), LinkError> {
+        self.duct.ends().map_err(|e| self.duct.verdict().unwrap_or_else(|| sys::fault(e, doing)))
+    }
+
+    /// Waits until either direction can move.
+    fn either(&self) -> Result<bool, LinkError> {
+        let (reader, writer) = self.ends(SENDING)?;
+        let mut fds =
+            [PollFd::from_borrowed_fd(reader, PollFlags::IN), PollFd::from_borrowed_fd(writer, PollFlags::OUT)];
+        sys::poll_for(&mut fds, LOOK).map_err(|e| sys::fault(e, SENDING))
+    }
+}
+
+impl<D: Duct> Link for Stream<D> {
+    fn capabilities(&self) -> Capabilities {
+        self.duct.kind().capabilities()
+    }
+
+    #[inline]
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        let mut at = 0;
+        let mut idle = Idle::default();
+        while at < block.len() {
+            match self.duct.write(&block[at..]) {
+                Ok(n) => {
+                    at += n;
+                    idle.moved();
+                }
+                Err(e) => self.pause(e, &mut idle, SENDING)?,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        let mut at = 0;
+        let mut idle = Idle::default();
+        while at < block.len() {
+            match self.duct.read(&mut block[at..]) {
+                Ok(0) => return Err(LinkError::Closed { doing: RECEIVING }),
+                Ok(n) => {
+                    at += n;
+                    idle.moved();
+                }
+                Err(e) => self.pause(e, &mut idle, RECEIVING)?,
+            }
+        }
+        Ok(())
     }
 
     /// Both directions in turn, neither waiting for the other; when one is done, the rest of the other is an ordinary send
     /// or receive. A small block thus costs the same two calls as a send and a receive.
-    pub fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+    #[inline]
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         const DOING: &str = "exchanging blocks";
         if out.is_empty() {
             return self.recv(into);
@@ -140,48 +178,59 @@ impl<D: Duct> Blocks<D> {
         }
     }
 
-    /// Waits until either direction can move.
-    fn either(&self) -> Result<bool, LinkError> {
-        let (reader, writer) = self.duct.ends().map_err(|e| self.broken(e, SENDING))?;
-        let mut fds =
-            [PollFd::from_borrowed_fd(reader, PollFlags::IN), PollFd::from_borrowed_fd(writer, PollFlags::OUT)];
-        sys::poll_for(&mut fds, LOOK).map_err(|e| sys::fault(e, SENDING))
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        let (reader, _) = self.ends(RECEIVING)?;
+        sys::readable(reader, wait, self.duct.spins(), &self.patience)
     }
 
-    pub fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
-        let (reader, _) = self.duct.ends().map_err(|e| self.broken(e, RECEIVING))?;
-        sys::readable(reader, wait, self.duct.spins(), &self.patience)
+    fn close(&mut self) -> Result<(), LinkError> {
+        self.duct.shut()
     }
 }
 
-/// A stream socket. Blocking calls come back every [`LOOK`] (see [`sys::bound_calls`]); spinning ones at once.
+/// A stream socket. Blocking calls come back every [`LOOK`] (see [`sys::modes`]); spinning ones at once.
 #[derive(Debug)]
-pub(crate) struct Socket {
+pub struct Socket {
     fd: OwnedFd,
-    spin: bool,
+    kind: Kind,
+    wait: Wait,
     reading: RecvFlags,
     writing: SendFlags,
+    /// Where it meets, for kinds whose addresses the socket doesn't tell.
+    at: Option<String>,
+    report: fn(&Socket) -> Effective,
 }
 
 impl Socket {
-    /// Takes over a connected stream socket.
-    pub fn new(fd: OwnedFd, spin: bool) -> Result<Self, LinkError> {
-        let (mut reading, mut writing) = (RecvFlags::empty(), SendFlags::NOSIGNAL);
-        if spin {
-            reading |= RecvFlags::DONTWAIT;
-            writing |= SendFlags::DONTWAIT;
-        } else {
-            sys::bound_calls(fd.as_fd(), LOOK)?;
-        }
-        Ok(Self { fd, spin, reading, writing })
+    /// Takes over a connected stream socket. `report` says what took effect on it.
+    pub(crate) fn new(
+        fd: OwnedFd,
+        kind: Kind,
+        wait: Wait,
+        at: Option<String>,
+        report: fn(&Socket) -> Effective,
+    ) -> Result<Self, LinkError> {
+        let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::empty(), LOOK)?;
+        Ok(Self { fd, kind, wait, reading, writing, at, report })
     }
 
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+
+    pub(crate) fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    pub(crate) fn at(&self) -> Option<String> {
+        self.at.clone()
     }
 }
 
 impl Duct for Socket {
+    fn kind(&self) -> Kind {
+        self.kind
+    }
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
         rustix::net::recv(&self.fd, into, self.reading).map(|(n, _)| n)
@@ -203,24 +252,21 @@ impl Duct for Socket {
     }
     #[inline]
     fn spins(&self) -> bool {
-        self.spin
+        self.wait == Wait::Spin
+    }
+    fn shut(&mut self) -> Result<(), LinkError> {
+        sys::shut(self.fd())
+    }
+    fn effective(&self) -> Effective {
+        (self.report)(self)
     }
 }
 
-impl Blocks<Socket> {
-    /// Ends both directions: the peer reads the end of the stream.
-    pub fn close(&mut self) -> Result<(), LinkError> {
-        match rustix::net::shutdown(self.duct.fd(), Shutdown::Both) {
-            // Already gone is what was asked for.
-            Ok(()) | Err(Errno::NOTCONN) => Ok(()),
-            Err(e) => Err(LinkError::io("closing a socket", e)),
-        }
-    }
-
+impl Stream<Socket> {
     /// `first` and `second` in one call, so that they leave in one segment where they fit.
-    pub fn send_both(&mut self, first: &[u8], second: &[u8]) -> Result<(), LinkError> {
+    pub(crate) fn send_both(&mut self, first: &[u8], second: &[u8]) -> Result<(), LinkError> {
         let slices = [IoSlice::new(first), IoSlice::new(second)];
-        let sent = match rustix::net::sendmsg(self.duct.fd(), &slices, &mut Default::default(), SendFlags::NOSIGNAL) {
+        let sent = match rustix::net::sendmsg(self.duct.fd(), &slices, &mut Default::default(), self.duct.writing) {
             Ok(n) => n,
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Err(e) => return Err(sys::fault(e, SENDING)),
@@ -230,7 +276,7 @@ impl Blocks<Socket> {
     }
 
     /// Fills `first` and then `second`, in one call where all is there.
-    pub fn recv_both(&mut self, first: &mut [u8], second: &mut [u8]) -> Result<(), LinkError> {
+    pub(crate) fn recv_both(&mut self, first: &mut [u8], second: &mut [u8]) -> Result<(), LinkError> {
         let mut slices = [IoSliceMut::new(first), IoSliceMut::new(second)];
         let got = match rustix::net::recvmsg(self.duct.fd(), &mut slices, &mut Default::default(), self.duct.reading) {
             Ok(m) if m.bytes == 0 => return Err(LinkError::Closed { doing: RECEIVING }),
@@ -244,7 +290,7 @@ impl Blocks<Socket> {
     }
 
     /// Waits until the peer closes; anything else it sends is against the rules.
-    pub fn recv_end(&mut self) -> Result<(), LinkError> {
+    pub(crate) fn recv_end(&mut self) -> Result<(), LinkError> {
         let mut byte = [0];
         match self.recv(&mut byte) {
             Err(LinkError::Closed { .. }) => Ok(()),

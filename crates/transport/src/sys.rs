@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
 
 use crate::patience::LOOK;
-use crate::{LinkError, Patience};
+use crate::settings::Effective;
+use crate::{LinkError, Patience, Wait};
 
 pub(crate) const SENDING: &str = "sending";
 pub(crate) const RECEIVING: &str = "receiving";
@@ -61,6 +63,52 @@ pub(crate) fn fault(e: Errno, doing: &'static str) -> LinkError {
             LinkError::Closed { doing }
         }
         e => LinkError::io(doing, e),
+    }
+}
+
+/// After a call that failed otherwise than by would-block: whether to call again, which is so where a signal came between
+/// that asks for nothing.
+#[cold]
+pub(crate) fn again(e: Errno, patience: &Patience, doing: &'static str) -> Result<(), LinkError> {
+    match e {
+        Errno::INTR if patience.stopped() => Err(LinkError::Interrupted),
+        Errno::INTR => Ok(()),
+        e => Err(fault(e, doing)),
+    }
+}
+
+/// Flags for a socket's calls, `reading` among them, so that none of them waits where `wait` is to spin; otherwise bounds
+/// those that wait (see [`bound_calls`]).
+pub(crate) fn modes(
+    fd: BorrowedFd<'_>,
+    wait: Wait,
+    reading: RecvFlags,
+    receive: Duration,
+) -> Result<(RecvFlags, SendFlags), LinkError> {
+    if wait == Wait::Spin {
+        return Ok((reading | RecvFlags::DONTWAIT, SendFlags::NOSIGNAL | SendFlags::DONTWAIT));
+    }
+    bound_calls(fd, receive)?;
+    Ok((reading, SendFlags::NOSIGNAL))
+}
+
+/// Ends both directions of a socket: a peer with a connection reads its end.
+pub(crate) fn shut(fd: BorrowedFd<'_>) -> Result<(), LinkError> {
+    match rustix::net::shutdown(fd, Shutdown::Both) {
+        // Already gone is what was asked for.
+        Ok(()) | Err(Errno::NOTCONN) => Ok(()),
+        Err(e) => Err(LinkError::io("closing a socket", e)),
+    }
+}
+
+/// What every socket can say about itself.
+pub(crate) fn effective(fd: BorrowedFd<'_>, wait: Wait, addresses: Option<String>) -> Effective {
+    Effective {
+        send_buffer: sockopt::socket_send_buffer_size(fd).ok().map(|n| n as u64),
+        receive_buffer: sockopt::socket_recv_buffer_size(fd).ok().map(|n| n as u64),
+        wait: Some(wait),
+        addresses,
+        ..Effective::default()
     }
 }
 
@@ -119,6 +167,16 @@ pub(crate) fn ask_buffers(fd: BorrowedFd<'_>, bytes: u64) -> Result<(), LinkErro
         .map_err(|e| LinkError::io(format!("asking for socket buffers of {bytes} bytes"), e))
 }
 
+/// Leaves the CPU that the measuring thread may be pinned to: a new thread inherits it. For threads that watch.
+pub fn anywhere() {
+    let mut all = rustix::thread::CpuSet::new();
+    for cpu in 0..rustix::thread::CpuSet::MAX_CPU {
+        all.set(cpu);
+    }
+    // The kernel takes the CPUs that exist and are allowed out of it; where it refuses, the thread stays where it is.
+    let _ = rustix::thread::sched_setaffinity(None, &all);
+}
+
 /// 16 hexadecimal digits that nobody can guess.
 pub(crate) fn random_name() -> Result<String, LinkError> {
     let mut bytes = [0u8; 8];
@@ -152,6 +210,21 @@ mod tests {
         idle.moved();
         let e = idle.waited(&patience, RECEIVING, Duration::from_secs(2)).unwrap_err();
         assert!(matches!(e, LinkError::Stalled { doing: RECEIVING, waited } if waited >= Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn a_thread_that_was_pinned_may_run_anywhere_again() {
+        let cpus = || rustix::thread::sched_getaffinity(None).unwrap();
+        std::thread::spawn(move || {
+            let before = cpus();
+            let mut one = rustix::thread::CpuSet::new();
+            one.set((0..rustix::thread::CpuSet::MAX_CPU).find(|cpu| before.is_set(*cpu)).unwrap());
+            rustix::thread::sched_setaffinity(None, &one).unwrap();
+            anywhere();
+            assert!(cpus().count() >= before.count());
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! TCP over IPv4 or IPv6.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,12 @@ use socket2::SockRef;
 use crate::kinds::Kind;
 use crate::patience::LOOK;
 use crate::settings::Effective;
-use crate::stream::{Blocks, Socket};
+use crate::stream::{Socket, Stream};
 use crate::sys;
-use crate::{Capabilities, Link, LinkError, Patience, Settings, Wait};
+use crate::{LinkError, Patience, Settings, Wait};
+
+/// Largest segments that the kernel lets a socket ask for (`TCP_MIN_MSS` to `MAX_TCP_WINDOW`), bytes.
+pub const MSS: RangeInclusive<u32> = 88..=32_767;
 
 /// Microseconds of polling the device under [`Wait::BusyPoll`]; the value the kernel's documentation recommends.
 pub(crate) const BUSY_POLL: u32 = 50;
@@ -23,54 +27,33 @@ pub(crate) const BUSY_POLL: u32 = 50;
 pub(crate) const BACKLOG: i32 = 128;
 
 /// One end of a TCP connection.
-#[derive(Debug)]
-pub struct Tcp {
-    blocks: Blocks<Socket>,
-    wait: Wait,
+pub type Tcp = Stream<Socket>;
+
+/// Takes over a connected socket.
+pub(crate) fn link(fd: OwnedFd, wait: Wait, settings: &Settings, patience: &Patience) -> Result<Tcp, LinkError> {
+    sockopt::set_tcp_nodelay(&fd, settings.nodelay).map_err(|e| LinkError::io("setting TCP_NODELAY", e))?;
+    if wait == Wait::BusyPoll {
+        busy_poll(fd.as_fd())?;
+    }
+    Ok(Stream::new(Socket::new(fd, Kind::Tcp, wait, None, effective)?, patience))
 }
 
-impl Tcp {
-    /// Takes over a connected socket.
-    pub(crate) fn new(fd: OwnedFd, wait: Wait, settings: &Settings, patience: &Patience) -> Result<Self, LinkError> {
-        sockopt::set_tcp_nodelay(&fd, settings.nodelay).map_err(|e| LinkError::io("setting TCP_NODELAY", e))?;
-        if wait == Wait::BusyPoll {
-            busy_poll(fd.as_fd())?;
-        }
-        let duct = Socket::new(fd, wait == Wait::Spin)?;
-        Ok(Self { blocks: Blocks { duct, patience: patience.clone() }, wait })
-    }
-
-    pub(crate) fn blocks(&mut self) -> &mut Blocks<Socket> {
-        &mut self.blocks
-    }
-
-    /// What took effect on this connection.
-    pub fn effective(&self) -> Effective {
-        let fd = self.blocks.duct.fd();
-        Effective {
-            mss: SockRef::from(&fd).tcp_mss().ok(),
-            congestion: sockopt::tcp_congestion(fd).ok(),
-            nodelay: sockopt::tcp_nodelay(fd).ok(),
-            ..socket_effective(fd, self.wait)
-        }
+/// What took effect on a TCP connection.
+fn effective(socket: &Socket) -> Effective {
+    let fd = socket.fd();
+    Effective {
+        mss: SockRef::from(&fd).tcp_mss().ok(),
+        congestion: sockopt::tcp_congestion(fd).ok(),
+        nodelay: sockopt::tcp_nodelay(fd).ok(),
+        ..sys::effective(fd, socket.wait(), addresses(fd))
     }
 }
 
-/// What every IP socket can say about itself.
-pub(crate) fn socket_effective(fd: BorrowedFd<'_>, wait: Wait) -> Effective {
+/// Both ends of a connected IP socket, in words.
+pub(crate) fn addresses(fd: BorrowedFd<'_>) -> Option<String> {
     let address = |a: std::io::Result<socket2::SockAddr>| a.ok().and_then(|a| a.as_socket());
     let socket = SockRef::from(&fd);
-    let addresses = match (address(socket.local_addr()), address(socket.peer_addr())) {
-        (Some(l), Some(r)) => Some(format!("{l} to {r}")),
-        _ => None,
-    };
-    Effective {
-        send_buffer: sockopt::socket_send_buffer_size(fd).ok().map(|n| n as u64),
-        receive_buffer: sockopt::socket_recv_buffer_size(fd).ok().map(|n| n as u64),
-        wait: Some(wait),
-        addresses,
-        ..Effective::default()
-    }
+    Some(format!("{} to {}", address(socket.local_addr())?, address(socket.peer_addr())?))
 }
 
 /// Turns on the kernel's polling of the device for a socket's blocking calls.
@@ -91,7 +74,8 @@ fn socket(address: &SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkErro
     }
     if let Some(mss) = settings.mss {
         SockRef::from(&fd).set_tcp_mss(mss).map_err(|e| {
-            LinkError::io(format!("setting a largest segment of {mss} bytes (88 to 32767 are valid)"), e)
+            let (least, most) = (MSS.start(), MSS.end());
+            LinkError::io(format!("setting a largest segment of {mss} bytes ({least} to {most} are valid)"), e)
         })?;
     }
     if let Some(name) = &settings.congestion {
@@ -180,30 +164,6 @@ fn finish_connect(fd: BorrowedFd<'_>, to: SocketAddr, patience: &Patience) -> Re
     }
 }
 
-impl Link for Tcp {
-    fn capabilities(&self) -> Capabilities {
-        Kind::Tcp.capabilities()
-    }
-    #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.blocks.send(block)
-    }
-    #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        self.blocks.recv(block)
-    }
-    #[inline]
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
-        self.blocks.exchange(out, into)
-    }
-    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
-        self.blocks.ready(wait)
-    }
-    fn close(&mut self) -> Result<(), LinkError> {
-        self.blocks.close()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,10 +180,15 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_size_out_of_range_says_the_range() {
-        let settings = Settings { mss: Some(5), ..Settings::default() };
-        let e = listen(loopback(), &settings).unwrap_err().to_string();
-        assert!(e.contains("88 to 32767"), "{e}");
+    fn the_kernel_takes_segments_in_the_range_and_no_others() {
+        let with = |mss| listen(loopback(), &Settings { mss: Some(mss), ..Settings::default() });
+        for good in [*MSS.start(), *MSS.end()] {
+            with(good).unwrap();
+        }
+        for bad in [5, *MSS.start() - 1, *MSS.end() + 1] {
+            let e = with(bad).unwrap_err().to_string();
+            assert!(e.contains("88 to 32767"), "{e}");
+        }
     }
 
     #[test]
@@ -256,7 +221,7 @@ mod tests {
         let near = connect(address, &settings, &patience).unwrap();
         let far = rustix::net::accept(&door).unwrap();
         for fd in [near, far] {
-            let e = Tcp::new(fd, Wait::Spin, &settings, &patience).unwrap().effective();
+            let e = link(fd, Wait::Spin, &settings, &patience).unwrap().effective();
             assert_eq!(e.send_buffer, Some(131_072));
             assert_eq!(e.receive_buffer, Some(131_072));
             assert!(e.mss.is_some_and(|m| m <= 1000), "{e:?}");

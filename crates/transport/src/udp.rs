@@ -22,7 +22,7 @@ pub use crate::sequence::DatagramCounts;
 use crate::sequence::{Arrival, Counters, Tracker};
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::tcp::{busy_poll, socket_effective};
+use crate::tcp::{addresses, busy_poll};
 use crate::{Capabilities, Link, LinkError, Patience, Settings, Wait};
 
 /// Largest payload of a datagram over IPv4: 65,535 bytes less the IP header (20) and the UDP header (8).
@@ -75,14 +75,9 @@ impl Udp {
         patience: &Patience,
     ) -> Result<Self, LinkError> {
         let loss = Duration::try_from_secs_f64(settings.loss_timeout).unwrap_or(patience.limit).min(patience.limit);
-        let (mut reading, mut writing) = (RecvFlags::TRUNC, SendFlags::NOSIGNAL);
-        if wait == Wait::Spin {
-            reading |= RecvFlags::DONTWAIT;
-            writing |= SendFlags::DONTWAIT;
-        } else {
-            // A time-out of zero would mean none at all.
-            sys::bound_calls(fd.as_fd(), loss.clamp(Duration::from_millis(1), LOOK))?;
-        }
+        // A time-out of zero would mean none at all.
+        let receive = loss.clamp(Duration::from_millis(1), LOOK);
+        let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::TRUNC, receive)?;
         if wait == Wait::BusyPoll {
             busy_poll(fd.as_fd())?;
         }
@@ -104,7 +99,7 @@ impl Udp {
 
     /// What took effect on this socket.
     pub fn effective(&self) -> Effective {
-        socket_effective(self.fd.as_fd(), self.wait)
+        sys::effective(self.fd.as_fd(), self.wait, addresses(self.fd.as_fd()))
     }
 
     /// What this side's receives saw so far.
@@ -202,9 +197,7 @@ impl Link for Udp {
             match e {
                 Errno::AGAIN if self.wait == Wait::Spin => idle.spun(&self.patience, SENDING)?,
                 Errno::AGAIN => idle.waited(&self.patience, SENDING, LOOK)?,
-                Errno::INTR if self.patience.stopped() => return Err(LinkError::Interrupted),
-                Errno::INTR => {}
-                e => return Err(sys::fault(e, SENDING)),
+                e => sys::again(e, &self.patience, SENDING)?,
             }
         }
         self.number = self.number.wrapping_add(1);
@@ -232,9 +225,7 @@ impl Link for Udp {
                         self.lost(&mut since, Duration::ZERO)?;
                     }
                 }
-                Err(Errno::INTR) if self.patience.stopped() => return Err(LinkError::Interrupted),
-                Err(Errno::INTR) => {}
-                Err(e) => return Err(sys::fault(e, RECEIVING)),
+                Err(e) => sys::again(e, &self.patience, RECEIVING)?,
             }
         }
     }
@@ -264,9 +255,6 @@ impl Link for Udp {
 
     fn close(&mut self) -> Result<(), LinkError> {
         self.closed = true;
-        match rustix::net::shutdown(&self.fd, rustix::net::Shutdown::Both) {
-            Ok(()) | Err(Errno::NOTCONN) => Ok(()),
-            Err(e) => Err(LinkError::io("closing a socket", e)),
-        }
+        sys::shut(self.fd.as_fd())
     }
 }

@@ -5,17 +5,17 @@
 //! makes it return by moving a byte through the pipe itself, which it opens by way of `/proc/self/fd`. That spoils the
 //! stream, so a link whose call was cut off never carries another block.
 
-use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::patience::LOOK;
-use crate::{LinkError, Patience};
+use crate::{LinkError, Patience, sys};
 
 /// What a link and its watchdog know of each other.
 #[derive(Debug, Default)]
@@ -41,7 +41,6 @@ impl Watchdog {
     /// Watches calls that read from `reader` and write to `writer`; both must stay open until this value is gone.
     pub fn new(reader: BorrowedFd<'_>, writer: BorrowedFd<'_>, patience: &Patience) -> Result<Self, LinkError> {
         let doing = "watching over a pipe (its ends must be reachable as /proc/self/fd)";
-        let path = |fd: BorrowedFd<'_>| format!("/proc/self/fd/{}", fd.as_raw_fd());
         let (reader, writer) = (path(reader), path(writer));
         // Said now rather than in the middle of a measurement.
         open(&reader, OFlags::RDONLY).map_err(|e| LinkError::io(doing, e))?;
@@ -93,11 +92,19 @@ impl Drop for Watchdog {
     }
 }
 
-fn open(path: &str, way: OFlags) -> io::Result<rustix::fd::OwnedFd> {
-    Ok(rustix::fs::open(path, way | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
+/// Where this process finds an open file of its own again.
+pub(crate) fn path(fd: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
+}
+
+/// Opens a pipe's end once more, so that calls through it don't wait.
+pub(crate) fn open(path: &str, way: OFlags) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, way | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())
 }
 
 fn watch(shared: &Shared, patience: &Patience, reader: &str, writer: &str) {
+    // It wakes ten times a second, which the CPU that is measured on must not notice.
+    sys::anywhere();
     let (mut seen, mut since) = (0, Instant::now());
     while !shared.end.load(Ordering::Acquire) {
         std::thread::park_timeout(LOOK);
@@ -121,5 +128,46 @@ fn watch(shared: &Shared, patience: &Patience, reader: &str, writer: &str) {
         } else {
             let _ = open(reader, OFlags::WRONLY).map(|fd| rustix::io::write(&fd, &[0]));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
+
+    use super::*;
+
+    /// CPUs that the threads of this process with the name of a watchdog may run on.
+    fn cpus_of_watchdogs() -> Vec<u32> {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let watchdogs =
+            tasks.filter(|t| std::fs::read_to_string(t.path().join("comm")).is_ok_and(|n| n == "watchdog\n"));
+        let ids = watchdogs.filter_map(|t| Pid::from_raw(t.file_name().to_str()?.parse().ok()?));
+        ids.filter_map(|id| sched_getaffinity(Some(id)).ok()).map(|set| set.count()).collect()
+    }
+
+    #[test]
+    fn it_stays_off_the_cpu_that_its_maker_is_pinned_to() {
+        std::thread::spawn(|| {
+            let allowed = sched_getaffinity(None).unwrap();
+            if allowed.count() < 2 {
+                return;
+            }
+            let (reader, writer) = rustix::pipe::pipe().unwrap();
+            let mut one = CpuSet::new();
+            one.set((0..CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu)).unwrap());
+            sched_setaffinity(None, &one).unwrap();
+            let _watchdog = Watchdog::new(reader.as_fd(), writer.as_fd(), &Patience::default()).unwrap();
+            let began = Instant::now();
+            // It may not have run yet; other tests' watchdogs are pinned no more than this one.
+            while cpus_of_watchdogs().iter().min().is_none_or(|fewest| *fewest == 1) {
+                assert!(began.elapsed() < Duration::from_secs(20), "a watchdog is pinned");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        })
+        .join()
+        .unwrap();
     }
 }

@@ -15,7 +15,7 @@ use transport::open::Address;
 use transport::{Acceptor, AnyLink, Connector, Family, Kind, Link, LinkError, Patience, Proof, Settings, Wait};
 
 fn bind(kind: Kind, settings: &Settings, patience: &Patience) -> Acceptor {
-    Acceptor::bind(kind, settings, LOOPBACK, patience).unwrap()
+    Acceptor::bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap()
 }
 
 fn greet(near: &mut AnyLink, far: &mut AnyLink) {
@@ -160,11 +160,17 @@ fn an_address_of_another_sort_is_refused() {
 fn what_a_kind_cannot_do_is_said_before_anything_is_opened() {
     let patience = Patience::default();
     for kind in [Kind::Memcpy, Kind::Theory] {
-        assert!(matches!(Acceptor::bind(kind, &settings(), LOOPBACK, &patience), Err(LinkError::Unsupported(_))));
+        assert!(matches!(
+            Acceptor::bind(kind, &settings(), (LOOPBACK, 0).into(), &patience),
+            Err(LinkError::Unsupported(_))
+        ));
     }
     let busy = Settings { wait: Some(Wait::BusyPoll), ..settings() };
     for kind in [Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket] {
-        assert!(matches!(Acceptor::bind(kind, &busy, LOOPBACK, &patience), Err(LinkError::Unsupported(_))), "{kind}");
+        assert!(
+            matches!(Acceptor::bind(kind, &busy, (LOOPBACK, 0).into(), &patience), Err(LinkError::Unsupported(_))),
+            "{kind}"
+        );
     }
     for kind in Kind::ALL {
         assert_eq!(kind.availability(), Ok(()), "{kind}");
@@ -183,12 +189,12 @@ fn the_ip_version_follows_the_flag_where_the_address_has_both() {
             (Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), &four, LOOPBACK),
             (Ipv6Addr::LOCALHOST.into(), &six, Ipv6Addr::LOCALHOST.into()),
         ] {
-            let address = Acceptor::bind(kind, settings, at, &patience).unwrap().address();
+            let address = Acceptor::bind(kind, settings, (at, 0).into(), &patience).unwrap().address();
             assert!(matches!(address, Address::Socket(a) if a.ip() == ip && a.port() > 0), "{address:?}");
         }
-        let e = Acceptor::bind(kind, &six, Ipv4Addr::new(192, 0, 2, 1).into(), &patience).unwrap_err();
+        let e = Acceptor::bind(kind, &six, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).unwrap_err();
         assert!(e.to_string().contains("IPv6 was asked for"), "{e}");
-        let e = Acceptor::bind(kind, &four, Ipv4Addr::new(192, 0, 2, 1).into(), &patience).unwrap_err();
+        let e = Acceptor::bind(kind, &four, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).unwrap_err();
         assert!(e.to_string().contains("192.0.2.1"), "{e}");
     }
 }
@@ -248,10 +254,15 @@ fn a_transaction_needs_the_proof_and_a_kind_that_connects() {
         assert!(matches!(far, Err(LinkError::Unsupported(_))), "{kind}: {far:?}");
         assert!(matches!(near, Err(LinkError::Unsupported(_))), "{kind}: {near:?}");
     }
-    let faulty = Settings { fault: Some(Default::default()), ..settings() };
-    let mut connector = Connector::new(Kind::Tcp, &faulty, acceptor.address(), &brief);
-    let refused = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
-    assert!(matches!(refused, Err(LinkError::Unsupported(_))), "{refused:?}");
+    for decorated in [
+        Settings { fault: Some(Default::default()), ..settings() },
+        Settings { shape: Some(Default::default()), ..settings() },
+        Settings { trace: Some("/dev/null".into()), ..settings() },
+    ] {
+        let mut connector = Connector::new(Kind::Tcp, &decorated, acceptor.address(), &brief);
+        let refused = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
+        assert!(matches!(refused, Err(LinkError::Unsupported(_))), "{refused:?}");
+    }
 }
 
 #[test]
@@ -268,6 +279,22 @@ fn a_transaction_with_a_silent_peer_ends() {
     shy.write_all(&[7; 32]).unwrap();
     let far = acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]);
     assert!(matches!(far, Err(LinkError::Stalled { .. })), "{far:?}");
+}
+
+#[test]
+fn a_large_request_to_a_peer_that_does_not_read_ends() {
+    for kind in [Kind::Unix, Kind::Tcp] {
+        for wait in [Wait::Block, Wait::Spin] {
+            let settings = Settings { wait: Some(wait), ..settings() };
+            let acceptor = bind(kind, &settings, &Patience::default());
+            let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience(0.3).0);
+            let (told, heard) = std::sync::mpsc::channel();
+            // Not joined: a call that waits for ever would take the test with it.
+            std::thread::spawn(move || told.send(connector.transaction(&proof(7), &vec![0; 64 << 20], &mut [0; 4])));
+            let outcome = heard.recv_timeout(Duration::from_secs(60)).expect("the wait must end");
+            assert!(matches!(outcome, Err(LinkError::Stalled { .. })), "{kind} {wait:?}: {outcome:?}");
+        }
+    }
 }
 
 #[test]
@@ -291,6 +318,35 @@ fn what_took_effect_is_reported_by_both_ends() {
     let huge = Settings { sockbuf: Some(1 << 31), ..settings() };
     let (near, _far) = pairs::pair(Kind::Tcp, &huge, &Patience::default());
     assert!(near.effective().send_buffer.unwrap() < 1 << 31);
+}
+
+#[test]
+fn busy_polling_carries_blocks_where_it_may_be_had() {
+    let settings = Settings { wait: Some(Wait::BusyPoll), ..settings() };
+    for kind in [Kind::Tcp, Kind::Udp] {
+        let patience = patience(5.0).0;
+        let mut acceptor = bind(kind, &settings, &patience);
+        let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience);
+        let (near, far) = std::thread::scope(|s| {
+            let far = s.spawn(|| acceptor.accept(&proof(7)));
+            (connector.connect(&proof(7)), far.join().unwrap())
+        });
+        let (mut near, mut far) = match (near, far) {
+            (Ok(near), Ok(far)) => (near, far),
+            // It takes a privilege, and a kernel that can.
+            (Err(e @ LinkError::Io { .. }), _) | (_, Err(e @ LinkError::Io { .. })) => {
+                assert!(e.to_string().contains("SO_BUSY_POLL"), "{kind}: {e}");
+                eprintln!("not tried with {kind}: {e}");
+                continue;
+            }
+            other => panic!("{kind}: {other:?}"),
+        };
+        for link in [&near, &far] {
+            assert_eq!(link.effective().wait, Some(Wait::BusyPoll), "{kind}");
+        }
+        greet(&mut near, &mut far);
+        greet(&mut far, &mut near);
+    }
 }
 
 #[test]

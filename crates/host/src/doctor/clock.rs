@@ -1,9 +1,9 @@
 //! The clock: what it is read from and what a reading costs.
 
-use rustix::time::{ClockId, clock_gettime};
 use units::Seconds;
 
 use super::Finding;
+use crate::clock::nanoseconds;
 use crate::{Root, system};
 
 /// Nanoseconds above which a reading is no longer done in user space: the vDSO takes 15 to 60 on machines of the last
@@ -34,16 +34,12 @@ pub(super) fn source(root: &Root) -> Finding {
 
 /// Nanoseconds of one reading: the best of ten rounds of a thousand.
 pub(super) fn measure_timer_cost() -> f64 {
-    let now = || {
-        let t = clock_gettime(ClockId::Monotonic);
-        t.tv_sec as f64 * 1e9 + t.tv_nsec as f64
-    };
     let round = || {
-        let start = now();
+        let start = nanoseconds();
         for _ in 0..1000 {
-            std::hint::black_box(clock_gettime(ClockId::Monotonic));
+            std::hint::black_box(nanoseconds());
         }
-        (now() - start) / 1000.0
+        (nanoseconds() - start) as f64 / 1000.0
     };
     (0..10).map(|_| round()).fold(f64::INFINITY, f64::min)
 }

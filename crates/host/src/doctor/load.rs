@@ -5,20 +5,29 @@ use units::Share;
 use super::Finding;
 use crate::{Root, system, watch};
 
-/// Is someone else at work? A measurement needs two CPUs.
-pub(super) fn averages(root: &Root, cpus: usize) -> Finding {
+/// Is someone else at work? A measurement needs two CPUs. The load is the whole machine's, which may have more CPUs than the
+/// `allowed` ones of this process.
+pub(super) fn averages(root: &Root, allowed: usize) -> Finding {
     let name = "load";
     let Some((one, five, fifteen)) = system::load(root) else {
         return Finding::note(name, "the system doesn't say how loaded it is", "make sure that nothing else runs");
     };
-    let found = format!("{one:.2}, {five:.2}, {fifteen:.2} over 1, 5 and 15 minutes; {cpus} CPUs may be used");
+    let online = root.cpus("sys/devices/system/cpu/online").map_or(allowed, |cpus| cpus.len());
+    let cpus = if online > allowed {
+        format!("{allowed} of {online} CPUs may be used")
+    } else {
+        format!("{allowed} CPUs may be used")
+    };
+    let found = format!("{one:.2}, {five:.2}, {fifteen:.2} over 1, 5 and 15 minutes; {cpus}");
     let remedy = "stop other programs or wait until they end (top shows them)";
     if one < 0.5 {
         Finding::good(name, found)
-    } else if cpus as f64 - one >= 2.0 {
-        Finding::note(name, found, remedy)
-    } else {
+    } else if online as f64 - one < 2.0 {
         Finding::warn(name, found, remedy)
+    } else if online > allowed {
+        Finding::note(name, found, "read the noise below: it says what of this falls on the CPUs that may be used")
+    } else {
+        Finding::note(name, found, remedy)
     }
 }
 
@@ -55,6 +64,21 @@ mod tests {
         assert_eq!(of("1.50 0.20 0.20 1/2 3", 8), Level::Note);
         assert_eq!(of("7.50 0.20 0.20 1/2 3", 8), Level::Warn);
         assert_eq!(of("nonsense", 8), Level::Note);
+    }
+
+    #[test]
+    fn the_load_is_the_machines_and_not_that_of_the_cpus_allowed() {
+        let of = |text: &str| {
+            let f = Fixture::empty().file("proc/loadavg", text).file("sys/devices/system/cpu/online", "0-63\n");
+            averages(&f.root(), 2)
+        };
+        let elsewhere = of("3.00 0.20 0.20 1/2 3");
+        assert!(
+            elsewhere.level == Level::Note && elsewhere.found.ends_with("2 of 64 CPUs may be used"),
+            "{elsewhere:?}"
+        );
+        assert!(elsewhere.remedy.unwrap().contains("noise"));
+        assert_eq!(of("63.00 0.20 0.20 1/2 3").level, Level::Warn);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! [`examine`] takes about a third of a second, most of it for the noise measurement. The judgement of each finding is
 //! a function of what was read or measured, so that tests can show it a good and a bad machine.
 
+mod cgroup;
 mod clock;
 mod limits;
 mod load;
@@ -11,7 +12,9 @@ mod network;
 mod noise;
 mod processor;
 
+use std::io;
 use std::path::Path;
+use std::thread::JoinHandle;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,6 +61,15 @@ impl Finding {
     }
 }
 
+/// What helps where no thread can be started.
+const THREADS: &str = "allow more processes and threads: ulimit -u, or the container's pids limit";
+
+/// Starts a thread; an error where there may be no more, which is a thing to report and not to panic over.
+fn start<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> io::Result<JoinHandle<T>> {
+    let starting = |e: io::Error| io::Error::new(e.kind(), format!("starting a thread: {e}"));
+    std::thread::Builder::new().spawn(body).map_err(starting)
+}
+
 /// Looks at this machine.
 pub fn examine() -> Vec<Finding> {
     let root = Root::system();
@@ -78,6 +90,8 @@ pub fn examine() -> Vec<Finding> {
 pub fn read(root: &Root, allowed: &[u32]) -> Vec<Finding> {
     vec![
         load::averages(root, allowed.len()),
+        cgroup::cpu_quota(root),
+        cgroup::memory_limit(root),
         load::steal(root),
         processor::governor(root, allowed),
         processor::boost(root),
@@ -114,7 +128,7 @@ mod tests {
     fn this_machine_is_looked_at_in_full() {
         let findings = examine();
         let names: BTreeSet<_> = findings.iter().map(|f| f.name.as_str()).collect();
-        assert_eq!((findings.len(), names.len()), (22, 22), "{names:?}");
+        assert_eq!((findings.len(), names.len()), (24, 24), "{names:?}");
         for finding in &findings {
             assert!(!finding.found.is_empty());
             assert!(finding.level == Level::Good || finding.remedy.is_some(), "{finding:?}");
@@ -125,6 +139,6 @@ mod tests {
 
     #[test]
     fn a_machine_that_says_nothing_is_still_judged() {
-        assert_eq!(read(&Fixture::empty().root(), &[]).len(), 15);
+        assert_eq!(read(&Fixture::empty().root(), &[]).len(), 17);
     }
 }

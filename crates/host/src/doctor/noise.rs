@@ -1,9 +1,11 @@
 //! Noise: what a program that does nothing but read the clock misses of it.
 
-use rustix::time::{ClockId, clock_gettime};
+use std::io;
+
 use units::{Seconds, Share};
 
-use super::Finding;
+use super::{Finding, THREADS, start};
+use crate::clock::nanoseconds;
 use crate::pin_this_thread;
 
 /// Nanoseconds that each CPU is watched for.
@@ -44,30 +46,34 @@ fn watch(cpu: Option<u32>) -> Noise {
         // A pin that is refused is a finding of its own; what runs unpinned is watched all the same.
         let _ = pin_this_thread(cpu);
     }
-    let now = || {
-        let t = clock_gettime(ClockId::Monotonic);
-        t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
-    };
-    let end = now() + WATCHED;
-    gaps(std::iter::repeat_with(now).take_while(|t| *t < end))
+    let end = nanoseconds() + WATCHED;
+    gaps(std::iter::repeat_with(nanoseconds).take_while(|t| *t < end))
 }
 
-/// Watches both CPUs of a pair at once, or wherever one thread runs; the worse of both counts.
-pub(super) fn measure(pair: Option<(u32, u32)>) -> Noise {
+/// Watches both CPUs of a pair at once, or wherever one thread runs; the worse of both counts. An error where no thread
+/// can be started.
+pub(super) fn measure(pair: Option<(u32, u32)>) -> io::Result<Noise> {
     let cpus = pair.map_or(vec![None], |(a, b)| vec![Some(a), Some(b)]);
-    let watchers: Vec<_> = cpus.into_iter().map(|cpu| std::thread::spawn(move || watch(cpu))).collect();
-    watchers
-        .into_iter()
-        .filter_map(|w| w.join().ok())
-        .fold(Noise::default(), |a, b| Noise { largest: a.largest.max(b.largest), stolen: a.stolen.max(b.stolen) })
+    // All are started before one is waited for.
+    let watchers: Vec<_> = cpus.into_iter().map(|cpu| start(move || watch(cpu))).collect();
+    let mut worst = Noise::default();
+    for watcher in watchers {
+        let seen = watcher?.join().map_err(|_| io::Error::other("the thread that watches died"))?;
+        worst = Noise { largest: worst.largest.max(seen.largest), stolen: worst.stolen.max(seen.stolen) };
+    }
+    Ok(worst)
 }
 
 /// Is it quiet here?
-pub(super) fn judge(noise: &Noise) -> Finding {
+pub(super) fn judge(noise: &io::Result<Noise>) -> Finding {
     let name = "noise";
+    let noise = match noise {
+        Ok(noise) => noise,
+        Err(e) => return Finding::warn(name, format!("can't be measured: {e}"), THREADS),
+    };
     let (largest, stolen) = (Seconds(noise.largest as f64 * 1e-9), Share(noise.stolen));
     let found = format!("in 0.3 s a busy loop was held up for {largest} at most, {stolen} of the time in all");
-    let remedy = "stop other programs, use isolated CPUs, or measure longer and read the intervals";
+    let remedy = "stop other programs, lift a cpu-quota, use isolated CPUs, or measure longer and read the intervals";
     if noise.stolen > 0.01 {
         Finding::warn(name, found, remedy)
     } else if noise.stolen > 0.001 || noise.largest > 1_000_000 {
@@ -92,16 +98,18 @@ mod tests {
 
     #[test]
     fn quiet_and_noisy_machines() {
-        let level = |largest, stolen| judge(&Noise { largest, stolen }).level;
+        let level = |largest, stolen| judge(&Ok(Noise { largest, stolen })).level;
         assert_eq!(level(30_000, 0.0005), Level::Good);
         assert_eq!(level(30_000, 0.005), Level::Note);
         assert_eq!(level(4_000_000, 0.0005), Level::Note);
         assert_eq!(level(4_000_000, 0.02), Level::Warn);
+        let blind = judge(&Err(io::Error::from_raw_os_error(11)));
+        assert!(blind.level == Level::Warn && blind.remedy.unwrap().contains("ulimit -u"));
     }
 
     #[test]
     fn where_no_pair_can_be_pinned_one_thread_watches() {
-        let noise = measure(None);
+        let noise = measure(None).unwrap();
         assert!(noise.largest > 0 && (0.0..=1.0).contains(&noise.stolen));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::Finding;
+use super::{Finding, THREADS, start};
 use crate::{Root, cpu, pin_this_thread, system};
 
 /// "1, 2, 3" for messages, cut after eight.
@@ -135,13 +135,14 @@ pub(super) fn virtual_machine(root: &Root) -> Finding {
 /// Pins a thread of its own to an allowed CPU.
 pub(super) fn try_to_pin(allowed: &[u32]) -> io::Result<()> {
     let Some(cpu) = allowed.first().copied() else { return Ok(()) };
-    std::thread::spawn(move || pin_this_thread(cpu)).join().unwrap_or_else(|_| Err(io::Error::other("the thread died")))
+    start(move || pin_this_thread(cpu))?.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")))
 }
 
 /// Can both ends have a CPU of their own?
 pub(super) fn pinning(allowed: &[u32], tried: io::Result<()>) -> Finding {
     let name = "pinning";
     match (tried, allowed.len()) {
+        (Err(e), _) if e.kind() == io::ErrorKind::WouldBlock => Finding::warn(name, e.to_string(), THREADS),
         (Err(e), _) => {
             Finding::warn(name, e.to_string(), "allow sched_setaffinity (a container or seccomp filter forbids it)")
         }
@@ -231,6 +232,8 @@ mod tests {
         assert_eq!(pinning(&[], Ok(())).level, Level::Warn);
         let refused = pinning(&[0, 1], Err(io::Error::other("not permitted")));
         assert!(refused.level == Level::Warn && refused.found == "not permitted");
+        let full = pinning(&[0, 1], Err(io::Error::from_raw_os_error(11)));
+        assert!(full.level == Level::Warn && full.remedy.unwrap().contains("ulimit -u"));
         assert_eq!(list(&[1, 2, 3, 4, 5, 6, 7, 8, 9]), "1, 2, 3, 4, 5, 6, 7, 8, ...");
     }
 }

@@ -4,7 +4,6 @@ use anyhow::Result;
 use transport::{Capabilities, Kind, Semantics};
 use units::Bytes;
 
-use crate::config::wait_name;
 use crate::document::{ListDocument, ListedTransport};
 use crate::exit::Exit;
 use crate::out;
@@ -63,7 +62,7 @@ fn abilities(can: &Capabilities) -> String {
     ];
     words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));
     if !can.waits.is_empty() {
-        let waits: Vec<&str> = can.waits.iter().map(|w| wait_name(*w)).collect();
+        let waits: Vec<String> = can.waits.iter().map(ToString::to_string).collect();
         words.push(format!("waits: {}", waits.join(", ")));
     }
     words.join("; ")

@@ -5,7 +5,8 @@ use anyhow::{Result, bail};
 use measure::Pattern;
 use measure::event::{Plan, Schedule};
 use rendezvous::Far;
-use transport::{Capabilities, Kind, Wait};
+use transport::tcp::MSS;
+use transport::{Capabilities, Kind};
 use units::Bytes;
 
 use crate::flags::RunFlags;
@@ -77,6 +78,12 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if answers && plan.response == 0 {
         bail!("--response 0: an answer has at least 1 byte");
     }
+    let set = &plan.settings;
+    let decorators =
+        [("--fault", set.fault.is_some()), ("--shape", set.shape.is_some()), ("--trace", set.trace.is_some())];
+    if let (Pattern::Connect, Some((flag, _))) = (plan.pattern, decorators.iter().find(|(_, given)| *given)) {
+        bail!("{flag} changes a connection that is kept, and the pattern connect keeps none; choose another pattern");
+    }
     if flags.burst.is_some() && plan.pattern != Pattern::Burst {
         bail!("--burst is the number of blocks of the pattern burst; add --pattern burst");
     }
@@ -89,6 +96,14 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
             plan.pattern.name()
         );
     }
+    if let Some(rate) = plan.rate.filter(|rate| rate * plan.settings.patience <= 1.0) {
+        bail!(
+            "--rate {rate}/s leaves {} s between two sends, and a side gives up after {} s without any; raise --patience \
+             above that",
+            1.0 / rate,
+            plan.settings.patience
+        );
+    }
     if plan.rate.is_some() && plan.schedule == Schedule::Netpipe {
         bail!("--rate has no counterpart in NetPIPE; leave out --schedule netpipe");
     }
@@ -97,7 +112,7 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
 
 /// A flag that no chosen transport listens to is a mistake, not a wish.
 fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
-    const SOCKETS: [Kind; 4] = [Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp];
+    const BUFFERED: [Kind; 5] = [Kind::Pipe, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp];
     const IP: [Kind; 2] = [Kind::Tcp, Kind::Udp];
     let two_ended: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended).collect();
     let given = [
@@ -105,7 +120,7 @@ fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
         ("--congestion", flags.congestion.is_some(), &[Kind::Tcp][..]),
         ("--nodelay", flags.nodelay, &[Kind::Tcp][..]),
         ("--no-nodelay", flags.no_nodelay, &[Kind::Tcp][..]),
-        ("--sockbuf", flags.sockbuf.is_some(), &SOCKETS[..]),
+        ("--sockbuf", flags.sockbuf.is_some(), &BUFFERED[..]),
         ("-4", flags.ipv4, &IP[..]),
         ("-6", flags.ipv6, &IP[..]),
         ("--theory", flags.theory.is_some(), &[Kind::Theory][..]),
@@ -125,8 +140,8 @@ fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if flags.trace.is_some() && plan.transports.iter().filter(|k| two_ended.contains(k)).count() > 1 {
         bail!("--trace follows one path: its lines don't say which; name one transport");
     }
-    if plan.settings.mss.is_some_and(|m| !(88..=65_495).contains(&m)) {
-        bail!("--mss: a TCP segment carries 88 to 65495 bytes");
+    if let Some(mss) = plan.settings.mss.filter(|mss| !MSS.contains(mss)) {
+        bail!("--mss {mss}: the kernel takes {} to {} bytes", MSS.start(), MSS.end());
     }
     Ok(())
 }
@@ -153,11 +168,53 @@ fn carries(kind: Kind, can: &Capabilities, plan: &Plan, flags: &RunFlags, far: &
     Ok(())
 }
 
-/// A wait mode's name, as typed.
-pub fn wait_name(wait: Wait) -> &'static str {
-    match wait {
-        Wait::Block => "block",
-        Wait::Spin => "spin",
-        Wait::BusyPoll => "busy-poll",
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::config::RunConfig;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunFlags,
+    }
+
+    /// What is said of a command line before anything is opened; none where nothing is wrong with it.
+    fn said(line: &str) -> Option<String> {
+        let words: Vec<String> = std::iter::once("run").chain(line.split(' ')).map(str::to_owned).collect();
+        let flags = Line::try_parse_from(&words).unwrap().run;
+        RunConfig::resolve(&flags, &words, std::time::SystemTime::now()).err().map(|e| format!("{e:#}"))
+    }
+
+    #[test]
+    fn a_pipe_has_a_buffer_to_set() {
+        assert_eq!(said("pipe --sockbuf 1MiB"), None);
+        assert!(said("shm --sockbuf 1MiB").unwrap().contains("pipe, unix"));
+    }
+
+    #[test]
+    fn decorators_do_not_reach_into_transactions() {
+        for flag in ["--fault drop=1%", "--shape rate=1Mbit/s", "--trace x"] {
+            let e = said(&format!("tcp --pattern connect {flag}")).unwrap();
+            assert!(e.contains("connect") && e.contains(flag.split(' ').next().unwrap()), "{e}");
+            assert_eq!(said(&format!("tcp {flag}")), None);
+        }
+    }
+
+    #[test]
+    fn a_schedule_slower_than_the_patience_is_refused() {
+        assert!(said("tcp --rate 0.1/s").unwrap().contains("--patience"));
+        assert!(said("tcp --rate 1/s --patience 1s").unwrap().contains("--patience"));
+        assert_eq!(said("tcp --rate 0.1/s --patience 11s"), None);
+    }
+
+    #[test]
+    fn a_segment_has_the_kernels_bounds() {
+        for bad in ["87", "32768", "40000", "65495"] {
+            assert!(said(&format!("tcp --mss {bad}")).unwrap().contains("88 to 32767"), "{bad}");
+        }
+        assert_eq!(said("tcp --mss 1400"), None);
     }
 }

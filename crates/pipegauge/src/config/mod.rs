@@ -14,13 +14,11 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, anyhow, bail};
 use measure::Cache;
 use measure::event::{Plan, Schedule};
-use rendezvous::Far;
+use rendezvous::{Far, FarPin};
 use transport::{Family, Kind, Settings};
 use units::Bytes;
 
 use crate::flags::RunFlags;
-
-pub use check::wait_name;
 
 /// Largest block where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
@@ -44,6 +42,8 @@ pub struct RunConfig {
     pub plan: Plan,
     /// Where the far side of the two-ended paths runs.
     pub far: Far,
+    /// On which CPU a far side on another host runs.
+    pub far_pin: FarPin,
     /// The run file.
     pub output: PathBuf,
     /// The HTML report, if one is wanted.
@@ -76,6 +76,7 @@ impl RunConfig {
         };
         names::distinct(&output, html.as_deref(), flags.trace.as_deref())?;
         Ok(Self {
+            far_pin: pin::far(&flags.pin, plan.pin),
             plan,
             far,
             output,

@@ -1,7 +1,7 @@
 //! `--pin`: which CPU each side keeps to.
 
 use anyhow::{Result, anyhow, bail};
-use rendezvous::Far;
+use rendezvous::{Far, FarPin};
 
 /// `auto`, `none` or `A,B` as (near, far). Notes say when `auto` could not pin.
 pub fn resolve(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<(u32, u32)>> {
@@ -28,6 +28,16 @@ pub fn resolve(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<
             }
             Ok(Some((near, there)))
         }
+    }
+}
+
+/// What a far side on another host is asked for: it knows its own CPUs, so that `auto` is its choice to make.
+/// `pair` is what [`resolve`] made of the text.
+pub fn far(text: &str, pair: Option<(u32, u32)>) -> FarPin {
+    match (text, pair) {
+        ("auto", _) => FarPin::Auto,
+        (_, Some((_, cpu))) => FarPin::Cpu(cpu),
+        (_, None) => FarPin::None,
     }
 }
 
@@ -59,6 +69,14 @@ mod tests {
         let there = Far::Ssh { target: "host".into(), program: "pipegauge".into() };
         let cpu = host::allowed_cpus()[0];
         assert_eq!(resolve(&format!("{cpu},4000000"), &there, &mut Vec::new()).unwrap(), Some((cpu, 4_000_000)));
+    }
+
+    #[test]
+    fn another_host_chooses_for_itself_unless_it_is_told() {
+        assert_eq!(far("auto", Some((1, 2))), FarPin::Auto);
+        assert_eq!(far("auto", None), FarPin::Auto);
+        assert_eq!(far("none", None), FarPin::None);
+        assert_eq!(far("1,7", Some((1, 7))), FarPin::Cpu(7));
     }
 
     #[test]

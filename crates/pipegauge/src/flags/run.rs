@@ -173,7 +173,7 @@ pub struct RunFlags {
     /// How a side waits for the other [default: the transport's own]
     #[arg(long, value_enum, help_heading = "Path")]
     pub wait: Option<WaitFlag>,
-    /// Socket send and receive buffer asked of the kernel
+    /// Send and receive buffer of a socket, or of a pipe, asked of the kernel
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Path")]
     pub sockbuf: Option<u64>,
     /// Send small TCP segments at once (the default)

@@ -1,6 +1,6 @@
 //! Does what one near side asks for, until it says goodbye, goes away or breaks a rule.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use transport::{Capabilities, Family, Kind, LinkError, Patience, Settings};
 use super::{Pin, Terms, Work};
 use crate::MeetError;
 use crate::channel::Channel;
-use crate::message::{Answer, Ask, Cause};
+use crate::message::{Answer, Ask, Cause, FarPin};
 use crate::secret::{SessionKeys, random};
 use crate::watch::{Rules, Watch};
 
@@ -101,22 +101,23 @@ impl<W: Work> Attendant<'_, W> {
         self.open = None;
     }
 
-    fn hello(&mut self, wish: Option<u32>, environment: bool) -> Result<(), MeetError> {
-        let cpu = match self.terms.pin {
-            Pin::Decided(cpu) => cpu,
-            Pin::Choose => {
-                let allowed = host::allowed_cpus();
-                wish.filter(|cpu| allowed.contains(cpu)).or_else(|| host::choose_pair(&allowed).map(|(_, cpu)| cpu))
-            }
+    fn hello(&mut self, wish: FarPin, environment: bool) -> Result<(), MeetError> {
+        let allowed = host::allowed_cpus();
+        let cpu = match (self.terms.pin, wish) {
+            (Pin::Decided(cpu), _) => cpu,
+            (Pin::Choose, FarPin::None) => None,
+            (Pin::Choose, FarPin::Auto) => host::choose_pair(&allowed).map(|(_, cpu)| cpu),
+            (Pin::Choose, FarPin::Cpu(cpu)) => Some(cpu),
         };
+        // Pinning narrows the CPUs that this thread sees: the environment is read first.
+        let environment = environment.then(|| Box::new(Environment::here(cpu)));
         if let Some(cpu) = cpu
             && let Err(e) = host::pin_this_thread(cpu)
         {
-            let text = format!("can't run on CPU {cpu}: {e}; choose CPUs from {:?} with --pin", host::allowed_cpus());
+            let text = format!("can't run on CPU {cpu}: {e}; choose CPUs from {allowed:?} with --pin");
             return self.channel.send(&Answer::Refused { text });
         }
         self.cpu = cpu;
-        let environment = environment.then(|| Box::new(Environment::here(cpu)));
         self.channel.send(&Answer::Hello { environment, pinned: cpu })
     }
 
@@ -128,7 +129,7 @@ impl<W: Work> Attendant<'_, W> {
         self.last = connection;
         let capabilities = self.work.capabilities(kind);
         let allowed = self.terms.limits.path(settings, &capabilities);
-        let at = match allowed.and_then(|()| data_address(self.channel.local.ip(), settings.family)) {
+        let at = match allowed.and_then(|()| data_address(self.channel.local, settings.family)) {
             Ok(at) => at,
             Err(text) => return self.channel.send(&Answer::Refused { text }),
         };
@@ -195,33 +196,41 @@ impl<W: Work> Attendant<'_, W> {
 
 /// Where data connections are accepted: the address on which the near side reached this one. A loopback address stands
 /// for both IP versions; any other names one.
-fn data_address(control: IpAddr, family: Option<Family>) -> Result<IpAddr, String> {
-    let control = control.to_canonical();
+/// The port is of no meaning.
+fn data_address(control: SocketAddr, family: Option<Family>) -> Result<SocketAddr, String> {
+    let ip = control.ip().to_canonical();
     match family {
-        Some(Family::V4) if control.is_loopback() => Ok(Ipv4Addr::LOCALHOST.into()),
-        Some(Family::V6) if control.is_loopback() => Ok(Ipv6Addr::LOCALHOST.into()),
-        Some(Family::V4) if control.is_ipv6() => Err(format!(
-            "IPv4 was asked for (-4), but this side was reached at {control}: give an IPv4 address with --peer"
-        )),
-        Some(Family::V6) if control.is_ipv4() => Err(format!(
-            "IPv6 was asked for (-6), but this side was reached at {control}: give an IPv6 address with --peer"
-        )),
-        _ => Ok(control),
+        Some(Family::V4) if ip.is_loopback() => Ok((Ipv4Addr::LOCALHOST, 0).into()),
+        Some(Family::V6) if ip.is_loopback() => Ok((Ipv6Addr::LOCALHOST, 0).into()),
+        Some(Family::V4) if ip.is_ipv6() => {
+            Err(format!("IPv4 was asked for (-4), but this side was reached at {ip}: give an IPv4 address with --peer"))
+        }
+        Some(Family::V6) if ip.is_ipv4() => {
+            Err(format!("IPv6 was asked for (-6), but this side was reached at {ip}: give an IPv6 address with --peer"))
+        }
+        // As it is: a link-local address comes with its interface.
+        _ if ip.is_ipv6() => Ok(control),
+        _ => Ok((ip, 0).into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
     fn data_connections_use_the_address_that_was_reached() {
-        let v4: IpAddr = "192.0.2.1".parse().unwrap();
-        let mapped: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
-        assert_eq!(data_address(v4, None), Ok(v4));
-        assert_eq!(data_address(mapped, Some(Family::V4)), Ok(v4));
+        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let ip = |address: SocketAddr, family| data_address(address, family).map(|a| a.ip());
+        let (v4, mapped) = (at("192.0.2.1:7"), at("[::ffff:192.0.2.1]:7"));
+        assert_eq!(ip(v4, None), Ok(v4.ip()));
+        assert_eq!(ip(mapped, Some(Family::V4)), Ok(v4.ip()));
         assert!(data_address(v4, Some(Family::V6)).unwrap_err().contains("192.0.2.1"));
-        assert!(data_address("2001:db8::1".parse().unwrap(), Some(Family::V4)).is_err());
-        assert_eq!(data_address(Ipv4Addr::LOCALHOST.into(), Some(Family::V6)), Ok(Ipv6Addr::LOCALHOST.into()));
+        assert!(data_address(at("[2001:db8::1]:7"), Some(Family::V4)).is_err());
+        assert_eq!(ip(at("127.0.0.1:7"), Some(Family::V6)), Ok(IpAddr::V6(Ipv6Addr::LOCALHOST)));
+        let link_local = at("[fe80::2%3]:7");
+        assert_eq!(data_address(link_local, Some(Family::V6)), Ok(link_local));
     }
 }

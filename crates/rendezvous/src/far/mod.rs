@@ -7,7 +7,7 @@ mod path;
 pub(crate) mod peer;
 pub(crate) mod serve;
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 use measure::{FarReport, SessionError, TrialSpec};
 use transport::open::Address;
@@ -21,8 +21,14 @@ use crate::Limits;
 pub(crate) trait Work {
     /// What a kind can do.
     fn capabilities(&self, kind: Kind) -> Capabilities;
-    /// Opens a door at `at`; closes what was open before.
-    fn door(&mut self, kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError>;
+    /// Opens a door at the address `at`, whatever its port; closes what was open before.
+    fn door(
+        &mut self,
+        kind: Kind,
+        settings: &Settings,
+        at: SocketAddr,
+        patience: &Patience,
+    ) -> Result<Address, LinkError>;
     /// Waits for the data connection that shows `proof`.
     fn accept(&mut self, proof: Proof) -> Result<Effective, LinkError>;
     /// Runs the far half of a trial on it.
@@ -45,6 +51,6 @@ pub(crate) struct Terms {
 pub(crate) enum Pin {
     /// On this one, or on any: the near side decided, on the same host.
     Decided(Option<u32>),
-    /// On the one wished for if it is there, else on one of its own choice.
+    /// As the near side wishes.
     Choose,
 }

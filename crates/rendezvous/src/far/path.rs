@@ -1,6 +1,6 @@
 //! The real data connection of the far side.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 use measure::{Buffers, FarReport, Pattern, SessionError, TrialSpec};
 use transport::open::Address;
@@ -29,7 +29,13 @@ impl Work for Path {
         kind.capabilities()
     }
 
-    fn door(&mut self, kind: Kind, settings: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError> {
+    fn door(
+        &mut self,
+        kind: Kind,
+        settings: &Settings,
+        at: SocketAddr,
+        patience: &Patience,
+    ) -> Result<Address, LinkError> {
         self.close();
         // Fresh memory for each block: where it lies is one of the things that differ between runs.
         self.buffers = Buffers::new(false).halted_by(patience.flag());

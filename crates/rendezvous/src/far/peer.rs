@@ -2,7 +2,7 @@
 //! standard input, so that no list of processes shows it.
 
 use std::io::{BufRead, Read, Write};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use super::house::{self, House, Seen};
 use super::path::Path;
 use super::serve::bind;
 use super::{Pin, Terms};
-use crate::MeetError;
 use crate::frame::STRANGER;
 use crate::message::{By, Launch, Speaker, Waiting};
 use crate::secret::Secret;
 use crate::tls::Identity;
+use crate::{MeetError, zone};
 
 /// Time for the near side to connect after it was told where.
 const CONNECTS: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
         By::Spawn => {
             // The control connection's end says so too; this also covers the moment before there is one.
             let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-            (Ipv4Addr::LOCALHOST.into(), Pin::Decided(launch.pin))
+            ((Ipv4Addr::LOCALHOST, 0).into(), Pin::Decided(launch.pin))
         }
         By::Ssh => (reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?, Pin::Choose),
     };
@@ -48,7 +48,7 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or_else(|| MeetError::Protocol("the secret on standard input is not 64 hexadecimal digits".into()))?;
     let identity = Identity::fresh()?;
-    let listener = bind(at, 0)?;
+    let listener = bind(at)?;
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
     let gate = Gate::new(Secret::of(secret), false);
@@ -92,14 +92,15 @@ fn say(waiting: &Waiting) -> Result<(), MeetError> {
         .map_err(MeetError::io("telling the near side where this one waits"))
 }
 
-/// The address at which ssh reached this host: the third word of `SSH_CONNECTION` (client, its port, server, its port).
-fn reached_at(connection: Option<&str>) -> Result<IpAddr, MeetError> {
+/// The address at which ssh reached this host, with no port: the third word of `SSH_CONNECTION` (client, its port, server, its port).
+fn reached_at(connection: Option<&str>) -> Result<SocketAddr, MeetError> {
     let found = || MeetError::NoSshAddress {
         found: connection.map_or("SSH_CONNECTION is not set".into(), |c| format!("SSH_CONNECTION is '{c}'")),
     };
     let address = connection.and_then(|c| c.split_whitespace().nth(2)).ok_or_else(found)?;
     // A link-local address carries its interface behind a '%'.
-    address.split('%').next().and_then(|a| a.parse().ok()).ok_or_else(found)
+    let (address, zone) = address.split_once('%').map_or((address, None), |(address, zone)| (address, Some(zone)));
+    address.parse().ok().and_then(|ip| zone::socket(ip, 0, zone)).ok_or_else(found)
 }
 
 #[cfg(test)]
@@ -111,10 +112,10 @@ mod tests {
     #[test]
     fn ssh_says_where_it_reached_this_host() {
         let v4 = reached_at(Some("192.0.2.7 50000 192.0.2.1 22")).unwrap();
-        assert_eq!(v4, "192.0.2.1".parse::<IpAddr>().unwrap());
-        let v6 = reached_at(Some("fe80::1%eth0 50000 fe80::2%eth0 22")).unwrap();
-        assert_eq!(v6, "fe80::2".parse::<IpAddr>().unwrap());
-        for bad in [None, Some(""), Some("a b c d")] {
+        assert_eq!(v4, "192.0.2.1:0".parse().unwrap());
+        let v6 = reached_at(Some("fe80::1%7 50000 fe80::2%7 22")).unwrap();
+        assert_eq!(v6, "[fe80::2%7]:0".parse().unwrap());
+        for bad in [None, Some(""), Some("a b c d"), Some("fe80::1 1 fe80::2 22"), Some("x 1 fe80::2%nosuch 22")] {
             assert!(reached_at(bad).unwrap_err().to_string().contains("pipegauge serve"));
         }
     }

@@ -79,7 +79,7 @@ pub(crate) fn serve_with<W: Work + 'static>(
     announce: &mut dyn FnMut(ServeEvent),
     work: fn() -> W,
 ) -> Result<(), MeetError> {
-    let listener = bind(options.bind, options.port)?;
+    let listener = bind(SocketAddr::new(options.bind, options.port))?;
     let addr = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     let identity = Identity::fresh()?;
     let secret = Secret::fresh()?;
@@ -138,10 +138,9 @@ fn refusal(why: &MeetError) -> String {
     }
 }
 
-pub(super) fn bind(bind: IpAddr, port: u16) -> Result<TcpListener, MeetError> {
-    let at = SocketAddr::new(bind, port);
+pub(super) fn bind(at: SocketAddr) -> Result<TcpListener, MeetError> {
     TcpListener::bind(at).map_err(|source| match source.kind() {
-        ErrorKind::AddrInUse => MeetError::PortInUse { bind, port },
+        ErrorKind::AddrInUse => MeetError::PortInUse { bind: at.ip(), port: at.port() },
         _ => MeetError::Bind { at, source },
     })
 }

@@ -16,7 +16,7 @@ use super::verdict::Words;
 use crate::MeetError;
 use crate::channel::Channel;
 use crate::error::printable;
-use crate::message::{Answer, Ask};
+use crate::message::{Answer, Ask, FarPin};
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch};
 
@@ -87,7 +87,7 @@ impl Control {
     /// Describes each side to the other. Returns the far side's environment, if asked for, and its CPU.
     pub(crate) fn hello(
         &mut self,
-        pin: Option<u32>,
+        pin: FarPin,
         environment: bool,
     ) -> Result<(Option<Environment>, Option<u32>), MeetError> {
         self.ask(&Ask::Hello { pin, environment })?;

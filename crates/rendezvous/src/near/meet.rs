@@ -13,6 +13,7 @@ use transport::{Family, Kind};
 
 use super::meeting::{self, Meeting, Terms};
 use super::session::{Reach, RemoteSession};
+use crate::message::FarPin;
 use crate::{Key, MeetError};
 
 /// Where the far side is.
@@ -43,13 +44,16 @@ pub enum Far {
 
 /// One session for each two-ended transport of `plan`, in its order. Over ssh, and with a serving far side, all share one
 /// control connection, which stands when this returns; on this host the first far process starts with the first block.
-pub fn meet(far: &Far, plan: &Plan, stop: Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>, MeetError> {
-    meet_with(far, plan, stop, Path::new("ssh"))
+///
+/// `pin` is for a far side on another host; on this one the plan's CPU counts.
+pub fn meet(far: &Far, plan: &Plan, pin: FarPin, stop: Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>, MeetError> {
+    meet_with(far, plan, pin, stop, Path::new("ssh"))
 }
 
 pub(crate) fn meet_with(
     far: &Far,
     plan: &Plan,
+    pin: FarPin,
     stop: Arc<AtomicBool>,
     ssh: &Path,
 ) -> Result<Vec<Box<dyn Session>>, MeetError> {
@@ -60,7 +64,7 @@ pub(crate) fn meet_with(
     if kinds.is_empty() {
         return Ok(Vec::new());
     }
-    let terms = Terms { pin: plan.pin.map(|(_, far)| far), settings: &plan.settings, stop: &stop, environment: true };
+    let terms = Terms { pin: None, wish: pin, settings: &plan.settings, stop: &stop, environment: true };
     let reach: Box<dyn Fn() -> Reach> = match far {
         Far::Local { program } => Box::new(|| Reach::Fresh(program.clone())),
         Far::Ssh { target, program } => shared(meeting::over_ssh(ssh, target, program, &terms)?, &kinds)?,

@@ -1,5 +1,6 @@
 //! A far side that this side has met: its control connection, and its process where this side started it.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use super::control::Control;
 use super::dial::dial;
 use super::launch::Launched;
 use super::ssh;
-use crate::message::By;
-use crate::{Key, MeetError};
+use crate::message::{By, FarPin};
+use crate::{Key, MeetError, zone};
 
 const STARTS_HERE: Duration = Duration::from_secs(10);
 const STARTS_OVER_SSH: Duration = Duration::from_secs(40);
@@ -30,7 +31,10 @@ pub(crate) struct Meeting {
 
 /// What every meeting needs.
 pub(crate) struct Terms<'a> {
+    /// CPU for a far process on this host.
     pub pin: Option<u32>,
+    /// The same for a far side on another, which decides for itself.
+    pub wish: FarPin,
     pub settings: &'a Settings,
     pub stop: &'a Arc<AtomicBool>,
     /// Whether to ask for the environment.
@@ -52,12 +56,23 @@ pub(crate) fn over_ssh(ssh: &Path, target: &str, program: &str, terms: &Terms<'_
     let (launched, place) = Launched::start(command, By::Ssh, terms.pin, STARTS_OVER_SSH, terms.stop)?;
     let advice = "ssh gets there, but a connection of its own does not: a firewall, address translation or a jump host \
                   stands in between; open a port there and use 'pipegauge serve --port' with --peer HOST:PORT";
-    with(Some(launched), &[place.at], target, advice, &place.key, terms)
+    let at = from_here(place.at, target)?;
+    with(Some(launched), &[at], target, advice, &place.key, terms)
+}
+
+/// Where a far side that was reached at `target` waits, as this host must write it: the far side numbers its own interfaces.
+fn from_here(at: SocketAddr, target: &str) -> Result<SocketAddr, MeetError> {
+    let zone = target.rsplit_once('%').map(|(_, rest)| rest.split([']', ':', '/']).next().unwrap_or(rest));
+    zone::socket(at.ip(), at.port(), zone).ok_or_else(|| MeetError::Unreachable {
+        peer: target.to_owned(),
+        why: format!("{} is link-local, and the target names no interface of this host", at.ip()),
+        advice: "write ssh://user@[ADDRESS%INTERFACE], or give another address",
+    })
 }
 
 /// A far side that serves.
 pub(crate) fn serving(
-    addresses: &[std::net::SocketAddr],
+    addresses: &[SocketAddr],
     name: &str,
     key: &Key,
     terms: &Terms<'_>,
@@ -69,7 +84,7 @@ pub(crate) fn serving(
 
 fn with(
     launched: Option<Launched>,
-    addresses: &[std::net::SocketAddr],
+    addresses: &[SocketAddr],
     name: &str,
     advice: &'static str,
     key: &Key,
@@ -78,7 +93,7 @@ fn with(
     let channel = dial(addresses, name, advice, key, terms.stop)?;
     let control = Control::over(channel, terms.settings, terms.stop)?;
     let mut meeting = Meeting { control, launched, environment: None };
-    let hello = meeting.control.hello(terms.pin, terms.environment);
+    let hello = meeting.control.hello(terms.wish, terms.environment);
     match hello {
         Ok((environment, _)) => {
             meeting.environment = environment;
@@ -110,5 +125,22 @@ impl Drop for Meeting {
         {
             far.give_up();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_local_far_side_is_reached_over_this_hosts_own_interface() {
+        let there: SocketAddr = "[fe80::2%9]:4000".parse().unwrap();
+        for target in ["u@fe80::2%3", "u@[fe80::2%3]:22", "[fe80::2%3]"] {
+            assert_eq!(from_here(there, target).unwrap(), "[fe80::2%3]:4000".parse().unwrap(), "{target}");
+        }
+        let said = from_here(there, "u@host").unwrap_err().to_string();
+        assert!(said.contains("fe80::2") && said.contains("%INTERFACE"), "{said}");
+        let global: SocketAddr = "[2001:db8::2]:4000".parse().unwrap();
+        assert_eq!(from_here(global, "u@host").unwrap(), global);
     }
 }

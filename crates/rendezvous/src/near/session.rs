@@ -13,10 +13,11 @@ use measure::session::Party;
 use measure::{Buffers, Pattern, Session, SessionError, TrialReport, TrialSpec};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
-use transport::{AnyLink, Capabilities, Connector, Kind, Proof};
+use transport::{AnyLink, Capabilities, Connector, Kind, Link, LinkError, Proof};
 
 use super::meeting::{self, Meeting, Terms};
 use super::verdict::{Words, verdict};
+use crate::message::FarPin;
 use crate::{MeetError, agree};
 
 /// Where the far side of each block comes from.
@@ -69,6 +70,17 @@ impl RemoteSession {
         meeting.launched.as_ref().map(super::launch::Launched::pid)
     }
 
+    /// Closes the data connection in good order; what its decorators hold goes out first. Its number, where there was one.
+    fn shut(&mut self) -> (Option<u64>, Result<(), LinkError>) {
+        let Some(mut path) = self.path.take() else { return (None, Ok(())) };
+        let closed = match path.link.as_mut().map(AnyLink::close) {
+            // A trace that couldn't be written to its end. That the far side is gone is no news any more.
+            Some(Err(e @ LinkError::Io { .. })) => Err(e),
+            _ => Ok(()),
+        };
+        (Some(path.number), closed)
+    }
+
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -82,13 +94,16 @@ impl RemoteSession {
                 self.meeting = None;
                 let terms = Terms {
                     pin: self.plan.pin.map(|(_, far)| far),
+                    wish: FarPin::None,
                     settings: &self.plan.settings,
                     stop: &self.stop,
                     environment: self.environment.is_none(),
                 };
                 let meeting = meeting::here(program, &terms)?;
-                if meeting.environment.is_some() {
-                    self.environment.clone_from(&meeting.environment);
+                if let Some(environment) = &meeting.environment {
+                    // The far process inherited this thread's pin and can't see past it; all else it inherited as well.
+                    let cpus = host::cpus_before_pinning();
+                    self.environment = Some(Environment { cpus, ..environment.clone() });
                 }
                 Ok(Rc::new(RefCell::new(meeting)))
             }
@@ -131,7 +146,7 @@ impl RemoteSession {
 
     fn measure(&mut self, meeting: &mut Meeting, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         if self.plan.reconnect && self.path.as_ref().is_some_and(|p| p.used && p.link.is_some()) {
-            self.path = None;
+            self.shut().1?;
             self.path = Some(self.connect(meeting)?);
         }
         let Some(path) = &mut self.path else {
@@ -192,7 +207,7 @@ impl Session for RemoteSession {
     }
 
     fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
-        self.path = None;
+        self.shut().1?;
         if self.stopped() {
             return Err(SessionError::Interrupted);
         }
@@ -218,7 +233,7 @@ impl Session for RemoteSession {
     }
 
     fn close(&mut self) {
-        let number = self.path.take().map(|path| path.number);
+        let (number, _) = self.shut();
         if let Some(meeting) = self.meeting.take()
             && let Some(number) = number
             && matches!(self.reach, Reach::Shared(_))

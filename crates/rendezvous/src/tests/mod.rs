@@ -6,7 +6,7 @@ mod serving;
 mod strangers;
 mod whole;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -22,7 +22,7 @@ use crate::far::Work;
 use crate::far::serve::serve_with;
 use crate::near::control::Control;
 use crate::near::dial::{dial, greet};
-use crate::{Key, Limits, MeetError, ServeEvent, ServeOptions};
+use crate::{FarPin, Key, Limits, MeetError, ServeEvent, ServeOptions};
 
 /// No test's outcome depends on this: it only ends one that would hang.
 const LONG: Duration = Duration::from_secs(20);
@@ -42,9 +42,10 @@ impl Work for StandIn {
         crate::limits::tests::capable()
     }
 
-    fn door(&mut self, _: Kind, _: &Settings, at: IpAddr, patience: &Patience) -> Result<Address, LinkError> {
+    fn door(&mut self, _: Kind, _: &Settings, mut at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
         self.patience = Some(patience.clone());
-        Ok(Address::Socket(SocketAddr::new(at, 9)))
+        at.set_port(9);
+        Ok(Address::Socket(at))
     }
 
     fn accept(&mut self, _proof: Proof) -> Result<Effective, LinkError> {
@@ -184,7 +185,7 @@ impl Drop for Served {
 
 /// A whole measurement: hello, a path, a trial.
 fn measure_once(control: &mut Control) {
-    control.hello(None, false).unwrap();
+    control.hello(FarPin::None, false).unwrap();
     open(control);
     assert_eq!(trial(control, ANSWER).unwrap().received, 17);
 }

@@ -9,23 +9,8 @@ use crate::{Capabilities, Link, LinkError, Semantics, Wait};
 
 /// What the test links can do.
 fn capabilities(semantics: Semantics) -> Capabilities {
-    Capabilities {
-        semantics,
-        ordered: true,
-        reliable: true,
-        max_block: None,
-        two_ended: true,
-        duplex: true,
-        poll: semantics == Semantics::Message,
-        connects: false,
-        local_only: true,
-        own_buffers: false,
-        one_sided: false,
-        broadcast: false,
-        launcher: false,
-        virtual_time: false,
-        waits: vec![Wait::Block],
-    }
+    let poll = semantics == Semantics::Message;
+    Capabilities { semantics, poll, waits: vec![Wait::Block], ..Capabilities::plain() }
 }
 
 /// Remembers what was sent and receives what was laid in.

@@ -21,10 +21,17 @@ pub(super) const BRIEF: Duration = Duration::from_micros(10);
 /// After this long without progress a side looks at its patience, its stop flag and its peer, and again this often.
 const CARE: Duration = Duration::from_millis(1);
 
-/// A wait in progress.
+/// News that may come to nothing, one after another, before a wait looks at its patience all the same.
+const VAIN: u32 = 1024;
+
+/// A wait in progress: from the last piece that moved on.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
     rounds: u32,
+    /// News since something moved.
+    news: u32,
+    /// Messages that the peer had taken when it was last asked.
+    taken: u64,
     since: Option<Instant>,
     cared: Option<Instant>,
 }
@@ -44,6 +51,20 @@ impl Idle {
     /// Looks at the ring that make a round.
     pub(super) fn polls(crowded: bool) -> u32 {
         if crowded { CROWDED_POLLS } else { POLLS }
+    }
+
+    /// The peer has taken this many messages; one more is progress too.
+    pub(super) fn taken(&mut self, messages: u64) {
+        if messages != self.taken {
+            *self = Self { taken: messages, ..Self::default() };
+        }
+    }
+
+    /// Whether news are worth to be followed. A peer that shows a message and takes it back, again and again, must not
+    /// keep this side from looking at its patience.
+    pub(super) fn follows(&mut self) -> bool {
+        self.news = self.news.wrapping_add(1);
+        !self.news.is_multiple_of(VAIN)
     }
 
     /// Ends a round without progress: gives the CPU away where that is due.
@@ -112,6 +133,19 @@ mod tests {
                 assert!(start.elapsed() < Duration::from_secs(60));
             }
         }
+    }
+
+    #[test]
+    fn a_message_taken_is_progress_and_news_alone_are_not() {
+        let mut idle = Idle::default();
+        let since = idle.round(false).since;
+        std::thread::sleep(Duration::from_millis(1));
+        idle.taken(0);
+        let followed = (0..VAIN).filter(|_| idle.follows()).count();
+        assert_eq!(followed as u32, VAIN - 1, "now and then the wait looks at its patience");
+        assert_eq!(idle.round(false).since, since);
+        idle.taken(1);
+        assert!(idle.round(false).since > since);
     }
 
     #[test]

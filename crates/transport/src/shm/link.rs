@@ -13,23 +13,7 @@ use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait};
 
 /// What shared-memory links can do.
 pub fn capabilities() -> Capabilities {
-    Capabilities {
-        semantics: Semantics::Message,
-        ordered: true,
-        reliable: true,
-        max_block: None,
-        two_ended: true,
-        duplex: true,
-        poll: true,
-        connects: false,
-        local_only: true,
-        own_buffers: false,
-        one_sided: false,
-        broadcast: false,
-        launcher: false,
-        virtual_time: false,
-        waits: vec![Wait::Spin, Wait::Block],
-    }
+    Capabilities { semantics: Semantics::Message, waits: vec![Wait::Spin, Wait::Block], ..Capabilities::plain() }
 }
 
 /// Whether shared memory can be had here; the error says why not.
@@ -158,7 +142,7 @@ impl Link for Shm {
     #[inline]
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         self.open("sending")?;
-        let mut sent = 0;
+        let (mut sent, mut idle) = (0, None);
         loop {
             match self.push(&block[sent..])? {
                 Some(len) => {
@@ -166,8 +150,9 @@ impl Link for Shm {
                     if sent == block.len() {
                         return Ok(());
                     }
+                    idle = None;
                 }
-                None => _ = self.await_news(Want::Space, None, "sending")?,
+                None => _ = self.await_news(&mut idle, Want::Space, None, "sending")?,
             }
         }
     }
@@ -175,7 +160,7 @@ impl Link for Shm {
     #[inline]
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         self.open("receiving")?;
-        let mut got = 0;
+        let (mut got, mut idle) = (0, None);
         loop {
             match self.pull(&mut block[got..])? {
                 Some(len) => {
@@ -183,8 +168,9 @@ impl Link for Shm {
                     if got == block.len() {
                         return Ok(());
                     }
+                    idle = None;
                 }
-                None => _ = self.await_news(Want::Message, None, "receiving")?,
+                None => _ = self.await_news(&mut idle, Want::Message, None, "receiving")?,
             }
         }
     }
@@ -193,6 +179,7 @@ impl Link for Shm {
         self.open("exchanging")?;
         let (mut sent, mut got) = (0, 0);
         let (mut all_sent, mut all_got) = (false, false);
+        let mut idle = None;
         while !(all_sent && all_got) {
             let mut moved = false;
             if !all_sent && let Some(len) = self.push(&out[sent..])? {
@@ -203,13 +190,15 @@ impl Link for Shm {
                 (got, moved) = (got + len, true);
                 all_got = got == into.len();
             }
-            if !moved {
+            if moved {
+                idle = None;
+            } else {
                 let want = match (all_sent, all_got) {
                     (true, _) => Want::Message,
                     (_, true) => Want::Space,
                     _ => Want::Either,
                 };
-                self.await_news(want, None, "exchanging")?;
+                self.await_news(&mut idle, want, None, "exchanging")?;
             }
         }
         Ok(())
@@ -232,7 +221,7 @@ impl Link for Shm {
             };
         }
         // A time too far to be told is none.
-        self.await_news(Want::Message, Instant::now().checked_add(wait), "waiting")
+        self.await_news(&mut None, Want::Message, Instant::now().checked_add(wait), "waiting")
     }
 
     fn close(&mut self) -> Result<(), LinkError> {

@@ -123,6 +123,11 @@ impl Producer {
         lane.freed.0.load(Ordering::Relaxed) > self.freed
     }
 
+    /// Messages that the consumer is known to be done with.
+    pub(super) fn freed(&self) -> u64 {
+        self.freed
+    }
+
     #[cold]
     fn learn(&mut self, lane: &Lane) -> Result<(), BadIndex> {
         // Acquire: what the consumer read from the freed memory, it read before this side writes there again.

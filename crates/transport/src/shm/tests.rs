@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::place::{CHUNK, DATA};
 use super::slot::INLINE;
+use super::wait::Want;
 use super::{Shm, capabilities};
 use crate::{Link, LinkError, Patience, Settings, Wait};
 
@@ -168,6 +169,21 @@ fn the_death_of_the_peer_ends_the_wait() {
         assert!(matches!(sent, Err(LinkError::Closed { doing: "sending" })), "{sent:?}");
         // The far end never said goodbye, as a killed process does not.
         drop(far);
+    }
+}
+
+#[test]
+fn news_that_come_to_nothing_end_with_the_patience() {
+    for wait in capabilities().waits {
+        let (mut near, mut far) = pair_with(wait, &Patience::new(Duration::from_millis(20), Arc::default()));
+        far.send(&[1]).unwrap();
+        // As if the message were taken back each time before it can be received.
+        let mut idle = None;
+        let ended =
+            (0..1_000_000_000u64).find_map(|_| near.await_news(&mut idle, Want::Message, None, "receiving").err());
+        assert!(matches!(ended, Some(LinkError::Stalled { doing: "receiving", .. })), "{ended:?}");
+        // What is there in truth is received at once.
+        near.recv(&mut [0]).unwrap();
     }
 }
 

@@ -36,22 +36,29 @@ impl Shm {
             || (want != Want::Message && self.tx.news(&lanes[self.me]))
     }
 
-    /// Waits until something wanted may be there, or until `until` (false).
+    /// Waits until something wanted may be there, or until `until` (false). `idle` is the caller's, from the last piece
+    /// that moved on: where nothing moves for the whole of the patience, this ends with an error whatever may be there.
+    /// None is a wait that begins: all that it costs who never has to wait.
     #[cold]
     #[inline(never)]
     pub(super) fn await_news(
         &mut self,
+        idle: &mut Option<Idle>,
         want: Want,
         until: Option<Instant>,
         doing: &'static str,
     ) -> Result<bool, LinkError> {
-        let mut idle = Idle::default();
+        let idle = idle.get_or_insert_default();
+        idle.taken(self.tx.freed());
         loop {
             // A loop of nothing but the look: with the receive itself in it, the CPU guessed its end wrong each time, which
             // cost a one-byte ping-pong 8%.
             for _ in 0..Idle::polls(self.crowded) {
                 if self.wanted(want) {
-                    return Ok(true);
+                    if idle.follows() {
+                        return Ok(true);
+                    }
+                    break;
                 }
                 // The sender waits for many slots at once: a breath between two looks leaves the line to the receiver.
                 if want == Want::Space {

@@ -17,20 +17,12 @@ const LOOK_COST: f64 = 50.0;
 pub fn capabilities(theory: &Theory) -> Capabilities {
     Capabilities {
         semantics: Semantics::Message,
-        ordered: true,
         reliable: theory.loss <= 0.0,
-        max_block: None,
         two_ended: false,
-        duplex: true,
-        poll: true,
         connects: true,
-        local_only: true,
-        own_buffers: false,
-        one_sided: false,
-        broadcast: false,
-        launcher: false,
         virtual_time: true,
         waits: vec![Wait::Block],
+        ..Capabilities::plain()
     }
 }
 

@@ -43,7 +43,7 @@ pub fn proof(seed: u8) -> Proof {
 
 /// A pair of links: near, far.
 pub fn pair(kind: Kind, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
-    let mut acceptor = Acceptor::bind(kind, settings, LOOPBACK, patience).unwrap();
+    let mut acceptor = Acceptor::bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap();
     meet(&mut acceptor, kind, settings, patience)
 }
 

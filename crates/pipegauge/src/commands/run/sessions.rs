@@ -15,7 +15,7 @@ pub fn open(config: &RunConfig, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Se
     let plan = &config.plan;
     let mut met = VecDeque::new();
     if plan.transports.iter().any(|k| k.capabilities().two_ended) {
-        met.extend(rendezvous::meet(&config.far, plan, Arc::clone(stop))?);
+        met.extend(rendezvous::meet(&config.far, plan, config.far_pin, Arc::clone(stop))?);
     }
     plan.transports
         .iter()
