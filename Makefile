@@ -2,11 +2,15 @@
 # make test    set up what is missing, and run every test
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make build   the command alone: target/release/pipegauge
+# make install the command, its manual pages and completions into PREFIX (/usr/local)
 SHELL := /bin/bash
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: run test bench build clean
+PREFIX ?= /usr/local
+PROGRAM ?= $(TARGET)/release/pipegauge
+
+.PHONY: run test bench build install clean
 
 run:
 	@scripts/setup.sh run
@@ -26,6 +30,11 @@ bench:
 build:
 	@scripts/setup.sh run
 	cargo build --release --locked --package pipegauge
+
+# What is built is installed: root need not have a compiler.
+install:
+	@[ -x $(PROGRAM) ] || $(MAKE) --no-print-directory build
+	@scripts/install.sh $(PROGRAM) $(DESTDIR)$(PREFIX)
 
 clean:
 	cargo clean

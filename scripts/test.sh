@@ -108,6 +108,7 @@ part "cargo test" cargo test --workspace --locked --no-fail-fast --quiet -- --sh
 part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pipegauge -p pipegauge-record \
   -- parquet columns
 parquet
+part "make install" scripts/test-install.sh "$target/debug/pipegauge"
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
   -p pipegauge-transport --lib shm::model
 pure

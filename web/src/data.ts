@@ -30,10 +30,15 @@ export interface PathData {
     readonly repeat_high: Column;
     readonly min: Column;
     readonly throughput: Column;
+    /** The sender's own rate, bits a second, where it differs from the receiver's. */
+    readonly sender: Column;
     readonly p50: Column;
+    readonly p90: Column;
     readonly p99: Column;
     readonly p999: Column;
+    readonly max: Column;
     readonly loss: Column;
+    readonly reordering: Column;
     readonly blocks: readonly number[];
     readonly why: readonly string[];
     readonly warned: readonly number[];

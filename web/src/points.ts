@@ -11,7 +11,8 @@ const MOST = 400;
 type Cell = (s: Series, row: number) => string;
 
 const seconds = (v: number | null | undefined): string => (typeof v === "number" && v > 0 ? pretty(significant(v, "seconds")) : "-");
-const column = (name: "min" | "p50" | "p99" | "p999"): Cell => (s, row) => seconds(s.path.points[name][row]);
+const share = (v: number | null | undefined): string => (v ? `${(v * 100).toPrecision(2)}%` : "0");
+const column = (name: "min" | "p50" | "p90" | "p99" | "p999" | "max"): Cell => (s, row) => seconds(s.path.points[name][row]);
 
 function range(median: number | null | undefined, low: number | null | undefined, high: number | null | undefined): string {
   if (typeof median !== "number" || typeof low !== "number" || typeof high !== "number" || !(low > 0)) return "-";
@@ -25,15 +26,19 @@ const COLUMNS: readonly (readonly [string, Cell])[] = [
   ["A repeat run", (s, r) => range(s.path.points.median[r], s.path.points.repeat_low[r], s.path.points.repeat_high[r])],
   ["Min", column("min")],
   ["Throughput", (s, r) => significant(s.path.points.throughput[r] ?? NaN, "bitsPerSecond")],
+  ["Sender", (s, r) => (s.path.points.sender[r] ? significant(s.path.points.sender[r] ?? NaN, "bitsPerSecond") : "-")],
   ["p50", column("p50")],
+  ["p90", column("p90")],
   ["p99", column("p99")],
   ["p99.9", column("p999")],
-  ["Lost", (s, r) => (s.path.points.loss[r] ? `${((s.path.points.loss[r] ?? 0) * 100).toPrecision(2)}%` : "0")],
+  ["Max", column("max")],
+  ["Lost", (s, r) => share(s.path.points.loss[r])],
+  ["Reordered", (s, r) => share(s.path.points.reordering[r])],
   ["Blocks", (s, r) => String(s.path.points.blocks[r])],
   ["Ended", (s, r) => s.path.points.why[r]! + (s.path.points.warned[r] === 1 ? " (warning)" : "")],
 ];
 
-const RAW = ["size", "median", "low", "high", "repeat_low", "repeat_high", "min", "throughput", "p50", "p99", "p999", "loss", "blocks", "why", "warned"] as const;
+const RAW = ["size", "median", "low", "high", "repeat_low", "repeat_high", "min", "throughput", "sender", "p50", "p90", "p99", "p999", "max", "loss", "reordering", "blocks", "why", "warned"] as const;
 
 /** Fills the section with a choice of path, the table and a copy button. */
 export function points(section: HTMLElement, state: State, say: (words: string) => void): void {
@@ -50,11 +55,16 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
     const s = series();
     if (!s) return;
     const all = rows(s);
+    const some = (name: "sender" | "p50" | "p90" | "p99" | "p999" | "max" | "loss" | "reordering") => all.some((r) => s.path.points[name][r]);
     const filled: Record<string, boolean> = {
-      p50: all.some((r) => s.path.points.p50[r]),
-      p99: all.some((r) => s.path.points.p99[r]),
-      "p99.9": all.some((r) => s.path.points.p999[r]),
-      Lost: all.some((r) => s.path.points.loss[r]),
+      Sender: some("sender"),
+      p50: some("p50"),
+      p90: some("p90"),
+      p99: some("p99"),
+      "p99.9": some("p999"),
+      Max: some("max"),
+      Lost: some("loss"),
+      Reordered: some("reordering"),
     };
     const used = COLUMNS.filter(([name]) => filled[name] ?? true);
     const head = h("tr", {}, ...used.map(([name]) => h("th", { scope: "col" }, name)));

@@ -91,6 +91,37 @@ impl Buffers {
     }
 }
 
+/// Room for one side's blocks of `len` bytes in one direction: how far apart they lie, how many there are, bytes in all.
+struct Layout {
+    stride: u128,
+    count: u128,
+    need: u128,
+    room: u128,
+}
+
+impl Layout {
+    /// In numbers that nothing a peer may ask for can overflow.
+    fn of(spec: &TrialSpec, len: u64) -> Self {
+        // Slots of a cold pool keep the alignment and leave a gap, so that no prefetcher finds the next one ready.
+        let stride = (u128::from(len) + 64).next_multiple_of(u128::from(spec.align.max(64)));
+        let count = if spec.cache == Cache::Cold { (u128::from(spec.pool) / stride).max(2) } else { 1 };
+        let need = if count > 1 { stride * count } else { u128::from(len) };
+        // Sizes come in random order: room to grow keeps the number of reservations small.
+        let room = if count > 1 { need } else { need.next_power_of_two().max(64 * 1024) };
+        Self { stride, count, need, room }
+    }
+}
+
+/// Bytes that [`Buffers`] reserve at most for a trial whose blocks are `out` and `into` bytes long, with what alignment and
+/// offset take beside them: what a side must have before it agrees to the trial.
+pub fn reserved(spec: &TrialSpec, out: u64, into: u64) -> u128 {
+    let beside = u128::from(spec.align) + u128::from(spec.offset.0.max(spec.offset.1)) + PAGE;
+    Layout::of(spec, out).room + Layout::of(spec, into).room + 2 * beside
+}
+
+/// Memory comes in pages; none is larger on any system this runs on.
+const PAGE: u128 = 64 * 1024;
+
 fn slots<'a, L: Link>(
     held: &'a mut Option<Held>,
     link: &mut L,
@@ -99,17 +130,65 @@ fn slots<'a, L: Link>(
     len: u64,
 ) -> Result<Slots<'a>, LinkError> {
     let align = spec.align.max(1);
-    // Slots of a cold pool keep the alignment and leave a gap, so that no prefetcher finds the next one ready.
-    let stride = (len + 64).next_multiple_of(align.max(64));
-    let count = if spec.cache == Cache::Cold { (spec.pool / stride).max(2) } else { 1 };
-    let need = if count > 1 { stride * count } else { len };
-    let fits = |h: &Held| h.memory.len() as u64 >= need && h.align == align && h.offset == offset;
+    let Layout { stride, count, need, room } = Layout::of(spec, len);
+    let fits = |h: &Held| h.memory.len() as u128 >= need && h.align == align && h.offset == offset;
     if !held.as_ref().is_some_and(fits) {
-        // Sizes come in random order: room to grow keeps the number of reservations small.
-        let room = if count > 1 { need } else { need.next_power_of_two().max(64 * 1024) };
         *held = None;
         *held = Some(Held { memory: link.buffer(room as usize, align as usize, offset as usize)?, align, offset });
     }
     let memory = &mut held.as_mut().expect("was just put there").memory[..];
     Ok(Slots { memory, len: len as usize, stride: stride as usize, count: count as usize, at: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pattern;
+    use transport::memcpy::Memcpy;
+
+    fn spec() -> TrialSpec {
+        TrialSpec {
+            pattern: Pattern::PingPong,
+            size: 1,
+            response: 0,
+            burst: 1,
+            repeats: 1,
+            warmup: 0,
+            chunk: 1,
+            rate: None,
+            check: false,
+            align: 64,
+            offset: (0, 0),
+            cache: Cache::Warm,
+            pool: 0,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn no_more_is_reserved_than_was_said() {
+        for cache in [Cache::Warm, Cache::Cold] {
+            for size in [1, 100, 4096, 70_000, 1 << 20] {
+                for align in [1, 64, 4096, 1 << 21] {
+                    for pool in [0, 1 << 16, 3 << 20] {
+                        let spec = TrialSpec { size, align, cache, pool, offset: (0, 5000), ..spec() };
+                        let mut buffers = Buffers::new(false);
+                        let answer = size / 2 + 1;
+                        buffers.slots(&mut Memcpy::new(), &spec, size, answer).unwrap();
+                        let held = |h: &Option<Held>| h.as_ref().map_or(0, |h| h.memory.len() as u128);
+                        let taken = held(&buffers.send) + held(&buffers.recv);
+                        let beside = 2 * u128::from(align + 5000);
+                        let said = reserved(&spec, size, answer);
+                        assert!(taken + beside <= said, "{spec:?}: {taken} bytes and {beside} beside, said {said}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_numbers_overflow() {
+        let spec = TrialSpec { align: u64::MAX, offset: (u64::MAX, 0), pool: u64::MAX, cache: Cache::Cold, ..spec() };
+        assert!(reserved(&spec, u64::MAX, u64::MAX) > u128::from(u64::MAX));
+    }
 }

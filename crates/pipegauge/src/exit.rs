@@ -3,6 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
+use anyhow::Result;
+use clap::error::ErrorKind;
+
 use crate::document::ErrorDocument;
 use crate::out;
 
@@ -35,19 +38,77 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// How a command prints documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Documents {
+    /// Not at all: text.
+    None,
+    /// One, readable by people too.
+    One,
+    /// One a line, as things happen.
+    Lines,
+}
+
+impl Documents {
+    /// As `--json` asks of a command that prints one document, or (`serve`) a line for each thing that happens.
+    pub fn of(json: bool, lines: bool) -> Self {
+        match (json, lines) {
+            (false, _) => Documents::None,
+            (true, false) => Documents::One,
+            (true, true) => Documents::Lines,
+        }
+    }
+}
+
 /// Says an error on standard error (and, with `--json`, as a document on standard output) and picks the exit code.
 /// A reader that closed the pipe has seen what it wanted: that is success.
-pub fn report(error: &anyhow::Error, json: bool) -> Exit {
+pub fn report(error: &anyhow::Error, documents: Documents) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Ok;
     }
     let text = sentence(error);
     out::tell(&format!("pipegauge: {text}"));
-    if json {
-        // The exit code already says that it failed; a closed standard output changes nothing.
-        let _ = out::json(&ErrorDocument::new(text, Exit::CouldNot.code()));
-    }
+    document(text, documents);
     Exit::CouldNot
+}
+
+/// Says a command line that can't be read, as clap words it. Help and version are answers, not errors: clap knows which.
+pub fn misread(error: &clap::Error, documents: Documents) -> Exit {
+    // Clap's own printing, with its colours; it survives a closed pipe.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Exit::Ok;
+    }
+    let text = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "no command was given (pipegauge --help lists them)".into()
+        }
+        _ => error.render().to_string(),
+    };
+    let what =
+        ["\n\nUsage:", "\n\nFor more information"].iter().fold(&text[..], |t, end| t.split(end).next().unwrap_or(t));
+    let words: Vec<&str> = what.strip_prefix("error: ").unwrap_or(what).split_whitespace().collect();
+    document(words.join(" "), documents);
+    Exit::CouldNot
+}
+
+/// The error's document. The exit code already says that it failed: a closed standard output changes nothing.
+fn document(text: String, documents: Documents) {
+    let document = ErrorDocument::new(text, Exit::CouldNot.code());
+    let _ = match documents {
+        Documents::None => Ok(()),
+        Documents::One => out::json(&document),
+        Documents::Lines => out::json_line(&document),
+    };
+}
+
+/// `exit`, if its results could be printed or the reader had seen enough: what was found does not change when the reader
+/// goes away.
+pub fn printed(result: Result<()>, exit: Exit) -> Result<Exit> {
+    match result {
+        Err(e) if !e.chain().any(is_broken_pipe) => Err(e),
+        _ => Ok(exit),
+    }
 }
 
 fn is_broken_pipe(e: &(dyn std::error::Error + 'static)) -> bool {
@@ -87,8 +148,16 @@ mod tests {
     fn only_standard_outputs_broken_pipe_is_success() {
         let pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
         let stdout = anyhow::Error::from(out::StdoutError(pipe())).context("writing");
-        assert_eq!(report(&stdout, false), Exit::Ok);
+        assert_eq!(report(&stdout, Documents::None), Exit::Ok);
         let elsewhere = anyhow::Error::from(pipe()).context("talking to the far side");
-        assert_eq!(report(&elsewhere, false), Exit::CouldNot);
+        assert_eq!(report(&elsewhere, Documents::None), Exit::CouldNot);
+    }
+
+    #[test]
+    fn a_reader_that_goes_away_changes_no_exit_code() {
+        let pipe = |kind| Err(anyhow::Error::from(out::StdoutError(io::Error::from(kind))));
+        assert_eq!(printed(pipe(io::ErrorKind::BrokenPipe), Exit::Short).unwrap(), Exit::Short);
+        assert_eq!(printed(Ok(()), Exit::Ok).unwrap(), Exit::Ok);
+        assert!(printed(pipe(io::ErrorKind::StorageFull), Exit::Ok).is_err());
     }
 }

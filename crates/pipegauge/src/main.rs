@@ -19,16 +19,23 @@ mod out;
 mod signals;
 
 use clap::Parser;
+use exit::Documents;
 
 fn main() -> std::process::ExitCode {
     let cli = match flags::Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and version are answers, not errors; clap knows which, and survives a closed pipe.
-        Err(e) => e.exit(),
+        Err(e) => return exit::misread(&e, documents_asked()).into(),
     };
-    let json = cli.json;
+    let documents = Documents::of(cli.json, matches!(cli.command, flags::Command::Serve(_)));
     match commands::dispatch(cli) {
         Ok(exit) => exit.into(),
-        Err(e) => exit::report(&e, json).into(),
+        Err(e) => exit::report(&e, documents).into(),
     }
+}
+
+/// What a command line that can't be read asks to be answered with.
+fn documents_asked() -> Documents {
+    let words: Vec<_> = std::env::args_os().skip(1).take_while(|word| word != "--").collect();
+    let command = words.iter().find(|word| !word.to_string_lossy().starts_with('-'));
+    Documents::of(words.iter().any(|word| word == "--json"), command.is_some_and(|c| c == "serve"))
 }

@@ -1,7 +1,10 @@
 //! Standard output and error. Nothing here panics when a pipe is closed or a terminal is gone, as `println!` would.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 /// Standard output could not be written.
@@ -39,9 +42,31 @@ pub fn json_line<T: Serialize>(document: &T) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a line to standard error. A terminal that is gone (EIO) must not end a run, so errors are dropped.
+/// Writes a line to standard error. A terminal that is gone (EIO) must not end a run, so errors are dropped. What other
+/// hosts and files said may stand in it, so escapes for terminals are taken out.
 pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", report::words::plain(line));
+}
+
+/// Writes a document on one line to standard output if there is room within `patience`; else it is dropped.
+pub fn offer_json_line<T: Serialize>(document: &T, patience: Duration) {
+    if let Ok(line) = serde_json::to_string(document) {
+        offer(io::stdout().as_fd(), &line, patience);
+    }
+}
+
+/// [`tell`], if there is room within `patience`; else the line is dropped.
+pub fn offer_tell(line: &str, patience: Duration) {
+    offer(io::stderr().as_fd(), &report::words::plain(line), patience);
+}
+
+/// One write to a descriptor that has room: a pipe with room takes a page (4 KiB) without waiting.
+fn offer(to: BorrowedFd<'_>, line: &str, patience: Duration) {
+    let time = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+    let mut fds = [PollFd::from_borrowed_fd(to, PollFlags::OUT)];
+    if poll(&mut fds, Some(&time)).is_ok_and(|n| n > 0) && fds[0].revents().contains(PollFlags::OUT) {
+        let _ = rustix::io::write(to, format!("{line}\n").as_bytes());
+    }
 }
 
 /// Whether standard output may carry colour: a terminal that can, and nobody asked against it (no-color.org).

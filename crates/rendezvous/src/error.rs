@@ -15,6 +15,9 @@ pub enum MeetError {
     /// Asked to stop.
     #[error("interrupted")]
     Interrupted,
+    /// Asked to stop while a measurement was in progress.
+    #[error("asked to stop while a measurement was in progress: it was broken off")]
+    BrokenOff,
     /// The far process could not be started.
     #[error("can't start the far side with '{program}': {source}")]
     Launch {

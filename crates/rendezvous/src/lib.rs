@@ -40,6 +40,6 @@ pub use error::MeetError;
 pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};
-pub use limits::Limits;
+pub use limits::{Limits, check};
 pub use message::FarPin;
 pub use near::meet::{Far, meet};

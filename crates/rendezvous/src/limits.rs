@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use measure::{Cache, Pattern, TrialSpec};
+use measure::event::Plan;
+use measure::{Pattern, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::tcp::MSS;
 use transport::{Capabilities, Settings};
@@ -91,7 +92,8 @@ impl Limits {
         if let Some(rate) = spec.rate {
             within("the rate", rate, 1e-3, 1e9)?;
         }
-        let memory = memory(spec, response);
+        let answer = if two_sizes { response } else { spec.size };
+        let memory = measure::buffers::reserved(spec, answer, spec.size);
         if memory > u128::from(self.max_memory) {
             return Err(format!(
                 "this trial needs {} of memory for blocks, more than the limit of {}",
@@ -111,6 +113,39 @@ impl Limits {
     }
 }
 
+/// Whether every far side, also one that the near side starts itself, would refuse what `plan` asks of its two-ended
+/// transports; the error says why. A serving side may allow less, which only it knows.
+pub fn check(plan: &Plan) -> Result<(), String> {
+    let limits = Limits::own();
+    for kind in &plan.transports {
+        let capabilities = kind.capabilities();
+        if !capabilities.two_ended {
+            continue;
+        }
+        limits.path(&plan.settings, &capabilities)?;
+        // The largest block that is tried; larger ones are left out.
+        let size = capabilities.max_block.map_or(plan.to, |most| plan.to.min(most));
+        let spec = TrialSpec {
+            pattern: plan.pattern,
+            size,
+            response: plan.response,
+            burst: plan.burst,
+            repeats: 1,
+            warmup: 0,
+            chunk: 1,
+            rate: plan.rate,
+            check: plan.check,
+            align: plan.align,
+            offset: plan.offset,
+            cache: plan.cache,
+            pool: plan.pool,
+            seed: plan.seed,
+        };
+        limits.trial(&spec, &capabilities, limits.time())?;
+    }
+    Ok(())
+}
+
 /// Whether the transport can do the pattern at all.
 fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     let can = match spec.pattern {
@@ -125,14 +160,6 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
         return Err("this transport can't send on a schedule (open loop)".into());
     }
     Ok(())
-}
-
-/// Bytes for a side's blocks, at most: one to send, one to receive, or two pools, with room for alignment and growth.
-fn memory(spec: &TrialSpec, response: u64) -> u128 {
-    let spread = u128::from(spec.align) + u128::from(spec.offset.0.max(spec.offset.1));
-    let block = u128::from(spec.size.max(response)).next_power_of_two() + spread;
-    let slot = block.max(if spec.cache == Cache::Cold { u128::from(spec.pool) } else { 0 });
-    2 * (slot + spread)
 }
 
 /// Seconds that the trial can't be shorter than.
@@ -167,6 +194,7 @@ fn size_text(bytes: u128) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use measure::Cache;
     use proptest::prelude::*;
 
     pub(crate) fn capable() -> Capabilities {
@@ -227,6 +255,18 @@ pub(crate) mod tests {
         assert!(
             refused(|s| (s.pattern, s.burst, s.repeats) = (Pattern::Burst, u64::MAX, 1)).contains("takes at least")
         );
+    }
+
+    #[test]
+    fn memory_is_counted_as_it_is_reserved() {
+        let limits = Limits { max_memory: 200 << 20, ..Limits::default() };
+        let refused = |spec: TrialSpec| limits.trial(&spec, &capable(), HOUR).unwrap_err();
+        // A cold walk has two places at least in each of the two directions.
+        assert!(refused(TrialSpec { cache: Cache::Cold, size: 64 << 20, ..spec() }).contains("memory"));
+        // A place is as large as its alignment.
+        assert!(refused(TrialSpec { cache: Cache::Cold, size: 1, align: 64 << 20, ..spec() }).contains("memory"));
+        limits.trial(&TrialSpec { cache: Cache::Cold, size: 32 << 20, ..spec() }, &capable(), HOUR).unwrap();
+        limits.trial(&TrialSpec { size: 64 << 20, ..spec() }, &capable(), HOUR).unwrap();
     }
 
     #[test]

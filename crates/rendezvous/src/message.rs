@@ -114,6 +114,9 @@ pub(crate) enum Ask {
     Trial { spec: Box<TrialSpec> },
     /// Close data connection `connection`. No answer.
     Close { connection: u64 },
+    /// What did others take of the far side's CPU since the path was opened, or since this was asked last? Only between
+    /// trials.
+    Foreign,
     /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
     Cancel,
     /// The measurement has ended. No answer.
@@ -134,6 +137,8 @@ pub(crate) enum Answer {
     Ready,
     /// The trial ended.
     Done { report: Box<FarReport> },
+    /// To `Foreign`: share of one CPU; none where the far side is on no CPU in particular or can't tell.
+    Foreign { share: Option<f64> },
     /// It did not work out.
     Failed { cause: Cause, text: String },
     /// It was not tried: against the limits, or without sense.

@@ -1,6 +1,5 @@
 //! Phrases that several pictures share: labels of times and patterns, and a run's description in one line.
 
-use measure::Pattern;
 use measure::event::{TimeKind, Why};
 use record::RunFile;
 
@@ -16,16 +15,10 @@ pub fn time_label(time: TimeKind) -> &'static str {
     }
 }
 
-/// The pattern, as a person types it.
-pub fn pattern_label(pattern: Pattern) -> &'static str {
-    match pattern {
-        Pattern::PingPong => "ping-pong",
-        Pattern::Stream => "stream",
-        Pattern::Burst => "burst",
-        Pattern::Bidirectional => "bidirectional",
-        Pattern::Request => "request",
-        Pattern::Connect => "connect",
-    }
+/// Text that came out of a file or from another host, safe to print on a terminal: control characters (C0 but for line
+/// ends and tabs, DEL, C1), of which escapes are made, become U+FFFD.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 /// Why a point ended, in a word or two.
@@ -49,7 +42,7 @@ pub fn letter(run: usize) -> String {
 pub fn run_line(run: &RunFile) -> String {
     let mut parts = vec![hosts(run)];
     parts.extend(date(&run.run.started));
-    parts.push(pattern_label(run.run.plan.pattern).to_owned());
+    parts.push(run.run.plan.pattern.name().to_owned());
     parts.push(pinning(run));
     if let Some(share) = run.end.as_ref().and_then(|e| e.foreign_cpu).filter(|s| s.is_finite()) {
         parts.push(format!("other processes took {}", units::Share(share)));
@@ -57,7 +50,7 @@ pub fn run_line(run: &RunFile) -> String {
     if run.cut.is_some() {
         parts.push("cut off before its end".to_owned());
     }
-    parts.join(" · ")
+    plain(&parts.join(" · ")).replace('\n', " ")
 }
 
 /// Which CPUs the two sides were bound to.
@@ -105,6 +98,15 @@ mod tests {
     #[test]
     fn letters_go_on_after_z() {
         assert_eq!((letter(0), letter(25), letter(26)), ("A".into(), "Z".into(), "A2".into()));
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_taken_out() {
+        assert_eq!(
+            plain("a\u{1b}[2J\u{9b}1m\u{7f}\r\u{7}b\tc\n"),
+            "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b\tc\n"
+        );
+        assert_eq!(plain("Größe · 5 µs"), "Größe · 5 µs");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use units::Seconds;
 
 use super::peer::FLOOR;
 use crate::document::{DoctorDocument, FloorFigure};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::out;
 
 /// Whether this machine is fit to measure: each finding with its remedy, and what the bare floor program reaches here.
@@ -15,12 +15,12 @@ pub fn doctor(json: bool) -> Result<Exit> {
     let findings = host::doctor::examine();
     let floor = floor_figures();
     let warned = findings.iter().any(|f| matches!(f.level, Level::Warn)) || floor.iter().any(|f| f.latency.is_none());
-    if json {
-        out::json(&DoctorDocument::new(findings, floor))?;
+    let printed = if json {
+        out::json(&DoctorDocument::new(findings, floor))
     } else {
-        out::text(&table(&findings, &floor))?;
-    }
-    Ok(if warned { Exit::Short } else { Exit::Ok })
+        out::text(&table(&findings, &floor)).map_err(Into::into)
+    };
+    exit::printed(printed, if warned { Exit::Short } else { Exit::Ok })
 }
 
 /// A 1-byte ping-pong of the floor program on each of its paths, pinned where a pair of CPUs can be chosen.

@@ -11,10 +11,10 @@ use crate::out;
 
 /// Writes a run file in another format.
 pub fn export(flags: &ExportFlags, json: bool) -> Result<Exit> {
+    files::not_an_input(flags.output.as_deref(), std::slice::from_ref(&flags.run))?;
     let mut run = files::read(&flags.run)?;
-    if flags.path.is_some() && flags.format != ExportFormat::Np {
-        let path = files::one_path(&run, flags.path.as_deref())?;
-        run.paths = vec![run.paths.swap_remove(path)];
+    if let Some(name) = flags.path.as_ref().filter(|_| flags.format != ExportFormat::Np) {
+        files::only(&mut run, name)?;
     }
     let mut contents = Vec::new();
     match flags.format {

@@ -1,11 +1,12 @@
 //! Reading run files and writing results, with errors that name the file.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use record::RunFile;
 
+use crate::config::names::same_file;
 use crate::out;
 
 /// Reads a run file; a file cut off before its end is said, and what is whole is used.
@@ -15,6 +16,16 @@ pub fn read(path: &Path) -> Result<RunFile> {
         out::tell(&format!("note: {}: {how}; what is whole is shown", path.display()));
     }
     Ok(run)
+}
+
+/// Fails where what is to be written is one of the files that are read: a run file holds what was measured, and nothing
+/// brings it back.
+pub fn not_an_input(output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    match inputs.iter().find(|input| same_file(input, output)) {
+        Some(input) => bail!("-o {} is the run file {} itself: give another name", output.display(), input.display()),
+        None => Ok(()),
+    }
 }
 
 /// Writes a whole file: into a temporary name first, so that an error leaves no half of one.
@@ -53,4 +64,13 @@ pub fn one_path(run: &RunFile, name: Option<&str>) -> Result<usize> {
         None if run.paths.is_empty() => Err(anyhow!("the run has no path: nothing was measured")),
         None => Err(anyhow!("the run has more than one path, and this takes one: --path NAME, of {}", names())),
     }
+}
+
+/// Leaves the path that `name` asks for alone in the run, with the warnings about it and about the whole run.
+pub fn only(run: &mut RunFile, name: &str) -> Result<()> {
+    let path = one_path(run, Some(name))?;
+    run.paths = vec![run.paths.swap_remove(path)];
+    let number = run.paths[0].opened.path;
+    run.warnings.retain(|w| w.path.is_none_or(|p| p == number));
+    Ok(())
 }

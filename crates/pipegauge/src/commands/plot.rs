@@ -18,6 +18,7 @@ pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {
     if !["svg", "png", "html"].contains(&ending.as_str()) {
         bail!("-o {}: the name's ending says what to draw: .svg, .png or .html", flags.output.display());
     }
+    files::not_an_input(Some(&flags.output), &flags.runs)?;
     let runs = flags.runs.iter().map(|p| files::read(p)).collect::<Result<Vec<RunFile>>>()?;
     let runs: Vec<&RunFile> = runs.iter().collect();
     let contents = match ending.as_str() {

@@ -3,14 +3,22 @@
 mod reach;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::Result;
-use rendezvous::{Limits, ServeEvent, ServeOptions};
+use rendezvous::{Limits, MeetError, ServeEvent, ServeOptions};
 
-use crate::document::{Happened, ServeDocument};
+use crate::document::{ErrorDocument, Happened, ServeDocument};
 use crate::exit::Exit;
 use crate::flags::ServeFlags;
 use crate::{out, signals};
+
+/// How long the news of a measurement may wait for a reader who is slow. Strangers' comings wait for nobody.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Characters of a reason that are told: a line must fit into a pipe at once.
+const REASON: usize = 500;
 
 /// Waits for another host, and prints the line to type there.
 pub fn serve(flags: &ServeFlags, json: bool) -> Result<Exit> {
@@ -22,26 +30,35 @@ pub fn serve(flags: &ServeFlags, json: bool) -> Result<Exit> {
         limits: Limits { max_block: flags.max_block, max_seconds: flags.max_time, max_memory: flags.max_memory },
     };
     let mut unwritten = None;
-    rendezvous::serve(&options, std::sync::Arc::clone(&stop), &mut |event| {
+    let served = rendezvous::serve(&options, Arc::clone(&stop), &mut |event| {
         let happened = happened(event);
-        let said = if json {
-            out::json_line(&ServeDocument { schema: "pipegauge-serve/1", happened })
-        } else {
-            say(&happened)
-        };
-        if let Err(e) = said {
-            // Nobody can read the key any more: there is nothing to wait for.
-            stop.store(true, std::sync::atomic::Ordering::Relaxed);
-            unwritten.get_or_insert(e);
+        if !matches!(happened, Happened::Listening { .. }) {
+            return mention(happened, json);
         }
-    })?;
-    match unwritten {
-        Some(e) => Err(e),
-        None => Ok(Exit::Ok),
+        if let Err(e) = announce(happened, json) {
+            // Nobody can read the key: there is nothing to wait for.
+            stop.store(true, Ordering::Relaxed);
+            unwritten = Some(e);
+        }
+    });
+    // The stop was only its consequence.
+    if let Some(e) = unwritten {
+        return Err(e);
+    }
+    match served {
+        Err(e @ MeetError::BrokenOff) => {
+            out::offer_tell(&format!("pipegauge: {e}"), PATIENCE);
+            if json {
+                out::offer_json_line(&ErrorDocument::new(e.to_string(), Exit::Short.code()), PATIENCE);
+            }
+            Ok(Exit::Short)
+        }
+        served => served.map(|()| Exit::Ok).map_err(Into::into),
     }
 }
 
 fn happened(event: ServeEvent) -> Happened {
+    let brief = |text: String| text.chars().take(REASON).collect::<String>();
     match event {
         ServeEvent::Listening { addr, key } => {
             let reach = SocketAddr::new(reach::address(addr.ip()), addr.port()).to_string();
@@ -50,21 +67,38 @@ fn happened(event: ServeEvent) -> Happened {
             Happened::Listening { address: addr.to_string(), reach, key, command }
         }
         ServeEvent::Met { peer } => Happened::Met { peer: peer.to_string() },
-        ServeEvent::Refused { peer, why } => Happened::Refused { peer: peer.to_string(), why: why.to_string() },
-        ServeEvent::Ended { peer, how } => Happened::Ended { peer: peer.to_string(), how: how.to_string() },
+        ServeEvent::Refused { peer, why } => Happened::Refused { peer: peer.to_string(), why: brief(why) },
+        ServeEvent::Ended { peer, how } => Happened::Ended { peer: peer.to_string(), how: brief(how) },
     }
 }
 
-/// The line to type goes to standard output, alone, so that a script can read it; the rest is progress.
-fn say(happened: &Happened) -> Result<()> {
-    match happened {
-        Happened::Listening { address, command, .. } => {
+fn document(happened: Happened) -> ServeDocument {
+    ServeDocument { schema: "pipegauge-serve/1", happened }
+}
+
+/// The line to type goes to standard output, alone, so that a script can read it.
+fn announce(happened: Happened, json: bool) -> Result<()> {
+    match &happened {
+        Happened::Listening { address, command, .. } if !json => {
             out::tell(&format!("listening at {address}; type this on the other host (tcp can be udp, or both):"));
-            out::text(command)?;
+            Ok(out::text(command)?)
         }
-        Happened::Met { peer } => out::tell(&format!("measuring with {peer}")),
-        Happened::Refused { peer, why } => out::tell(&format!("turned {peer} away: {why}")),
-        Happened::Ended { peer, how } => out::tell(&format!("done with {peer}: {how}")),
+        _ => out::json_line(&document(happened)),
     }
-    Ok(())
+}
+
+/// What happens after that is news, which nobody has to read: it is dropped where it can't be written, and neither a
+/// closed nor a full pipe keeps the right peer out.
+fn mention(happened: Happened, json: bool) {
+    let patience = if matches!(happened, Happened::Refused { .. }) { Duration::ZERO } else { PATIENCE };
+    if json {
+        return out::offer_json_line(&document(happened), patience);
+    }
+    let line = match happened {
+        Happened::Listening { .. } => return,
+        Happened::Met { peer } => format!("measuring with {peer}"),
+        Happened::Refused { peer, why } => format!("turned {peer} away: {why}"),
+        Happened::Ended { peer, how } => format!("done with {peer}: {how}"),
+    };
+    out::offer_tell(&line, patience);
 }

@@ -15,9 +15,8 @@ pub const GRAPH_HEIGHT: usize = 22;
 /// Shows a run file: graph, summary, every point, warnings.
 pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     let mut run = files::read(&flags.run)?;
-    if flags.path.is_some() {
-        let path = files::one_path(&run, flags.path.as_deref())?;
-        run.paths = vec![run.paths.swap_remove(path)];
+    if let Some(name) = &flags.path {
+        files::only(&mut run, name)?;
     }
     if json {
         out::json(&ShowDocument::new(&flags.run, Results::of(&run)))?;
@@ -43,5 +42,5 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
 
 /// What was typed, and where and how it was measured.
 fn heading(run: &record::RunFile) -> String {
-    format!("{}\n{}", run.run.command.join(" "), words::run_line(run))
+    format!("{}\n{}", words::plain(&run.run.command.join(" ")).replace('\n', " "), words::run_line(run))
 }

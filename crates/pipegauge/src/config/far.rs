@@ -10,6 +10,9 @@ use crate::flags::RunFlags;
 /// Where the key may stand, so that it is on no command line.
 const KEY_VARIABLE: &str = "PIPEGAUGE_KEY";
 
+/// What ssh runs on the other host where nobody named another program.
+const DEFAULT_PROGRAM: &str = "pipegauge";
+
 /// Where the far side runs.
 pub fn resolve(flags: &RunFlags) -> Result<Far> {
     let Some(peer) = flags.peer.as_deref() else {
@@ -23,7 +26,8 @@ pub fn resolve(flags: &RunFlags) -> Result<Far> {
         if flags.key.is_some() {
             bail!("--peer {peer} needs no --key: ssh itself knows who is there");
         }
-        return Ok(Far::Ssh { target: ssh_target(peer, target)?, program: flags.remote_program.clone() });
+        let program = flags.remote_program.clone().unwrap_or_else(|| DEFAULT_PROGRAM.to_owned());
+        return Ok(Far::Ssh { target: ssh_target(peer, target)?, program });
     }
     let (host, port) = host_and_port(peer)?;
     let text = match &flags.key {

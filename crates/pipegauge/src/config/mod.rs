@@ -4,12 +4,14 @@
 mod check;
 mod command_line;
 mod far;
+pub mod names;
 mod pin;
+mod unused;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use measure::Cache;
 use measure::event::{Plan, Schedule};
 use rendezvous::{Far, FarPin};
@@ -20,6 +22,14 @@ use crate::flags::RunFlags;
 
 /// Largest block where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
+/// Distance from each size of a schedule at which it is measured too: the paper's.
+const DEFAULT_PERTURB: u64 = 3;
+/// Half-width of the interval at which a point is settled, as a share of the median.
+const DEFAULT_PRECISION: f64 = 0.01;
+/// Time for each transport, seconds.
+const DEFAULT_BUDGET: f64 = 12.0;
+/// Alignment of buffers: the page.
+const DEFAULT_ALIGN: u64 = 4096;
 /// Blocks of a burst where nobody asked for another number (`seeds/000`, 4.2.2).
 const DEFAULT_BURST: u64 = 500;
 /// Taken for the last-level cache where the system does not say: larger than most.
@@ -54,14 +64,17 @@ impl RunConfig {
         let far = far::resolve(flags)?;
         let plan = plan(flags, transports, &far, &mut notes)?;
         check::plan(&plan, flags, &far)?;
+        unused::check(&plan, flags, &far)?;
+        rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
         check::available(&plan.transports)?;
-        let output = flags.output.clone().unwrap_or_else(|| default_output(now));
+        let output = flags.output.clone().unwrap_or_else(|| names::run_file(now));
         let html = match (&flags.html, flags.no_html) {
             (Some(file), _) => Some(file.clone()),
             (None, true) => None,
-            (None, false) => Some(html_beside(&output)),
+            (None, false) => Some(names::report_beside(&output)),
         };
+        names::distinct(&output, html.as_deref(), flags.trace.as_deref())?;
         Ok(Self {
             far_pin: pin::far(&flags.pin, plan.pin),
             plan,
@@ -96,18 +109,18 @@ fn plan(flags: &RunFlags, transports: Vec<Kind>, far: &Far, notes: &mut Vec<Stri
         to,
         step: flags.step,
         sizes: flags.sizes.clone().map(sorted),
-        perturb: flags.perturb,
+        perturb: flags.perturb.unwrap_or(DEFAULT_PERTURB),
         trials: flags.trials,
         repeats: flags.repeats,
-        precision: flags.precision,
-        budget: flags.budget,
+        precision: flags.precision.unwrap_or(DEFAULT_PRECISION),
+        budget: flags.budget.unwrap_or(DEFAULT_BUDGET),
         response: flags.response.unwrap_or(1),
         burst: flags.burst.unwrap_or(DEFAULT_BURST),
         rate: flags.rate,
         check: flags.check,
-        align: flags.align,
-        offset: flags.offset,
-        cache: flags.cache.into(),
+        align: flags.align.unwrap_or(DEFAULT_ALIGN),
+        offset: flags.offset.unwrap_or_default(),
+        cache: cache(flags),
         pool: pool(flags, notes),
         reconnect: flags.reconnect,
         pin: pin::resolve(&flags.pin, far, notes)?,
@@ -132,9 +145,13 @@ fn range(flags: &RunFlags, transports: &[Kind], notes: &mut Vec<String>) -> (u64
     (flags.from, flags.to.unwrap_or(DEFAULT_TO))
 }
 
+fn cache(flags: &RunFlags) -> Cache {
+    flags.cache.map_or(Cache::Warm, Into::into)
+}
+
 /// Bytes of the cold pool: twice the last-level cache, so that a block is gone from it when its turn comes again.
 fn pool(flags: &RunFlags, notes: &mut Vec<String>) -> u64 {
-    if Cache::from(flags.cache) == Cache::Warm {
+    if cache(flags) == Cache::Warm {
         return 0;
     }
     let cache = host::cpu::last_level_cache(&host::Root::system()).unwrap_or_else(|| {
@@ -173,7 +190,8 @@ fn settings(flags: &RunFlags) -> Result<Settings> {
         mss,
         congestion: flags.congestion.clone(),
         family,
-        patience: flags.patience,
+        patience: flags.patience.unwrap_or(defaults.patience),
+        loss_timeout: flags.loss_timeout.unwrap_or(defaults.loss_timeout),
         theory: flags.theory.clone().unwrap_or(defaults.theory),
         fault: flags.fault.clone(),
         shape: flags.shape.clone(),
@@ -182,41 +200,9 @@ fn settings(flags: &RunFlags) -> Result<Settings> {
     })
 }
 
-/// `pipegauge-20260131T120000Z.run.jsonl` in the current directory; a number is added where that is taken.
-fn default_output(now: SystemTime) -> PathBuf {
-    let stamp: String =
-        humantime::format_rfc3339_seconds(now).to_string().chars().filter(|c| !matches!(c, '-' | ':')).collect();
-    let name = |n: u32| match n {
-        1 => PathBuf::from(format!("pipegauge-{stamp}.run.jsonl")),
-        n => PathBuf::from(format!("pipegauge-{stamp}-{n}.run.jsonl")),
-    };
-    (1..100).map(name).find(|p| !p.exists()).unwrap_or_else(|| name(100))
-}
-
-/// The report's name beside a run file: its own name, ending in .html.
-fn html_beside(run: &Path) -> PathBuf {
-    let name = run.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = [".run.jsonl", ".jsonl", ".run"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    run.with_file_name(format!("{stem}.html"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, UNIX_EPOCH};
-
-    #[test]
-    fn the_report_stands_beside_the_run_file() {
-        assert_eq!(html_beside(Path::new("/x/a.run.jsonl")), Path::new("/x/a.html"));
-        assert_eq!(html_beside(Path::new("b.jsonl")), Path::new("b.html"));
-        assert_eq!(html_beside(Path::new("c.out")), Path::new("c.out.html"));
-    }
-
-    #[test]
-    fn the_run_files_name_is_the_time_in_utc() {
-        let at = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-        assert_eq!(default_output(at), Path::new("pipegauge-20010909T014640Z.run.jsonl"));
-    }
 
     #[test]
     fn a_transport_is_named_once() {

@@ -80,6 +80,31 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_explains_every_command_and_flag() {
+        const GUIDE: &str = include_str!("../../../../GUIDE.md");
+        // A longer name that begins alike is another one.
+        let named = |word: &str| {
+            GUIDE
+                .match_indices(word)
+                .any(|(at, _)| !GUIDE[at + word.len()..].starts_with(|c: char| c == '-' || c.is_ascii_alphanumeric()))
+        };
+        let mut root = Cli::command();
+        root.build();
+        let mut missing = Vec::new();
+        for command in root.get_subcommands().filter(|c| !c.is_hide_set()) {
+            if command.get_name() == "help" {
+                continue;
+            }
+            let name = format!("pipegauge {}", command.get_name());
+            let long = command.get_arguments().filter_map(|a| Some(format!("--{}", a.get_long()?)));
+            missing.extend(
+                std::iter::once(name.clone()).chain(long).filter(|word| !named(word)).map(|w| format!("{name}: {w}")),
+            );
+        }
+        assert!(missing.is_empty(), "GUIDE.md does not name: {missing:#?}");
+    }
+
+    #[test]
     fn hidden_commands_stay_out_of_the_help() {
         let help = Cli::command().render_long_help().to_string();
         assert!(!help.contains("peer "), "{help}");

@@ -118,9 +118,9 @@ pub struct RunFlags {
     #[arg(long, value_name = "SIZE,...", value_parser = value::bytes, value_delimiter = ',',
           conflicts_with_all = ["from", "to"], help_heading = "Sizes")]
     pub sizes: Option<Vec<u64>>,
-    /// Also measure each size minus and plus this many bytes; 0 for none
-    #[arg(long, value_name = "BYTES", value_parser = value::bytes, default_value = "3", help_heading = "Sizes")]
-    pub perturb: u64,
+    /// Also measure each size of a schedule minus and plus this many bytes; 0 for none [default: 3]
+    #[arg(long, value_name = "BYTES", value_parser = value::bytes, help_heading = "Sizes")]
+    pub perturb: Option<u64>,
     /// How sizes are chosen
     #[arg(long, value_enum, default_value_t = ScheduleFlag::Adaptive, help_heading = "Sizes")]
     pub schedule: ScheduleFlag,
@@ -138,12 +138,12 @@ pub struct RunFlags {
     #[arg(long, value_name = "RATE", value_parser = value::per_second, help_heading = "Pattern")]
     pub rate: Option<f64>,
 
-    /// Settled when the 95% interval's half-width is this share of the median
-    #[arg(long, value_name = "SHARE", value_parser = value::share, default_value = "1%", help_heading = "Effort")]
-    pub precision: f64,
-    /// Time for each transport
-    #[arg(long, value_name = "TIME", value_parser = value::seconds, default_value = "12s", help_heading = "Effort")]
-    pub budget: f64,
+    /// Settled when the 95% interval's half-width is this share of the median [default: 1%]
+    #[arg(long, value_name = "SHARE", value_parser = value::share, help_heading = "Effort")]
+    pub precision: Option<f64>,
+    /// Time for each transport [default: 12s]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Effort")]
+    pub budget: Option<f64>,
     /// Trials of each point, instead of as many as the precision needs
     #[arg(long, value_name = "N", help_heading = "Effort")]
     pub trials: Option<u32>,
@@ -155,15 +155,14 @@ pub struct RunFlags {
     pub seed: u64,
 
     /// Alignment of buffers, a power of two [default: the page]
-    #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "4KiB", hide_default_value = true,
-          help_heading = "Memory")]
-    pub align: u64,
-    /// Bytes that near and far buffers start after the alignment
-    #[arg(long, value_name = "S,R", value_parser = value::offsets, default_value = "0,0", help_heading = "Memory")]
-    pub offset: (u64, u64),
-    /// Whether blocks come from memory that was just used
-    #[arg(long, value_enum, default_value_t = CacheFlag::Warm, help_heading = "Memory")]
-    pub cache: CacheFlag,
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Memory")]
+    pub align: Option<u64>,
+    /// Bytes that near and far buffers start after the alignment [default: 0,0]
+    #[arg(long, value_name = "S,R", value_parser = value::offsets, help_heading = "Memory")]
+    pub offset: Option<(u64, u64)>,
+    /// Whether blocks come from memory that was just used [default: warm]
+    #[arg(long, value_enum, help_heading = "Memory")]
+    pub cache: Option<CacheFlag>,
     /// Verify the contents of every block at each receive
     #[arg(long, help_heading = "Memory")]
     pub check: bool,
@@ -198,9 +197,12 @@ pub struct RunFlags {
     /// IPv6 only
     #[arg(short = '6', long, help_heading = "Path")]
     pub ipv6: bool,
-    /// Time without any progress after which a side gives up
-    #[arg(long, value_name = "TIME", value_parser = value::seconds, default_value = "10s", help_heading = "Path")]
-    pub patience: f64,
+    /// Time without any progress after which a side gives up [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Path")]
+    pub patience: Option<f64>,
+    /// Time without an answer after which a datagram counts as lost; more than the slowest round trip [default: 200ms]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Path")]
+    pub loss_timeout: Option<f64>,
 
     /// The far side: HOST:PORT of `pipegauge serve`, or ssh://user@host to start it there [default: a process here]
     #[arg(long, value_name = "PEER", help_heading = "Two hosts")]
@@ -208,9 +210,9 @@ pub struct RunFlags {
     /// What `serve` printed; - reads it from standard input, @FILE from a file [default: PIPEGAUGE_KEY]
     #[arg(long, value_name = "KEY", allow_hyphen_values = true, help_heading = "Two hosts")]
     pub key: Option<String>,
-    /// The command on the other host, for ssh
-    #[arg(long, value_name = "PROGRAM", default_value = "pipegauge", help_heading = "Two hosts")]
-    pub remote_program: String,
+    /// The command on the other host, for ssh [default: pipegauge]
+    #[arg(long, value_name = "PROGRAM", help_heading = "Two hosts")]
+    pub remote_program: Option<String>,
 
     /// The theoretical link: latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,
     /// block-noise=3%,loss=1%,seed=7

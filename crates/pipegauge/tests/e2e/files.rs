@@ -146,3 +146,71 @@ fn one_path_of_several_can_be_chosen() {
     assert_eq!(paths[0]["opened"]["transport"], "theory");
     assert_eq!(paths[0]["points"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn a_run_file_is_never_written_over_by_what_is_made_of_it() {
+    let dir = Scratch::new();
+    let file = dir.measure("a.run.jsonl", &["memcpy"]);
+    std::os::unix::fs::symlink(&file, dir.path("again.html")).unwrap();
+    let before = fs::read(&file).unwrap();
+    dir.run(&["export", "a.run.jsonl", "--format", "json", "-o", "./a.run.jsonl"]).refuses(&["a.run.jsonl", "itself"]);
+    dir.run(&["plot", "a.run.jsonl", "-o", "again.html"]).refuses(&["again.html", "itself"]);
+    assert!(fs::read(&file).unwrap() == before && dir.path("again.html").is_symlink());
+}
+
+#[test]
+fn warnings_of_other_paths_stay_with_them() {
+    let dir = Scratch::new();
+    let file = dir.measure("two.run.jsonl", &["memcpy", "theory"]);
+    let warning =
+        |path: &str, text: &str| format!("{{\"event\":\"warning\",\"code\":\"noisy\"{path},\"text\":\"{text}\"}}\n");
+    let text = fs::read_to_string(&file).unwrap();
+    let end = text.find("{\"event\":\"end\"").expect("a last line");
+    let more =
+        warning(",\"path\":0", "about memcpy") + &warning(",\"path\":1", "about theory") + &warning("", "about all");
+    fs::write(&file, format!("{}{more}{}", &text[..end], &text[end..])).unwrap();
+    for args in [
+        &["show", "two.run.jsonl"][..],
+        &["show", "two.run.jsonl", "--json"],
+        &["export", "two.run.jsonl", "--format", "json"],
+    ] {
+        let said = dir.run(&[args, &["--path", "theory"]].concat());
+        assert!(said.out.contains("about theory") && said.out.contains("about all"), "{args:?}: {said}");
+        assert!(!said.out.contains("about memcpy"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn escapes_in_a_run_file_do_not_reach_the_terminal() {
+    let dir = Scratch::new();
+    let file = dir.measure("a.run.jsonl", &["memcpy", "unix"]);
+    let mut lines: Vec<serde_json::Value> = fs::read_to_string(&file).unwrap().lines().map(json).collect();
+    let evil = "evil\u{1b}]52;c;aGk=\u{7}\u{1b}[2J\u{9b}31m";
+    for line in &mut lines {
+        match line["event"].as_str().unwrap() {
+            "run" => {
+                line["near"]["hostname"] = evil.into();
+                line["command"] = vec![evil].into();
+            }
+            "path" if line["far"].is_object() => {
+                line["far"]["hostname"] = format!("far {evil}").into();
+                line["near_effective"]["congestion"] = evil.into();
+                line["far_effective"]["addresses"] = evil.into();
+            }
+            "end" => line["error"] = evil.into(),
+            _ => {}
+        }
+    }
+    lines.insert(1, serde_json::json!({"event": "warning", "code": evil, "text": evil}));
+    let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
+    // Cut off, so that a note about it is told as well.
+    fs::write(&file, format!("{text}{{\"event\":\"{evil}")).unwrap();
+    for graph in ["signature", "throughput"] {
+        let said = dir.run(&["show", "a.run.jsonl", "--graph", graph]);
+        assert!(said.out.matches("evil").count() >= 6, "{said}");
+        for (what, text) in [("out", &said.out), ("err", &said.err)] {
+            let control = text.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(control, None, "{what}: {text:?}");
+        }
+    }
+}

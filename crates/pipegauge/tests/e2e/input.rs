@@ -1,7 +1,7 @@
 //! What a person can get wrong: each gets a message that says what was found and what to do, and exit code 2, before
 //! anything is measured.
 
-use super::support::{SHORT, Scratch};
+use super::support::{SHORT, SHORT_LOUD, Scratch};
 
 fn refused(args: &[&str], words: &[&str]) {
     let dir = Scratch::new();
@@ -62,6 +62,52 @@ fn flags_that_change_nothing_are_refused_not_passed_over() {
     refused(&["tcp", "--burst", "10"], &["--burst", "--pattern burst"]);
     refused(&["tcp", "--response", "10"], &["--response", "request"]);
     refused(&["tcp", "--schedule", "netpipe", "--step", "64"], &["netpipe", "--step"]);
+}
+
+#[test]
+fn flags_with_a_default_are_answered_too_where_nothing_listens() {
+    refused(&["tcp", "--schedule", "netpipe", "--budget", "20s"], &["--budget", "NetPIPE"]);
+    refused(&["tcp", "--schedule", "netpipe", "--precision", "5%"], &["--precision", "NetPIPE"]);
+    refused(&["tcp", "--sizes", "64", "--perturb", "3"], &["--perturb", "--sizes"]);
+    refused(&["tcp", "--step", "64", "--perturb", "3"], &["--perturb", "--step"]);
+    refused(&["memcpy", "--reconnect"], &["--reconnect", "tcp"]);
+    refused(&["theory", "memcpy", "--wait", "spin"], &["--wait", "tcp"]);
+    refused(&["memcpy", "--patience", "3s"], &["--patience", "tcp"]);
+    refused(&["theory", "--cache", "cold"], &["--cache", "memcpy"]);
+    refused(&["theory", "--align", "64"], &["--align", "memcpy"]);
+    refused(&["theory", "--offset", "0,64"], &["--offset", "memcpy"]);
+    refused(&["theory", "--check", "--pattern", "stream"], &["--check", "ping-pong"]);
+    refused(&["tcp", "--remote-program", "x"], &["--remote-program", "ssh://"]);
+    refused(&["tcp", "--loss-timeout", "1s"], &["--loss-timeout", "udp"]);
+    refused(&["udp", "--loss-timeout", "20s"], &["--loss-timeout", "--patience"]);
+}
+
+#[test]
+fn what_no_far_side_agrees_to_is_refused_before_a_file_is_made() {
+    refused(&["tcp", "--patience", "2h"], &["patience", "7200", "3600"]);
+    refused(&["unix", "--align", "2GiB"], &["alignment", "2 GiB", "1 GiB"]);
+    refused(&["tcp", "--rate", "10000M/s"], &["rate", "1000000000"]);
+    refused(&["tcp", "--sockbuf", "4GiB"], &["socket buffer", "4 GiB"]);
+    refused(&["tcp", "--congestion", "../x"], &["congestion control"]);
+    refused(&["udp", "--patience", "1s", "--loss-timeout", "10us"], &["loss time-out"]);
+}
+
+#[test]
+fn files_of_one_run_have_names_of_their_own() {
+    refused(&["memcpy", "-o", "a.jsonl", "--html", "./a.jsonl"], &["-o", "--html", "same file"]);
+    refused(&["tcp", "-o", "a.jsonl", "--trace", "a.jsonl"], &["-o", "--trace", "same file"]);
+    refused(&["tcp", "--html", "x", "--trace", "x"], &["--html", "--trace", "same file"]);
+}
+
+#[test]
+fn a_report_that_nobody_named_overwrites_nothing() {
+    let dir = Scratch::new();
+    std::fs::write(dir.path("notes.html"), "mine").unwrap();
+    let mut args = vec!["run", "memcpy", "-o", "notes.run.jsonl"];
+    args.extend(SHORT_LOUD);
+    let said = dir.run(&args);
+    assert!(said.measured() && said.out.contains("notes-2.html"), "{said}");
+    assert_eq!(std::fs::read_to_string(dir.path("notes.html")).unwrap(), "mine");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod input;
 mod measuring;
 mod output;
 mod processes;
+mod readers;
 mod signals;
 mod ssh;
 mod strangers;

@@ -137,6 +137,21 @@ fn a_shaped_path_is_as_slow_as_its_shape() {
 }
 
 #[test]
+fn a_path_slower_than_the_loss_time_out_is_measured_with_a_longer_one() {
+    let dir = Scratch::new();
+    let args = ["run", "udp", "--shape", "latency=250ms", "--loss-timeout", "5s", "--sizes", "64", "--pin", "none"];
+    let said =
+        dir.run(&[&args[..], &["--trials", "1", "--repeats", "2", "--no-html", "--json", "--budget", "60s"]].concat());
+    assert!(said.measured(), "{said}");
+    let points = points(&json(&said.out), "udp");
+    assert_eq!(points.len(), 1, "{said}");
+    for point in points {
+        assert_eq!(point["loss"].as_f64(), Some(0.0), "{point}");
+        assert!(point["min"].as_f64().unwrap() >= 0.125, "{point}");
+    }
+}
+
+#[test]
 fn a_trace_has_a_line_for_every_operation() {
     let dir = Scratch::new();
     result(&dir, &["unix", "--trace", "x.trace"]);

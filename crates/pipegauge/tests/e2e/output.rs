@@ -111,6 +111,32 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
+fn a_command_line_that_cannot_be_read_is_answered_in_json_too() {
+    let dir = Scratch::new();
+    for (args, words) in [
+        (&["run", "tcp", "--to", "64K", "--json"][..], &["64K", "KiB"][..]),
+        (&["--json", "run"], &["TRANSPORT"]),
+        (&["run", "tcp", "--fats", "--json"], &["--fats"]),
+        (&["--json"], &["no command"]),
+    ] {
+        let said = dir.run(args);
+        assert_eq!(said.code(), 2, "{said}");
+        let doc = json(&said.out);
+        assert_eq!(doc["schema"], "pipegauge-error/1", "{said}");
+        let error = doc["error"].as_str().unwrap();
+        assert!(words.iter().all(|w| error.contains(w)) && !error.contains("Usage"), "{error}");
+        assert!(!said.err.is_empty(), "people read standard error: {said}");
+    }
+    // A line reader must be able to read what serve says, to the last.
+    for args in [&["serve", "--bind", "192.0.2.1", "--json"][..], &["--json", "serve", "--max-block", "64K"]] {
+        let said = dir.run(args);
+        assert_eq!((said.code(), said.out.lines().count()), (2, 1), "{said}");
+        assert_eq!(json(&said.out)["schema"], "pipegauge-error/1", "{said}");
+    }
+    assert!(dir.run(&["run", "tcp", "--to", "64K"]).out.is_empty());
+}
+
+#[test]
 fn no_colour_where_nobody_sees_it_or_somebody_asked_against_it() {
     let dir = Scratch::new();
     dir.measure("x.run.jsonl", &["memcpy"]);

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -105,9 +105,10 @@ impl Said {
         self.status.code().unwrap_or(-1)
     }
 
-    /// Measured: 0, or 1 where it is less sure than asked.
+    /// All that was asked for was measured. (What is less sure than asked carries a warning; only what broke or was
+    /// interrupted exits with 1.)
     pub fn measured(&self) -> bool {
-        matches!(self.code(), 0 | 1)
+        self.code() == 0
     }
 
     /// Fails unless the exit code is 2 and standard error has every one of `words`.
@@ -142,10 +143,13 @@ pub struct Running {
 impl Running {
     /// Starts `command` with its outputs read all along, so that it never waits for a reader.
     pub fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starting the command");
+        Self::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starting the command"))
+    }
+
+    /// A process whose outputs are what the test chose; those that are pipes of this process are read all along.
+    pub fn of(mut child: Child) -> Self {
         let (tell, lines) = channel();
-        let stdout = child.stdout.take().expect("a pipe");
-        let out = std::thread::spawn(move || {
+        let read_out = move |stdout: ChildStdout| {
             let mut all = String::new();
             let mut reader = BufReader::new(stdout);
             let mut line = Vec::new();
@@ -156,14 +160,15 @@ impl Running {
                 line.clear();
             }
             all
-        });
-        let mut stderr = child.stderr.take().expect("a pipe");
-        let err = std::thread::spawn(move || {
+        };
+        let out = child.stdout.take().map(|stdout| std::thread::spawn(move || read_out(stdout)));
+        let read_err = |mut stderr: ChildStderr| {
             let mut all = Vec::new();
             let _ = stderr.read_to_end(&mut all);
             String::from_utf8_lossy(&all).into_owned()
-        });
-        Self { child, out: Some(out), err: Some(err), lines }
+        };
+        let err = child.stderr.take().map(|stderr| std::thread::spawn(move || read_err(stderr)));
+        Self { child, out, err, lines }
     }
 
     pub fn pid(&self) -> u32 {

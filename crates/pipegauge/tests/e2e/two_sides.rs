@@ -102,7 +102,23 @@ fn keep_serves_one_measurement_after_another() {
     }
     serve.running.signal(Signal::TERM);
     let said = serve.running.end();
-    assert!(!said.err.contains("panicked"), "{said}");
+    assert_eq!(said.code(), 0, "a stop is the one way to end it: {said}");
+    said.complains(&["said goodbye"]);
+}
+
+#[test]
+fn a_stop_that_breaks_a_measurement_off_falls_short() {
+    let dir = Scratch::new();
+    let serve = Serve::start(&dir, &["--keep"]);
+    let mut run = Running::start(serve.near(&dir, &[&["tcp", "-o", "x.run.jsonl"][..], &LONG].concat()));
+    trial_in(&mut run, &dir.path("x.run.jsonl"));
+    serve.running.signal(Signal::INT);
+    let served = serve.running.end();
+    assert_eq!(served.code(), 1, "{served}");
+    served.complains(&["broken off"]);
+    let near = run.end();
+    assert_eq!(near.code(), 1, "{near}");
+    near.complains(&["far side", "asked to stop"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use host::Environment;
+use host::{CpuWatch, Environment};
 use measure::{SessionError, TrialSpec};
 use transport::{Capabilities, Family, Kind, LinkError, Patience, Settings};
 
@@ -30,7 +30,8 @@ pub(crate) fn attend<W: Work>(
     let until = Instant::now() + terms.limits.time();
     let rules = Rules { stop: Arc::clone(stop), grace: 0, until: Some(until), last_resort: terms.last_resort };
     let watch = Watch::over(channel.socket(), rules)?;
-    let mut attendant = Attendant { channel, keys, terms, work, watch, until, open: None, last: 0 };
+    let mut attendant =
+        Attendant { channel, keys, terms, work, watch, until, open: None, cpu: None, foreign: None, last: 0 };
     let outcome = attendant.run();
     attendant.work.close();
     attendant.farewell(&outcome);
@@ -46,6 +47,10 @@ struct Attendant<'a, W> {
     until: Instant,
     /// The open data connection's number and what its transport can do.
     open: Option<(u64, Capabilities)>,
+    /// The CPU that this side keeps to.
+    cpu: Option<u32>,
+    /// What others take of it, since the path was opened.
+    foreign: Option<CpuWatch>,
     /// Number of the last connection: a number is never used twice, so a proof never is.
     last: u64,
 }
@@ -65,6 +70,10 @@ impl<W: Work> Attendant<'_, W> {
                     if self.open.as_ref().is_some_and(|(number, _)| *number == connection) {
                         self.close();
                     }
+                }
+                Ask::Foreign => {
+                    let share = self.foreign.as_mut().and_then(CpuWatch::foreign_share);
+                    self.channel.send(&Answer::Foreign { share })?;
                 }
                 // Came after what it was to break off had ended.
                 Ask::Cancel => {}
@@ -108,6 +117,7 @@ impl<W: Work> Attendant<'_, W> {
             let text = format!("can't run on CPU {cpu}: {e}; choose CPUs from {allowed:?} with --pin");
             return self.channel.send(&Answer::Refused { text });
         }
+        self.cpu = cpu;
         self.channel.send(&Answer::Hello { environment, pinned: cpu })
     }
 
@@ -136,6 +146,7 @@ impl<W: Work> Attendant<'_, W> {
         self.watch.disarm();
         match accepted {
             Ok(effective) => {
+                self.foreign = self.cpu.map(|cpu| CpuWatch::new(&[cpu], &[std::process::id()]));
                 self.open = Some((connection, capabilities));
                 self.channel.send(&Answer::Opened { effective })
             }

@@ -163,6 +163,7 @@ fn stopped<W>(
     heard: &Receiver<Seen>,
     enough: &mut dyn FnMut(Seen) -> bool,
 ) -> Result<(), MeetError> {
+    let measuring = shared.house.gate.measuring();
     let deadline = Instant::now() + Duration::from_secs(3);
     while shared.house.gate.measuring() {
         match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -173,7 +174,7 @@ fn stopped<W>(
     while let Ok(seen) = heard.try_recv() {
         enough(seen);
     }
-    Err(MeetError::Interrupted)
+    Err(if measuring { MeetError::BrokenOff } else { MeetError::Interrupted })
 }
 
 /// Whether one more stranger may come in; pushes the oldest out if it must and may.

@@ -63,7 +63,8 @@ pub enum ServeEvent {
 const TOLD: u32 = 5;
 
 /// Serves as `options` say and tells what happens. Without `keep` it returns with the first measurement's end (an error if
-/// that was not an orderly one); with `keep` only `stop` ends it, as [`MeetError::Interrupted`].
+/// that was not an orderly one); with `keep` only `stop` ends it, and that is no error unless a measurement was in progress
+/// ([`MeetError::BrokenOff`]). Without `keep`, a stop before the measurement is [`MeetError::Interrupted`].
 pub fn serve(
     options: &ServeOptions,
     stop: Arc<AtomicBool>,
@@ -88,7 +89,7 @@ pub(crate) fn serve_with<W: Work + 'static>(
     announce(ServeEvent::Listening { addr, key });
     let mut only = Ok(());
     let (mut second, mut told) = (Instant::now(), 0);
-    house::run(House { listener, identity, gate, terms, work, stop }, None, &mut |seen| match seen {
+    let ended = house::run(House { listener, identity, gate, terms, work, stop }, None, &mut |seen| match seen {
         Seen::Met(peer) => {
             announce(ServeEvent::Met { peer });
             false
@@ -112,8 +113,13 @@ pub(crate) fn serve_with<W: Work + 'static>(
             only = outcome;
             !options.keep
         }
-    })?;
-    only
+    });
+    match ended {
+        // A stop is the one way to end this, and nothing was lost by it.
+        Err(MeetError::Interrupted) if options.keep => Ok(()),
+        Err(e) => Err(e),
+        Ok(()) => only,
+    }
 }
 
 /// Why somebody was turned away, as the one who serves sees it: the errors themselves speak to the near side.

@@ -149,6 +149,15 @@ impl Control {
         }
     }
 
+    /// What others took of the far side's CPU, as a share of it, since the path was opened or this was asked last.
+    pub(crate) fn foreign(&mut self) -> Result<Option<f64>, MeetError> {
+        self.ask(&Ask::Foreign)?;
+        match self.answer("asking what others took of the far side's CPU", SLACK)? {
+            Answer::Foreign { share } => Ok(share.filter(|s| s.is_finite() && *s >= 0.0)),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
     /// After a failure of this side's data connection, which must be closed by now: breaks off the far side's half and
     /// hears what it has to say.
     pub(crate) fn last_words(&mut self) -> Words {
@@ -224,6 +233,7 @@ impl Control {
             Answer::Opened { .. } => "opened",
             Answer::Ready => "ready",
             Answer::Done { .. } => "done",
+            Answer::Foreign { .. } => "foreign",
             Answer::Failed { .. } => "failed",
             Answer::Refused { .. } => "refused",
         };

@@ -248,7 +248,18 @@ impl Session for RemoteSession {
     }
 
     fn foreign_cpu(&mut self) -> Option<f64> {
-        self.cpu.as_mut()?.foreign_share()
+        let near = self.cpu.as_mut()?.foreign_share()?;
+        // A far process of this host is watched from here, with its CPU.
+        let Some(meeting) = self.meeting.as_ref().filter(|_| matches!(self.reach, Reach::Shared(_))) else {
+            return Some(near);
+        };
+        let far = meeting.borrow_mut().control.foreign().ok()?;
+        match (far, self.environment.as_ref().and_then(|e| e.pinned)) {
+            (Some(far), _) => Some(near + far),
+            // It keeps to no CPU: the near one is all that was pinned.
+            (None, None) => Some(near),
+            (None, Some(_)) => None,
+        }
     }
 }
 

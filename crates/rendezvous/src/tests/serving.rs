@@ -23,7 +23,9 @@ fn with_keep_the_same_key_serves_again() {
         measure_once(&mut served.meet().unwrap());
         served.ended();
     }
-    assert!(matches!(served.stop(), Err(MeetError::Interrupted)));
+    served.stop().expect("stopping between measurements loses nothing");
+    let mut once = Served::once();
+    assert!(matches!(once.stop(), Err(MeetError::Interrupted)), "the one measurement never came");
 }
 
 #[test]
@@ -112,14 +114,14 @@ fn a_far_side_asked_to_stop_says_so() {
     control.hello(FarPin::None, false).unwrap();
     open(&mut control);
     control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
-    assert!(matches!(served.stop(), Err(MeetError::Interrupted)));
+    assert!(matches!(served.stop(), Err(MeetError::BrokenOff)));
     let e = control.done(Duration::ZERO, Duration::ZERO).unwrap_err();
     assert!(e.to_string().contains("asked to stop"), "{e}");
     // And while nothing is going on.
     let mut served = Served::keeping();
     let mut control = served.meet().unwrap();
     control.hello(FarPin::None, false).unwrap();
-    assert!(matches!(served.stop(), Err(MeetError::Interrupted)));
+    assert!(matches!(served.stop(), Err(MeetError::BrokenOff)));
     assert!(control.hello(FarPin::None, false).is_err());
 }
 
@@ -171,6 +173,27 @@ fn closing_an_older_connection_leaves_the_newer_one() {
     assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
     control.close(second);
     assert!(matches!(trial(&mut control, ANSWER), Err(MeetError::Refused(_))));
+}
+
+#[test]
+fn the_far_side_tells_what_others_took_of_its_cpu() {
+    let served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    let Some(cpu) = host::allowed_cpus().first().copied() else { return println!("skipped: no CPU is named here") };
+    control.hello(FarPin::Cpu(cpu), false).unwrap();
+    open(&mut control);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
+    // A share needs some ticks of the system's clock to pass; how many is not what is tested.
+    let began = Instant::now();
+    let share = loop {
+        if let Some(share) = control.foreign().unwrap() {
+            break share;
+        }
+        assert!(began.elapsed() < LONG, "a pinned side can tell");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(share >= 0.0);
+    assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17, "the conversation is still in step");
 }
 
 #[test]

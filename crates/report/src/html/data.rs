@@ -42,10 +42,14 @@ struct Columns {
     repeat_high: Column,
     min: Column,
     throughput: Column,
+    sender: Column,
     p50: Column,
+    p90: Column,
     p99: Column,
     p999: Column,
+    max: Column,
     loss: Column,
+    reordering: Column,
     blocks: Vec<u32>,
     why: Vec<&'static str>,
     warned: Vec<u8>,
@@ -91,10 +95,14 @@ fn columns(run: &RunFile, path: &PathRun) -> Columns {
         c.repeat_high.push(short(f.repeat_high));
         c.min.push(short(f.min));
         c.throughput.push(short(f.throughput));
+        c.sender.push(f.sender_throughput.and_then(short));
         c.p50.push(percentile(|p| p.p50));
+        c.p90.push(percentile(|p| p.p90));
         c.p99.push(percentile(|p| p.p99));
         c.p999.push(percentile(|p| p.p999));
+        c.max.push(percentile(|p| p.max));
         c.loss.push(short(f.loss));
+        c.reordering.push(short(f.reordering));
         c.blocks.push(f.blocks);
         c.why.push(words::why_label(point.why));
         c.warned.push(u8::from(warned.contains(&point.size)));

@@ -1,5 +1,7 @@
 //! Rows of cells as aligned text.
 
+use crate::words;
+
 /// Side on which a column's cells are flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flush {
@@ -23,9 +25,10 @@ impl Grid {
         Self { columns: head.iter().map(|(_, flush)| *flush).collect(), rows }
     }
 
-    /// Adds a row; cells that are missing are empty.
+    /// Adds a row; cells that are missing are empty. Cells may hold what another host said of itself: escapes for
+    /// terminals are taken out.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(cells.into_iter().map(|cell| words::plain(&cell)).collect());
     }
 
     /// The table as text, two spaces between columns, no space at line ends. Columns whose cells are all empty are left

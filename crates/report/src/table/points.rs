@@ -23,10 +23,14 @@ pub fn points(run: &RunFile, path: usize) -> String {
         ("a repeat run", Left),
         ("min", Right),
         ("throughput", Right),
+        ("sender", Right),
         ("p50", Right),
+        ("p90", Right),
         ("p99", Right),
         ("p99.9", Right),
+        ("max", Right),
         ("lost", Right),
+        ("reordered", Right),
         ("blocks", Right),
         ("ended", Left),
         ("", Left),
@@ -45,10 +49,14 @@ pub fn points(run: &RunFile, path: usize) -> String {
             range(f.repeat_low, f.repeat_high, f.median),
             time(f.min),
             if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
+            f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
             percentile(|p| p.p50),
+            percentile(|p| p.p90),
             percentile(|p| p.p99),
             percentile(|p| p.p999),
-            if f.loss > 0.0 { Share(f.loss).to_string() } else { String::new() },
+            percentile(|p| p.max),
+            share(f.loss),
+            share(f.reordering),
             f.blocks.to_string(),
             words::why_label(point.why).to_owned(),
             if warned { "!".to_owned() } else { String::new() },
@@ -59,6 +67,10 @@ pub fn points(run: &RunFile, path: usize) -> String {
         text.push_str("! the point has a warning\n");
     }
     text
+}
+
+fn share(of: f64) -> String {
+    if of > 0.0 { Share(of).to_string() } else { String::new() }
 }
 
 fn time(seconds: f64) -> String {

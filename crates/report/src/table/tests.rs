@@ -36,6 +36,18 @@ fn the_points_table_tells_every_figure() {
 }
 
 #[test]
+fn what_a_stream_and_datagrams_tell_has_columns_of_its_own() {
+    let mut run = small();
+    assert!(!points(&run, 3).contains("sender") && !points(&run, 3).contains("reordered"));
+    let f = &mut run.paths[3].points[2].figures;
+    (f.sender_throughput, f.loss, f.reordering) = (Some(12.3e9), 0.02, 0.015);
+    let text = points(&run, 3);
+    for part in ["sender", "12.3 Gbit/s", "lost", "2.0%", "reordered", "1.5%", "p90", "max"] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+}
+
+#[test]
 fn figures_that_are_missing_are_dashes() {
     let mut run = small();
     let f = &mut run.paths[3].points[0].figures;

@@ -48,7 +48,7 @@ fn paragraph(text: &str, out: &mut String) {
             out.push(' ');
             column += 1;
         }
-        out.push_str(word);
+        out.push_str(&words::plain(word));
         column += length;
     }
     if column > 0 {

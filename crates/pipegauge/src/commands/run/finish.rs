@@ -39,7 +39,7 @@ pub fn finish(
     };
     let html = config.html.as_deref().filter(|file| page(file, &run));
     let html_failed = config.html.is_some() && html.is_none();
-    let exit = if error.is_some() || outcome.short() || html_failed { Exit::Short } else { Exit::Ok };
+    let exit = if error.is_some() || html_failed { Exit::Short } else { Exit::Ok };
     if let Some(e) = &error {
         out::tell(&format!("pipegauge: {e}; what was measured until then is shown"));
     }
@@ -47,13 +47,12 @@ pub fn finish(
     if !warnings.is_empty() {
         out::tell(warnings.trim_end());
     }
-    if json {
-        out::json(&RunDocument::new(&config.output, html, exit.code(), error, Results::of(&run)))?;
+    let printed = if json {
+        out::json(&RunDocument::new(&config.output, html, exit.code(), error, Results::of(&run)))
     } else {
-        out::text(&picture(&run))?;
-        out::text(&places(&config.output, html))?;
-    }
-    Ok(exit)
+        out::text(&format!("{}{}", picture(&run), places(&config.output, html))).map_err(Into::into)
+    };
+    crate::exit::printed(printed, exit)
 }
 
 /// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.

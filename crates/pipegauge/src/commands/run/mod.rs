@@ -22,7 +22,7 @@ use listen::Listeners;
 /// Measures what was asked for.
 pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
     let started = SystemTime::now();
-    let command: Vec<String> = std::env::args().collect();
+    let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let config = RunConfig::resolve(flags, &command, started)?;
     let stop = signals::stop_flag()?;
     // Pinning narrows the CPUs that this process sees: the environment is read first.

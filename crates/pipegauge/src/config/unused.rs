@@ -1,0 +1,69 @@
+//! Flags that would change nothing in this run: each is a mistake, not a wish, and is answered instead of passed over.
+
+use anyhow::{Result, bail};
+use measure::Pattern;
+use measure::event::{Plan, Schedule};
+use rendezvous::Far;
+use transport::Kind;
+
+use crate::flags::RunFlags;
+
+/// Says the first flag that was typed and that nothing of this run listens to.
+pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    transports(plan, flags)?;
+    if plan.schedule == Schedule::Netpipe {
+        for (flag, given) in [("--budget", flags.budget.is_some()), ("--precision", flags.precision.is_some())] {
+            if given {
+                bail!(
+                    "{flag} changes nothing here: NetPIPE's schedule has no stop rule but its own (a block that takes a \
+                     second is the last); leave it out, and bound the run with --to and --trials"
+                );
+            }
+        }
+    }
+    if flags.perturb.is_some_and(|p| p > 0) && (plan.sizes.is_some() || plan.step.is_some()) {
+        bail!(
+            "--perturb changes nothing here: it adds sizes to a schedule's own, and --sizes and --step name them all"
+        );
+    }
+    let modelled = plan.transports.iter().all(|k| *k == Kind::Theory);
+    if plan.check && modelled && plan.pattern != Pattern::PingPong {
+        bail!("--check changes nothing here: the theoretical far side makes up its answers, but for ping-pong");
+    }
+    if flags.remote_program.is_some() && !matches!(far, Far::Ssh { .. }) {
+        bail!("--remote-program is what ssh runs on the other host: it belongs to --peer ssh://user@host");
+    }
+    Ok(())
+}
+
+/// Flags that only some transports listen to.
+fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
+    let two_ended: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended).collect();
+    let real: Vec<Kind> = Kind::ALL.into_iter().filter(|k| !k.capabilities().virtual_time).collect();
+    let given = [
+        ("--reconnect", flags.reconnect, &two_ended[..]),
+        ("--wait", flags.wait.is_some(), &two_ended[..]),
+        ("--patience", flags.patience.is_some(), &two_ended[..]),
+        ("--loss-timeout", flags.loss_timeout.is_some(), &[Kind::Udp, Kind::Theory][..]),
+        ("--cache", flags.cache.is_some(), &real[..]),
+        ("--align", flags.align.is_some(), &real[..]),
+        ("--offset", flags.offset.is_some(), &real[..]),
+    ];
+    for (flag, set, kinds) in given {
+        if set && !plan.transports.iter().any(|k| kinds.contains(k)) {
+            let those: Vec<&str> = kinds.iter().map(|k| k.name()).collect();
+            bail!(
+                "{flag} changes nothing here: it is for {}; leave it out, or name such a transport",
+                those.join(", ")
+            );
+        }
+    }
+    if plan.settings.loss_timeout > plan.settings.patience {
+        bail!(
+            "--loss-timeout {} s is longer than --patience {} s, after which a side gives up: raise that above it",
+            plan.settings.loss_timeout,
+            plan.settings.patience
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# install.sh PROGRAM PREFIX: puts the built command below PREFIX, with manual pages and completions that it prints itself.
+set -euo pipefail
+program=$1 prefix=$2
+man=$prefix/share/man/man1
+
+install -D -m 755 "$program" "$prefix/bin/pipegauge"
+# put FILE COMMAND...: what COMMAND prints becomes FILE, whole or not at all.
+put() {
+  local file=$1
+  shift
+  mkdir -p "$(dirname "$file")"
+  "$program" "$@" >"$file.part" || { rm -f "$file.part"; exit 1; }
+  mv "$file.part" "$file"
+  chmod 644 "$file"
+}
+put "$man/pipegauge.1" man
+for command in run list show plot export import serve doctor man completions schema; do
+  put "$man/pipegauge-$command.1" man "$command"
+done
+put "$prefix/share/bash-completion/completions/pipegauge" completions bash
+put "$prefix/share/zsh/site-functions/_pipegauge" completions zsh
+put "$prefix/share/fish/vendor_completions.d/pipegauge.fish" completions fish
+echo "installed: $prefix/bin/pipegauge"
+case ":$PATH:" in *":$prefix/bin:"*) ;; *) echo "note: $prefix/bin is not on your PATH" ;; esac

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# test-install.sh PROGRAM: `make install` puts a working command, its pages and completions where it was told to.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+there=$(mktemp -d)
+trap 'rm -rf "$there"' EXIT
+good=0 bad=0
+ok() { local what=$1; shift; if "$@" >/dev/null 2>&1; then good=$((good + 1)); else bad=$((bad + 1)); echo "failed: $what"; fi; }
+
+ok "make install" make --no-print-directory install PREFIX="$there/usr" PROGRAM="$1"
+ok "the command runs" "$there/usr/bin/pipegauge" --version
+PATH="$there/usr/bin:$PATH" ok "it is found by its name" bash -c 'pipegauge list'
+for command in $("$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | grep -vx help); do
+  ok "a page of $command" grep -q "^.TH pipegauge-$command" "$there/usr/share/man/man1/pipegauge-$command.1"
+done
+ok "a page of the command" grep -q '^.TH pipegauge ' "$there/usr/share/man/man1/pipegauge.1"
+ok "completions of bash" grep -q -- --precision "$there/usr/share/bash-completion/completions/pipegauge"
+ok "completions of zsh" grep -q -- --precision "$there/usr/share/zsh/site-functions/_pipegauge"
+ok "completions of fish" grep -q precision "$there/usr/share/fish/vendor_completions.d/pipegauge.fish"
+ok "nothing half written" test -z "$(find "$there" -name '*.part')"
+
+echo "test result: install. $good passed; $bad failed; 0 ignored"
+[ "$bad" -eq 0 ]
