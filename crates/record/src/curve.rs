@@ -1,7 +1,7 @@
 //! What `model` needs of a path.
 
 use measure::figures;
-use model::{CurvePoint, Summary};
+use model::{CurvePoint, Fits, Summary};
 
 use crate::RunFile;
 
@@ -30,6 +30,11 @@ impl RunFile {
     /// run's own seed drives the bootstrap, so the same file always gives the same intervals.
     pub fn summary(&self, path: usize) -> Option<Summary> {
         Summary::of(&self.curve(path), self.run.plan.seed)
+    }
+
+    /// The models fitted to the path at this index; none where it has no point.
+    pub fn fits(&self, path: usize) -> Option<Fits> {
+        Fits::of(&self.curve(path), self.run.plan.seed)
     }
 }
 

@@ -13,9 +13,11 @@
 //! | [`table`] | aligned text tables: summary, points, paths, warnings |
 //! | [`svg`] | paper-quality SVG, written by hand |
 //! | [`png`] | the same picture as pixels, with an embedded font |
+//! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`html`] | one self-contained page; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
 
+pub mod compare;
 pub mod curve;
 pub mod figure;
 pub mod html;

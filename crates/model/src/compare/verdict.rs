@@ -7,6 +7,8 @@ use super::Compared;
 
 /// Sizes in a row that must agree before a stretch of its own is made of them; fewer belong to what lies around them.
 const AGREE: usize = 3;
+/// Nor is a stretch narrower than this ratio of sizes: a size and its perturbed neighbours are one place of the curve.
+const SPAN: f64 = 1.25;
 
 /// A stretch of sizes with one verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,11 +43,11 @@ pub(super) fn stretches(sizes: &[Compared]) -> Vec<Stretch> {
     }
     // The shortest stretch first gives way to the longer of its neighbours.
     while runs.len() > 1 {
-        let Some(i) =
-            (0..runs.len()).min_by_key(|i| runs[*i].2 - runs[*i].1).filter(|i| runs[*i].2 - runs[*i].1 < AGREE)
-        else {
-            break;
+        let short = |i: &usize| {
+            let (_, start, end) = runs[*i];
+            end - start < AGREE || (sizes[end - 1].size as f64) < SPAN * sizes[start].size as f64
         };
+        let Some(i) = (0..runs.len()).filter(short).min_by_key(|i| runs[*i].2 - runs[*i].1) else { break };
         let length = |j: usize| runs.get(j).map_or(0, |r| r.2 - r.1);
         let left = if i == 0 { 0 } else { length(i - 1) };
         let into = if i == 0 || length(i + 1) > left { i + 1 } else { i - 1 };

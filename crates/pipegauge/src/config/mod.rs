@@ -4,6 +4,7 @@
 mod check;
 mod command_line;
 mod far;
+pub mod gate;
 pub mod names;
 mod pin;
 mod unused;

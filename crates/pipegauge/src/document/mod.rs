@@ -5,10 +5,12 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
+//! | [`compare`] | `compare` |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
 
+mod compare;
 mod files;
 mod here;
 mod results;
@@ -18,13 +20,27 @@ use std::path::Path;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 
+pub use compare::CompareDocument;
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
 pub use results::{Results, RunDocument, ShowDocument};
 
 /// Names of the documents.
-pub const NAMES: [&str; 12] =
-    ["run", "list", "show", "plot", "export", "import", "serve", "doctor", "man", "completions", "schema", "error"];
+pub const NAMES: [&str; 13] = [
+    "run",
+    "list",
+    "show",
+    "plot",
+    "compare",
+    "export",
+    "import",
+    "serve",
+    "doctor",
+    "man",
+    "completions",
+    "schema",
+    "error",
+];
 
 /// The schema of the document of this name.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -33,6 +49,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "list" => schema_for!(ListDocument),
         "show" => schema_for!(ShowDocument),
         "plot" => schema_for!(PlotDocument),
+        "compare" => schema_for!(CompareDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

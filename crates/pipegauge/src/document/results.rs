@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
-use model::Summary;
+use model::{Fits, Summary};
 use record::RunFile;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +35,9 @@ struct PathResults {
     /// Latency, small-message time per byte, maximum throughput, half-power size; none where there are too few points.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<Summary>,
+    /// Fitted models: latency lines, bandwidth curve, saturation point; none where there is no point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fits: Option<Fits>,
     /// Points, ascending by size.
     points: Vec<PointResults>,
 }
@@ -60,6 +63,7 @@ impl Results {
         let paths = run.paths.iter().enumerate().map(|(n, path)| PathResults {
             opened: path.opened.clone(),
             summary: run.summary(n),
+            fits: run.fits(n),
             points: path
                 .points
                 .iter()

@@ -1,10 +1,12 @@
 //! What a person can type. These are raw flags, as typed; `config` turns them into something checked. The man page and the
 //! shell completions come from the same definitions.
 
+mod compare;
 mod run;
 mod value;
 mod view;
 
+pub use compare::CompareFlags;
 pub use run::RunFlags;
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
@@ -47,6 +49,8 @@ pub enum Command {
     Show(ShowFlags),
     /// Draw one or more run files as SVG, PNG or a one-file HTML report
     Plot(PlotFlags),
+    /// Compare runs: do they differ, where, and by how much?
+    Compare(CompareFlags),
     /// Write a run file in another format
     Export(ExportFlags),
     /// Read a NetPIPE np.out (3.7 or 5.x) into a run file

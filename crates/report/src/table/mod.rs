@@ -1,14 +1,17 @@
-//! Aligned text tables of a run: summary, points, paths, warnings.
+//! Aligned text tables of a run: summary, fitted models, points, paths, warnings.
 
+mod fits;
 mod grid;
 mod points;
 mod summary;
 mod warnings;
 
+pub use fits::fits;
 pub use points::points;
 pub use summary::{paths, summary};
 pub use warnings::warnings;
 
+pub(crate) use grid::{Flush, Grid};
 pub(crate) use summary::effective;
 pub(crate) use warnings::subject;
 

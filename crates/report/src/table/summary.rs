@@ -62,7 +62,7 @@ pub fn summary(run: &RunFile) -> String {
 const NO_INTERVAL: f64 = 100.0;
 
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
-fn estimate(e: Estimate, kind: Kind) -> String {
+pub(super) fn estimate(e: Estimate, kind: Kind) -> String {
     if e.high.is_infinite() || (e.high > 0.0 && e.high > NO_INTERVAL * e.value.abs()) {
         return format!("{}\n(no interval)", units::format::significant(e.value, kind));
     }

@@ -1,0 +1,165 @@
+//! `pipegauge compare`.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow, bail};
+use measure::event::TimeKind;
+use model::{Comparison, CurvePoint, Side};
+use record::{PathRun, RunFile};
+use report::compare::{Named, junit, markdown, table, verdict};
+
+use super::files;
+use crate::config::gate::Gate;
+use crate::document::CompareDocument;
+use crate::exit::Exit;
+use crate::flags::CompareFlags;
+use crate::out;
+
+/// Repeats of one thing.
+struct Repeats {
+    name: String,
+    runs: Vec<RunFile>,
+}
+
+/// Compares runs, size by size and in words.
+pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
+    let gates: Vec<Gate> = flags.fail_if.iter().map(|g| Gate::parse(g)).collect::<Result<_>>()?;
+    let sides: Vec<Repeats> = flags.sides.iter().map(|s| read(s)).collect::<Result<_>>()?;
+    let mut all = Vec::new();
+    match &sides[..] {
+        [one] => within(one, flags, &mut all)?,
+        [first, others @ ..] => {
+            for other in others {
+                between(first, other, flags.path.as_deref(), &mut all)?;
+            }
+        }
+        [] => bail!("nothing to compare: name at least one run file"),
+    }
+    for named in &mut all {
+        named.gates = gates.iter().map(|g| g.hold(&named.comparison)).collect::<Result<_>>()?;
+    }
+    let failed = all.iter().flat_map(|n| &n.gates).any(|g| g.failed);
+    let exit = if failed { Exit::Short } else { Exit::Ok };
+    if let Some(file) = &flags.markdown {
+        files::write(file, markdown(&all).as_bytes())?;
+    }
+    if let Some(file) = &flags.junit {
+        files::write(file, junit(&all).as_bytes())?;
+    }
+    if json {
+        out::json(&CompareDocument::new(&all, exit.code()))?;
+    } else {
+        out::text(&all.iter().map(section).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(exit)
+}
+
+/// The run files of one side: names joined by commas (a file whose own name holds a comma is taken as it is).
+fn read(side: &str) -> Result<Repeats> {
+    let whole = Path::new(side).exists();
+    let names: Vec<&str> = if whole { vec![side] } else { side.split(',').filter(|n| !n.is_empty()).collect() };
+    let runs = names.iter().map(|n| files::read(Path::new(n))).collect::<Result<Vec<_>>>()?;
+    let name = names.first().map_or(side, |n| n.strip_suffix(".run.jsonl").unwrap_or(n));
+    let more = if runs.len() > 1 { format!(" and {} more", runs.len() - 1) } else { String::new() };
+    Ok(Repeats { name: format!("{name}{more}"), runs })
+}
+
+/// The paths of one run against its first.
+fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<()> {
+    if flags.path.is_some() {
+        bail!("--path names one path of each run: give a second run to compare it with");
+    }
+    let count = side.runs.first().map_or(0, |r| r.paths.len());
+    if count < 2 {
+        bail!("{} has {count} path: give a second run to compare it with", side.name);
+    }
+    let names: Vec<&str> = side.runs[0].paths.iter().map(|p| p.opened.transport.name()).collect();
+    for other in &names[1..] {
+        all.push(named(side, names[0], side, other, (names[0].to_owned(), (*other).to_owned()))?);
+    }
+    Ok(())
+}
+
+/// Two sides: every transport that both have, or the only path of each.
+fn between(first: &Repeats, second: &Repeats, path: Option<&str>, all: &mut Vec<Named>) -> Result<()> {
+    let of = |side: &Repeats| -> Vec<&'static str> {
+        side.runs.first().map_or(Vec::new(), |r| r.paths.iter().map(|p| p.opened.transport.name()).collect())
+    };
+    let (a, b) = (of(first), of(second));
+    let shared: Vec<&str> = a.iter().copied().filter(|n| b.contains(n) && path.is_none_or(|p| p == *n)).collect();
+    let pairs: Vec<(&str, &str)> = match (&shared[..], &a[..], &b[..], path) {
+        ([], [x], [y], None) => vec![(x, y)],
+        ([], ..) => bail!(
+            "{} (paths: {}) and {} (paths: {}) have no path in common{}",
+            first.name,
+            a.join(", "),
+            second.name,
+            b.join(", "),
+            path.map_or(String::new(), |p| format!(" of the name {p}"))
+        ),
+        _ => shared.iter().map(|n| (*n, *n)).collect(),
+    };
+    for (x, y) in pairs {
+        let label = |side: &Repeats, name: &str| format!("{} ({name})", side.name);
+        all.push(named(first, x, second, y, (label(first, x), label(second, y)))?);
+    }
+    Ok(())
+}
+
+/// Compares a path of one side with a path of another.
+fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) -> Result<Named> {
+    let (first, second) = (curves(a, x)?, curves(b, y)?);
+    let ((run_a, path_a), (run_b, path_b)) = (path(a, x)?, path(b, y)?);
+    let (time_a, time_b) = (time(path_a), time(path_b));
+    if let (Some(s), Some(t)) = (time_a, time_b)
+        && s != t
+    {
+        bail!(
+            "{} holds times of the kind {}, {} of the kind {}: they can't be compared (measure both with the same --pattern)",
+            names.0,
+            report::words::time_label(s),
+            names.1,
+            report::words::time_label(t)
+        );
+    }
+    let comparison = Comparison::of(Side { runs: &first }, Side { runs: &second })
+        .ok_or_else(|| anyhow!("{} and {} have no block size in common", names.0, names.1))?;
+    Ok(Named {
+        first: names.0,
+        second: names.1,
+        runs: (first.len(), second.len()),
+        comparison,
+        differences: record::differences((run_a, path_a), (run_b, path_b)),
+        gates: Vec::new(),
+    })
+}
+
+fn time(path: &PathRun) -> Option<TimeKind> {
+    path.points.first().map(|p| p.time)
+}
+
+fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)> {
+    let run = side.runs.first().ok_or_else(|| anyhow!("{}: no run file", side.name))?;
+    Ok((run, &run.paths[files::one_path(run, Some(name))?]))
+}
+
+/// The curve of this path in each of the side's runs.
+fn curves(side: &Repeats, name: &str) -> Result<Vec<Vec<CurvePoint>>> {
+    side.runs.iter().map(|r| Ok(r.curve(files::one_path(r, Some(name))?))).collect()
+}
+
+/// What is printed of one comparison.
+fn section(named: &Named) -> String {
+    let mut text = format!("{}\n", verdict(named));
+    for gate in &named.gates {
+        text.push_str(&format!("{}: {}: {}\n", if gate.failed { "FAILED" } else { "passed" }, gate.limit, gate.found));
+    }
+    if !named.differences.is_empty() {
+        text.push_str("\nWhat else differs, and might explain it:\n");
+        for d in &named.differences {
+            text.push_str(&format!("  {}: {} / {}\n", d.what, d.first, d.second));
+        }
+    }
+    let text = report::words::plain(&text);
+    format!("{text}\n{}", table(named))
+}

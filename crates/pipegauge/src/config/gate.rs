@@ -1,0 +1,137 @@
+//! `--fail-if`: a limit on a comparison, parsed and held against it.
+
+use anyhow::{Result, anyhow, bail};
+use model::{Comparison, Estimate};
+use report::compare::Gated;
+use units::Bytes;
+
+/// What a limit is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Metric {
+    /// Time of the smallest block.
+    Latency,
+    /// Time over all sizes together.
+    Time,
+    /// Time of one size.
+    TimeAt(u64),
+    /// The highest throughput.
+    Throughput,
+}
+
+/// A limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    text: String,
+    metric: Metric,
+    above: bool,
+    /// The change at which it begins, as a share: 0.05 is 5% more.
+    change: f64,
+}
+
+const HOW: &str = "write METRIC>+N% or METRIC<-N%, with METRIC one of latency, time, time@SIZE, throughput";
+
+impl Gate {
+    /// Parses `latency>+5%`, `time@64KiB>10%`, `throughput<-5%`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let refuse = |why: &str| anyhow!("--fail-if '{text}': {why}; {HOW}");
+        let at = text.find(['<', '>']).ok_or_else(|| refuse("there is no < or >"))?;
+        let above = text.as_bytes()[at] == b'>';
+        let metric = match text[..at].trim() {
+            "latency" => Metric::Latency,
+            "time" => Metric::Time,
+            "throughput" => Metric::Throughput,
+            other => match other.split_once('@') {
+                Some(("time", size)) => Metric::TimeAt(size.parse::<Bytes>().map_err(|e| refuse(&e.to_string()))?.0),
+                _ => return Err(refuse(&format!("'{other}' is no metric"))),
+            },
+        };
+        let number = text[at + 1..].trim();
+        let percent = number.strip_suffix('%').ok_or_else(|| refuse("the change is not in per cent"))?;
+        let change = percent.trim().parse::<f64>().ok().filter(|v| v.is_finite() && v.abs() <= 1e6);
+        let change = change.ok_or_else(|| refuse(&format!("'{percent}' is no number")))? / 100.0;
+        Ok(Self { text: text.to_owned(), metric, above, change })
+    }
+
+    /// Holds the limit against a comparison. It fails where the change lies beyond the limit and is itself no chance: its
+    /// 95% interval, which holds what runs of one thing differ by, leaves out no change at all.
+    pub fn hold(&self, c: &Comparison) -> Result<Gated> {
+        let (what, ratio): (String, Estimate) = match self.metric {
+            Metric::Latency => (format!("time of {}", Bytes(c.sizes[0].size)), c.sizes[0].ratio),
+            Metric::Time => ("time over all sizes".to_owned(), c.whole),
+            Metric::TimeAt(size) => match c.sizes.iter().find(|s| s.size == size) {
+                Some(s) => (format!("time of {}", Bytes(size)), s.ratio),
+                None => {
+                    let nearest = c.sizes.iter().min_by_key(|s| s.size.abs_diff(size)).map_or(0, |s| s.size);
+                    bail!(
+                        "--fail-if '{}': the runs have no size {} in common; the nearest is {}",
+                        self.text,
+                        Bytes(size),
+                        Bytes(nearest)
+                    )
+                }
+            },
+            Metric::Throughput => match c.throughput {
+                Some(ratio) => ("highest throughput".to_owned(), ratio),
+                None => bail!("--fail-if '{}': one of the runs has no throughput", self.text),
+            },
+        };
+        let change = ratio.value - 1.0;
+        let beyond = if self.above { change > self.change } else { change < self.change };
+        let chance = ratio.low <= 1.0 && 1.0 <= ratio.high;
+        let percent = |v: f64| if v.is_finite() { format!("{:+.1}%", v * 100.0) } else { "unbounded".to_owned() };
+        let found = format!(
+            "{what}: {} [{}, {}]{}",
+            percent(change),
+            percent(ratio.low - 1.0),
+            percent(ratio.high - 1.0),
+            match (beyond, chance) {
+                (true, true) => ", beyond the limit but within what runs of one thing differ by",
+                (true, false) => ", beyond the limit",
+                _ => "",
+            }
+        );
+        Ok(Gated { limit: self.text.clone(), found, failed: beyond && !chance })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Compared;
+
+    fn comparison(value: f64, low: f64, high: f64) -> Comparison {
+        let ratio = Estimate { value, low, high };
+        let size =
+            Compared { size: 64, first: 1.0, second: value, ratio, effect: 0.0, probability: 0.01, significant: true };
+        Comparison {
+            sizes: vec![size],
+            left_out: 0,
+            whole: ratio,
+            throughput: Some(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }),
+            stretches: Vec::new(),
+            crossovers: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn limits_fail_only_beyond_chance() {
+        let failed = |text: &str, c: &Comparison| Gate::parse(text).unwrap().hold(c).unwrap().failed;
+        let slower = comparison(1.1, 1.05, 1.15);
+        assert!(failed("latency>+5%", &slower) && failed("time>5%", &slower) && failed("time@64>+5%", &slower));
+        assert!(failed("throughput<-5%", &slower) && !failed("throughput>+5%", &slower));
+        assert!(!failed("latency>+20%", &slower) && !failed("latency<-5%", &slower));
+        let unsure = comparison(1.1, 0.95, 1.25);
+        assert!(!failed("latency>+5%", &unsure));
+        assert!(Gate::parse("latency>5%").unwrap().hold(&unsure).unwrap().found.contains("within what runs"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_the_way_to_write_it() {
+        for bad in ["", "latency", "latency>", "latency>5", "speed>5%", "time@x>5%", "latency>x%", "latency>NaN%"] {
+            let said = Gate::parse(bad).unwrap_err().to_string();
+            assert!(said.contains("METRIC>+N%") && said.contains(bad), "{bad}: {said}");
+        }
+        let said = Gate::parse("time@65>1%").unwrap().hold(&comparison(1.0, 1.0, 1.0)).unwrap_err().to_string();
+        assert!(said.contains("65 B") && said.contains("64 B"), "{said}");
+    }
+}

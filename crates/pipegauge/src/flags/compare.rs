@@ -1,0 +1,30 @@
+//! Flags of `compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Compare runs.
+#[derive(Debug, Clone, Args)]
+pub struct CompareFlags {
+    /// The first side and what is held against it: run files; repeats of one thing joined by commas (a1,a2,a3)
+    ///
+    /// With one file of several paths, its paths are compared with its first.
+    #[arg(required = true, value_name = "RUN[,RUN...]")]
+    pub sides: Vec<String>,
+    /// Only paths of this transport
+    #[arg(long, value_name = "NAME")]
+    pub path: Option<String>,
+    /// Fail (exit code 1) where a limit is passed beyond what runs of one thing differ by
+    ///
+    /// METRIC is latency (the smallest block's time), time (all sizes together), time@SIZE or throughput (the highest).
+    /// Examples: 'latency>+5%', 'time@64KiB>+10%', 'throughput<-5%'. May be given more than once.
+    #[arg(long = "fail-if", value_name = "METRIC(<|>)N%")]
+    pub fail_if: Vec<String>,
+    /// Write a summary as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Write a summary as JUnit XML, a test case for each --fail-if
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+}

@@ -1,0 +1,143 @@
+//! Comparing runs.
+
+use std::fs;
+
+use super::support::{Scratch, json};
+
+/// A run whose times are `factor` of those of another, from `size` up: what was measured, altered in its file.
+fn altered(dir: &Scratch, from: &str, to: &str, size: u64, factor: f64) {
+    let text = fs::read_to_string(dir.path(from)).unwrap();
+    let scale = |value: &mut serde_json::Value, names: &[&str]| {
+        for name in names {
+            if let Some(v) = value.get_mut(*name).and_then(|v| v.as_f64().map(|n| (v, n))) {
+                *v.0 = (v.1 * factor).into();
+            }
+        }
+    };
+    let lines = text.lines().map(|line| {
+        let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
+        if event["size"].as_u64().is_some_and(|s| s >= size) {
+            scale(&mut event, &["seconds", "median", "min", "max", "mean", "low", "high", "repeat_low", "repeat_high"]);
+            if let Some(t) = event.get_mut("throughput").and_then(|v| v.as_f64().map(|n| (v, n))) {
+                *t.0 = (t.1 / factor).into();
+            }
+        }
+        format!("{event}\n")
+    });
+    fs::write(dir.path(to), lines.collect::<String>()).unwrap();
+}
+
+/// A curve on the theory link: exact, and with the noise that a seed gives.
+fn theory(dir: &Scratch, name: &str, seed: &str) {
+    let model = format!("latency=10us,rate=10Gbit/s,noise=1%,block-noise=1%,seed={seed}");
+    let said = dir.run(&[
+        "run",
+        "theory",
+        "--theory",
+        &model,
+        "--to",
+        "1MiB",
+        "--budget",
+        "4s",
+        "--seed",
+        seed,
+        "--no-html",
+        "--quiet",
+        "-o",
+        name,
+    ]);
+    assert_eq!(said.code(), 0, "{said}");
+}
+
+#[test]
+fn equal_runs_do_not_differ_and_an_altered_one_is_named_where_it_differs() {
+    let dir = Scratch::new();
+    theory(&dir, "a.run.jsonl", "1");
+    theory(&dir, "b.run.jsonl", "2");
+    let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+5%"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("no different") && said.out.contains("passed: time>+5%"), "{said}");
+
+    altered(&dir, "b.run.jsonl", "slow.run.jsonl", 65_536, 1.8);
+    let said = dir.run(&["compare", "a.run.jsonl", "slow.run.jsonl", "--json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let document = json(&said.out);
+    assert_eq!(document["schema"], "pipegauge-compare/1");
+    let compared = &document["comparisons"][0];
+    let stretches = compared["stretches"].as_array().unwrap();
+    assert_eq!(stretches.len(), 2, "{stretches:?}");
+    let from = stretches[1]["from"].as_u64().unwrap();
+    assert!((55_000..75_000).contains(&from), "{stretches:?}");
+    assert!((stretches[1]["ratio"].as_f64().unwrap() - 1.8).abs() < 0.1, "{stretches:?}");
+    assert!(compared["verdict"].as_str().unwrap().contains("times slower from"), "{compared}");
+}
+
+#[test]
+fn a_limit_that_is_passed_fails_and_the_summaries_say_so() {
+    let dir = Scratch::new();
+    theory(&dir, "a.run.jsonl", "1");
+    altered(&dir, "a.run.jsonl", "slow.run.jsonl", 0, 1.3);
+    let said = dir.run(&[
+        "compare",
+        "a.run.jsonl",
+        "slow.run.jsonl",
+        "--fail-if",
+        "latency>+5%",
+        "--fail-if",
+        "throughput<-50%",
+        "--markdown",
+        "m.md",
+        "--junit",
+        "j.xml",
+    ]);
+    assert_eq!(said.code(), 1, "{said}");
+    assert!(said.out.contains("FAILED: latency>+5%") && said.out.contains("passed: throughput<-50%"), "{said}");
+    let markdown = fs::read_to_string(dir.path("m.md")).unwrap();
+    assert!(markdown.contains("`latency>+5%`: **failed**"), "{markdown}");
+    let junit = fs::read_to_string(dir.path("j.xml")).unwrap();
+    assert!(junit.contains("tests=\"2\" failures=\"1\"") && junit.contains("latency&gt;+5%"), "{junit}");
+}
+
+#[test]
+fn repeats_are_joined_by_commas_and_paths_of_one_run_compare_with_its_first() {
+    let dir = Scratch::new();
+    for seed in ["1", "2", "3"] {
+        theory(&dir, &format!("{seed}.run.jsonl"), seed);
+    }
+    let said = dir.run(&["compare", "1.run.jsonl,2.run.jsonl", "3.run.jsonl", "--json"]);
+    assert_eq!(json(&said.out)["comparisons"][0]["runs"], serde_json::json!([2, 1]), "{said}");
+    dir.measure("two.run.jsonl", &["unix", "tcp"]);
+    let said = dir.run(&["compare", "two.run.jsonl"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("tcp") && said.out.contains("unix") && said.out.contains("transport: unix / tcp"));
+}
+
+#[test]
+fn what_cannot_be_compared_says_why() {
+    let dir = Scratch::new();
+    dir.measure("memcpy.run.jsonl", &["memcpy"]);
+    dir.measure("tcp.run.jsonl", &["tcp"]);
+    dir.measure("both.run.jsonl", &["tcp", "unix"]);
+    dir.run(&["compare", "memcpy.run.jsonl"]).refuses(&["1 path", "second run"]);
+    dir.run(&["compare", "memcpy.run.jsonl", "both.run.jsonl"]).refuses(&["no path in common", "memcpy", "unix"]);
+    dir.run(&["compare", "memcpy.run.jsonl", "tcp.run.jsonl"]).refuses(&["of the kind copy", "--pattern"]);
+    dir.run(&["compare", "tcp.run.jsonl", "gone.run.jsonl"]).refuses(&["gone.run.jsonl"]);
+    dir.run(&["compare", "tcp.run.jsonl", "tcp.run.jsonl", "--fail-if", "speed>5%"]).refuses(&["speed", "METRIC>+N%"]);
+    dir.run(&["compare", "tcp.run.jsonl", "tcp.run.jsonl", "--path", "shm"]).refuses(&["shm"]);
+    let other = [
+        "run",
+        "tcp",
+        "--sizes",
+        "77",
+        "--trials",
+        "2",
+        "--repeats",
+        "10",
+        "--no-html",
+        "--quiet",
+        "-o",
+        "77.run.jsonl",
+    ];
+    assert_eq!(dir.run(&other).code(), 0);
+    dir.run(&["compare", "tcp.run.jsonl", "77.run.jsonl"]).refuses(&["no block size in common"]);
+}

@@ -1,0 +1,87 @@
+//! What differs between the circumstances of two runs: what might explain a difference of their figures.
+
+use serde_json::Value;
+
+use crate::{PathRun, RunFile};
+
+/// Something that was not the same.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Difference {
+    /// What, as the run file names it: `near.kernel`, `plan.settings.sockbuf`, `far_effective.mss`.
+    pub what: String,
+    /// In the first run; "absent" where it says nothing.
+    pub first: String,
+    /// In the second run.
+    pub second: String,
+}
+
+/// What changes from run to run and explains nothing: names of connections, load at the start, seeds, the time given.
+const PASSING: [&str; 7] = ["addresses", "load", "seed", "transports", "budget", "precision", "theory"];
+
+/// What differs between a path of one run and a path of another: what was asked, the hosts, what took effect.
+pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) -> Vec<Difference> {
+    let side = |(run, path): (&RunFile, &PathRun)| {
+        let part = |v: serde_json::Result<Value>| v.unwrap_or(Value::Null);
+        [
+            ("transport", part(serde_json::to_value(path.opened.transport))),
+            ("version", Value::from(run.run.version.clone())),
+            ("plan", part(serde_json::to_value(&run.run.plan))),
+            ("near", part(serde_json::to_value(&run.run.near))),
+            ("far", part(serde_json::to_value(&path.opened.far))),
+            ("near_effective", part(serde_json::to_value(&path.opened.near_effective))),
+            ("far_effective", part(serde_json::to_value(&path.opened.far_effective))),
+        ]
+    };
+    let mut found = Vec::new();
+    for ((name, a), (_, b)) in side(first).iter().zip(&side(second)) {
+        walk(name, a, b, &mut found);
+    }
+    found
+}
+
+fn walk(name: &str, a: &Value, b: &Value, found: &mut Vec<Difference>) {
+    if a == b || PASSING.iter().any(|p| name.rsplit('.').next() == Some(p)) {
+        return;
+    }
+    if let (Value::Object(a), Value::Object(b)) = (a, b) {
+        let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
+            let of = |map: &serde_json::Map<String, Value>| map.get(key).cloned().unwrap_or(Value::Null);
+            walk(&format!("{name}.{key}"), &of(a), &of(b), found);
+        }
+        return;
+    }
+    found.push(Difference { what: name.to_owned(), first: text(a), second: text(b) });
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "absent".to_owned(),
+        Value::String(s) => s.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn only_what_differs_and_could_matter_is_named() {
+        let a = sample::file();
+        let mut b = a.clone();
+        assert!(differences((&a, &a.paths[0]), (&b, &b.paths[0])).is_empty());
+        b.run.near.kernel = "another".to_owned();
+        b.run.near.load = Some((9.0, 9.0, 9.0));
+        b.run.plan.settings.sockbuf = Some(4096);
+        b.run.plan.seed += 1;
+        b.paths[0].opened.near_effective.addresses = Some("elsewhere".to_owned());
+        let found = differences((&a, &a.paths[0]), (&b, &b.paths[0]));
+        let names: Vec<&str> = found.iter().map(|d| d.what.as_str()).collect();
+        assert_eq!(names, ["plan.settings.sockbuf", "near.kernel"]);
+        assert_eq!((found[0].first.as_str(), found[0].second.as_str()), ("absent", "4096"));
+    }
+}

@@ -1,0 +1,85 @@
+//! A comparison as Markdown, for a build's summary page or a comment on a change.
+
+use std::fmt::Write;
+
+use units::{Bytes, Seconds};
+
+use super::{Named, verdict};
+use crate::words::plain;
+
+/// Sizes in the table at most: a summary is read, not searched.
+const ROWS: usize = 24;
+
+/// Verdicts, gates, a table of sizes spread over the range, and what differs in the circumstances.
+pub fn markdown(all: &[Named]) -> String {
+    let mut text = String::from("## pipegauge compare\n");
+    for named in all {
+        let c = &named.comparison;
+        let _ = writeln!(
+            text,
+            "\n### {} against {}\n\n{}\n",
+            cell(&named.second),
+            cell(&named.first),
+            cell(&verdict(named))
+        );
+        for gate in &named.gates {
+            let mark = if gate.failed { "**failed**" } else { "passed" };
+            let _ = writeln!(text, "- `{}`: {mark}: {}", gate.limit, cell(&gate.found));
+        }
+        let _ = writeln!(
+            text,
+            "\n| size | {} | {} | ratio of times | significant |",
+            cell(&named.first),
+            cell(&named.second)
+        );
+        text.push_str("|---:|---:|---:|---:|---|\n");
+        let step = c.sizes.len().div_ceil(ROWS).max(1);
+        for s in c.sizes.iter().step_by(step) {
+            let mark = if s.significant { "yes" } else { "" };
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {:.3} | {mark} |",
+                Bytes(s.size),
+                Seconds(s.first),
+                Seconds(s.second),
+                s.ratio.value
+            );
+        }
+        if step > 1 {
+            let _ = writeln!(text, "\nEvery {step}th of {} sizes.", c.sizes.len());
+        }
+        if !named.differences.is_empty() {
+            text.push_str("\nDifferent circumstances:\n\n");
+            for d in &named.differences {
+                let _ = writeln!(text, "- {}: {} / {}", cell(&d.what), cell(&d.first), cell(&d.second));
+            }
+        }
+    }
+    text
+}
+
+/// Text from a file, as a cell: no line ends, no column ends, no markup.
+fn cell(text: &str) -> String {
+    let mut out = String::new();
+    for c in plain(text).chars() {
+        match c {
+            '\n' => out.push(' '),
+            '|' | '<' | '>' | '`' | '*' | '_' | '[' | ']' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_from_files_stays_text() {
+        assert_eq!(cell("a|b\n<script>"), "a\\|b \\<script\\>");
+    }
+}

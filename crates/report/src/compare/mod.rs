@@ -1,0 +1,40 @@
+//! Comparisons as text: the verdict in words, a table, and the summaries that build servers read.
+
+mod junit;
+mod markdown;
+mod words;
+
+pub use junit::junit;
+pub use markdown::markdown;
+pub use words::{table, verdict};
+
+use model::Comparison;
+use record::Difference;
+
+/// A comparison with the names of its sides and what surrounds it.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// Name of the first side.
+    pub first: String,
+    /// Name of the second side.
+    pub second: String,
+    /// Runs of each side.
+    pub runs: (usize, usize),
+    /// The comparison.
+    pub comparison: Comparison,
+    /// What differs in the circumstances.
+    pub differences: Vec<Difference>,
+    /// The gates (`--fail-if`) and what they say.
+    pub gates: Vec<Gated>,
+}
+
+/// A limit that a comparison was held against.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Gated {
+    /// The limit as typed: `latency>+5%`.
+    pub limit: String,
+    /// What was found, in words.
+    pub found: String,
+    /// Whether the limit was passed, beyond what runs of one thing differ by.
+    pub failed: bool,
+}

@@ -1,0 +1,159 @@
+//! The verdict a person can repeat, and the table behind it.
+
+use model::{Comparison, Estimate, Stretch};
+use units::{Bytes, Seconds};
+
+use super::Named;
+use crate::table::{Flush, Grid};
+use crate::words::plain;
+
+/// "B is 1.8 times faster than A from 64 KiB up, no different below."
+pub fn verdict(named: &Named) -> String {
+    let c = &named.comparison;
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
+    if clear.is_empty() {
+        let few = c.sizes.iter().filter(|s| s.significant).count();
+        return match few {
+            0 => format!("{b} is no different from {a}{}.", within(c)),
+            n => format!("{b} is no different from {a}, but for {n} single {} (marked * below).", plural(n, "size")),
+        };
+    }
+    let parts: Vec<String> = clear.iter().map(|s| format!("{} {}", how(s.ratio), place(s, c))).collect();
+    let rest = match c.stretches.iter().filter(|s| !s.differs).collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        [s] if s.from == c.sizes[0].size => ", no different below".to_owned(),
+        [s] if s.to == c.sizes[c.sizes.len() - 1].size => ", no different above".to_owned(),
+        _ => ", no different elsewhere".to_owned(),
+    };
+    let mut text = format!("{b} is {}{rest} (against {a}).", parts.join(", "));
+    for (from, to) in &c.crossovers {
+        text.push_str(&format!("\nThe faster side changes between {} and {}.", Bytes(*from), Bytes(*to)));
+    }
+    text
+}
+
+/// How large a difference could have been seen, where none was.
+fn within(c: &Comparison) -> String {
+    format!(": over all sizes it takes {} of the time", interval(c.whole))
+}
+
+/// A ratio with its interval, as percentages.
+fn interval(e: Estimate) -> String {
+    let percent = |v: f64| format!("{:.1}%", v * 100.0);
+    if e.high.is_finite() && e.high < 100.0 * e.value {
+        format!("{} [{}, {}]", percent(e.value), percent(e.low), percent(e.high))
+    } else {
+        format!("{} (no interval)", percent(e.value))
+    }
+}
+
+/// A ratio of times in words.
+fn how(ratio: f64) -> String {
+    let (factor, word) = if ratio < 1.0 { (1.0 / ratio, "faster") } else { (ratio, "slower") };
+    if factor < 1.2 { format!("{:.1}% {word}", (factor - 1.0) * 100.0) } else { format!("{factor:.2} times {word}") }
+}
+
+fn place(s: &Stretch, c: &Comparison) -> String {
+    let (first, last) = (s.from == c.sizes[0].size, s.to == c.sizes[c.sizes.len() - 1].size);
+    match (first, last) {
+        (true, true) => "at all sizes".to_owned(),
+        (true, false) => format!("up to {}", Bytes(s.to)),
+        (false, true) => format!("from {} up", Bytes(s.from)),
+        (false, false) => format!("from {} to {}", Bytes(s.from), Bytes(s.to)),
+    }
+}
+
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// Every size: both times, their ratio with its interval, the effect, and whether it is significant.
+pub fn table(named: &Named) -> String {
+    use Flush::{Left, Right};
+    let mut grid = Grid::new(&[
+        ("size", Right),
+        (&named.first, Right),
+        (&named.second, Right),
+        ("ratio of times [95%]", Left),
+        ("effect", Right),
+        ("p", Right),
+        ("", Left),
+    ]);
+    for s in &named.comparison.sizes {
+        grid.row([
+            Bytes(s.size).to_string(),
+            Seconds(s.first).to_string(),
+            Seconds(s.second).to_string(),
+            interval(s.ratio),
+            format!("{:+.1}", s.effect),
+            if s.probability < 0.001 { "<0.001".to_owned() } else { format!("{:.3}", s.probability) },
+            if s.significant { "*".to_owned() } else { String::new() },
+        ]);
+    }
+    let mut text = grid.text();
+    text.push_str(
+        "Effect: the difference in units of one block's noise. p: corrected for the number of sizes (Holm 1979); * below 5%.\n",
+    );
+    if named.comparison.left_out > 0 {
+        text.push_str(&format!("{} sizes that only one side has are left out.\n", named.comparison.left_out));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Compared;
+
+    fn named(stretches: Vec<Stretch>) -> Named {
+        let one = |i: u32| Compared {
+            size: 1 << i,
+            first: 1e-6,
+            second: 1e-6,
+            ratio: Estimate { value: 1.0, low: 0.9, high: 1.1 },
+            effect: 0.0,
+            probability: 1.0,
+            significant: false,
+        };
+        let comparison = Comparison {
+            sizes: (0..21).map(one).collect(),
+            left_out: 2,
+            whole: Estimate { value: 1.01, low: 0.97, high: 1.05 },
+            throughput: None,
+            stretches,
+            crossovers: Vec::new(),
+        };
+        Named {
+            first: "a".into(),
+            second: "b\u{1b}[2J".into(),
+            runs: (1, 1),
+            comparison,
+            differences: Vec::new(),
+            gates: Vec::new(),
+        }
+    }
+
+    fn stretch(from: u64, to: u64, ratio: f64, differs: bool) -> Stretch {
+        Stretch { from, to, ratio, differs }
+    }
+
+    #[test]
+    fn the_verdict_is_one_that_can_be_repeated() {
+        let said = verdict(&named(vec![stretch(1, 32_768, 1.0, false), stretch(65_536, 1 << 20, 1.0 / 1.8, true)]));
+        assert!(said.contains("is 1.80 times faster from 64 KiB up, no different below (against a)."), "{said}");
+        let said = verdict(&named(vec![stretch(1, 1 << 20, 1.05, true)]));
+        assert!(said.contains("is 5.0% slower at all sizes (against a)."), "{said}");
+        let said = verdict(&named(vec![stretch(1, 1 << 20, 1.0, false)]));
+        assert!(
+            said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn names_from_files_make_no_escapes() {
+        let named = named(vec![stretch(1, 1 << 20, 1.05, true)]);
+        assert!(!verdict(&named).contains('\u{1b}') && !table(&named).contains('\u{1b}'));
+    }
+}

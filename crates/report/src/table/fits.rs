@@ -1,0 +1,79 @@
+//! What fitted models say: the tables of `seeds/000` (1 to 3) and the saturation point of `seeds/004`.
+
+use model::Estimate;
+use record::RunFile;
+use units::{Bytes, Kind, Seconds, Share};
+
+use super::grid::{Flush, Grid};
+use super::summary::estimate;
+
+/// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
+/// it, and what does not fit. Empty where nothing could be fitted.
+pub fn fits(run: &RunFile) -> String {
+    use Flush::{Left, Right};
+    let mut lines = Grid::new(&[
+        ("latency line t0 + b B", Left),
+        ("b, per byte", Right),
+        ("t0", Right),
+        ("smallest block", Right),
+        ("typical misfit", Right),
+    ]);
+    let mut curves = Grid::new(&[
+        ("bandwidth Rmax B / (n1/2 + B)", Left),
+        ("Rmax", Right),
+        ("n1/2", Right),
+        ("n1/2 measured", Right),
+        ("saturation point", Right),
+        ("typical misfit", Right),
+    ]);
+    let mut notes = String::new();
+    let mut any = false;
+    for (i, path) in run.paths.iter().enumerate() {
+        let Some(fits) = run.fits(i) else { continue };
+        let name = path.opened.transport.name();
+        let startup = format!("{} ({})", Seconds(fits.latency.startup), Bytes(fits.latency.startup_size));
+        for (what, line) in [("", &fits.latency.all), (", below 1 KiB", &fits.latency.small)] {
+            let Some(line) = line else { continue };
+            any = true;
+            lines.row([
+                format!("{name}{what}"),
+                estimate(line.per_byte, Kind::SecondsPerByte),
+                estimate(line.t0, Kind::Seconds),
+                startup.clone(),
+                misfit(line.misfit.typical, line.misfit.systematic),
+            ]);
+        }
+        for piece in &fits.latency.pieces {
+            lines.row([
+                format!("{name}, {} to {}", Bytes(piece.from), Bytes(piece.to)),
+                units::format::significant(piece.per_byte, Kind::SecondsPerByte),
+                units::format::significant(piece.t0, Kind::Seconds),
+            ]);
+        }
+        let or_none = |e: Option<Estimate>, kind| e.map_or("-".to_owned(), |e| estimate(e, kind));
+        let (bandwidth, measured) = (fits.bandwidth.as_ref(), run.summary(i).and_then(|s| s.half_power));
+        if bandwidth.is_some() || fits.saturation.is_some() {
+            any = true;
+            curves.row([
+                name.to_owned(),
+                or_none(bandwidth.map(|b| b.r_max), Kind::BitsPerSecond),
+                or_none(bandwidth.map(|b| b.n_half), Kind::Bytes),
+                or_none(measured, Kind::Bytes),
+                or_none(fits.saturation.as_ref().map(|s| s.point), Kind::Bytes),
+                bandwidth.map_or("-".to_owned(), |b| misfit(b.misfit.typical, b.misfit.systematic)),
+            ]);
+        }
+        for warning in &fits.warnings {
+            notes.push_str(&format!("{name}: {warning}.\n"));
+        }
+    }
+    if !any {
+        return notes;
+    }
+    format!("{}\n{}{notes}", lines.text(), curves.text())
+}
+
+/// How far a model lies from what was measured; marked where its shape is wrong.
+fn misfit(typical: f64, systematic: bool) -> String {
+    format!("{}{}", Share(typical), if systematic { " !" } else { "" })
+}
