@@ -4,7 +4,7 @@
 Every comparison interleaves what it compares (A B A B ...) and reports the median of the paired ratios with a bootstrap
 95% interval: machines are shared and noisy, and a single run can't rank two tools. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor peers honesty curve repeat dip start
+    bench/bench.py [--quick] [PART ...]      parts: floor latency throughput honesty curve repeat dip start
 """
 import json
 import os
@@ -180,9 +180,8 @@ def bw_netpipe():
 
 
 def bw_qperf():
-    t = served(["qperf", "-lp", "11191"], ["qperf", "-lp", "11191", "-m", "131072", "-t", "2", "-u", "127.0.0.1", "tcp_bw"])
-    m = re.search(r"bw\s*=\s*([\d.]+)\s*(MB|GB)/sec", t)
-    return float(m.group(1)) * {"MB": 8e6, "GB": 8e9}[m.group(2)]
+    t = served(["qperf", "-lp", "11191"], ["qperf", "-lp", "11191", "-m", "131072", "-t", "2", "-uu", "127.0.0.1", "tcp_bw"])
+    return number(r"bw\s*=\s*([\d.]+)\s*bytes/sec", t) * 8
 
 
 def bw_iperf3():
@@ -199,24 +198,30 @@ def bw_mine():
     return mine_once("tcp", "stream", 131072, 60000, False)
 
 
-def part_peers():
-    for title, mine, peers, unit, scale, better in [
-        ("64 B TCP latency (RTT/2) against peers", lat_mine, [("NetPIPE", "NPtcp", lat_netpipe), ("sockperf", "sockperf", lat_sockperf), ("qperf", "qperf", lat_qperf)], "us", 1e6, "lower"),
-        ("TCP throughput, 128 KiB writes, against peers", bw_mine, [("NetPIPE -s", "NPtcp", bw_netpipe), ("qperf", "qperf", bw_qperf), ("iperf3", "iperf3", bw_iperf3), ("nuttcp", "nuttcp", bw_nuttcp)], "Gbit/s", 1e-9, "higher"),
-    ]:
-        peers = [p for p in peers if shutil.which(p[1]) or say(f"skipped: {p[1]} is not installed")]
-        got = {name: [] for name, _, _ in peers}
-        for _ in range(PAIRS):
-            for name, _, measure in peers:
-                m = mine()
-                try:
-                    got[name].append((m, measure()))
-                except (RuntimeError, AttributeError, ValueError, OSError, IndexError, subprocess.TimeoutExpired) as e:
-                    say(f"{name}: {e}")
-        rows = [[name, f"{statistics.median(p for _, p in pairs) * scale:.2f} {unit}", f"{statistics.median(m for m, _ in pairs) * scale:.2f} {unit}", ratio(pairs), len(pairs)]
-                for name, pairs in got.items() if pairs]
-        table(title, ["peer", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
-              f"Each peer run has a pipegauge run just before it; both sides pinned to CPUs 0 and 1; {better} is better.")
+def against(title, mine, peers, unit, scale, better):
+    peers = [p for p in peers if shutil.which(p[1]) or say(f"skipped: {p[1]} is not installed")]
+    got = {name: [] for name, _, _ in peers}
+    for _ in range(PAIRS):
+        for name, _, measure in peers:
+            m = mine()
+            try:
+                got[name].append((m, measure()))
+            except (RuntimeError, AttributeError, ValueError, OSError, IndexError, subprocess.TimeoutExpired) as e:
+                say(f"{name}: {e}")
+    rows = [[name, f"{statistics.median(p for _, p in pairs) * scale:.2f} {unit}", f"{statistics.median(m for m, _ in pairs) * scale:.2f} {unit}", ratio(pairs), len(pairs)]
+            for name, pairs in got.items() if pairs]
+    table(title, ["peer", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
+          f"Each peer run has a pipegauge run just before it; both sides pinned to CPUs 0 and 1; {better} is better.")
+
+
+def part_latency():
+    peers = [("NetPIPE", "NPtcp", lat_netpipe), ("sockperf", "sockperf", lat_sockperf), ("qperf", "qperf", lat_qperf)]
+    against("64 B TCP latency (RTT/2) against peers", lat_mine, peers, "us", 1e6, "lower")
+
+
+def part_throughput():
+    peers = [("NetPIPE -s", "NPtcp", bw_netpipe), ("qperf", "qperf", bw_qperf), ("iperf3", "iperf3", bw_iperf3), ("nuttcp", "nuttcp", bw_nuttcp)]
+    against("TCP throughput, 128 KiB writes, against peers", bw_mine, peers, "Gbit/s", 1e-9, "higher")
 
 
 # -- honesty ------------------------------------------------------------------------------------------------------------
@@ -342,7 +347,7 @@ def part_start():
         ["largest resident memory of a TCP curve to 8 MiB in 3 s (two 8 MiB buffers a side included)", f"{peak / 1024:.0f} MiB"]])
 
 
-PARTS = {"floor": part_floor, "peers": part_peers, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "dip": part_dip, "start": part_start}
+PARTS = {"floor": part_floor, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "dip": part_dip, "start": part_start}
 
 
 def keep(target, head):

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use stats::Shared;
 
 use crate::SessionError;
 use crate::driver::RunError;
@@ -30,6 +31,9 @@ impl PathRun<'_> {
             if stop.load(Ordering::Relaxed) {
                 return Err(RunError::Session { kind: self.kind, source: SessionError::Interrupted });
             }
+            if size > self.ceiling {
+                continue;
+            }
             let n = self.repeats(size, slice * self.weight(size));
             self.trial(size, n, block, false)?;
             let spent = (self.session.now() - begin) as f64 * 1e-9;
@@ -37,9 +41,7 @@ impl PathRun<'_> {
                 break;
             }
         }
-        if let Some(share) = self.session.foreign_cpu() {
-            self.foreign.push(share);
-        }
+        self.note_foreign_cpu();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
     }
@@ -55,7 +57,7 @@ impl PathRun<'_> {
         let cost = |slice: f64| -> f64 {
             order
                 .iter()
-                .map(|&s| (slice * self.weight(s)).max(FEWEST as f64 * self.estimate(s)) * 1.05 + self.overhead)
+                .map(|&s| (slice * self.weight(s)).max(FEWEST as f64 * self.takes(s)) * 1.05 + self.overhead)
                 .sum()
         };
         let (mut low, mut high) = (0.0, time.max(1e-6));
@@ -69,13 +71,18 @@ impl PathRun<'_> {
     /// Ends the points that are known well enough, and says how uncertain the others are.
     pub fn settle(&mut self, block: u32) -> Result<(), RunError> {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
+        // What moves the whole curve is for the repeat range to tell: no further block would narrow it.
+        let noise = Shared { between: 0.0, ..self.shared() };
         for size in open {
-            let Some(f) = self.figures(size, 0.0) else { continue };
-            let width = (f.high - f.low) / 2.0 / f.median;
+            let Some(f) = self.figures(size, noise) else { continue };
+            let width = f.half_width();
             if let Some(p) = self.points.get_mut(&size) {
                 p.width = width;
             }
-            if self.plan.trials.is_none() && f.blocks >= SETTLED_BLOCKS && width <= self.plan.precision {
+            // Blocks that happen to agree don't make a quiet point: the noise of all points must allow the precision too.
+            let foretold = (f.repeat_high / f.median).ln() / std::f64::consts::SQRT_2;
+            let known = width <= self.plan.precision && foretold <= self.plan.precision;
+            if self.plan.trials.is_none() && f.blocks >= SETTLED_BLOCKS && known {
                 self.end_point(size, Why::Precision)?;
             }
         }

@@ -96,7 +96,9 @@ pub fn run<'a>(
         .collect();
     let mut outcome = Outcome { error: measure(plan, &mut paths, stop).err(), ..Outcome::default() };
     for path in &mut paths {
-        path.close();
+        if let Err(e) = path.close() {
+            outcome.error.get_or_insert(e);
+        }
         outcome.trials += path.counted();
         match path.finish(outcome.error.is_some()) {
             Ok(open) => outcome.unsettled += open,
@@ -134,7 +136,8 @@ fn measure(plan: &Plan, paths: &mut [PathRun<'_>], stop: &AtomicBool) -> Result<
             let path = &mut paths[i];
             let left = (blocks + 1).saturating_sub(block).max(1);
             path.block(block, path.left() / f64::from(left), &mut rng, stop)?;
-            if block <= 3 && plan.sizes.is_none() && plan.step.is_none() {
+            // A size found late could not get as many trials as were asked for.
+            if block <= 3 && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
                 path.refine(block, 3)?;
             }
             path.settle(block)?;

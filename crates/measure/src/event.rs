@@ -115,6 +115,38 @@ pub struct Plan {
     pub settings: Settings,
 }
 
+impl Default for Plan {
+    /// What a run of TCP is asked to do where nothing else is said.
+    fn default() -> Self {
+        Self {
+            transports: vec![Kind::Tcp],
+            pattern: Pattern::PingPong,
+            schedule: Schedule::Adaptive,
+            from: 1,
+            to: 8 << 20,
+            step: None,
+            sizes: None,
+            perturb: 3,
+            trials: None,
+            repeats: None,
+            precision: 0.01,
+            budget: 12.0,
+            response: 1,
+            burst: 500,
+            rate: None,
+            check: false,
+            align: 4096,
+            offset: (0, 0),
+            cache: Cache::Warm,
+            pool: 0,
+            reconnect: false,
+            pin: None,
+            seed: 1,
+            settings: Settings::default(),
+        }
+    }
+}
+
 /// What the clock and the empty loop cost. Reported, never subtracted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
@@ -149,7 +181,7 @@ pub struct PathOpened {
 pub struct BlockOpened {
     /// Path.
     pub path: u32,
-    /// Number of the block, from 0; 0 is the survey, whose trials are short.
+    /// Number of the block; 0 is the survey, whose trials are short. The netpipe schedule has one block, 1.
     pub block: u32,
     /// Seconds since the run's start.
     pub at: f64,
@@ -272,10 +304,20 @@ pub struct Figures {
     /// The sender's own rate, bits a second (stream).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_throughput: Option<f64>,
-    /// Share of blocks lost.
+    /// Transactions a second, one after another (request, connect: connections a second).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<f64>,
+    /// Share of blocks lost, of those sent; where answers are due, of answers.
     pub loss: f64,
-    /// Share of blocks out of order.
+    /// Share of blocks that came after a later one, in either direction.
     pub reordering: f64,
+}
+
+impl Figures {
+    /// Half of the interval's width, as a share of the median.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0 / self.median
+    }
 }
 
 /// Percentiles of single iterations, seconds, of the point's time kind.

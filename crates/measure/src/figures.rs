@@ -1,9 +1,10 @@
 //! From trials to the figures of a point. Pure: the driver uses it as a run goes, readers to rebuild a run cut short.
 
+use stats::Shared;
 use transport::Kind;
 
 use crate::Pattern;
-use crate::event::{Figures, Percentiles, Plan, TimeKind, Trial};
+use crate::event::{Figures, Percentiles, Plan, Schedule, TimeKind, Trial};
 
 /// Which time the figures of a path are.
 pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
@@ -42,8 +43,10 @@ fn bits(plan: &Plan, trial: &Trial) -> f64 {
 /// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
 fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
-    let seconds = if r.far.seconds > 0.0 && r.far.bytes > 0 {
+    let seconds = if timed_there(trial) {
         r.far.seconds * trial.size as f64 / r.far.bytes as f64
+    } else if untimed(plan, kind) {
+        return None;
     } else if r.median > 0.0 {
         r.median / transfers(plan, kind, trial)
     } else if r.repeats > 0 {
@@ -54,10 +57,22 @@ fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
     (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
 }
 
+/// Whether the receiver timed the trial.
+fn timed_there(trial: &Trial) -> bool {
+    trial.report.far.seconds > 0.0 && trial.report.far.bytes > 0
+}
+
+/// Whether a trial that its receiver did not time has no time at all: the sender of a stream knows only how fast it could
+/// hand blocks over, which says nothing of a path that lost them.
+fn untimed(plan: &Plan, kind: Kind) -> bool {
+    plan.pattern == Pattern::Stream && kind != Kind::Memcpy
+}
+
 /// A trial's mean time: what the paper's minimum is taken over.
 fn whole(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
-    if r.far.seconds > 0.0 && r.far.bytes > 0 {
+    // An open loop's trial lasts as long as its schedule.
+    if timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
         return typical(plan, kind, trial);
     }
     (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, kind, trial))
@@ -69,12 +84,12 @@ fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
     if warm.is_empty() { trials.to_vec() } else { warm }
 }
 
-/// Median time of each block that visited a point, in block order: seconds of the point's kind. Where all trials lie in
-/// one block (the NetPIPE schedule), each trial stands for itself, numbered in order.
+/// Median time of each block that visited a point, in block order: seconds of the point's kind. The NetPIPE schedule has no
+/// blocks: each trial stands for itself, numbered in order.
 pub fn blocks(plan: &Plan, kind: Kind, trials: &[&Trial]) -> Vec<(u32, f64)> {
     let mut values: Vec<(u32, f64)> =
         counted(trials).into_iter().filter_map(|t| Some((t.block, typical(plan, kind, t)?))).collect();
-    if values.windows(2).all(|w| w[0].0 == w[1].0) {
+    if plan.schedule == Schedule::Netpipe {
         return values.into_iter().zip(0..).map(|((_, t), i)| (i, t)).collect();
     }
     values.sort_by_key(|(block, _)| *block);
@@ -84,9 +99,20 @@ pub fn blocks(plan: &Plan, kind: Kind, trials: &[&Trial]) -> Vec<(u32, f64)> {
         .collect()
 }
 
-/// The figures of one point, or none where no trial completed. `shared_sigma` is the log standard deviation pooled over
-/// the path's points ([`stats::pooled_log_sigma`]); 0 leaves the point to its own spread.
-pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared_sigma: f64) -> Option<Figures> {
+/// What the points of a path share, from the trials of each.
+pub fn shared<'a>(plan: &Plan, kind: Kind, points: impl Iterator<Item = &'a [Trial]>) -> Shared {
+    let by_point: Vec<Vec<(u32, f64)>> =
+        points.map(|trials| blocks(plan, kind, &trials.iter().collect::<Vec<_>>())).collect();
+    match plan.schedule {
+        Schedule::Adaptive => Shared::of(&by_point),
+        // The third trial of one size is no moment that it has in common with the third of another.
+        Schedule::Netpipe => Shared::noise_of(&by_point),
+    }
+}
+
+/// The figures of one point, or none where no trial completed. `shared` is what the path's points have in common
+/// ([`shared`]); its default leaves the point to its own spread.
+pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Option<Figures> {
     let used = counted(trials);
     let per_block: Vec<f64> = blocks(plan, kind, trials).into_iter().map(|(_, t)| t).collect();
     let sample = used.first()?;
@@ -97,14 +123,19 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared_sigma: f64) ->
     }
     let median = stats::median(&per_block);
     let interval = stats::median_interval(&per_block, 0.95);
-    let repeat = stats::repeat_range(&per_block, shared_sigma, 0.95);
+    let repeat = stats::repeat_range(&per_block, shared, 0.95);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
     let iterations = sum(|t| t.report.repeats);
-    let lost = sum(|t| t.report.lost + t.report.far.lost);
-    let seen = sum(|t| t.report.far.received).max(iterations);
-    let sent_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
+    let received = sum(|t| t.report.far.received);
+    // A stream's receiver counts what never came; whoever waits for answers counts those.
+    let (lost, sent) = match plan.pattern {
+        Pattern::Stream => (sum(|t| t.report.far.lost), received + sum(|t| t.report.far.lost)),
+        _ => (sum(|t| t.report.lost), iterations + sum(|t| t.report.lost)),
+    };
+    let reordered = sum(|t| t.report.reordered + t.report.far.reordered);
+    let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
     Some(Figures {
         blocks: per_block.len() as u32,
         trials: used.len() as u32,
@@ -119,10 +150,12 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared_sigma: f64) ->
         repeat_high: bounded(repeat.high, median),
         percentiles: percentiles(plan, kind, &used),
         throughput: bits(plan, sample) / median,
-        sender_throughput: (plan.pattern == Pattern::Stream && sent_seconds > 0.0)
-            .then(|| sample.size as f64 * 8.0 * iterations as f64 / sent_seconds),
-        loss: share(lost, lost + seen),
-        reordering: share(sum(|t| t.report.far.reordered), seen),
+        sender_throughput: (plan.pattern == Pattern::Stream && near_seconds > 0.0)
+            .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
+        transactions: (matches!(plan.pattern, Pattern::Request | Pattern::Connect) && near_seconds > 0.0)
+            .then(|| iterations as f64 / near_seconds),
+        loss: share(lost, sent),
+        reordering: share(reordered, received.max(iterations)),
     })
 }
 

@@ -42,9 +42,9 @@ pub fn capped(kind: Kind, most: u64) -> Warning {
 /// The survey stopped before the largest size.
 pub fn stopped_short(size: u64, expected: f64, too_slow: bool) -> Warning {
     let why = if too_slow {
-        "the paper's rule ends a curve where one block takes longer than a second".to_owned()
+        "the paper's rule ends a curve where one block takes longer than a second"
     } else {
-        "the time for the curve would be spent on it alone (--budget gives more)".to_owned()
+        "the time for the curve (and an open loop's schedule) leaves no room for it (--budget gives more)"
     };
     let text = format!(
         "sizes from {} up are left out: a block would take about {}, and {why}",
@@ -52,6 +52,55 @@ pub fn stopped_short(size: u64, expected: f64, too_slow: bool) -> Warning {
         Seconds(expected)
     );
     warning("stopped-short", vec![size], text)
+}
+
+/// Nothing gets through from this size up.
+pub fn nothing_arrives(kind: Kind, size: u64, reached: u64) -> Warning {
+    let text = format!(
+        "of {} blocks none arrived, so {} and larger are left out; up to {} they do (a network may drop what doesn't fit one \
+         packet; --loss-timeout waits longer before a block counts as lost)",
+        kind,
+        Bytes(size),
+        Bytes(reached)
+    );
+    warning("nothing-arrives", vec![size], text)
+}
+
+/// Sizes that were tried and have no figure.
+pub fn figureless(sizes: Vec<u64>) -> Option<Warning> {
+    let first = *sizes.first()?;
+    let text = format!(
+        "{} sizes have no figure (the first: {}): too little of what was sent arrived to time it",
+        sizes.len(),
+        Bytes(first)
+    );
+    Some(warning("no-figure", sizes, text))
+}
+
+/// The whole curve moved between blocks by more than this: a quarter.
+const MOVED: f64 = 0.223;
+
+/// The machine changed its state during the run: whole blocks, at all sizes alike, lie far apart. `levels` are
+/// [`stats::block_levels`].
+pub fn unsteady(levels: &[(u32, f64)]) -> Option<Warning> {
+    let slowest = levels.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let fastest = levels.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let apart = slowest.1 - fastest.1;
+    if levels.len() < 3 || apart < MOVED {
+        return None;
+    }
+    let middle = (slowest.1 + fastest.1) / 2.0;
+    let slow = levels.iter().filter(|l| l.1 > middle).count();
+    let text = format!(
+        "the whole curve moved during the run: block {} took {:.2} times as long as block {} at all sizes alike ({slow} of \
+         {} blocks lie nearer the slow end); the machine changed its state (virtual CPUs moved, frequency, neighbours on the \
+         host); a repeat may fall anywhere in its repeat range, and one median stands for no single state",
+        slowest.0,
+        apart.exp(),
+        fastest.0,
+        levels.len(),
+    );
+    Some(warning("unsteady", Vec::new(), text))
 }
 
 /// Everything that the figures of a path call for.
@@ -71,6 +120,7 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<
         all.extend(paused(plan, points, busy));
     }
     all.extend(unreliable(kind, points));
+    all.extend(rate_missed(plan, points));
     if plan.schedule == crate::event::Schedule::Netpipe {
         let text = "intervals of the netpipe schedule come from trials one after another: they miss what differs between \
                     runs, which --schedule adaptive measures";
@@ -79,14 +129,10 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<
     all
 }
 
-fn width(f: &Figures) -> f64 {
-    (f.high - f.low) / 2.0 / f.median
-}
-
 fn noisy(points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
     let bad: Vec<&Judged<'_>> =
-        points.iter().filter(|p| p.figures.blocks > 1 && width(&p.figures) > UNUSABLE).collect();
-    let worst = bad.iter().max_by(|a, b| width(&a.figures).total_cmp(&width(&b.figures)))?;
+        points.iter().filter(|p| p.figures.blocks > 1 && p.figures.half_width() > UNUSABLE).collect();
+    let worst = bad.iter().max_by(|a, b| a.figures.half_width().total_cmp(&b.figures.half_width()))?;
     // The spread within a block against the spread between blocks tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
     let cause = if busy.is_some() {
@@ -101,7 +147,7 @@ fn noisy(points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
         bad.len(),
         points.len(),
         Share(UNUSABLE),
-        Share(width(&worst.figures)),
+        Share(worst.figures.half_width()),
         Bytes(worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
@@ -172,6 +218,46 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warni
         if busy.is_some() { " (other processes had its CPUs)" } else { "" },
     );
     Some(warning("closed-loop", Vec::new(), text))
+}
+
+/// Share of sends that may leave late, and of the rate that may be missed, before it is worth a word.
+const MISSED: f64 = 0.05;
+
+/// The schedule of an open loop could not be kept: its times then tell of the backlog, not of the path.
+fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
+    let rate = plan.rate?;
+    let (mut missed, mut worst) = (Vec::new(), f64::INFINITY);
+    for p in points {
+        let counted = || p.trials.iter().filter(|t| !t.warmup);
+        let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
+        let (iterations, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
+        let reached = if seconds > 0.0 { iterations / seconds } else { rate };
+        if reached < rate * (1.0 - MISSED) || sum(|t| t.report.late as f64) > MISSED * iterations {
+            missed.push(p.size);
+            worst = worst.min(reached);
+        }
+    }
+    if missed.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the schedule of {} a second was not kept at {} of {} sizes (the least reached: {} a second): times there count from \
+         the schedule and so hold the backlog; a lower --rate shows the path",
+        Count(rate),
+        missed.len(),
+        points.len(),
+        Count(worst.min(rate)),
+    );
+    Some(warning("rate-missed", missed, text))
+}
+
+/// A number of events, without decimals that mean nothing.
+struct Count(f64);
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 < 10.0 { write!(f, "{:.2}", self.0) } else { write!(f, "{:.0}", self.0) }
+    }
 }
 
 fn unreliable(kind: Kind, points: &[Judged<'_>]) -> Option<Warning> {

@@ -16,12 +16,22 @@ const LOST_IN_A_ROW: u32 = 10;
 /// Late answers thrown away at most in one go: a peer that sends for ever must not hold this side.
 const LATE_MOST: u32 = 10_000;
 
-/// Bytes under way at most in an open loop: beyond, both sides could wait for each other to read.
-const OPEN_LOOP_WINDOW: u64 = 256 * 1024;
+/// Bytes and blocks under way at most in an open loop: beyond what a path holds in each direction (64 KiB in a pipe, 64
+/// blocks in a shared-memory lane), both sides could wait for each other to read. A send that the window holds back is
+/// charged from its schedule, as any late one.
+const OPEN_LOOP_BYTES: u64 = 32 * 1024;
+const OPEN_LOOP_BLOCKS: u64 = 32;
 
 /// Runs the near half of `spec` on `link`, against the monotonic clock.
 pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<TrialReport, SessionError> {
-    link.visit(OnAnyLink { spec, buffers })
+    let before = link.datagrams().unwrap_or_default();
+    let report = link.visit(OnAnyLink { spec, buffers })?;
+    let after = link.datagrams().unwrap_or_default();
+    Ok(TrialReport {
+        reordered: after.reordered.saturating_sub(before.reordered),
+        duplicated: after.duplicated.saturating_sub(before.duplicated),
+        ..report
+    })
 }
 
 struct OnAnyLink<'a> {
@@ -131,24 +141,25 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         let mut in_a_row = 0;
         for _ in 0..self.spec.warmup {
             let outcome = self.once(out, into);
-            self.survived(outcome, &mut in_a_row)?;
+            if self.survived(outcome, &mut in_a_row)? {
+                self.drain(into)?;
+            }
         }
+        self.tally.lost = 0;
         let (repeats, chunk) = (self.spec.repeats, self.spec.chunk.max(1));
         let mut samples = Samples::new(repeats.div_ceil(chunk), chunk);
         let start = self.clock.now();
         let mut last = start;
-        let mut left = repeats;
+        let (mut left, mut total, mut whole_ones) = (repeats, 0, 0);
         while left > 0 {
             self.halt.check()?;
             let now_many = left.min(chunk);
             let mut whole = true;
             for _ in 0..now_many {
-                if let Err(e) = self.once(out, into) {
-                    self.survived(Err(e), &mut in_a_row)?;
+                let outcome = self.once(out, into);
+                if self.survived(outcome, &mut in_a_row)? {
                     self.drain(into)?;
                     whole = false;
-                } else {
-                    in_a_row = 0;
                 }
             }
             left -= now_many;
@@ -156,19 +167,24 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             // A chunk with a loss in it holds a time-out, not a time.
             if whole {
                 samples.push(now - last, now_many);
+                total += now - last;
+                whole_ones += now_many;
             }
             last = now;
         }
-        Ok(self.report(samples, last - start))
+        Ok(self.report(samples, whole_ones, total))
     }
 
     /// With `--check` every block is filled outside the time and verified as it arrives: iterations are timed one by one.
     fn checked(&mut self, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<TrialReport, SessionError> {
         let spec = self.spec;
         let mut samples = Samples::new(spec.repeats, 1);
-        let (mut total, mut in_a_row) = (0, 0);
+        let (mut total, mut whole_ones, mut in_a_row) = (0, 0, 0);
         for i in 0..spec.warmup + spec.repeats {
             self.halt.check()?;
+            if i == spec.warmup {
+                self.tally.lost = 0;
+            }
             let iteration = if self.moving { i } else { 0 };
             let blocks = if spec.pattern == Pattern::Burst { spec.burst } else { 1 };
             let mut took = 0;
@@ -192,15 +208,16 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
                         .map(|at| (i, at, answer.len() as u64));
                 }
             }
-            let lost = outcome.is_err();
-            self.survived(outcome, &mut in_a_row)?;
-            if i >= spec.warmup && !lost {
+            if self.survived(outcome, &mut in_a_row)? {
+                self.drain(into)?;
+            } else if i >= spec.warmup {
                 samples.push(took, 1);
                 total += took;
+                whole_ones += 1;
             }
         }
         self.verdict()?;
-        Ok(self.report(samples, total))
+        Ok(self.report(samples, whole_ones, total))
     }
 
     /// Sends without waiting for answers, on schedule; an answer's time counts from the schedule, so that a pause is
@@ -209,76 +226,61 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         let spec = self.spec;
         let all = spec.warmup + spec.repeats;
         let gap = 1e9 / rate;
-        let window = (OPEN_LOOP_WINDOW / (spec.size + spec.response).max(1)).max(1);
+        let window = (OPEN_LOOP_BYTES / spec.size.max(spec.response).max(1)).clamp(1, OPEN_LOOP_BLOCKS);
         let mut samples = Samples::new(spec.repeats, 1);
         let start = self.clock.now();
         let due = |i: u64| start + (i as f64 * gap) as u64;
-        let (mut sent, mut done, mut in_a_row) = (0, 0, 0);
+        let (mut sent, mut done) = (0, 0);
         let mut end = start;
         while done < all {
             self.halt.check()?;
             let now = self.clock.now();
-            if sent < all && sent - done < window && now >= due(sent) {
-                self.tally.late += u64::from((now - due(sent)) as f64 > gap * 0.05);
+            let may_send = sent < all && sent - done < window;
+            // Answers that are there come first: a peer that can't hand over its answers stops reading.
+            let wait = if sent == done {
+                None
+            } else if !may_send {
+                // The window is full or all is sent: wait for an answer, as patiently as the link is.
+                Some(None)
+            } else if now >= due(sent) {
+                Some(Some(Duration::ZERO))
+            } else {
+                // A sleep is too coarse close to the next send.
+                Some(Some(Duration::from_nanos((due(sent) - now).saturating_sub(2_000_000))))
+            };
+            let answered = match wait {
+                None => false,
+                Some(None) => true,
+                Some(Some(wait)) => self.link.ready(wait)?,
+            };
+            if answered {
+                let answer = into.slot();
+                self.link.recv(answer)?;
+                end = self.clock.now();
+                if spec.check && self.tally.wrong.is_none() {
+                    self.tally.wrong = content::first_wrong(answer, spec.seed, done, self.writer, self.skip)
+                        .map(|at| (done, at, answer.len() as u64));
+                }
+                if done >= spec.warmup {
+                    samples.push(end - due(done), 1);
+                }
+                done += 1;
+            } else if may_send && now >= due(sent) {
+                self.tally.late += u64::from(sent >= spec.warmup && (now - due(sent)) as f64 > gap * 0.05);
                 let block = out.slot();
                 if spec.check {
-                    content::fill(block, spec.seed, if self.moving { sent } else { 0 }, Writer::Near);
+                    content::fill(block, spec.seed, sent, Writer::Near);
                 }
                 self.link.send(block)?;
                 sent += 1;
-                continue;
-            }
-            let wait = if sent == done {
+            } else if sent == done {
                 // Nothing is under way: the next thing to happen is a send.
-                if sent < all {
-                    self.clock.wait_until(due(sent));
-                }
-                continue;
-            } else if sent < all && sent - done < window {
-                // A sleep is too coarse close to the next send.
-                Duration::from_nanos(due(sent).saturating_sub(now).saturating_sub(2_000_000))
-            } else {
-                Duration::from_millis(100)
-            };
-            let outcome = match self.link.ready(wait) {
-                Ok(true) => {
-                    let answer = into.slot();
-                    self.link.recv(answer).map(|()| {
-                        if spec.check && self.tally.wrong.is_none() {
-                            let iteration = if self.moving { done } else { 0 };
-                            self.tally.wrong =
-                                content::first_wrong(answer, spec.seed, iteration, self.writer, self.skip)
-                                    .map(|at| (done, at, answer.len() as u64));
-                        }
-                        true
-                    })
-                }
-                Ok(false) if sent == all || sent - done >= window => {
-                    // The window is full or all is sent: wait for an answer, as patiently as the link is.
-                    let answer = into.slot();
-                    self.link.recv(answer).map(|()| true)
-                }
-                Ok(false) => Ok(false),
-                Err(e) => Err(e),
-            };
-            match outcome {
-                Ok(true) => {
-                    end = self.clock.now();
-                    if done >= spec.warmup {
-                        samples.push(end - due(done), 1);
-                    }
-                    done += 1;
-                }
-                Ok(false) => {}
-                Err(e) => {
-                    self.survived(Err(e), &mut in_a_row)?;
-                    done += 1;
-                }
+                self.clock.wait_unless(due(sent), || self.halt.check().is_err());
             }
         }
         self.verdict()?;
         let begun = due(spec.warmup);
-        Ok(self.report(samples, end.saturating_sub(begun)))
+        Ok(self.report(samples, spec.repeats, end.saturating_sub(begun)))
     }
 
     fn stream(&mut self, out: &mut Slots<'_>) -> Result<TrialReport, SessionError> {
@@ -300,22 +302,20 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         Ok(TrialReport { repeats: spec.repeats, seconds: took as f64 * 1e-9, ..TrialReport::default() })
     }
 
-    /// Counts a loss and goes on; anything else ends the trial.
-    fn survived(&mut self, outcome: Result<(), LinkError>, in_a_row: &mut u32) -> Result<(), SessionError> {
+    /// Whether the iteration was lost, which is counted; anything else than a loss ends the trial.
+    #[inline]
+    fn survived(&mut self, outcome: Result<(), LinkError>, in_a_row: &mut u32) -> Result<bool, SessionError> {
         match outcome {
             Ok(()) => {
                 *in_a_row = 0;
-                Ok(())
+                Ok(false)
             }
-            Err(LinkError::Lost) if *in_a_row < LOST_IN_A_ROW => {
+            Err(LinkError::Lost) if *in_a_row + 1 < LOST_IN_A_ROW => {
                 *in_a_row += 1;
                 self.tally.lost += 1;
-                Ok(())
+                Ok(true)
             }
-            Err(LinkError::Lost) => Err(SessionError::Link(LinkError::Stalled {
-                doing: "waiting for datagrams, ten of which were lost in a row",
-                waited: Duration::ZERO,
-            })),
+            Err(LinkError::Lost) => Err(SessionError::NothingArrives { in_a_row: LOST_IN_A_ROW }),
             Err(e) => Err(e.into()),
         }
     }
@@ -329,23 +329,27 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         }
     }
 
-    fn report(&self, samples: Samples, nanoseconds: u64) -> TrialReport {
-        let figures = samples.figures();
-        TrialReport {
-            repeats: self.spec.repeats.saturating_sub(self.tally.lost),
-            seconds: nanoseconds as f64 * 1e-9,
-            median: figures.median,
-            min: figures.min,
-            max: figures.max,
-            histogram: figures.histogram,
-            late: self.tally.late,
-            lost: self.tally.lost,
-            far: Default::default(),
-        }
+    /// `repeats` iterations completed in `nanoseconds`.
+    fn report(&self, samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
+        TrialReport { late: self.tally.late, lost: self.tally.lost, ..sampled(samples, repeats, nanoseconds) }
     }
 }
 
-/// Connect, request, response, close, once an iteration (or on schedule, with a rate).
+/// What the times of `repeats` iterations say, which took `nanoseconds` in all.
+fn sampled(samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
+    let figures = samples.figures();
+    TrialReport {
+        repeats,
+        seconds: nanoseconds as f64 * 1e-9,
+        median: figures.median,
+        min: figures.min,
+        max: figures.max,
+        histogram: figures.histogram,
+        ..TrialReport::default()
+    }
+}
+
+/// Connect, request, response, close, once an iteration.
 pub fn transactions(
     connector: &mut Connector,
     proof: &Proof,
@@ -365,35 +369,27 @@ pub fn transact<C: Clock>(
     let mut request = vec![0; spec.size as usize];
     let mut response = vec![0; spec.response as usize];
     let mut samples = Samples::new(spec.repeats, 1);
-    let (mut late, mut lost, mut wrong) = (0, 0, None);
-    let mut start = clock.now();
-    let mut total = 0;
+    let (mut total, mut repeats, mut lost, mut wrong) = (0, 0, 0, None);
     for i in 0..spec.warmup + spec.repeats {
         halt.check()?;
-        if i == spec.warmup {
-            start = clock.now();
-        }
         if spec.check {
             content::fill(&mut request, spec.seed, i, Writer::Near);
         }
-        let mut begin = clock.now();
-        if let Some(rate) = spec.rate.filter(|_| i >= spec.warmup) {
-            let due = start + ((i - spec.warmup) as f64 * 1e9 / rate) as u64;
-            late += u64::from(begin > due + (5e7 / rate) as u64);
-            clock.wait_until(due);
-            begin = due;
-        }
-        match transaction(&request, &mut response) {
+        let begin = clock.now();
+        let outcome = transaction(&request, &mut response);
+        let took = clock.now() - begin;
+        let counts = i >= spec.warmup;
+        match outcome {
             Err(LinkError::Lost) => {
-                lost += 1;
+                lost += u64::from(counts);
                 continue;
             }
             outcome => outcome?,
         }
-        let end = clock.now();
-        if i >= spec.warmup {
-            samples.push(end - begin, 1);
-            total += end - begin;
+        if counts {
+            samples.push(took, 1);
+            total += took;
+            repeats += 1;
         }
         if spec.check && wrong.is_none() {
             wrong = content::first_wrong(&response, spec.seed, i, Writer::Far, 0).map(|at| (i, at));
@@ -402,16 +398,5 @@ pub fn transact<C: Clock>(
     if let Some((iteration, offset)) = wrong {
         return Err(SessionError::Corrupt { side: "the near side", size: spec.response, iteration, offset });
     }
-    let figures = samples.figures();
-    Ok(TrialReport {
-        repeats: spec.repeats.saturating_sub(lost),
-        seconds: total as f64 * 1e-9,
-        median: figures.median,
-        min: figures.min,
-        max: figures.max,
-        histogram: figures.histogram,
-        late,
-        lost,
-        ..TrialReport::default()
-    })
+    Ok(TrialReport { lost, ..sampled(samples, repeats, total) })
 }

@@ -3,7 +3,7 @@
 use crate::driver::RunError;
 use crate::event::Why;
 use crate::path::PathRun;
-use crate::sizes;
+use crate::{judge, sizes};
 
 /// Time that a trial is to take, seconds (3.7's RUNTM).
 const RUN_TIME: f64 = 0.10;
@@ -26,27 +26,34 @@ pub fn measure(path: &mut PathRun<'_>) -> Result<(), RunError> {
     let plan = path.plan;
     let trials = plan.trials.unwrap_or(TRIALS);
     let steps: Vec<sizes::Step> = match &plan.sizes {
-        Some(sizes) => sizes.iter().map(|&size| sizes::Step { size, increment: 1 }).collect(),
+        Some(sizes) => sizes.iter().map(|&size| sizes::Step { size, increment: 1, around: size }).collect(),
         None => sizes::netpipe(plan.from, plan.to, plan.perturb),
     };
     let most = path.most();
-    path.open(0, steps.len() as u32 * trials)?;
+    path.open(1, u32::try_from(steps.len()).unwrap_or(u32::MAX).saturating_mul(trials))?;
     let start = steps.first().map_or(1, |s| s.size);
-    path.trial(start, FIRST, 0, true)?;
-    let mut last = path.estimate(start);
+    path.trial(start, FIRST, 1, true)?;
+    // 3.7 counts one way from the first: its time for 100 ping-pongs, divided by 200.
+    let mut last = path.shortest(start);
     let mut previous = start;
-    for step in steps.into_iter().filter(|s| s.size <= most) {
+    let fit: Vec<sizes::Step> = steps.into_iter().filter(|s| s.size <= most).collect();
+    // The stop rule is asked once for a size and its perturbations.
+    for around in fit.chunk_by(|a, b| a.around == b.around) {
         if last >= STOP {
+            path.warn(judge::stopped_short(around[0].size, last, true))?;
             break;
         }
-        let n = plan.repeats.unwrap_or_else(|| repeats(previous, step.increment, last));
-        for _ in 0..trials {
-            path.trial(step.size, n, 0, false)?;
+        for step in around {
+            let n = plan.repeats.unwrap_or_else(|| repeats(previous, step.increment, last));
+            for _ in 0..trials {
+                path.trial(step.size, n, 1, false)?;
+            }
+            last = path.shortest(step.size);
+            previous = step.size;
+            path.end_point(step.size, Why::Trials)?;
         }
-        last = path.shortest(step.size);
-        previous = step.size;
-        path.end_point(step.size, Why::Trials)?;
     }
+    path.note_foreign_cpu();
     Ok(())
 }
 

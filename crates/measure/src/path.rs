@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use stats::Shared;
 use transport::Kind;
 
 use crate::driver::{RunError, Teller};
 use crate::event::{
     BlockOpened, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
 };
-use crate::{Pattern, Session, TrialSpec, figures, judge};
+use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge};
 
 /// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
@@ -90,14 +91,19 @@ impl<'a> PathRun<'a> {
         &self.foreign
     }
 
+    /// Notes what others took of the pinned CPUs since the path was opened.
+    pub(crate) fn note_foreign_cpu(&mut self) {
+        self.foreign.extend(self.session.foreign_cpu());
+    }
+
     /// What is left of the budget, seconds.
     pub fn left(&self) -> f64 {
         (self.plan.budget - self.spent).max(0.0)
     }
 
     /// Ends the connection and the far process.
-    pub fn close(&mut self) {
-        self.session.close();
+    pub fn close(&mut self) -> Result<(), RunError> {
+        self.session.close().map_err(|source| RunError::Session { kind: self.kind, source })
     }
 
     /// Largest block that the transport carries.
@@ -144,7 +150,12 @@ impl<'a> PathRun<'a> {
             pool: plan.pool,
             seed: plan.seed,
         };
-        let report = self.session.trial(&spec).map_err(|source| RunError::Session { kind: self.kind, source })?;
+        let report = match self.session.trial(&spec) {
+            Err(SessionError::NothingArrives { .. }) if self.reached_below(size).is_some() => {
+                return self.nothing_arrives(size, block);
+            }
+            other => other.map_err(|source| RunError::Session { kind: self.kind, source })?,
+        };
         let whole = (self.session.now() - begin) as f64 * 1e-9;
         if report.repeats > 0 {
             let each = if report.median > 0.0 { report.median } else { report.seconds / report.repeats as f64 };
@@ -163,9 +174,28 @@ impl<'a> PathRun<'a> {
         Ok(())
     }
 
-    /// Iterations between two readings of the clock, so that reading costs at most 1% of what is timed.
+    /// The largest size below `size` of which something arrived, where nothing of `size` ever did.
+    fn reached_below(&self, size: u64) -> Option<u64> {
+        let arrived = |p: &Point| p.trials.iter().any(|t| t.report.repeats > 0);
+        if self.points.get(&size).is_some_and(arrived) {
+            return None;
+        }
+        self.points.range(..size).rev().find(|(_, p)| arrived(p)).map(|(s, _)| *s)
+    }
+
+    /// Leaves out `size` and what is larger, and goes on with what gets through.
+    fn nothing_arrives(&mut self, size: u64, block: u32) -> Result<(), RunError> {
+        let reached = self.reached_below(size).unwrap_or(0);
+        self.ceiling = self.ceiling.min(reached);
+        self.warn(judge::nothing_arrives(self.kind, size, reached))?;
+        let planned = self.points.range(..=reached).count() as u32;
+        self.open(block, planned)
+    }
+
+    /// Iterations between two readings of the clock, so that reading costs at most 1% of what is timed. Where a block may be
+    /// lost, every iteration is timed: one with a time-out in it must not spoil its neighbours.
     fn chunk(&self, estimate: f64) -> u64 {
-        if estimate <= 0.0 {
+        if estimate <= 0.0 || !self.session.capabilities().reliable {
             return 1;
         }
         (self.calibration.clock_cost_ns * 1e-9 * 100.0 / estimate).ceil().max(1.0) as u64
@@ -188,20 +218,35 @@ impl<'a> PathRun<'a> {
         }
     }
 
-    /// Shortest trial of `size`, one way as the paper counts.
-    pub fn shortest(&self, size: u64) -> f64 {
-        self.figures(size, 0.0).map_or(0.0, |f| f.min)
+    /// Seconds that an iteration of `size` occupies: an open loop sends no faster than its schedule.
+    pub fn takes(&self, size: u64) -> f64 {
+        self.estimate(size).max(self.plan.rate.map_or(0.0, f64::recip))
     }
 
-    pub(crate) fn figures(&self, size: u64, sigma: f64) -> Option<Figures> {
+    /// Seconds that one block of `size` needs one way, about.
+    pub fn one_block(&self, size: u64) -> f64 {
+        let blocks = match self.plan.pattern {
+            Pattern::Stream => 1,
+            Pattern::Burst => self.plan.burst.max(1),
+            _ => 2,
+        };
+        self.estimate(size) / blocks as f64
+    }
+
+    /// Shortest trial of `size`, one way as the paper counts.
+    pub fn shortest(&self, size: u64) -> f64 {
+        self.figures(size, Shared::default()).map_or(0.0, |f| f.min)
+    }
+
+    pub(crate) fn figures(&self, size: u64, shared: Shared) -> Option<Figures> {
         let trials: Vec<&Trial> = self.points.get(&size)?.trials.iter().collect();
-        figures::figures(self.plan, self.kind, &trials, sigma)
+        figures::figures(self.plan, self.kind, &trials, shared)
     }
 
     /// Ends a point and tells its figures.
     pub fn end_point(&mut self, size: u64, why: Why) -> Result<(), RunError> {
-        let sigma = self.shared_sigma();
-        let Some(figures) = self.figures(size, sigma) else { return Ok(()) };
+        let shared = self.shared();
+        let Some(figures) = self.figures(size, shared) else { return Ok(()) };
         if let Some(p) = self.points.get_mut(&size) {
             p.ended = Some(why);
         }
@@ -209,17 +254,9 @@ impl<'a> PathRun<'a> {
         self.tell(&Event::Point(PointEnded { path: self.number, size, time, figures, why }))
     }
 
-    /// Log standard deviation between blocks, pooled over the path's points.
-    pub(crate) fn shared_sigma(&self) -> f64 {
-        let blocks: Vec<Vec<f64>> = self
-            .points
-            .values()
-            .map(|p| {
-                let trials: Vec<&Trial> = p.trials.iter().collect();
-                figures::blocks(self.plan, self.kind, &trials).into_iter().map(|(_, t)| t).collect()
-            })
-            .collect();
-        stats::pooled_log_sigma(&blocks)
+    /// What the path's points have in common.
+    pub(crate) fn shared(&self) -> Shared {
+        figures::shared(self.plan, self.kind, self.points.values().map(|p| &p.trials[..]))
     }
 
     /// Seconds since the path's start, by its own clock.
@@ -235,11 +272,18 @@ impl<'a> PathRun<'a> {
         self.tell(&Event::Warning(Warning { path: Some(self.number), ..warning }))
     }
 
-    /// Iterations that take about `slice` seconds.
+    /// Iterations of a trial that counts: as many as the plan names, or as take about `slice` seconds.
     pub(crate) fn repeats(&self, size: u64, slice: f64) -> u64 {
-        if let Some(n) = self.plan.repeats {
-            return n;
-        }
+        self.plan.repeats.unwrap_or_else(|| self.within(size, slice))
+    }
+
+    /// Iterations of a trial that looks or warms up: as many as take about `slice` seconds, and no more than one that
+    /// counts.
+    pub(crate) fn brief(&self, size: u64, slice: f64) -> u64 {
+        self.within(size, slice).min(self.plan.repeats.unwrap_or(u64::MAX))
+    }
+
+    fn within(&self, size: u64, slice: f64) -> u64 {
         let estimate = self.estimate(size);
         let n = if let Some(rate) = self.plan.rate {
             slice * rate
@@ -262,18 +306,32 @@ impl<'a> PathRun<'a> {
         for size in &open {
             self.end_point(*size, why)?;
         }
-        let sigma = self.shared_sigma();
+        let shared = self.shared();
         let view: Vec<judge::Judged<'_>> = self
             .points
             .iter()
             .filter_map(|(&size, p)| {
-                let figures = self.figures(size, sigma)?;
+                let figures = self.figures(size, shared)?;
                 Some(judge::Judged { size, figures, trials: &p.trials, ended: p.ended })
             })
             .collect();
         let foreign = (!self.foreign.is_empty()).then(|| stats::mean(&self.foreign));
         let warnings = judge::warnings(self.plan, self.kind, &view, foreign);
-        for warning in warnings {
+        let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
+        let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
+        let figureless = judge::figureless(figureless.map(|(s, _)| *s).collect());
+        let blocks = self.points.values().map(|p| {
+            let trials: Vec<&Trial> = p.trials.iter().collect();
+            figures::blocks(self.plan, self.kind, &trials)
+        });
+        let moved = match self.plan.schedule {
+            // A point or two are not a curve: of them the noisy warning speaks.
+            Schedule::Adaptive if self.points.len() > 2 => {
+                judge::unsteady(&stats::block_levels(&blocks.collect::<Vec<_>>()))
+            }
+            _ => None,
+        };
+        for warning in warnings.into_iter().chain(moved).chain(figureless) {
             self.warn(warning)?;
         }
         Ok(if self.plan.trials.is_some() { 0 } else { open.len() })

@@ -32,6 +32,15 @@ pub enum SessionError {
         /// First wrong byte.
         offset: u64,
     },
+    /// Nothing came through an unreliable path.
+    #[error(
+        "{in_a_row} datagrams in a row were lost: the peer is gone, the path drops what is this large, or answers take longer \
+         than a lost one is waited for (--loss-timeout waits longer)"
+    )]
+    NothingArrives {
+        /// Losses one after another.
+        in_a_row: u32,
+    },
     /// Asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -58,8 +67,9 @@ pub trait Session {
     fn open(&mut self, block: u32) -> Result<Party, SessionError>;
     /// Runs one trial on the open connection.
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
-    /// Ends connection and far process. Errors don't matter any more.
-    fn close(&mut self);
+    /// Ends connection and far process. What was measured is told by then; an error says that something else was lost (the
+    /// end of a trace on a full disk).
+    fn close(&mut self) -> Result<(), SessionError>;
     /// The session's clock, nanoseconds: wall-clock time, or virtual time for the theoretical link. Budgets use it.
     fn now(&self) -> u64;
     /// Share of one CPU that processes other than the two sides took on the pinned CPUs since the last call; none where

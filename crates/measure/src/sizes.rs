@@ -9,6 +9,8 @@ pub struct Step {
     pub size: u64,
     /// Increment of the unperturbed size.
     pub increment: u64,
+    /// The unperturbed size.
+    pub around: u64,
 }
 
 /// NetPIPE's sizes from `from` while the unperturbed size is at most `to`, with perturbation `p`.
@@ -18,13 +20,13 @@ pub fn netpipe(from: u64, to: u64, p: u64) -> Vec<Step> {
     let (mut increment, mut n) = if from > 1 { (from / 2, 1u64) } else { (1, 0) };
     let mut len = from;
     let mut steps = Vec::new();
-    while len <= to {
+    while len <= to && len < u64::MAX {
         if n > 2 && n % 2 == 1 {
-            increment *= 2;
+            increment = increment.saturating_mul(2);
         }
-        let around = if p > 0 && increment > p + 1 { vec![len - p, len, len + p] } else { vec![len] };
-        steps.extend(around.into_iter().map(|size| Step { size, increment }));
-        len += increment;
+        let around = if p > 0 && increment - 1 > p { vec![len - p, len, len.saturating_add(p)] } else { vec![len] };
+        steps.extend(around.into_iter().map(|size| Step { size, increment, around: len }));
+        len = len.saturating_add(increment);
         n += 1;
     }
     steps
@@ -46,19 +48,29 @@ pub fn filled(sizes: &[u64]) -> Vec<u64> {
     all
 }
 
+/// Largest block that can be asked for, bytes.
+pub const MOST: u64 = 1 << 46;
+
+/// Most sizes of a plan.
+pub const MANY: usize = 100_000;
+
+/// Iterations that a size needs over a run, where a schedule decides how long each takes: three in each of a dozen blocks.
+const VISITS: f64 = 36.0;
+
 /// Seconds of the budget that a size needs to be visited by every block at all.
 const A_SIZE: f64 = 0.016;
 
 /// The sizes that a plan starts from, ascending, none above `most` (the transport's limit). A short budget takes fewer:
 /// a size that few blocks visit says little.
 pub fn planned(plan: &Plan, most: u64) -> Vec<u64> {
-    let to = plan.to.min(most);
+    let to = plan.to.min(most).min(MOST);
     let mut sizes = match (&plan.sizes, plan.step) {
         (Some(sizes), _) => sizes.clone(),
-        (None, Some(step)) => (plan.from..=to).step_by(step.max(1) as usize).collect(),
+        (None, Some(step)) => (plan.from..=to).step_by(step.max(1) as usize).take(MANY).collect(),
         (None, None) => {
             let choices = [filled(&paper(plan, to, plan.perturb)), filled(&paper(plan, to, 0)), paper(plan, to, 0)];
-            let afford = (plan.budget / A_SIZE) as usize;
+            let a_size = plan.rate.map_or(A_SIZE, |rate| A_SIZE.max(VISITS / rate));
+            let afford = (plan.budget / a_size) as usize;
             let smallest = choices[2].clone();
             choices.into_iter().find(|sizes| sizes.len() <= afford).unwrap_or(smallest)
         }
@@ -90,6 +102,13 @@ mod tests {
         assert_eq!(sizes[..12], [1, 2, 3, 4, 6, 8, 12, 13, 16, 19, 21, 24]);
         assert_eq!(*sizes.last().unwrap(), 8_388_611);
         assert_eq!(netpipe(1, 10_000_000, 0).len(), 46);
+    }
+
+    #[test]
+    fn sizes_at_the_end_of_what_a_number_holds_come_to_an_end() {
+        let last = netpipe(1, u64::MAX, u64::MAX).last().unwrap().size;
+        assert!(last > u64::MAX / 4);
+        assert!(netpipe(u64::MAX, u64::MAX, 3).is_empty(), "no room above: nothing to step to");
     }
 
     #[test]

@@ -79,7 +79,9 @@ impl Session for Solo {
         }
     }
 
-    fn close(&mut self) {}
+    fn close(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
 
     fn now(&self) -> u64 {
         match &self.link {

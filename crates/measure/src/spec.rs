@@ -91,7 +91,7 @@ pub struct FarReport {
 pub struct TrialReport {
     /// Iterations that completed.
     pub repeats: u64,
-    /// Seconds for all of them on the near side (stream: the sender's; the receiver's is in `far`).
+    /// Seconds for them on the near side (stream: the sender's; the receiver's is in `far`).
     pub seconds: f64,
     /// Median time of an iteration over the trial's chunks, seconds; 0 where the far side timed the trial (stream).
     pub median: f64,
@@ -103,10 +103,20 @@ pub struct TrialReport {
     /// value is exact to 1%.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<(u64, u64)>,
-    /// Open loop: sends that left later than their schedule by more than the clock's resolution.
+    /// Open loop: sends that left later than their schedule by more than a twentieth of the gap between two.
     pub late: u64,
     /// Iterations lost on the near side (unreliable links).
     pub lost: u64,
+    /// Answers that came after a later one (unreliable links).
+    #[serde(skip_serializing_if = "none")]
+    pub reordered: u64,
+    /// Answers that came more than once (unreliable links).
+    #[serde(skip_serializing_if = "none")]
+    pub duplicated: u64,
     /// What the far side saw.
     pub far: FarReport,
+}
+
+fn none(n: &u64) -> bool {
+    *n == 0
 }

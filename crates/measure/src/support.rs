@@ -2,8 +2,8 @@
 
 use transport::Capabilities;
 
-use crate::Pattern;
 use crate::event::Plan;
+use crate::{Pattern, sizes};
 
 /// A combination that a transport can't do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +27,29 @@ pub enum Unsupported {
         transport: String,
         /// Its limit.
         most: u64,
+    },
+    /// The answers asked for don't fit.
+    #[error("{transport} carries blocks of at most {most} bytes, and the answers asked for are larger (--response)")]
+    LargeAnswer {
+        /// Transport.
+        transport: String,
+        /// Its limit.
+        most: u64,
+    },
+    /// A size beyond what anything can hold.
+    #[error("a block of {asked} bytes is asked for; the largest that can be is {} bytes", sizes::MOST)]
+    Huge {
+        /// Bytes asked for.
+        asked: u64,
+    },
+    /// More sizes than a curve can have.
+    #[error(
+        "{asked} sizes are asked for; a curve has at most {} (a larger --step, or without --step the sizes that matter)",
+        sizes::MANY
+    )]
+    Many {
+        /// Sizes asked for.
+        asked: u64,
     },
     /// The wait mode is unknown to the transport.
     #[error("{transport} can't wait that way; it knows: {known}")]
@@ -56,6 +79,16 @@ impl Pattern {
 pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
     let refuse = |why| Err(Unsupported::Pattern { transport: transport.into(), pattern: plan.pattern.name(), why });
     let one_process = !can.two_ended && !can.virtual_time;
+    let listed = plan.sizes.iter().flatten().copied().max().unwrap_or(0);
+    let asked = plan.to.max(plan.from).max(listed).max(plan.response).max(plan.perturb);
+    if asked > sizes::MOST {
+        return Err(Unsupported::Huge { asked });
+    }
+    let steps = plan.step.map_or(0, |step| plan.to.saturating_sub(plan.from) / step.max(1));
+    let many = steps.max(plan.sizes.as_ref().map_or(0, Vec::len) as u64);
+    if many > sizes::MANY as u64 {
+        return Err(Unsupported::Many { asked: many });
+    }
     match plan.pattern {
         Pattern::PingPong | Pattern::Stream => {}
         _ if one_process => return refuse("one process plays both ends, so there is no far side to answer"),
@@ -69,13 +102,22 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if plan.rate.is_some() && !can.poll {
         return refuse("an open loop needs a receive with a deadline, which it lacks");
     }
+    if plan.rate.is_some() && !can.reliable {
+        return refuse("it may lose blocks, and an open loop tells answers apart by their order only");
+    }
+    if plan.rate.is_some() && !matches!(plan.pattern, Pattern::PingPong | Pattern::Request) {
+        return refuse("only ping-pong and request can send on a schedule (--rate)");
+    }
     if plan.rate.is_some() && can.virtual_time {
         return refuse("an open loop needs wall-clock time");
     }
     if let Some(most) = can.max_block {
         let smallest = plan.sizes.as_ref().and_then(|s| s.iter().min().copied()).unwrap_or(plan.from);
-        if smallest > most || (plan.pattern == Pattern::Request && plan.response > most) {
+        if smallest > most {
             return Err(Unsupported::TooLarge { transport: transport.into(), most });
+        }
+        if plan.pattern == Pattern::Request && plan.response > most {
+            return Err(Unsupported::LargeAnswer { transport: transport.into(), most });
         }
     }
     match plan.settings.wait {

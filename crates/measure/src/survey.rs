@@ -33,42 +33,51 @@ impl PathRun<'_> {
         }
         let mut reached = 0;
         for &size in &all {
+            if size > self.ceiling {
+                break;
+            }
             let elapsed = (self.session.now() - begin) as f64 * 1e-9;
-            let expected = self.estimate(size);
-            if reached > 0 && (expected > 2.0 * TOO_SLOW || elapsed + expected * FEWEST as f64 > self.plan.budget) {
+            let block = self.one_block(size);
+            let alone = elapsed + self.takes(size) * FEWEST as f64;
+            if reached > 0 && (block > TOO_SLOW || alone > self.plan.budget) {
                 self.ceiling = reached;
-                self.warn(judge::stopped_short(size, expected, expected > 2.0 * TOO_SLOW))?;
+                self.warn(judge::stopped_short(size, block, block > TOO_SLOW))?;
                 break;
             }
             let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
-            let n = self.repeats(size, slice);
+            let n = self.brief(size, slice);
             self.trial(size, n, 0, true)?;
             reached = size;
         }
         if self.plan.schedule == Schedule::Adaptive && self.plan.sizes.is_none() && self.plan.step.is_none() {
-            self.refine(0, 40)?;
+            self.spent += (self.session.now() - begin) as f64 * 1e-9;
+            return self.refine(0, 40);
         }
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
     }
 
-    /// Looks closer where the curve jumps, at most `rounds` times, within the survey's share of the time.
+    /// Looks closer where the curve jumps, at most `rounds` times, within a time like the survey's.
     pub fn refine(&mut self, block: u32, rounds: u32) -> Result<(), RunError> {
         let begin = self.session.now();
-        for _ in 0..rounds {
+        let took = |path: &Self| (path.session.now() - begin) as f64 * 1e-9;
+        'rounds: for _ in 0..rounds {
             let looks = refine::looks(&self.seen(), self.noise(), 16);
             let room = ADDED.saturating_sub(self.added());
             let looks: Vec<Look> = looks.into_iter().filter(|l| room > 0 || matches!(l, Look::Again(_))).collect();
-            let took = (self.session.now() - begin) as f64 * 1e-9;
-            if looks.is_empty() || took > self.plan.budget * SURVEY {
+            if looks.is_empty() {
                 break;
             }
             for look in looks {
                 let (Look::Again(size) | Look::Between(size)) = look;
-                let n = self.repeats(size, SURVEY_TRIAL);
+                if took(self) + FEWEST as f64 * self.takes(size) > self.plan.budget * SURVEY {
+                    break 'rounds;
+                }
+                let n = self.brief(size, SURVEY_TRIAL);
                 self.trial(size, n, block, true)?;
             }
         }
+        self.spent += took(self);
         Ok(())
     }
 
@@ -99,17 +108,19 @@ impl PathRun<'_> {
         if near.is_empty() { 0.05 } else { stats::median(&near) / (0.6745 * std::f64::consts::SQRT_2) }
     }
 
-    /// Lets a fresh connection come to rest: short trials of a middling size until they show no trend.
+    /// Lets a fresh connection come to rest: short trials of a middling size until they show no trend, at most 25.
     pub(crate) fn warm_up(&mut self, block: u32) -> Result<(), RunError> {
         let Some(size) = self.points.keys().rev().find(|s| **s <= 65_536).or(self.points.keys().next()).copied() else {
             return Ok(());
         };
         let mut series = Vec::new();
         for _ in 0..25 {
-            let n = self.repeats(size, SURVEY_TRIAL).min(self.plan.repeats.unwrap_or(u64::MAX));
+            let n = self.brief(size, SURVEY_TRIAL);
             self.trial(size, n, block, true)?;
             series.push(self.estimate(size));
-            if series.len() >= 5 && series.len() - stats::warmup_end(&series) >= 5 {
+            let (n, cut) = (series.len(), stats::warmup_end(&series));
+            // A cut at the middle is as late as one is ever found: the trend may go on.
+            if n >= 5 && cut < n / 2 && n - cut >= 5 {
                 break;
             }
         }

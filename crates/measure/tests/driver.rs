@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use measure::event::{Calibration, Plan, PointEnded, Schedule, Why};
+use measure::event::{Calibration, Plan, PointEnded, Schedule, Trial, Why};
 use measure::session::Party;
-use measure::{Cache, Event, Pattern, Session, SessionError, TrialReport, TrialSpec};
+use measure::{Event, Session, SessionError, TrialReport, TrialSpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, LinkError, Settings};
+use transport::{Capabilities, Kind, LinkError};
 
 /// A path whose one-way time is a function of size, with noise shared by a connection and noise of each trial.
 struct Fake {
@@ -21,6 +21,8 @@ struct Fake {
     now: f64,
     rng: ChaCha8Rng,
     fail_after: Option<u32>,
+    /// Nothing of this size or larger arrives.
+    swallows: u64,
     trials: u32,
     opened: u32,
 }
@@ -35,6 +37,7 @@ impl Fake {
             now: 0.0,
             rng: ChaCha8Rng::seed_from_u64(seed),
             fail_after: None,
+            swallows: u64::MAX,
             trials: 0,
             opened: 0,
         }
@@ -65,44 +68,24 @@ impl Session for Fake {
         if self.fail_after.is_some_and(|n| self.trials > n) {
             return Err(LinkError::Closed { doing: "receiving" }.into());
         }
+        if spec.size >= self.swallows {
+            return Err(SessionError::NothingArrives { in_a_row: 10 });
+        }
         let each = 2.0 * (self.time)(spec.size) * self.level * self.noise(self.within);
         let seconds = each * spec.repeats as f64;
         self.now += seconds + each * spec.warmup as f64 + 2e-4;
         Ok(TrialReport { repeats: spec.repeats, seconds, median: each, min: each, max: each, ..TrialReport::default() })
     }
-    fn close(&mut self) {}
+    fn close(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
     fn now(&self) -> u64 {
         (self.now * 1e9) as u64
     }
 }
 
 fn plan() -> Plan {
-    Plan {
-        transports: vec![Kind::Tcp],
-        pattern: Pattern::PingPong,
-        schedule: Schedule::Adaptive,
-        from: 1,
-        to: 8 << 20,
-        step: None,
-        sizes: None,
-        perturb: 3,
-        trials: None,
-        repeats: None,
-        precision: 0.01,
-        budget: 12.0,
-        response: 1,
-        burst: 500,
-        rate: None,
-        check: false,
-        align: 4096,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        reconnect: false,
-        pin: None,
-        seed: 1,
-        settings: Settings::default(),
-    }
+    Plan::default()
 }
 
 fn calibration() -> Calibration {
@@ -130,6 +113,10 @@ fn run(plan: &Plan, session: Fake) -> (Vec<Event>, measure::Outcome) {
 
 fn points(events: &[Event]) -> Vec<&PointEnded> {
     events.iter().filter_map(|e| if let Event::Point(p) = e { Some(p) } else { None }).collect()
+}
+
+fn trials(events: &[Event]) -> Vec<&Trial> {
+    events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t) } else { None }).collect()
 }
 
 #[test]
@@ -218,6 +205,75 @@ fn netpipe_measures_its_124_sizes_three_times_each() {
     assert_eq!(points.len(), 124);
     assert!(points.iter().all(|p| p.figures.trials == 3 && p.why == Why::Trials));
     assert_eq!(points.last().unwrap().size, 8_388_611);
+}
+
+#[test]
+fn netpipe_repeats_follow_from_times_one_way() {
+    let mut exact = Fake::new(3, |_| 10e-6);
+    (exact.between, exact.within) = (0.0, 0.0);
+    let (events, _) = run(&Plan { schedule: Schedule::Netpipe, to: 8, ..plan() }, exact);
+    let counts: Vec<(u64, u64)> =
+        trials(&events).iter().filter(|t| !t.warmup).map(|t| (t.size, t.report.repeats)).collect();
+    // 0.1 s at 10 us one way, times previous / (previous - increment + 1), as 3.7 has it.
+    assert_eq!(counts[0], (1, 10_000));
+    assert_eq!(counts[3], (2, 10_000));
+    assert_eq!(counts[12], (6, 7_500));
+}
+
+#[test]
+fn netpipe_ends_after_a_whole_triple() {
+    let slow = |s: u64| if s >= 1021 { 1.5 } else { 10e-6 };
+    let (events, _) = run(&Plan { schedule: Schedule::Netpipe, ..plan() }, Fake::new(3, slow));
+    assert_eq!(
+        points(&events).last().unwrap().size,
+        1027,
+        "3.7 tests its stop rule once for a size and its perturbations"
+    );
+    assert!(events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "stopped-short")));
+}
+
+#[test]
+fn sizes_that_never_arrive_are_left_out_and_the_rest_is_measured() {
+    let mut dropping = Fake::new(3, line);
+    dropping.swallows = 1473;
+    let (events, outcome) = run(&Plan { budget: 4.0, ..plan() }, dropping);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let points = points(&events);
+    assert!(points.len() > 40 && points.iter().all(|p| p.size < 1473 && p.figures.blocks >= 3));
+    assert!(events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "nothing-arrives")));
+    let mut dead = Fake::new(3, line);
+    dead.swallows = 0;
+    assert!(run(&plan(), dead).1.error.is_some(), "a path that carries nothing is an error");
+}
+
+#[test]
+fn points_that_end_early_cover_the_truth_as_often_as_they_say() {
+    let (mut inside, mut all) = (0, 0);
+    for seed in 0..60 {
+        let mut session = Fake::new(seed, line);
+        (session.between, session.within) = (0.0, 0.012);
+        let plan = Plan { budget: 60.0, sizes: Some((0..20).map(|i| 64 << i).collect()), ..plan() };
+        let (events, _) = run(&plan, session);
+        for p in points(&events) {
+            all += 1;
+            inside += u32::from((p.figures.low..=p.figures.high).contains(&line(p.size)));
+        }
+    }
+    let share = f64::from(inside) / f64::from(all);
+    assert!(share > 0.93, "{share} of {all}");
+}
+
+#[test]
+fn a_machine_that_changes_its_state_is_spoken_of_and_foretold() {
+    let mut flipping = Fake::new(3, line);
+    flipping.between = 0.3;
+    let (events, _) = run(&Plan { budget: 4.0, ..plan() }, flipping);
+    assert!(events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "unsteady")));
+    for p in points(&events) {
+        assert!(p.figures.repeat_high / p.figures.median > 1.5, "{:?}", p.figures);
+    }
+    let (events, _) = run(&Plan { budget: 4.0, ..plan() }, Fake::new(3, line));
+    assert!(!events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "unsteady")));
 }
 
 #[test]

@@ -1,37 +1,12 @@
 //! Figures and warnings from trials made by hand.
 
-use measure::event::{Figures, Plan, Schedule, TimeKind, Trial, Why};
+use measure::event::{Figures, Plan, TimeKind, Trial, Why};
 use measure::judge::{Judged, warnings};
-use measure::{Cache, FarReport, Pattern, TrialReport, figures};
-use transport::{Kind, Settings};
+use measure::{FarReport, Pattern, TrialReport, figures};
+use transport::Kind;
 
 fn plan(pattern: Pattern) -> Plan {
-    Plan {
-        transports: vec![Kind::Tcp],
-        pattern,
-        schedule: Schedule::Adaptive,
-        from: 1,
-        to: 1 << 20,
-        step: None,
-        sizes: None,
-        perturb: 3,
-        trials: None,
-        repeats: None,
-        precision: 0.01,
-        budget: 12.0,
-        response: 8,
-        burst: 500,
-        rate: None,
-        check: false,
-        align: 4096,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        reconnect: false,
-        pin: None,
-        seed: 1,
-        settings: Settings::default(),
-    }
+    Plan { pattern, ..Plan::default() }
 }
 
 fn trial(block: u32, median: f64) -> Trial {
@@ -55,7 +30,7 @@ fn trial(block: u32, median: f64) -> Trial {
 }
 
 fn of(plan: &Plan, kind: Kind, trials: &[Trial]) -> Option<Figures> {
-    figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), 0.0)
+    figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), stats::Shared::default())
 }
 
 #[test]
@@ -111,6 +86,42 @@ fn loss_is_a_share_of_what_was_sent() {
     t.report.repeats = 90;
     t.report.lost = 10;
     assert!((of(&plan(Pattern::PingPong), Kind::Udp, &[t]).unwrap().loss - 0.1).abs() < 1e-12);
+}
+
+#[test]
+fn half_of_a_stream_lost_is_half() {
+    let mut t = trial(1, 0.0);
+    let far =
+        FarReport { seconds: 2e-4, bytes: 499_000, received: 500, lost: 500, reordered: 50, ..FarReport::default() };
+    t.report = TrialReport { repeats: 1000, seconds: 1e-4, far, ..TrialReport::default() };
+    let f = of(&plan(Pattern::Stream), Kind::Udp, &[t]).unwrap();
+    assert_eq!((f.loss, f.reordering), (0.5, 0.05));
+}
+
+#[test]
+fn half_of_the_answers_lost_is_half_though_every_request_arrived() {
+    let mut t = trial(1, 20e-6);
+    (t.report.repeats, t.report.lost, t.report.far.received) = (500, 500, 1000);
+    assert_eq!(of(&plan(Pattern::PingPong), Kind::Udp, &[t]).unwrap().loss, 0.5);
+}
+
+#[test]
+fn a_stream_of_which_nothing_arrived_has_no_figure() {
+    let mut t = trial(1, 0.0);
+    t.report = TrialReport {
+        repeats: 1000,
+        seconds: 1e-6,
+        far: FarReport { lost: 1000, ..FarReport::default() },
+        ..TrialReport::default()
+    };
+    assert_eq!(of(&plan(Pattern::Stream), Kind::Udp, &[t]), None, "the sender's rate is not the path's");
+}
+
+#[test]
+fn a_survey_on_one_connection_is_one_block() {
+    let trials = [trial(0, 20e-6), trial(0, 20.1e-6), trial(0, 19.9e-6)];
+    let f = of(&plan(Pattern::PingPong), Kind::Tcp, &trials).unwrap();
+    assert_eq!((f.blocks, f.trials), (1, 3));
 }
 
 #[test]

@@ -31,6 +31,8 @@ impl Point {
 /// The whole curve, ascending in size.
 pub(crate) struct Curve {
     pub points: Vec<Point>,
+    /// For each point, its blocks without what its blocks have in common with those of all sizes.
+    alone: Vec<Vec<f64>>,
     /// How many different blocks there are.
     pub blocks: usize,
 }
@@ -55,7 +57,12 @@ impl Curve {
             })
             .collect();
         points.sort_by_key(|p| p.size);
-        Self { points, blocks: numbers.len() }
+        let by_point: Vec<Vec<(u32, f64)>> =
+            points.iter().map(|p| p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect()).collect();
+        let levels: std::collections::BTreeMap<u32, f64> = stats::block_levels(&by_point).into_iter().collect();
+        let level = |block: u32| levels.get(&block).copied().unwrap_or(0.0);
+        let alone = by_point.iter().map(|p| p.iter().map(|(b, t)| t / level(*b).exp()).collect()).collect();
+        Self { points, alone, blocks: numbers.len() }
     }
 
     /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones. Blocks and not trials
@@ -76,6 +83,20 @@ impl Curve {
                 stats::draw(rng, point.blocks.len(), &mut drawn.indices);
                 drawn.times.extend(drawn.indices.iter().map(|i| point.blocks[*i].1));
             }
+            medians.push(if drawn.times.is_empty() { point.seconds } else { median(&drawn.times) });
+        }
+    }
+}
+
+impl Curve {
+    /// As [`Curve::resample`], but every point draws among its own blocks, without what those have in common with other
+    /// sizes: the spread that each size has by itself.
+    pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
+        medians.clear();
+        for (point, alone) in self.points.iter().zip(&self.alone) {
+            stats::draw(rng, alone.len(), &mut drawn.indices);
+            drawn.times.clear();
+            drawn.times.extend(drawn.indices.iter().map(|i| alone[*i]));
             medians.push(if drawn.times.is_empty() { point.seconds } else { median(&drawn.times) });
         }
     }

@@ -10,8 +10,8 @@ use stats::{mean, median, median_interval};
 
 use crate::Estimate;
 use crate::curve::{Curve, Point};
+use crate::resampled::CONFIDENCE;
 use crate::shape::Place;
-use crate::summary::CONFIDENCE;
 
 /// Random halvings of the blocks. Each block is read in half of them.
 const HALVINGS: usize = 64;

@@ -2,14 +2,13 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use stats::{mean, median, median_interval, student_t, variance};
+use stats::{median, median_interval};
 
-use crate::curve::{Curve, Drawn, Point};
+use crate::curve::{Curve, Drawn};
 use crate::maximum::{held_out, highest, max_throughput};
+use crate::resampled::{CONFIDENCE, reach, typical_blocks};
 use crate::shape::{half_power, is_small, last_decade, per_byte, places, rise};
 use crate::{CurvePoint, Estimate, Summary};
-
-pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Resamples of the bootstrap. The standard deviation of 500 values is itself known to 3%.
 const RESAMPLES: usize = 500;
@@ -90,19 +89,4 @@ impl Summary {
             still_rising,
         })
     }
-}
-
-/// How many blocks the points typically have: what decides how well a spread is known.
-fn typical_blocks<'a>(points: impl Iterator<Item = &'a Point>) -> usize {
-    let counts: Vec<f64> = points.map(|p| p.blocks.len() as f64).collect();
-    // The cast takes the NaN of no points as 0 and a half down.
-    median(&counts) as usize
-}
-
-/// Half-width of the 95% interval, from resampled figures. None if fewer than two blocks or resamples tell of it.
-fn reach(resampled: &[f64], blocks: usize) -> Option<f64> {
-    if blocks < 2 || resampled.len() < 2 || !mean(resampled).is_finite() {
-        return None;
-    }
-    Some(student_t(CONFIDENCE, (blocks - 1) as f64) * variance(resampled).sqrt())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use measure::Event;
 use measure::event::{BlockOpened, End, Figures, PathOpened, PointEnded, Run, TimeKind, Trial, Warning, Why};
 use measure::figures;
+use stats::Shared;
 
 /// A run as far as its events tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +61,8 @@ pub struct Fold {
     pending: BTreeMap<(u32, u64), Vec<Trial>>,
     /// Paths with trials that came after their last [`Fold::settle`].
     stale: BTreeSet<u32>,
-    /// Log standard deviation shared by a path's points, as of the last [`Fold::settle`].
-    sigma: BTreeMap<u32, f64>,
+    /// What a path's points share, as of the last [`Fold::settle`].
+    shared: BTreeMap<u32, Shared>,
     strays: u64,
 }
 
@@ -135,8 +136,11 @@ impl Fold {
         let points = &mut file.paths[i].points;
         let trials = match points.binary_search_by_key(&trial.size, |p| p.size) {
             Ok(p) => {
-                // The point goes on: what was recorded of it no longer covers all its trials.
-                points[p].why = None;
+                // The point goes on: what was recorded of it no longer covers all its trials. (A path also warms up at sizes
+                // that are known well enough.)
+                if !trial.warmup {
+                    points[p].why = None;
+                }
                 &mut points[p].trials
             }
             Err(_) => self.pending.entry(key).or_default(),
@@ -170,7 +174,7 @@ impl Fold {
             let waiting = self.pending.range((number, 0)..=(number, u64::MAX));
             let open: Vec<u64> = file.paths[i].points.iter().filter(|p| p.why.is_none()).map(|p| p.size).collect();
             let open: Vec<u64> = open.into_iter().chain(waiting.map(|((_, size), _)| *size)).collect();
-            self.sigma.insert(number, shared_sigma(&file.run, &file.paths[i], number, &self.pending));
+            self.shared.insert(number, shared(&file.run, &file.paths[i], number, &self.pending));
             for size in open {
                 self.rebuild(number, size);
             }
@@ -181,10 +185,11 @@ impl Fold {
         let Some(file) = &mut self.file else { return };
         let Ok(i) = place(&file.paths, path) else { return };
         let (plan, kind) = (&file.run.plan, file.paths[i].opened.transport);
-        let sigma = self.sigma.get(&path).copied().unwrap_or(0.0);
-        let of = |trials: &[Trial]| figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), sigma);
+        let shared = self.shared.get(&path).copied().unwrap_or_default();
+        let of = |trials: &[Trial]| figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), shared);
         let points = &mut file.paths[i].points;
         match points.binary_search_by_key(&size, |p| p.size) {
+            Ok(p) if points[p].why.is_some() => {}
             Ok(p) => {
                 if let Some(figures) = of(&points[p].trials) {
                     points[p].figures = figures;
@@ -223,17 +228,10 @@ fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
     paths.binary_search_by_key(&number, |p| p.opened.path)
 }
 
-fn shared_sigma(run: &Run, path: &PathRun, number: u32, pending: &BTreeMap<(u32, u64), Vec<Trial>>) -> f64 {
-    let waiting = pending.range((number, 0)..=(number, u64::MAX)).map(|(_, trials)| trials);
-    let by_point: Vec<Vec<f64>> = path
-        .points
-        .iter()
-        .map(|p| &p.trials)
-        .chain(waiting)
-        .map(|trials| figures::blocks(&run.plan, path.opened.transport, &trials.iter().collect::<Vec<_>>()))
-        .map(|blocks| blocks.into_iter().map(|(_, seconds)| seconds).collect())
-        .collect();
-    stats::pooled_log_sigma(&by_point)
+fn shared(run: &Run, path: &PathRun, number: u32, pending: &BTreeMap<(u32, u64), Vec<Trial>>) -> Shared {
+    let waiting = pending.range((number, 0)..=(number, u64::MAX)).map(|(_, trials)| &trials[..]);
+    let points = path.points.iter().map(|p| &p.trials[..]).chain(waiting);
+    figures::shared(&run.plan, path.opened.transport, points)
 }
 
 #[cfg(test)]
@@ -283,6 +281,19 @@ mod tests {
         assert_eq!(after.trials.len(), before.trials.len() + 1);
         assert_eq!(after.why, None);
         assert!(after.figures.mean > before.figures.mean);
+    }
+
+    #[test]
+    fn a_point_that_ended_stays_ended_while_its_path_warms_up_on_it() {
+        let mut fold = begun();
+        sample::events().iter().for_each(|e| fold.event(e));
+        let before = fold.run().unwrap().paths[0].points[0].clone();
+        assert!(before.why.is_some());
+        let warm = Trial { warmup: true, ..sample::trial(0, 9, 9.0, before.size, before.figures.median * 9.0) };
+        fold.event(&Event::Trial(warm));
+        let after = &fold.run().unwrap().paths[0].points[0];
+        assert_eq!((after.why, after.figures), (before.why, before.figures));
+        assert_eq!(after.trials.len(), before.trials.len() + 1);
     }
 
     #[test]

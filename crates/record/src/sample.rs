@@ -105,15 +105,15 @@ pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
             min: seconds * 1.9,
             max: seconds * 2.2,
             histogram: if size < 64 { vec![(ns, 90), (ns + ns / 10, 10)] } else { Vec::new() },
-            late: 0,
-            lost: 0,
             far: FarReport { received: 100, ..FarReport::default() },
+            ..TrialReport::default()
         },
     }
 }
 
 fn ended(run: &Run, kind: Kind, trials: &[&Trial]) -> Event {
-    let figures = figures::figures(&run.plan, kind, trials, 0.02).expect("the sample's trials completed");
+    let shared = stats::Shared { sigma: 0.02, ..stats::Shared::default() };
+    let figures = figures::figures(&run.plan, kind, trials, shared).expect("the sample's trials completed");
     let time = figures::time_kind(&run.plan, kind);
     Event::Point(PointEnded { path: trials[0].path, size: trials[0].size, time, figures, why: Why::Precision })
 }

@@ -122,6 +122,32 @@ pub fn student_t(confidence: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(upper))
 }
 
+/// How probable it is that a value of Student's t distribution lies as far from 0 as `t` or farther, either way. 1 where
+/// nothing is known (NaN, or no degrees of freedom).
+pub fn student_p(t: f64, degrees: f64) -> f64 {
+    if t.is_nan() || degrees.is_nan() || degrees <= 0.0 {
+        return 1.0;
+    }
+    if degrees > 1e6 {
+        return 2.0 * Normal::standard().cdf(-t.abs());
+    }
+    StudentsT::new(0.0, 1.0, degrees).map_or(1.0, |d| 2.0 * d.cdf(-t.abs()))
+}
+
+/// Holm's correction (1979, Scandinavian Journal of Statistics 6:65-70): the probabilities made larger so that taking
+/// every one below 5% as a finding gives a false one in at most 5% of families, whatever their dependence.
+pub fn holm(probabilities: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..probabilities.len()).collect();
+    order.sort_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));
+    let mut corrected = vec![1.0; probabilities.len()];
+    let mut so_far: f64 = 0.0;
+    for (rank, i) in order.into_iter().enumerate() {
+        so_far = so_far.max(probabilities[i] * (probabilities.len() - rank) as f64).min(1.0);
+        corrected[i] = so_far;
+    }
+    corrected
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +172,24 @@ mod tests {
         assert!((student_t(0.99, 4.0) - 4.604_095).abs() < 1e-4);
         assert_eq!(student_t(0.95, 0.0), f64::INFINITY);
         assert_eq!(student_t(1.0, 5.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn student_p_turns_student_t_round() {
+        for degrees in [1.0, 4.0, 18.0, 1e7] {
+            assert!((student_p(student_t(0.95, degrees), degrees) - 0.05).abs() < 1e-6, "{degrees}");
+        }
+        assert_eq!((student_p(f64::NAN, 5.0), student_p(3.0, 0.0), student_p(0.0, 5.0)), (1.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn holms_example() {
+        // 4 x 0.005, then 3 x 0.01, then 2 x 0.03, and no later one below an earlier.
+        let found = holm(&[0.01, 0.04, 0.03, 0.005]);
+        for (f, w) in found.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((f - w).abs() < 1e-12, "{found:?}");
+        }
+        assert!(holm(&[]).is_empty());
     }
 
     #[test]

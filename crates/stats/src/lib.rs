@@ -6,10 +6,13 @@
 //!
 //! - [`median_interval`]: where the true median lies, from the medians of a few blocks.
 //! - [`repeat_range`]: where a second run's median is expected to fall; wider, because that run has noise of its own.
-//! - [`pooled_log_sigma`]: the noise that neighbouring sizes have in common, robustly.
+//! - [`pooled_log_sigma`]: the noise that the sizes of a path have in common, robustly.
+//! - [`Shared`], [`block_levels`]: that noise, and how far the whole curve moves from block to block.
+//! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
 //! - [`robust_line`], [`weighted_line`]: straight lines.
+//! - [`runs_deviation`]: whether residuals come in stretches.
 //! - [`Histogram`]: single iterations, to 1%.
 //! - [`median`], [`quantile`], [`mean`], [`variance`]: the plain ones.
 //!
@@ -19,16 +22,20 @@
 
 mod basic;
 mod bootstrap;
+mod common;
 mod histogram;
 mod interval;
 mod line;
 mod repeat;
+mod runs;
 mod warmup;
 
 pub use basic::{mean, median, quantile, variance, weighted_median};
 pub use bootstrap::{bootstrap_ratio, draw};
+pub use common::{Shared, block_levels};
 pub use histogram::Histogram;
-pub use interval::{Interval, median_interval, student_t};
+pub use interval::{Interval, holm, median_interval, student_p, student_t};
 pub use line::{Line, robust_line, weighted_line};
-pub use repeat::{pooled_log_sigma, repeat_range};
+pub use repeat::{StandardError, median_log_error, pooled_log_sigma, repeat_range};
+pub use runs::runs_deviation;
 pub use warmup::warmup_end;

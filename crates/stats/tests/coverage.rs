@@ -4,7 +4,7 @@
 mod noise;
 
 use noise::Noise;
-use stats::{Interval, bootstrap_ratio, median, median_interval, pooled_log_sigma, repeat_range};
+use stats::{Interval, Shared, bootstrap_ratio, median, median_interval, pooled_log_sigma, repeat_range};
 
 type Draw = fn(&mut Noise) -> f64;
 
@@ -66,7 +66,8 @@ fn repeats(k: usize, own: f64, neighbours: f64, draw: fn(&mut Noise, f64) -> f64
     for _ in 0..RUNS {
         let mut run = |sigma: f64| -> Vec<f64> { (0..k).map(|_| draw(&mut noise, sigma)).collect() };
         let shared = pooled_log_sigma(&(0..5).map(|_| run(own * neighbours)).collect::<Vec<_>>());
-        let range = repeat_range(&run(own), if neighbours == 0.0 { 0.0 } else { shared }, 0.95);
+        let sigma = if neighbours == 0.0 { 0.0 } else { shared };
+        let range = repeat_range(&run(own), Shared { sigma, ..Shared::default() }, 0.95);
         hits += usize::from(range.contains(median(&run(own))));
         width += (range.high / range.low).ln();
     }

@@ -34,7 +34,7 @@ fn name(v: impl serde::Serialize) -> Option<String> {
 }
 
 /// The columns in order: the trial's place and report, then `point_...`, its point's figures. All are optional.
-const COLUMNS: [(&str, Column); 40] = [
+const COLUMNS: [(&str, Column); 47] = [
     ("path", Count(|l| Some(l.row.path.into()))),
     ("transport", Text(|l| name(l.row.transport))),
     ("pattern", Text(|l| name(l.row.pattern))),
@@ -57,10 +57,13 @@ const COLUMNS: [(&str, Column); 40] = [
     ("far_received", Count(|l| l.trial.map(|t| t.report.far.received))),
     ("far_lost", Count(|l| l.trial.map(|t| t.report.far.lost))),
     ("far_reordered", Count(|l| l.trial.map(|t| t.report.far.reordered))),
+    ("near_reordered", Count(|l| l.trial.map(|t| t.report.reordered))),
+    ("near_duplicated", Count(|l| l.trial.map(|t| t.report.duplicated))),
     ("far_duplicated", Count(|l| l.trial.map(|t| t.report.far.duplicated))),
     ("point_why", Text(|l| name(l.row.why?))),
     ("point_blocks", Count(|l| Some(l.row.blocks.into()))),
     ("point_trials", Count(|l| Some(l.row.trials.into()))),
+    ("point_iterations", Count(|l| Some(l.row.iterations))),
     ("point_min_s", Number(|l| Some(l.row.min_s))),
     ("point_median_s", Number(|l| Some(l.row.median_s))),
     ("point_low_s", Number(|l| Some(l.row.low_s))),
@@ -70,9 +73,13 @@ const COLUMNS: [(&str, Column); 40] = [
     ("point_repeat_low_s", Number(|l| Some(l.row.repeat_low_s))),
     ("point_repeat_high_s", Number(|l| Some(l.row.repeat_high_s))),
     ("point_p50_s", Number(|l| l.row.p50_s)),
+    ("point_p90_s", Number(|l| l.row.p90_s)),
     ("point_p99_s", Number(|l| l.row.p99_s)),
     ("point_p999_s", Number(|l| l.row.p999_s)),
+    ("point_max_s", Number(|l| l.row.max_s)),
     ("point_throughput_bits_per_s", Number(|l| Some(l.row.throughput_bits_per_s))),
+    ("point_sender_throughput_bits_per_s", Number(|l| l.row.sender_throughput_bits_per_s)),
+    ("point_transactions_per_s", Number(|l| l.row.transactions_per_s)),
     ("point_loss_share", Number(|l| Some(l.row.loss_share))),
     ("point_reordering_share", Number(|l| Some(l.row.reordering_share))),
 ];

@@ -23,7 +23,7 @@ pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
 }
 
 /// The columns.
-const HEADER: [&str; 26] = [
+const HEADER: [&str; 27] = [
     "path",
     "transport",
     "pattern",
@@ -48,6 +48,7 @@ const HEADER: [&str; 26] = [
     "max_s",
     "throughput_bits_per_s",
     "sender_throughput_bits_per_s",
+    "transactions_per_s",
     "loss_share",
     "reordering_share",
 ];

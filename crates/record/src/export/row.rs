@@ -60,6 +60,8 @@ pub struct Row {
     pub throughput_bits_per_s: f64,
     /// The sender's own rate, bits a second (stream).
     pub sender_throughput_bits_per_s: Option<f64>,
+    /// Transactions a second, one after another (request; connect: connections a second).
+    pub transactions_per_s: Option<f64>,
     /// Share of blocks lost.
     pub loss_share: f64,
     /// Share of blocks out of order.
@@ -95,6 +97,7 @@ impl Row {
             max_s: percentiles.map(|p| p.max),
             throughput_bits_per_s: f.throughput,
             sender_throughput_bits_per_s: f.sender_throughput,
+            transactions_per_s: f.transactions,
             loss_share: f.loss,
             reordering_share: f.reordering,
         }

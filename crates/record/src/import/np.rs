@@ -116,7 +116,8 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
     events.extend(trials.into_iter().map(Event::Trial));
     let time = figures::time_kind(&plan, kind);
     for (size, (trials, shortest)) in points {
-        let Some(mut figures) = figures::figures(&plan, kind, &trials.iter().collect::<Vec<_>>(), 0.0) else {
+        let all: Vec<&Trial> = trials.iter().collect();
+        let Some(mut figures) = figures::figures(&plan, kind, &all, stats::Shared::default()) else {
             continue;
         };
         figures.min = shortest.map_or(figures.min, |s| s.min(figures.min));

@@ -232,14 +232,15 @@ impl Session for RemoteSession {
         outcome.map_err(|e| if self.stopped() { SessionError::Interrupted } else { e })
     }
 
-    fn close(&mut self) {
-        let (number, _) = self.shut();
+    fn close(&mut self) -> Result<(), SessionError> {
+        let (number, closed) = self.shut();
         if let Some(meeting) = self.meeting.take()
             && let Some(number) = number
             && matches!(self.reach, Reach::Shared(_))
         {
             meeting.borrow_mut().control.close(number);
         }
+        Ok(closed?)
     }
 
     fn now(&self) -> u64 {
@@ -264,6 +265,7 @@ impl Session for RemoteSession {
 
 impl Drop for RemoteSession {
     fn drop(&mut self) {
-        self.close();
+        // Nobody is left to hear of what a dropped session could not write.
+        let _ = self.close();
     }
 }

@@ -84,7 +84,7 @@ fn a_far_side_stopped_for_good_is_given_up_and_ends() {
     let far = session.far_pid().unwrap();
     let text = fails(&mut session, |far| signal(far, Signal::STOP));
     assert!(text.contains("silent for") && text.contains("--patience"), "{text}");
-    session.close();
+    session.close().unwrap();
     assert!(is_gone(far), "a stopped far side is left over");
 }
 
@@ -127,7 +127,7 @@ fn interrupting_the_near_side_ends_the_far_one() {
         };
         assert!(matches!(e, SessionError::Interrupted), "{kind}: {e}");
         later.join().unwrap();
-        session.close();
+        session.close().unwrap();
         assert!(is_gone(far), "{kind}: the far side is left over");
         assert!(matches!(session.open(1), Err(SessionError::Interrupted)), "{kind}");
     }

@@ -117,7 +117,7 @@ fn every_two_ended_transport_runs_between_two_processes() {
             assert!(report.repeats > 0 && report.seconds > 0.0, "{} {pattern:?}: {report:?}", session.kind());
             assert!(report.far.received > 0, "{} {pattern:?}: {report:?}", session.kind());
         }
-        session.close();
+        session.close().unwrap();
     }
 }
 
@@ -162,7 +162,7 @@ fn each_block_has_a_fresh_process_and_the_old_one_is_gone() {
         seen.push(session.far_pid().unwrap());
         assert!(Path::new(&format!("/proc/{}", seen[block as usize])).exists());
     }
-    session.close();
+    session.close().unwrap();
     for (i, pid) in seen.iter().enumerate() {
         assert!(!seen[..i].contains(pid), "{seen:?}");
         assert!(!Path::new(&format!("/proc/{pid}")).exists(), "process {pid} is left over");

@@ -1,0 +1,74 @@
+//! Whether two paths differ: size by size, with what runs differ by anyway, and in words.
+//!
+//! Two runs of one thing differ: the machine stands at another level each time. So a difference has two parts: how far the
+//! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
+//! runs) lie apart; and what each size does beyond that, judged against its own noise. `ratio` puts both together and
+//! corrects for the many sizes, `verdict` says the result in words.
+
+mod ratio;
+mod verdict;
+
+pub use verdict::Stretch;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CurvePoint, Estimate};
+
+/// One side of a comparison: repeat runs of one thing, at least one.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// The runs' curves, in any order of sizes.
+    pub runs: &'a [Vec<CurvePoint>],
+}
+
+/// A comparison of a second side with a first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The sizes that all runs of both sides have, ascending.
+    pub sizes: Vec<Compared>,
+    /// Sizes that only some runs have, which were left out.
+    pub left_out: usize,
+    /// Time of the second side over that of the first, over all sizes together.
+    pub whole: Estimate,
+    /// Highest throughput of the second side over that of the first; above 1 the second carries more.
+    pub throughput: Option<Estimate>,
+    /// Stretches of sizes in which the verdict is the same, ascending; they cover all sizes.
+    pub stretches: Vec<Stretch>,
+    /// Where the faster side changes: between which two sizes, bytes.
+    pub crossovers: Vec<(u64, u64)>,
+}
+
+/// One size of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Compared {
+    /// Block size, bytes.
+    pub size: u64,
+    /// Median time of the first side, seconds.
+    pub first: f64,
+    /// Median time of the second side, seconds.
+    pub second: f64,
+    /// Time of the second over that of the first; below 1 the second is faster. Its interval is for this size alone.
+    pub ratio: Estimate,
+    /// The difference in units of the noise of one block: how clear it is to whoever measures once.
+    pub effect: f64,
+    /// Probability of such a difference between runs of one thing, corrected for the number of sizes (Holm 1979).
+    pub probability: f64,
+    /// Whether the difference is significant: `probability` below 5%.
+    pub significant: bool,
+}
+
+impl Comparison {
+    /// Compares `second` with `first`. None where they have no size in common or a side has no run.
+    pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
+        let ratio::Ratios { sizes, left_out, whole, throughput } = ratio::ratios(first, second)?;
+        let stretches = verdict::stretches(&sizes);
+        let crossovers = verdict::crossovers(&sizes, &stretches);
+        Some(Self { sizes, left_out, whole, throughput, stretches, crossovers })
+    }
+
+    /// Whether any size differs significantly.
+    pub fn differs(&self) -> bool {
+        self.sizes.iter().any(|s| s.significant)
+    }
+}

@@ -1,0 +1,150 @@
+//! Ratios of two sides at each size, their errors, and their significance.
+
+use std::collections::BTreeMap;
+
+use stats::{Shared, StandardError, holm, mean, median, median_log_error, student_p, student_t, variance};
+
+use super::{Compared, Side};
+use crate::{CurvePoint, Estimate};
+
+/// Significance of a family of sizes.
+const LEVEL: f64 = 0.05;
+
+/// A run made ready: for each size the logarithm of its median and the error of that, and the spread of its block levels.
+struct Ready {
+    sizes: BTreeMap<u64, (f64, StandardError)>,
+    shared: Shared,
+    /// Logarithm of the highest throughput, and the error of the median it comes from.
+    top: Option<(f64, StandardError)>,
+}
+
+impl Ready {
+    fn of(points: &[CurvePoint]) -> Self {
+        let usable = |p: &&CurvePoint| p.seconds > 0.0 && p.seconds.is_finite();
+        let blocks = |p: &CurvePoint| -> Vec<(u32, f64)> {
+            p.blocks.iter().copied().filter(|(_, t)| *t > 0.0 && t.is_finite()).collect()
+        };
+        let shared = Shared::of(&points.iter().filter(usable).map(blocks).collect::<Vec<_>>());
+        let error = |p: &CurvePoint| {
+            let times: Vec<f64> = blocks(p).into_iter().map(|(_, t)| t).collect();
+            median_log_error(&times, shared.sigma).unwrap_or(StandardError { value: f64::INFINITY, degrees: 1.0 })
+        };
+        let sizes = points.iter().filter(usable).map(|p| (p.size, (p.seconds.ln(), error(p)))).collect();
+        let fast = points.iter().filter(usable).filter(|p| p.throughput > 0.0 && p.throughput.is_finite());
+        let top = fast.max_by(|a, b| a.throughput.total_cmp(&b.throughput)).map(|p| (p.throughput.ln(), error(p)));
+        Self { sizes, shared, top }
+    }
+}
+
+/// What [`super::Comparison`] is made of.
+pub(super) struct Ratios {
+    pub sizes: Vec<Compared>,
+    pub left_out: usize,
+    pub whole: Estimate,
+    pub throughput: Option<Estimate>,
+}
+
+/// Compares two sides size by size.
+pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
+    let ready = |side: Side<'_>| -> Vec<Ready> { side.runs.iter().map(|r| Ready::of(r)).collect() };
+    let (a, b) = (ready(first), ready(second));
+    let all = || a.iter().chain(&b);
+    let common: Vec<u64> =
+        all().next()?.sizes.keys().copied().filter(|s| all().all(|r| r.sizes.contains_key(s))).collect();
+    if common.is_empty() || a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let mut seen: Vec<u64> = all().flat_map(|r| r.sizes.keys().copied()).collect();
+    seen.sort_unstable();
+    seen.dedup();
+
+    let apart = apart(&a, &b, &common);
+    let at = |side: &[Ready], size: u64| mean(&side.iter().map(|r| r.sizes[&size].0).collect::<Vec<_>>());
+    let differences: Vec<f64> = common.iter().map(|s| at(&b, *s) - at(&a, *s)).collect();
+    let tests: Vec<StandardError> = common
+        .iter()
+        .map(|size| {
+            let own = [&a, &b].map(|side| side.iter().map(|r| r.sizes[size].1).collect::<Vec<_>>());
+            together(apart, &own)
+        })
+        .collect();
+    let plain: Vec<f64> = (differences.iter().zip(&tests))
+        .map(|(d, test)| match test.value {
+            e if e > 0.0 => student_p(d / e, test.degrees),
+            // Without any noise, equal is equal and everything else differs.
+            _ if *d == 0.0 => 1.0,
+            _ => 0.0,
+        })
+        .collect();
+    let noise = mean(&all().map(|r| r.shared.sigma).collect::<Vec<_>>());
+    let compared = (common.iter().zip(&differences)).zip(tests.iter().zip(holm(&plain))).map(
+        |((size, d), (test, probability))| Compared {
+            size: *size,
+            first: at(&a, *size).exp(),
+            second: at(&b, *size).exp(),
+            ratio: estimate(*d, *test),
+            effect: if noise > 0.0 { d / noise } else { 0.0 },
+            probability,
+            significant: probability < LEVEL,
+        },
+    );
+    let tops = [&a, &b].map(|side| side.iter().filter_map(|r| r.top).collect::<Vec<_>>());
+    let level = |tops: &[(f64, StandardError)]| mean(&tops.iter().map(|t| t.0).collect::<Vec<_>>());
+    let throughput = (tops.iter().all(|t| !t.is_empty())).then(|| {
+        let own = [0, 1].map(|i: usize| tops[i].iter().map(|t| t.1).collect::<Vec<_>>());
+        estimate(level(&tops[1]) - level(&tops[0]), together(apart, &own))
+    });
+    Some(Ratios {
+        sizes: compared.collect(),
+        left_out: seen.len() - common.len(),
+        whole: estimate(median(&differences), apart),
+        throughput,
+    })
+}
+
+/// A ratio from its logarithm and the error of that.
+fn estimate(ln_ratio: f64, error: StandardError) -> Estimate {
+    let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
+    Estimate::new(ln_ratio.exp(), (ln_ratio - reach).exp(), (ln_ratio + reach).exp())
+}
+
+/// The error of a difference of two sides' means: of the curves as wholes, and of the runs' own medians. A sum of variances
+/// is as well known as its least known large part (Satterthwaite 1946).
+fn together(apart: StandardError, own: &[Vec<StandardError>; 2]) -> StandardError {
+    let mut parts = vec![(apart.value.powi(2), apart.degrees)];
+    for side in own {
+        parts.extend(side.iter().map(|e| ((e.value / side.len() as f64).powi(2), e.degrees)));
+    }
+    let total: f64 = parts.iter().map(|p| p.0).sum();
+    let degrees = total * total / parts.iter().map(|p| p.0 * p.0 / p.1.max(1.0)).sum::<f64>();
+    StandardError { value: total.sqrt(), degrees: if degrees.is_finite() { degrees } else { 1.0 } }
+}
+
+/// How far the curves of two sides as wholes lie apart by chance: the standard error of their shift. One run knows it from
+/// the levels of its blocks, which time does not average away ([`stats::repeat_range`] says why); several runs of one side
+/// know it from one another. The larger counts.
+fn apart(a: &[Ready], b: &[Ready], common: &[u64]) -> StandardError {
+    let levels: Vec<(f64, f64)> = (a.iter().chain(b))
+        .filter(|r| r.shared.levels > 1)
+        .map(|r| (r.shared.between.powi(2), f64::from(r.shared.levels - 1)))
+        .collect();
+    let repeats: Vec<(f64, f64)> = [a, b]
+        .into_iter()
+        .filter(|side| side.len() > 1)
+        .map(|side| {
+            let level = |r: &Ready| -> f64 {
+                let from = |s: &u64| r.sizes[s].0 - mean(&side.iter().map(|o| o.sizes[s].0).collect::<Vec<_>>());
+                median(&common.iter().map(from).collect::<Vec<_>>())
+            };
+            (variance(&side.iter().map(level).collect::<Vec<_>>()), (side.len() - 1) as f64)
+        })
+        .collect();
+    let pooled = |parts: &[(f64, f64)]| -> (f64, f64) {
+        let degrees: f64 = parts.iter().map(|p| p.1).sum();
+        if degrees > 0.0 { (parts.iter().map(|p| p.0 * p.1).sum::<f64>() / degrees, degrees) } else { (0.0, 0.0) }
+    };
+    let (levels, repeats) = (pooled(&levels), pooled(&repeats));
+    let (one, degrees) = if repeats.0 > levels.0 { repeats } else { (levels.0, levels.1 + repeats.1) };
+    let runs = 1.0 / a.len() as f64 + 1.0 / b.len() as f64;
+    StandardError { value: (one * runs).sqrt(), degrees: degrees.max(1.0) }
+}

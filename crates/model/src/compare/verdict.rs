@@ -1,0 +1,135 @@
+//! From sizes to stretches: what a person would say of the comparison.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Compared;
+
+/// Sizes in a row that must agree before a stretch of its own is made of them; fewer belong to what lies around them.
+const AGREE: usize = 3;
+
+/// A stretch of sizes with one verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stretch {
+    /// Smallest size, bytes.
+    pub from: u64,
+    /// Largest size, bytes.
+    pub to: u64,
+    /// Median ratio of times, second over first.
+    pub ratio: f64,
+    /// Whether the sides differ here.
+    pub differs: bool,
+}
+
+/// What a size says: -1 the second is faster, 1 it is slower, 0 no difference.
+fn sign(c: &Compared) -> i8 {
+    match c.significant {
+        false => 0,
+        true if c.ratio.value < 1.0 => -1,
+        true => 1,
+    }
+}
+
+/// Stretches of one verdict, ascending. `sizes` ascend.
+pub(super) fn stretches(sizes: &[Compared]) -> Vec<Stretch> {
+    let mut runs: Vec<(i8, usize, usize)> = Vec::new();
+    for (i, c) in sizes.iter().enumerate() {
+        match runs.last_mut() {
+            Some(run) if run.0 == sign(c) => run.2 = i + 1,
+            _ => runs.push((sign(c), i, i + 1)),
+        }
+    }
+    // The shortest stretch first gives way to the longer of its neighbours.
+    while runs.len() > 1 {
+        let Some(i) =
+            (0..runs.len()).min_by_key(|i| runs[*i].2 - runs[*i].1).filter(|i| runs[*i].2 - runs[*i].1 < AGREE)
+        else {
+            break;
+        };
+        let length = |j: usize| runs.get(j).map_or(0, |r| r.2 - r.1);
+        let left = if i == 0 { 0 } else { length(i - 1) };
+        let into = if i == 0 || length(i + 1) > left { i + 1 } else { i - 1 };
+        let (start, end) = (runs[i].1.min(runs[into].1), runs[i].2.max(runs[into].2));
+        runs[into] = (runs[into].0, start, end);
+        runs.remove(i);
+        let mut joined: Vec<(i8, usize, usize)> = Vec::new();
+        for run in runs {
+            match joined.last_mut() {
+                Some(last) if last.0 == run.0 => last.2 = run.2,
+                _ => joined.push(run),
+            }
+        }
+        runs = joined;
+    }
+    runs.into_iter()
+        .map(|(sign, start, end)| Stretch {
+            from: sizes[start].size,
+            to: sizes[end - 1].size,
+            ratio: stats::median(&sizes[start..end].iter().map(|c| c.ratio.value).collect::<Vec<_>>()),
+            differs: sign != 0,
+        })
+        .collect()
+}
+
+/// Between which two sizes the faster side changes: the last that clearly says the one and the first after it that clearly
+/// says the opposite; what lies between says neither.
+pub(super) fn crossovers(sizes: &[Compared], stretches: &[Stretch]) -> Vec<(u64, u64)> {
+    let clear: Vec<&Stretch> = stretches.iter().filter(|s| s.differs).collect();
+    clear
+        .windows(2)
+        .filter(|w| (w[0].ratio < 1.0) != (w[1].ratio < 1.0))
+        .map(|w| {
+            let says = |c: &&Compared, of: &Stretch| c.significant && (c.ratio.value < 1.0) == (of.ratio < 1.0);
+            let from = sizes.iter().filter(|c| c.size <= w[0].to).rev().find(|c| says(c, w[0]));
+            let to = sizes.iter().filter(|c| c.size >= w[1].from).find(|c| says(c, w[1]));
+            (from.map_or(w[0].to, |c| c.size), to.map_or(w[1].from, |c| c.size))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Estimate;
+
+    fn sizes(signs: &[i8]) -> Vec<Compared> {
+        let one = |(i, s): (usize, &i8)| Compared {
+            size: 1 << i,
+            first: 1.0,
+            second: 1.0,
+            ratio: Estimate::unbounded(1.0 + 0.5 * f64::from(*s)),
+            effect: 0.0,
+            probability: 1.0,
+            significant: *s != 0,
+        };
+        signs.iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn lone_sizes_belong_to_what_lies_around_them() {
+        let sizes = sizes(&[0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 1]);
+        let found = stretches(&sizes);
+        assert_eq!(
+            found.iter().map(|s| (s.from, s.to, s.differs)).collect::<Vec<_>>(),
+            [(1, 64, false), (128, 4096, true)]
+        );
+        assert!(crossovers(&sizes, &found).is_empty());
+    }
+
+    #[test]
+    fn a_crossover_lies_between_opposite_stretches() {
+        let three = sizes(&[1, 1, 1, 0, 0, 0, -1, -1, -1]);
+        assert_eq!(stretches(&three).len(), 3);
+        assert_eq!(crossovers(&three, &stretches(&three)), [(4, 64)]);
+        let two = sizes(&[1, 1, 1, 0, 0, -1, -1, -1]);
+        assert_eq!(stretches(&two).len(), 2, "two sizes make no stretch of their own");
+        assert_eq!(crossovers(&two, &stretches(&two)), [(4, 32)], "but they say how sure the crossing is");
+    }
+
+    #[test]
+    fn few_sizes_still_have_a_verdict() {
+        assert_eq!(stretches(&sizes(&[1])).len(), 1);
+        assert_eq!(stretches(&sizes(&[1, -1])).len(), 1);
+        assert!(stretches(&[]).is_empty());
+    }
+}

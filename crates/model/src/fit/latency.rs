@@ -1,0 +1,100 @@
+//! Latency lines: what a message costs to start, and what each byte adds (`seeds/000`, table 1).
+
+use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Share};
+
+use super::{Misfit, Piece, REFITS, line, noise, pieces};
+use crate::Estimate;
+use crate::curve::{Curve, Point};
+use crate::resampled::{Scale, estimates};
+use crate::shape::is_small;
+
+/// A straight line of time over size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyLine {
+    /// Start-up cost that the line says a block of no bytes has, seconds of the curve's time kind.
+    pub t0: Estimate,
+    /// Seconds that each byte adds.
+    pub per_byte: Estimate,
+    /// Smallest and largest size it was fitted to, bytes.
+    pub sizes: (u64, u64),
+    /// How well it fits.
+    pub misfit: Misfit,
+}
+
+/// The lines of a path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyLines {
+    /// What the smallest block really takes, seconds: the actual start-up cost beside the lines' `t0`.
+    pub startup: f64,
+    /// The smallest block, bytes.
+    pub startup_size: u64,
+    /// Over all sizes; none with fewer than three.
+    pub all: Option<LatencyLine>,
+    /// Over sizes below 1 KiB; none with fewer than three.
+    pub small: Option<LatencyLine>,
+    /// Lines of stretches of sizes, where one line over all of them lies; empty where it does not.
+    pub pieces: Vec<Piece>,
+}
+
+impl LatencyLines {
+    pub(super) fn of(curve: &Curve, rng: &mut ChaCha8Rng, warnings: &mut Vec<String>) -> Self {
+        let noise = noise(curve);
+        let all = over(curve, |_| true, noise, rng);
+        let small = over(curve, |p| is_small(p.size), noise, rng);
+        let mut found = Vec::new();
+        match &all {
+            None => warnings.push("a line needs at least three sizes".to_owned()),
+            Some(line) => {
+                if line.misfit.systematic {
+                    found = pieces::pieces(curve, noise);
+                    warnings.push(format!(
+                        "one line over all sizes lies by {} typically, and by {} at {}{}",
+                        Share(line.misfit.typical),
+                        Share(line.misfit.worst),
+                        Bytes(line.misfit.worst_size),
+                        if found.len() > 1 { "; the pieces below follow the path" } else { "" },
+                    ));
+                }
+                if line.per_byte.high <= 0.0 {
+                    warnings
+                        .push("larger blocks take less time here: a line in size says nothing of this path".to_owned());
+                }
+            }
+        }
+        if let Some(line) = small.as_ref().filter(|l| l.misfit.systematic) {
+            warnings.push(format!("the line over sizes below 1 KiB lies by {} typically", Share(line.misfit.typical)));
+        }
+        Self {
+            startup: curve.points.first().map_or(0.0, |p| p.seconds),
+            startup_size: curve.points.first().map_or(0, |p| p.size),
+            all,
+            small,
+            pieces: found,
+        }
+    }
+}
+
+fn over(curve: &Curve, which: impl Fn(&Point) -> bool, noise: f64, rng: &mut ChaCha8Rng) -> Option<LatencyLine> {
+    let chosen: Vec<usize> = (0..curve.points.len()).filter(|i| which(&curve.points[*i])).collect();
+    let mut sizes: Vec<u64> = chosen.iter().map(|i| curve.points[*i].size).collect();
+    sizes.dedup();
+    if sizes.len() < 3 {
+        return None;
+    }
+    let fit = |seconds: &[f64]| {
+        let points: Vec<(f64, f64)> = chosen.iter().map(|i| (curve.points[*i].size as f64, seconds[*i])).collect();
+        line::line(&points).map(|l| [l.t0, l.per_byte])
+    };
+    let [t0, per_byte] = estimates(curve, [Scale::Plain; 2], REFITS, rng, fit)?;
+    let fitted = line::Fitted { t0: t0.value, per_byte: per_byte.value };
+    let residuals: Vec<(u64, f64)> = chosen
+        .iter()
+        .map(|i| &curve.points[*i])
+        .map(|p| (p.size, (p.seconds / fitted.at(p.size as f64).max(p.seconds / 100.0)).ln()))
+        .collect();
+    let sizes = (*sizes.first()?, *sizes.last()?);
+    Some(LatencyLine { t0, per_byte, sizes, misfit: Misfit::of(&residuals, noise) })
+}

@@ -1,0 +1,132 @@
+//! The saturation point: the knee of the size-time curve on logarithmic axes (`seeds/004`, section 3, figure 3).
+
+use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::REFITS;
+use crate::Estimate;
+use crate::curve::Curve;
+use crate::resampled::{Scale, estimates};
+
+/// Half of the window over which the local slope is taken, as a logarithm of size: half a decade.
+const WINDOW: f64 = 1.15;
+
+/// The slope, on logarithmic axes, that parts what a start costs from what bytes cost: on `t0 + b B` it is reached where
+/// both are equal, where the curve bends most.
+const KNEE: f64 = 0.5;
+
+/// Where a path saturates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Saturation {
+    /// Saturation point: the size after which time grows nearly in step with size, bytes. Read off the local slope of the
+    /// curve, which passes a half there; on a straight line `t0 + b B` that is `t0 / b`.
+    pub point: Estimate,
+    /// Time of one block at that point, seconds.
+    pub seconds: f64,
+    /// Saturation interval: from the point's time to that of the largest block, seconds.
+    pub interval: (f64, f64),
+}
+
+impl Saturation {
+    pub(super) fn of(curve: &Curve, rng: &mut ChaCha8Rng, warnings: &mut Vec<String>) -> Option<Self> {
+        let used: Vec<usize> = (0..curve.points.len()).filter(|i| curve.points[*i].size > 0).collect();
+        let logs: Vec<f64> = used.iter().map(|i| (curve.points[*i].size as f64).ln()).collect();
+        let knee = |seconds: &[f64]| {
+            let times: Vec<f64> = used.iter().map(|i| seconds[*i].ln()).collect();
+            knee(&logs, &times)
+        };
+        let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
+        let at = match knee(&seconds) {
+            Ok(at) => at,
+            Err(why) => {
+                warnings.push(why.to_owned());
+                return None;
+            }
+        };
+        let fit = |seconds: &[f64]| knee(seconds).ok().map(|at| [at.exp()]);
+        let [point] = estimates(curve, [Scale::Ratio], REFITS, rng, fit)?;
+        let time = between(&logs, &used.iter().map(|i| seconds[*i].ln()).collect::<Vec<_>>(), at).exp();
+        let last = curve.points.last()?.seconds;
+        Some(Self { point, seconds: time, interval: (time, last) })
+    }
+}
+
+/// Logarithm of the size at which the local slope passes a half for good, or why there is none.
+fn knee(logs: &[f64], times: &[f64]) -> Result<f64, &'static str> {
+    if logs.len() < 5 || logs[logs.len() - 1] - logs[0] < 2.0 * WINDOW {
+        return Err("too few sizes for a saturation point: at least five over a decade");
+    }
+    let slopes: Vec<f64> = logs.iter().map(|x| slope(logs, times, *x)).collect();
+    // The split that leaves the least on the wrong side: flat above it, steep below it, each by the stretch it covers. A
+    // chasm on either side costs its own width and does not move the split.
+    let width = |i: usize| (logs[(i + 1).min(logs.len() - 1)] - logs[i.saturating_sub(1)]) / 2.0;
+    let wrong = |i: usize, steep: bool| if (slopes[i] >= KNEE) == steep { width(i) } else { 0.0 };
+    let mut cost: f64 = (0..logs.len()).map(|i| wrong(i, false)).sum();
+    let mut best = (cost, 0);
+    for i in 0..logs.len() {
+        cost += wrong(i, true) - wrong(i, false);
+        if cost < best.0 - 1e-12 {
+            best = (cost, i + 1);
+        }
+    }
+    match best.1 {
+        0 => Err("time grows with size from the smallest block on: the saturation point lies below all sizes"),
+        i if i == logs.len() => {
+            Err("time hardly grows with size up to the largest block: the path does not saturate here")
+        }
+        i => {
+            let (a, b) = (slopes[i - 1], slopes[i]);
+            let share = if b > a { ((KNEE - a) / (b - a)).clamp(0.0, 1.0) } else { 0.5 };
+            Ok(logs[i - 1] + share * (logs[i] - logs[i - 1]))
+        }
+    }
+}
+
+/// Least-squares slope of the points within the window about `x`, weighted less towards its ends (tricube, as in local
+/// regression: Cleveland 1979). At the ends of the curve the window is one-sided.
+fn slope(logs: &[f64], times: &[f64], x: f64) -> f64 {
+    let (from, to) = (logs.partition_point(|l| *l < x - WINDOW), logs.partition_point(|l| *l <= x + WINDOW));
+    let points: Vec<(f64, f64, f64)> = (from..to)
+        .map(|i| (logs[i], times[i], (1.0 - ((logs[i] - x).abs() / (WINDOW * 1.001)).powi(3)).powi(3)))
+        .collect();
+    stats::weighted_line(&points).map_or(0.0, |l| l.slope)
+}
+
+fn between(logs: &[f64], times: &[f64], x: f64) -> f64 {
+    let i = logs.partition_point(|l| *l < x).clamp(1, logs.len() - 1);
+    let share = ((x - logs[i - 1]) / (logs[i] - logs[i - 1])).clamp(0.0, 1.0);
+    times[i - 1] + share * (times[i] - times[i - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(time: impl Fn(f64) -> f64) -> Result<f64, &'static str> {
+        let sizes: Vec<f64> = (0..160).map(|i| 1.105f64.powi(i)).collect();
+        let logs: Vec<f64> = sizes.iter().map(|s| s.ln()).collect();
+        let times: Vec<f64> = sizes.iter().map(|s| time(*s).ln()).collect();
+        knee(&logs, &times).map(f64::exp)
+    }
+
+    #[test]
+    fn on_a_line_the_knee_is_where_start_and_bytes_cost_the_same() {
+        let at = found(|b| 1e-5 + 1e-9 * b).unwrap();
+        assert!((at / 10_000.0 - 1.0).abs() < 0.02, "{at}");
+    }
+
+    #[test]
+    fn a_chasm_beyond_the_knee_does_not_move_it() {
+        let chasm = |b: f64| if (200_000.0..250_000.0).contains(&b) { 3.0 } else { 1.0 };
+        let at = found(|b| (1e-5 + 1e-9 * b) * chasm(b)).unwrap();
+        assert!((at / 10_000.0 - 1.0).abs() < 0.02, "{at}");
+    }
+
+    #[test]
+    fn paths_without_a_knee_say_so() {
+        assert!(found(|b| 1e-9 * b).unwrap_err().contains("below all sizes"));
+        assert!(found(|_| 1e-5).unwrap_err().contains("does not saturate"));
+        assert!(knee(&[0.0, 1.0], &[0.0, 1.0]).unwrap_err().contains("too few sizes"));
+    }
+}

@@ -1,0 +1,104 @@
+//! Comparisons whose truth is known.
+
+mod noisy;
+
+use model::{Comparison, CurvePoint, Side};
+use noisy::{Noisy, sizes};
+
+fn compare(a: &[Vec<CurvePoint>], b: &[Vec<CurvePoint>]) -> Comparison {
+    Comparison::of(Side { runs: a }, Side { runs: b }).unwrap()
+}
+
+fn line(x: f64) -> f64 {
+    1e-5 + 2e-10 * x
+}
+
+#[test]
+fn two_runs_of_one_thing_do_not_differ() {
+    const RUNS: u64 = 400;
+    let sizes = sizes(8e6, 130);
+    let mut differ = 0;
+    for seed in 0..RUNS {
+        let mut noisy = Noisy::new(seed);
+        differ += u64::from(compare(&[noisy.curve(&sizes, line)], &[noisy.curve(&sizes, line)]).differs());
+    }
+    assert!(differ * 20 <= RUNS, "{differ} of {RUNS} pairs of equal runs were said to differ");
+}
+
+#[test]
+fn runs_that_stand_at_levels_of_their_own_do_not_differ_either() {
+    // Each run as a whole is off by as much as one block is: what 1/f noise does.
+    const RUNS: u64 = 400;
+    let sizes = sizes(8e6, 130);
+    let mut differ = 0;
+    for seed in 0..RUNS {
+        let mut noisy = Noisy::new(seed);
+        let mut run = || {
+            let level = (noisy.common * noisy.normal()).exp();
+            noisy.curve(&sizes, |x| line(x) * level)
+        };
+        differ += u64::from(compare(&[run()], &[run()]).differs());
+    }
+    assert!(differ * 20 <= RUNS, "{differ} of {RUNS} pairs of equal runs were said to differ");
+}
+
+#[test]
+fn a_faster_path_is_found_where_it_is_faster_and_only_there() {
+    let sizes = sizes(8e6, 130);
+    let mut noisy = Noisy::new(5);
+    let faster = |x: f64| if x >= 65_536.0 { line(x) / 1.8 } else { line(x) };
+    let found = compare(&[noisy.curve(&sizes, line)], &[noisy.curve(&sizes, faster)]);
+    assert_eq!(found.stretches.len(), 2, "{:?}", found.stretches);
+    assert!(!found.stretches[0].differs && found.stretches[1].differs);
+    assert!((60_000..75_000).contains(&found.stretches[1].from), "{:?}", found.stretches);
+    assert!((found.stretches[1].ratio * 1.8 - 1.0).abs() < 0.06, "{:?}", found.stretches);
+    let throughput = found.throughput.unwrap();
+    assert!(throughput.low < 1.8 && 1.8 < throughput.high && throughput.low > 1.5, "{throughput:?}");
+    let large = found.sizes.last().unwrap();
+    assert!(large.ratio.low < 1.0 / 1.8 && 1.0 / 1.8 < large.ratio.high, "{large:?}");
+}
+
+#[test]
+fn a_crossover_is_where_the_curves_cross() {
+    let sizes = sizes(8e6, 130);
+    let mut noisy = Noisy::new(6);
+    // Equal at 100 kB: a slow start and cheap bytes against a quick start and dear bytes.
+    let quick = |x: f64| 1e-5 + 5e-10 * x;
+    let cheap = |x: f64| 5e-5 + 1e-10 * x;
+    let found = compare(&[noisy.curve(&sizes, quick)], &[noisy.curve(&sizes, cheap)]);
+    assert_eq!(found.crossovers.len(), 1, "{:?}", found.stretches);
+    let (from, to) = found.crossovers[0];
+    assert!(from < 100_000 && 100_000 < to && to < 3 * from, "{from} {to}");
+}
+
+#[test]
+fn repeats_make_a_small_difference_clear() {
+    let sizes = sizes(8e6, 60);
+    let mut noisy = Noisy::new(7);
+    (noisy.common, noisy.own) = (0.01, 0.005);
+    let slower = |x: f64| line(x) * 1.02;
+    let one = compare(&[noisy.curve(&sizes, line)], &[noisy.curve(&sizes, slower)]);
+    let a: Vec<_> = (0..8).map(|_| noisy.curve(&sizes, line)).collect();
+    let b: Vec<_> = (0..8).map(|_| noisy.curve(&sizes, slower)).collect();
+    let eight = compare(&a, &b);
+    assert!(!one.differs() && eight.differs(), "{:?} {:?}", one.whole, eight.whole);
+    assert!(eight.whole.low > 1.005 && eight.whole.high < 1.035, "{:?}", eight.whole);
+}
+
+#[test]
+fn odd_sides_are_answered_without_nan() {
+    let none: &[Vec<CurvePoint>] = &[];
+    let a = [Noisy::new(1).curve(&[1, 2, 4], line)];
+    assert_eq!(Comparison::of(Side { runs: none }, Side { runs: &a }), None);
+    let b = [Noisy::new(1).curve(&[3, 5], line)];
+    assert_eq!(Comparison::of(Side { runs: &b }, Side { runs: &a }), None, "no size in common");
+    let point = CurvePoint { size: 4, seconds: 1e-5, blocks: vec![(1, 1e-5)], throughput: 1.0 };
+    let lone = [vec![point]];
+    let found = compare(&a, &lone);
+    assert_eq!((found.sizes.len(), found.left_out), (1, 2));
+    assert!(!found.differs(), "one block says nothing of its own error");
+    let json = serde_json::to_string(&found).unwrap();
+    assert!(!json.contains("NaN"), "{json}");
+    let same = compare(&lone, &lone);
+    assert!(!same.differs());
+}

@@ -1,0 +1,86 @@
+//! What the points of a path have in common: the noise of a block, and how far whole blocks lie apart.
+
+use crate::basic::{median, variance};
+use crate::repeat::pooled_log_sigma;
+
+/// What a path's points share, from their blocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Shared {
+    /// Log standard deviation between blocks, pooled over the points ([`pooled_log_sigma`]); 0 if unknown.
+    pub sigma: f64,
+    /// Log standard deviation of the blocks' levels ([`block_levels`]): how far the whole curve moves from one moment of
+    /// the machine to another; 0 if unknown.
+    pub between: f64,
+    /// Levels that `between` rests on.
+    pub levels: u32,
+}
+
+impl Shared {
+    /// From each point's block medians with the number of their block. The same number at two points must mean the same
+    /// moment.
+    pub fn of(points: &[Vec<(u32, f64)>]) -> Self {
+        let levels: Vec<f64> = block_levels(points).into_iter().map(|(_, level)| level).collect();
+        let between = if levels.len() > 1 { variance(&levels).sqrt() } else { 0.0 };
+        Self { between, levels: levels.len() as u32, ..Self::noise_of(points) }
+    }
+
+    /// The same where the numbers of blocks mean nothing: only the noise.
+    pub fn noise_of(points: &[Vec<(u32, f64)>]) -> Self {
+        let times: Vec<Vec<f64>> = points.iter().map(|p| p.iter().map(|(_, t)| *t).collect()).collect();
+        Self { sigma: pooled_log_sigma(&times), ..Self::default() }
+    }
+}
+
+/// How far each block as a whole lies from the run's middle, as a logarithm: the median over the points of a block's
+/// distance from its point's median, in block order. What single sizes do cancels out; what the machine does to the whole
+/// curve stays. Values of 0 or less are left out.
+pub fn block_levels(points: &[Vec<(u32, f64)>]) -> Vec<(u32, f64)> {
+    let mut distances = std::collections::BTreeMap::<u32, Vec<f64>>::new();
+    for point in points {
+        let good: Vec<(u32, f64)> =
+            point.iter().filter(|(_, t)| *t > 0.0 && t.is_finite()).map(|(b, t)| (*b, t.ln())).collect();
+        if good.len() < 2 {
+            continue;
+        }
+        let middle = median(&good.iter().map(|(_, l)| *l).collect::<Vec<_>>());
+        for (block, log) in good {
+            distances.entry(block).or_default().push(log - middle);
+        }
+    }
+    distances.into_iter().map(|(block, d)| (block, median(&d))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points whose sizes differ a hundredfold and wobble each on their own, in blocks at these levels.
+    fn points(levels: &[f64]) -> Vec<Vec<(u32, f64)>> {
+        (0..40)
+            .map(|s| {
+                let own = |b: usize| 1.0 + 0.01 * ((s * 7 + b * 3) % 5) as f64;
+                levels.iter().enumerate().map(|(b, l)| (b as u32, 1e-6 * (1 + s) as f64 * l * own(b))).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn levels_are_what_all_sizes_have_in_common() {
+        let found = block_levels(&points(&[1.0, 1.0, 3.0, 1.0]));
+        let slow = found[2].1 - found[0].1;
+        assert!((slow - 3f64.ln()).abs() < 0.03, "{found:?}");
+    }
+
+    #[test]
+    fn a_steady_machine_has_no_spread_between_levels_though_its_points_are_noisy() {
+        let shared = Shared::of(&points(&[1.0; 8]));
+        assert!(shared.between < 0.012 && shared.sigma > 0.005, "{shared:?}");
+        assert!(Shared::of(&points(&[1.0, 1.1, 0.9, 1.0, 1.1, 0.9])).between > 0.07);
+    }
+
+    #[test]
+    fn nothing_is_made_of_nothing() {
+        assert_eq!(Shared::of(&[]), Shared::default());
+        assert_eq!(Shared::of(&[vec![(1, 2.0)], vec![(1, 0.0), (2, -1.0)]]), Shared::default());
+    }
+}
