@@ -32,6 +32,8 @@ export interface PathData {
     readonly throughput: Column;
     /** The sender's own rate, bits a second, where it differs from the receiver's. */
     readonly sender: Column;
+    /** Transactions (connect) or requests a second. */
+    readonly transactions: Column;
     readonly p50: Column;
     readonly p90: Column;
     readonly p99: Column;

@@ -12,6 +12,7 @@ type Cell = (s: Series, row: number) => string;
 
 const seconds = (v: number | null | undefined): string => (typeof v === "number" && v > 0 ? pretty(significant(v, "seconds")) : "-");
 const share = (v: number | null | undefined): string => (v ? `${(v * 100).toPrecision(2)}%` : "0");
+const rate = (v: number | null | undefined): string => (v ? `${v >= 100 ? Math.round(v) : v.toFixed(2)}/s` : "-");
 const column = (name: "min" | "p50" | "p90" | "p99" | "p999" | "max"): Cell => (s, row) => seconds(s.path.points[name][row]);
 
 function range(median: number | null | undefined, low: number | null | undefined, high: number | null | undefined): string {
@@ -27,6 +28,7 @@ const COLUMNS: readonly (readonly [string, Cell])[] = [
   ["Min", column("min")],
   ["Throughput", (s, r) => significant(s.path.points.throughput[r] ?? NaN, "bitsPerSecond")],
   ["Sender", (s, r) => (s.path.points.sender[r] ? significant(s.path.points.sender[r] ?? NaN, "bitsPerSecond") : "-")],
+  ["A second", (s, r) => rate(s.path.points.transactions[r])],
   ["p50", column("p50")],
   ["p90", column("p90")],
   ["p99", column("p99")],
@@ -38,7 +40,7 @@ const COLUMNS: readonly (readonly [string, Cell])[] = [
   ["Ended", (s, r) => s.path.points.why[r]! + (s.path.points.warned[r] === 1 ? " (warning)" : "")],
 ];
 
-const RAW = ["size", "median", "low", "high", "repeat_low", "repeat_high", "min", "throughput", "sender", "p50", "p90", "p99", "p999", "max", "loss", "reordering", "blocks", "why", "warned"] as const;
+const RAW = ["size", "median", "low", "high", "repeat_low", "repeat_high", "min", "throughput", "sender", "transactions", "p50", "p90", "p99", "p999", "max", "loss", "reordering", "blocks", "why", "warned"] as const;
 
 /** Fills the section with a choice of path, the table and a copy button. */
 export function points(section: HTMLElement, state: State, say: (words: string) => void): void {
@@ -55,9 +57,10 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
     const s = series();
     if (!s) return;
     const all = rows(s);
-    const some = (name: "sender" | "p50" | "p90" | "p99" | "p999" | "max" | "loss" | "reordering") => all.some((r) => s.path.points[name][r]);
+    const some = (name: "sender" | "transactions" | "p50" | "p90" | "p99" | "p999" | "max" | "loss" | "reordering") => all.some((r) => s.path.points[name][r]);
     const filled: Record<string, boolean> = {
       Sender: some("sender"),
+      "A second": some("transactions"),
       p50: some("p50"),
       p90: some("p90"),
       p99: some("p99"),

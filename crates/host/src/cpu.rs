@@ -22,6 +22,16 @@ pub fn cpus_before_pinning() -> Vec<u32> {
 
 static BEFORE: OnceLock<Vec<u32>> = OnceLock::new();
 
+/// Lets the calling thread, and threads and processes that it starts from now on, run on any of `cpus`: for threads that
+/// inherited a pin and have no part in the measuring. Where the system refuses, the thread stays where it is.
+pub fn run_on(cpus: &[u32]) {
+    let mut set = CpuSet::new();
+    cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu as usize));
+    if set.count() > 0 {
+        let _ = sched_setaffinity(None, &set);
+    }
+}
+
 /// Pins the calling thread, and threads and processes that it starts from now on, to `cpu`.
 pub fn pin_this_thread(cpu: u32) -> io::Result<()> {
     if cpu as usize >= CpuSet::MAX_CPU {
@@ -189,6 +199,10 @@ mod tests {
             pin_this_thread(last).unwrap();
             assert_eq!(allowed_cpus(), [last]);
             assert_eq!(cpus_before_pinning(), allowed);
+            run_on(&cpus_before_pinning());
+            assert_eq!(allowed_cpus(), allowed);
+            run_on(&[]);
+            assert_eq!(allowed_cpus(), allowed, "nowhere is no place to run");
             assert!(pin_this_thread(1_000_000).unwrap_err().to_string().contains("no CPU 1000000"));
             let none = CpuSet::MAX_CPU as u32 - 1;
             assert!(pin_this_thread(none).unwrap_err().to_string().contains("pinning to CPU"));

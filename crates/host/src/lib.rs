@@ -28,7 +28,7 @@ pub mod watch;
 #[cfg(test)]
 mod fixture;
 
-pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread};
+pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, run_on};
 pub use environment::{Environment, Interface};
 pub use root::Root;
 pub use watch::CpuWatch;

@@ -183,6 +183,9 @@ pub(crate) struct Launch {
     pub by: By,
     /// CPU to run on.
     pub pin: Option<u32>,
+    /// CPUs that the near side might use before it was pinned: a started process inherits the pin, and only what measures
+    /// should stay where it is. Empty: stay.
+    pub cpus: Vec<u32>,
     /// What the near side may ask for.
     pub limits: Limits,
 }

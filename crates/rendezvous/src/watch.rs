@@ -108,7 +108,8 @@ impl Drop for Watch {
 }
 
 fn watch(socket: &TcpStream, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
-    transport::anywhere();
+    // This thread inherited the pin of the measuring one.
+    host::run_on(&host::cpus_before_pinning());
     let (mut unread, mut halted) = ((0, 0), (0, 0));
     let mut ended = false;
     let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };

@@ -53,11 +53,16 @@ pub fn run_line(run: &RunFile) -> String {
     plain(&parts.join(" · ")).replace('\n', " ")
 }
 
-/// Which CPUs the two sides were bound to.
+/// Which CPUs the two sides were bound to, as each said of itself: what was asked for is another matter.
 pub fn pinning(run: &RunFile) -> String {
-    match run.run.plan.pin {
-        Some((near, far)) => format!("pinned to CPUs {near} and {far}"),
-        None => "not pinned".to_owned(),
+    let far = run.paths.iter().find_map(|p| p.opened.far.as_ref());
+    match (run.run.near.pinned, far.map(|far| far.pinned)) {
+        (Some(near), Some(Some(far))) => format!("pinned to CPUs {near} and {far}"),
+        (Some(near), Some(None)) => format!("pinned to CPU {near}, the far side not pinned"),
+        (None, Some(Some(far))) => format!("not pinned, the far side pinned to CPU {far}"),
+        // One process, or no path was opened.
+        (Some(near), None) => format!("pinned to CPU {near}"),
+        (None, _) => "not pinned".to_owned(),
     }
 }
 
@@ -107,6 +112,22 @@ mod tests {
             "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b\tc\n"
         );
         assert_eq!(plain("Größe · 5 µs"), "Größe · 5 µs");
+    }
+
+    #[test]
+    fn pinning_is_what_each_side_says_of_itself() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1], 1, 7);
+        run.run.plan.pin = Some((0, 7));
+        assert_eq!(pinning(&run), "pinned to CPUs 0 and 1");
+        run.paths[0].opened.far.as_mut().unwrap().pinned = None;
+        assert_eq!(pinning(&run), "pinned to CPU 0, the far side not pinned");
+        run.run.near.pinned = None;
+        assert_eq!(pinning(&run), "not pinned");
+        run.paths[0].opened.far.as_mut().unwrap().pinned = Some(3);
+        assert_eq!(pinning(&run), "not pinned, the far side pinned to CPU 3");
+        run.paths.clear();
+        run.run.near.pinned = Some(2);
+        assert_eq!(pinning(&run), "pinned to CPU 2");
     }
 
     #[test]

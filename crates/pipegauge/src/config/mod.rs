@@ -197,7 +197,6 @@ fn settings(flags: &RunFlags) -> Result<Settings> {
         fault: flags.fault.clone(),
         shape: flags.shape.clone(),
         trace: flags.trace.clone(),
-        ..defaults
     })
 }
 

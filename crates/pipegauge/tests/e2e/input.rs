@@ -69,7 +69,7 @@ fn flags_with_a_default_are_answered_too_where_nothing_listens() {
     refused(&["tcp", "--schedule", "netpipe", "--budget", "20s"], &["--budget", "NetPIPE"]);
     refused(&["tcp", "--schedule", "netpipe", "--precision", "5%"], &["--precision", "NetPIPE"]);
     refused(&["tcp", "--sizes", "64", "--perturb", "3"], &["--perturb", "--sizes"]);
-    refused(&["tcp", "--step", "64", "--perturb", "3"], &["--perturb", "--step"]);
+    refused(&["tcp", "--step", "64", "--to", "1KiB", "--perturb", "3"], &["--perturb", "--step"]);
     refused(&["memcpy", "--reconnect"], &["--reconnect", "tcp"]);
     refused(&["theory", "memcpy", "--wait", "spin"], &["--wait", "tcp"]);
     refused(&["memcpy", "--patience", "3s"], &["--patience", "tcp"]);

@@ -219,3 +219,34 @@ fn the_far_side_is_another_process_and_ends_with_the_run() {
     assert!(said.measured(), "{said}");
     all_end(&[far]);
 }
+
+/// CPUs of each thread of a process, as the kernel lists them: the first thread's, then the others'.
+fn allowed(pid: u32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("its threads");
+    let mut ids: Vec<u32> = tasks.filter_map(|t| t.ok()?.file_name().to_str()?.parse().ok()).collect();
+    ids.sort_unstable();
+    let list = |id: &u32| -> Option<String> {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/task/{id}/status")).ok()?;
+        Some(status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned())
+    };
+    ids.iter().filter_map(list).collect()
+}
+
+#[test]
+fn only_what_measures_stays_on_the_measured_cpus() {
+    let here = allowed(std::process::id()).remove(0);
+    if !here.contains([',', '-']) {
+        return super::support::skip("only one CPU may be used, so nothing is pinned");
+    }
+    let dir = Scratch::new();
+    let args = ["run", "tcp", "--sizes", "64", "--budget", "120s", "--precision", "0.001%", "--no-html"];
+    let mut run = Running::start(dir.command(&[&args[..], &["-o", "x.run.jsonl"]].concat()));
+    let far = under_way(&mut run, &dir.path("x.run.jsonl"));
+    let threads = allowed(far.pid);
+    let single = |list: &&String| !list.contains([',', '-']);
+    assert_eq!(threads[0], here, "the door runs where the command may run: {threads:?}");
+    assert_eq!(threads.iter().filter(single).count(), 1, "one thread measures: {threads:?}");
+    run.signal(rustix::process::Signal::INT);
+    run.end();
+    all_end(&[far]);
+}

@@ -137,7 +137,12 @@ fn receive<W: Work + 'static>(
         if room {
             fds.push(PollFd::new(&house.listener, PollFlags::IN));
         }
-        let tick = Timespec { tv_sec: 0, tv_nsec: if room { 100_000_000 } else { 20_000_000 } };
+        // While somebody is measured nobody is let in, and the measurement's own watch looks at the stop flag.
+        let tick = match (house.gate.measuring(), room) {
+            (true, _) => Timespec { tv_sec: 1, tv_nsec: 0 },
+            (false, true) => Timespec { tv_sec: 0, tv_nsec: 100_000_000 },
+            (false, false) => Timespec { tv_sec: 0, tv_nsec: 20_000_000 },
+        };
         let _ = poll(&mut fds, Some(&tick));
         let _ = rustix::io::read(&shared.wake, &mut [0u8; 8]);
         if !room {
@@ -163,7 +168,6 @@ fn stopped<W>(
     heard: &Receiver<Seen>,
     enough: &mut dyn FnMut(Seen) -> bool,
 ) -> Result<(), MeetError> {
-    let measuring = shared.house.gate.measuring();
     let deadline = Instant::now() + Duration::from_secs(3);
     while shared.house.gate.measuring() {
         match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -174,7 +178,7 @@ fn stopped<W>(
     while let Ok(seen) = heard.try_recv() {
         enough(seen);
     }
-    Err(if measuring { MeetError::BrokenOff } else { MeetError::Interrupted })
+    Err(MeetError::Interrupted)
 }
 
 /// Whether one more stranger may come in; pushes the oldest out if it must and may.

@@ -34,6 +34,8 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
             return speaker.agrees();
         }
     };
+    // The door of this side must not wake up on the near side's CPU, whose pin it inherited.
+    host::run_on(&launch.cpus);
     let (at, pin) = match launch.by {
         By::Spawn => {
             // The control connection's end says so too; this also covers the moment before there is one.
@@ -145,6 +147,7 @@ mod tests {
             secret: "00".repeat(32),
             by: By::Spawn,
             pin: Some(1),
+            cpus: vec![0, 1],
             limits: Limits::own(),
         };
         let line = serde_json::to_string(&launch).unwrap();

@@ -87,7 +87,7 @@ pub(crate) fn serve_with<W: Work + 'static>(
     let gate = Gate::new(secret, options.keep);
     let terms = Terms { limits: options.limits, pin: Pin::Choose, last_resort: None };
     announce(ServeEvent::Listening { addr, key });
-    let mut only = Ok(());
+    let (mut only, mut broken_off) = (Ok(()), false);
     let (mut second, mut told) = (Instant::now(), 0);
     let ended = house::run(House { listener, identity, gate, terms, work, stop }, None, &mut |seen| match seen {
         Seen::Met(peer) => {
@@ -110,11 +110,13 @@ pub(crate) fn serve_with<W: Work + 'static>(
                 Err(e) => e.to_string(),
             };
             announce(ServeEvent::Ended { peer, how });
+            broken_off = matches!(outcome, Err(MeetError::Interrupted));
             only = outcome;
             !options.keep
         }
     });
     match ended {
+        _ if broken_off => Err(MeetError::BrokenOff),
         // A stop is the one way to end this, and nothing was lost by it.
         Err(MeetError::Interrupted) if options.keep => Ok(()),
         Err(e) => Err(e),

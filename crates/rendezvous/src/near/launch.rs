@@ -63,6 +63,7 @@ impl Launched {
             secret: HEXLOWER.encode(secret.bytes()),
             by,
             pin,
+            cpus: if by == By::Spawn { host::cpus_before_pinning() } else { Vec::new() },
             limits: Limits::own(),
         };
         let mut line = serde_json::to_vec(&launch).map_err(|e| MeetError::Protocol(e.to_string()))?;

@@ -223,6 +223,8 @@ fn the_far_side_is_pinned_as_wished_and_says_all_that_it_may_use() {
         assert_eq!(pinned, expected, "{wish:?}");
         let environment = environment.expect("asked for");
         assert_eq!((&environment.cpus, environment.pinned), (&allowed, expected), "{wish:?}");
+        // Until this one's end was seen, the next one would hear "busy".
+        served.ended();
     }
     let refused = served.meet().unwrap().hello(FarPin::Cpu(4_000), false).unwrap_err().to_string();
     assert!(refused.contains("CPU 4000") && refused.contains("--pin"), "{refused}");

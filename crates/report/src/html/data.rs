@@ -43,6 +43,7 @@ struct Columns {
     min: Column,
     throughput: Column,
     sender: Column,
+    transactions: Column,
     p50: Column,
     p90: Column,
     p99: Column,
@@ -96,6 +97,7 @@ fn columns(run: &RunFile, path: &PathRun) -> Columns {
         c.min.push(short(f.min));
         c.throughput.push(short(f.throughput));
         c.sender.push(f.sender_throughput.and_then(short));
+        c.transactions.push(f.transactions.and_then(short));
         c.p50.push(percentile(|p| p.p50));
         c.p90.push(percentile(|p| p.p90));
         c.p99.push(percentile(|p| p.p99));

@@ -63,9 +63,11 @@ fn the_data_holds_what_a_stream_and_datagrams_tell() {
     let mut run = small();
     let f = &mut run.paths[3].points[2].figures;
     (f.sender_throughput, f.reordering) = (Some(12.3e9), 0.015);
+    f.transactions = Some(34_012.6);
     let page = page(&[&run]);
     let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
     let points = &data["runs"][0]["paths"][3]["points"];
+    assert_eq!(points["transactions"][2], 34_012.6);
     assert_eq!((&points["sender"][2], &points["reordering"][2]), (&12.3e9.into(), &0.015.into()));
     assert!(points["sender"][1].is_null() && points["p90"][2].is_number() && points["max"][2].is_number());
 }

@@ -24,6 +24,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
         ("min", Right),
         ("throughput", Right),
         ("sender", Right),
+        ("a second", Right),
         ("p50", Right),
         ("p90", Right),
         ("p99", Right),
@@ -50,6 +51,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
             time(f.min),
             if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
             f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
+            f.transactions.filter(|t| t.is_finite()).map_or(String::new(), a_second),
             percentile(|p| p.p50),
             percentile(|p| p.p90),
             percentile(|p| p.p99),
@@ -67,6 +69,11 @@ pub fn points(run: &RunFile, path: usize) -> String {
         text.push_str("! the point has a warning\n");
     }
     text
+}
+
+/// How many a second: whole ones, where there are many.
+fn a_second(rate: f64) -> String {
+    if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") }
 }
 
 fn share(of: f64) -> String {

@@ -41,8 +41,9 @@ fn what_a_stream_and_datagrams_tell_has_columns_of_its_own() {
     assert!(!points(&run, 3).contains("sender") && !points(&run, 3).contains("reordered"));
     let f = &mut run.paths[3].points[2].figures;
     (f.sender_throughput, f.loss, f.reordering) = (Some(12.3e9), 0.02, 0.015);
+    f.transactions = Some(34_012.6);
     let text = points(&run, 3);
-    for part in ["sender", "12.3 Gbit/s", "lost", "2.0%", "reordered", "1.5%", "p90", "max"] {
+    for part in ["sender", "12.3 Gbit/s", "a second", "34013/s", "lost", "2.0%", "reordered", "1.5%", "p90", "max"] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
 }
