@@ -7,8 +7,9 @@ use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
 use crate::{FarReport, Pattern, SessionError, TrialSpec};
 
-/// Receive time-outs one after another until an unreliable path's trial counts as over: what is missing is lost.
-const SILENCES: u32 = 3;
+/// Receive time-outs one after another until an unreliable path's trial counts as over. Long before, the near side says when
+/// its half is over; this is for one that can't.
+const SILENCES: u32 = 50;
 
 /// Runs the far half of `spec` on `link`.
 pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError> {
@@ -97,16 +98,24 @@ impl<L: Link> Side<'_, L> {
         self.spec.warmup + self.spec.repeats
     }
 
-    /// What a failed receive means: `true`, an unreliable path has been silent so long that the trial is over; `false`,
-    /// go on; anything but a loss ends the trial with an error.
+    /// What a failed receive means: `true`, an unreliable path's trial is over, since the near side said so or has been silent
+    /// for long; `false`, go on; anything but a loss ends the trial with an error.
     fn over(&mut self, error: LinkError) -> Result<bool, SessionError> {
         match error {
             LinkError::Lost => {
                 self.silences += 1;
                 Ok(self.silences >= SILENCES)
             }
+            // What is missing won't come: it is lost, and the trial is as complete as it gets.
+            LinkError::Interrupted if !self.check.reliable => Ok(true),
             e => Err(e.into()),
         }
+    }
+
+    /// An error once the trial should end. On an unreliable path what has arrived is taken first: its receives say when
+    /// nothing is left.
+    fn go_on(&self) -> Result<(), LinkError> {
+        if self.check.reliable { self.halt.check() } else { Ok(()) }
     }
 
     fn came(&mut self) {
@@ -116,7 +125,7 @@ impl<L: Link> Side<'_, L> {
 
     fn echo(&mut self) -> Result<(), SessionError> {
         while self.report.received < self.iterations() {
-            self.halt.check()?;
+            self.go_on()?;
             let block = self.into.slot();
             if let Err(e) = self.link.recv(block) {
                 if self.over(e)? {
@@ -133,7 +142,7 @@ impl<L: Link> Side<'_, L> {
 
     fn answer(&mut self) -> Result<(), SessionError> {
         while self.report.received < self.iterations() {
-            self.halt.check()?;
+            self.go_on()?;
             let block = self.into.slot();
             if let Err(e) = self.link.recv(block) {
                 if self.over(e)? {
@@ -154,7 +163,7 @@ impl<L: Link> Side<'_, L> {
         let burst = self.spec.burst;
         for i in 0..self.iterations() {
             for b in 0..burst {
-                self.halt.check()?;
+                self.go_on()?;
                 let block = self.into.slot();
                 self.link.recv(block)?;
                 self.check.verify(block, i * burst + b);
@@ -168,7 +177,7 @@ impl<L: Link> Side<'_, L> {
 
     fn mirror(&mut self) -> Result<(), SessionError> {
         for i in 0..self.iterations() {
-            self.halt.check()?;
+            self.go_on()?;
             let response = self.out.slot();
             self.check.fill(response, i);
             let block = self.into.slot();
@@ -194,7 +203,7 @@ impl<L: Link> Side<'_, L> {
         let (mut first, mut last, mut bytes) = (None, 0, 0);
         let all = self.iterations();
         while self.report.received < all {
-            self.halt.check()?;
+            self.go_on()?;
             let block = self.into.slot();
             let begins = first.is_none() && self.report.received >= self.spec.warmup;
             let outcome = if begins && semantics == Semantics::Stream {
@@ -208,8 +217,7 @@ impl<L: Link> Side<'_, L> {
                 self.link.recv(block)
             };
             if let Err(e) = outcome {
-                // A stream doesn't pause: one silence after the first block is its end.
-                if self.over(e)? || self.report.received > 0 {
+                if self.over(e)? {
                     break;
                 }
                 continue;

@@ -119,6 +119,8 @@ pub(crate) enum Ask {
     Foreign,
     /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
     Cancel,
+    /// The near half of the trial is over: what is missing of an unreliable path is lost. No answer of its own.
+    Enough,
     /// The measurement has ended. No answer.
     Bye,
 }

@@ -114,7 +114,10 @@ fn watch(socket: &TcpStream, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
     let mut ended = false;
     let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
     loop {
-        let mut fds = [PollFd::new(wake, PollFlags::IN), PollFd::new(socket, PollFlags::RDHUP)];
+        // A message that ends a trial is seen as it comes; one that may wait, at the next tick.
+        let at_once = rules.grace == 0 && shared.state().armed && !shared.halt.load(Ordering::Relaxed);
+        let seen = if at_once { PollFlags::RDHUP | PollFlags::IN } else { PollFlags::RDHUP };
+        let mut fds = [PollFd::new(wake, PollFlags::IN), PollFd::new(socket, seen)];
         // An ended connection would wake this thread without end.
         let _ = poll(&mut fds[..if ended { 1 } else { 2 }], Some(&tick));
         if shared.end.load(Ordering::Relaxed) {

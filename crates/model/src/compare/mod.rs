@@ -67,8 +67,9 @@ impl Comparison {
         Some(Self { sizes, left_out, whole, throughput, stretches, crossovers })
     }
 
-    /// Whether any size differs significantly.
+    /// Whether the sides differ: over a stretch of sizes. At a lone size connections of one run may settle at a level of
+    /// their own, which blocks of that run have in common and another run has not.
     pub fn differs(&self) -> bool {
-        self.sizes.iter().any(|s| s.significant)
+        self.stretches.iter().any(|s| s.differs)
     }
 }

@@ -28,12 +28,7 @@ impl Ready {
         let error = |p: &CurvePoint| {
             let times: Vec<f64> = blocks(p).into_iter().map(|(_, t)| t).collect();
             let unknown = StandardError { value: f64::INFINITY, degrees: 1.0 };
-            let normal = median_log_error(&times, shared.sigma).unwrap_or(unknown);
-            // A size at which connections settle at one of two levels has a median that jumps between them: the interval
-            // from order statistics, which assumes nothing, then is the wider.
-            let order = stats::median_interval(&times, 0.95);
-            let reach = (order.high / order.low).ln() / 2.0 / student_t(0.95, normal.degrees);
-            if reach > normal.value { StandardError { value: reach, ..normal } } else { normal }
+            median_log_error(&times, shared.sigma).unwrap_or(unknown)
         };
         let sizes = points.iter().filter(usable).map(|p| (p.size, (p.seconds.ln(), error(p)))).collect();
         let fast = points.iter().filter(usable).filter(|p| p.throughput > 0.0 && p.throughput.is_finite());

@@ -76,7 +76,7 @@ impl<W: Work> Attendant<'_, W> {
                     self.channel.send(&Answer::Foreign { share })?;
                 }
                 // Came after what it was to break off had ended.
-                Ask::Cancel => {}
+                Ask::Cancel | Ask::Enough => {}
                 Ask::Bye => return Ok(()),
             }
         }
@@ -139,7 +139,7 @@ impl<W: Work> Attendant<'_, W> {
             Ok(address) => address,
             Err(e) => return self.failed(&e),
         };
-        // Armed before the near side can know the door: from here on it has nothing to say but `Cancel`.
+        // Armed before the near side can know the door: from here on it has nothing to say but `Cancel` (and of a trial, `Enough`).
         self.watch.arm();
         self.channel.send(&Answer::Door { address, nonce: HEXLOWER.encode(&nonce) })?;
         let accepted = self.work.accept(self.keys.proof(connection, &nonce));

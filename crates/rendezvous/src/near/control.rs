@@ -140,6 +140,12 @@ impl Control {
         }
     }
 
+    /// This side's half of a trial is over: on an unreliable path the far side must not wait for what was lost.
+    pub(crate) fn enough(&mut self) -> Result<(), MeetError> {
+        self.watch.disarm();
+        self.ask(&Ask::Enough)
+    }
+
     /// What the far side saw of the trial, which took `took` here; what is still under way may take `drain` longer.
     pub(crate) fn done(&mut self, took: Duration, drain: Duration) -> Result<FarReport, MeetError> {
         self.watch.disarm();

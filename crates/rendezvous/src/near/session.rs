@@ -161,6 +161,9 @@ impl RemoteSession {
         };
         match measured {
             Ok(mut report) => {
+                if !self.kind.capabilities().reliable {
+                    meeting.control.enough().map_err(|e| meeting.ended(e))?;
+                }
                 let far = meeting.control.done(began.elapsed(), drain(spec)).map_err(|e| meeting.ended(e))?;
                 if let Some((iteration, offset)) = far.corrupt {
                     let side = "the far side";

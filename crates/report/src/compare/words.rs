@@ -16,7 +16,11 @@ pub fn verdict(named: &Named) -> String {
         let few = c.sizes.iter().filter(|s| s.significant).count();
         return match few {
             0 => format!("{b} is no different from {a}{}.", within(c)),
-            n => format!("{b} is no different from {a}, but for {n} single {} (marked * below).", plural(n, "size")),
+            n => format!(
+                "{b} is no different from {a}{}; {n} lone {} below (*), as levels of single connections do.",
+                within(c),
+                if n == 1 { "size stands out" } else { "sizes stand out" }
+            ),
         };
     }
     let parts: Vec<String> = clear.iter().map(|s| format!("{} {}", how(s.ratio), place(s, c))).collect();
@@ -62,10 +66,6 @@ fn place(s: &Stretch, c: &Comparison) -> String {
         (false, true) => format!("from {} up", Bytes(s.from)),
         (false, false) => format!("from {} to {}", Bytes(s.from), Bytes(s.to)),
     }
-}
-
-fn plural(n: usize, word: &str) -> String {
-    if n == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
 /// Every size: both times, their ratio with its interval, the effect, and whether it is significant.
