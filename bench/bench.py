@@ -4,7 +4,7 @@
 Every comparison interleaves what it compares (A B A B ...) and reports the median of the paired ratios with a bootstrap
 95% interval: machines are shared and noisy, and a single run can't rank two tools. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor latency throughput honesty curve repeat dip start
+    bench/bench.py [--quick] [PART ...]      parts: floor latency throughput honesty curve repeat same dip start
 """
 import json
 import os
@@ -160,6 +160,11 @@ def lat_netpipe():
     return netpipe("-l", "64", "-u", "64", "-p", "0")[0][2]
 
 
+def lat_mine_as_netpipe():
+    """NetPIPE reports the shortest of its trials: so does this."""
+    return points(pipegauge("tcp", "--schedule", "netpipe", "--sizes", "64", "--wait", "block"))[64]["min"]
+
+
 def lat_sockperf():
     t = served(["sockperf", "sr", "--tcp", "-p", "11190"], ["sockperf", "pp", "--tcp", "-p", "11190", "-m", "64", "-t", "2", "-i", "127.0.0.1"])
     return number(r"avg-latency=([\d.]+)", t) * 1e-6
@@ -199,11 +204,12 @@ def bw_mine():
 
 
 def against(title, mine, peers, unit, scale, better):
-    peers = [p for p in peers if shutil.which(p[1]) or say(f"skipped: {p[1]} is not installed")]
-    got = {name: [] for name, _, _ in peers}
+    """`peers`: name, program, how it measures and, where that is not `mine`, how pipegauge measures the same."""
+    peers = [(*p, mine)[:4] for p in peers if shutil.which(p[1]) or say(f"skipped: {p[1]} is not installed")]
+    got = {name: [] for name, *_ in peers}
     for _ in range(PAIRS):
-        for name, _, measure in peers:
-            m = mine()
+        for name, _, measure, ours in peers:
+            m = ours()
             try:
                 got[name].append((m, measure()))
             except (RuntimeError, AttributeError, ValueError, OSError, IndexError, subprocess.TimeoutExpired) as e:
@@ -215,7 +221,7 @@ def against(title, mine, peers, unit, scale, better):
 
 
 def part_latency():
-    peers = [("NetPIPE", "NPtcp", lat_netpipe), ("sockperf", "sockperf", lat_sockperf), ("qperf", "qperf", lat_qperf)]
+    peers = [("NetPIPE (shortest of its trials)", "NPtcp", lat_netpipe, lat_mine_as_netpipe), ("sockperf", "sockperf", lat_sockperf), ("qperf", "qperf", lat_qperf)]
     against("64 B TCP latency (RTT/2) against peers", lat_mine, peers, "us", 1e6, "lower")
 
 
@@ -274,30 +280,55 @@ def curve():
 
 def part_curve():
     n = 2 if QUICK else 5
-    spread = {}
-    took_np = []
-    if shutil.which("NPtcp"):
-        runs = []
-        for _ in range(n):
+    runs, mine, took_np, took = [], [], [], []
+    if not shutil.which("NPtcp"):
+        say("skipped: NPtcp is not installed")
+    for _ in range(n):
+        if shutil.which("NPtcp"):
             begin = time.monotonic()
             rows = netpipe("-u", str(8 << 20))
             took_np.append(time.monotonic() - begin)
             runs.append({int(r[0]): r[2] for r in rows})
-        for size in set.intersection(*(set(r) for r in runs)):
-            values = [r[size] for r in runs]
-            spread[size] = max(values) / min(values) - 1
-    else:
-        say("skipped: NPtcp is not installed")
-    took, mine = curve()
-    both = [s for s in mine if s in spread]
-    width = {s: (p["high"] - p["low"]) / p["median"] for s, p in mine.items()}
-    rows = [["time for the curve", f"{statistics.median(took_np):.1f} s" if took_np else "-", f"{took:.1f} s"],
-            ["points", len(spread) or "-", len(mine)]]
+        seconds, found = curve()
+        took.append(seconds)
+        mine.append(found)
+    spread = {}
+    for size in set.intersection(*(set(r) for r in runs)) if runs else []:
+        values = [r[size] for r in runs]
+        spread[size] = max(values) / min(values) - 1
+    both = [s for s in set.intersection(*(set(m) for m in mine)) if s in spread]
+    width = {s: statistics.mean((m[s]["high"] - m[s]["low"]) / m[s]["median"] for m in mine) for s in both}
+    rows = [["time for the curve", f"{statistics.median(took_np):.1f} s" if took_np else "-", f"{statistics.median(took):.1f} s"],
+            ["points", len(spread) or "-", round(statistics.median(len(m) for m in mine))]]
     if both:
-        rows += [[f"spread of {n} NetPIPE runs (max/min - 1), mean over {len(both)} common points", f"{statistics.mean(spread[s] for s in both):.1%}", "-"],
-                 ["width of the 95% interval of one run, mean over the same points", "says none", f"{statistics.mean(width[s] for s in both):.1%}"],
-                 ["width / spread", "-", f"{statistics.mean(width[s] for s in both) / statistics.mean(spread[s] for s in both):.2f}"]]
-    table("A default curve, 1 B to 8 MiB over TCP loopback", ["", "NetPIPE 3.7", "pipegauge"], rows)
+        theirs, ours = statistics.mean(spread[s] for s in both), statistics.mean(width[s] for s in both)
+        rows += [[f"spread of {n} NetPIPE runs (max/min - 1), mean over {len(both)} common points", f"{theirs:.1%}", "-"],
+                 [f"width of one run's 95% interval, mean over the same points and {n} runs", "says none", f"{ours:.1%}"],
+                 ["width / spread", "-", f"{ours / theirs:.2f}"]]
+    table("A default curve, 1 B to 8 MiB over TCP loopback", ["", "NetPIPE 3.7", "pipegauge"], rows,
+          f"{n} runs of each, in turns; times are medians.")
+
+
+def part_same():
+    """Pairs of runs of one thing: how often does compare say that they differ?"""
+    n = 6 if QUICK else 15
+    files = []
+    for i in range(n):
+        files.append(os.path.join(WORK, f"same{i}.run.jsonl"))
+        subprocess.run([PG, "run", "tcp", "--budget", "5s", "-o", files[-1], "--no-html", "--quiet"], capture_output=True, check=True, timeout=120)
+    r = random.Random(3)
+    singles = [([files[j]], [files[i]]) for i in range(n) for j in range(i)]
+    threes = [(pick[:3], pick[3:]) for pick in (r.sample(files, 6) for _ in range(100))]
+    rows = []
+    for sides in (singles, threes):
+        differ = lone = 0
+        for a, b in sides:
+            found = json.loads(run([PG, "compare", ",".join(a), ",".join(b), "--json"]))["comparisons"][0]
+            differ += any(s["differs"] for s in found["stretches"])
+            lone += any(s["significant"] for s in found["sizes"])
+        rows.append([len(sides[0][0]), len(sides), f"{differ} ({differ / len(sides):.1%})", f"{lone} ({lone / len(sides):.1%})"])
+    table("Two sides of one thing, compared", ["runs a side", "comparisons", "said to differ", "with a lone size marked"], rows,
+          f"{n} runs of TCP, 5 s each, one after another: every pair, and 100 random draws of three against three. Target: at most 5% said to differ.")
 
 
 def part_repeat():
@@ -347,7 +378,7 @@ def part_start():
         ["largest resident memory of a TCP curve to 8 MiB in 3 s (two 8 MiB buffers a side included)", f"{peak / 1024:.0f} MiB"]])
 
 
-PARTS = {"floor": part_floor, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "dip": part_dip, "start": part_start}
+PARTS = {"floor": part_floor, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start}
 
 
 def keep(target, head):
@@ -377,6 +408,7 @@ def main():
             say(f"{name}: failed: {e}")
         if not QUICK and TABLES:
             keep(target, head)
+            run([sys.executable, os.path.join(ROOT, "bench", "quote.py")])
     if failed:
         say(f"failed, and as they were before: {', '.join(failed)}")
     say(f"{target}; {time.monotonic() - begin:.0f} s")

@@ -290,11 +290,15 @@ pub struct Figures {
     pub variance: f64,
     /// 95% interval of the median, from the blocks.
     pub low: f64,
-    /// Its upper end.
+    /// Its upper end; in JSON `null` where nothing bounds it (a single block says nothing of the spread of blocks).
+    #[serde(with = "units::unbounded")]
+    #[schemars(with = "Option<f64>")]
     pub high: f64,
     /// Range in which the median of a repeat run is expected to fall, 95%.
     pub repeat_low: f64,
-    /// Its upper end.
+    /// Its upper end; in JSON `null` where nothing bounds it.
+    #[serde(with = "units::unbounded")]
+    #[schemars(with = "Option<f64>")]
     pub repeat_high: f64,
     /// Percentiles of single iterations, where they were timed.
     #[serde(skip_serializing_if = "Option::is_none")]

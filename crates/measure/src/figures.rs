@@ -145,9 +145,9 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
         mean: wholes.iter().map(|(t, n)| t * n).sum::<f64>() / weight.max(1.0),
         variance: if times.len() > 1 { stats::variance(&times) } else { 0.0 },
         low: interval.low,
-        high: bounded(interval.high, median),
+        high: interval.high,
         repeat_low: repeat.low,
-        repeat_high: bounded(repeat.high, median),
+        repeat_high: repeat.high,
         percentiles: percentiles(plan, kind, &used),
         throughput: bits(plan, sample) / median,
         sender_throughput: (plan.pattern == Pattern::Stream && near_seconds > 0.0)
@@ -159,14 +159,17 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
     })
 }
 
-/// JSON has no infinity: an interval from one block reaches to a thousand times the median, which no reader will take
-/// for knowledge.
-fn bounded(high: f64, median: f64) -> f64 {
-    if high.is_finite() { high } else { median * 1e3 }
-}
-
 fn share(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 / of as f64 }
+}
+
+/// Times of single iterations of the counted trials, where they were timed: (seconds of the point's kind, count).
+pub fn singles(plan: &Plan, kind: Kind, trials: &[Trial]) -> Vec<(f64, u64)> {
+    let used = counted(&trials.iter().collect::<Vec<_>>());
+    let pairs = used
+        .iter()
+        .flat_map(|t| t.report.histogram.iter().map(|(ns, n)| (*ns as f64 * 1e-9 / transfers(plan, kind, t), *n)));
+    pairs.collect()
 }
 
 /// Percentiles over all single iterations of the counted trials, where every one of them timed single iterations.

@@ -4,13 +4,14 @@
 //! those by which the papers compare paths: latency, time for each further byte of a small message (`seeds/000`,
 //! table 1, "Small Packets"), maximum throughput and the half-power point (`seeds/000`, 4.2.2, table 2).
 //!
-//! [`Comparison::of`] says whether two paths differ.
+//! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
 //! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point.
 //!
 //! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
 //! without its luck, `summary` puts the intervals to all of them.
 //! All of it is pure: no I/O, no clock, and the seed is an argument.
 
+pub mod answer;
 mod compare;
 mod curve;
 mod fit;

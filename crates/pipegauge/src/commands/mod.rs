@@ -1,5 +1,6 @@
 //! One module for each subcommand.
 
+mod ask;
 mod compare;
 mod completions;
 mod doctor;
@@ -29,6 +30,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Show(flags) => show::show(&flags, json),
         Command::Plot(flags) => plot::plot(&flags, json),
         Command::Compare(flags) => compare::compare(&flags, json),
+        Command::Ask(flags) => ask::ask(&flags, json),
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),
         Command::Serve(flags) => serve::serve(&flags, json),

@@ -7,6 +7,7 @@ mod far;
 pub mod gate;
 pub mod names;
 mod pin;
+pub mod question;
 mod unused;
 
 use std::path::PathBuf;

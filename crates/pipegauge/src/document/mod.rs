@@ -5,11 +5,12 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`compare`] | `compare` |
+//! | [`ask`], [`compare`] | `ask`, `compare` |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
 
+mod ask;
 mod compare;
 mod files;
 mod here;
@@ -20,18 +21,20 @@ use std::path::Path;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 
+pub use ask::{Answered, AskDocument};
 pub use compare::CompareDocument;
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
 pub use results::{Results, RunDocument, ShowDocument};
 
 /// Names of the documents.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "run",
     "list",
     "show",
     "plot",
     "compare",
+    "ask",
     "export",
     "import",
     "serve",
@@ -50,6 +53,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "show" => schema_for!(ShowDocument),
         "plot" => schema_for!(PlotDocument),
         "compare" => schema_for!(CompareDocument),
+        "ask" => schema_for!(AskDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

@@ -1,13 +1,16 @@
 //! What a person can type. These are raw flags, as typed; `config` turns them into something checked. The man page and the
 //! shell completions come from the same definitions.
 
+mod ask;
 mod compare;
 mod run;
 mod value;
 mod view;
 
+pub use ask::AskFlags;
 pub use compare::CompareFlags;
 pub use run::RunFlags;
+pub use value::per_second;
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
     ShowFlags,
@@ -51,6 +54,8 @@ pub enum Command {
     Plot(PlotFlags),
     /// Compare runs: do they differ, where, and by how much?
     Compare(CompareFlags),
+    /// Ask runs a question, in words or as flags: when does a block arrive, which path, which size, how many frames?
+    Ask(AskFlags),
     /// Write a run file in another format
     Export(ExportFlags),
     /// Read a NetPIPE np.out (3.7 or 5.x) into a run file

@@ -33,7 +33,7 @@ const GAUGES: [Gauge; 9] = [
         name: "pipegauge_latency_high_seconds",
         unit: "seconds",
         help: "Upper end of the 95% interval of pipegauge_latency_seconds.",
-        value: |r| Some(r.high_s),
+        value: |r| r.high_s,
     },
     Gauge {
         name: "pipegauge_latency_min_seconds",

@@ -36,16 +36,16 @@ pub struct Row {
     pub median_s: f64,
     /// Lower end of the median's 95% interval, seconds.
     pub low_s: f64,
-    /// Upper end of the median's 95% interval, seconds.
-    pub high_s: f64,
+    /// Upper end of the median's 95% interval, seconds; none where nothing bounds it.
+    pub high_s: Option<f64>,
     /// Mean, weighted by iterations, seconds.
     pub mean_s: f64,
     /// Variance of the trials' times, seconds squared.
     pub variance_s2: f64,
     /// Lower end of the range in which a repeat run's median is expected, 95%, seconds.
     pub repeat_low_s: f64,
-    /// Upper end of the range in which a repeat run's median is expected, 95%, seconds.
-    pub repeat_high_s: f64,
+    /// Upper end of the range in which a repeat run's median is expected, 95%, seconds; none where nothing bounds it.
+    pub repeat_high_s: Option<f64>,
     /// Median of single iterations, seconds, where they were timed.
     pub p50_s: Option<f64>,
     /// 90% of single iterations, seconds, where they were timed.
@@ -85,11 +85,11 @@ impl Row {
             min_s: f.min,
             median_s: f.median,
             low_s: f.low,
-            high_s: f.high,
+            high_s: Some(f.high).filter(|v| v.is_finite()),
             mean_s: f.mean,
             variance_s2: f.variance,
             repeat_low_s: f.repeat_low,
-            repeat_high_s: f.repeat_high,
+            repeat_high_s: Some(f.repeat_high).filter(|v| v.is_finite()),
             p50_s: percentiles.map(|p| p.p50),
             p90_s: percentiles.map(|p| p.p90),
             p99_s: percentiles.map(|p| p.p99),

@@ -71,10 +71,11 @@ fn place(s: &Stretch, c: &Comparison) -> String {
 /// Every size: both times, their ratio with its interval, the effect, and whether it is significant.
 pub fn table(named: &Named) -> String {
     use Flush::{Left, Right};
+    let (first, second) = (plain(&named.first), plain(&named.second));
     let mut grid = Grid::new(&[
         ("size", Right),
-        (&named.first, Right),
-        (&named.second, Right),
+        (&first, Right),
+        (&second, Right),
         ("ratio of times [95%]", Left),
         ("effect", Right),
         ("p", Right),

@@ -58,12 +58,9 @@ pub fn summary(run: &RunFile) -> String {
     text
 }
 
-/// An interval whose upper end is this many times the figure says nothing that a reader could use.
-const NO_INTERVAL: f64 = 100.0;
-
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
 pub(super) fn estimate(e: Estimate, kind: Kind) -> String {
-    if e.high.is_infinite() || (e.high > 0.0 && e.high > NO_INTERVAL * e.value.abs()) {
+    if e.high.is_infinite() {
         return format!("{}\n(no interval)", units::format::significant(e.value, kind));
     }
     with_interval(e.value, e.low, e.high, kind).replacen(" [", "\n[", 1)

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Puts the figures of bench/RESULTS.md into README.md, between its two marks. bench.py runs it; nothing is made up here."""
+import os
+import re
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BEGIN, END = "<!-- measured: bench/quote.py writes this -->", "<!-- end of measured -->"
+
+
+def sections(text):
+    """Title to body of every part of RESULTS.md."""
+    return {part.split("\n", 1)[0]: part.split("\n", 1)[1] for part in text.split("\n## ")[1:]}
+
+
+def rows(body):
+    lines = [line for line in body.split("\n") if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def days(found):
+    """The days on which the quoted parts were measured."""
+    stamps = sorted({m.group(0) for body in found.values() if (m := re.search(r"\d{4}-\d\d-\d\d", body))})
+    return stamps[0] if len(stamps) == 1 else f"{stamps[0]} to {stamps[-1]}"
+
+
+def quoted(text):
+    machine = re.search(r"^(\d+ CPUs \([^)]*\), Linux [\w.]+)", text, re.M)
+    found = sections(text)
+    out = [f"Measured {days(found)} on {machine.group(1) if machine else 'an unknown machine'}, a shared virtual machine, by `make bench`; ratios",
+           "are medians of interleaved pairs with a bootstrap 95% interval.", "",
+           "| against | what | ratio pipegauge / other |", "|---|---|---|"]
+    for r in rows(found.get("pipegauge against the floor", "")):
+        out.append(f"| bare floor | {r[0]} ({r[2]}) | {r[3]} |")
+    for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),
+                        ("TCP throughput, 128 KiB writes, against peers", "TCP throughput, 128 KiB writes")):
+        for r in rows(found.get(title, "")):
+            out.append(f"| {r[0]} | {what} ({r[2]}, {r[0]}: {r[1]}) | {r[3]} |")
+    words = []
+    curve = rows(found.get("A default curve, 1 B to 8 MiB over TCP loopback", ""))
+    if len(curve) == 5:
+        words.append(f"A default curve over TCP loopback takes {curve[0][2]} (NetPIPE 3.7: {curve[0][1]}); one run's 95% interval is {curve[3][2]} wide on "
+                     f"average, where five NetPIPE runs spread by {curve[2][1]} and none says so.")
+    repeat = found.get("Does a repeat fall where the first run foretold?", "")
+    least = re.search(r"Least of (\d+): ([\d.]+%); median width of the foretold range: ([\d.]+%)", repeat)
+    if least:
+        shifts = [float(r[2]) for r in rows(repeat)]
+        words.append(f"Of the points of {least.group(1)} repeats, at least {least.group(2)} of each fell into the range that the first run foretold ({least.group(3)} of the "
+                     f"median wide: the repeats took {min(shifts):.2f} to {max(shifts):.2f} times as long as the first, since the machine changes its pace).")
+    same = rows(found.get("Two sides of one thing, compared", ""))
+    if same:
+        said = ", ".join(f"{r[2]} of {r[1]} with {r[0]} run{'s' if r[0] != '1' else ''} a side" for r in same)
+        words.append(f"`compare` said of two sides of one thing that they differ: {said}.")
+    honesty = rows(found.get("Honesty: the server stopped 100 ms in every 500 ms", ""))
+    if len(honesty) == 2:
+        words.append(f"A server stopped 100 ms in every 500 ms (true p99 about 95 ms): the open loop says {honesty[0][2]}; the closed loop sees "
+                     f"{honesty[1][2]} and warns that it can't see it.")
+    dip, start = rows(found.get("A planted dip, a twentieth of a decade wide", "")), rows(found.get("Start and memory", ""))
+    if dip:
+        words.append(f"Planted dips of a twentieth of a decade: {dip[0][1]} of {dip[0][0]} found.")
+    if len(start) == 2:
+        words.append(f"`--help` takes {start[0][1]}; a TCP curve to 8 MiB in 3 s peaks at {start[1][1]} of memory.")
+    return "\n".join(out) + "\n\n" + "\n\n".join(words)
+
+
+def main():
+    with open(os.path.join(ROOT, "bench", "RESULTS.md")) as f:
+        new = quoted(f.read())
+    path = os.path.join(ROOT, "README.md")
+    with open(path) as f:
+        text = f.read()
+    begin, end = text.index(BEGIN), text.index(END)
+    with open(path, "w") as f:
+        f.write(text[:begin] + BEGIN + "\n" + new + "\n" + text[end:])
+
+
+if __name__ == "__main__":
+    main()
