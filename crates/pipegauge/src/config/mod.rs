@@ -52,6 +52,8 @@ pub struct RunConfig {
     pub html: Option<PathBuf>,
     /// Whether to show progress.
     pub progress: bool,
+    /// A precision was asked for by name: a point that misses it falls short.
+    pub precise: bool,
     /// The command line as it is recorded: without keys.
     pub command: Vec<String>,
     /// Things the person should know before the run, one line each.
@@ -84,6 +86,7 @@ impl RunConfig {
             output,
             html,
             progress: !flags.quiet,
+            precise: flags.precision.is_some(),
             command: command_line::without_keys(command),
             notes,
         })

@@ -200,7 +200,7 @@ fn a_budget_ends_a_run_that_never_gets_precise_enough() {
     let args =
         ["run", "tcp", "--to", "4KiB", "--budget", "0.5s", "--precision", "0.0001%", "--pin", "none", "--no-html"];
     let said = dir.run(&[&args[..], &["--json", "--quiet"]].concat());
-    assert!(said.measured(), "{said}");
+    assert!(said.only_imprecise(), "{said}");
     let doc = json(&said.out);
     let points = points(&doc, "tcp");
     assert!(!points.is_empty(), "{doc}");
@@ -216,7 +216,7 @@ fn the_far_side_is_another_process_and_ends_with_the_run() {
     let mut run = Running::start(dir.command(&[&args[..], &["--no-html", "-o", "x.run.jsonl"]].concat()));
     let far = under_way(&mut run, &dir.path("x.run.jsonl"));
     let said = run.end();
-    assert!(said.measured(), "{said}");
+    assert!(said.only_imprecise(), "{said}");
     all_end(&[far]);
 }
 
@@ -249,4 +249,16 @@ fn only_what_measures_stays_on_the_measured_cpus() {
     run.signal(rustix::process::Signal::INT);
     run.end();
     all_end(&[far]);
+}
+
+#[test]
+fn a_precision_that_was_asked_for_and_missed_falls_short() {
+    let dir = Scratch::new();
+    let theory = ["run", "theory", "--sizes", "64", "--budget", "1s", "--no-html", "--quiet", "--theory"];
+    let noisy = "latency=10us,rate=10Gbit/s,block-noise=5%,seed=1";
+    let said = dir.run(&[&theory[..], &[noisy, "-o", "a.run.jsonl"]].concat());
+    assert_eq!(said.code(), 0, "the usual precision is a wish: {said}");
+    let said = dir.run(&[&theory[..], &[noisy, "--precision", "1%", "-o", "b.run.jsonl"]].concat());
+    assert_eq!(said.code(), 1, "{said}");
+    said.complains(&["did not reach a precision of 1.0%"]);
 }

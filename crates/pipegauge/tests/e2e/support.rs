@@ -105,8 +105,13 @@ impl Said {
         self.status.code().unwrap_or(-1)
     }
 
-    /// All that was asked for was measured. (What is less sure than asked carries a warning; only what broke or was
-    /// interrupted exits with 1.)
+    /// Nothing broke and nothing was interrupted, but the precision that was asked for by name was missed.
+    pub fn only_imprecise(&self) -> bool {
+        let broke = self.err.contains("what was measured until then");
+        self.code() == 1 && !broke && self.err.contains("did not reach a precision")
+    }
+
+    /// All that was asked for was measured.
     pub fn measured(&self) -> bool {
         self.code() == 0
     }

@@ -39,7 +39,8 @@ pub fn finish(
     };
     let html = config.html.as_deref().filter(|file| page(file, &run));
     let html_failed = config.html.is_some() && html.is_none();
-    let exit = if error.is_some() || html_failed { Exit::Short } else { Exit::Ok };
+    let missed = config.precise && outcome.unsettled > 0;
+    let exit = if error.is_some() || html_failed || missed { Exit::Short } else { Exit::Ok };
     if let Some(e) = &error {
         out::tell(&format!("pipegauge: {e}; what was measured until then is shown"));
     }
