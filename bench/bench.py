@@ -162,7 +162,7 @@ def lat_netpipe():
 
 def lat_mine_as_netpipe():
     """NetPIPE reports the shortest of its trials: so does this."""
-    return points(pipegauge("tcp", "--schedule", "netpipe", "--sizes", "64", "--wait", "block"))[64]["min"]
+    return points(pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block"))[64]["min"]
 
 
 def lat_sockperf():

@@ -15,6 +15,7 @@ pub mod answer;
 mod compare;
 mod curve;
 mod fit;
+mod layers;
 mod maximum;
 mod resampled;
 mod shape;
@@ -22,6 +23,7 @@ mod summary;
 
 pub use compare::{Compared, Comparison, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
+pub use layers::{Overhead, overheads};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -22,10 +22,12 @@ pub enum Graph {
     Throughput,
     /// Block size over transfer time.
     Saturation,
+    /// Time that a layer adds, over block size ([`crate::layers`]).
+    Overhead,
 }
 
 impl Graph {
-    /// Every graph, in the order in which a report shows them.
+    /// Every graph of a run, in the order in which a report shows them.
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// The name a person types.
@@ -34,6 +36,7 @@ impl Graph {
             Graph::Signature => "signature",
             Graph::Throughput => "throughput",
             Graph::Saturation => "saturation",
+            Graph::Overhead => "overhead",
         }
     }
 
@@ -43,6 +46,7 @@ impl Graph {
             Graph::Signature => "Signature graph: throughput over transfer time",
             Graph::Throughput => "Throughput graph: throughput over block size",
             Graph::Saturation => "Saturation graph: block size over transfer time",
+            Graph::Overhead => "Overhead graph: time that a layer adds over block size",
         }
     }
 
@@ -61,6 +65,10 @@ impl Graph {
                 "Where a line is steep, larger blocks cost little more time. The knee is the saturation point: beyond it \
                  time grows with size."
             }
+            Graph::Overhead => {
+                "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
+                 rises, one of its bytes (a copy, a checksum, fragments)."
+            }
         }
     }
 
@@ -70,6 +78,7 @@ impl Graph {
             Graph::Signature => (Quantity::Time, Quantity::Rate),
             Graph::Throughput => (Quantity::Size, Quantity::Rate),
             Graph::Saturation => (Quantity::Time, Quantity::Size),
+            Graph::Overhead => (Quantity::Size, Quantity::Time),
         }
     }
 
@@ -79,6 +88,7 @@ impl Graph {
             Graph::Signature => (seconds, p.throughput_at(seconds)),
             Graph::Throughput => (p.size as f64, p.throughput_at(seconds)),
             Graph::Saturation => (seconds, p.size as f64),
+            Graph::Overhead => (p.size as f64, seconds),
         }
     }
 }

@@ -14,6 +14,7 @@
 //! | [`svg`] | paper-quality SVG, written by hand |
 //! | [`png`] | the same picture as pixels, with an embedded font |
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
+//! | [`layers`] | what each layer adds, in words, as a table and a figure |
 //! | [`html`] | one self-contained page; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
 
@@ -21,6 +22,7 @@ pub mod compare;
 pub mod curve;
 pub mod figure;
 pub mod html;
+pub mod layers;
 pub mod png;
 pub mod scale;
 pub mod svg;

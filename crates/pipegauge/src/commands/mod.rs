@@ -7,6 +7,7 @@ mod doctor;
 mod export;
 mod files;
 mod import;
+mod layers;
 mod list;
 mod man;
 mod peer;
@@ -30,6 +31,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Show(flags) => show::show(&flags, json),
         Command::Plot(flags) => plot::plot(&flags, json),
         Command::Compare(flags) => compare::compare(&flags, json),
+        Command::Layers(flags) => layers::layers(&flags, json),
         Command::Ask(flags) => ask::ask(&flags, json),
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),

@@ -10,7 +10,7 @@ use crate::flags::PlotFlags;
 use crate::out;
 
 /// How much finer a PNG is drawn than its nominal size, so that it stays sharp on a dense screen.
-const PNG_SCALE: f32 = 2.0;
+pub const PNG_SCALE: f32 = 2.0;
 
 /// Draws run files into one picture or page.
 pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {

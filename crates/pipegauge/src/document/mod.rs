@@ -5,7 +5,7 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`ask`], [`compare`] | `ask`, `compare` |
+//! | [`ask`], [`compare`], [`layers`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
@@ -14,6 +14,7 @@ mod ask;
 mod compare;
 mod files;
 mod here;
+mod layers;
 mod results;
 
 use std::path::Path;
@@ -25,16 +26,18 @@ pub use ask::{Answered, AskDocument};
 pub use compare::CompareDocument;
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
+pub use layers::LayersDocument;
 pub use results::{Results, RunDocument, ShowDocument};
 
 /// Names of the documents.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "run",
     "list",
     "show",
     "plot",
     "compare",
     "ask",
+    "layers",
     "export",
     "import",
     "serve",
@@ -54,6 +57,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "plot" => schema_for!(PlotDocument),
         "compare" => schema_for!(CompareDocument),
         "ask" => schema_for!(AskDocument),
+        "layers" => schema_for!(LayersDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

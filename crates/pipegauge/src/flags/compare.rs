@@ -1,4 +1,4 @@
-//! Flags of `compare`.
+//! Flags of `compare` and `layers`.
 
 use std::path::PathBuf;
 
@@ -27,4 +27,15 @@ pub struct CompareFlags {
     /// Write a summary as JUnit XML, a test case for each --fail-if
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+}
+
+/// What layers add.
+#[derive(Debug, Clone, Args)]
+pub struct LayersFlags {
+    /// Run files, the lowest layer first; paths of one file in their order
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Draw overhead over size as SVG or PNG
+    #[arg(short, long, value_name = "FILE.(svg|png)")]
+    pub output: Option<PathBuf>,
 }

@@ -8,7 +8,7 @@ mod value;
 mod view;
 
 pub use ask::AskFlags;
-pub use compare::CompareFlags;
+pub use compare::{CompareFlags, LayersFlags};
 pub use run::RunFlags;
 pub use value::per_second;
 pub use view::{
@@ -54,6 +54,8 @@ pub enum Command {
     Plot(PlotFlags),
     /// Compare runs: do they differ, where, and by how much?
     Compare(CompareFlags),
+    /// What does each layer add to the one below it, over size?
+    Layers(LayersFlags),
     /// Ask runs a question, in words or as flags: when does a block arrive, which path, which size, how many frames?
     Ask(AskFlags),
     /// Write a run file in another format

@@ -141,3 +141,36 @@ fn what_cannot_be_compared_says_why() {
     assert_eq!(dir.run(&other).code(), 0);
     dir.run(&["compare", "tcp.run.jsonl", "77.run.jsonl"]).refuses(&["no block size in common"]);
 }
+
+#[test]
+fn layers_say_what_each_adds_and_draw_it() {
+    let dir = Scratch::new();
+    for (name, latency) in [("below", "10us"), ("above", "13us")] {
+        let model = format!("latency={latency},rate=10Gbit/s");
+        let file = format!("{name}.run.jsonl");
+        let run = [
+            "run",
+            "theory",
+            "--theory",
+            &model,
+            "--to",
+            "64KiB",
+            "--budget",
+            "1s",
+            "--no-html",
+            "--quiet",
+            "-o",
+            &file,
+        ];
+        assert_eq!(dir.run(&run).code(), 0);
+    }
+    let said = dir.run(&["layers", "below.run.jsonl", "above.run.jsonl", "-o", "x.svg"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("theory (above) adds to theory (below): 3.00 us"), "{said}");
+    assert!(fs::read_to_string(dir.path("x.svg")).unwrap().contains("Overhead graph"));
+    dir.run(&["layers", "below.run.jsonl"]).refuses(&["two paths or more"]);
+    dir.run(&["layers", "below.run.jsonl", "above.run.jsonl", "-o", "x.html"]).refuses(&[".svg or .png"]);
+    dir.run(&["layers", "below.run.jsonl", "above.run.jsonl", "-o", "above.run.jsonl"]).refuses(&[".svg or .png"]);
+    dir.measure("memcpy.run.jsonl", &["memcpy"]);
+    dir.run(&["layers", "below.run.jsonl", "memcpy.run.jsonl"]).refuses(&["of the kind copy"]);
+}

@@ -262,7 +262,11 @@ fn footnotes(figure: &Figure, left: f64, mut y: f64, svg: &mut Svg) -> f64 {
     if figure.axes.is_some() {
         let warned = figure.lines.iter().any(|l| l.dots.iter().any(|d| d.warned));
         let hollow = if warned { " Hollow dot: the point has a warning." } else { "" };
-        let marks = "Line: median; band: its 95% interval; thin line: shortest trial.";
+        // An overhead is a difference of medians: no trial of it was the shortest.
+        let marks = match figure.graph {
+            crate::Graph::Overhead => "Line: difference of medians; band: its 95% interval.",
+            _ => "Line: median; band: its 95% interval; thin line: shortest trial.",
+        };
         paragraphs.push(format!("{} {marks}{hollow}", figure.graph.how_to_read()));
     }
     for paragraph in paragraphs {

@@ -1,0 +1,81 @@
+//! What each layer adds to the one below it: overhead over size, in time and per cent (`seeds/004`, section 4, figure 8).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CurvePoint, Estimate};
+
+/// Overhead at one size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Overhead {
+    /// Block size, bytes.
+    pub size: u64,
+    /// Time of the layer below, seconds.
+    pub below: f64,
+    /// Time of the layer above, seconds.
+    pub above: f64,
+    /// What the layer above adds, seconds; below 0 it is the faster of the two.
+    pub extra: Estimate,
+    /// The same as a share of the layer below.
+    pub share: f64,
+}
+
+/// What `above` adds to `below` at every size that both have, ascending. The two errors are independent: half-widths of the
+/// medians' 95% intervals add in quadrature.
+pub fn overheads(below: &[CurvePoint], above: &[CurvePoint]) -> Vec<Overhead> {
+    let usable = |p: &&CurvePoint| p.seconds > 0.0 && p.seconds.is_finite();
+    let lower: BTreeMap<u64, &CurvePoint> = below.iter().filter(usable).map(|p| (p.size, p)).collect();
+    let upper: BTreeMap<u64, &CurvePoint> = above.iter().filter(usable).map(|p| (p.size, p)).collect();
+    let reach = |p: &CurvePoint| {
+        let times: Vec<f64> = p.blocks.iter().map(|b| b.1).collect();
+        let interval = stats::median_interval(&times, 0.95);
+        ((p.seconds - interval.low).max(0.0), (interval.high - p.seconds).max(0.0))
+    };
+    upper
+        .iter()
+        .filter_map(|(size, a)| Some((*size, *lower.get(size)?, *a)))
+        .map(|(size, b, a)| {
+            let extra = a.seconds - b.seconds;
+            let ((b_down, b_up), (a_down, a_up)) = (reach(b), reach(a));
+            Overhead {
+                size,
+                below: b.seconds,
+                above: a.seconds,
+                extra: Estimate { value: extra, low: extra - a_down.hypot(b_up), high: extra + a_up.hypot(b_down) },
+                share: extra / b.seconds,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(t0: f64, sizes: &[u64]) -> Vec<CurvePoint> {
+        let point = |&size: &u64| {
+            let t = t0 + size as f64 * 1e-9;
+            let blocks = (0..8).map(|b| (b, t * (1.0 + 0.01 * (f64::from(b) - 3.5)))).collect();
+            CurvePoint { size, seconds: t, blocks, throughput: 1.0 }
+        };
+        sizes.iter().map(point).collect()
+    }
+
+    #[test]
+    fn a_layer_costs_what_it_adds() {
+        let found = overheads(&curve(5e-6, &[1, 64, 4096]), &curve(8e-6, &[64, 4096, 9999]));
+        assert_eq!(found.iter().map(|o| o.size).collect::<Vec<_>>(), [64, 4096]);
+        for o in found {
+            assert!((o.extra.value - 3e-6).abs() < 1e-12 && o.extra.low < 3e-6 && 3e-6 < o.extra.high, "{o:?}");
+            assert!((o.share - 3e-6 / o.below).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn what_has_no_size_in_common_has_no_overhead() {
+        assert!(overheads(&curve(5e-6, &[1]), &curve(5e-6, &[2])).is_empty());
+        assert!(overheads(&[], &[]).is_empty());
+    }
+}

@@ -1,0 +1,73 @@
+//! `pipegauge layers`.
+
+use anyhow::{Result, bail};
+use measure::event::TimeKind;
+use model::CurvePoint;
+use report::layers::{Layer, figure, table, words};
+use report::{png, svg, terminal};
+
+use super::files;
+use super::plot::PNG_SCALE;
+use super::show::GRAPH_HEIGHT;
+use crate::document::LayersDocument;
+use crate::exit::Exit;
+use crate::flags::LayersFlags;
+use crate::out;
+
+/// Says what each layer adds to the one below it.
+pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
+    let ending = flags.output.as_ref().and_then(|o| o.extension()).map(|e| e.to_string_lossy().to_lowercase());
+    if let Some(output) = &flags.output
+        && !matches!(ending.as_deref(), Some("svg" | "png"))
+    {
+        bail!("-o {}: the name's ending says what to draw: .svg or .png", output.display());
+    }
+    files::not_an_input(flags.output.as_deref(), &flags.runs)?;
+    let mut found: Vec<(String, TimeKind, Vec<CurvePoint>)> = Vec::new();
+    let mut subtitles = Vec::new();
+    for file in &flags.runs {
+        let run = files::read(file)?;
+        subtitles.push(report::words::run_line(&run));
+        let shown = file.display().to_string();
+        let stem = shown.strip_suffix(".run.jsonl").unwrap_or(&shown);
+        for (i, path) in run.paths.iter().enumerate() {
+            let Some(point) = path.points.first() else { continue };
+            let transport = path.opened.transport.name();
+            let name = if flags.runs.len() > 1 { format!("{transport} ({stem})") } else { transport.to_owned() };
+            found.push((name, point.time, run.curve(i)));
+        }
+    }
+    if found.len() < 2 {
+        bail!("layers need two paths or more, the lowest first; {} is here", found.len());
+    }
+    let first = found[0].1;
+    if let Some((name, time, _)) = found.iter().find(|f| f.1 != first) {
+        bail!(
+            "{} holds times of the kind {}, {name} of the kind {}: they are no layers of one path (measure them with one --pattern)",
+            found[0].0,
+            report::words::time_label(first),
+            report::words::time_label(*time)
+        );
+    }
+    let all: Vec<Layer> = found
+        .windows(2)
+        .map(|w| Layer { name: w[1].0.clone(), over: w[0].0.clone(), overheads: model::overheads(&w[0].2, &w[1].2) })
+        .collect();
+    if let Some(empty) = all.iter().find(|l| l.overheads.is_empty()) {
+        bail!("{} and {} have no block size in common", empty.over, empty.name);
+    }
+    let picture = figure(&all, first, subtitles);
+    if let Some(output) = &flags.output {
+        let drawn = svg::render(&picture);
+        let contents =
+            if ending.as_deref() == Some("png") { png::render(&drawn, PNG_SCALE)? } else { drawn.into_bytes() };
+        files::write(output, &contents)?;
+    }
+    if json {
+        out::json(&LayersDocument::new(all))?;
+    } else {
+        let graph = terminal::render(&picture, out::width(), GRAPH_HEIGHT, out::colour());
+        out::text(&format!("{}\n{graph}{}", words(&all), table(&all)))?;
+    }
+    Ok(Exit::Ok)
+}
