@@ -156,10 +156,14 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             let now_many = left.min(chunk);
             let mut whole = true;
             for _ in 0..now_many {
-                let outcome = self.once(out, into);
-                if self.survived(outcome, &mut in_a_row)? {
-                    self.drain(into)?;
-                    whole = false;
+                // Errors go a way of their own: a whole iteration must cost nothing but itself.
+                match self.once(out, into) {
+                    Ok(()) => in_a_row = 0,
+                    Err(e) => {
+                        self.survived(Err(e), &mut in_a_row)?;
+                        self.drain(into)?;
+                        whole = false;
+                    }
                 }
             }
             left -= now_many;
@@ -303,7 +307,6 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
     }
 
     /// Whether the iteration was lost, which is counted; anything else than a loss ends the trial.
-    #[inline]
     fn survived(&mut self, outcome: Result<(), LinkError>, in_a_row: &mut u32) -> Result<bool, SessionError> {
         match outcome {
             Ok(()) => {

@@ -48,22 +48,16 @@ impl Shm {
         until: Option<Instant>,
         doing: &'static str,
     ) -> Result<bool, LinkError> {
+        // The usual wait ends here, and has nothing to remember but that it was.
+        if idle.is_none() && self.look(want) {
+            *idle = Some(Idle::default());
+            return Ok(true);
+        }
         let idle = idle.get_or_insert_default();
         idle.taken(self.tx.freed());
         loop {
-            // A loop of nothing but the look: with the receive itself in it, the CPU guessed its end wrong each time, which
-            // cost a one-byte ping-pong 8%.
-            for _ in 0..Idle::polls(self.crowded) {
-                if self.wanted(want) {
-                    if idle.follows() {
-                        return Ok(true);
-                    }
-                    break;
-                }
-                // The sender waits for many slots at once: a breath between two looks leaves the line to the receiver.
-                if want == Want::Space {
-                    std::hint::spin_loop();
-                }
+            if self.look(want) && idle.follows() {
+                return Ok(true);
             }
             let due = idle.round(self.crowded);
             if until.is_some_and(|until| due.now >= until) {
@@ -84,6 +78,22 @@ impl Shm {
                     .sleep(&Kernel { limit }, || self.wanted(want) || self.peer_closed());
             }
         }
+    }
+
+    /// Looks for a round. A loop of nothing but the look: with the receive itself in it, the CPU guessed its end wrong each
+    /// time, which cost a one-byte ping-pong 8%.
+    #[inline(always)]
+    fn look(&self, want: Want) -> bool {
+        for _ in 0..Idle::polls(self.crowded) {
+            if self.wanted(want) {
+                return true;
+            }
+            // The sender waits for many slots at once: a breath between two looks leaves the line to the receiver.
+            if want == Want::Space {
+                std::hint::spin_loop();
+            }
+        }
+        false
     }
 
     pub(super) fn peer_closed(&self) -> bool {
