@@ -86,6 +86,9 @@ pub fn control(points: &[CurvePoint]) -> Result<(Arrival, Arrival), Unanswered> 
 /// What the same path over a link of `rate` bits a second would take for a block: start-up cost as fitted, bytes at that
 /// rate. Only where one line follows the path.
 pub fn at_rate(fits: &Fits, size: u64, rate: f64) -> Result<Estimate, Unanswered> {
+    if rate.is_nan() || rate <= 0.0 {
+        return Err(Unanswered::TooLittle("a link of no rate brings nothing"));
+    }
     let Some(line) = &fits.latency.all else { return Err(Unanswered::TooLittle("a line needs at least three sizes")) };
     if line.misfit.systematic {
         let typical = units::Share(line.misfit.typical);

@@ -58,6 +58,9 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
 fn read(side: &str) -> Result<Repeats> {
     let whole = Path::new(side).exists();
     let names: Vec<&str> = if whole { vec![side] } else { side.split(',').filter(|n| !n.is_empty()).collect() };
+    if names.is_empty() {
+        bail!("'{side}' names no run file");
+    }
     let runs = names.iter().map(|n| files::read(Path::new(n))).collect::<Result<Vec<_>>>()?;
     let name = names.first().map_or(side, |n| n.strip_suffix(".run.jsonl").unwrap_or(n));
     let more = if runs.len() > 1 { format!(" and {} more", runs.len() - 1) } else { String::new() };

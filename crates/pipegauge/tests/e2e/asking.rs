@@ -77,6 +77,9 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
     dir.run(&["ask", "a.run.jsonl", "what is love?"]).refuses(&["what is love?", "--most"]);
     dir.run(&["ask", "gone.run.jsonl", "--most"]).refuses(&["gone.run.jsonl"]);
     dir.run(&["ask", "a.run.jsonl", "--path", "shm", "--most"]).refuses(&["shm"]);
+    exact(&dir, "exact.run.jsonl");
+    let said = dir.run(&["ask", "exact.run.jsonl", "--link", "0Gbit/s"]);
+    assert!(said.out.contains("no rate") && said.code() == 2, "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "--arrive", "1PiB"]);
     assert!(!said.out.contains("NaN"), "{said}");
 }

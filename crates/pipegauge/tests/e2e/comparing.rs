@@ -118,6 +118,7 @@ fn what_cannot_be_compared_says_why() {
     dir.measure("memcpy.run.jsonl", &["memcpy"]);
     dir.measure("tcp.run.jsonl", &["tcp"]);
     dir.measure("both.run.jsonl", &["tcp", "unix"]);
+    dir.run(&["compare", ",", "tcp.run.jsonl"]).refuses(&["','", "no run file"]);
     dir.run(&["compare", "memcpy.run.jsonl"]).refuses(&["1 path", "second run"]);
     dir.run(&["compare", "memcpy.run.jsonl", "both.run.jsonl"]).refuses(&["no path in common", "memcpy", "unix"]);
     dir.run(&["compare", "memcpy.run.jsonl", "tcp.run.jsonl"]).refuses(&["of the kind copy", "--pattern"]);
