@@ -2,9 +2,9 @@
 
 use host::Environment;
 use measure::event::*;
-use measure::{Cache, Event, FarReport, Pattern, TrialReport, figures};
+use measure::{Event, FarReport, Pattern, TrialReport, figures};
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, Semantics, Settings, Wait};
+use transport::{Capabilities, Kind, Semantics, Wait};
 
 use crate::RunFile;
 
@@ -12,28 +12,12 @@ pub fn plan(pattern: Pattern) -> Plan {
     Plan {
         transports: vec![Kind::Tcp, Kind::Unix],
         pattern,
-        schedule: Schedule::Adaptive,
-        from: 1,
         to: 1 << 20,
-        step: None,
-        sizes: None,
-        perturb: 3,
-        trials: None,
         repeats: Some(100),
-        precision: 0.01,
         budget: 20.0,
-        response: 1,
-        burst: 500,
-        rate: None,
-        check: false,
-        align: 4096,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        reconnect: false,
         pin: Some((0, 1)),
         seed: 7,
-        settings: Settings::default(),
+        ..Plan::default()
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use measure::Session;
-use measure::event::{Plan, Schedule};
+use measure::event::Plan;
 use tempfile::TempDir;
 use transport::Family;
 
@@ -68,28 +68,13 @@ pub(super) fn plan(transports: &[Kind], pattern: Pattern) -> Plan {
     Plan {
         transports: transports.to_vec(),
         pattern,
-        schedule: Schedule::Adaptive,
-        from: 1,
         to: 1 << 20,
-        step: None,
-        sizes: None,
         perturb: 0,
-        trials: None,
-        repeats: None,
-        precision: 0.01,
         budget: 1.0,
         response: 10,
         burst: 5,
-        rate: None,
-        check: false,
         align: 64,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        reconnect: false,
-        pin: None,
-        seed: 1,
-        settings: Settings::default(),
+        ..Plan::default()
     }
 }
 

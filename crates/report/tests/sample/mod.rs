@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use host::{Environment, Interface};
+use measure::TrialReport;
 use measure::event::{
-    BlockOpened, Calibration, End, Figures, PathOpened, Percentiles, Plan, Run, SCHEMA, Schedule, TimeKind, Trial,
-    Warning, Why,
+    BlockOpened, Calibration, End, Figures, PathOpened, Percentiles, Plan, Run, SCHEMA, TimeKind, Trial, Warning, Why,
 };
-use measure::{Cache, Pattern, TrialReport};
 use record::{PathRun, Point, RunFile};
+use transport::Kind;
 use transport::settings::Effective;
-use transport::{Kind, Settings};
 
 /// A modelled path: latency in seconds, rate in bits a second, size beyond which the rate falls, and to what share.
 pub struct Model {
@@ -97,32 +96,7 @@ fn header(transports: Vec<Kind>, seed: u64) -> Run {
         version: "0.1.0".into(),
         started: "2026-11-21T21:10:33Z".into(),
         command: ["pipegauge", "run", "memcpy", "shm", "unix", "tcp"].map(str::to_owned).to_vec(),
-        plan: Plan {
-            transports,
-            pattern: Pattern::PingPong,
-            schedule: Schedule::Adaptive,
-            from: 1,
-            to: 8 << 20,
-            step: None,
-            sizes: None,
-            perturb: 3,
-            trials: None,
-            repeats: None,
-            precision: 0.01,
-            budget: 12.0,
-            response: 1,
-            burst: 500,
-            rate: None,
-            check: false,
-            align: 4096,
-            offset: (0, 0),
-            cache: Cache::Warm,
-            pool: 0,
-            reconnect: false,
-            pin: Some((0, 1)),
-            seed,
-            settings: Settings::default(),
-        },
+        plan: Plan { transports, pin: Some((0, 1)), seed, ..Plan::default() },
         near: environment(0),
         calibration: Calibration { clock_cost_ns: 23.1, clock_step_ns: 1.0, loop_cost_ns: 1.4 },
     }
