@@ -4,7 +4,7 @@ use host::Environment;
 use measure::event::*;
 use measure::{Event, FarReport, Pattern, TrialReport, figures};
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, Semantics, Wait};
+use transport::{Capabilities, Kind};
 
 use crate::RunFile;
 
@@ -41,23 +41,7 @@ pub fn run(pattern: Pattern) -> Run {
 }
 
 pub fn capabilities() -> Capabilities {
-    Capabilities {
-        semantics: Semantics::Stream,
-        ordered: true,
-        reliable: true,
-        max_block: None,
-        two_ended: true,
-        duplex: true,
-        poll: true,
-        connects: true,
-        local_only: false,
-        own_buffers: false,
-        one_sided: false,
-        broadcast: false,
-        launcher: false,
-        virtual_time: false,
-        waits: vec![Wait::Block, Wait::Spin],
-    }
+    Capabilities { connects: true, local_only: false, ..Capabilities::plain() }
 }
 
 pub fn opened(path: u32, transport: Kind) -> PathOpened {

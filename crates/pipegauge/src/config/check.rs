@@ -19,7 +19,7 @@ pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     sizes(plan)?;
     effort(plan)?;
     pattern(plan, flags)?;
-    applies(plan, flags)?;
+    bounds(plan, flags)?;
     for kind in &plan.transports {
         carries(*kind, &kind.capabilities(), plan, flags, far)?;
     }
@@ -110,34 +110,10 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     Ok(())
 }
 
-/// A flag that no chosen transport listens to is a mistake, not a wish.
-fn applies(plan: &Plan, flags: &RunFlags) -> Result<()> {
-    const BUFFERED: [Kind; 5] = [Kind::Pipe, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp];
-    const IP: [Kind; 2] = [Kind::Tcp, Kind::Udp];
-    let two_ended: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended).collect();
-    let given = [
-        ("--mss", flags.mss.is_some(), &[Kind::Tcp][..]),
-        ("--congestion", flags.congestion.is_some(), &[Kind::Tcp][..]),
-        ("--nodelay", flags.nodelay, &[Kind::Tcp][..]),
-        ("--no-nodelay", flags.no_nodelay, &[Kind::Tcp][..]),
-        ("--sockbuf", flags.sockbuf.is_some(), &BUFFERED[..]),
-        ("-4", flags.ipv4, &IP[..]),
-        ("-6", flags.ipv6, &IP[..]),
-        ("--theory", flags.theory.is_some(), &[Kind::Theory][..]),
-        ("--fault", flags.fault.is_some(), &two_ended[..]),
-        ("--shape", flags.shape.is_some(), &two_ended[..]),
-        ("--trace", flags.trace.is_some(), &two_ended[..]),
-    ];
-    for (flag, set, kinds) in given {
-        if set && !plan.transports.iter().any(|k| kinds.contains(k)) {
-            let those: Vec<&str> = kinds.iter().map(|k| k.name()).collect();
-            bail!(
-                "{flag} changes nothing here: it is for {}; leave it out, or name such a transport",
-                those.join(", ")
-            );
-        }
-    }
-    if flags.trace.is_some() && plan.transports.iter().filter(|k| two_ended.contains(k)).count() > 1 {
+/// Values that a transport's own rules bound.
+fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
+    let two_ended = |k: &&Kind| k.capabilities().two_ended;
+    if flags.trace.is_some() && plan.transports.iter().filter(two_ended).count() > 1 {
         bail!("--trace follows one path: its lines don't say which; name one transport");
     }
     if let Some(mss) = plan.settings.mss.filter(|mss| !MSS.contains(mss)) {

@@ -40,7 +40,20 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let two_ended: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended).collect();
     let real: Vec<Kind> = Kind::ALL.into_iter().filter(|k| !k.capabilities().virtual_time).collect();
+    const BUFFERED: [Kind; 5] = [Kind::Pipe, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp];
+    const IP: [Kind; 2] = [Kind::Tcp, Kind::Udp];
     let given = [
+        ("--mss", flags.mss.is_some(), &[Kind::Tcp][..]),
+        ("--congestion", flags.congestion.is_some(), &[Kind::Tcp][..]),
+        ("--nodelay", flags.nodelay, &[Kind::Tcp][..]),
+        ("--no-nodelay", flags.no_nodelay, &[Kind::Tcp][..]),
+        ("--sockbuf", flags.sockbuf.is_some(), &BUFFERED[..]),
+        ("-4", flags.ipv4, &IP[..]),
+        ("-6", flags.ipv6, &IP[..]),
+        ("--theory", flags.theory.is_some(), &[Kind::Theory][..]),
+        ("--fault", flags.fault.is_some(), &two_ended[..]),
+        ("--shape", flags.shape.is_some(), &two_ended[..]),
+        ("--trace", flags.trace.is_some(), &two_ended[..]),
         ("--reconnect", flags.reconnect, &two_ended[..]),
         ("--wait", flags.wait.is_some(), &two_ended[..]),
         ("--patience", flags.patience.is_some(), &two_ended[..]),
