@@ -65,6 +65,11 @@ impl Curve {
         Self { points, alone, blocks: numbers.len() }
     }
 
+    /// The blocks of a point without what they have in common with those of all sizes, seconds.
+    pub fn alone(&self, point: usize) -> &[f64] {
+        &self.alone[point]
+    }
+
     /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones. Blocks and not trials
     /// are drawn, because what differs between connections is common to all sizes measured on one. A point that none
     /// of the drawn blocks visited is resampled among its own.

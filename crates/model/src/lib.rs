@@ -5,13 +5,14 @@
 //! table 1, "Small Packets"), maximum throughput and the half-power point (`seeds/000`, 4.2.2, table 2).
 //!
 //! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
-//! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point.
+//! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps.
 //!
 //! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
 //! without its luck, `summary` puts the intervals to all of them.
 //! All of it is pure: no I/O, no clock, and the seed is an argument.
 
 pub mod answer;
+mod breaks;
 mod compare;
 mod curve;
 mod fit;
@@ -21,6 +22,7 @@ mod resampled;
 mod shape;
 mod summary;
 
+pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Step, Suspect, fate, suspects};
 pub use compare::{Compared, Comparison, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use layers::{Overhead, overheads};

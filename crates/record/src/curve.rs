@@ -1,7 +1,7 @@
 //! What `model` needs of a path.
 
 use measure::figures;
-use model::{CurvePoint, Fits, Summary};
+use model::{Breaks, CurvePoint, Fits, Summary};
 
 use crate::RunFile;
 
@@ -30,6 +30,11 @@ impl RunFile {
     /// run's own seed drives the bootstrap, so the same file always gives the same intervals.
     pub fn summary(&self, path: usize) -> Option<Summary> {
         Summary::of(&self.curve(path), self.run.plan.seed)
+    }
+
+    /// Dips and steps of the path at this index.
+    pub fn breaks(&self, path: usize) -> Breaks {
+        Breaks::of(&self.curve(path))
     }
 
     /// The models fitted to the path at this index; none where it has no point.

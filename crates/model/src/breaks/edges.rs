@@ -1,0 +1,118 @@
+//! Edges: sizes between which time jumps.
+
+use stats::{StandardError, holm, student_p, student_t};
+
+use super::rough::Rough;
+use super::{Edge, SHALLOWEST};
+
+/// A jump is looked for over at most this stretch, as a logarithm of size (a twentieth of a decade), and so many gaps:
+/// an edge that a coarse or unlucky schedule met half-way.
+const STRETCH: f64 = 0.115;
+const SPAN: usize = 4;
+
+/// Chance of a single false edge on a whole curve.
+const LEVEL: f64 = 0.003;
+
+/// How well a slope is known about a gap: its error, beyond which a wide gap hides as much of a jump.
+pub(super) const SLOPE_ERROR: f64 = 0.05;
+
+/// What a knee may bend the curve within its own window, as a slope.
+const BEND: f64 = 0.2;
+
+/// An edge and how far time jumps there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Jump {
+    /// Index of the last place before, and of the first after.
+    pub between: (usize, usize),
+    /// Logarithm of the jump.
+    pub height: f64,
+}
+
+impl Jump {
+    pub fn edge(&self, rough: &Rough) -> Edge {
+        Edge { below: rough.places[self.between.0].size, above: rough.places[self.between.1].size }
+    }
+}
+
+/// The edges of a curve, ascending.
+pub(super) fn edges(rough: &Rough) -> Vec<Jump> {
+    if rough.places.len() < 5 {
+        return Vec::new();
+    }
+    let mut spans = Vec::new();
+    for from in 0..rough.places.len() - 1 {
+        for to in from + 1..rough.places.len().min(from + 1 + SPAN) {
+            if to == from + 1 || rough.places[to].x - rough.places[from].x <= STRETCH {
+                spans.push((from, to));
+            }
+        }
+    }
+    let chances: Vec<f64> = spans.iter().map(|span| chance(rough, *span)).collect();
+    let mut found: Vec<Jump> = (spans.iter().zip(holm(&chances)))
+        .filter(|(span, chance)| *chance < LEVEL && rough.surprise(span.0, span.1).abs() > least(rough, **span))
+        .map(|(span, _)| Jump { between: *span, height: rough.excess(span.0, span.1) })
+        .collect();
+    // The shortest span that holds a jump says best where it is; of equals, the highest.
+    let gaps = |j: &Jump| j.between.1 - j.between.0;
+    found.sort_by(|a, b| gaps(a).cmp(&gaps(b)).then(b.height.abs().total_cmp(&a.height.abs())));
+    let mut kept: Vec<Jump> = Vec::new();
+    for jump in found {
+        if kept.iter().all(|k| k.between.1 <= jump.between.0 || jump.between.1 <= k.between.0) {
+            kept.push(jump);
+        }
+    }
+    kept.sort_by_key(|j| j.between);
+    merged(rough, kept)
+}
+
+/// Neighbouring jumps in one direction within the stretch are one edge that takes a few sizes.
+fn merged(rough: &Rough, jumps: Vec<Jump>) -> Vec<Jump> {
+    let mut all: Vec<Jump> = Vec::new();
+    for jump in jumps {
+        let near = |last: &Jump| rough.places[jump.between.1].x - rough.places[last.between.0].x <= STRETCH;
+        match all.last_mut() {
+            Some(last) if last.height * jump.height > 0.0 && near(last) => {
+                last.between.1 = jump.between.1;
+                last.height = rough.excess(last.between.0, last.between.1);
+            }
+            _ => all.push(jump),
+        }
+    }
+    all
+}
+
+/// What a jump over this span must come to: more than what decides nothing, and than a bend of the curve explains.
+fn least(rough: &Rough, (from, to): (usize, usize)) -> f64 {
+    SHALLOWEST.ln_1p() + BEND * (rough.places[to].x - rough.places[from].x)
+}
+
+/// The error of the jump over a span.
+pub(super) fn error(rough: &Rough, (from, to): (usize, usize)) -> StandardError {
+    let (a, b) = (rough.places[from], rough.places[to]);
+    let value = a.error.value.hypot(b.error.value).hypot(SLOPE_ERROR * (b.x - a.x));
+    StandardError { value, degrees: a.error.degrees.min(b.error.degrees).max(1.0) }
+}
+
+/// The chance of a jump as high on a smooth curve.
+fn chance(rough: &Rough, span: (usize, usize)) -> f64 {
+    let error = error(rough, span);
+    match rough.surprise(span.0, span.1) {
+        height if error.value > 0.0 => student_p(height / error.value, error.degrees),
+        0.0 => 1.0,
+        _ => 0.0,
+    }
+}
+
+/// The smallest jump between typical neighbours that is found for sure, as a share of time.
+pub(super) fn sensitivity(rough: &Rough) -> f64 {
+    let gaps = rough.places.len().saturating_sub(1);
+    if gaps < 4 {
+        return f64::INFINITY;
+    }
+    let each = |gap: usize| {
+        let error = error(rough, (gap, gap + 1));
+        let reach = student_t(1.0 - LEVEL / gaps as f64, error.degrees) * error.value;
+        reach.max(least(rough, (gap, gap + 1)))
+    };
+    stats::median(&(0..gaps).map(each).collect::<Vec<_>>()).exp_m1()
+}

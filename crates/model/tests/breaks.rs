@@ -1,0 +1,121 @@
+//! Dips and steps on curves whose truth is known.
+
+mod noisy;
+
+use model::{Break, Breaks, Estimate};
+use noisy::{Noisy, sizes};
+
+/// As the evaluator leaves a curve: 0.045 decades between sizes, and edges bisected to 0.4%.
+fn refined(to: f64, edges: &[u64]) -> Vec<u64> {
+    let mut all = sizes(to, 155);
+    for &edge in edges {
+        let (mut below, mut above) = (edge as f64 / 1.1, edge as f64 * 1.1);
+        while above / below > 1.004 {
+            let middle = (below * above).sqrt();
+            all.push(middle.round() as u64);
+            if middle < edge as f64 { below = middle } else { above = middle }
+        }
+        all.extend([below.round() as u64, above.round() as u64]);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn holds(e: Estimate, truth: f64) -> bool {
+    e.low <= truth && truth <= e.high
+}
+
+#[test]
+fn a_smooth_curve_has_no_break_in_99_of_100_however_noisy() {
+    const RUNS: u64 = 1000;
+    for (to, many) in [(8e6, 155), (65_536.0, 40)] {
+        let sizes = sizes(to, many);
+        let mut false_alarms = 0;
+        for seed in 0..RUNS {
+            let mut noisy = Noisy::new(seed);
+            noisy.own = [0.003, 0.01, 0.03, 0.1][seed as usize % 4];
+            noisy.common = 0.05;
+            // A knee, and a cache that ends: bends, not breaks.
+            let curve = noisy.curve(&sizes, |x| 10e-6 + 2e-10 * x + 4e-10 * (x - 1e6).max(0.0));
+            false_alarms += u64::from(!Breaks::of(&curve).is_empty());
+        }
+        assert!(false_alarms <= RUNS / 100, "{false_alarms} of {RUNS} smooth curves were said to break");
+    }
+}
+
+#[test]
+fn dips_are_found_within_their_stated_edges_and_depth() {
+    const RUNS: u64 = 300;
+    let (from, to, factor) = (60_000, 75_000, 1.5);
+    let sizes = refined(8e6, &[from, to]);
+    let (mut found, mut edges, mut depth) = (0, 0, 0);
+    for seed in 0..RUNS {
+        let chasm = |x: f64| if (from as f64..to as f64).contains(&x) { factor } else { 1.0 };
+        let curve = Noisy::new(seed).curve(&sizes, |x| (10e-6 + 2e-10 * x) * chasm(x));
+        let breaks = Breaks::of(&curve);
+        let [dip] = breaks.dips.as_slice() else { continue };
+        found += u64::from(breaks.steps.is_empty());
+        let within = |edge: model::Edge, at: u64| edge.below < at && at <= edge.above;
+        edges += u64::from(within(dip.from, from) && within(dip.to, to));
+        depth += u64::from(holds(dip.factor, factor));
+    }
+    assert!(found >= RUNS * 99 / 100, "found alone in {found} of {RUNS}");
+    assert!(edges >= RUNS * 95 / 100, "edges held in {edges} of {RUNS}");
+    assert!(depth >= RUNS * 93 / 100, "depth held in {depth} of {RUNS}");
+}
+
+#[test]
+fn a_dip_of_a_twentieth_of_a_decade_and_steps_both_ways_are_told_apart() {
+    let edges = [10_000, 11_220, 100_000, 2_000_000];
+    let path = |x: f64| {
+        let factor = match x {
+            10_000.0..11_220.0 => 2.0,
+            100_000.0..2_000_000.0 => 1.3,
+            2_000_000.0.. => 1.3 * 0.6,
+            _ => 1.0,
+        };
+        (10e-6 + 2e-10 * x) * factor
+    };
+    let breaks = Breaks::of(&Noisy::new(5).curve(&refined(8e6, &edges), path));
+    assert_eq!((breaks.dips.len(), breaks.steps.len()), (1, 2), "{breaks:#?}");
+    let dip = &breaks.dips[0];
+    assert!((0.03..=0.05).contains(&dip.decades()), "{}", dip.decades());
+    assert!(holds(dip.factor, 2.0), "{dip:?}");
+    assert!(holds(breaks.steps[0].factor, 1.3) && holds(breaks.steps[1].factor, 0.6), "{:?}", breaks.steps);
+    let kinds: Vec<bool> = breaks.all().iter().map(|b| matches!(b, Break::Dip(_))).collect();
+    assert_eq!(kinds, [true, false, false]);
+}
+
+#[test]
+fn a_coarse_schedule_still_shows_a_deep_dip() {
+    // NetPIPE's own sizes, one block: 3 points within.
+    let sizes: Vec<u64> = (3..23).flat_map(|k| [(1u64 << k) - 3, 1 << k, (1 << k) + 3, 3 << (k - 1)]).collect();
+    let mut noisy = Noisy::new(2);
+    noisy.common = 0.0;
+    let chasm = |x: f64| if (40_000.0..90_000.0).contains(&x) { 4.0 } else { 1.0 };
+    let mut curve = noisy.curve(&sizes, |x| (50e-6 + 1e-8 * x) * chasm(x));
+    curve.iter_mut().for_each(|p| p.blocks.truncate(1));
+    curve.iter_mut().for_each(|p| p.seconds = p.blocks[0].1);
+    let breaks = Breaks::of(&curve);
+    assert_eq!((breaks.dips.len(), breaks.steps.len()), (1, 0), "{breaks:#?}");
+    assert!((3.0..5.0).contains(&breaks.dips[0].factor.value), "{breaks:?}");
+}
+
+#[test]
+fn odd_input_breaks_nothing() {
+    let exact = |points: &[(u64, f64)]| -> Vec<model::CurvePoint> {
+        (points.iter())
+            .map(|&(size, t)| model::CurvePoint { size, seconds: t, throughput: 1.0, blocks: vec![(0, t), (1, t)] })
+            .collect()
+    };
+    let equal: Vec<(u64, f64)> = (0..30).map(|i| (1 << i, 1e-6)).collect();
+    let none = [&[][..], &[(1, 1e-6)], &[(0, 1e-6), (0, 2e-6), (7, 1e-6), (7, 3e-6)], &equal, &[(5, f64::NAN)]];
+    for points in none {
+        let breaks = Breaks::of(&exact(points));
+        assert!(breaks.is_empty(), "{points:?}: {breaks:?}");
+        let json = serde_json::to_string(&breaks).unwrap();
+        assert!(!json.contains("NaN"), "{json}");
+        serde_json::from_str::<Breaks>(&json).unwrap();
+    }
+}
