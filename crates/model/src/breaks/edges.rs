@@ -10,6 +10,12 @@ use super::{Edge, SHALLOWEST};
 const STRETCH: f64 = 0.115;
 const SPAN: usize = 4;
 
+/// Places on each side of an edge that its height is read from.
+const PLACES: usize = 4;
+
+/// Standard deviations by which the ranks of the blocks on both sides must differ: a chance of 1 in 10,000.
+const BELIEVED: f64 = 3.7;
+
 /// Chance of a single false edge on a whole curve.
 const LEVEL: f64 = 0.003;
 
@@ -62,7 +68,44 @@ pub(super) fn edges(rough: &Rough) -> Vec<Jump> {
         }
     }
     kept.sort_by_key(|j| j.between);
-    merged(rough, kept)
+    believed(rough, merged(rough, kept))
+}
+
+/// The jumps that the blocks on either side bear out, whatever their noise looks like: where a path has two levels, a few
+/// blocks of one size may all have met the slow one. Where all points have single blocks there is nothing to hold them to.
+fn believed(rough: &Rough, mut jumps: Vec<Jump>) -> Vec<Jump> {
+    if rough.places.iter().all(|p| p.blocks.len() < 2) {
+        return jumps;
+    }
+    loop {
+        let weak = (0..jumps.len()).map(|i| (i, rank(rough, &jumps, i))).min_by(|a, b| a.1.total_cmp(&b.1));
+        match weak {
+            Some((i, deviation)) if deviation < BELIEVED => jumps.remove(i),
+            _ => return jumps,
+        };
+    }
+}
+
+/// How far the blocks of both sides of a jump lie apart by their ranks, in its own direction.
+fn rank(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
+    let (left, right) = sides(rough, jumps, i);
+    let (before, after) = jumps[i].between;
+    let level = |place: usize, grown: f64| rough.places[place].blocks.iter().map(move |b| b - grown);
+    let own = rough.growth(before, after);
+    let low: Vec<f64> = left.iter().flat_map(|p| level(*p, -rough.growth(*p, before))).collect();
+    let high: Vec<f64> = right.iter().flat_map(|p| level(*p, rough.growth(after, *p) + own)).collect();
+    stats::rank_deviation(&low, &high) * jumps[i].height.signum()
+}
+
+/// Places on each side of an edge from which its height is read, none beyond the next edge.
+pub(super) fn sides(rough: &Rough, jumps: &[Jump], i: usize) -> (Vec<usize>, Vec<usize>) {
+    let (before, after) = jumps[i].between;
+    let first = if i == 0 { 0 } else { jumps[i - 1].between.1 };
+    let last = jumps.get(i + 1).map_or(rough.places.len() - 1, |next| next.between.0);
+    let x = |p: usize| rough.places[p].x;
+    let left = (first.min(before)..=before).rev().take(PLACES).filter(|p| x(before) - x(*p) <= STRETCH);
+    let right = (after..=last.max(after)).take(PLACES).filter(|p| x(*p) - x(after) <= STRETCH);
+    (left.collect(), right.collect())
 }
 
 /// Neighbouring jumps in one direction within the stretch are one edge that takes a few sizes.
@@ -88,7 +131,7 @@ fn least(rough: &Rough, (from, to): (usize, usize)) -> f64 {
 
 /// The error of the jump over a span.
 pub(super) fn error(rough: &Rough, (from, to): (usize, usize)) -> StandardError {
-    let (a, b) = (rough.places[from], rough.places[to]);
+    let (a, b) = (&rough.places[from], &rough.places[to]);
     let value = a.error.value.hypot(b.error.value).hypot(SLOPE_ERROR * (b.x - a.x));
     StandardError { value, degrees: a.error.degrees.min(b.error.degrees).max(1.0) }
 }

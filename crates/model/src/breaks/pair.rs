@@ -2,7 +2,7 @@
 
 use stats::{StandardError, student_t};
 
-use super::edges::{Jump, error};
+use super::edges::{Jump, error, sides};
 use super::rough::Rough;
 use super::{Dip, Step};
 use crate::Estimate;
@@ -12,10 +12,6 @@ const WIDEST: f64 = 2.303;
 
 /// A dip comes back to within this share of its depth.
 const BACK: f64 = 0.4;
-
-/// Places on each side of an edge that its height is read from, and the stretch that they may lie on.
-const PLACES: usize = 4;
-const STRETCH: f64 = 0.1;
 
 /// Pairs each edge down in time with the last one up before it, where the curve comes back to where it was; what is left are
 /// steps.
@@ -63,12 +59,8 @@ fn estimate(ln: f64, error: StandardError) -> Estimate {
 /// An edge's height from a few places on either side, none beyond the next edge: surer than that of two places.
 fn height(rough: &Rough, jumps: &[Jump], i: usize) -> (f64, StandardError) {
     let (before, after) = jumps[i].between;
-    let first = if i == 0 { 0 } else { jumps[i - 1].between.1 };
-    let last = jumps.get(i + 1).map_or(rough.places.len() - 1, |next| next.between.0);
+    let (left, right) = sides(rough, jumps, i);
     let x = |p: usize| rough.places[p].x;
-    let left: Vec<usize> =
-        (first.min(before)..=before).rev().take(PLACES).filter(|p| x(before) - x(*p) <= STRETCH).collect();
-    let right: Vec<usize> = (after..=last.max(after)).take(PLACES).filter(|p| x(*p) - x(after) <= STRETCH).collect();
     // Every pair of a left and a right place tells the height; growth in between is taken off each.
     let of_left: Vec<f64> = left.iter().map(|p| rough.excess(*p, before)).collect();
     let of_right: Vec<f64> = right.iter().map(|p| rough.excess(after, *p)).collect();

@@ -22,7 +22,7 @@ const ROUGH_DEGREES: f64 = 12.0;
 const TYPICAL: f64 = 0.6745;
 
 /// One size.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Place {
     /// Bytes.
     pub size: u64,
@@ -32,6 +32,8 @@ pub(super) struct Place {
     pub y: f64,
     /// Error of `y`: its blocks' noise, or what the curve's roughness about it shows beyond that.
     pub error: StandardError,
+    /// Natural logarithms of its blocks, freed likewise.
+    pub blocks: Vec<f64>,
 }
 
 /// The curve, ascending, without sizes of 0.
@@ -52,7 +54,13 @@ impl Rough {
             .map(|(&i, times)| {
                 let seconds = if times.is_empty() { curve.points[i].seconds } else { median(times) };
                 let error = median_log_error(times, sigma).unwrap_or(StandardError { value: 0.0, degrees: 1.0 });
-                Place { size: curve.points[i].size, x: (curve.points[i].size as f64).ln(), y: seconds.ln(), error }
+                Place {
+                    size: curve.points[i].size,
+                    x: (curve.points[i].size as f64).ln(),
+                    y: seconds.ln(),
+                    error,
+                    blocks: times.iter().map(|t| t.ln()).collect(),
+                }
             })
             .collect();
         places.dedup_by_key(|p| p.size);
@@ -71,7 +79,7 @@ impl Rough {
     pub fn surprise(&self, from: usize, to: usize) -> f64 {
         let plain = self.excess(from, to);
         let wide = self.places[to].x - self.places[from].x;
-        let usual = (from..to).map(|gap| self.slopes[gap] * (self.places[gap + 1].x - self.places[gap].x)).sum::<f64>();
+        let usual = self.growth(from, to);
         let others =
             [self.trend_before(from), self.trend_after(to)].into_iter().flatten().map(|s| plain + usual - s * wide);
         let (low, high) = others.fold((plain, plain), |(low, high), e| (low.min(e), high.max(e)));
@@ -97,8 +105,12 @@ impl Rough {
 
     /// How far time jumps from one place to a later one, beyond what growth with size explains.
     pub fn excess(&self, from: usize, to: usize) -> f64 {
-        let grown: f64 = (from..to).map(|gap| self.slopes[gap] * (self.places[gap + 1].x - self.places[gap].x)).sum();
-        self.places[to].y - self.places[from].y - grown
+        self.places[to].y - self.places[from].y - self.growth(from, to)
+    }
+
+    /// How far time grows with size from one place to a later one.
+    pub fn growth(&self, from: usize, to: usize) -> f64 {
+        (from..to).map(|gap| self.slopes[gap] * (self.places[gap + 1].x - self.places[gap].x)).sum()
     }
 }
 
