@@ -36,7 +36,7 @@ impl Solo {
         let (link, capabilities) = match kind {
             Kind::Memcpy => (Ends::Memcpy(Memcpy::new()), kind.capabilities()),
             Kind::Theory => (
-                Ends::Theory(TheoryLink::new(&settings.theory, settings.loss_timeout)),
+                Ends::Theory(TheoryLink::new(&settings.theory.with_sockbuf(settings.sockbuf), settings.loss_timeout)),
                 transport::theory::capabilities(&settings.theory),
             ),
             _ => return Err(LinkError::Unsupported("be measured within one process").into()),

@@ -101,7 +101,7 @@ fn request_and_burst_and_exchange_follow_the_model() {
 
 #[test]
 fn a_chasm_is_found_and_its_edges_are_sharp() {
-    let dips = vec![Dip { from: 60_000, to: 67_000, factor: 5.0 }];
+    let dips = vec![Dip { from: 60_000, to: 67_000, factor: 5.0, moved_by: None }];
     let theory = Theory { dips, noise: 0.01, block_noise: 0.01, ..Theory::default() };
     let (_, points) = run(&plan(Pattern::PingPong, theory.clone()));
     let slow: Vec<u64> =

@@ -5,6 +5,7 @@ use measure::Pattern;
 use measure::event::{Plan, Schedule};
 use rendezvous::Far;
 use transport::Kind;
+use transport::theory::Mover;
 
 use crate::flags::RunFlags;
 
@@ -40,14 +41,19 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let two_ended: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended).collect();
     let real: Vec<Kind> = Kind::ALL.into_iter().filter(|k| !k.capabilities().virtual_time).collect();
-    const BUFFERED: [Kind; 5] = [Kind::Pipe, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp];
+    let with = |mut kinds: Vec<Kind>, mover| {
+        kinds.extend(plan.settings.theory.listens_to(mover).then_some(Kind::Theory));
+        kinds
+    };
+    let buffered = with(vec![Kind::Pipe, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp], Mover::Sockbuf);
+    let placed = with(real.clone(), Mover::Align);
     const IP: [Kind; 2] = [Kind::Tcp, Kind::Udp];
     let given = [
         ("--mss", flags.mss.is_some(), &[Kind::Tcp][..]),
         ("--congestion", flags.congestion.is_some(), &[Kind::Tcp][..]),
         ("--nodelay", flags.nodelay, &[Kind::Tcp][..]),
         ("--no-nodelay", flags.no_nodelay, &[Kind::Tcp][..]),
-        ("--sockbuf", flags.sockbuf.is_some(), &BUFFERED[..]),
+        ("--sockbuf", flags.sockbuf.is_some(), &buffered[..]),
         ("-4", flags.ipv4, &IP[..]),
         ("-6", flags.ipv6, &IP[..]),
         ("--theory", flags.theory.is_some(), &[Kind::Theory][..]),
@@ -59,8 +65,8 @@ fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
         ("--patience", flags.patience.is_some(), &two_ended[..]),
         ("--loss-timeout", flags.loss_timeout.is_some(), &[Kind::Udp, Kind::Theory][..]),
         ("--cache", flags.cache.is_some(), &real[..]),
-        ("--align", flags.align.is_some(), &real[..]),
-        ("--offset", flags.offset.is_some(), &real[..]),
+        ("--align", flags.align.is_some(), &placed[..]),
+        ("--offset", flags.offset.is_some(), &placed[..]),
     ];
     for (flag, set, kinds) in given {
         if set && !plan.transports.iter().any(|k| kinds.contains(k)) {

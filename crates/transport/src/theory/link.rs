@@ -8,10 +8,13 @@ use super::far::{Far, FarView, Reaction};
 use super::model::Line;
 use super::{FarRole, Theory};
 use crate::clock::{Clock, Virtual};
-use crate::{Capabilities, Link, LinkError, Semantics, Wait};
+use crate::{Buffer, Capabilities, Link, LinkError, Semantics, Wait};
 
 /// Virtual nanoseconds that a look costs ([`Link::ready`] with no wait): a loop that only looks must come to an end.
 const LOOK_COST: f64 = 50.0;
+
+/// The modelled path's page, bytes.
+const PAGE: usize = 4096;
 
 /// What a theoretical link can do.
 pub fn capabilities(theory: &Theory) -> Capabilities {
@@ -41,6 +44,8 @@ pub fn capabilities(theory: &Theory) -> Capabilities {
 /// of virtual time. A receive that nothing could ever satisfy is [`LinkError::Stalled`] after the same time.
 #[derive(Debug)]
 pub struct TheoryLink {
+    /// The path as it was asked for, and as the blocks' memory makes it.
+    asked: Theory,
     theory: Theory,
     clock: Virtual,
     /// Nanoseconds, finer than the clock.
@@ -59,7 +64,8 @@ impl TheoryLink {
     /// seconds of virtual time. Check parameters of unknown origin with [`Theory::check`] first.
     pub fn new(theory: &Theory, loss_timeout: f64) -> Self {
         Self {
-            theory: theory.clone(),
+            asked: theory.clone(),
+            theory: theory.with_blocks_at_pages(true),
             clock: Virtual::default(),
             now: 0.0,
             out: Line::default(),
@@ -181,6 +187,17 @@ impl TheoryLink {
 impl Link for TheoryLink {
     fn capabilities(&self) -> Capabilities {
         capabilities(&self.theory)
+    }
+
+    /// Where the memory begins decides which dips there are ([`super::Mover::Align`]).
+    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
+        let memory = Buffer::new(len, align, offset)
+            .map_err(|e| LinkError::io(format!("reserving a buffer of {len} bytes"), e))?;
+        let at_pages = (memory.as_ptr() as usize).is_multiple_of(PAGE);
+        self.theory = self.asked.with_blocks_at_pages(at_pages);
+        self.out.known_no_more();
+        self.back.known_no_more();
+        Ok(memory)
     }
 
     #[inline]

@@ -40,6 +40,19 @@ pub struct Dip {
     pub to: u64,
     /// Time is multiplied by this within.
     pub factor: f64,
+    /// What moves it; none where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_by: Option<Mover>,
+}
+
+/// What a modelled dip depends on: what the 1996 paper found by hand of its chasm (`seeds/004`, section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mover {
+    /// Its edges are those at socket buffers of 64 KiB, and move with the buffers in proportion.
+    Sockbuf,
+    /// It is there only while blocks don't begin at a page.
+    Align,
 }
 
 /// Parameters of the modelled path. One block of n bytes takes, one way,
@@ -80,6 +93,33 @@ impl Default for Theory {
             loss: 0.0,
             seed: 1,
         }
+    }
+}
+
+/// Buffers at which a dip that they move lies where it says.
+const SOCKBUF: u64 = 64 << 10;
+
+impl Theory {
+    /// Whether a setting of this kind changes the path.
+    pub fn listens_to(&self, mover: Mover) -> bool {
+        self.dips.iter().any(|d| d.moved_by == Some(mover))
+    }
+
+    /// The path with socket buffers of this size; none leaves them at 64 KiB.
+    pub fn with_sockbuf(&self, bytes: Option<u64>) -> Self {
+        let scale = bytes.unwrap_or(SOCKBUF) as f64 / SOCKBUF as f64;
+        let at = |size: u64, dip: &Dip| match dip.moved_by {
+            Some(Mover::Sockbuf) => (size as f64 * scale).round() as u64,
+            _ => size,
+        };
+        let dips = self.dips.iter().map(|d| Dip { from: at(d.from, d), to: at(d.to, d), ..*d }).collect();
+        Self { dips, ..self.clone() }
+    }
+
+    /// The path as blocks at such places see it.
+    fn with_blocks_at_pages(&self, at_pages: bool) -> Self {
+        let there = |d: &&Dip| d.moved_by != Some(Mover::Align) || !at_pages;
+        Self { dips: self.dips.iter().filter(there).copied().collect(), ..self.clone() }
     }
 }
 

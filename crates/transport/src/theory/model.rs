@@ -64,6 +64,11 @@ impl Line {
         self.latest = 0.0;
     }
 
+    /// Forgets what the last size cost: the path has changed.
+    pub fn known_no_more(&mut self) {
+        self.known = None;
+    }
+
     /// Sends `n` bytes at `at`, or when the line is free. Blocks never overtake each other.
     #[inline]
     pub fn carry(&mut self, theory: &Theory, dice: &mut Dice, at: f64, n: u64) -> Passage {
@@ -91,7 +96,7 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Dip;
+    use super::super::{Dip, Mover};
     use super::*;
 
     fn theory() -> Theory {
@@ -112,13 +117,27 @@ mod tests {
 
     #[test]
     fn a_dip_begins_and_ends_where_it_says() {
-        let t = Theory { dips: vec![Dip { from: 100, to: 200, factor: 5.0 }], ..theory() };
+        let t = Theory { dips: vec![Dip { from: 100, to: 200, factor: 5.0, moved_by: None }], ..theory() };
         let plain = theory();
         for (n, factor) in [(99, 1.0), (100, 5.0), (199, 5.0), (200, 1.0)] {
             assert!((t.one_way_time(n) / plain.one_way_time(n) - factor).abs() < 1e-12, "{n}");
         }
-        let both = Theory { dips: vec![Dip { from: 100, to: 200, factor: 5.0 }; 2], ..theory() };
+        let both = Theory { dips: vec![Dip { from: 100, to: 200, factor: 5.0, moved_by: None }; 2], ..theory() };
         assert_eq!(both.dip_factor(150), 25.0);
+    }
+
+    #[test]
+    fn a_dip_moves_with_what_moves_it() {
+        let dip = |moved_by| Dip { from: 1000, to: 2000, factor: 5.0, moved_by };
+        let t = Theory { dips: vec![dip(None), dip(Some(Mover::Sockbuf)), dip(Some(Mover::Align))], ..theory() };
+        assert!(t.listens_to(Mover::Sockbuf) && !theory().listens_to(Mover::Sockbuf));
+        let doubled = t.with_sockbuf(Some(128 << 10));
+        assert_eq!(
+            doubled.dips.iter().map(|d| (d.from, d.to)).collect::<Vec<_>>(),
+            [(1000, 2000), (2000, 4000), (1000, 2000)]
+        );
+        assert_eq!(t.with_sockbuf(None), t);
+        assert_eq!((t.with_blocks_at_pages(true).dips.len(), t.with_blocks_at_pages(false).dips.len()), (2, 3));
     }
 
     #[test]

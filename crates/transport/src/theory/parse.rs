@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::flags::{self, FlagError, Grammar};
-use super::{Dip, Theory};
+use super::{Dip, Mover, Theory};
 
 const GRAMMAR: Grammar = Grammar {
     what: "the theoretical link",
@@ -38,13 +38,24 @@ impl FromStr for Theory {
 }
 
 fn dip(key: &str, value: &str) -> Result<Dip, FlagError> {
-    let form = || FlagError::bad(key, value, "a dip is FROM..TO*FACTOR, such as 60KiB..70KiB*5 (five times slower)");
+    let form = || {
+        let says = "a dip is FROM..TO*FACTOR, such as 60KiB..70KiB*5 (five times slower), with @sockbuf or @align after it \
+                    where --sockbuf moves it or blocks at pages (--align, --offset) end it";
+        FlagError::bad(key, value, says)
+    };
     let (range, factor) = value.split_once('*').ok_or_else(form)?;
+    let (factor, moved_by) = match factor.split_once('@') {
+        None => (factor, None),
+        Some((factor, "sockbuf")) => (factor, Some(Mover::Sockbuf)),
+        Some((factor, "align")) => (factor, Some(Mover::Align)),
+        Some(_) => return Err(form()),
+    };
     let (from, to) = range.split_once("..").ok_or_else(form)?;
     Ok(Dip {
         from: flags::read::<units::Bytes>(key, from.trim())?.0,
         to: flags::read::<units::Bytes>(key, to.trim())?.0,
         factor: factor.trim().parse().map_err(|_| form())?,
+        moved_by,
     })
 }
 
@@ -87,7 +98,7 @@ mod tests {
     #[test]
     fn every_field_is_read() {
         let read: Theory = GRAMMAR.example.parse().unwrap();
-        let dip = Dip { from: 60 * 1024, to: 70 * 1024, factor: 5.0 };
+        let dip = Dip { from: 60 * 1024, to: 70 * 1024, factor: 5.0, moved_by: None };
         assert!((read.latency - 10e-6).abs() < 1e-18 && read.rate == 10e9);
         assert_eq!((read.packet, read.header, read.dips.as_slice(), read.seed), (1448, 66, [dip].as_slice(), 7));
         assert_eq!((read.noise, read.block_noise, read.loss), (0.02, 0.03, 0.01));
@@ -95,8 +106,11 @@ mod tests {
 
     #[test]
     fn what_is_left_out_keeps_its_default() {
-        let read: Theory = "seed=9, dip=1kB..2kB*2, dip=10..20*0.5".parse().unwrap();
-        let dips = vec![Dip { from: 1000, to: 2000, factor: 2.0 }, Dip { from: 10, to: 20, factor: 0.5 }];
+        let read: Theory = "seed=9, dip=1kB..2kB*2, dip=10..20*0.5@align".parse().unwrap();
+        let dips = vec![
+            Dip { from: 1000, to: 2000, factor: 2.0, moved_by: None },
+            Dip { from: 10, to: 20, factor: 0.5, moved_by: Some(Mover::Align) },
+        ];
         assert_eq!(read, Theory { seed: 9, dips, ..Theory::default() });
     }
 
@@ -111,6 +125,7 @@ mod tests {
             ("dip=60KiB", "dip=60KiB: a dip is FROM..TO*FACTOR"),
             ("dip=60KiB-70KiB*5", "a dip is FROM..TO*FACTOR"),
             ("dip=60KiB..70KiB*fast", "a dip is FROM..TO*FACTOR"),
+            ("dip=60KiB..70KiB*5@mood", "a dip is FROM..TO*FACTOR"),
             ("dip=70KiB..60KiB*5", "the first size must be smaller"),
             ("dip=60KiB..70KiB*0", "the factor must be above 0"),
             ("dip=60KiB..70KiB*inf", "the factor must be above 0"),

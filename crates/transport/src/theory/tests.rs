@@ -34,7 +34,7 @@ fn pingpong(link: &mut TheoryLink, size: usize, repeats: u32) -> f64 {
 
 fn dipped() -> Theory {
     // Rates and latencies that no whole number of nanoseconds fits.
-    let dips = vec![Dip { from: 60 << 10, to: 70 << 10, factor: 5.0 }];
+    let dips = vec![Dip { from: 60 << 10, to: 70 << 10, factor: 5.0, moved_by: None }];
     Theory { latency: 7.3e-6, rate: 3.1e9, dips, ..Theory::default() }
 }
 
