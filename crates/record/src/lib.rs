@@ -43,6 +43,7 @@
 mod curve;
 mod differences;
 pub mod export;
+mod facts;
 pub mod fold;
 pub mod import;
 pub mod read;

@@ -12,7 +12,6 @@
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
 //! - [`robust_line`], [`weighted_line`]: straight lines.
-//! - [`rank_deviation`]: whether one sample lies above another, whatever the noise.
 //! - [`runs_deviation`]: whether residuals come in stretches.
 //! - [`Histogram`]: single iterations, to 1%.
 //! - [`median`], [`quantile`], [`mean`], [`variance`]: the plain ones.
@@ -27,7 +26,6 @@ mod common;
 mod histogram;
 mod interval;
 mod line;
-mod ranks;
 mod repeat;
 mod runs;
 mod warmup;
@@ -38,7 +36,6 @@ pub use common::{Shared, block_levels};
 pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, student_p, student_t};
 pub use line::{Line, robust_line, weighted_line};
-pub use ranks::rank_deviation;
 pub use repeat::{StandardError, median_log_error, pooled_log_sigma, repeat_range};
 pub use runs::runs_deviation;
 pub use warmup::warmup_end;

@@ -11,10 +11,10 @@ const STRETCH: f64 = 0.115;
 const SPAN: usize = 4;
 
 /// Places on each side of an edge that its height is read from.
-const PLACES: usize = 4;
+const PLACES: usize = 6;
 
-/// Standard deviations by which the ranks of the blocks on both sides must differ: a chance of 1 in 10,000.
-const BELIEVED: f64 = 3.7;
+/// Chance that a jump anywhere on the curve is made of wild blocks alone.
+const LUCK: f64 = 0.01;
 
 /// Chance of a single false edge on a whole curve.
 const LEVEL: f64 = 0.003;
@@ -71,30 +71,40 @@ pub(super) fn edges(rough: &Rough) -> Vec<Jump> {
     believed(rough, merged(rough, kept))
 }
 
-/// The jumps that the blocks on either side bear out, whatever their noise looks like: where a path has two levels, a few
-/// blocks of one size may all have met the slow one. Where all points have single blocks there is nothing to hold them to.
+/// The jumps that no few wild blocks explain, whatever the noise looks like: on a path with two levels, all blocks that
+/// visited one size may have met the slow one. Where all points have single blocks there is nothing to tell that by.
 fn believed(rough: &Rough, mut jumps: Vec<Jump>) -> Vec<Jump> {
-    if rough.places.iter().all(|p| p.blocks.len() < 2) {
+    let mut strays: Vec<f64> = rough.places.iter().flat_map(|p| strays(&p.blocks)).collect();
+    strays.sort_unstable_by(f64::total_cmp);
+    if strays.is_empty() {
         return jumps;
     }
     loop {
-        let weak = (0..jumps.len()).map(|i| (i, rank(rough, &jumps, i))).min_by(|a, b| a.1.total_cmp(&b.1));
-        match weak {
-            Some((i, deviation)) if deviation < BELIEVED => jumps.remove(i),
+        let luck = (0..jumps.len()).map(|i| (i, luck(rough, &jumps, i, &strays)));
+        match luck.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            Some((i, chance)) if chance * rough.slopes.len() as f64 > LUCK => jumps.remove(i),
             _ => return jumps,
         };
     }
 }
 
-/// How far the blocks of both sides of a jump lie apart by their ranks, in its own direction.
-fn rank(rough: &Rough, jumps: &[Jump], i: usize) -> f64 {
+/// How far each block of a place strays from their median.
+fn strays(blocks: &[f64]) -> Vec<f64> {
+    if blocks.len() < 2 {
+        return Vec::new();
+    }
+    let middle = stats::median(blocks);
+    blocks.iter().map(|b| (b - middle).abs()).collect()
+}
+
+/// The chance that all blocks on the side of a jump that fewer visited are wild: the share of all blocks that stray by as
+/// much as half of the jump, for each of them. `strays` ascend.
+fn luck(rough: &Rough, jumps: &[Jump], i: usize, strays: &[f64]) -> f64 {
     let (left, right) = sides(rough, jumps, i);
-    let (before, after) = jumps[i].between;
-    let level = |place: usize, grown: f64| rough.places[place].blocks.iter().map(move |b| b - grown);
-    let own = rough.growth(before, after);
-    let low: Vec<f64> = left.iter().flat_map(|p| level(*p, -rough.growth(*p, before))).collect();
-    let high: Vec<f64> = right.iter().flat_map(|p| level(*p, rough.growth(after, *p) + own)).collect();
-    stats::rank_deviation(&low, &high) * jumps[i].height.signum()
+    let blocks = |side: &[usize]| side.iter().map(|p| rough.places[*p].blocks.len()).sum::<usize>();
+    let wild = strays.len() - strays.partition_point(|s| *s < 0.45 * jumps[i].height.abs());
+    let share = (1.0 + wild as f64) / (1.0 + strays.len() as f64);
+    share.powi(blocks(&left).min(blocks(&right)) as i32)
 }
 
 /// Places on each side of an edge from which its height is read, none beyond the next edge.

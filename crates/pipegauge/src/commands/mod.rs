@@ -4,6 +4,7 @@ mod ask;
 mod compare;
 mod completions;
 mod doctor;
+mod explain;
 mod export;
 mod files;
 mod import;
@@ -33,6 +34,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Compare(flags) => compare::compare(&flags, json),
         Command::Layers(flags) => layers::layers(&flags, json),
         Command::Ask(flags) => ask::ask(&flags, json),
+        Command::Explain(flags) => explain::explain(&flags, json),
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),
         Command::Serve(flags) => serve::serve(&flags, json),

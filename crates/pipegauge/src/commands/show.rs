@@ -30,6 +30,10 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     text.push_str(&table::summary(&run));
     text.push('\n');
     text.push_str(&table::fits(&run));
+    let breaks = table::breaks(&run);
+    if !breaks.is_empty() {
+        text.push_str(&format!("\n{breaks}"));
+    }
     for (path, measured) in run.paths.iter().enumerate() {
         text.push_str(&format!("\n{}\n", measured.opened.transport));
         text.push_str(&table::points(&run, path));

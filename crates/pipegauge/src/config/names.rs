@@ -17,9 +17,20 @@ pub fn run_file(now: SystemTime) -> PathBuf {
 /// The report's name beside a run file where nobody gave another: the run file's own, ending in .html, with a number
 /// where that is taken.
 pub fn report_beside(run: &Path) -> PathBuf {
-    let name = run.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = [".run.jsonl", ".jsonl", ".run"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let stem = stem(run);
     free(|number| run.with_file_name(format!("{stem}{number}.html")))
+}
+
+/// A run file's name beside another: its own with `more` at the end of it, and a number where that is taken.
+pub fn beside(run: &Path, more: &str) -> PathBuf {
+    let stem = stem(run);
+    free(|number| run.with_file_name(format!("{stem}{more}{number}.run.jsonl")))
+}
+
+/// A run file's name without what all of them end in.
+fn stem(run: &Path) -> String {
+    let name = run.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    [".run.jsonl", ".jsonl", ".run"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name).to_owned()
 }
 
 /// The first of `name("")`, `name("-2")`, `name("-3")`, ... that is no file yet.

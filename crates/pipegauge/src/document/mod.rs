@@ -5,13 +5,14 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`ask`], [`compare`], [`layers`] | the commands of these names |
+//! | [`ask`], [`compare`], [`explain`], [`layers`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
 
 mod ask;
 mod compare;
+mod explain;
 mod files;
 mod here;
 mod layers;
@@ -24,13 +25,14 @@ use serde::Serialize;
 
 pub use ask::{Answered, AskDocument};
 pub use compare::CompareDocument;
+pub use explain::{ExplainDocument, Explained, Tested};
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
 pub use layers::LayersDocument;
 pub use results::{Results, RunDocument, ShowDocument};
 
 /// Names of the documents.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "run",
     "list",
     "show",
@@ -38,6 +40,7 @@ pub const NAMES: [&str; 15] = [
     "compare",
     "ask",
     "layers",
+    "explain",
     "export",
     "import",
     "serve",
@@ -58,6 +61,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "compare" => schema_for!(CompareDocument),
         "ask" => schema_for!(AskDocument),
         "layers" => schema_for!(LayersDocument),
+        "explain" => schema_for!(ExplainDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
-use model::{Fits, Summary};
+use model::{Breaks, Fits, Summary};
 use record::RunFile;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,6 +38,8 @@ struct PathResults {
     /// Fitted models: latency lines, bandwidth curve, saturation point; none where there is no point.
     #[serde(skip_serializing_if = "Option::is_none")]
     fits: Option<Fits>,
+    /// Dips and steps.
+    breaks: Breaks,
     /// Points, ascending by size.
     points: Vec<PointResults>,
 }
@@ -64,6 +66,7 @@ impl Results {
             opened: path.opened.clone(),
             summary: run.summary(n),
             fits: run.fits(n),
+            breaks: run.breaks(n),
             points: path
                 .points
                 .iter()

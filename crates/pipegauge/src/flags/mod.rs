@@ -3,13 +3,15 @@
 
 mod ask;
 mod compare;
+mod explain;
 mod run;
 mod value;
 mod view;
 
 pub use ask::AskFlags;
 pub use compare::{CompareFlags, LayersFlags};
-pub use run::RunFlags;
+pub use explain::ExplainFlags;
+pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use value::per_second;
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
@@ -58,6 +60,8 @@ pub enum Command {
     Layers(LayersFlags),
     /// Ask runs a question, in words or as flags: when does a block arrive, which path, which size, how many frames?
     Ask(AskFlags),
+    /// What is behind a run's dips and steps? Measures again with one knob moved at a time
+    Explain(ExplainFlags),
     /// Write a run file in another format
     Export(ExportFlags),
     /// Read a NetPIPE np.out (3.7 or 5.x) into a run file

@@ -8,6 +8,7 @@
 mod asking;
 mod comparing;
 mod disk;
+mod explaining;
 mod far_side;
 mod files;
 mod hosts;

@@ -1,11 +1,13 @@
-//! Aligned text tables of a run: summary, fitted models, points, paths, warnings.
+//! Aligned text tables of a run: summary, fitted models, dips and steps, points, paths, warnings.
 
+mod breaks;
 mod fits;
 mod grid;
 mod points;
 mod summary;
 mod warnings;
 
+pub use breaks::{breaks, digits, fate, found_words, suspect};
 pub use fits::fits;
 pub use points::points;
 pub use summary::{paths, summary};

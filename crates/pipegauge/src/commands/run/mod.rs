@@ -5,19 +5,20 @@ mod listen;
 mod progress;
 mod sessions;
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow};
 use host::Environment;
-use measure::Event;
 use measure::event::{Calibration, Run, SCHEMA};
+use measure::{Event, Outcome};
 
 use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::flags::RunFlags;
 use crate::{out, signals};
-use listen::Listeners;
+pub use listen::Listeners;
 
 /// Measures what was asked for.
 pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
@@ -25,17 +26,25 @@ pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
     let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let config = RunConfig::resolve(flags, &command, started)?;
     let stop = signals::stop_flag()?;
+    let (listeners, outcome) = measured(&config, started, &stop)?;
+    let interrupted = stop.load(Ordering::Relaxed);
+    finish::finish(&config, listeners, outcome, interrupted, json)
+}
+
+/// Measures what a configuration asks for, on this thread, and keeps it in the run file. An error is one before the first
+/// trial; what comes later is in the outcome.
+pub fn measured(config: &RunConfig, started: SystemTime, stop: &Arc<AtomicBool>) -> Result<(Listeners, Outcome)> {
     // Pinning narrows the CPUs that this process sees: the environment is read first.
     let near = Environment::here(config.plan.pin.map(|(near, _)| near));
-    pin(&config)?;
+    pin(config)?;
     for note in &config.notes {
         out::tell(&format!("note: {note}"));
     }
     // The far side is met first: where there is none, no file is left behind.
-    let sessions = sessions::open(&config, &stop)?;
+    let sessions = sessions::open(config, stop)?;
     let calibration = measure::calibrate();
-    let header = Event::Run(header(&config, near, started, calibration));
-    let mut listeners = Listeners::open(&config)?;
+    let header = Event::Run(header(config, near, started, calibration));
+    let mut listeners = Listeners::open(config)?;
     if listeners.hear(&header).is_err() {
         // Not even the header fits: an empty file helps nobody. (A device that was named stays.)
         if config.output.is_file() {
@@ -44,9 +53,8 @@ pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
         return Err(listeners.failure().map_or_else(|| anyhow!("the run file can't be written"), Into::into));
     }
     let mut tell = |event: &Event| listeners.hear(event);
-    let outcome = measure::run(&config.plan, calibration, sessions, &mut tell, &stop);
-    let interrupted = stop.load(Ordering::Relaxed);
-    finish::finish(&config, listeners, outcome, interrupted, json)
+    let outcome = measure::run(&config.plan, calibration, sessions, &mut tell, stop);
+    Ok((listeners, outcome))
 }
 
 /// Keeps this thread to its CPU.

@@ -1,0 +1,127 @@
+//! `pipegauge explain`: what is behind a dip or a step. The path is measured again as it was, and then with one knob moved at a
+//! time, as `seeds/004`, section 4, did by hand.
+
+mod again;
+mod moves;
+mod verdict;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+use model::{Break, Breaks, Edge};
+use record::{PathRun, RunFile};
+
+use super::files;
+use crate::document::{ExplainDocument, Explained};
+use crate::exit::Exit;
+use crate::flags::{ExplainFlags, RunFlags};
+use crate::{out, signals};
+use moves::Move;
+
+/// What a path showed when it was measured again.
+#[derive(Default)]
+struct Tests {
+    /// As it was; none where nothing was measured.
+    control: Option<Breaks>,
+    /// Each knob with what the path showed once it was moved, or why that could not be measured.
+    moved: Vec<(Move, Result<Breaks, String>)>,
+    /// Knobs that the path does not have, each with why.
+    fixed: Vec<String>,
+}
+
+/// Explains the breaks of a run.
+pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
+    let mut run = files::read(&flags.run)?;
+    if let Some(name) = &flags.path {
+        files::only(&mut run, name)?;
+    }
+    let stop = signals::stop_flag()?;
+    let (mut explained, mut written, mut smooth) = (Vec::<Explained>::new(), Vec::new(), Vec::new());
+    for (path, measured) in run.paths.iter().enumerate() {
+        let breaks = run.breaks(path);
+        if breaks.is_empty() {
+            smooth.push(without(measured, &breaks));
+            continue;
+        }
+        let tests = if flags.dry_run || stop.load(Ordering::Relaxed) {
+            Tests::default()
+        } else {
+            test(flags, &run, measured, &breaks, &stop, &mut written)?
+        };
+        let facts = run.facts(path);
+        explained.extend(breaks.all().into_iter().map(|b| verdict::judged(measured, b, &facts, &tests)));
+    }
+    let stopped = stop.load(Ordering::Relaxed);
+    let failed = explained.iter().flat_map(|e| &e.tested).any(|t| t.error.is_some());
+    if stopped {
+        out::tell("pipegauge: interrupted; what was measured until then is shown");
+    }
+    let exit = if stopped || failed { Exit::Short } else { Exit::Ok };
+    let printed = if json {
+        out::json(&ExplainDocument::new(&flags.run, explained, &written))
+    } else {
+        let mut text = smooth;
+        text.extend(explained.iter().map(verdict::words));
+        if run.paths.is_empty() {
+            text.push("The run has no path: nothing was measured.\n".to_owned());
+        }
+        if !written.is_empty() {
+            text.push("What was measured for this:\n".to_owned());
+            text.extend(written.iter().map(|f| format!("  {}\n", f.display())));
+        }
+        out::text(&report::words::plain(&text.concat())).map_err(Into::into)
+    };
+    crate::exit::printed(printed, exit)
+}
+
+/// What to say of a path without breaks: how shallow a dip could still be there.
+fn without(measured: &PathRun, breaks: &Breaks) -> String {
+    let name = measured.opened.transport.name();
+    if breaks.sensitivity.is_finite() {
+        let from = report::table::digits(1.0 + breaks.sensitivity);
+        format!("{name}: no dip and no step; one in which blocks take {from} times as long would have been found.\n")
+    } else {
+        format!("{name}: too few sizes to tell a dip or a step: at least five.\n")
+    }
+}
+
+/// Measures the path again as it was and, if any break is still there, with each knob moved.
+fn test(
+    asked: &ExplainFlags,
+    run: &RunFile,
+    measured: &PathRun,
+    breaks: &Breaks,
+    stop: &Arc<AtomicBool>,
+    written: &mut Vec<PathBuf>,
+) -> Result<Tests> {
+    let edges: Vec<Edge> = breaks.all().iter().flat_map(Break::edges).collect();
+    let base = again::flags(asked, run, measured, &edges)?;
+    let (moves, fixed) = moves::moves(&run.run.plan, measured, &run.run.near.sysctls);
+    let name = measured.opened.transport.name();
+    let mut once = |what: &str, said: &str, change: &dyn Fn(&mut RunFlags)| -> Result<Breaks> {
+        if !asked.quiet {
+            out::tell(&format!("{name}: {said}"));
+        }
+        let output = again::output(&asked.run, measured, what);
+        let mut flags = RunFlags { output: Some(output.clone()), ..base.clone() };
+        change(&mut flags);
+        let found = again::measure(&flags, stop);
+        if output.is_file() {
+            written.push(output);
+        }
+        Ok(found?.breaks(0))
+    };
+    let control = once("again", "again, as it was", &|_| {})?;
+    let mut moved = Vec::new();
+    let still = breaks.all().iter().any(|b| verdict::seen_again(b, &control));
+    for to in if still { moves } else { Vec::new() } {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let found = once(to.knob.name(), &to.change.clone(), &|flags| to.apply(flags));
+        moved.push((to, found.map_err(|e| crate::exit::sentence(&e))));
+    }
+    Ok(Tests { control: Some(control), moved, fixed })
+}

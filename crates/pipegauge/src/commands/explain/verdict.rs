@@ -1,0 +1,119 @@
+//! What follows from what became of a break.
+
+use model::{Break, Breaks, Fact, Fate, fate, suspects};
+use record::PathRun;
+use report::table;
+
+use super::Tests;
+use crate::document::{Explained, Tested};
+
+/// Whether a break shows in a curve measured again as before.
+pub fn seen_again(found: &Break, control: &Breaks) -> bool {
+    matches!(fate(found, control, control), Fate::Same | Fate::Changed { .. })
+}
+
+/// A break with its suspects, what became of it, and what follows.
+pub fn judged(measured: &PathRun, found: Break, facts: &[Fact], tests: &Tests) -> Explained {
+    let again = tests.control.as_ref().map(|control| fate(&found, control, control));
+    let mut tested = Vec::new();
+    if let Some(control) = tests.control.as_ref().filter(|c| seen_again(&found, c)) {
+        for (to, after) in &tests.moved {
+            tested.push(Tested {
+                knob: to.knob,
+                change: to.change.clone(),
+                fate: after.as_ref().ok().map(|after| fate(&found, control, after)),
+                error: after.as_ref().err().cloned(),
+            });
+        }
+    }
+    let verdict = verdict(again.as_ref(), &tested);
+    Explained {
+        path: measured.opened.transport.name().to_owned(),
+        suspects: suspects(&found, facts),
+        found,
+        again,
+        tested,
+        fixed: tests.fixed.clone(),
+        verdict,
+    }
+}
+
+fn verdict(again: Option<&Fate>, tested: &[Tested]) -> String {
+    match again {
+        None => return "nothing was measured for it".to_owned(),
+        Some(Fate::Same | Fate::Changed { .. }) => {}
+        Some(_) => {
+            return "it did not show again when the path was measured as before: it came from a passing state of the \
+                    machine, not from the path"
+                .to_owned();
+        }
+    }
+    let behind: Vec<&str> =
+        tested.iter().filter(|t| t.fate.as_ref().is_some_and(Fate::differs)).map(|t| words_of(t.knob)).collect();
+    match behind.as_slice() {
+        [] if tested.is_empty() => "nothing on this path can be moved: the path itself is left".to_owned(),
+        [] => "none of what was moved changes it: the path itself is left (its protocol, its device or the far side)"
+            .to_owned(),
+        [one] => format!("{one} is behind it"),
+        [most @ .., last] => format!("{} and {last} are behind it", most.join(", ")),
+    }
+}
+
+fn words_of(knob: model::Knob) -> &'static str {
+    match knob {
+        model::Knob::SocketBuffer => "the socket buffer",
+        model::Knob::Mtu => "the MTU",
+        model::Knob::PageAlignment => "page alignment",
+        model::Knob::CacheSize => "the cache",
+        model::Knob::EagerLimit => "the eager limit",
+    }
+}
+
+/// A break's explanation as text.
+pub fn words(e: &Explained) -> String {
+    let mut text = format!("{}: {}\n", e.path, table::found_words(&e.found));
+    let near: Vec<String> = e.suspects.iter().filter(|s| s.near()).map(table::suspect).collect();
+    if !near.is_empty() {
+        text.push_str(&format!("  near it: {}\n", near.join(", ")));
+    }
+    if let Some(again) = &e.again {
+        text.push_str(&format!("  measured again: it {}\n", table::fate(again)));
+    }
+    for t in &e.tested {
+        let became = match (&t.fate, &t.error) {
+            (Some(fate), _) => format!("it {}", table::fate(fate)),
+            (None, error) => format!("not measured: {}", error.as_deref().unwrap_or("unknown why")),
+        };
+        text.push_str(&format!("  {}, {}: {became}\n", words_of(t.knob).trim_start_matches("the "), t.change));
+    }
+    if !e.tested.is_empty() {
+        for why in &e.fixed {
+            text.push_str(&format!("  not moved: {why}\n"));
+        }
+    }
+    text.push_str(&format!("  so: {}\n", e.verdict));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Knob;
+
+    fn tested(knob: Knob, fate: Fate) -> Tested {
+        Tested { knob, change: "there instead of here".into(), fate: Some(fate), error: None }
+    }
+
+    #[test]
+    fn the_verdict_names_what_makes_a_difference() {
+        let same = Some(&Fate::Same);
+        let moved = [tested(Knob::SocketBuffer, Fate::Gone), tested(Knob::Mtu, Fate::Same)];
+        assert_eq!(verdict(same, &moved), "the socket buffer is behind it");
+        let both = [tested(Knob::SocketBuffer, Fate::Gone), tested(Knob::PageAlignment, Fate::Gone)];
+        assert_eq!(verdict(same, &both), "the socket buffer and page alignment are behind it");
+        assert!(verdict(same, &[tested(Knob::Mtu, Fate::Same)]).contains("none of what was moved"));
+        assert!(verdict(same, &[]).contains("nothing on this path can be moved"));
+        assert!(verdict(Some(&Fate::Gone), &moved).contains("passing state"));
+        assert!(verdict(None, &[]).contains("nothing was measured"));
+    }
+}

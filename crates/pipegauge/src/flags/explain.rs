@@ -1,0 +1,31 @@
+//! Flags of `explain`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::value;
+
+/// What is behind a dip or a step.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainFlags {
+    /// Run file
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Only this path, where the run has several
+    #[arg(long, value_name = "NAME")]
+    pub path: Option<String>,
+    /// Time for each measurement: one as before, and one for each knob [default: 4s]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds)]
+    pub budget: Option<f64>,
+    /// Only say what breaks and what might be behind it; measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The key of the other host's `pipegauge serve`, where the run had one; - reads it from standard input, @FILE from a
+    /// file [default: PIPEGAUGE_KEY]
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub key: Option<String>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}

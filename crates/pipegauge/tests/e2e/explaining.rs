@@ -1,0 +1,96 @@
+//! Dips and what is behind them.
+
+use super::support::{Scratch, json};
+
+const DIPS: &str = "dip=60KiB..75KiB*2@sockbuf,dip=4000..5000*1.5@align,dip=1MiB..1250KiB*3,noise=1%,block-noise=2%";
+
+fn dips(dir: &Scratch, name: &str) {
+    let said = dir.run(&[
+        "run",
+        "theory",
+        "--theory",
+        DIPS,
+        "--offset",
+        "64,0",
+        "--budget",
+        "4s",
+        "--no-html",
+        "--quiet",
+        "-o",
+        name,
+    ]);
+    assert!(said.code() <= 1, "{said}");
+}
+
+#[test]
+fn each_dip_is_put_down_to_what_moves_it() {
+    let dir = Scratch::new();
+    dips(&dir, "a.run.jsonl");
+    let said = dir.run(&["explain", "a.run.jsonl", "--quiet", "--json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let document = json(&said.out);
+    assert_eq!(document["schema"], "pipegauge-explain/1");
+    let breaks = document["breaks"].as_array().unwrap();
+    assert_eq!(breaks.len(), 3, "{said}");
+    // Each is found where the model has it: after the one size and up to the other.
+    for (found, (from, to)) in breaks.iter().zip([(4000, 5000), (61_440, 76_800), (1_048_576, 1_280_000)]) {
+        for (edge, at) in [("from", from), ("to", to)] {
+            let side = |which: &str| found["found"][edge][which].as_u64().unwrap();
+            assert!(side("below") < at && at <= side("above"), "{edge} {at}: {found}");
+        }
+        assert_eq!(found["again"]["fate"], "same", "{found}");
+    }
+    let fates = |i: usize| -> Vec<String> {
+        let tested = breaks[i]["tested"].as_array().unwrap();
+        tested
+            .iter()
+            .map(|t| format!("{} {}", t["knob"].as_str().unwrap(), t["fate"]["fate"].as_str().unwrap()))
+            .collect()
+    };
+    assert_eq!(fates(0), ["socket-buffer same", "page-alignment gone"]);
+    assert_eq!(fates(1), ["socket-buffer moved", "page-alignment same"]);
+    assert_eq!(fates(2), ["socket-buffer same", "page-alignment same"]);
+    let moved = &breaks[1]["tested"][0]["fate"]["to"];
+    assert!(moved["from"]["below"].as_u64().unwrap() < 122_880 && moved["from"]["above"].as_u64().unwrap() >= 122_880);
+    let verdict = |i: usize| breaks[i]["verdict"].as_str().unwrap();
+    assert_eq!(verdict(0), "page alignment is behind it");
+    assert_eq!(verdict(1), "the socket buffer is behind it");
+    assert!(verdict(2).contains("the path itself is left"));
+    for file in document["run_files"].as_array().unwrap() {
+        assert_eq!(dir.run(&["show", file.as_str().unwrap()]).code(), 0, "{file} is a run file");
+    }
+}
+
+#[test]
+fn nothing_is_measured_where_nothing_breaks_or_nobody_wants_it() {
+    let dir = Scratch::new();
+    let said =
+        dir.run(&["run", "theory", "--theory", "noise=1%", "--budget", "3s", "--no-html", "-q", "-o", "s.run.jsonl"]);
+    assert!(said.code() <= 1, "{said}");
+    let said = dir.run(&["explain", "s.run.jsonl"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("theory: no dip and no step; one in which blocks take 1."), "{said}");
+    dips(&dir, "d.run.jsonl");
+    let said = dir.run(&["explain", "d.run.jsonl", "--dry-run"]);
+    assert!(said.out.contains("near it: the socket buffer (64 KiB)"), "{said}");
+    assert!(said.out.contains("nothing was measured for it"), "{said}");
+    assert!(!dir.path("d-explain-theory-again.run.jsonl").exists());
+    // A table in `show` has them too.
+    assert!(dir.run(&["show", "d.run.jsonl"]).out.contains("theory: dip from "), "{said}");
+}
+
+#[test]
+fn a_run_that_does_not_say_how_it_was_measured_is_named() {
+    let dir = Scratch::new();
+    dips(&dir, "d.run.jsonl");
+    let text = std::fs::read_to_string(dir.path("d.run.jsonl")).unwrap();
+    let (header, rest) = text.split_once('\n').unwrap();
+    let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+    header["command"] = serde_json::json!(["pipegauge", "import", "np.out"]);
+    std::fs::write(dir.path("i.run.jsonl"), format!("{header}\n{rest}")).unwrap();
+    let said = dir.run(&["explain", "i.run.jsonl"]);
+    assert_eq!(said.code(), 2, "{said}");
+    assert!(said.err.contains("can't be measured again") && said.err.contains("--dry-run"), "{said}");
+    let said = dir.run(&["explain", "no.run.jsonl"]);
+    assert_eq!(said.code(), 2, "{said}");
+}

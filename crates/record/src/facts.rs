@@ -1,0 +1,53 @@
+//! What a run knows of the constants of its paths: what might be behind a dip or a step.
+
+use model::{Fact, Knob};
+
+use crate::RunFile;
+
+/// The page, bytes. (Where it is larger, this is still the smallest step that memory comes in.)
+const PAGE: u64 = 4096;
+
+impl RunFile {
+    /// The constants of the path at this index that have a size in bytes; none beyond the paths.
+    pub fn facts(&self, path: usize) -> Vec<Fact> {
+        let Some(path) = self.paths.get(path) else { return Vec::new() };
+        let opened = &path.opened;
+        let mut facts = Vec::new();
+        let mut add = |knob, what: &str, bytes: Option<u64>| {
+            facts.extend(bytes.filter(|b| *b > 0).map(|bytes| Fact { knob, what: what.to_owned(), bytes }));
+        };
+        if opened.capabilities.virtual_time {
+            add(Knob::SocketBuffer, "socket buffer", Some(self.run.plan.settings.sockbuf.unwrap_or(64 << 10)));
+            add(Knob::Mtu, "packet of the model", Some(self.run.plan.settings.theory.packet));
+        }
+        add(Knob::SocketBuffer, "send buffer", opened.near_effective.send_buffer);
+        add(Knob::SocketBuffer, "far side's receive buffer", opened.far_effective.receive_buffer);
+        add(Knob::Mtu, "largest TCP segment", opened.near_effective.mss.map(u64::from));
+        if !opened.capabilities.virtual_time {
+            add(Knob::PageAlignment, "page", Some(PAGE));
+            add(Knob::CacheSize, "last-level cache", self.run.near.last_level_cache);
+        }
+        facts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn what_the_system_said_of_a_path_is_known() {
+        let mut run = sample::file();
+        run.paths[0].opened.near_effective.send_buffer = Some(131_072);
+        run.paths[0].opened.near_effective.mss = Some(1448);
+        run.run.near.last_level_cache = Some(32 << 20);
+        let facts = run.facts(0);
+        let of = |knob| facts.iter().filter(|f| f.knob == knob).map(|f| f.bytes).collect::<Vec<_>>();
+        assert_eq!(of(Knob::SocketBuffer), [131_072]);
+        assert_eq!((of(Knob::Mtu), of(Knob::PageAlignment)), (vec![1448], vec![4096]));
+        assert_eq!(of(Knob::CacheSize), [32 << 20]);
+        assert!(of(Knob::EagerLimit).is_empty(), "nothing invents a limit");
+        assert!(run.facts(9).is_empty());
+    }
+}
