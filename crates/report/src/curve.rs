@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use measure::event::TimeKind;
 use record::RunFile;
 
+use crate::overlay::{self, Overlay};
 use crate::words;
 
 /// Colours that a palette has.
@@ -55,6 +56,8 @@ pub struct Series {
     pub points: Vec<Pt>,
     /// Points left out because a figure of theirs was not a positive number.
     pub dropped: usize,
+    /// What is drawn over it.
+    pub overlay: Overlay,
 }
 
 impl Series {
@@ -66,9 +69,14 @@ impl Series {
 
 /// The curves of all paths of all runs: run by run, path by path.
 pub fn series(runs: &[&RunFile]) -> Vec<Series> {
+    series_with(runs, false)
+}
+
+/// The same, with what fitted models say drawn over them if `fits`.
+pub fn series_with(runs: &[&RunFile], fits: bool) -> Vec<Series> {
     let mut out = Vec::new();
     for (r, run) in runs.iter().enumerate() {
-        for path in &run.paths {
+        for (index, path) in run.paths.iter().enumerate() {
             let number = path.opened.path;
             let transport = path.opened.transport.name();
             let name = if runs.len() > 1 { format!("{} {transport}", words::letter(r)) } else { transport.to_owned() };
@@ -88,7 +96,8 @@ pub fn series(runs: &[&RunFile]) -> Vec<Series> {
             let time = path.points.first().map_or(TimeKind::HalfRoundTrip, |p| p.time);
             let dropped = path.points.len() - points.len();
             points.sort_by_key(|p| p.size);
-            out.push(Series { name, run: r, path: number, time, hue: 0, dash: 0, points, dropped });
+            let overlay = overlay::overlay(run, index, &points, fits);
+            out.push(Series { name, run: r, path: number, time, hue: 0, dash: 0, points, dropped, overlay });
         }
     }
     let transports: Vec<&str> = runs.iter().flat_map(|r| r.paths.iter().map(|p| p.opened.transport.name())).collect();

@@ -10,6 +10,7 @@ use measure::event::TimeKind;
 use record::RunFile;
 
 use crate::curve::{self, Pt, Series};
+use crate::overlay::Mark;
 use crate::scale::{Quantity, Scale, Spread};
 use crate::words;
 
@@ -128,6 +129,21 @@ pub struct Line {
     pub dash: usize,
     /// Dots by ascending block size.
     pub dots: Vec<Dot>,
+    /// Stretches of it to be marked.
+    pub marks: Vec<Marked>,
+    /// Fitted curves.
+    pub fitted: Vec<Vec<(f64, f64)>>,
+    /// The saturation point, and what stands beside it.
+    pub knee: Option<((f64, f64), String)>,
+}
+
+/// A stretch of a line that is marked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Marked {
+    /// Its places; one alone where the mark is a size, not a range.
+    pub places: Vec<(f64, f64)>,
+    /// What stands beside it.
+    pub label: String,
 }
 
 /// A picture without pixels.
@@ -152,11 +168,16 @@ pub struct Figure {
 impl Figure {
     /// The figure of one graph over all paths of all runs.
     pub fn of(runs: &[&RunFile], graph: Graph) -> Figure {
+        Self::with(runs, graph, false)
+    }
+
+    /// The same, with what fitted models say if `fits`.
+    pub fn with(runs: &[&RunFile], graph: Graph, fits: bool) -> Figure {
         let subtitles = runs.iter().enumerate().map(|(i, run)| {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
-        Figure::from_series(&curve::series(runs), graph, subtitles.collect())
+        Figure::from_series(&curve::series_with(runs, fits), graph, subtitles.collect())
     }
 
     /// The figure of one graph over curves, as [`Figure::of`] makes it from runs.
@@ -169,6 +190,16 @@ impl Figure {
                 hue: s.hue,
                 dash: s.dash,
                 dots: s.points.iter().map(|p| dot(graph, p)).collect(),
+                marks: s.overlay.marks.iter().map(|m| marked(graph, s, m)).collect(),
+                fitted: (s.overlay.fitted.iter())
+                    .map(|f| f.iter().map(|p| graph.place(p, p.seconds)).collect())
+                    .collect(),
+                knee: (s.overlay.knee.as_ref()).map(|p| {
+                    (
+                        graph.place(p, p.seconds),
+                        format!("saturation: {}", units::short(p.size as f64, units::Kind::Bytes)),
+                    )
+                }),
             })
             .collect();
         Figure {
@@ -183,6 +214,11 @@ impl Figure {
     }
 }
 
+fn marked(graph: Graph, s: &Series, mark: &Mark) -> Marked {
+    let within = s.points.iter().filter(|p| (mark.from..=mark.to).contains(&p.size));
+    Marked { places: within.map(|p| graph.place(p, p.seconds)).collect(), label: mark.label.clone() }
+}
+
 fn dot(graph: Graph, p: &Pt) -> Dot {
     Dot {
         mid: graph.place(p, p.seconds),
@@ -192,16 +228,21 @@ fn dot(graph: Graph, p: &Pt) -> Dot {
     }
 }
 
+/// How far beyond the medians an axis goes for the sake of intervals, as a factor.
+const BEYOND: f64 = 2.0;
+
 fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)> {
     let (qx, qy) = graph.quantities();
     let axis = |quantity: Quantity, pick: fn(&(f64, f64)) -> f64| {
         let spread = if quantity == Quantity::Rate { rate_spread(series) } else { Spread::Log };
-        let dots = lines.iter().flat_map(|l| &l.dots);
-        let values = dots.flat_map(|d| {
-            let (low, high) = d.interval.unwrap_or((d.mid, d.mid));
-            [d.mid, low, high, d.min]
+        let dots = || lines.iter().flat_map(|l| &l.dots);
+        let (low, high) = dots()
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
+        // An interval that goes far beyond all medians would press them flat: it leaves the picture instead.
+        let values = dots().flat_map(|d| {
+            let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
+            [from, to, d.min].map(|p| pick(&p).clamp(low / BEYOND, high * BEYOND)).into_iter().chain([pick(&d.mid)])
         });
-        let values = values.map(|p| pick(&p));
         let scale = Scale::covering(spread, quantity, values)?;
         Some(Axis { quantity, scale, title: axis_title(series, quantity) })
     };
@@ -308,6 +349,7 @@ pub(crate) mod tests {
             dash: 0,
             points,
             dropped: 0,
+            overlay: crate::overlay::Overlay::default(),
         }
     }
 

@@ -81,7 +81,8 @@ pub fn figure(layers: &[Layer], time: TimeKind, subtitles: Vec<String>) -> Figur
                 ));
             }
             let name = format!("{} over {}", layer.name, layer.over);
-            Series { name, run: 0, path: i as u32, time, hue: i % crate::curve::HUES, dash: 0, points, dropped: 0 }
+            let (hue, overlay) = (i % crate::curve::HUES, crate::overlay::Overlay::default());
+            Series { name, run: 0, path: i as u32, time, hue, dash: 0, points, dropped: 0, overlay }
         })
         .collect();
     let none = series.iter().all(|s| s.points.is_empty());

@@ -7,6 +7,7 @@
 //! | module | job |
 //! |---|---|
 //! | [`curve`] | points of each path, taken from run files in one place |
+//! | [`overlay`] | what is drawn over a curve: dips, steps, fitted models |
 //! | [`scale`] | linear and logarithmic axes, their ticks and labels |
 //! | [`figure`] | the three graphs of `seeds/004`: axes, lines, bands, notes, without pixels |
 //! | [`terminal`] | braille graph for a terminal |
@@ -23,6 +24,7 @@ pub mod curve;
 pub mod figure;
 pub mod html;
 pub mod layers;
+pub mod overlay;
 pub mod png;
 pub mod scale;
 pub mod svg;

@@ -21,10 +21,11 @@ pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {
     files::not_an_input(Some(&flags.output), &flags.runs)?;
     let runs = flags.runs.iter().map(|p| files::read(p)).collect::<Result<Vec<RunFile>>>()?;
     let runs: Vec<&RunFile> = runs.iter().collect();
+    let draw = if flags.fits { report::svg::draw_fitted } else { report::svg::draw };
     let contents = match ending.as_str() {
         "html" => report::html::page(&runs).into_bytes(),
-        "png" => report::png::render(&report::svg::draw(&runs, flags.graph.into()), PNG_SCALE)?,
-        _ => report::svg::draw(&runs, flags.graph.into()).into_bytes(),
+        "png" => report::png::render(&draw(&runs, flags.graph.into()), PNG_SCALE)?,
+        _ => draw(&runs, flags.graph.into()).into_bytes(),
     };
     files::write(&flags.output, &contents)?;
     if json {

@@ -55,6 +55,9 @@ pub struct PlotFlags {
     /// Which graph (the HTML report holds all)
     #[arg(long, value_enum, default_value_t = GraphFlag::Signature)]
     pub graph: GraphFlag,
+    /// Draw fitted models and saturation points too (the HTML report has them at a click)
+    #[arg(long)]
+    pub fits: bool,
 }
 
 /// `--format`.

@@ -5,6 +5,7 @@
 //! also a lower throughput), and labels at the lines' ends that keep clear of each other.
 
 pub mod layout;
+mod over;
 pub mod xml;
 
 use record::RunFile;
@@ -37,6 +38,11 @@ const FONT: &str = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu S
 /// The picture of one graph over all paths of the runs.
 pub fn draw(runs: &[&RunFile], graph: Graph) -> String {
     render(&Figure::of(runs, graph))
+}
+
+/// The same, with fitted curves and saturation points.
+pub fn draw_fitted(runs: &[&RunFile], graph: Graph) -> String {
+    render(&Figure::with(runs, graph, true))
 }
 
 /// The picture of any figure.
@@ -107,9 +113,17 @@ fn plot(figure: &Figure, x: &Axis, y: &Axis, top: f64, svg: &mut Svg) {
     let x_ticks = x.scale.ticks(x.quantity, ((right - left) / 85.0) as usize);
     let area = Area { x, y, left, right, top, bottom: top + PLOT_HEIGHT };
     frame(&area, &x_ticks, &y_ticks, svg);
+    svg.put(format_args!(
+        "<clipPath id=\"area\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
+        n(left),
+        n(top - 8.0),
+        n(right - left + 8.0),
+        n(PLOT_HEIGHT + 12.0)
+    ));
     for line in &figure.lines {
         curve(&area, line, svg);
     }
+    over::over(&area, &figure.lines, svg);
     end_labels(&area, figure, &names, svg);
 }
 
@@ -161,7 +175,7 @@ fn curve(a: &Area<'_>, line: &Line, svg: &mut Svg) {
     let places: Vec<_> = line.dots.iter().map(|d| a.place(d.mid)).collect();
     let dots: Vec<Dot> = thin(&places).into_iter().map(|i| line.dots[i]).collect();
     svg.put(format_args!("<g aria-label=\"{}\">\n", xml::escape(&line.name)));
-    svg.path(&band(a, &dots), &format!("fill=\"{colour}\" fill-opacity=\"0.16\""));
+    svg.path(&band(a, &dots), &format!("fill=\"{colour}\" fill-opacity=\"0.16\" clip-path=\"url(#area)\""));
     // A lone point has no neighbour for a band: its interval is a bar.
     if let [Dot { interval: Some((low, high)), .. }] = dots.as_slice() {
         let bar = polyline(a, [*low, *high].into_iter());
@@ -262,12 +276,16 @@ fn footnotes(figure: &Figure, left: f64, mut y: f64, svg: &mut Svg) -> f64 {
     if figure.axes.is_some() {
         let warned = figure.lines.iter().any(|l| l.dots.iter().any(|d| d.warned));
         let hollow = if warned { " Hollow dot: the point has a warning." } else { "" };
+        let fitted = figure.lines.iter().any(|l| !l.fitted.is_empty());
+        let fits = if fitted { " Dotted: fitted model; diamond: saturation point." } else { "" };
+        let dips = figure.lines.iter().any(|l| !l.marks.is_empty());
+        let dips = if dips { " Thick: a dip; ring: a step." } else { "" };
         // An overhead is a difference of medians: no trial of it was the shortest.
         let marks = match figure.graph {
             crate::Graph::Overhead => "Line: difference of medians; band: its 95% interval.",
             _ => "Line: median; band: its 95% interval; thin line: shortest trial.",
         };
-        paragraphs.push(format!("{} {marks}{hollow}", figure.graph.how_to_read()));
+        paragraphs.push(format!("{} {marks}{hollow}{dips}{fits}", figure.graph.how_to_read()));
     }
     for paragraph in paragraphs {
         for line in wrap(&pretty(&paragraph), 11.5, WIDTH - 2.0 * left) {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::curve::Series;
 use crate::figure::tests::link;
+use crate::overlay::{Mark, Overlay};
 use resvg::usvg::roxmltree::Document;
 
 fn picture(series: &[Series], graph: Graph) -> String {
@@ -94,4 +95,42 @@ fn a_hundred_thousand_points_give_a_small_picture() {
         let text = picture(std::slice::from_ref(&series), graph);
         assert!(text.len() < 1_000_000, "{graph:?}: {} bytes", text.len());
     }
+}
+
+#[test]
+fn dips_fits_and_the_saturation_point_are_drawn_with_their_words() {
+    let mut series = link("tcp", 9e-6, 36e9, 23);
+    let points = series.points.clone();
+    let mark = |from, to, label: &str| Mark { kind: "dip", from, to, label: label.into() };
+    series.overlay = Overlay {
+        marks: vec![
+            mark(1 << 10, 1 << 12, "dip, 2x <the> time"),
+            mark(1 << 20, 1 << 20, "step"),
+            mark(3, 3, "nowhere"),
+        ],
+        fitted: vec![points.clone()],
+        knee: Some(points[15]),
+    };
+    for graph in Graph::ALL {
+        let svg = picture(std::slice::from_ref(&series), graph);
+        assert!(svg.contains("dip, 2x &lt;the&gt; time") && svg.contains(">step<"), "labels, escaped");
+        assert!(!svg.contains("nowhere"), "a mark without a point of its own has no place");
+        assert!(svg.contains("stroke-dasharray=\"1.5 3\"") && svg.contains("saturation: 32 KiB"));
+        assert!(svg.contains("Dotted: fitted model") && svg.contains("Thick: a dip"), "the footnote explains them");
+        assert!(!svg.contains("NaN"));
+    }
+    assert!(!picture(&[link("tcp", 9e-6, 36e9, 23)], Graph::Signature).contains("Thick: a dip"));
+}
+
+#[test]
+fn an_interval_without_bounds_leaves_the_picture_and_not_the_medians() {
+    let mut series = link("tcp", 9e-6, 36e9, 23);
+    let wild = (series.points[5].seconds * 1e-12, series.points[5].seconds * 1e12);
+    let calm = Figure::from_series(std::slice::from_ref(&series), Graph::Saturation, vec![]).axes;
+    series.points[5].interval = Some(wild);
+    let axes = Figure::from_series(&[series], Graph::Saturation, vec![]).axes;
+    let reach = |axes: &Option<(crate::figure::Axis, crate::figure::Axis)>| {
+        axes.as_ref().map(|a| a.0.scale.high / a.0.scale.low)
+    };
+    assert!(reach(&axes).unwrap() <= reach(&calm).unwrap() * 8.0, "{axes:?}");
 }
