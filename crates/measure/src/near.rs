@@ -139,6 +139,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             return self.checked(out, into);
         }
         let mut in_a_row = 0;
+        let entered = self.clock.now();
         for _ in 0..self.spec.warmup {
             let outcome = self.once(out, into);
             if self.survived(outcome, &mut in_a_row)? {
@@ -147,8 +148,9 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         }
         self.tally.lost = 0;
         let (repeats, chunk) = (self.spec.repeats, self.spec.chunk.max(1));
-        let mut samples = Samples::new(repeats.div_ceil(chunk), chunk);
+        let samples = Samples::new(repeats.div_ceil(chunk), chunk);
         let start = self.clock.now();
+        let mut samples = samples.following(start.saturating_sub(entered));
         let mut last = start;
         let (mut left, mut total, mut whole_ones) = (repeats, 0, 0);
         while left > 0 {
@@ -348,6 +350,7 @@ fn sampled(samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
         min: figures.min,
         max: figures.max,
         histogram: figures.histogram,
+        pauses: figures.pauses,
         ..TrialReport::default()
     }
 }

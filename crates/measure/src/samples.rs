@@ -6,6 +6,8 @@ pub struct Samples {
     times: Vec<u64>,
     room: usize,
     odd: Vec<(u64, u64)>,
+    /// Nanoseconds from the trial's start to the first chunk, where chunks follow each other without a gap.
+    lead: Option<u64>,
 }
 
 /// What the samples say, seconds an iteration.
@@ -18,7 +20,13 @@ pub struct Sampled {
     pub max: f64,
     /// (nanoseconds, count) of single iterations; empty where chunks held more than one.
     pub histogram: Vec<(u64, u64)>,
+    /// (nanoseconds after the trial's start, nanoseconds) of the longest chunks that took over twice the median, in the order
+    /// of time; empty where chunks don't follow each other.
+    pub pauses: Vec<(u64, u64)>,
 }
+
+/// Pauses that a trial keeps: the longest. More of them would swell the run file, and a trial has few.
+const PAUSES: usize = 16;
 
 /// Most samples a trial keeps; a longer trial keeps the first so many and its total time.
 const MOST: u64 = 1 << 20;
@@ -29,7 +37,12 @@ impl Samples {
         let room = count.min(MOST) as usize;
         let mut times = vec![1; room];
         times.clear();
-        Self { chunk, times, room, odd: Vec::new() }
+        Self { chunk, times, room, odd: Vec::new(), lead: None }
+    }
+
+    /// Chunks follow each other, the first of them so many nanoseconds after the trial's start.
+    pub fn following(self, lead: u64) -> Self {
+        Self { lead: Some(lead), ..self }
     }
 
     /// A chunk of `iterations` took `nanoseconds`. The last chunk may be shorter than the others.
@@ -46,10 +59,10 @@ impl Samples {
     pub fn figures(mut self) -> Sampled {
         if self.times.is_empty() {
             let Some((t, n)) = self.odd.first().copied() else {
-                return Sampled { median: 0.0, min: 0.0, max: 0.0, histogram: Vec::new() };
+                return Sampled { median: 0.0, min: 0.0, max: 0.0, histogram: Vec::new(), pauses: Vec::new() };
             };
             let t = t as f64 / (n as f64 * 1e9);
-            return Sampled { median: t, min: t, max: t, histogram: Vec::new() };
+            return Sampled { median: t, min: t, max: t, histogram: Vec::new(), pauses: Vec::new() };
         }
         let histogram = if self.chunk == 1 {
             let mut h = stats::Histogram::new();
@@ -58,6 +71,7 @@ impl Samples {
         } else {
             Vec::new()
         };
+        let in_order = self.lead.map(|lead| (lead, self.times.clone()));
         self.times.sort_unstable();
         let (n, t) = (self.times.len(), &self.times);
         let seconds = |ns: f64| ns / (self.chunk as f64 * 1e9);
@@ -66,8 +80,26 @@ impl Samples {
             min: seconds(t[0] as f64),
             max: seconds(t[n - 1] as f64),
             histogram,
+            pauses: in_order.map_or_else(Vec::new, |(lead, times)| pauses(lead, &times, t[n / 2])),
         }
     }
+}
+
+fn pauses(lead: u64, times: &[u64], median: u64) -> Vec<(u64, u64)> {
+    let mut at = lead;
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for &took in times {
+        if took > 2 * median {
+            found.push((at, took));
+        }
+        at += took;
+    }
+    if found.len() > PAUSES {
+        found.sort_unstable_by_key(|(_, took)| std::cmp::Reverse(*took));
+        found.truncate(PAUSES);
+        found.sort_unstable();
+    }
+    found
 }
 
 #[cfg(test)]
@@ -91,6 +123,21 @@ mod tests {
         let mut s = Samples::new(1, 1000);
         s.push(500, 5);
         assert_eq!(s.figures().median, 1e-7);
+    }
+
+    #[test]
+    fn pauses_are_the_longest_chunks_in_the_order_of_time() {
+        let mut s = Samples::new(100, 1).following(1000);
+        for i in 0..100 {
+            s.push(if i % 5 == 2 { 300 + i } else { 100 }, 1);
+        }
+        let pauses = s.figures().pauses;
+        assert_eq!(pauses.len(), PAUSES, "of 20");
+        assert!(pauses.windows(2).all(|w| w[0].0 < w[1].0) && pauses.iter().all(|p| p.1 >= 322));
+        assert_eq!(pauses[15], (1000 + 97 * 100 + 19 * 200 + (0..19).map(|k| 5 * k + 2).sum::<u64>(), 397));
+        let mut s = Samples::new(2, 1);
+        [100, 900].into_iter().for_each(|t| s.push(t, 1));
+        assert!(s.figures().pauses.is_empty(), "without an order there are none");
     }
 
     #[test]

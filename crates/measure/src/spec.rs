@@ -103,6 +103,10 @@ pub struct TrialReport {
     /// value is exact to 1%.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<(u64, u64)>,
+    /// The longest pauses, at most 16: (nanoseconds after the trial's start, nanoseconds) of chunks that took over twice the
+    /// trial's median, in the order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<(u64, u64)>,
     /// Open loop: sends that left later than their schedule by more than a twentieth of the gap between two.
     pub late: u64,
     /// Iterations lost on the near side (unreliable links).

@@ -5,7 +5,8 @@
 //! table 1, "Small Packets"), maximum throughput and the half-power point (`seeds/000`, 4.2.2, table 2).
 //!
 //! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
-//! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps.
+//! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps,
+//! [`Jitter::of`] outliers, drift and periods.
 //!
 //! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
 //! without its luck, `summary` puts the intervals to all of them.
@@ -16,6 +17,7 @@ mod breaks;
 mod compare;
 mod curve;
 mod fit;
+mod jitter;
 mod layers;
 mod maximum;
 mod resampled;
@@ -25,6 +27,7 @@ mod summary;
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Step, Suspect, fate, suspects};
 pub use compare::{Compared, Comparison, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
+pub use jitter::{Drift, Jitter, Moment, Periodic, Source};
 pub use layers::{Overhead, overheads};
 
 use schemars::JsonSchema;

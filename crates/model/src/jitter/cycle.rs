@@ -1,0 +1,64 @@
+//! A spectrum of short, rare pauses has overtones without end, none higher than the others: what stands out is a whole part of
+//! the period that is meant. Which one, the moments themselves tell: of the moments at which a pause is due, all have one.
+
+use super::{Moment, Periodic};
+use crate::Estimate;
+
+/// How far from its moment a pause may lie, seconds: trials say when they start to about a tenth of a millisecond.
+const NEAR: f64 = 0.3e-3;
+
+/// The largest number of parts.
+const PARTS: usize = 200;
+
+/// Moments that must have been watched, and the share of them that must have a pause beyond what chance gives.
+const WATCHED: usize = 6;
+const KEPT: f64 = 0.6;
+
+/// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where there is
+/// none.
+pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
+    let period = found.period.value;
+    let near = NEAR.min(period / 8.0);
+    let pauses: Vec<f64> = trials.iter().flat_map(|t| t.pauses.iter().copied()).collect();
+    let watched: f64 = trials.iter().map(|t| t.lasted).sum();
+    let chance = (pauses.len() as f64 / watched.max(f64::MIN_POSITIVE) * 2.0 * near).min(0.9);
+    let Some(phase) = phase(&pauses, period, near) else { return found };
+    // Every moment that was watched: its number, and whether a pause came.
+    let mut moments: Vec<(i64, bool)> = Vec::new();
+    for t in trials {
+        let mut k = ((t.at + near - phase) / period).ceil();
+        while phase + k * period < t.at + t.lasted - near {
+            let due = phase + k * period;
+            moments.push((k as i64, t.pauses.iter().any(|p| (p - due).abs() <= near)));
+            k += 1.0;
+        }
+    }
+    let kept = |parts: usize| {
+        let mut of_class = vec![(0usize, 0usize); parts];
+        for (k, came) in &moments {
+            let class = &mut of_class[k.rem_euclid(parts as i64) as usize];
+            *class = (class.0 + usize::from(*came), class.1 + 1);
+        }
+        of_class
+            .into_iter()
+            .any(|(came, all)| all >= WATCHED && came as f64 / all as f64 > chance + KEPT * (1.0 - chance))
+    };
+    let Some(parts) = (1..=PARTS).find(|parts| kept(*parts)) else { return found };
+    let times = |v: f64| v * parts as f64;
+    let Estimate { value, low, high } = found.period;
+    Periodic { period: Estimate { value: times(value), low: times(low), high: times(high) }, ..found }
+}
+
+/// Where in the period most pauses lie: the middle of those in the fullest place, seconds.
+fn phase(pauses: &[f64], period: f64, near: f64) -> Option<f64> {
+    let mut phases: Vec<f64> = pauses.iter().map(|p| p.rem_euclid(period)).collect();
+    phases.sort_by(f64::total_cmp);
+    // Round the end of the period and on.
+    let around: Vec<f64> = phases.iter().copied().chain(phases.iter().map(|p| p + period)).collect();
+    let many = phases.len();
+    let fullest =
+        (0..many).max_by_key(|i| around[*i..].iter().take(many).take_while(|p| **p <= around[*i] + near).count())?;
+    let place: Vec<f64> =
+        around[fullest..].iter().take(many).copied().take_while(|p| *p <= around[fullest] + near).collect();
+    Some(stats::median(&place))
+}

@@ -1,0 +1,96 @@
+//! Jitter: how unsteady a path is. Outliers, drift over the run, and disturbances that come back at a period.
+//!
+//! Percentiles over size are figures of single points, and need no model. `drift` holds the levels of the run's blocks against
+//! the time, `periodic` looks for a period in pauses and in the trials' levels, `cycle` tells it from a part of itself.
+
+mod cycle;
+mod drift;
+mod periodic;
+
+pub use drift::Drift;
+pub use periodic::{Periodic, Source};
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stats::{mean, median, student_t, variance};
+
+use crate::Estimate;
+
+/// One trial, as jitter sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// Block size, bytes.
+    pub size: u64,
+    /// Block of trials: those on one connection.
+    pub block: u32,
+    /// Seconds from the run's start to the trial's.
+    pub at: f64,
+    /// Seconds that the trial lasted.
+    pub lasted: f64,
+    /// Typical time of one iteration, seconds.
+    pub seconds: f64,
+    /// Pauses: seconds from the run's start to each, ascending. An iteration that took over twice the trial's median.
+    pub pauses: Vec<f64>,
+    /// Of single iterations that were timed: how many took over twice the trial's median, and how many there were.
+    pub slow: (u64, u64),
+}
+
+/// How unsteady a path is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Jitter {
+    /// Share of single iterations that took over twice the median of their trial; none where none were timed.
+    pub outliers: Option<Estimate>,
+    /// How the whole curve moved over the run; none with fewer than four blocks.
+    pub drift: Option<Drift>,
+    /// Disturbances that come back, the surest first; empty where none is sure.
+    pub periodic: Vec<Periodic>,
+    /// Why no period was looked for, where none was.
+    pub unsearched: Option<String>,
+}
+
+impl Jitter {
+    /// Reads it off a path's trials, in any order, warm-up left out.
+    pub fn of(trials: &[Moment]) -> Self {
+        let usable = |t: &&Moment| t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite() && t.lasted >= 0.0;
+        let mut trials: Vec<&Moment> = trials.iter().filter(usable).collect();
+        trials.sort_by(|a, b| a.at.total_cmp(&b.at));
+        let levels = levels(&trials);
+        let (periodic, unsearched) = match periodic::search(&trials, &levels) {
+            Ok(found) => (found, None),
+            Err(why) => (Vec::new(), Some(why.to_owned())),
+        };
+        Self { outliers: outliers(&trials), drift: Drift::of(&trials), periodic, unsearched }
+    }
+}
+
+/// Logarithm of each trial's time over the median of its size.
+fn levels(trials: &[&Moment]) -> Vec<f64> {
+    let mut of_size = BTreeMap::<u64, Vec<f64>>::new();
+    for t in trials {
+        of_size.entry(t.size).or_default().push(t.seconds.ln());
+    }
+    let middle: BTreeMap<u64, f64> = of_size.into_iter().map(|(size, logs)| (size, median(&logs))).collect();
+    trials.iter().map(|t| t.seconds.ln() - middle[&t.size]).collect()
+}
+
+/// The share of all iterations, with an interval from how the shares of blocks differ.
+fn outliers(trials: &[&Moment]) -> Option<Estimate> {
+    let mut blocks = BTreeMap::<u32, (u64, u64)>::new();
+    for t in trials.iter().filter(|t| t.slow.1 > 0) {
+        let block = blocks.entry(t.block).or_default();
+        *block = (block.0 + t.slow.0, block.1 + t.slow.1);
+    }
+    let shares: Vec<f64> = blocks.values().map(|(slow, all)| *slow as f64 / *all as f64).collect();
+    let k = shares.len();
+    let value = mean(&shares);
+    match k {
+        0 => None,
+        1 => Some(Estimate { value, low: 0.0, high: 1.0 }),
+        _ => {
+            let reach = student_t(0.95, (k - 1) as f64) * (variance(&shares) / k as f64).sqrt();
+            Some(Estimate { value, low: (value - reach).max(0.0), high: (value + reach).min(1.0) })
+        }
+    }
+}
