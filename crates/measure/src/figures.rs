@@ -41,7 +41,7 @@ fn bits(plan: &Plan, trial: &Trial) -> f64 {
 }
 
 /// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
-fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+pub fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     let seconds = if timed_there(trial) {
         r.far.seconds * trial.size as f64 / r.far.bytes as f64

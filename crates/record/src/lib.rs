@@ -46,6 +46,7 @@ pub mod export;
 mod facts;
 pub mod fold;
 pub mod import;
+mod moments;
 pub mod read;
 #[cfg(test)]
 mod sample;

@@ -14,6 +14,10 @@ const PARTS: usize = 200;
 const WATCHED: usize = 6;
 const KEPT: f64 = 0.6;
 
+/// Share of all pauses beyond chance that come at these moments: others would mean that the period is not a part, but missed
+/// now and then.
+const ALONE: f64 = 0.7;
+
 /// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where there is
 /// none.
 pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
@@ -39,9 +43,12 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
             let class = &mut of_class[k.rem_euclid(parts as i64) as usize];
             *class = (class.0 + usize::from(*came), class.1 + 1);
         }
-        of_class
-            .into_iter()
-            .any(|(came, all)| all >= WATCHED && came as f64 / all as f64 > chance + KEPT * (1.0 - chance))
+        let beyond = |(came, all): &(usize, usize)| *came as f64 - chance * *all as f64;
+        let all_beyond: f64 = of_class.iter().map(beyond).sum();
+        of_class.iter().any(|class| {
+            let each = class.0 as f64 / class.1.max(1) as f64 > chance + KEPT * (1.0 - chance);
+            class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond
+        })
     };
     let Some(parts) = (1..=PARTS).find(|parts| kept(*parts)) else { return found };
     let times = |v: f64| v * parts as f64;

@@ -8,6 +8,7 @@ mod explain;
 mod export;
 mod files;
 mod import;
+mod jitter;
 mod layers;
 mod list;
 mod man;
@@ -35,6 +36,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Layers(flags) => layers::layers(&flags, json),
         Command::Ask(flags) => ask::ask(&flags, json),
         Command::Explain(flags) => explain::explain(&flags, json),
+        Command::Jitter(flags) => jitter::jitter(&flags, json),
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),
         Command::Serve(flags) => serve::serve(&flags, json),

@@ -5,7 +5,7 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`ask`], [`compare`], [`explain`], [`layers`] | the commands of these names |
+//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
@@ -15,6 +15,7 @@ mod compare;
 mod explain;
 mod files;
 mod here;
+mod jitter;
 mod layers;
 mod results;
 
@@ -28,11 +29,12 @@ pub use compare::CompareDocument;
 pub use explain::{ExplainDocument, Explained, Tested};
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
+pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;
 pub use results::{Results, RunDocument, ShowDocument};
 
 /// Names of the documents.
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     "run",
     "list",
     "show",
@@ -41,6 +43,7 @@ pub const NAMES: [&str; 16] = [
     "ask",
     "layers",
     "explain",
+    "jitter",
     "export",
     "import",
     "serve",
@@ -62,6 +65,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "ask" => schema_for!(AskDocument),
         "layers" => schema_for!(LayersDocument),
         "explain" => schema_for!(ExplainDocument),
+        "jitter" => schema_for!(JitterDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

@@ -1,4 +1,4 @@
-//! Flags of `explain`.
+//! Flags of `explain` and `jitter`.
 
 use std::path::PathBuf;
 
@@ -28,4 +28,18 @@ pub struct ExplainFlags {
     /// No progress
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// How unsteady a run's paths are.
+#[derive(Debug, Clone, Args)]
+pub struct JitterFlags {
+    /// Run file
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Only this path, where the run has several
+    #[arg(long, value_name = "NAME")]
+    pub path: Option<String>,
+    /// Percentiles of every size, not only of sizes a factor of two apart
+    #[arg(long)]
+    pub all: bool,
 }

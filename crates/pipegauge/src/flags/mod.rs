@@ -10,7 +10,7 @@ mod view;
 
 pub use ask::AskFlags;
 pub use compare::{CompareFlags, LayersFlags};
-pub use explain::ExplainFlags;
+pub use explain::{ExplainFlags, JitterFlags};
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use value::per_second;
 pub use view::{
@@ -62,6 +62,8 @@ pub enum Command {
     Ask(AskFlags),
     /// What is behind a run's dips and steps? Measures again with one knob moved at a time
     Explain(ExplainFlags),
+    /// How unsteady is a path: percentiles over size, outliers, drift, disturbances that come back
+    Jitter(JitterFlags),
     /// Write a run file in another format
     Export(ExportFlags),
     /// Read a NetPIPE np.out (3.7 or 5.x) into a run file

@@ -1,4 +1,4 @@
-//! Dips and what is behind them.
+//! Dips and what is behind them; jitter.
 
 use super::support::{Scratch, json};
 
@@ -93,4 +93,28 @@ fn a_run_that_does_not_say_how_it_was_measured_is_named() {
     assert!(said.err.contains("can't be measured again") && said.err.contains("--dry-run"), "{said}");
     let said = dir.run(&["explain", "no.run.jsonl"]);
     assert_eq!(said.code(), 2, "{said}");
+}
+
+#[test]
+fn jitter_says_what_was_found_and_what_was_not() {
+    let dir = Scratch::new();
+    // Twice as slow in one iteration of many: log-normal noise, whose outliers are known.
+    let said =
+        dir.run(&["run", "theory", "--theory", "noise=30%", "--budget", "4s", "--no-html", "-q", "-o", "n.run.jsonl"]);
+    assert!(said.code() <= 1, "{said}");
+    let said = dir.run(&["jitter", "n.run.jsonl", "--json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let path = &json(&said.out)["paths"][0];
+    // A round trip is the mean of two log-normal ways of 30%: over twice the median in about 0.1% of all.
+    let share = path["outliers"]["value"].as_f64().unwrap();
+    assert!((0.0001..0.01).contains(&share), "{share}");
+    assert_eq!(path["periodic"].as_array().unwrap().len(), 0, "{said}");
+    assert!(path["percentiles"].as_array().unwrap().len() > 20);
+    let said = dir.run(&["jitter", "n.run.jsonl"]);
+    assert!(said.out.contains("over twice the median") && said.out.contains("nothing comes back"), "{said}");
+    // One trial of few: nothing to tell, and said.
+    dir.measure("s.run.jsonl", &["unix"]);
+    let said = dir.run(&["jitter", "s.run.jsonl", "--path", "unix", "--all"]);
+    assert!(said.out.contains("too few blocks") && said.out.contains("no period was looked for"), "{said}");
+    assert_eq!(dir.run(&["jitter", "s.run.jsonl", "--path", "tcp"]).code(), 2);
 }

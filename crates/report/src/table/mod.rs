@@ -3,12 +3,14 @@
 mod breaks;
 mod fits;
 mod grid;
+mod jitter;
 mod points;
 mod summary;
 mod warnings;
 
 pub use breaks::{breaks, digits, fate, found_words, suspect};
 pub use fits::fits;
+pub use jitter::jitter;
 pub use points::points;
 pub use summary::{paths, summary};
 pub use warnings::warnings;

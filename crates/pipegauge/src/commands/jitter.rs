@@ -1,0 +1,44 @@
+//! `pipegauge jitter`.
+
+use anyhow::Result;
+use record::PathRun;
+use report::table;
+
+use super::files;
+use crate::document::{JitterDocument, JitterOf, PercentilesAt};
+use crate::exit::Exit;
+use crate::flags::JitterFlags;
+use crate::out;
+
+/// Says how unsteady the paths of a run are.
+pub fn jitter(flags: &JitterFlags, json: bool) -> Result<Exit> {
+    let mut run = files::read(&flags.run)?;
+    if let Some(name) = &flags.path {
+        files::only(&mut run, name)?;
+    }
+    let found: Vec<_> = (0..run.paths.len()).map(|path| run.jitter(path)).collect();
+    if json {
+        let paths = run.paths.iter().zip(found).map(|(path, jitter)| JitterOf {
+            path: path.opened.transport.name().to_owned(),
+            jitter,
+            percentiles: percentiles(path),
+        });
+        out::json(&JitterDocument::new(&flags.run, paths.collect()))?;
+    } else {
+        let texts = found.iter().enumerate().map(|(path, found)| table::jitter(&run, path, found, flags.all));
+        let text = texts.collect::<Vec<_>>().join("\n");
+        out::text(if text.is_empty() { "The run has no path: nothing was measured." } else { &text })?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn percentiles(path: &PathRun) -> Vec<PercentilesAt> {
+    let at = |p: &record::Point| {
+        p.figures.percentiles.map(|percentiles| PercentilesAt {
+            size: p.size,
+            iterations: p.figures.iterations,
+            percentiles,
+        })
+    };
+    path.points.iter().filter_map(at).collect()
+}

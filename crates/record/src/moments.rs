@@ -1,0 +1,53 @@
+//! What `model` needs of a path's trials to tell its jitter.
+
+use measure::event::Trial;
+use measure::figures;
+use model::{Jitter, Moment};
+
+use crate::RunFile;
+
+impl RunFile {
+    /// The jitter of the path at this index; that of no trial beyond the paths.
+    pub fn jitter(&self, path: usize) -> Jitter {
+        let Some(path) = self.paths.get(path) else { return Jitter::of(&[]) };
+        let trials = path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup);
+        let moments: Vec<Moment> = trials
+            .filter_map(|t| Some(moment(t, figures::typical(&self.run.plan, path.opened.transport, t)?)))
+            .collect();
+        Jitter::of(&moments)
+    }
+}
+
+fn moment(trial: &Trial, seconds: f64) -> Moment {
+    let r = &trial.report;
+    let twice = 2.0 * r.median * 1e9;
+    let slow = r.histogram.iter().filter(|(ns, _)| *ns as f64 > twice).map(|(_, n)| n).sum();
+    Moment {
+        size: trial.size,
+        block: trial.block,
+        at: trial.at,
+        lasted: r.seconds,
+        seconds,
+        pauses: r.pauses.iter().map(|(ns, _)| trial.at + *ns as f64 * 1e-9).collect(),
+        slow: (slow, r.histogram.iter().map(|(_, n)| n).sum()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_trials_pauses_and_outliers_are_counted() {
+        let mut t = sample::trial(0, 1, 2.0, 64, 1e-5);
+        t.report.median = 10e-6;
+        t.report.histogram = vec![(10_000, 95), (21_000, 4), (900_000, 1)];
+        t.report.pauses = vec![(1_000_000, 21_000), (5_000_000, 900_000)];
+        let m = moment(&t, 5e-6);
+        assert_eq!((m.slow, m.seconds), ((5, 100), 5e-6));
+        assert!((m.pauses[0] - 2.001).abs() < 1e-9 && (m.pauses[1] - 2.005).abs() < 1e-9);
+        let run = sample::file();
+        assert!(run.jitter(9).unsearched.is_some());
+    }
+}

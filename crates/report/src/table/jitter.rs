@@ -1,0 +1,150 @@
+//! How unsteady each path is, in words and as percentiles over size.
+
+use measure::event::Percentiles;
+use model::{Jitter, Periodic, Source};
+use record::RunFile;
+use units::{Bytes, Kind, Seconds, with_interval};
+
+use super::breaks::digits;
+use super::grid::{Flush, Grid};
+use crate::words;
+
+/// Sizes of a table: so many to a factor of two, which a screen holds.
+const PLACES: f64 = 1.0;
+
+/// The path at this index: its outliers, drift and periods in a sentence each, then its percentiles over size. Only sizes about
+/// a factor of two apart are shown; `all` shows each.
+pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
+    let Some(p) = run.paths.get(path) else { return String::new() };
+    let name = p.opened.transport.name();
+    let mut text = String::new();
+    for line in sentences(found) {
+        text.push_str(&format!("{name}: {line}.\n"));
+    }
+    use Flush::{Left, Right};
+    let mut grid = Grid::new(&[
+        ("size", Right),
+        ("p50", Right),
+        ("p90", Right),
+        ("p99", Right),
+        ("p99.9", Right),
+        ("max", Right),
+        ("p99 / p50", Right),
+        ("", Left),
+    ]);
+    let (mut next, mut rows) = (0.0, 0);
+    for point in &p.points {
+        let Some(at) = point.figures.percentiles.as_ref() else { continue };
+        let place = (point.size.max(1) as f64).log2();
+        if !all && place < next {
+            continue;
+        }
+        next = (place * PLACES).floor() / PLACES + 1.0 / PLACES;
+        let time = |pick: fn(&Percentiles) -> f64| Seconds(pick(at)).to_string();
+        // A percentile that rests on less than one iteration beyond it is the largest value, and no more.
+        let few = if point.figures.iterations < 1000 {
+            format!("of {} iterations", point.figures.iterations)
+        } else {
+            String::new()
+        };
+        grid.row([
+            Bytes(point.size).to_string(),
+            time(|p| p.p50),
+            time(|p| p.p90),
+            time(|p| p.p99),
+            if point.figures.iterations < 1000 { "-".to_owned() } else { time(|p| p.p999) },
+            time(|p| p.max),
+            if at.p50 > 0.0 { format!("{}x", digits(at.p99 / at.p50)) } else { "-".to_owned() },
+            few,
+        ]);
+        rows += 1;
+    }
+    if rows == 0 {
+        text.push_str(&format!("{name}: single iterations were not timed, so there are no percentiles.\n"));
+    } else {
+        let time = p.points.first().map_or("", |p| words::time_label(p.time));
+        text.push_str(&format!("\n{}Percentiles of single iterations ({time}).\n", grid.text()));
+    }
+    text
+}
+
+/// Outliers, drift, periods.
+fn sentences(j: &Jitter) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(e) = j.outliers {
+        let share = with_interval(e.value, e.low, e.high, Kind::Share);
+        lines.push(format!("{share} of all iterations took over twice the median of their trial"));
+    }
+    lines.push(match &j.drift {
+        None => "too few blocks to tell a drift: at least four".to_owned(),
+        Some(d) => {
+            let percent = |v: f64| format!("{:+.1}%", (v - 1.0) * 100.0);
+            let (value, low, high) = (percent(d.ratio.value), percent(d.ratio.low), percent(d.ratio.high));
+            let what = if d.sure() { "all sizes drifted together" } else { "no sure drift" };
+            format!("{what}: times changed by {value} [{low}, {high}] over {}", Seconds(d.seconds))
+        }
+    });
+    match (&j.periodic[..], &j.unsearched) {
+        (_, Some(why)) => lines.push(format!("no period was looked for: {why}")),
+        ([], None) => lines.push("nothing comes back at a period that the run could tell".to_owned()),
+        (found, None) => lines.extend(found.iter().map(period)),
+    }
+    lines
+}
+
+fn period(p: &Periodic) -> String {
+    let e = p.period;
+    let every = with_interval(e.value, e.low, e.high, Kind::Seconds);
+    let rate = units::format::significant(1.0 / e.value, Kind::PerSecond);
+    match p.source {
+        Source::Pauses => format!(
+            "pauses come back every {every}, {rate}: something takes the CPU or the device away at that pace (a timer, a \
+             poller, a housekeeping task)"
+        ),
+        Source::Levels => format!(
+            "the path is slower for a while every {every}, {rate}: something shares or throttles it at that pace (frequency \
+             or bandwidth control, a neighbour's work)"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Drift, Estimate};
+
+    #[test]
+    fn what_was_found_is_said_and_what_was_not_as_well() {
+        let e = |value: f64| Estimate { value, low: value * 0.9, high: value * 1.1 };
+        let found = Jitter {
+            outliers: Some(e(0.01)),
+            drift: Some(Drift { ratio: e(1.2), seconds: 11.0 }),
+            periodic: vec![
+                Periodic { period: e(0.004), source: Source::Pauses, power: 90.0 },
+                Periodic { period: e(0.25), source: Source::Levels, power: 90.0 },
+            ],
+            unsearched: None,
+        };
+        let said = sentences(&found).join("\n");
+        for words in [
+            "over twice the median",
+            "all sizes drifted together: times changed by +20.0%",
+            "every 4.00 ms",
+            "250 /s",
+            "every 250 ms",
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        let said = sentences(&Jitter { outliers: None, drift: None, periodic: vec![], unsearched: None }).join("\n");
+        assert!(said.contains("too few blocks") && said.contains("nothing comes back"), "{said}");
+    }
+
+    #[test]
+    fn percentiles_of_sizes_a_factor_of_two_apart_or_of_all() {
+        let run = crate::sample::run(1);
+        let found = run.jitter(3);
+        let (short, long) = (jitter(&run, 3, &found, false), jitter(&run, 3, &found, true));
+        assert!(long.lines().count() >= short.lines().count() && !short.contains("NaN"), "{short}");
+        assert_eq!(jitter(&run, 99, &found, true), "");
+    }
+}
