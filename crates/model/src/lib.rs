@@ -6,7 +6,7 @@
 //!
 //! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
 //! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps,
-//! [`Jitter::of`] outliers, drift and periods.
+//! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters.
 //!
 //! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
 //! without its luck, `summary` puts the intervals to all of them.
@@ -19,6 +19,7 @@ mod curve;
 mod fit;
 mod jitter;
 mod layers;
+mod loggp;
 mod maximum;
 mod resampled;
 mod shape;
@@ -29,6 +30,7 @@ pub use compare::{Compared, Comparison, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use jitter::{Drift, Jitter, Moment, Periodic, Source};
 pub use layers::{Overhead, overheads};
+pub use loggp::{LogGp, Patterns};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,9 @@
-//! What `model` needs of a path's trials to tell its jitter.
+//! What `model` needs of a path's trials to tell its jitter and its LogGP parameters.
+
+use std::collections::BTreeMap;
 
 use measure::event::Trial;
-use measure::figures;
+use measure::{Pattern, figures};
 use model::{Jitter, Moment};
 
 use crate::RunFile;
@@ -15,6 +17,22 @@ impl RunFile {
             .filter_map(|t| Some(moment(t, figures::typical(&self.run.plan, path.opened.transport, t)?)))
             .collect();
         Jitter::of(&moments)
+    }
+}
+
+impl RunFile {
+    /// How long the sender of a stream was busy with each block of the smallest size of the path at this index, in each block of
+    /// trials: (block, seconds). Empty for other patterns.
+    pub fn senders(&self, path: usize) -> Vec<(u32, f64)> {
+        let Some(path) = self.paths.get(path).filter(|_| self.run.plan.pattern == Pattern::Stream) else {
+            return Vec::new();
+        };
+        let Some(point) = path.points.iter().find(|p| p.size > 0) else { return Vec::new() };
+        let mut blocks = BTreeMap::<u32, Vec<f64>>::new();
+        for t in point.trials.iter().filter(|t| !t.warmup && t.report.repeats > 0 && t.report.seconds > 0.0) {
+            blocks.entry(t.block).or_default().push(t.report.seconds / t.report.repeats as f64);
+        }
+        blocks.into_iter().map(|(block, times)| (block, stats::median(&times))).collect()
     }
 }
 

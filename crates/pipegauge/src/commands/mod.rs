@@ -11,6 +11,7 @@ mod import;
 mod jitter;
 mod layers;
 mod list;
+mod loggp;
 mod man;
 mod peer;
 mod plot;
@@ -37,6 +38,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Ask(flags) => ask::ask(&flags, json),
         Command::Explain(flags) => explain::explain(&flags, json),
         Command::Jitter(flags) => jitter::jitter(&flags, json),
+        Command::Loggp(flags) => loggp::loggp(&flags, json),
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),
         Command::Serve(flags) => serve::serve(&flags, json),

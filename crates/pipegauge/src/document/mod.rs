@@ -5,7 +5,7 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`] | the commands of these names |
+//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`], [`loggp`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
@@ -17,6 +17,7 @@ mod files;
 mod here;
 mod jitter;
 mod layers;
+mod loggp;
 mod results;
 
 use std::path::Path;
@@ -31,10 +32,11 @@ pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
 pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;
+pub use loggp::{LoggpDocument, LoggpOf};
 pub use results::{Results, RunDocument, ShowDocument};
 
 /// Names of the documents.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 18] = [
     "run",
     "list",
     "show",
@@ -44,6 +46,7 @@ pub const NAMES: [&str; 17] = [
     "layers",
     "explain",
     "jitter",
+    "loggp",
     "export",
     "import",
     "serve",
@@ -66,6 +69,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "layers" => schema_for!(LayersDocument),
         "explain" => schema_for!(ExplainDocument),
         "jitter" => schema_for!(JitterDocument),
+        "loggp" => schema_for!(LoggpDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

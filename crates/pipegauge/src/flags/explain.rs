@@ -1,4 +1,4 @@
-//! Flags of `explain` and `jitter`.
+//! Flags of `explain`, `jitter` and `loggp`.
 
 use std::path::PathBuf;
 
@@ -42,4 +42,15 @@ pub struct JitterFlags {
     /// Percentiles of every size, not only of sizes a factor of two apart
     #[arg(long)]
     pub all: bool,
+}
+
+/// LogGP parameters.
+#[derive(Debug, Clone, Args)]
+pub struct LoggpFlags {
+    /// Run files of one path under several patterns (ping-pong, stream); of several paths, each is told by its name
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Only paths of this transport
+    #[arg(long, value_name = "NAME")]
+    pub path: Option<String>,
 }

@@ -10,7 +10,7 @@ mod view;
 
 pub use ask::AskFlags;
 pub use compare::{CompareFlags, LayersFlags};
-pub use explain::{ExplainFlags, JitterFlags};
+pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use value::per_second;
 pub use view::{
@@ -64,6 +64,8 @@ pub enum Command {
     Explain(ExplainFlags),
     /// How unsteady is a path: percentiles over size, outliers, drift, disturbances that come back
     Jitter(JitterFlags),
+    /// LogGP parameters (L, o, g, G) from runs of several patterns, and what they can't identify
+    Loggp(LoggpFlags),
     /// Write a run file in another format
     Export(ExportFlags),
     /// Read a NetPIPE np.out (3.7 or 5.x) into a run file

@@ -118,3 +118,49 @@ fn jitter_says_what_was_found_and_what_was_not() {
     assert!(said.out.contains("too few blocks") && said.out.contains("no period was looked for"), "{said}");
     assert_eq!(dir.run(&["jitter", "s.run.jsonl", "--path", "tcp"]).code(), 2);
 }
+
+#[test]
+fn loggp_comes_from_two_patterns_and_says_what_one_lacks() {
+    let dir = Scratch::new();
+    for (pattern, file) in [("ping-pong", "p.run.jsonl"), ("stream", "s.run.jsonl"), ("burst", "b.run.jsonl")] {
+        let model = "latency=10us,rate=8Gbit/s,header=100B,packet=1MiB";
+        let said = dir.run(&[
+            "run",
+            "theory",
+            "--theory",
+            model,
+            "--pattern",
+            pattern,
+            "--to",
+            "1MiB",
+            "--budget",
+            "2s",
+            "--no-html",
+            "-q",
+            "-o",
+            file,
+        ]);
+        assert!(said.code() <= 1, "{said}");
+    }
+    let said = dir.run(&["loggp", "p.run.jsonl", "s.run.jsonl", "--json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let path = &json(&said.out)["paths"][0];
+    let near = |what: &str, of: &serde_json::Value, want: f64| {
+        let value = of["value"].as_f64().unwrap_or_else(|| panic!("{what}: {said}"));
+        assert!((value / want - 1.0).abs() < 0.02, "{what}: {value}, not {want}");
+    };
+    // One byte and a header of 100 take 101 ns; each further byte one.
+    near("L + 2 o", &path["end_to_end"], 10.101e-6);
+    near("g", &path["gap"], 101e-9);
+    near("G", &path["gap_per_byte"], 1e-9);
+    assert!(
+        path["overhead"].is_null() && path["overhead_at_most"].as_f64().is_some(),
+        "its sender waits for the line: {said}"
+    );
+    let said = dir.run(&["loggp", "p.run.jsonl"]);
+    assert!(said.out.contains("g: no stream was measured (--pattern stream)"), "{said}");
+    let said = dir.run(&["loggp", "b.run.jsonl"]);
+    assert!(said.code() == 2 && said.err.contains("burst identifies no LogGP parameter"), "{said}");
+    let said = dir.run(&["loggp", "p.run.jsonl", "p.run.jsonl"]);
+    assert!(said.code() == 2 && said.err.contains("twice"), "{said}");
+}

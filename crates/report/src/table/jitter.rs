@@ -51,10 +51,14 @@ pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
             Bytes(point.size).to_string(),
             time(|p| p.p50),
             time(|p| p.p90),
-            time(|p| p.p99),
+            if point.figures.iterations < 100 { "-".to_owned() } else { time(|p| p.p99) },
             if point.figures.iterations < 1000 { "-".to_owned() } else { time(|p| p.p999) },
             time(|p| p.max),
-            if at.p50 > 0.0 { format!("{}x", digits(at.p99 / at.p50)) } else { "-".to_owned() },
+            if at.p50 > 0.0 && point.figures.iterations >= 100 {
+                format!("{}x", digits(at.p99 / at.p50))
+            } else {
+                "-".to_owned()
+            },
             few,
         ]);
         rows += 1;
