@@ -9,6 +9,7 @@ mod files;
 mod import;
 mod layers;
 mod list;
+mod live;
 mod man;
 mod peer;
 mod plot;
@@ -27,6 +28,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
     let json = cli.json;
     match cli.command {
         Command::Run(flags) => run::run(&flags, json),
+        Command::Live(flags) => live::live(&flags, json),
         Command::List => list::list(json),
         Command::Show(flags) => show::show(&flags, json),
         Command::Plot(flags) => plot::plot(&flags, json),

@@ -3,12 +3,14 @@
 
 mod ask;
 mod compare;
+mod live;
 mod run;
 mod value;
 mod view;
 
 pub use ask::AskFlags;
 pub use compare::{CompareFlags, LayersFlags};
+pub use live::LiveFlags;
 pub use run::RunFlags;
 pub use value::per_second;
 pub use view::{
@@ -46,6 +48,8 @@ pub struct Cli {
 pub enum Command {
     /// Measure one or more paths
     Run(RunFlags),
+    /// Measure as `run` does and watch the curve grow, on the whole terminal
+    Live(LiveFlags),
     /// List the transports: what each can do and, if it can't be used here, why
     List,
     /// Show a run file: graph, summary, every point

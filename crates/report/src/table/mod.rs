@@ -9,7 +9,7 @@ mod warnings;
 pub use fits::fits;
 pub use points::points;
 pub use summary::{paths, summary};
-pub use warnings::warnings;
+pub use warnings::{warnings, warnings_within};
 
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use summary::effective;

@@ -1,6 +1,8 @@
-//! `pipegauge run`: sessions are opened, the driver measures, listeners keep and show what happens.
+//! `pipegauge run`: sessions are opened, the driver measures, listeners keep and show what happens. `pipegauge live` is the
+//! same with another front.
 
 mod finish;
+mod front;
 mod listen;
 mod progress;
 mod sessions;
@@ -16,15 +18,29 @@ use measure::event::{Calibration, Run, SCHEMA};
 use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::flags::RunFlags;
-use crate::{out, signals};
+use crate::out;
+use crate::signals::Stop;
 use listen::Listeners;
+use progress::Progress;
 
-/// Measures what was asked for.
+pub use front::Front;
+
+/// Measures what was asked for, with a line of progress.
 pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
+    with(flags, json, |config, _| Ok(Box::new(Progress::new(&config.plan, config.progress))))
+}
+
+/// Measures what was asked for; `front` makes what people see meanwhile, once there is a far side and a file.
+pub fn with(
+    flags: &RunFlags,
+    json: bool,
+    front: impl FnOnce(&RunConfig, &Stop) -> Result<Box<dyn Front>>,
+) -> Result<Exit> {
     let started = SystemTime::now();
     let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let config = RunConfig::resolve(flags, &command, started)?;
-    let stop = signals::stop_flag()?;
+    let asked = Stop::listen()?;
+    let stop = asked.flag();
     // Pinning narrows the CPUs that this process sees: the environment is read first.
     let near = Environment::here(config.plan.pin.map(|(near, _)| near));
     pin(&config)?;
@@ -35,7 +51,7 @@ pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
     let sessions = sessions::open(&config, &stop)?;
     let calibration = measure::calibrate();
     let header = Event::Run(header(&config, near, started, calibration));
-    let mut listeners = Listeners::open(&config)?;
+    let mut listeners = Listeners::open(&config, || front(&config, &asked))?;
     if listeners.hear(&header).is_err() {
         // Not even the header fits: an empty file helps nobody. (A device that was named stays.)
         if config.output.is_file() {

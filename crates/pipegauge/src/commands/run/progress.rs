@@ -9,6 +9,7 @@ use measure::event::Plan;
 use record::Extent;
 use units::{Bytes, Seconds};
 
+use super::Front;
 use crate::out;
 
 /// What a person sees while a run goes on.
@@ -41,8 +42,14 @@ impl Progress {
         Self { names: plan.transports.iter().map(|k| k.name()).collect(), extent: Extent::of(plan), show }
     }
 
-    /// Shows what happened.
-    pub fn hear(&mut self, event: &Event) {
+    fn draw(&self, bar: &ProgressBar, what: &str) {
+        bar.set_position((self.extent.share() * STEPS as f64) as u64);
+        bar.set_message(self.extent.words(what));
+    }
+}
+
+impl Front for Progress {
+    fn hear(&mut self, event: &Event) {
         self.extent.event(event);
         let name = |path: u32| self.names.get(path as usize).copied().unwrap_or("?");
         match (&self.show, event) {
@@ -60,13 +67,7 @@ impl Progress {
         }
     }
 
-    fn draw(&self, bar: &ProgressBar, what: &str) {
-        bar.set_position((self.extent.share() * STEPS as f64) as u64);
-        bar.set_message(self.extent.words(what));
-    }
-
-    /// Takes the bar away.
-    pub fn done(&mut self) {
+    fn done(&mut self) {
         if let Show::Bar(bar) = &self.show {
             bar.finish_and_clear();
         }
