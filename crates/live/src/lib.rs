@@ -11,13 +11,15 @@
 //! | [`paint`] | cells that changed become bytes for a terminal; pure |
 //! | [`tty`] | the terminal: taken over and given back as it was |
 //! | `signals` | Ctrl-C, Ctrl-Z, a closed terminal: told to the screen's thread |
-//! | [`screen`] | the thread that draws, and how it stays out of the way of what is measured |
+//! | [`screen`] | the screen as its owner has it, and how drawing stays out of the way of what is measured |
+//! | `painter` | the thread that draws |
 //!
 //! No terminal library stands between: Ctrl-C and Ctrl-Z stay signals, as they are in `run`, and every byte to the
 //! terminal passes [`tty`], which knows whether the terminal is taken.
 
 pub mod keys;
 pub mod paint;
+mod painter;
 pub mod screen;
 mod signals;
 pub mod state;

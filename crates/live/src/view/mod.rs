@@ -4,10 +4,10 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | [`head`] | what runs, how far it is, how it ended; the keys |
-//! | [`face`] | the large part: the curve, all warnings, or help |
-//! | [`point`] | one point: its trials, its interval, how that closes |
-//! | [`paths`] | a row for each path |
+//! | `head` | what runs, how far it is, how it ended; the keys |
+//! | `face` | the large part: the curve, all warnings, or help |
+//! | `point` | one point: its trials, its interval, how that closes |
+//! | `paths` | a row for each path |
 
 mod face;
 mod head;
@@ -84,7 +84,7 @@ pub fn draw(state: &State, buf: &mut Buffer, colour: bool) {
     let room = middle.height - GRAPH;
     let wanted = state.run().map_or(0, |r| r.run.plan.transports.len()) as u16 + 1;
     let panels = wanted.clamp(5, 9).min(room - 1) + 1;
-    let warnings = warnings(state, all.width, room - panels);
+    let warnings = warnings(state, all.width, (room - panels).min(middle.height / 3));
     let told = Rect { y: middle.bottom() - warnings.len() as u16, height: warnings.len() as u16, ..all };
     for (line, y) in warnings.iter().zip(0..) {
         let style = if line.starts_with("! ") { bold() } else { plain() };

@@ -125,8 +125,8 @@ fn stopped(pid: u32) -> bool {
 fn the_last_picture_stays_until_a_key() {
     let dir = Scratch::new();
     let Some(mut seat) = live(&dir, SHORT_LOUD, &["--no-html"], USUAL, true) else { return };
-    seat.taken(1);
-    has(&dir.path(FILE), "\"event\":\"end\"");
+    // The last row says so.
+    until("the last picture", || seat.seen().contains("leave").then_some(()));
     assert!(matches!(seat.child.try_wait(), Ok(None)), "it must wait for a key");
     // Keys that look, a resize, and a key that leaves.
     seat.press("gw\x1b[Bp\x1b[C?c");
@@ -144,8 +144,8 @@ fn the_last_picture_stays_until_a_key() {
 fn ctrl_c_at_the_last_picture_only_leaves_it() {
     let dir = Scratch::new();
     let Some(seat) = live(&dir, SHORT_LOUD, &["--no-html"], USUAL, true) else { return };
-    seat.taken(1);
-    has(&dir.path(FILE), "\"event\":\"end\"");
+    // The last row says so.
+    until("the last picture", || seat.seen().contains("leave").then_some(()));
     seat.press("\x03");
     let (status, after) = seat.end();
     assert!(matches!(status.code(), Some(0 | 1)), "{after}");

@@ -1,5 +1,7 @@
 //! A terminal, and somebody who sits at it: what is drawn is read all along, keys can be pressed, settings looked at.
 
+#![cfg_attr(not(feature = "live"), allow(dead_code, reason = "most of it is for the live screen"))]
+
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
