@@ -107,6 +107,29 @@ fn intervals_close_towards_what_was_asked_for() {
 }
 
 #[test]
+fn noise_on_a_flat_curve_is_not_drawn_as_a_shape() {
+    // Blocks so small that all take the same time, but for noise.
+    let mut state = State::new(String::new(), true);
+    for event in events() {
+        match &event {
+            Event::Trial(t) if t.path != 1 || t.size > 512 => {}
+            Event::Point(p) if p.path != 1 || p.size > 512 => {}
+            event => state.event(event),
+        }
+    }
+    state.key(Key::Graph);
+    state.key(Key::Graph);
+    let columns = |picture: &str| -> std::collections::BTreeSet<usize> {
+        let rows = picture.lines().skip(4).take_while(|l| !l.contains('└'));
+        let dots = rows.flat_map(|l| l.chars().enumerate().filter(|(_, c)| ('\u{2801}'..='\u{28ff}').contains(c)));
+        dots.map(|(x, _)| x).collect()
+    };
+    let picture = text(&state, 80, 24);
+    let columns = columns(&picture);
+    assert!(!columns.is_empty() && columns.len() < 35, "{picture}");
+}
+
+#[test]
 fn one_path_can_be_looked_at_and_its_points_one_by_one() {
     let mut state = state(0.6);
     state.key(Key::Path);

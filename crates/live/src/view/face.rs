@@ -1,11 +1,15 @@
 //! The large part of the screen: the curve, all warnings, or the keys.
 
 use ratatui_core::layout::Rect;
+use report::scale::Quantity;
 use report::terminal::{Look, pieces};
 use report::{Figure, Graph, Series, curve, precision, table};
 
 use super::{Pen, bold, dim, plain};
 use crate::state::{Face, Phase, State};
+
+/// Least ratio of the ends of an axis of time: drawn larger, noise of a few per cent would look like a shape.
+const NARROWEST: f64 = 4.0;
 
 const HELP: &str = "\
 q, Esc, Ctrl-C   stop; what was measured is kept (again Ctrl-C: at once)
@@ -61,7 +65,12 @@ fn graph(state: &State, pen: &mut Pen<'_>, area: Rect) {
     for point in series.iter_mut().flat_map(|s| &mut s.points) {
         (point.interval, point.min) = (None, point.seconds);
     }
-    let figure = Figure::from_series(&series, state.graph, Vec::new());
+    let mut figure = Figure::from_series(&series, state.graph, Vec::new());
+    if let Some((time, _)) = figure.axes.as_mut().filter(|(x, _)| x.quantity == Quantity::Time) {
+        let scale = &mut time.scale;
+        let grow = (NARROWEST * scale.low / scale.high).max(1.0).sqrt();
+        (scale.low, scale.high) = (scale.low / grow, scale.high * grow);
+    }
     if figure.axes.is_none() {
         let first = if state.graph == Graph::Precision { "the second block" } else { "the first trial" };
         pen.put(area, 1, 1, &format!("The {} graph appears with {first}.", state.graph.name()), dim());

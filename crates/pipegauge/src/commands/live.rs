@@ -12,8 +12,12 @@ pub fn live(flags: &LiveFlags, json: bool) -> Result<Exit> {
 
     if !stdout().is_terminal() || crate::out::dumb() {
         bail!(
-            "live draws on a terminal, and standard output is {}; `pipegauge run` measures the same without one",
-            if stdout().is_terminal() { "one that can't move its cursor (TERM)" } else { "none" }
+            "live draws on a terminal, and {}; `pipegauge run` measures the same without one",
+            if stdout().is_terminal() {
+                "TERM says that this one only prints"
+            } else {
+                "standard output is no terminal"
+            }
         );
     }
     if flags.run.quiet {
