@@ -103,6 +103,7 @@ if command -v cargo-clippy >/dev/null; then
 else
   skip "cargo clippy" "clippy is not installed"
 fi
+part "without the live screen" cargo check --locked --quiet --no-default-features -p pipegauge
 # --show-output: a skipped test says why on its standard output.
 part "cargo test" cargo test --workspace --locked --no-fail-fast --quiet -- --show-output
 part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pipegauge -p pipegauge-record \

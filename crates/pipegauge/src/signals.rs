@@ -1,11 +1,11 @@
 //! Ctrl-C, SIGTERM and closed terminals: the first asks the run to stop, a second Ctrl-C or SIGTERM ends it at once.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::{SigId, flag};
 
 use crate::exit::Exit;
 
@@ -13,14 +13,57 @@ use crate::exit::Exit;
 ///
 /// SIGHUP never ends the process at once: a closing terminal sends it from the kernel and again from the shell, and the
 /// run file must be ended cleanly in between.
-pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, Exit::CouldNot.code().into(), Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
+#[derive(Clone)]
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+    /// What Ctrl-C and SIGTERM do.
+    actions: Arc<Mutex<Vec<SigId>>>,
+}
+
+impl Stop {
+    /// Begins to listen.
+    pub fn listen() -> io::Result<Self> {
+        let stop = Self { flag: Arc::new(AtomicBool::new(false)), actions: Arc::default() };
+        stop.arrange(true)?;
+        flag::register(SIGHUP, stop.flag())?;
+        Ok(stop)
     }
-    flag::register(SIGHUP, Arc::clone(&stop))?;
-    Ok(stop)
+
+    /// The flag.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+
+    /// Says what Ctrl-C and SIGTERM do from now on. Actions are taken in the order of their registration: what ends the
+    /// process must look at the flag before it is set.
+    fn arrange(&self, second_ends: bool) -> io::Result<()> {
+        let mut new = Vec::new();
+        for signal in [SIGINT, SIGTERM] {
+            if second_ends {
+                new.push(flag::register_conditional_shutdown(signal, Exit::CouldNot.code().into(), self.flag())?);
+            }
+            new.push(flag::register(signal, self.flag())?);
+        }
+        let mut actions = self.actions.lock().unwrap_or_else(PoisonError::into_inner);
+        for old in std::mem::replace(&mut *actions, new) {
+            signal_hook::low_level::unregister(old);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "live")]
+impl Stop {
+    /// From now on a second signal does nothing more: whoever asks for this ends the process then, and tidies up first.
+    pub fn hold(&self) -> io::Result<()> {
+        self.arrange(false)
+    }
+
+    /// From now on a second signal ends the process at once again.
+    pub fn resume(&self) {
+        // Where that can't be had, the first signal still stops the run.
+        let _ = self.arrange(true);
+    }
 }
 
 /// The same for a far process that the near side started. A terminal sends Ctrl-C and its own end to both; the near side

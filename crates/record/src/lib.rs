@@ -34,6 +34,7 @@
 //! | [`write`](mod@write) | [`Writer`]: a whole line or none, on a full disk too |
 //! | [`read`](mod@read) | from bytes to a [`RunFile`], and what is said about anything else |
 //! | [`fold`] | [`RunFile`] and [`Fold`]: events become points |
+//! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `curve` | [`RunFile::curve`], [`RunFile::summary`]: what `model` needs |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
@@ -43,6 +44,7 @@
 mod curve;
 mod differences;
 pub mod export;
+mod extent;
 mod facts;
 pub mod fold;
 pub mod import;
@@ -54,6 +56,7 @@ pub mod schema;
 pub mod write;
 
 pub use differences::{Difference, differences};
+pub use extent::Extent;
 pub use fold::{Fold, PathRun, Point, RunFile};
 pub use read::{ReadError, read};
 pub use schema::schema;

@@ -25,6 +25,8 @@ pub enum Graph {
     Saturation,
     /// Time that a layer adds, over block size ([`crate::layers`]).
     Overhead,
+    /// Half-width of the interval, over block size ([`crate::precision`]).
+    Precision,
 }
 
 impl Graph {
@@ -38,6 +40,7 @@ impl Graph {
             Graph::Throughput => "throughput",
             Graph::Saturation => "saturation",
             Graph::Overhead => "overhead",
+            Graph::Precision => "precision",
         }
     }
 
@@ -48,6 +51,7 @@ impl Graph {
             Graph::Throughput => "Throughput graph: throughput over block size",
             Graph::Saturation => "Saturation graph: block size over transfer time",
             Graph::Overhead => "Overhead graph: time that a layer adds over block size",
+            Graph::Precision => "Precision graph: half-width of the 95% interval over block size",
         }
     }
 
@@ -70,6 +74,10 @@ impl Graph {
                 "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
                  rises, one of its bytes (a copy, a checksum, fragments)."
             }
+            Graph::Precision => {
+                "How far from its median each point may lie, as a share of it. Each block brings the lines down, until they \
+                 are below what was asked for."
+            }
         }
     }
 
@@ -80,6 +88,7 @@ impl Graph {
             Graph::Throughput => (Quantity::Size, Quantity::Rate),
             Graph::Saturation => (Quantity::Time, Quantity::Size),
             Graph::Overhead => (Quantity::Size, Quantity::Time),
+            Graph::Precision => (Quantity::Size, Quantity::Share),
         }
     }
 
@@ -89,7 +98,8 @@ impl Graph {
             Graph::Signature => (seconds, p.throughput_at(seconds)),
             Graph::Throughput => (p.size as f64, p.throughput_at(seconds)),
             Graph::Saturation => (seconds, p.size as f64),
-            Graph::Overhead => (p.size as f64, seconds),
+            // What is drawn stands in the place of a time.
+            Graph::Overhead | Graph::Precision => (p.size as f64, seconds),
         }
     }
 }
@@ -262,6 +272,7 @@ fn axis_title(series: &[Series], quantity: Quantity) -> String {
         Quantity::Size => "Block size".to_owned(),
         Quantity::Rate => "Throughput".to_owned(),
         Quantity::Time => format!("Transfer time ({})", time_words(series)),
+        Quantity::Share => "Half-width".to_owned(),
     }
 }
 

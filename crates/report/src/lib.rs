@@ -16,6 +16,7 @@
 //! | [`png`] | the same picture as pixels, with an embedded font |
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
+//! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`html`] | one self-contained page; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
 
@@ -26,6 +27,7 @@ pub mod html;
 pub mod layers;
 pub mod overlay;
 pub mod png;
+pub mod precision;
 pub mod scale;
 pub mod svg;
 pub mod table;

@@ -9,6 +9,8 @@ pub enum Quantity {
     Time,
     /// Throughput, bits a second: ticks at 1, 2, 5 of a decade.
     Rate,
+    /// A share of something: ticks at 1, 2, 5 of a decade.
+    Share,
 }
 
 /// How values are spread along an axis.
@@ -182,6 +184,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         Quantity::Size => units::Kind::Bytes,
         Quantity::Time => units::Kind::Seconds,
         Quantity::Rate => units::Kind::BitsPerSecond,
+        Quantity::Share => units::Kind::Share,
     };
     units::short(value, kind)
 }

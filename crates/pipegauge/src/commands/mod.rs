@@ -11,6 +11,7 @@ mod import;
 mod jitter;
 mod layers;
 mod list;
+mod live;
 mod loggp;
 mod man;
 mod peer;
@@ -30,6 +31,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
     let json = cli.json;
     match cli.command {
         Command::Run(flags) => run::run(&flags, json),
+        Command::Live(flags) => live::live(&flags, json),
         Command::List => list::list(json),
         Command::Show(flags) => show::show(&flags, json),
         Command::Plot(flags) => plot::plot(&flags, json),

@@ -22,7 +22,7 @@ const REASON: usize = 500;
 
 /// Waits for another host, and prints the line to type there.
 pub fn serve(flags: &ServeFlags, json: bool) -> Result<Exit> {
-    let stop = signals::stop_flag()?;
+    let stop = signals::Stop::listen()?.flag();
     let options = ServeOptions {
         bind: flags.bind,
         port: flags.port,

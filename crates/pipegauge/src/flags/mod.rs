@@ -4,6 +4,7 @@
 mod ask;
 mod compare;
 mod explain;
+mod live;
 mod run;
 mod value;
 mod view;
@@ -11,6 +12,7 @@ mod view;
 pub use ask::AskFlags;
 pub use compare::{CompareFlags, LayersFlags};
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
+pub use live::LiveFlags;
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use value::per_second;
 pub use view::{
@@ -48,6 +50,8 @@ pub struct Cli {
 pub enum Command {
     /// Measure one or more paths
     Run(RunFlags),
+    /// Measure as `run` does and watch the curve grow, on the whole terminal
+    Live(LiveFlags),
     /// List the transports: what each can do and, if it can't be used here, why
     List,
     /// Show a run file: graph, summary, every point

@@ -13,10 +13,13 @@ mod far_side;
 mod files;
 mod hosts;
 mod input;
+#[cfg(feature = "live")]
+mod live;
 mod measuring;
 mod output;
 mod processes;
 mod readers;
+mod seat;
 mod signals;
 mod ssh;
 mod strangers;

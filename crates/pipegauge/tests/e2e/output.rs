@@ -11,6 +11,7 @@ fn help_names_every_command_and_the_exit_codes() {
     assert_eq!(said.code(), 0, "{said}");
     for word in [
         "run",
+        "live",
         "list",
         "show",
         "plot",

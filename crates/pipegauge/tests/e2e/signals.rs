@@ -1,14 +1,10 @@
 //! Ctrl-C, SIGTERM and closed terminals: a clean end, a readable file, no process left.
 
-use std::fs::File;
-use std::os::fd::OwnedFd;
-use std::process::{Command, Stdio};
-
 use rustix::process::Signal;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::processes::{all_end, far_processes, send, under_way};
-use super::support::{LONG, Running, Scratch, binary, installed, json, skip, until};
+use super::seat::Seat;
+use super::support::{LONG, Running, Scratch, installed, json, skip, until};
 
 fn ends_cleanly(signal: Signal) {
     let dir = Scratch::new();
@@ -48,41 +44,10 @@ fn a_closed_terminal_ends_the_run_and_the_file_stays_whole() {
         return skip("setsid is not installed, so the run can't be given a terminal of its own");
     }
     let dir = Scratch::new();
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
-    grantpt(&terminal).expect("a terminal");
-    unlockpt(&terminal).expect("a terminal");
-    let name = ptsname(&terminal, Vec::new()).expect("a terminal's name");
-    let slave = || -> Stdio {
-        let file = File::options().read(true).write(true).open(name.to_str().expect("a name")).expect("the terminal");
-        OwnedFd::from(file).into()
-    };
-    let mut command = Command::new("setsid");
-    command.args(["--ctty", "--wait"]).arg(binary()).args(["run", "tcp", "-o", "x.run.jsonl"]).args(LONG);
-    command.env("TERM", "xterm-256color");
-    command.current_dir(dir.path(".")).stdin(slave()).stdout(slave()).stderr(slave());
-    let mut child = command.spawn().expect("starting under a terminal");
-    drop(command);
-    // Whatever is drawn there is read, as a terminal does.
-    let mut screen = File::from(rustix::io::dup(&terminal).expect("the terminal again"));
-    let seen = std::thread::spawn(move || {
-        let mut seen = Vec::new();
-        let mut piece = [0; 4096];
-        // Ends when the test writes nothing more there: the other end hangs up.
-        while let Ok(n) = std::io::Read::read(&mut screen, &mut piece) {
-            if n == 0 || seen.len() > 1 << 20 {
-                break;
-            }
-            seen.extend_from_slice(&piece[..n]);
-            if String::from_utf8_lossy(&seen).contains("left") {
-                break;
-            }
-        }
-        String::from_utf8_lossy(&seen).into_owned()
-    });
-    let far = until("a far process", || far_processes(child.id()).into_iter().next());
-    let seen = seen.join().expect("the screen");
-    assert!(seen.contains("left"), "a terminal shows the time left: {seen}");
-    drop(terminal);
+    let seat = Seat::take(&dir, &[&["run", "tcp", "-o", "x.run.jsonl"], &LONG[..]].concat(), (80, 24), true);
+    let far = until("a far process", || far_processes(seat.child.id()).into_iter().next());
+    until("the time left, on the terminal", || seat.seen().contains("left").then_some(()));
+    let mut child = seat.close();
     let status = until("the end of the run", || child.try_wait().expect("waiting"));
     assert!(matches!(status.code(), Some(1 | 2)), "{status}");
     all_end(&[far]);

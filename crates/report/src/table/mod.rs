@@ -15,7 +15,7 @@ pub use jitter::jitter;
 pub use loggp::loggp;
 pub use points::points;
 pub use summary::{paths, summary};
-pub use warnings::warnings;
+pub use warnings::{warnings, warnings_within};
 
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use summary::effective;

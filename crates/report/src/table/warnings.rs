@@ -11,15 +11,21 @@ const WIDTH: usize = 100;
 /// The run's warnings, one paragraph each, with the paths and sizes they concern; an empty string if there are none.
 /// How a run was cut off or failed comes first.
 pub fn warnings(run: &RunFile) -> String {
+    warnings_within(run, WIDTH)
+}
+
+/// [`warnings`] in lines of `width` columns, where words allow. A paragraph starts with `! `.
+pub fn warnings_within(run: &RunFile, width: usize) -> String {
     let mut out = String::new();
+    let mut paragraph = |text: &str| paragraph(text, width, &mut out);
     if let Some(cut) = &run.cut {
-        paragraph(&format!("The file ends short: {cut}"), &mut out);
+        paragraph(&format!("The file ends short: {cut}"));
     }
     if let Some(error) = run.end.as_ref().and_then(|e| e.error.as_ref()) {
-        paragraph(&format!("The run ended with an error: {error}"), &mut out);
+        paragraph(&format!("The run ended with an error: {error}"));
     }
     for warning in &run.warnings {
-        paragraph(&format!("{}{}", subject(run, warning), warning.text), &mut out);
+        paragraph(&format!("{}{}", subject(run, warning), warning.text));
     }
     out
 }
@@ -34,14 +40,14 @@ pub(crate) fn subject(run: &RunFile, warning: &Warning) -> String {
     if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
 }
 
-fn paragraph(text: &str, out: &mut String) {
+fn paragraph(text: &str, width: usize, out: &mut String) {
     let mut column = 0;
     for word in text.split_whitespace() {
         let length = word.chars().count();
         if column == 0 {
             out.push_str("! ");
             column = 2;
-        } else if column + 1 + length > WIDTH {
+        } else if column + 1 + length > width {
             out.push_str("\n  ");
             column = 2;
         } else {

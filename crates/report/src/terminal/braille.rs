@@ -86,6 +86,13 @@ impl Canvas {
         passed
     }
 
+    /// Puts a letter on the cell of a dot, whatever stood there.
+    pub fn put(&mut self, x: i64, y: i64, letter: char, owner: usize) {
+        if let Some(cell) = self.dot(x, y, owner) {
+            self.cells[cell].letter = Some(letter);
+        }
+    }
+
     /// Puts a letter on the cells of a line, each `every` cells from `first` on. Cells that another line has a letter on
     /// are passed over; a line gets at least one letter if any cell is free.
     pub fn letters(&mut self, passed: &[usize], letter: char, owner: usize, first: usize, every: usize) {

@@ -4,15 +4,16 @@ use crate::figure::{Axis, Figure, Line};
 use crate::scale::{Quantity, Spread, Ticks};
 
 use super::braille::Canvas;
-use super::{COLOURS, fit};
+use super::{COLOURS, Look, Piece, fit};
 
 /// Longest name shown at a line's end.
 const NAME: usize = 18;
 
-/// Draws into `out`: `height` lines of at most `width` columns.
-pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), width: usize, height: usize, colour: bool, out: &mut String) {
+/// Draws `height` lines of at most `width` columns.
+pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piece>> {
+    let Look { width, height, .. } = *look;
     let rows = height - 4;
-    let letters = !colour || figure.lines.len() > COLOURS.len();
+    let letters = look.letters || figure.lines.len() > COLOURS.len();
     let y_ticks = y.scale.ticks(y.quantity, (rows / 3).clamp(2, 8));
     let gutter = y_ticks.ticks.iter().filter_map(|t| t.label.as_ref()).map(|l| l.chars().count()).max().unwrap_or(0);
     let names: Vec<String> = figure.lines.iter().enumerate().map(|(i, l)| name(l, i, letters)).collect();
@@ -35,6 +36,11 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), width: usize, height: usize,
             canvas.letters(track, letter(i), i, 2 + (i * 5) % 13, 14);
         }
     }
+    if let Some((line, values)) = look.mark
+        && let Some((column, row)) = place(values, x, y, canvas.dots())
+    {
+        canvas.put(column, row, '◆', line);
+    }
 
     let log = (y.scale.spread == Spread::Log && y.quantity == Quantity::Rate).then(|| "log scale".to_owned());
     let details: Vec<String> = y_ticks.unit.clone().into_iter().chain(log).collect();
@@ -42,23 +48,22 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), width: usize, height: usize,
         [] => figure.title.clone(),
         details => format!("{} [{}]", figure.title, details.join(", ")),
     };
-    out.push_str(&fit(&title, width));
-    out.push('\n');
+    let mut out = vec![vec![Piece::plain(fit(&title, width))]];
     let labels = spread(&ends, rows);
     let marks = y_marks(y, &y_ticks, rows);
     for row in 0..rows {
         let mark = marks[row].as_deref();
-        let mut text = format!("{:>gutter$} {}", mark.unwrap_or(""), if mark.is_some() { '┤' } else { '│' });
-        push_row(&canvas, row, columns, colour, &mut text);
+        let mut pieces =
+            vec![Piece::plain(format!("{:>gutter$} {}", mark.unwrap_or(""), if mark.is_some() { '┤' } else { '│' }))];
+        push_row(&canvas, row, columns, &mut pieces);
         if let Some(i) = labels[row] {
-            let label: String = names[i].chars().take(right).collect();
-            text.push(' ');
-            paint(&label, i, colour, &mut text);
+            pieces.push(Piece::plain(" ".to_owned()));
+            pieces.push(Piece { text: names[i].chars().take(right).collect(), line: Some(i) });
         }
-        out.push_str(text.trim_end());
-        out.push('\n');
+        out.push(pieces);
     }
-    push_x_axis(x, &x_ticks, gutter, columns, width, out);
+    out.extend(x_axis(x, &x_ticks, gutter, columns, width).map(|line| vec![Piece::plain(line)]));
+    out
 }
 
 /// The name at a line's end; with letters, the letter first.
@@ -74,11 +79,14 @@ fn letter(i: usize) -> char {
 }
 
 /// Canvas dots of a line's medians.
-fn dots(line: &Line, x: &Axis, y: &Axis, (width, height): (usize, usize)) -> Vec<(i64, i64)> {
+fn dots(line: &Line, x: &Axis, y: &Axis, canvas: (usize, usize)) -> Vec<(i64, i64)> {
+    line.dots.iter().filter_map(|d| place(d.mid, x, y, canvas)).collect()
+}
+
+/// The dot of a canvas of `width` by `height` dots at which values of the two axes lie.
+fn place(values: (f64, f64), x: &Axis, y: &Axis, (width, height): (usize, usize)) -> Option<(i64, i64)> {
     let to = |share: f64, n: usize| (share.clamp(0.0, 1.0) * (n.max(1) - 1) as f64).round() as i64;
-    let place =
-        |d: &crate::figure::Dot| Some((to(x.scale.place(d.mid.0)?, width), to(1.0 - y.scale.place(d.mid.1)?, height)));
-    line.dots.iter().filter_map(place).collect()
+    Some((to(x.scale.place(values.0)?, width), to(1.0 - y.scale.place(values.1)?, height)))
 }
 
 /// Which line's name stands in which row: near its end, never two in one row.
@@ -108,30 +116,18 @@ fn y_marks(y: &Axis, ticks: &Ticks, rows: usize) -> Vec<Option<String>> {
     marks
 }
 
-fn push_row(canvas: &Canvas, row: usize, columns: usize, colour: bool, text: &mut String) {
+fn push_row(canvas: &Canvas, row: usize, columns: usize, pieces: &mut Vec<Piece>) {
     let mut column = 0;
     while column < columns {
-        let owner = canvas.cell(column, row).owner;
-        let end = (column..columns).find(|&c| canvas.cell(c, row).owner != owner).unwrap_or(columns);
-        let piece: String = (column..end).map(|c| canvas.cell(c, row).glyph()).collect();
-        match owner {
-            Some(i) => paint(&piece, i, colour, text),
-            None => text.push_str(&piece),
-        }
+        let line = canvas.cell(column, row).owner;
+        let end = (column..columns).find(|&c| canvas.cell(c, row).owner != line).unwrap_or(columns);
+        pieces.push(Piece { text: (column..end).map(|c| canvas.cell(c, row).glyph()).collect(), line });
         column = end;
     }
 }
 
-fn paint(piece: &str, line: usize, colour: bool, text: &mut String) {
-    if colour {
-        text.push_str(&format!("\x1b[{}m{piece}\x1b[0m", COLOURS[line % COLOURS.len()]));
-    } else {
-        text.push_str(piece);
-    }
-}
-
 /// The axis line with its marks, the labels under them, and the title.
-fn push_x_axis(x: &Axis, ticks: &Ticks, gutter: usize, columns: usize, width: usize, out: &mut String) {
+fn x_axis(x: &Axis, ticks: &Ticks, gutter: usize, columns: usize, width: usize) -> [String; 3] {
     let mut rule = vec!['─'; columns];
     let mut labels: Vec<char> = vec![' '; width];
     let mut free_from = 0;
@@ -151,7 +147,5 @@ fn push_x_axis(x: &Axis, ticks: &Ticks, gutter: usize, columns: usize, width: us
     let unit = ticks.unit.as_ref().map(|u| format!(" [{u}]")).unwrap_or_default();
     let title = format!("{}{unit}", x.title);
     let indent = (gutter + 2 + columns / 2).saturating_sub(title.chars().count() / 2);
-    out.push_str(&format!("{:gutter$} └{rule}\n{}\n", "", labels.trim_end()));
-    out.push_str(&fit(&format!("{:indent$}{title}", ""), width));
-    out.push('\n');
+    [format!("{:gutter$} └{rule}", ""), labels.trim_end().to_owned(), fit(&format!("{:indent$}{title}", ""), width)]
 }

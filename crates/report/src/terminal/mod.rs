@@ -7,12 +7,12 @@ use record::RunFile;
 
 use crate::figure::{Figure, Graph};
 
-/// Colours of the lines: readable on dark and on light grounds, and told apart by colour-blind eyes as far as eight
+/// Colours of the lines, as ANSI numbers them: readable on dark and on light grounds, and told apart by colour-blind eyes as far as eight
 /// terminal colours allow. Beyond six lines, letters tell them apart.
-const COLOURS: [u8; 6] = [36, 33, 35, 32, 94, 31];
+pub const COLOURS: [u8; 6] = [36, 33, 35, 32, 94, 31];
 
-/// Smallest graph that can be read; below this a sentence says so.
-const SMALLEST: (usize, usize) = (36, 9);
+/// Columns and lines of the smallest graph that can be read; below this a sentence says so.
+pub const SMALLEST: (usize, usize) = (36, 9);
 
 /// The graph of all paths of a run, at most `width` columns and `height` lines, each line ended.
 ///
@@ -24,6 +24,48 @@ pub fn graph(run: &RunFile, graph: Graph, width: usize, height: usize, colour: b
 /// Draws any figure as [`graph`] does.
 pub fn render(figure: &Figure, width: usize, height: usize, colour: bool) -> String {
     let mut out = String::new();
+    for row in pieces(figure, &Look { width, height, letters: !colour, mark: None }) {
+        let row = row.iter().map(|piece| match piece.line {
+            Some(line) if colour => format!("\x1b[{}m{}\x1b[0m", COLOURS[line % COLOURS.len()], piece.text),
+            _ => piece.text.clone(),
+        });
+        out.push_str(row.collect::<String>().trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// How a graph is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Columns at most.
+    pub width: usize,
+    /// Lines at most.
+    pub height: usize,
+    /// Letters tell the lines apart: for where colours can't. (They do so too where there are more lines than colours.)
+    pub letters: bool,
+    /// A place to mark: of which line, and where on the two axes.
+    pub mark: Option<(usize, (f64, f64))>,
+}
+
+/// A stretch of a row of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// What stands there.
+    pub text: String,
+    /// The figure's line that it belongs to, which has a colour of its own.
+    pub line: Option<usize>,
+}
+
+impl Piece {
+    fn plain(text: String) -> Self {
+        Self { text, line: None }
+    }
+}
+
+/// The rows of a graph, in pieces that a renderer can colour.
+pub fn pieces(figure: &Figure, look: &Look) -> Vec<Vec<Piece>> {
+    let Look { width, height, .. } = *look;
     let Some(axes) = &figure.axes else {
         let words = figure.statement.as_deref().unwrap_or("Nothing to draw.");
         return words_only(&[&figure.title, words], width);
@@ -37,17 +79,13 @@ pub fn render(figure: &Figure, width: usize, height: usize, colour: bool) -> Str
     }
     // A statement takes a line of its own, where there is height to spare.
     let statement = figure.statement.as_deref().filter(|_| height > SMALLEST.1);
-    let height = height - usize::from(statement.is_some());
-    frame::draw(figure, axes, width, height, colour, &mut out);
-    if let Some(words) = statement {
-        out.push_str(&fit(words, width));
-        out.push('\n');
-    }
-    out
+    let mut rows = frame::draw(figure, axes, &Look { height: height - usize::from(statement.is_some()), ..*look });
+    rows.extend(statement.map(|words| vec![Piece::plain(fit(words, width))]));
+    rows
 }
 
-fn words_only(lines: &[&str], width: usize) -> String {
-    lines.iter().map(|l| format!("{}\n", fit(l, width))).collect()
+fn words_only(lines: &[&str], width: usize) -> Vec<Vec<Piece>> {
+    lines.iter().map(|l| vec![Piece::plain(fit(l, width))]).collect()
 }
 
 /// The text, cut to `width` columns.

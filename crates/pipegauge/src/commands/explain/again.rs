@@ -62,7 +62,7 @@ pub fn measure(flags: &RunFlags, stop: &Arc<AtomicBool>) -> Result<RunFile> {
     let work = || -> Result<RunFile> {
         let started = SystemTime::now();
         let config = RunConfig::resolve(flags, &command, started)?;
-        let (mut listeners, outcome) = run::measured(&config, started, stop)?;
+        let (mut listeners, outcome) = run::measured(&config, started, stop, || Ok(run::progress(&config)))?;
         if let Some(e) = listeners.failure() {
             return Err(e.into());
         }
@@ -82,6 +82,7 @@ impl Command {
     fn into_run(self) -> Option<RunFlags> {
         match self {
             Command::Run(flags) => Some(flags),
+            Command::Live(flags) => Some(flags.run),
             _ => None,
         }
     }

@@ -17,7 +17,8 @@ use super::files;
 use crate::document::{ExplainDocument, Explained};
 use crate::exit::Exit;
 use crate::flags::{ExplainFlags, RunFlags};
-use crate::{out, signals};
+use crate::out;
+use crate::signals::Stop;
 use moves::Move;
 
 /// What a path showed when it was measured again.
@@ -37,7 +38,7 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
     if let Some(name) = &flags.path {
         files::only(&mut run, name)?;
     }
-    let stop = signals::stop_flag()?;
+    let stop = Stop::listen()?.flag();
     let (mut explained, mut written, mut smooth) = (Vec::<Explained>::new(), Vec::new(), Vec::new());
     for (path, measured) in run.paths.iter().enumerate() {
         let breaks = run.breaks(path);

@@ -1,4 +1,4 @@
-//! Who hears the events of a run: the run file, the fold that pictures are drawn from, and progress.
+//! Who hears the events of a run: the run file, the fold that pictures are drawn from, and what people see.
 
 use std::io;
 
@@ -6,26 +6,21 @@ use anyhow::Result;
 use measure::Event;
 use record::{Fold, RunFile, WriteError, Writer};
 
-use super::progress::Progress;
+use super::Front;
 use crate::config::RunConfig;
 
 /// All listeners of one run.
 pub struct Listeners {
     writer: Writer,
     fold: Fold,
-    progress: Progress,
+    front: Box<dyn Front>,
     failure: Option<WriteError>,
 }
 
 impl Listeners {
-    /// Creates the run file.
-    pub fn open(config: &RunConfig) -> Result<Self> {
-        Ok(Self {
-            writer: Writer::create(&config.output)?,
-            fold: Fold::default(),
-            progress: Progress::new(&config.plan, config.progress),
-            failure: None,
-        })
+    /// Creates the run file, then the front.
+    pub fn open(config: &RunConfig, front: impl FnOnce() -> Result<Box<dyn Front>>) -> Result<Self> {
+        Ok(Self { writer: Writer::create(&config.output)?, fold: Fold::default(), front: front()?, failure: None })
     }
 
     /// Hands an event to each. What can't be kept is not shown as measured either, and ends the run.
@@ -36,7 +31,7 @@ impl Listeners {
             return Err(told);
         }
         self.fold.event(event);
-        self.progress.hear(event);
+        self.front.hear(event);
         Ok(())
     }
 
@@ -45,9 +40,9 @@ impl Listeners {
         self.failure.take()
     }
 
-    /// Clears the progress line and gives what was heard.
+    /// Takes the front away and gives what was heard.
     pub fn results(&mut self) -> Option<RunFile> {
-        self.progress.done();
+        self.front.done();
         self.fold.run().cloned()
     }
 }

@@ -1,6 +1,8 @@
-//! `pipegauge run`: sessions are opened, the driver measures, listeners keep and show what happens.
+//! `pipegauge run`: sessions are opened, the driver measures, listeners keep and show what happens. `pipegauge live` is the
+//! same with another front.
 
 mod finish;
+mod front;
 mod listen;
 mod progress;
 mod sessions;
@@ -17,23 +19,47 @@ use measure::{Event, Outcome};
 use crate::config::RunConfig;
 use crate::exit::Exit;
 use crate::flags::RunFlags;
-use crate::{out, signals};
+use crate::out;
+use crate::signals::Stop;
+use progress::Progress;
+
+pub use front::Front;
 pub use listen::Listeners;
 
-/// Measures what was asked for.
+/// Measures what was asked for, with a line of progress.
 pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
+    with(flags, json, |config, _| Ok(progress(config)))
+}
+
+/// A line of progress, if one is wanted.
+pub fn progress(config: &RunConfig) -> Box<dyn Front> {
+    Box::new(Progress::new(&config.plan, config.progress))
+}
+
+/// Measures what was asked for; `front` makes what people see meanwhile, once there is a far side and a file.
+pub fn with(
+    flags: &RunFlags,
+    json: bool,
+    front: impl FnOnce(&RunConfig, &Stop) -> Result<Box<dyn Front>>,
+) -> Result<Exit> {
     let started = SystemTime::now();
     let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let config = RunConfig::resolve(flags, &command, started)?;
-    let stop = signals::stop_flag()?;
-    let (listeners, outcome) = measured(&config, started, &stop)?;
+    let asked = Stop::listen()?;
+    let stop = asked.flag();
+    let (listeners, outcome) = measured(&config, started, &stop, || front(&config, &asked))?;
     let interrupted = stop.load(Ordering::Relaxed);
     finish::finish(&config, listeners, outcome, interrupted, json)
 }
 
-/// Measures what a configuration asks for, on this thread, and keeps it in the run file. An error is one before the first
-/// trial; what comes later is in the outcome.
-pub fn measured(config: &RunConfig, started: SystemTime, stop: &Arc<AtomicBool>) -> Result<(Listeners, Outcome)> {
+/// Measures what a configuration asks for, on this thread, and keeps it in the run file; `front` makes what people see
+/// meanwhile. An error is one before the first trial; what comes later is in the outcome.
+pub fn measured(
+    config: &RunConfig,
+    started: SystemTime,
+    stop: &Arc<AtomicBool>,
+    front: impl FnOnce() -> Result<Box<dyn Front>>,
+) -> Result<(Listeners, Outcome)> {
     // Pinning narrows the CPUs that this process sees: the environment is read first.
     let near = Environment::here(config.plan.pin.map(|(near, _)| near));
     pin(config)?;
@@ -44,7 +70,7 @@ pub fn measured(config: &RunConfig, started: SystemTime, stop: &Arc<AtomicBool>)
     let sessions = sessions::open(config, stop)?;
     let calibration = measure::calibrate();
     let header = Event::Run(header(config, near, started, calibration));
-    let mut listeners = Listeners::open(config)?;
+    let mut listeners = Listeners::open(config, front)?;
     if listeners.hear(&header).is_err() {
         // Not even the header fits: an empty file helps nobody. (A device that was named stays.)
         if config.output.is_file() {

@@ -1,0 +1,12 @@
+//! What people see of a run while it goes on.
+
+use measure::Event;
+
+/// A front end: a line of progress, or a screen.
+pub trait Front {
+    /// Shows what happened.
+    fn hear(&mut self, event: &Event);
+
+    /// Goes away: what follows is printed as by any command.
+    fn done(&mut self);
+}
