@@ -1,0 +1,160 @@
+//! The whole way from the driver to the answer on the theoretical link, whose truth is known: what is said to hold in 95% does.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use measure::event::{Calibration, Plan, Run, SCHEMA};
+use measure::solo::Solo;
+use measure::{Event, Pattern};
+use model::{Comparison, Estimate, Side};
+use record::{Fold, RunFile};
+use transport::theory::{Dip, Theory};
+use transport::{Kind, Settings};
+
+/// A path without headers: `latency + size * 8 / rate`, exactly.
+fn path(seed: u64) -> Theory {
+    let (latency, rate) = (10e-6, 4e9);
+    let plain = Theory { latency, rate, packet: 1 << 40, header: 0, ..Theory::default() };
+    Theory { noise: 0.02, block_noise: 0.02, seed, ..plain }
+}
+
+/// About `many` sizes from 1 to `to`, evenly on a logarithmic axis.
+fn sizes(to: f64, many: usize) -> Vec<u64> {
+    let mut all: Vec<u64> = (0..many).map(|i| to.powf(i as f64 / (many - 1) as f64).round() as u64).collect();
+    all.dedup();
+    all
+}
+
+fn measured(plan: &Plan) -> RunFile {
+    let stop = Arc::new(AtomicBool::new(false));
+    let session = Solo::new(Kind::Theory, &plan.settings, stop.clone()).unwrap();
+    let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
+    let mut fold = Fold::new();
+    fold.event(&Event::Run(Run {
+        schema: SCHEMA.to_owned(),
+        version: String::new(),
+        started: String::new(),
+        command: Vec::new(),
+        plan: plan.clone(),
+        near: host::Environment::default(),
+        calibration,
+    }));
+    let mut hear = |e: &Event| {
+        fold.event(e);
+        Ok(())
+    };
+    let outcome = measure::run(plan, calibration, vec![Box::new(session)], &mut hear, &stop);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    fold.run().unwrap().clone()
+}
+
+/// Ten blocks over fixed sizes.
+fn fixed(theory: Theory, sizes: Vec<u64>) -> RunFile {
+    let seed = theory.seed;
+    measured(&Plan {
+        transports: vec![Kind::Theory],
+        pattern: Pattern::PingPong,
+        sizes: Some(sizes),
+        trials: Some(10),
+        repeats: Some(4),
+        seed,
+        settings: Settings { theory, ..Settings::default() },
+        ..Plan::default()
+    })
+}
+
+/// As the command measures: sizes chosen as it goes, edges bisected.
+fn adaptive(theory: Theory) -> RunFile {
+    let seed = theory.seed;
+    let settings = Settings { theory, ..Settings::default() };
+    measured(&Plan { transports: vec![Kind::Theory], budget: 2.0, to: 400 << 10, seed, settings, ..Plan::default() })
+}
+
+fn holds(e: Estimate, truth: f64) -> bool {
+    e.low <= truth && truth <= e.high
+}
+
+#[test]
+fn intervals_hold_the_truth_of_the_link_in_95_of_100_runs() {
+    const RUNS: u64 = 1000;
+    let sizes = sizes(400e3, 45);
+    let names =
+        ["latency", "a middle size", "per byte", "line t0", "line per byte", "Rmax", "n1/2", "saturation point"];
+    let mut hits = [0u64; 8];
+    for seed in 0..RUNS {
+        let theory = path(seed);
+        let (t0, b) = (theory.latency, 8.0 / theory.rate);
+        let run = fixed(theory, sizes.clone());
+        let (summary, fits) = (run.summary(0).unwrap(), run.fits(0).unwrap());
+        let (line, bandwidth) = (fits.latency.all.unwrap(), fits.bandwidth.unwrap());
+        let middle = &run.paths[0].points[20];
+        let figures = middle.figures;
+        let held = [
+            holds(summary.latency, t0 + b),
+            figures.low <= t0 + b * middle.size as f64 && t0 + b * middle.size as f64 <= figures.high,
+            holds(summary.per_byte.unwrap(), b),
+            holds(line.t0, t0),
+            holds(line.per_byte, b),
+            holds(bandwidth.r_max, 8.0 / b),
+            holds(bandwidth.n_half, t0 / b),
+            holds(fits.saturation.unwrap().point, t0 / b),
+        ];
+        held.iter().zip(&mut hits).for_each(|(h, n)| *n += u64::from(*h));
+    }
+    for (name, n) in names.iter().zip(hits) {
+        let share = n as f64 / RUNS as f64;
+        assert!((0.93..=0.97).contains(&share), "{name}: {share}; all: {hits:?}");
+    }
+}
+
+#[test]
+fn a_dip_of_the_link_is_found_within_its_edges_and_depth() {
+    const RUNS: u64 = 100;
+    let (from, to, factor) = (20_000, 25_000, 1.5);
+    let (mut alone, mut edges, mut depth) = (0, 0, 0);
+    for seed in 0..RUNS {
+        let dips = vec![Dip { from, to, factor, moved_by: None }];
+        let breaks = adaptive(Theory { dips, ..path(seed) }).breaks(0);
+        let [dip] = breaks.dips.as_slice() else { continue };
+        alone += u64::from(breaks.steps.is_empty());
+        let within = |edge: model::Edge, at: u64| edge.below < at && at <= edge.above;
+        edges += u64::from(within(dip.from, from) && within(dip.to, to));
+        depth += u64::from(holds(dip.factor, factor));
+    }
+    assert!(alone >= RUNS * 98 / 100, "found alone in {alone} of {RUNS}");
+    assert!(edges >= RUNS * 95 / 100, "edges held in {edges} of {RUNS}");
+    assert!(depth >= RUNS * 90 / 100, "depth held in {depth} of {RUNS}");
+}
+
+#[test]
+fn a_smooth_link_has_no_dip_in_99_of_100_runs() {
+    const RUNS: u64 = 300;
+    let breaks = (0..RUNS).filter(|seed| {
+        let noise = [0.005, 0.02, 0.05, 0.1][*seed as usize % 4];
+        !adaptive(Theory { noise, ..path(*seed) }).breaks(0).is_empty()
+    });
+    let breaks = breaks.count() as u64;
+    assert!(breaks <= RUNS / 100, "{breaks} of {RUNS}");
+}
+
+#[test]
+fn a_crossover_of_two_links_lies_between_the_sizes_that_are_named() {
+    const RUNS: u64 = 200;
+    let sizes = sizes(400e3, 60);
+    // The first starts 5 us sooner, the second moves bytes faster.
+    let equal = 5e-6 / (8.0 / 1e9 - 8.0 / 4e9);
+    let (mut found, mut held) = (0, 0);
+    for seed in 0..RUNS {
+        let quiet = |seed| Theory { block_noise: 0.01, ..path(seed) };
+        let first = Theory { latency: 5e-6, rate: 1e9, ..quiet(2 * seed) };
+        let second = Theory { latency: 10e-6, rate: 4e9, ..quiet(2 * seed + 1) };
+        let (a, b) = (fixed(first, sizes.clone()), fixed(second, sizes.clone()));
+        let (a, b) = ([a.curve(0)], [b.curve(0)]);
+        let comparison = Comparison::of(Side { runs: &a }, Side { runs: &b }).unwrap();
+        let [(from, to)] = comparison.crossovers.as_slice() else { continue };
+        found += 1;
+        held += u64::from((*from as f64) < equal && equal < *to as f64);
+    }
+    assert!(found >= RUNS * 98 / 100, "found in {found} of {RUNS}");
+    assert!(held >= found * 95 / 100, "held in {held} of {found}");
+}
