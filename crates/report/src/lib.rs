@@ -15,6 +15,7 @@
 //! | [`png`] | the same picture as pixels, with an embedded font |
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
+//! | [`tables`] | the papers' tables of several paths, as text and Markdown |
 //! | [`html`] | one self-contained page; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
 
@@ -27,6 +28,7 @@ pub mod png;
 pub mod scale;
 pub mod svg;
 pub mod table;
+pub mod tables;
 pub mod terminal;
 pub mod words;
 

@@ -16,6 +16,7 @@ mod run;
 mod schema;
 mod serve;
 mod show;
+mod tables;
 
 use anyhow::Result;
 
@@ -32,6 +33,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Plot(flags) => plot::plot(&flags, json),
         Command::Compare(flags) => compare::compare(&flags, json),
         Command::Layers(flags) => layers::layers(&flags, json),
+        Command::Tables(flags) => tables::tables(&flags, json),
         Command::Ask(flags) => ask::ask(&flags, json),
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),

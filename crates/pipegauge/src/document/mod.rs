@@ -5,7 +5,7 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`ask`], [`compare`], [`layers`] | the commands of these names |
+//! | [`ask`], [`compare`], [`layers`], [`tables`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
@@ -16,6 +16,7 @@ mod files;
 mod here;
 mod layers;
 mod results;
+mod tables;
 
 use std::path::Path;
 
@@ -28,9 +29,10 @@ pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
 pub use layers::LayersDocument;
 pub use results::{Results, RunDocument, ShowDocument};
+pub use tables::TablesDocument;
 
 /// Names of the documents.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "run",
     "list",
     "show",
@@ -38,6 +40,7 @@ pub const NAMES: [&str; 15] = [
     "compare",
     "ask",
     "layers",
+    "tables",
     "export",
     "import",
     "serve",
@@ -58,6 +61,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "compare" => schema_for!(CompareDocument),
         "ask" => schema_for!(AskDocument),
         "layers" => schema_for!(LayersDocument),
+        "tables" => schema_for!(TablesDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

@@ -8,7 +8,7 @@ mod value;
 mod view;
 
 pub use ask::AskFlags;
-pub use compare::{CompareFlags, LayersFlags};
+pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use run::RunFlags;
 pub use value::per_second;
 pub use view::{
@@ -56,6 +56,8 @@ pub enum Command {
     Compare(CompareFlags),
     /// What does each layer add to the one below it, over size?
     Layers(LayersFlags),
+    /// Tables of start-up and per-byte cost, bandwidth curve and half-power point, as the papers have them
+    Tables(TablesFlags),
     /// Ask runs a question, in words or as flags: when does a block arrive, which path, which size, how many frames?
     Ask(AskFlags),
     /// Write a run file in another format

@@ -175,3 +175,29 @@ fn layers_say_what_each_adds_and_draw_it() {
     dir.measure("memcpy.run.jsonl", &["memcpy"]);
     dir.run(&["layers", "below.run.jsonl", "memcpy.run.jsonl"]).refuses(&["of the kind copy"]);
 }
+
+#[test]
+fn tables_take_every_path_into_the_tables_its_pattern_tells_of() {
+    let dir = Scratch::new();
+    let sizes =
+        ["--sizes", "1,64,512,4KiB,64KiB", "--trials", "2", "--repeats", "3", "--perturb", "0", "--no-html", "-q"];
+    for pattern in ["ping-pong", "stream"] {
+        let name = format!("{pattern}.run.jsonl");
+        let measured = dir.run(&[&["run", "theory", "--pattern", pattern, "-o", &name][..], &sizes].concat());
+        assert!(measured.measured(), "{measured}");
+    }
+    let said = dir.run(&["tables", "ping-pong.run.jsonl", "stream.run.jsonl", "--markdown", "t.md"]);
+    assert_eq!(said.code(), 0, "{said}");
+    for part in ["least squares of round trips", "least squares of streams", "below 1 KiB", "Rmax", "N(0.5)", "theory"]
+    {
+        assert!(said.out.contains(part), "{part}: {said}");
+    }
+    // The theoretical link: 10 us, 10 Gbit/s of which headers take 4.5% above one segment.
+    assert!(said.out.contains("836 ps/B") && said.out.contains("9.57 Gbit/s"), "{said}");
+    let markdown = std::fs::read_to_string(dir.path("t.md")).unwrap();
+    assert!(markdown.contains("| all sizes | theory | RTT/2 | 836 ps/B"), "{markdown}");
+    dir.run(&["tables", "stream.run.jsonl", "--markdown", "stream.run.jsonl"]).refuses(&["is the run file"]);
+    dir.run(&["tables", "nowhere.run.jsonl"]).refuses(&["nowhere.run.jsonl"]);
+    std::fs::write(dir.path("none.run.jsonl"), "").unwrap();
+    dir.run(&["tables", "none.run.jsonl"]).refuses(&["none.run.jsonl"]);
+}

@@ -12,7 +12,7 @@ pub use summary::{paths, summary};
 pub use warnings::warnings;
 
 pub(crate) use grid::{Flush, Grid};
-pub(crate) use summary::effective;
+pub(crate) use summary::{effective, estimate};
 pub(crate) use warnings::subject;
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub fn summary(run: &RunFile) -> String {
 }
 
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
-pub(super) fn estimate(e: Estimate, kind: Kind) -> String {
+pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
     if e.high.is_infinite() {
         return format!("{}\n(no interval)", units::format::significant(e.value, kind));
     }
