@@ -1,7 +1,6 @@
 //! A curve made fit for computing: sorted, without unusable values, its blocks numbered from 0.
 
 use rand_chacha::ChaCha8Rng;
-use stats::median;
 
 use crate::CurvePoint;
 
@@ -31,8 +30,11 @@ impl Point {
 /// The whole curve, ascending in size.
 pub(crate) struct Curve {
     pub points: Vec<Point>,
-    /// For each point, its blocks without what its blocks have in common with those of all sizes.
-    alone: Vec<Vec<f64>>,
+    /// For each point, its blocks by ascending time: a median of drawn blocks is then found by counting, and resampling, of
+    /// which all intervals are made, sorts nothing.
+    sorted: Vec<Vec<(usize, f64)>>,
+    /// The same without what its blocks have in common with those of all sizes, and for each block its place in that order.
+    alone: Vec<(Vec<f64>, Vec<usize>)>,
     /// How many different blocks there are.
     pub blocks: usize,
 }
@@ -61,8 +63,14 @@ impl Curve {
             points.iter().map(|p| p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect()).collect();
         let levels: std::collections::BTreeMap<u32, f64> = stats::block_levels(&by_point).into_iter().collect();
         let level = |block: u32| levels.get(&block).copied().unwrap_or(0.0);
-        let alone = by_point.iter().map(|p| p.iter().map(|(b, t)| t / level(*b).exp()).collect()).collect();
-        Self { points, alone, blocks: numbers.len() }
+        let alone = by_point.iter().map(|p| ranked(p.iter().map(|(b, t)| t / level(*b).exp()).collect())).collect();
+        let sorted = points.iter().map(|p| {
+            let mut blocks = p.blocks.clone();
+            blocks.sort_by(|a, b| a.1.total_cmp(&b.1));
+            blocks
+        });
+        let sorted = sorted.collect();
+        Self { points, sorted, alone, blocks: numbers.len() }
     }
 
     /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones. Blocks and not trials
@@ -74,16 +82,14 @@ impl Curve {
         drawn.counts.resize(self.blocks, 0);
         drawn.indices.iter().for_each(|i| drawn.counts[*i] += 1);
         medians.clear();
-        for point in &self.points {
-            drawn.times.clear();
-            for (block, seconds) in &point.blocks {
-                drawn.times.extend(std::iter::repeat_n(*seconds, drawn.counts[*block]));
-            }
-            if drawn.times.is_empty() {
-                stats::draw(rng, point.blocks.len(), &mut drawn.indices);
-                drawn.times.extend(drawn.indices.iter().map(|i| point.blocks[*i].1));
-            }
-            medians.push(if drawn.times.is_empty() { point.seconds } else { median(&drawn.times) });
+        for (point, sorted) in self.points.iter().zip(&self.sorted) {
+            let middle = median(sorted.iter().map(|(block, seconds)| (*seconds, drawn.counts[*block]))).or_else(|| {
+                stats::draw(rng, sorted.len(), &mut drawn.indices);
+                let mut times: Vec<f64> = drawn.indices.iter().map(|i| point.blocks[*i].1).collect();
+                times.sort_by(f64::total_cmp);
+                median(times.iter().map(|t| (*t, 1)))
+            });
+            medians.push(middle.unwrap_or(point.seconds));
         }
     }
 }
@@ -93,11 +99,12 @@ impl Curve {
     /// sizes: the spread that each size has by itself.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         medians.clear();
-        for (point, alone) in self.points.iter().zip(&self.alone) {
-            stats::draw(rng, alone.len(), &mut drawn.indices);
-            drawn.times.clear();
-            drawn.times.extend(drawn.indices.iter().map(|i| alone[*i]));
-            medians.push(if drawn.times.is_empty() { point.seconds } else { median(&drawn.times) });
+        for (point, (sorted, places)) in self.points.iter().zip(&self.alone) {
+            stats::draw(rng, sorted.len(), &mut drawn.indices);
+            drawn.indices.iter_mut().for_each(|i| *i = places[*i]);
+            count(&drawn.indices, sorted.len(), &mut drawn.own);
+            let middle = median(sorted.iter().copied().zip(drawn.own.iter().copied()));
+            medians.push(middle.unwrap_or(point.seconds));
         }
     }
 }
@@ -108,7 +115,41 @@ pub(crate) struct Drawn {
     indices: Vec<usize>,
     /// How often each block was drawn.
     pub counts: Vec<usize>,
-    times: Vec<f64>,
+    /// The same of a point that draws among its own blocks.
+    own: Vec<usize>,
+}
+
+/// How often each of `n` things was drawn.
+fn count(drawn: &[usize], n: usize, counts: &mut Vec<usize>) {
+    counts.clear();
+    counts.resize(n, 0);
+    drawn.iter().for_each(|i| counts[*i] += 1);
+}
+
+/// The values ascending, and the place that each had moved to.
+fn ranked(values: Vec<f64>) -> (Vec<f64>, Vec<usize>) {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut places = vec![0; values.len()];
+    order.iter().enumerate().for_each(|(place, i)| places[*i] = place);
+    (order.iter().map(|i| values[*i]).collect(), places)
+}
+
+/// Median of ascending values, each counted so often: what [`stats::median`] says of them all. None if none counts.
+fn median(ascending: impl Iterator<Item = (f64, usize)> + Clone) -> Option<f64> {
+    let n: usize = ascending.clone().map(|v| v.1).sum();
+    let (below, above) = (n.checked_sub(1)? / 2, n / 2);
+    let (mut seen, mut lower) = (0, None);
+    for (value, times) in ascending {
+        seen += times;
+        if seen > below && lower.is_none() {
+            lower = Some(value);
+        }
+        if seen > above {
+            return Some(if below == above { value } else { lower.unwrap_or(value) / 2.0 + value / 2.0 });
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -119,6 +160,25 @@ mod tests {
 
     fn point(size: u64, blocks: &[(u32, f64)]) -> CurvePoint {
         CurvePoint { size, seconds: 2.0, blocks: blocks.to_vec(), throughput: 8.0 * size as f64 / 2.0 }
+    }
+
+    #[test]
+    fn a_counted_median_is_the_median_of_all() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut drawn = Vec::new();
+        for n in 1..30 {
+            stats::draw(&mut rng, n, &mut drawn);
+            let values: Vec<f64> = drawn.iter().map(|i| 1.5f64.powi(*i as i32)).collect();
+            let (sorted, places) = ranked(values.clone());
+            assert!(values.iter().zip(&places).all(|(v, p)| sorted[*p] == *v));
+            stats::draw(&mut rng, n, &mut drawn);
+            let all: Vec<f64> = drawn.iter().map(|i| sorted[*i]).collect();
+            let mut counts = Vec::new();
+            count(&drawn, n, &mut counts);
+            assert_eq!(median(sorted.iter().copied().zip(counts.iter().copied())), Some(stats::median(&all)));
+        }
+        assert_eq!(median(std::iter::empty()), None);
+        assert_eq!(median([(1.0, 0), (2.0, 0)].into_iter()), None);
     }
 
     #[test]

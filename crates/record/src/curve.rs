@@ -5,7 +5,24 @@ use model::{CurvePoint, Fits, Summary};
 
 use crate::RunFile;
 
+/// What `model` makes of a path, each part of it once: a summary and fits resample the curve thousands of times.
+#[derive(Debug, Clone, Default)]
+pub struct Analysis {
+    /// The curve.
+    pub curve: Vec<CurvePoint>,
+    /// Its figures; none where there are too few points for them.
+    pub summary: Option<Summary>,
+    /// The models fitted to it; none where it has no point.
+    pub fits: Option<Fits>,
+}
+
 impl RunFile {
+    /// Everything about the path at this index: what [`RunFile::curve`], [`RunFile::summary`] and [`RunFile::fits`] give.
+    pub fn analysis(&self, path: usize) -> Analysis {
+        let (curve, seed) = (self.curve(path), self.run.plan.seed);
+        Analysis { summary: Summary::of(&curve, seed), fits: Fits::of(&curve, seed), curve }
+    }
+
     /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the block medians behind
     /// them. Points without a usable time are left out; an index beyond the paths gives an empty curve.
     pub fn curve(&self, path: usize) -> Vec<CurvePoint> {

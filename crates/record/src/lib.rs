@@ -35,7 +35,7 @@
 //! | [`read`](mod@read) | from bytes to a [`RunFile`], and what is said about anything else |
 //! | [`fold`] | [`RunFile`] and [`Fold`]: events become points |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
-//! | `curve` | [`RunFile::curve`], [`RunFile::summary`]: what `model` needs |
+//! | `curve` | [`RunFile::curve`], [`RunFile::analysis`]: what `model` needs, and what it finds |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
@@ -51,6 +51,7 @@ mod sample;
 pub mod schema;
 pub mod write;
 
+pub use curve::Analysis;
 pub use differences::{Difference, differences};
 pub use fold::{Fold, PathRun, Point, RunFile};
 pub use read::{ReadError, read};

@@ -34,7 +34,8 @@ pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
     let mut all: Vec<(Layer, &str)> = Vec::new();
     for (file, run) in runs {
         for (i, path) in run.paths.iter().enumerate() {
-            let (Some(first), Some(summary), Some(fits)) = (path.points.first(), run.summary(i), run.fits(i)) else {
+            let found = run.analysis(i);
+            let (Some(first), Some(summary), Some(fits)) = (path.points.first(), found.summary, found.fits) else {
                 continue;
             };
             let layer = Layer {
@@ -188,7 +189,7 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
         .map(|l| {
             vec![
                 l.name.clone(),
-                word(l.pattern),
+                l.pattern.name().to_owned(),
                 bytes(l.settings.send_buffer),
                 bytes(l.settings.mss.map(u64::from)),
                 estimate(l.summary.max_throughput, Kind::BitsPerSecond),
@@ -209,10 +210,6 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
         ("time", Left),
     ];
     (!rows.is_empty()).then(|| Table { title: "Highest throughput and latency".to_owned(), head, rows, notes: vec![] })
-}
-
-fn word(pattern: Pattern) -> String {
-    serde_json::to_value(pattern).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn misfit(m: &model::Misfit) -> String {

@@ -27,9 +27,8 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     text.push('\n');
     text.push_str(&table::paths(&run));
     text.push('\n');
-    text.push_str(&table::summary(&run));
-    text.push('\n');
-    text.push_str(&table::fits(&run));
+    let (summary, fits) = table::summary_and_fits(&run);
+    text.push_str(&format!("{summary}\n{fits}"));
     for (path, measured) in run.paths.iter().enumerate() {
         text.push_str(&format!("\n{}\n", measured.opened.transport));
         text.push_str(&table::points(&run, path));
