@@ -201,3 +201,30 @@ fn tables_take_every_path_into_the_tables_its_pattern_tells_of() {
     std::fs::write(dir.path("none.run.jsonl"), "").unwrap();
     dir.run(&["tables", "none.run.jsonl"]).refuses(&["none.run.jsonl"]);
 }
+
+#[test]
+fn runs_on_other_sizes_are_compared_between_them_and_it_says_where() {
+    let dir = Scratch::new();
+    let measure = |name: &str, sizes: Vec<u64>, model: &str| {
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        let args =
+            ["run", "theory", "--theory", model, "--sizes", &sizes.join(","), "--trials", "8", "--repeats", "20"];
+        let more = ["--perturb", "0", "--no-html", "-q", "-o", name];
+        let said = dir.run(&[&args[..], &more].concat());
+        assert!(said.measured(), "{said}");
+    };
+    let grid = |from: u64| (0..30).map(|i| (from as f64 * 1.3f64.powi(i)) as u64).collect::<Vec<u64>>();
+    measure("a.run.jsonl", grid(64), "latency=10us,rate=10Gbit/s,noise=1%");
+    measure("b.run.jsonl", grid(72), "latency=15us,rate=10Gbit/s,noise=1%");
+    let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("slower") && said.out.contains("~"), "{said}");
+    assert!(said.out.contains("~: not measured at this size"), "{said}");
+    let found = json(&dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--json"]).out).to_string();
+    assert!(
+        found.contains(r#""first_interpolated":true"#) || found.contains(r#""second_interpolated":true"#),
+        "{found}"
+    );
+    measure("far.run.jsonl", vec![1 << 20, 1 << 21], "latency=10us,rate=10Gbit/s");
+    dir.run(&["compare", "a.run.jsonl", "far.run.jsonl"]).refuses(&["no block size in common"]);
+}
