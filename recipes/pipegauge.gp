@@ -51,8 +51,10 @@ colour(i) = colours[(i - 1) % 8 + 1]
 # Values of one path; nothing of the others. The bits that a transfer moves stay the same over its interval.
 mine(i, value) = (strcol("path") eq word(numbers, i)) ? value : NaN
 median(i) = mine(i, column("median_s") > 0 ? column("median_s") : NaN)
-low(i) = mine(i, column("low_s") > 0 ? column("low_s") : column("median_s") / 1e3)
-high(i) = mine(i, strcol("high_s") ne "" ? column("high_s") : column("median_s"))
+# An interval of few blocks may reach over the whole picture: it is cut at ten times, so that the axes are those of the curves.
+low(i) = mine(i, column("low_s") > column("median_s") / 10 ? column("low_s") : column("median_s") / 10)
+above(i) = strcol("high_s") ne "" ? column("high_s") : column("median_s")
+high(i) = mine(i, above(i) < 10 * column("median_s") ? above(i) : 10 * column("median_s"))
 bits = 'column("throughput_bits_per_s") * column("median_s")'
 size = 'column("size_bytes")'
 

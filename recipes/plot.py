@@ -38,9 +38,11 @@ def read(name):
         for number, row in enumerate(table, 2):
             try:
                 seconds, rate = float(row["median_s"]), float(row["throughput_bits_per_s"])
-                # Nothing bounds the interval of a single block: it has no band.
+                # Nothing bounds the interval of a single block: it has no band. That of two may reach over the whole
+                # picture: it is cut at ten times, so that the axes are those of the curves.
                 low, high = (float(row[end]) if row[end] else seconds for end in ("low_s", "high_s"))
-                point = Point(int(row["size_bytes"]), seconds, max(low, seconds / 1e3), high, rate * seconds)
+                low, high = max(low, seconds / 10), min(high, seconds * 10)
+                point = Point(int(row["size_bytes"]), seconds, low, high, rate * seconds)
             except (TypeError, ValueError) as e:
                 raise ValueError(f"{name}, line {number}: {e}") from None
             if seconds > 0 and rate > 0:

@@ -54,6 +54,8 @@ def measure(at):
 
     write("no-median.csv", [r[:median] + r[median + 1:] for r in rows])
     write("no-points.csv", rows[:1])
+    wild = 1 + len(rows) // 3
+    write("wild.csv", [["1e6" if n == wild and i == high else "0" if n == wild and i == low else v for i, v in enumerate(r)] for n, r in enumerate(rows)])
     write("no-bounds.csv", [head] + [["" if i == high else v for i, v in enumerate(r)] for r in rows[1:]])
     write("certain.csv", [head] + [[r[median] if i in (low, high) else v for i, v in enumerate(r)] for r in rows[1:]])
     write("shuffled.csv", [r[::-1] for r in rows])
@@ -116,6 +118,12 @@ def drawing(recipe):
         run(*recipe(at / "no-bounds.csv", at / "p.png", None))
         has_curves(at / "p.png")
 
+    def a_wild_interval_leaves_the_axes_to_the_curves(at):
+        run(*recipe(at / "a.csv", at / "p.png", "signature"))
+        run(*recipe(at / "wild.csv", at / "q.png", "signature"))
+        before, after = (sum(coloured(at / name, c) for c in COLOURS) for name in ("p.png", "q.png"))
+        assert after > 0.7 * before, f"the curves have {after} pixels beside one wild interval, {before} without"
+
     def refuses(at):
         for name, words in (("empty.csv", ["empty.csv"]), ("no-such.csv", ["no-such.csv"]), ("no-points.csv", ["no point"]),
                             ("no-median.csv", ["no column", "median_s", "pipegauge export"])):
@@ -138,7 +146,8 @@ def drawing(recipe):
         run(*recipe(at / "np.csv", at / "p.png", None))
         assert coloured(at / "p.png", COLOURS[0]) > 1000
 
-    return [draws, shows_intervals, knows_columns_by_name, unbounded, refuses, quotes, of_netpipe]
+    return [draws, shows_intervals, knows_columns_by_name, unbounded,
+            a_wild_interval_leaves_the_axes_to_the_curves, refuses, quotes, of_netpipe]
 
 
 def notebook(file, at, expect=0):
