@@ -13,6 +13,8 @@ pub(crate) struct Point {
     pub blocks: Vec<(usize, f64)>,
     /// Bits that one transfer stands for: throughput times seconds.
     pub bits: f64,
+    /// Every block of the curve visited it, once.
+    whole: bool,
 }
 
 impl Point {
@@ -30,11 +32,12 @@ impl Point {
 /// The whole curve, ascending in size.
 pub(crate) struct Curve {
     pub points: Vec<Point>,
-    /// For each point, its blocks by ascending time: a median of drawn blocks is then found by counting, and resampling, of
-    /// which all intervals are made, sorts nothing.
-    sorted: Vec<Vec<(usize, f64)>>,
-    /// The same without what its blocks have in common with those of all sizes, and for each block its place in that order.
-    alone: Vec<(Vec<f64>, Vec<usize>)>,
+    /// For each point, its times ascending and the blocks they are of: a median of drawn blocks is then found by counting, and
+    /// resampling, of which all intervals are made, sorts nothing.
+    sorted: Vec<(Vec<f64>, Vec<u32>)>,
+    /// For each point, its times without what its blocks have in common with those of all sizes, ascending, and for each
+    /// block its place in that order.
+    alone: Vec<(Vec<f64>, Vec<u32>)>,
     /// How many different blocks there are.
     pub blocks: usize,
 }
@@ -56,18 +59,24 @@ impl Curve {
                     .map(|b| (numbers.binary_search(&b.0).unwrap_or_default(), b.1))
                     .collect(),
                 bits: p.throughput * p.seconds,
+                whole: false,
             })
             .collect();
         points.sort_by_key(|p| p.size);
+        for point in &mut points {
+            let mut of: Vec<usize> = point.blocks.iter().map(|b| b.0).collect();
+            of.sort_unstable();
+            point.whole = of.len() == numbers.len() && of.iter().enumerate().all(|(i, block)| i == *block);
+        }
         let by_point: Vec<Vec<(u32, f64)>> =
             points.iter().map(|p| p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect()).collect();
         let levels: std::collections::BTreeMap<u32, f64> = stats::block_levels(&by_point).into_iter().collect();
         let level = |block: u32| levels.get(&block).copied().unwrap_or(0.0);
         let alone = by_point.iter().map(|p| ranked(p.iter().map(|(b, t)| t / level(*b).exp()).collect())).collect();
         let sorted = points.iter().map(|p| {
-            let mut blocks = p.blocks.clone();
+            let mut blocks: Vec<(u32, f64)> = p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect();
             blocks.sort_by(|a, b| a.1.total_cmp(&b.1));
-            blocks
+            blocks.into_iter().map(|(b, t)| (t, b)).unzip()
         });
         let sorted = sorted.collect();
         Self { points, sorted, alone, blocks: numbers.len() }
@@ -82,12 +91,15 @@ impl Curve {
         drawn.counts.resize(self.blocks, 0);
         drawn.indices.iter().for_each(|i| drawn.counts[*i] += 1);
         medians.clear();
-        for (point, sorted) in self.points.iter().zip(&self.sorted) {
-            let middle = median(sorted.iter().map(|(block, seconds)| (*seconds, drawn.counts[*block]))).or_else(|| {
-                stats::draw(rng, sorted.len(), &mut drawn.indices);
-                let mut times: Vec<f64> = drawn.indices.iter().map(|i| point.blocks[*i].1).collect();
-                times.sort_by(f64::total_cmp);
-                median(times.iter().map(|t| (*t, 1)))
+        for (point, (times, blocks)) in self.points.iter().zip(&self.sorted) {
+            let counts = || blocks.iter().map(|block| drawn.counts[*block as usize]);
+            // Whoever has all blocks has all that were drawn.
+            let n = if point.whole { self.blocks } else { counts().sum() };
+            let middle = median(times, counts(), n).or_else(|| {
+                stats::draw(rng, point.blocks.len(), &mut drawn.indices);
+                let mut own: Vec<f64> = drawn.indices.iter().map(|i| point.blocks[*i].1).collect();
+                own.sort_by(f64::total_cmp);
+                median(&own, own.iter().map(|_| 1), own.len())
             });
             medians.push(middle.unwrap_or(point.seconds));
         }
@@ -99,11 +111,12 @@ impl Curve {
     /// sizes: the spread that each size has by itself.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         medians.clear();
-        for (point, (sorted, places)) in self.points.iter().zip(&self.alone) {
-            stats::draw(rng, sorted.len(), &mut drawn.indices);
-            drawn.indices.iter_mut().for_each(|i| *i = places[*i]);
-            count(&drawn.indices, sorted.len(), &mut drawn.own);
-            let middle = median(sorted.iter().copied().zip(drawn.own.iter().copied()));
+        for (point, (times, places)) in self.points.iter().zip(&self.alone) {
+            stats::draw(rng, times.len(), &mut drawn.indices);
+            drawn.own.clear();
+            drawn.own.resize(times.len(), 0);
+            drawn.indices.iter().for_each(|i| drawn.own[places[*i] as usize] += 1);
+            let middle = median(times, drawn.own.iter().copied(), times.len());
             medians.push(middle.unwrap_or(point.seconds));
         }
     }
@@ -119,37 +132,33 @@ pub(crate) struct Drawn {
     own: Vec<usize>,
 }
 
-/// How often each of `n` things was drawn.
-fn count(drawn: &[usize], n: usize, counts: &mut Vec<usize>) {
-    counts.clear();
-    counts.resize(n, 0);
-    drawn.iter().for_each(|i| counts[*i] += 1);
-}
-
 /// The values ascending, and the place that each had moved to.
-fn ranked(values: Vec<f64>) -> (Vec<f64>, Vec<usize>) {
+fn ranked(values: Vec<f64>) -> (Vec<f64>, Vec<u32>) {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut places = vec![0; values.len()];
-    order.iter().enumerate().for_each(|(place, i)| places[*i] = place);
+    order.iter().enumerate().for_each(|(place, i)| places[*i] = place as u32);
     (order.iter().map(|i| values[*i]).collect(), places)
 }
 
-/// Median of ascending values, each counted so often: what [`stats::median`] says of them all. None if none counts.
-fn median(ascending: impl Iterator<Item = (f64, usize)> + Clone) -> Option<f64> {
-    let n: usize = ascending.clone().map(|v| v.1).sum();
+/// Median of ascending values, each counted so often, `n` times in all: what [`stats::median`] says of them. None if none
+/// counts.
+fn median(ascending: &[f64], mut counts: impl Iterator<Item = usize>, n: usize) -> Option<f64> {
     let (below, above) = (n.checked_sub(1)? / 2, n / 2);
-    let (mut seen, mut lower) = (0, None);
-    for (value, times) in ascending {
-        seen += times;
-        if seen > below && lower.is_none() {
-            lower = Some(value);
-        }
-        if seen > above {
-            return Some(if below == above { value } else { lower.unwrap_or(value) / 2.0 + value / 2.0 });
-        }
+    let (mut seen, mut at) = (0, 0);
+    while seen <= below {
+        seen += counts.next()?;
+        at += 1;
     }
-    None
+    let lower = ascending[at - 1];
+    if below == above {
+        return Some(lower);
+    }
+    while seen <= above {
+        seen += counts.next()?;
+        at += 1;
+    }
+    Some(lower / 2.0 + ascending[at - 1] / 2.0)
 }
 
 #[cfg(test)]
@@ -170,15 +179,46 @@ mod tests {
             stats::draw(&mut rng, n, &mut drawn);
             let values: Vec<f64> = drawn.iter().map(|i| 1.5f64.powi(*i as i32)).collect();
             let (sorted, places) = ranked(values.clone());
-            assert!(values.iter().zip(&places).all(|(v, p)| sorted[*p] == *v));
+            assert!(values.iter().zip(&places).all(|(v, p)| sorted[*p as usize] == *v));
             stats::draw(&mut rng, n, &mut drawn);
             let all: Vec<f64> = drawn.iter().map(|i| sorted[*i]).collect();
-            let mut counts = Vec::new();
-            count(&drawn, n, &mut counts);
-            assert_eq!(median(sorted.iter().copied().zip(counts.iter().copied())), Some(stats::median(&all)));
+            let counts = (0..n).map(|i| drawn.iter().filter(|d| **d == i).count());
+            assert_eq!(median(&sorted, counts, n), Some(stats::median(&all)));
         }
-        assert_eq!(median(std::iter::empty()), None);
-        assert_eq!(median([(1.0, 0), (2.0, 0)].into_iter()), None);
+        assert_eq!(median(&[], std::iter::empty(), 0), None);
+        assert_eq!(median(&[1.0, 2.0], [0, 0].into_iter(), 0), None);
+    }
+
+    #[test]
+    fn resamples_are_the_medians_of_what_was_drawn() {
+        // Sizes that all blocks, some, one and none visited; one block twice.
+        let of = |blocks: &[u32]| blocks.iter().map(|b| (*b, 1.0 + f64::from(b * 7 % 5) * 0.1)).collect::<Vec<_>>();
+        let visits = [&[0, 1, 2, 3, 4][..], &[1, 3, 4], &[2], &[], &[0, 1, 1, 2, 3]];
+        let points: Vec<CurvePoint> = visits.iter().zip(1..).map(|(b, size)| point(size, &of(b))).collect();
+        let curve = Curve::of(&points);
+        let (mut ours, mut theirs) = (ChaCha8Rng::seed_from_u64(4), ChaCha8Rng::seed_from_u64(4));
+        let (mut drawn, mut medians, mut indices) = (Drawn::default(), Vec::new(), Vec::new());
+        let of_all = |times: Vec<f64>, p: &Point| if times.is_empty() { p.seconds } else { stats::median(&times) };
+        for _ in 0..200 {
+            curve.resample(&mut ours, &mut drawn, &mut medians);
+            stats::draw(&mut theirs, curve.blocks, &mut indices);
+            let whole = indices.clone();
+            for (p, found) in curve.points.iter().zip(&medians) {
+                let times = |block: &usize| p.blocks.iter().filter(|b| b.0 == *block).map(|b| b.1).collect::<Vec<_>>();
+                let mut times: Vec<f64> = whole.iter().flat_map(times).collect();
+                if times.is_empty() {
+                    stats::draw(&mut theirs, p.blocks.len(), &mut indices);
+                    times = indices.iter().map(|i| p.blocks[*i].1).collect();
+                }
+                assert_eq!(*found, of_all(times, p), "size {}", p.size);
+            }
+            curve.resample_apart(&mut ours, &mut drawn, &mut medians);
+            for ((p, (sorted, places)), found) in curve.points.iter().zip(&curve.alone).zip(&medians) {
+                stats::draw(&mut theirs, sorted.len(), &mut indices);
+                let times = indices.iter().map(|i| sorted[places[*i] as usize]).collect();
+                assert_eq!(*found, of_all(times, p), "size {}", p.size);
+            }
+        }
     }
 
     #[test]

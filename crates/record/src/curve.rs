@@ -20,7 +20,13 @@ impl RunFile {
     /// Everything about the path at this index: what [`RunFile::curve`], [`RunFile::summary`] and [`RunFile::fits`] give.
     pub fn analysis(&self, path: usize) -> Analysis {
         let (curve, seed) = (self.curve(path), self.run.plan.seed);
-        Analysis { summary: Summary::of(&curve, seed), fits: Fits::of(&curve, seed), curve }
+        // Each draws from a generator of its own, so that doing both at once changes neither.
+        let (summary, fits) = std::thread::scope(|scope| {
+            let summary = scope.spawn(|| Summary::of(&curve, seed));
+            let fits = Fits::of(&curve, seed);
+            (summary.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), fits)
+        });
+        Analysis { curve, summary, fits }
     }
 
     /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the block medians behind
