@@ -1,5 +1,6 @@
 # make run     set up what is missing, build, and measure the paths of this host
 # make test    set up what is missing, and run every test
+# make tables measure shm, unix and tcp and print the papers' tables of them
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make build   the command alone: target/release/pipegauge
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
@@ -10,7 +11,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: run test bench build install clean
+.PHONY: run tables test bench build install clean
 
 run:
 	@scripts/setup.sh run
@@ -18,6 +19,16 @@ run:
 	@cargo build --release --locked --quiet --package pipegauge
 	@# 1 says "measured, but something fell short", which its warnings explain: no failure of make.
 	@$(TARGET)/release/pipegauge run memcpy shm unix tcp || [ $$? -eq 1 ]
+
+# Round trips, bursts (of 500 sends: blocks of megabytes would leave time for few) and streams, into a directory that keeps
+# the run files.
+tables:
+	@scripts/setup.sh run
+	@cargo build --release --locked --quiet --package pipegauge
+	@at=$$(mktemp -d pipegauge-tables-XXXXXX) && for pattern in ping-pong "burst --to 64KiB" stream; do \
+	  $(TARGET)/release/pipegauge run shm unix tcp --pattern $$pattern -o $$at/$${pattern%% *}.run.jsonl --no-html >$$at/$${pattern%% *}.txt \
+	    || [ $$? -eq 1 ] || exit 2; \
+	done && $(TARGET)/release/pipegauge tables $$at/*.run.jsonl && echo "run files: $$at"
 
 test:
 	@scripts/test.sh

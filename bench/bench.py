@@ -4,7 +4,7 @@
 Every comparison interleaves what it compares (A B A B ...) and reports the median of the paired ratios with a bootstrap
 95% interval: machines are shared and noisy, and a single run can't rank two tools. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor latency throughput honesty curve repeat same dip start
+    bench/bench.py [--quick] [PART ...]      parts: floor latency throughput honesty curve repeat same dip start analysis
 """
 import json
 import os
@@ -378,7 +378,54 @@ def part_start():
         ["largest resident memory of a TCP curve to 8 MiB in 3 s (two 8 MiB buffers a side included)", f"{peak / 1024:.0f} MiB"]])
 
 
-PARTS = {"floor": part_floor, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start}
+def timed(*command):
+    """Wall and CPU seconds of a command of ours."""
+    begin = time.monotonic()
+    child = subprocess.Popen([PG, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    if os.waitstatus_to_exitcode(status) == 2:
+        raise RuntimeError(f"pipegauge {' '.join(command[:2])} ended with 2")
+    return time.monotonic() - begin, used.ru_utime + used.ru_stime
+
+
+def part_analysis():
+    blocks, runs = (20, 10) if QUICK else (430, 200)
+    model = "latency=10us,rate=10Gbit/s,dip=60KiB..66KiB*5,noise=2%"
+    at = tempfile.mkdtemp(dir=WORK)
+
+    def theory(name, trials, seed):
+        file = os.path.join(at, name)
+        command = ["run", "theory", "--theory", f"{model},seed={seed}", "--trials", str(trials), "--repeats", "50", "--seed", str(seed)]
+        subprocess.run([PG, *command, "--no-html", "--quiet", "-o", file], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
+        return file
+
+    big = theory("big.run.jsonl", blocks, 1)
+    with open(big) as f:
+        count = sum('"event":"trial"' in line for line in f)
+    many = [theory(f"{i}.run.jsonl", 10, i) for i in range(1, runs + 1)]
+    half = runs // 2
+    rows = []
+    one, all_of = f"one run, {count:,} trials, {os.path.getsize(big) / 1e6:.0f} MB", f"{runs} runs, {os.path.getsize(many[0]) / 1e6:.1f} MB each"
+    for what, of, target, command in [
+        ("`show` (graph, figures, fits, every point)", one, 1, ["show", big]),
+        ("`tables`", one, 1, ["tables", big]),
+        ("`ask --most`", one, 1, ["ask", big, "--most"]),
+        ("`plot -o x.svg`", one, 1, ["plot", big, "-o", os.path.join(at, "x.svg")]),
+        ("`plot -o x.png`", one, 1, ["plot", big, "-o", os.path.join(at, "x.png")]),
+        ("`plot -o x.html`", one, 1, ["plot", big, "-o", os.path.join(at, "x.html")]),
+        ("`compare` with itself", one, 1, ["compare", big, big]),
+        ("`compare`, half against half", all_of, 5, ["compare", ",".join(many[:half]), ",".join(many[half:])]),
+        ("`compare`, each against the first", all_of, 5, ["compare", *many]),
+        ("`plot -o x.svg`", all_of, 5, ["plot", *many, "-o", os.path.join(at, "x.svg")]),
+    ]:
+        times = [timed(*command) for _ in range(2 if QUICK else 7)]
+        wall, cpu = (statistics.median(t[i] for t in times) for i in (0, 1))
+        rows.append([what, of, f"{wall:.2f} s", f"{cpu:.2f} s", f"{target} s"])
+    table("Analysing and drawing", ["command", "of", "takes", "of that, CPU", "target"], rows,
+          "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
+
+
+PARTS = {"floor": part_floor, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
 
 
 def keep(target, head):

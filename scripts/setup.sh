@@ -52,6 +52,7 @@ if [ "$goal" = test ]; then
   want netpipe-tcp have NPtcp
   want strace have strace
   want man-db have man
+  want gnuplot-nox have gnuplot
   want python3-venv python3 -c 'import venv, ensurepip'
 fi
 if [ "$goal" = bench ]; then

@@ -42,6 +42,11 @@ ok - a thing
 14 passed, 0 failed
 T
 )" "14 0 0"
+is "a script that can't run here is skipped" "$(counts 0 <<'T'
+skipped: node is not installed
+1 passed, 0 failed
+T
+)" "0 0 1"
 is "a part without a runner is one test" "$(counts 0 </dev/null)" "1 0 0"
 is "a part that fails without a runner is one failure" "$(counts 1 </dev/null)" "0 1 0"
 is "a part that breaks after its tests is a failure" "$(counts 101 <<'T'

@@ -69,28 +69,31 @@ web() {
   done
 }
 
-# The pure crates must build where there is no system at all: nothing in them may reach for I/O or a clock.
-pure() {
-  local libs
-  libs=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)
-  if [ -z "$libs" ] || ! ls "$libs"/libcore-*.rlib >/dev/null 2>&1; then
-    skip "pure crates for wasm" "this Rust has no wasm32-unknown-unknown target"
+# The pure crates must run where there is no system at all: nothing in them may reach for I/O or a clock.
+pure() { part "pure crates for wasm" scripts/test-wasm.sh "$target"; }
+
+# in_venv PART NAME PACKAGES -- COMMAND...: a part run by the Python of a virtual environment NAME that has the packages.
+in_venv() {
+  local part=$1 venv=$target/$2 log=$logs/$2.log packages=()
+  shift 2
+  while [ "$1" != -- ]; do packages+=("$1"); shift; done
+  shift
+  if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then skip "$part" "python3-venv is not installed"; return; fi
+  if ! { [ -x "$venv/bin/python" ] || python3 -m venv "$venv"; } >"$log" 2>&1 ||
+    ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" >>"$log" 2>&1; then
+    skip "$part" "${packages[*]} can't be installed: $(tail -n 1 "$log")"
     return
   fi
-  part "pure crates for wasm" cargo build --locked --quiet --target wasm32-unknown-unknown \
-    --target-dir "$target/wasm" -p pipegauge-units -p pipegauge-stats -p pipegauge-model
+  part "$part" "$venv/bin/python" "$@"
 }
 
 # A Parquet file is read by somebody else's reader.
-parquet() {
-  local venv=$target/duckdb-venv
-  if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then skip "parquet in DuckDB" "python3-venv is not installed"; return; fi
-  if ! { [ -x "$venv/bin/python" ] || python3 -m venv "$venv"; } >"$logs/duckdb.log" 2>&1 ||
-    ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'duckdb==1.*' >>"$logs/duckdb.log" 2>&1; then
-    skip "parquet in DuckDB" "the DuckDB wheel can't be installed: $(tail -n 1 "$logs/duckdb.log")"
-    return
-  fi
-  part "parquet in DuckDB" "$venv/bin/python" scripts/test-parquet.py "$target/debug/pipegauge"
+parquet() { in_venv "parquet in DuckDB" duckdb-venv 'duckdb==1.*' -- scripts/test-parquet.py "$target/debug/pipegauge"; }
+
+# What the GUIDE tells people to draw with gnuplot, matplotlib and Jupyter.
+recipes() {
+  in_venv recipes recipes-venv 'matplotlib==3.*' 'nbconvert==7.*' 'ipykernel' 'pandas' 'pyarrow' \
+    -- scripts/test-recipes.py "$target/debug/pipegauge"
 }
 
 began=$SECONDS
@@ -109,6 +112,7 @@ part "cargo test" cargo test --workspace --locked --no-fail-fast --quiet -- --sh
 part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pipegauge -p pipegauge-record \
   -- parquet columns
 parquet
+recipes
 part "make install" scripts/test-install.sh "$target/debug/pipegauge"
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
   -p pipegauge-transport --lib shm::model

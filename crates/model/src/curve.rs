@@ -1,7 +1,6 @@
 //! A curve made fit for computing: sorted, without unusable values, its blocks numbered from 0.
 
 use rand_chacha::ChaCha8Rng;
-use stats::median;
 
 use crate::CurvePoint;
 
@@ -14,6 +13,8 @@ pub(crate) struct Point {
     pub blocks: Vec<(usize, f64)>,
     /// Bits that one transfer stands for: throughput times seconds.
     pub bits: f64,
+    /// Every block of the curve visited it, once.
+    whole: bool,
 }
 
 impl Point {
@@ -31,8 +32,12 @@ impl Point {
 /// The whole curve, ascending in size.
 pub(crate) struct Curve {
     pub points: Vec<Point>,
-    /// For each point, its blocks without what its blocks have in common with those of all sizes.
-    alone: Vec<Vec<f64>>,
+    /// For each point, its times ascending and the blocks they are of: a median of drawn blocks is then found by counting, and
+    /// resampling, of which all intervals are made, sorts nothing.
+    sorted: Vec<(Vec<f64>, Vec<u32>)>,
+    /// For each point, its times without what its blocks have in common with those of all sizes, ascending, and for each
+    /// block its place in that order.
+    alone: Vec<(Vec<f64>, Vec<u32>)>,
     /// How many different blocks there are.
     pub blocks: usize,
 }
@@ -54,20 +59,32 @@ impl Curve {
                     .map(|b| (numbers.binary_search(&b.0).unwrap_or_default(), b.1))
                     .collect(),
                 bits: p.throughput * p.seconds,
+                whole: false,
             })
             .collect();
         points.sort_by_key(|p| p.size);
+        for point in &mut points {
+            let mut of: Vec<usize> = point.blocks.iter().map(|b| b.0).collect();
+            of.sort_unstable();
+            point.whole = of.len() == numbers.len() && of.iter().enumerate().all(|(i, block)| i == *block);
+        }
         let by_point: Vec<Vec<(u32, f64)>> =
             points.iter().map(|p| p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect()).collect();
         let levels: std::collections::BTreeMap<u32, f64> = stats::block_levels(&by_point).into_iter().collect();
         let level = |block: u32| levels.get(&block).copied().unwrap_or(0.0);
-        let alone = by_point.iter().map(|p| p.iter().map(|(b, t)| t / level(*b).exp()).collect()).collect();
-        Self { points, alone, blocks: numbers.len() }
+        let alone = by_point.iter().map(|p| ranked(p.iter().map(|(b, t)| t / level(*b).exp()).collect())).collect();
+        let sorted = points.iter().map(|p| {
+            let mut blocks: Vec<(u32, f64)> = p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect();
+            blocks.sort_by(|a, b| a.1.total_cmp(&b.1));
+            blocks.into_iter().map(|(b, t)| (t, b)).unzip()
+        });
+        let sorted = sorted.collect();
+        Self { points, sorted, alone, blocks: numbers.len() }
     }
 
-    /// The blocks of a point without what they have in common with those of all sizes, seconds.
+    /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.
     pub fn alone(&self, point: usize) -> &[f64] {
-        &self.alone[point]
+        &self.alone[point].0
     }
 
     /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones. Blocks and not trials
@@ -79,16 +96,17 @@ impl Curve {
         drawn.counts.resize(self.blocks, 0);
         drawn.indices.iter().for_each(|i| drawn.counts[*i] += 1);
         medians.clear();
-        for point in &self.points {
-            drawn.times.clear();
-            for (block, seconds) in &point.blocks {
-                drawn.times.extend(std::iter::repeat_n(*seconds, drawn.counts[*block]));
-            }
-            if drawn.times.is_empty() {
+        for (point, (times, blocks)) in self.points.iter().zip(&self.sorted) {
+            let counts = || blocks.iter().map(|block| drawn.counts[*block as usize]);
+            // Whoever has all blocks has all that were drawn.
+            let n = if point.whole { self.blocks } else { counts().sum() };
+            let middle = median(times, counts(), n).or_else(|| {
                 stats::draw(rng, point.blocks.len(), &mut drawn.indices);
-                drawn.times.extend(drawn.indices.iter().map(|i| point.blocks[*i].1));
-            }
-            medians.push(if drawn.times.is_empty() { point.seconds } else { median(&drawn.times) });
+                let mut own: Vec<f64> = drawn.indices.iter().map(|i| point.blocks[*i].1).collect();
+                own.sort_by(f64::total_cmp);
+                median(&own, own.iter().map(|_| 1), own.len())
+            });
+            medians.push(middle.unwrap_or(point.seconds));
         }
     }
 }
@@ -98,11 +116,13 @@ impl Curve {
     /// sizes: the spread that each size has by itself.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         medians.clear();
-        for (point, alone) in self.points.iter().zip(&self.alone) {
-            stats::draw(rng, alone.len(), &mut drawn.indices);
-            drawn.times.clear();
-            drawn.times.extend(drawn.indices.iter().map(|i| alone[*i]));
-            medians.push(if drawn.times.is_empty() { point.seconds } else { median(&drawn.times) });
+        for (point, (times, places)) in self.points.iter().zip(&self.alone) {
+            stats::draw(rng, times.len(), &mut drawn.indices);
+            drawn.own.clear();
+            drawn.own.resize(times.len(), 0);
+            drawn.indices.iter().for_each(|i| drawn.own[places[*i] as usize] += 1);
+            let middle = median(times, drawn.own.iter().copied(), times.len());
+            medians.push(middle.unwrap_or(point.seconds));
         }
     }
 }
@@ -113,7 +133,37 @@ pub(crate) struct Drawn {
     indices: Vec<usize>,
     /// How often each block was drawn.
     pub counts: Vec<usize>,
-    times: Vec<f64>,
+    /// The same of a point that draws among its own blocks.
+    own: Vec<usize>,
+}
+
+/// The values ascending, and the place that each had moved to.
+fn ranked(values: Vec<f64>) -> (Vec<f64>, Vec<u32>) {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut places = vec![0; values.len()];
+    order.iter().enumerate().for_each(|(place, i)| places[*i] = place as u32);
+    (order.iter().map(|i| values[*i]).collect(), places)
+}
+
+/// Median of ascending values, each counted so often, `n` times in all: what [`stats::median`] says of them. None if none
+/// counts.
+fn median(ascending: &[f64], mut counts: impl Iterator<Item = usize>, n: usize) -> Option<f64> {
+    let (below, above) = (n.checked_sub(1)? / 2, n / 2);
+    let (mut seen, mut at) = (0, 0);
+    while seen <= below {
+        seen += counts.next()?;
+        at += 1;
+    }
+    let lower = ascending[at - 1];
+    if below == above {
+        return Some(lower);
+    }
+    while seen <= above {
+        seen += counts.next()?;
+        at += 1;
+    }
+    Some(lower / 2.0 + ascending[at - 1] / 2.0)
 }
 
 #[cfg(test)]
@@ -124,6 +174,56 @@ mod tests {
 
     fn point(size: u64, blocks: &[(u32, f64)]) -> CurvePoint {
         CurvePoint { size, seconds: 2.0, blocks: blocks.to_vec(), throughput: 8.0 * size as f64 / 2.0 }
+    }
+
+    #[test]
+    fn a_counted_median_is_the_median_of_all() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut drawn = Vec::new();
+        for n in 1..30 {
+            stats::draw(&mut rng, n, &mut drawn);
+            let values: Vec<f64> = drawn.iter().map(|i| 1.5f64.powi(*i as i32)).collect();
+            let (sorted, places) = ranked(values.clone());
+            assert!(values.iter().zip(&places).all(|(v, p)| sorted[*p as usize] == *v));
+            stats::draw(&mut rng, n, &mut drawn);
+            let all: Vec<f64> = drawn.iter().map(|i| sorted[*i]).collect();
+            let counts = (0..n).map(|i| drawn.iter().filter(|d| **d == i).count());
+            assert_eq!(median(&sorted, counts, n), Some(stats::median(&all)));
+        }
+        assert_eq!(median(&[], std::iter::empty(), 0), None);
+        assert_eq!(median(&[1.0, 2.0], [0, 0].into_iter(), 0), None);
+    }
+
+    #[test]
+    fn resamples_are_the_medians_of_what_was_drawn() {
+        // Sizes that all blocks, some, one and none visited; one block twice.
+        let of = |blocks: &[u32]| blocks.iter().map(|b| (*b, 1.0 + f64::from(b * 7 % 5) * 0.1)).collect::<Vec<_>>();
+        let visits = [&[0, 1, 2, 3, 4][..], &[1, 3, 4], &[2], &[], &[0, 1, 1, 2, 3]];
+        let points: Vec<CurvePoint> = visits.iter().zip(1..).map(|(b, size)| point(size, &of(b))).collect();
+        let curve = Curve::of(&points);
+        let (mut ours, mut theirs) = (ChaCha8Rng::seed_from_u64(4), ChaCha8Rng::seed_from_u64(4));
+        let (mut drawn, mut medians, mut indices) = (Drawn::default(), Vec::new(), Vec::new());
+        let of_all = |times: Vec<f64>, p: &Point| if times.is_empty() { p.seconds } else { stats::median(&times) };
+        for _ in 0..200 {
+            curve.resample(&mut ours, &mut drawn, &mut medians);
+            stats::draw(&mut theirs, curve.blocks, &mut indices);
+            let whole = indices.clone();
+            for (p, found) in curve.points.iter().zip(&medians) {
+                let times = |block: &usize| p.blocks.iter().filter(|b| b.0 == *block).map(|b| b.1).collect::<Vec<_>>();
+                let mut times: Vec<f64> = whole.iter().flat_map(times).collect();
+                if times.is_empty() {
+                    stats::draw(&mut theirs, p.blocks.len(), &mut indices);
+                    times = indices.iter().map(|i| p.blocks[*i].1).collect();
+                }
+                assert_eq!(*found, of_all(times, p), "size {}", p.size);
+            }
+            curve.resample_apart(&mut ours, &mut drawn, &mut medians);
+            for ((p, (sorted, places)), found) in curve.points.iter().zip(&curve.alone).zip(&medians) {
+                stats::draw(&mut theirs, sorted.len(), &mut indices);
+                let times = indices.iter().map(|i| sorted[places[*i] as usize]).collect();
+                assert_eq!(*found, of_all(times, p), "size {}", p.size);
+            }
+        }
     }
 
     #[test]

@@ -85,6 +85,54 @@ fn repeats_make_a_small_difference_clear() {
     assert!(eight.whole.low > 1.005 && eight.whole.high < 1.035, "{:?}", eight.whole);
 }
 
+/// Sizes from `from` to 8 MB, each larger by `step`.
+fn grid(from: f64, step: f64) -> Vec<u64> {
+    let many = ((8e6 / from).ln() / step.ln()) as i32;
+    (0..=many).map(|i| (from * step.powi(i)).round() as u64).collect()
+}
+
+#[test]
+fn two_runs_of_one_thing_on_other_sizes_do_not_differ() {
+    const RUNS: u64 = 300;
+    let (ours, theirs) = (grid(32.0, 1.1), grid(33.5, 1.12));
+    let (mut differ, mut held, mut all) = (0, 0, 0);
+    for seed in 0..RUNS {
+        let mut noisy = Noisy::new(seed);
+        let found = compare(&[noisy.curve(&ours, line)], &[noisy.curve(&theirs, line)]);
+        differ += u64::from(found.differs());
+        assert!(found.sizes.len() > 100, "{}", found.sizes.len());
+        let guessed = || found.sizes.iter().filter(|s| s.first_interpolated);
+        assert!(guessed().count() > 90 && found.sizes.iter().all(|s| !s.second_interpolated));
+        all += guessed().count();
+        held += guessed().filter(|s| s.ratio.low <= 1.0 && 1.0 <= s.ratio.high).count();
+    }
+    assert!(differ * 20 <= RUNS, "{differ} of {RUNS} pairs of equal runs were said to differ");
+    assert!(held * 100 >= all * 95, "{held} of {all} intervals held the truth");
+}
+
+#[test]
+fn a_faster_path_is_found_on_other_sizes_too() {
+    let mut noisy = Noisy::new(5);
+    let faster = |x: f64| if x >= 65_536.0 { line(x) / 1.8 } else { line(x) };
+    let (ours, theirs) = (noisy.curve(&grid(32.0, 1.1), line), noisy.curve(&grid(33.5, 1.12), faster));
+    let found = compare(&[ours], &[theirs]);
+    assert_eq!(found.stretches.len(), 2, "{:?}", found.stretches);
+    assert!(!found.stretches[0].differs && found.stretches[1].differs);
+    assert!((60_000..80_000).contains(&found.stretches[1].from), "{:?}", found.stretches);
+    let large = found.sizes.last().unwrap();
+    assert!(large.first_interpolated && large.ratio.low < 1.0 / 1.8 && 1.0 / 1.8 < large.ratio.high, "{large:?}");
+}
+
+#[test]
+fn repeats_on_other_sizes_are_aligned_with_one_another() {
+    let mut noisy = Noisy::new(8);
+    let slower = |x: f64| line(x) * 1.1;
+    let a: Vec<_> = (0..3).map(|i| noisy.curve(&grid(32.0 + f64::from(i), 1.1), line)).collect();
+    let b: Vec<_> = (0..3).map(|i| noisy.curve(&grid(40.0 + f64::from(i), 1.1), slower)).collect();
+    let found = compare(&a, &b);
+    assert!(found.differs() && found.whole.low < 1.1 && 1.1 < found.whole.high, "{:?}", found.whole);
+}
+
 #[test]
 fn odd_sides_are_answered_without_nan() {
     let none: &[Vec<CurvePoint>] = &[];

@@ -5,7 +5,30 @@ use model::{Breaks, CurvePoint, Fits, Summary};
 
 use crate::RunFile;
 
+/// What `model` makes of a path, each part of it once: a summary and fits resample the curve thousands of times.
+#[derive(Debug, Clone, Default)]
+pub struct Analysis {
+    /// The curve.
+    pub curve: Vec<CurvePoint>,
+    /// Its figures; none where there are too few points for them.
+    pub summary: Option<Summary>,
+    /// The models fitted to it; none where it has no point.
+    pub fits: Option<Fits>,
+}
+
 impl RunFile {
+    /// Everything about the path at this index: what [`RunFile::curve`], [`RunFile::summary`] and [`RunFile::fits`] give.
+    pub fn analysis(&self, path: usize) -> Analysis {
+        let (curve, seed) = (self.curve(path), self.run.plan.seed);
+        // Each draws from a generator of its own, so that doing both at once changes neither.
+        let (summary, fits) = std::thread::scope(|scope| {
+            let summary = scope.spawn(|| Summary::of(&curve, seed));
+            let fits = Fits::of(&curve, seed);
+            (summary.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), fits)
+        });
+        Analysis { curve, summary, fits }
+    }
+
     /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the block medians behind
     /// them. Points without a usable time are left out; an index beyond the paths gives an empty curve.
     pub fn curve(&self, path: usize) -> Vec<CurvePoint> {

@@ -36,7 +36,7 @@
 //! | [`fold`] | [`RunFile`] and [`Fold`]: events become points |
 //! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
-//! | `curve` | [`RunFile::curve`], [`RunFile::summary`]: what `model` needs |
+//! | `curve` | [`RunFile::curve`], [`RunFile::analysis`]: what `model` needs, and what it finds |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
@@ -55,6 +55,7 @@ mod sample;
 pub mod schema;
 pub mod write;
 
+pub use curve::Analysis;
 pub use differences::{Difference, differences};
 pub use extent::Extent;
 pub use fold::{Fold, PathRun, Point, RunFile};

@@ -3,6 +3,7 @@
 mod line;
 mod lines;
 mod looks;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::fs::File;

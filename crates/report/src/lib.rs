@@ -17,6 +17,7 @@
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
 //! | [`precision`] | how sure a run is of each point, as a figure |
+//! | [`tables`] | the papers' tables of several paths, as text and Markdown |
 //! | [`html`] | one self-contained page; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
 
@@ -31,6 +32,7 @@ pub mod precision;
 pub mod scale;
 pub mod svg;
 pub mod table;
+pub mod tables;
 pub mod terminal;
 pub mod words;
 

@@ -3,8 +3,9 @@
 //! Two runs of one thing differ: the machine stands at another level each time. So a difference has two parts: how far the
 //! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
 //! runs) lie apart; and what each size does beyond that, judged against its own noise. `ratio` puts both together and
-//! corrects for the many sizes, `verdict` says the result in words.
+//! corrects for the many sizes, `align` finds the sizes to compare at, `verdict` says the result in words.
 
+mod align;
 mod ratio;
 mod verdict;
 
@@ -25,7 +26,8 @@ pub struct Side<'a> {
 /// A comparison of a second side with a first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// The sizes that all runs of both sides have, ascending.
+    /// The sizes that all runs of both sides have, ascending. Where few are common, those of the run with the coarsest
+    /// schedule, the other runs interpolated between their own: [`Compared::first_interpolated`] says where.
     pub sizes: Vec<Compared>,
     /// Sizes that only some runs have, which were left out.
     pub left_out: usize,
@@ -56,10 +58,18 @@ pub struct Compared {
     pub probability: f64,
     /// Whether the difference is significant: `probability` below 5%.
     pub significant: bool,
+    /// A run of the first side was not measured at this size: its time lies on the straight line, on logarithmic axes, between
+    /// two that were, and the intervals hold what may lie hidden between them.
+    #[serde(default)]
+    pub first_interpolated: bool,
+    /// The same of the second side.
+    #[serde(default)]
+    pub second_interpolated: bool,
 }
 
 impl Comparison {
-    /// Compares `second` with `first`. None where they have no size in common or a side has no run.
+    /// Compares `second` with `first`. None where they have no size in common, not by
+    /// interpolation either, or a side has no run.
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
         let ratio::Ratios { sizes, left_out, whole, throughput } = ratio::ratios(first, second)?;
         let stretches = verdict::stretches(&sizes);

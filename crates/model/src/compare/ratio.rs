@@ -1,9 +1,8 @@
 //! Ratios of two sides at each size, their errors, and their significance.
 
-use std::collections::BTreeMap;
-
 use stats::{Shared, StandardError, holm, mean, median, median_log_error, student_p, student_t, variance};
 
+use super::align::{Sizes, Value, align, total};
 use super::{Compared, Side};
 use crate::{CurvePoint, Estimate};
 
@@ -12,7 +11,7 @@ const LEVEL: f64 = 0.05;
 
 /// A run made ready: for each size the logarithm of its median and the error of that, and the spread of its block levels.
 struct Ready {
-    sizes: BTreeMap<u64, (f64, StandardError)>,
+    sizes: Sizes,
     shared: Shared,
     /// Logarithm of the highest throughput, and the error of the median it comes from.
     top: Option<(f64, StandardError)>,
@@ -50,22 +49,22 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
     let ready = |side: Side<'_>| -> Vec<Ready> { side.runs.iter().map(|r| Ready::of(r)).collect() };
     let (a, b) = (ready(first), ready(second));
     let all = || a.iter().chain(&b);
-    let common: Vec<u64> =
-        all().next()?.sizes.keys().copied().filter(|s| all().all(|r| r.sizes.contains_key(s))).collect();
+    let (common, values) = align(&all().map(|r| &r.sizes).collect::<Vec<_>>());
     if common.is_empty() || a.is_empty() || b.is_empty() {
         return None;
     }
+    let sides = values.split_at(a.len());
     let mut seen: Vec<u64> = all().flat_map(|r| r.sizes.keys().copied()).collect();
     seen.sort_unstable();
     seen.dedup();
 
-    let apart = apart(&a, &b, &common);
-    let at = |side: &[Ready], size: u64| mean(&side.iter().map(|r| r.sizes[&size].0).collect::<Vec<_>>());
-    let differences: Vec<f64> = common.iter().map(|s| at(&b, *s) - at(&a, *s)).collect();
-    let tests: Vec<StandardError> = common
-        .iter()
-        .map(|size| {
-            let own = [&a, &b].map(|side| side.iter().map(|r| r.sizes[size].1).collect::<Vec<_>>());
+    let apart = apart((&a, sides.0), (&b, sides.1));
+    let at = |side: &[Vec<Value>], i: usize| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>());
+    let guessed = |side: &[Vec<Value>], i: usize| side.iter().any(|r| r[i].interpolated);
+    let differences: Vec<f64> = (0..common.len()).map(|i| at(sides.1, i) - at(sides.0, i)).collect();
+    let tests: Vec<StandardError> = (0..common.len())
+        .map(|i| {
+            let own = [sides.0, sides.1].map(|side| side.iter().map(|r| r[i].error).collect::<Vec<_>>());
             together(apart, &own)
         })
         .collect();
@@ -78,15 +77,17 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
         })
         .collect();
     let noise = mean(&all().map(|r| r.shared.sigma).collect::<Vec<_>>());
-    let compared = (common.iter().zip(&differences)).zip(tests.iter().zip(holm(&plain))).map(
-        |((size, d), (test, probability))| Compared {
+    let compared = (common.iter().zip(&differences).enumerate()).zip(tests.iter().zip(holm(&plain))).map(
+        |((i, (size, d)), (test, probability))| Compared {
             size: *size,
-            first: at(&a, *size).exp(),
-            second: at(&b, *size).exp(),
+            first: at(sides.0, i).exp(),
+            second: at(sides.1, i).exp(),
             ratio: estimate(*d, *test),
             effect: if noise > 0.0 { d / noise } else { 0.0 },
             probability,
             significant: probability < LEVEL,
+            first_interpolated: guessed(sides.0, i),
+            second_interpolated: guessed(sides.1, i),
         },
     );
     let tops = [&a, &b].map(|side| side.iter().filter_map(|r| r.top).collect::<Vec<_>>());
@@ -109,33 +110,32 @@ fn estimate(ln_ratio: f64, error: StandardError) -> Estimate {
     Estimate::new(ln_ratio.exp(), (ln_ratio - reach).exp(), (ln_ratio + reach).exp())
 }
 
-/// The error of a difference of two sides' means: of the curves as wholes, and of the runs' own medians. A sum of variances
-/// is as well known as its least known large part (Satterthwaite 1946).
+/// The error of a difference of two sides' means: of the curves as wholes, and of the runs' own medians.
 fn together(apart: StandardError, own: &[Vec<StandardError>; 2]) -> StandardError {
     let mut parts = vec![(apart.value.powi(2), apart.degrees)];
     for side in own {
         parts.extend(side.iter().map(|e| ((e.value / side.len() as f64).powi(2), e.degrees)));
     }
-    let total: f64 = parts.iter().map(|p| p.0).sum();
-    let degrees = total * total / parts.iter().map(|p| p.0 * p.0 / p.1.max(1.0)).sum::<f64>();
-    StandardError { value: total.sqrt(), degrees: if degrees.is_finite() { degrees } else { 1.0 } }
+    total(&parts)
 }
 
 /// How far the curves of two sides as wholes lie apart by chance: the standard error of their shift. One run knows it from
 /// the levels of its blocks, which time does not average away ([`stats::repeat_range`] says why); several runs of one side
 /// know it from one another. The larger counts.
-fn apart(a: &[Ready], b: &[Ready], common: &[u64]) -> StandardError {
+fn apart((a, values_a): (&[Ready], &[Vec<Value>]), (b, values_b): (&[Ready], &[Vec<Value>])) -> StandardError {
     let levels: Vec<(f64, f64)> = (a.iter().chain(b))
         .filter(|r| r.shared.levels > 1)
         .map(|r| (r.shared.between.powi(2), f64::from(r.shared.levels - 1)))
         .collect();
-    let repeats: Vec<(f64, f64)> = [a, b]
+    let repeats: Vec<(f64, f64)> = [values_a, values_b]
         .into_iter()
         .filter(|side| side.len() > 1)
         .map(|side| {
-            let level = |r: &Ready| -> f64 {
-                let from = |s: &u64| r.sizes[s].0 - mean(&side.iter().map(|o| o.sizes[s].0).collect::<Vec<_>>());
-                median(&common.iter().map(from).collect::<Vec<_>>())
+            // Once for all runs: with a hundred of them, a mean for each would be ten thousand.
+            let middles: Vec<f64> =
+                (0..side[0].len()).map(|i| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>())).collect();
+            let level = |r: &Vec<Value>| -> f64 {
+                median(&r.iter().zip(&middles).map(|(v, middle)| v.ln - middle).collect::<Vec<_>>())
             };
             (variance(&side.iter().map(level).collect::<Vec<_>>()), (side.len() - 1) as f64)
         })

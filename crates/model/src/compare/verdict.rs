@@ -103,6 +103,8 @@ mod tests {
             effect: 0.0,
             probability: 1.0,
             significant: *s != 0,
+            first_interpolated: false,
+            second_interpolated: false,
         };
         signs.iter().enumerate().map(one).collect()
     }

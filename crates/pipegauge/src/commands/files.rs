@@ -23,7 +23,9 @@ pub fn read(path: &Path) -> Result<RunFile> {
 pub fn not_an_input(output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
     let Some(output) = output else { return Ok(()) };
     match inputs.iter().find(|input| same_file(input, output)) {
-        Some(input) => bail!("-o {} is the run file {} itself: give another name", output.display(), input.display()),
+        Some(input) => {
+            bail!("the output {} is the run file {} itself: give another name", output.display(), input.display())
+        }
         None => Ok(()),
     }
 }

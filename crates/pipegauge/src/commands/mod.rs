@@ -20,6 +20,7 @@ mod run;
 mod schema;
 mod serve;
 mod show;
+mod tables;
 
 use anyhow::Result;
 
@@ -37,6 +38,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Plot(flags) => plot::plot(&flags, json),
         Command::Compare(flags) => compare::compare(&flags, json),
         Command::Layers(flags) => layers::layers(&flags, json),
+        Command::Tables(flags) => tables::tables(&flags, json),
         Command::Ask(flags) => ask::ask(&flags, json),
         Command::Explain(flags) => explain::explain(&flags, json),
         Command::Jitter(flags) => jitter::jitter(&flags, json),

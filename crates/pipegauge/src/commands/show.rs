@@ -27,9 +27,8 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     text.push('\n');
     text.push_str(&table::paths(&run));
     text.push('\n');
-    text.push_str(&table::summary(&run));
-    text.push('\n');
-    text.push_str(&table::fits(&run));
+    let (summary, fits) = table::summary_and_fits(&run);
+    text.push_str(&format!("{summary}\n{fits}"));
     let breaks = table::breaks(&run);
     if !breaks.is_empty() {
         text.push_str(&format!("\n{breaks}"));

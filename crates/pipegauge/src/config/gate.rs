@@ -101,8 +101,17 @@ mod tests {
 
     fn comparison(value: f64, low: f64, high: f64) -> Comparison {
         let ratio = Estimate { value, low, high };
-        let size =
-            Compared { size: 64, first: 1.0, second: value, ratio, effect: 0.0, probability: 0.01, significant: true };
+        let size = Compared {
+            size: 64,
+            first: 1.0,
+            second: value,
+            ratio,
+            effect: 0.0,
+            probability: 0.01,
+            significant: true,
+            first_interpolated: false,
+            second_interpolated: false,
+        };
         Comparison {
             sizes: vec![size],
             left_out: 0,

@@ -5,7 +5,7 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`], [`loggp`] | the commands of these names |
+//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`], [`loggp`], [`tables`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
@@ -19,6 +19,7 @@ mod jitter;
 mod layers;
 mod loggp;
 mod results;
+mod tables;
 
 use std::path::Path;
 
@@ -34,9 +35,10 @@ pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;
 pub use loggp::{LoggpDocument, LoggpOf};
 pub use results::{Results, RunDocument, ShowDocument};
+pub use tables::TablesDocument;
 
 /// Names of the documents.
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 19] = [
     "run",
     "list",
     "show",
@@ -47,6 +49,7 @@ pub const NAMES: [&str; 18] = [
     "explain",
     "jitter",
     "loggp",
+    "tables",
     "export",
     "import",
     "serve",
@@ -70,6 +73,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "explain" => schema_for!(ExplainDocument),
         "jitter" => schema_for!(JitterDocument),
         "loggp" => schema_for!(LoggpDocument),
+        "tables" => schema_for!(TablesDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
 use model::{Breaks, Fits, Summary};
-use record::RunFile;
+use record::{Analysis, RunFile};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -62,11 +62,12 @@ struct PointResults {
 impl Results {
     /// The results in a run file.
     pub fn of(run: &RunFile) -> Self {
-        let paths = run.paths.iter().enumerate().map(|(n, path)| PathResults {
+        let found = run.paths.iter().enumerate().map(|(n, path)| (path, run.analysis(n)));
+        let paths = found.map(|(path, Analysis { curve, summary, fits })| PathResults {
             opened: path.opened.clone(),
-            summary: run.summary(n),
-            fits: run.fits(n),
-            breaks: run.breaks(n),
+            summary,
+            fits,
+            breaks: Breaks::of(&curve),
             points: path
                 .points
                 .iter()

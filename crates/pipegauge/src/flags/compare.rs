@@ -1,4 +1,4 @@
-//! Flags of `compare` and `layers`.
+//! Flags of `compare`, `layers` and `tables`.
 
 use std::path::PathBuf;
 
@@ -38,4 +38,15 @@ pub struct LayersFlags {
     /// Draw overhead over size as SVG or PNG
     #[arg(short, long, value_name = "FILE.(svg|png)")]
     pub output: Option<PathBuf>,
+}
+
+/// The papers' tables.
+#[derive(Debug, Clone, Args)]
+pub struct TablesFlags {
+    /// Run files; each table takes the paths whose pattern tells of it
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Write the tables as Markdown, too
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
 }

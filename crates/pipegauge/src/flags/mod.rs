@@ -10,7 +10,7 @@ mod value;
 mod view;
 
 pub use ask::AskFlags;
-pub use compare::{CompareFlags, LayersFlags};
+pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use live::LiveFlags;
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
@@ -62,6 +62,8 @@ pub enum Command {
     Compare(CompareFlags),
     /// What does each layer add to the one below it, over size?
     Layers(LayersFlags),
+    /// Tables of start-up and per-byte cost, bandwidth curve and half-power point, as the papers have them
+    Tables(TablesFlags),
     /// Ask runs a question, in words or as flags: when does a block arrive, which path, which size, how many frames?
     Ask(AskFlags),
     /// What is behind a run's dips and steps? Measures again with one knob moved at a time

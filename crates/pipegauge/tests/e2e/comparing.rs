@@ -175,3 +175,56 @@ fn layers_say_what_each_adds_and_draw_it() {
     dir.measure("memcpy.run.jsonl", &["memcpy"]);
     dir.run(&["layers", "below.run.jsonl", "memcpy.run.jsonl"]).refuses(&["of the kind copy"]);
 }
+
+#[test]
+fn tables_take_every_path_into_the_tables_its_pattern_tells_of() {
+    let dir = Scratch::new();
+    let sizes =
+        ["--sizes", "1,64,512,4KiB,64KiB", "--trials", "2", "--repeats", "3", "--perturb", "0", "--no-html", "-q"];
+    for pattern in ["ping-pong", "stream"] {
+        let name = format!("{pattern}.run.jsonl");
+        let measured = dir.run(&[&["run", "theory", "--pattern", pattern, "-o", &name][..], &sizes].concat());
+        assert!(measured.measured(), "{measured}");
+    }
+    let said = dir.run(&["tables", "ping-pong.run.jsonl", "stream.run.jsonl", "--markdown", "t.md"]);
+    assert_eq!(said.code(), 0, "{said}");
+    for part in ["least squares of round trips", "least squares of streams", "below 1 KiB", "Rmax", "N(0.5)", "theory"]
+    {
+        assert!(said.out.contains(part), "{part}: {said}");
+    }
+    // The theoretical link: 10 us, 10 Gbit/s of which headers take 4.5% above one segment.
+    assert!(said.out.contains("836 ps/B") && said.out.contains("9.57 Gbit/s"), "{said}");
+    let markdown = std::fs::read_to_string(dir.path("t.md")).unwrap();
+    assert!(markdown.contains("| all sizes | theory | RTT/2 | 836 ps/B"), "{markdown}");
+    dir.run(&["tables", "stream.run.jsonl", "--markdown", "stream.run.jsonl"]).refuses(&["is the run file"]);
+    dir.run(&["tables", "nowhere.run.jsonl"]).refuses(&["nowhere.run.jsonl"]);
+    std::fs::write(dir.path("none.run.jsonl"), "").unwrap();
+    dir.run(&["tables", "none.run.jsonl"]).refuses(&["none.run.jsonl"]);
+}
+
+#[test]
+fn runs_on_other_sizes_are_compared_between_them_and_it_says_where() {
+    let dir = Scratch::new();
+    let measure = |name: &str, sizes: Vec<u64>, model: &str| {
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        let args =
+            ["run", "theory", "--theory", model, "--sizes", &sizes.join(","), "--trials", "8", "--repeats", "20"];
+        let more = ["--perturb", "0", "--no-html", "-q", "-o", name];
+        let said = dir.run(&[&args[..], &more].concat());
+        assert!(said.measured(), "{said}");
+    };
+    let grid = |from: u64| (0..30).map(|i| (from as f64 * 1.3f64.powi(i)) as u64).collect::<Vec<u64>>();
+    measure("a.run.jsonl", grid(64), "latency=10us,rate=10Gbit/s,noise=1%");
+    measure("b.run.jsonl", grid(72), "latency=15us,rate=10Gbit/s,noise=1%");
+    let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("slower") && said.out.contains("~"), "{said}");
+    assert!(said.out.contains("~: not measured at this size"), "{said}");
+    let found = json(&dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--json"]).out).to_string();
+    assert!(
+        found.contains(r#""first_interpolated":true"#) || found.contains(r#""second_interpolated":true"#),
+        "{found}"
+    );
+    measure("far.run.jsonl", vec![1 << 20, 1 << 21], "latency=10us,rate=10Gbit/s");
+    dir.run(&["compare", "a.run.jsonl", "far.run.jsonl"]).refuses(&["no block size in common"]);
+}

@@ -30,6 +30,9 @@ pub(super) const KNOWN: [&str; 7] = ["run", "path", "block", "trial", "point", "
 
 /// What a line is, or what is wrong with it.
 pub(super) fn parse(text: &[u8]) -> Result<Line, String> {
+    if let Some(trial) = super::trial::trial(text) {
+        return Ok(Line::Event(Event::Trial(trial)));
+    }
     let wrong = match serde_json::from_slice(text) {
         Ok(event) => return Ok(Line::Event(event)),
         Err(e) => e,

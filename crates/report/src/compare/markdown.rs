@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use units::{Bytes, Seconds};
+use units::Bytes;
 
+use super::words::{about, time};
 use super::{Named, verdict};
 use crate::words::plain;
 
@@ -40,13 +41,17 @@ pub fn markdown(all: &[Named]) -> String {
                 text,
                 "| {} | {} | {} | {:.3} | {mark} |",
                 Bytes(s.size),
-                Seconds(s.first),
-                Seconds(s.second),
+                time(s.first, s.first_interpolated),
+                time(s.second, s.second_interpolated),
                 s.ratio.value
             );
         }
         if step > 1 {
             let _ = writeln!(text, "\nEvery {step}th of {} sizes.", c.sizes.len());
+        }
+        let about = about(c);
+        if !about.is_empty() {
+            let _ = writeln!(text, "\n{}", about.trim_end());
         }
         if !named.differences.is_empty() {
             text.push_str("\nDifferent circumstances:\n\n");

@@ -84,8 +84,8 @@ pub fn table(named: &Named) -> String {
     for s in &named.comparison.sizes {
         grid.row([
             Bytes(s.size).to_string(),
-            Seconds(s.first).to_string(),
-            Seconds(s.second).to_string(),
+            time(s.first, s.first_interpolated),
+            time(s.second, s.second_interpolated),
             interval(s.ratio),
             format!("{:+.1}", s.effect),
             if s.probability < 0.001 { "<0.001".to_owned() } else { format!("{:.3}", s.probability) },
@@ -96,8 +96,28 @@ pub fn table(named: &Named) -> String {
     text.push_str(
         "Effect: the difference in units of one block's noise. p: corrected for the number of sizes (Holm 1979); * below 5%.\n",
     );
-    if named.comparison.left_out > 0 {
-        text.push_str(&format!("{} sizes that only one side has are left out.\n", named.comparison.left_out));
+    text.push_str(&about(&named.comparison));
+    text
+}
+
+/// A time; marked where it was not measured.
+pub(super) fn time(seconds: f64, interpolated: bool) -> String {
+    format!("{}{}", if interpolated { "~" } else { "" }, Seconds(seconds))
+}
+
+/// What a reader must know of the sizes: which were interpolated, how many are not there. Empty where all were measured by all.
+pub(super) fn about(c: &Comparison) -> String {
+    let mut text = String::new();
+    let guessed = c.sizes.iter().filter(|s| s.first_interpolated || s.second_interpolated).count();
+    if guessed > 0 {
+        text.push_str(&format!(
+            "~: not measured at this size, but read off between two that were ({guessed} of {} sizes); the interval holds what \
+             may lie hidden between them.\n",
+            c.sizes.len()
+        ));
+    }
+    if c.left_out > 0 {
+        text.push_str(&format!("{} sizes that only one side has are left out.\n", c.left_out));
     }
     text
 }
@@ -116,6 +136,8 @@ mod tests {
             effect: 0.0,
             probability: 1.0,
             significant: false,
+            first_interpolated: false,
+            second_interpolated: i == 3,
         };
         let comparison = Comparison {
             sizes: (0..21).map(one).collect(),
@@ -150,6 +172,15 @@ mod tests {
             said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),
             "{said}"
         );
+    }
+
+    #[test]
+    fn what_was_not_measured_is_marked() {
+        let text = table(&named(vec![]));
+        let marked: Vec<&str> = text.lines().filter(|l| l.contains('~') && !l.starts_with('~')).collect();
+        assert_eq!(marked.len(), 1, "{text}");
+        assert!(marked[0].trim_start().starts_with("8 B  1.00 us"), "{text}");
+        assert!(text.contains("(1 of 21 sizes)") && text.contains("2 sizes that only one side has"), "{text}");
     }
 
     #[test]

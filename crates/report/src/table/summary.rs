@@ -1,6 +1,6 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
-use model::Estimate;
+use model::{Estimate, Summary};
 use record::RunFile;
 use transport::settings::Effective;
 use units::{Kind, with_interval};
@@ -15,6 +15,11 @@ const HOW_TO_READ: &str = "In brackets: 95% intervals. Per byte: the slope over 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
 /// the line under it.
 pub fn summary(run: &RunFile) -> String {
+    summary_of(run, &(0..run.paths.len()).map(|i| run.summary(i)).collect::<Vec<_>>())
+}
+
+/// [`summary`], of what was found already.
+pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
     use Flush::{Left, Right};
     let mut grid = Grid::new(&[
         ("path", Left),
@@ -26,9 +31,9 @@ pub fn summary(run: &RunFile) -> String {
         ("half power", Right),
     ]);
     let mut notes = Vec::new();
-    for (i, path) in run.paths.iter().enumerate() {
+    for (path, summary) in run.paths.iter().zip(found) {
         let name = path.opened.transport.name().to_owned();
-        let Some(s) = run.summary(i) else {
+        let Some(s) = summary else {
             notes.push(format!("{name}: too few points for these figures."));
             grid.row([name, "-".into()]);
             continue;
@@ -59,7 +64,7 @@ pub fn summary(run: &RunFile) -> String {
 }
 
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
-pub(super) fn estimate(e: Estimate, kind: Kind) -> String {
+pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
     if e.high.is_infinite() {
         return format!("{}\n(no interval)", units::format::significant(e.value, kind));
     }

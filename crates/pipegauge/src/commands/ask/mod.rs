@@ -106,6 +106,7 @@ fn asked(file: &str, run: &RunFile, several: bool) -> Vec<Asked> {
         .enumerate()
         .map(|(i, path)| {
             let transport = path.opened.transport.name();
+            let record::Analysis { curve, summary, fits } = run.analysis(i);
             let singles = path
                 .points
                 .iter()
@@ -115,9 +116,9 @@ fn asked(file: &str, run: &RunFile, several: bool) -> Vec<Asked> {
                 transport,
                 time: path.points.first().map_or("", |p| report::words::time_label(p.time)),
                 pattern: run.run.plan.pattern.name(),
-                curve: run.curve(i),
-                summary: run.summary(i),
-                fits: run.fits(i),
+                curve,
+                summary,
+                fits,
                 singles: singles.filter(|(_, s)| !s.is_empty()).collect(),
             }
         })

@@ -1,0 +1,267 @@
+//! The papers' tables, of any paths: what a message costs to start and by the byte (`seeds/000`, table 1; `seeds/003`,
+//! table 1), the bandwidth curve (`seeds/000`, tables 2 and 3), and the highest throughput beside the settings it was reached
+//! with (`seeds/001`, table 1).
+
+use measure::Pattern;
+use measure::event::TimeKind;
+use model::{BandwidthCurve, Estimate, Fits, LatencyLine, Summary};
+use record::RunFile;
+use transport::settings::Effective;
+use units::{Bytes, Kind, Share};
+
+use crate::table::{Flush, Grid, estimate};
+use crate::words::{plain, time_label};
+
+/// A path, as a layer of the tables.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
+pub struct Layer {
+    /// Its transport, with its run file's name where the same transport comes twice with one pattern.
+    pub name: String,
+    /// How it was measured.
+    pub pattern: Pattern,
+    /// Which time its figures are.
+    pub time: TimeKind,
+    /// What took effect on the near side's connections.
+    pub settings: Effective,
+    /// Its figures: the actual start-up cost is `latency`, the empirical half-power point `half_power`.
+    pub summary: Summary,
+    /// The lines and the bandwidth curve.
+    pub fits: Fits,
+}
+
+/// The paths of named runs that have figures, in their order.
+pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
+    let mut all: Vec<(Layer, &str)> = Vec::new();
+    for (file, run) in runs {
+        for (i, path) in run.paths.iter().enumerate() {
+            let found = run.analysis(i);
+            let (Some(first), Some(summary), Some(fits)) = (path.points.first(), found.summary, found.fits) else {
+                continue;
+            };
+            let layer = Layer {
+                name: path.opened.transport.name().to_owned(),
+                pattern: run.run.plan.pattern,
+                time: first.time,
+                settings: path.opened.near_effective.clone(),
+                summary,
+                fits,
+            };
+            all.push((layer, file));
+        }
+    }
+    let same = |a: &Layer, b: &Layer| (&a.name, a.pattern) == (&b.name, b.pattern);
+    let twice: Vec<bool> = all.iter().map(|(a, _)| all.iter().filter(|(b, _)| same(a, b)).count() > 1).collect();
+    (all.into_iter().zip(twice))
+        .map(|((layer, file), twice)| match twice {
+            true => Layer { name: format!("{} ({file})", layer.name), ..layer },
+            false => layer,
+        })
+        .collect()
+}
+
+/// Titles, rows and notes, before they are text.
+struct Table {
+    title: String,
+    head: Vec<(&'static str, Flush)>,
+    rows: Vec<Vec<String>>,
+    notes: Vec<String>,
+}
+
+/// The tables as text.
+pub fn text(layers: &[Layer]) -> String {
+    let one = |table: Table| {
+        let mut grid = Grid::new(&table.head);
+        table.rows.into_iter().for_each(|row| grid.row(row));
+        let notes: String = table.notes.iter().map(|n| format!("{}\n", plain(n))).collect();
+        format!("{}\n{}{notes}", table.title, grid.text())
+    };
+    let all: Vec<String> = tables(layers).into_iter().map(one).collect();
+    format!("{}\nIn brackets: 95% intervals. ! marks a model that has the wrong shape for the path.\n", all.join("\n"))
+}
+
+/// The tables as Markdown.
+pub fn markdown(layers: &[Layer]) -> String {
+    let mut text = String::new();
+    for table in tables(layers) {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        text.push_str(&format!("### {}\n\n", table.title));
+        text.push_str(&line(table.head.iter().map(|h| h.0.to_owned()).collect()));
+        let rule = |h: &(&str, Flush)| if h.1 == Flush::Left { "---" } else { "---:" };
+        text.push_str(&format!("|{}|\n", table.head.iter().map(rule).collect::<Vec<_>>().join("|")));
+        for mut row in table.rows {
+            row.resize(table.head.len(), String::new());
+            text.push_str(&line(row.iter().map(|c| plain(c).replace('\n', " ").replace('|', "\\|")).collect()));
+        }
+        text.push('\n');
+        table.notes.iter().for_each(|n| text.push_str(&format!("{}\n\n", plain(n))));
+    }
+    text.push_str("In brackets: 95% intervals. `!` marks a model that has the wrong shape for the path.\n");
+    text
+}
+
+fn tables(layers: &[Layer]) -> Vec<Table> {
+    let of =
+        |patterns: &[Pattern]| -> Vec<&Layer> { layers.iter().filter(|l| patterns.contains(&l.pattern)).collect() };
+    let mut all = Vec::new();
+    all.extend(startup("Start-up and per-byte cost: least squares of round trips", &of(&[Pattern::PingPong])));
+    all.extend(startup("Start-up and per-byte cost: least squares of requests and answers", &of(&[Pattern::Request])));
+    all.extend(startup("Start-up and per-byte cost: least squares of transactions", &of(&[Pattern::Connect])));
+    let curve = "y = Rmax x / (N(0.5) + x)";
+    for (how, pattern) in [
+        ("bursts of sends, one answer", Pattern::Burst),
+        ("streams", Pattern::Stream),
+        ("both directions at once", Pattern::Bidirectional),
+        ("round trips", Pattern::PingPong),
+    ] {
+        all.extend(bandwidth(format!("Bandwidth curve {curve}: least squares of {how}"), &of(&[pattern])));
+    }
+    all.extend(tuned(layers));
+    all
+}
+
+/// `seeds/000`, table 1: all sizes, then small ones.
+fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
+    use Flush::{Left, Right};
+    let mut rows = Vec::new();
+    for (which, small) in [("all sizes", false), ("below 1 KiB", true)] {
+        for layer in layers {
+            let line: Option<&LatencyLine> =
+                if small { layer.fits.latency.small.as_ref() } else { layer.fits.latency.all.as_ref() };
+            let s = &layer.summary;
+            // A smallest block of several bytes is no start-up cost by itself: its size stands beside it.
+            let size = if s.latency_size > 1 { format!(" ({})", Bytes(s.latency_size)) } else { String::new() };
+            let actual = estimate(s.latency, Kind::Seconds).replacen('\n', &format!("{size}\n"), 1);
+            rows.push(vec![
+                which.to_owned(),
+                layer.name.clone(),
+                time_label(layer.time).to_owned(),
+                line.map_or("-".into(), |l| estimate(l.per_byte, Kind::SecondsPerByte)),
+                line.map_or("-".into(), |l| estimate(l.t0, Kind::Seconds)),
+                actual,
+                line.map_or("-".into(), |l| misfit(&l.misfit)),
+            ]);
+        }
+    }
+    let head = vec![
+        ("blocks", Left),
+        ("layer", Left),
+        ("time", Left),
+        ("per byte", Right),
+        ("t0", Right),
+        ("actual start-up", Right),
+        ("misfit", Right),
+    ];
+    (!rows.is_empty()).then(|| Table { title: title.to_owned(), head, rows, notes: vec![] })
+}
+
+/// `seeds/000`, tables 2 and 3, with the half-power point that was measured beside the curve's.
+fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
+    use Flush::{Left, Right};
+    let or_none = |e: Option<Estimate>, kind| e.map_or("-".to_owned(), |e| estimate(e, kind));
+    let mut notes = Vec::new();
+    let rows: Vec<Vec<String>> = layers
+        .iter()
+        .map(|layer| {
+            let curve: Option<&BandwidthCurve> = layer.fits.bandwidth.as_ref();
+            if curve.is_some_and(|c| c.n_half.value > layer.summary.max_size as f64) {
+                notes.push(format!("{}: N(0.5) lies beyond the fastest size: Rmax is extrapolated.", layer.name));
+            }
+            vec![
+                layer.name.clone(),
+                or_none(curve.map(|c| c.r_max), Kind::BitsPerSecond),
+                or_none(curve.map(|c| c.n_half), Kind::Bytes),
+                or_none(layer.summary.half_power, Kind::Bytes),
+                curve.map_or("-".into(), |c| misfit(&c.misfit)),
+            ]
+        })
+        .collect();
+    let head =
+        vec![("layer", Left), ("Rmax", Right), ("N(0.5)", Right), ("half power, measured", Right), ("misfit", Right)];
+    (!rows.is_empty()).then_some(Table { title, head, rows, notes })
+}
+
+/// `seeds/001`, table 1: what the settings brought.
+fn tuned(layers: &[Layer]) -> Option<Table> {
+    use Flush::{Left, Right};
+    let bytes = |n: Option<u64>| n.map_or(String::new(), |n| Bytes(n).to_string());
+    let rows: Vec<Vec<String>> = layers
+        .iter()
+        .map(|l| {
+            vec![
+                l.name.clone(),
+                l.pattern.name().to_owned(),
+                bytes(l.settings.send_buffer),
+                bytes(l.settings.mss.map(u64::from)),
+                estimate(l.summary.max_throughput, Kind::BitsPerSecond),
+                Bytes(l.summary.max_size).to_string(),
+                estimate(l.summary.latency, Kind::Seconds),
+                time_label(l.time).to_owned(),
+            ]
+        })
+        .collect();
+    let head = vec![
+        ("layer", Left),
+        ("pattern", Left),
+        ("send buffer", Right),
+        ("segment", Right),
+        ("max throughput", Right),
+        ("at size", Right),
+        ("latency", Right),
+        ("time", Left),
+    ];
+    (!rows.is_empty()).then(|| Table { title: "Highest throughput and latency".to_owned(), head, rows, notes: vec![] })
+}
+
+fn misfit(m: &model::Misfit) -> String {
+    format!("{}{}", Share(m.typical), if m.systematic { " !" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    const SIZES: [u64; 8] = [1, 16, 64, 256, 1024, 12_288, 1 << 17, 1 << 20];
+
+    fn run(pattern: Pattern) -> RunFile {
+        let mut run = sample::run_of(&sample::MODELS, &SIZES, 5, 7);
+        run.run.plan.pattern = pattern;
+        run
+    }
+
+    #[test]
+    fn each_pattern_has_the_tables_that_it_tells_of() {
+        let named = |p: Pattern| ("a".to_owned(), run(p));
+        let titles = |p| tables(&layers(&[named(p)])).iter().map(|t| t.title.clone()).collect::<Vec<_>>();
+        let of = |p| titles(p).join(";");
+        assert!(of(Pattern::PingPong).contains("of round trips;Bandwidth"), "{}", of(Pattern::PingPong));
+        assert!(of(Pattern::Burst).starts_with("Bandwidth curve") && of(Pattern::Burst).contains("bursts"));
+        assert!(of(Pattern::Stream).contains("streams") && !of(Pattern::Stream).contains("Start-up"));
+        assert!(of(Pattern::Request).contains("requests") && !of(Pattern::Request).contains("Bandwidth"));
+        assert!(layers(&[]).is_empty() && tables(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_rows_are_the_fits_of_every_path() {
+        let runs = [("a".to_owned(), run(Pattern::PingPong)), ("b".to_owned(), run(Pattern::Burst))];
+        let all = layers(&runs);
+        assert_eq!(all.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["memcpy", "shm", "unix", "tcp"].repeat(2));
+        let found = tables(&all);
+        assert_eq!(found[0].rows.len(), 8, "all sizes, and small ones");
+        let fits = runs[0].1.fits(3).expect("fits");
+        let line = fits.latency.all.expect("a line");
+        assert_eq!(found[0].rows[3][4], estimate(line.t0, Kind::Seconds));
+        assert_eq!(found[1].rows[3][1], estimate(fits.bandwidth.expect("a curve").r_max, Kind::BitsPerSecond));
+        let text = text(&all);
+        assert!(!text.contains("NaN") && text.lines().all(|l| l.chars().count() <= 110), "{text}");
+        let markdown = markdown(&all);
+        assert!(markdown.contains("| all sizes | tcp | RTT/2 |") && markdown.contains("|---:|"), "{markdown}");
+    }
+
+    #[test]
+    fn one_transport_of_two_runs_bears_their_names() {
+        let twice = [("a".to_owned(), run(Pattern::Stream)), ("b".to_owned(), run(Pattern::Stream))];
+        let all = layers(&twice);
+        assert!(all.iter().any(|l| l.name == "tcp (a)") && all.iter().any(|l| l.name == "tcp (b)"));
+    }
+}
