@@ -99,3 +99,8 @@ pub(crate) fn reach(resampled: &[f64], blocks: usize) -> Option<f64> {
     }
     Some(student_t(CONFIDENCE, (blocks - 1) as f64) * variance(resampled).sqrt())
 }
+
+/// The same for a figure that many medians make together, such as a slope: without what drawing few blocks again adds to each.
+pub(crate) fn smooth_reach(resampled: &[f64], blocks: usize) -> Option<f64> {
+    reach(resampled, blocks).map(|reach| reach / inflation(blocks).sqrt())
+}

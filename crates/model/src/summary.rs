@@ -6,7 +6,7 @@ use stats::{median, median_interval};
 
 use crate::curve::{Curve, Drawn};
 use crate::maximum::{held_out, highest, max_throughput};
-use crate::resampled::{CONFIDENCE, reach, typical_blocks};
+use crate::resampled::{CONFIDENCE, reach, smooth_reach, typical_blocks};
 use crate::shape::{half_power, is_small, last_decade, per_byte, places, rise};
 use crate::{CurvePoint, Estimate, Summary};
 
@@ -64,7 +64,7 @@ impl Summary {
         }
 
         let small_blocks = typical_blocks(curve.points.iter().filter(|p| is_small(p.size)));
-        let per_byte = slope.map(|slope| match reach(&slopes, small_blocks) {
+        let per_byte = slope.map(|slope| match smooth_reach(&slopes, small_blocks) {
             Some(reach) => Estimate::new(slope, slope - reach, slope + reach),
             None => Estimate::unbounded(slope),
         });
