@@ -113,21 +113,39 @@ export class Chart {
     return group;
   }
 
-  /** Four-cornered pieces between neighbouring intervals, all turned the same way so that overlaps don't cut holes. */
+  /** The area that intervals sweep: stretches whose four-cornered pieces turn the same way, so that no overlap cuts a hole. */
   private band(curve: Curve, kept: readonly number[]): string {
     let d = "";
-    let before: readonly [Pixel, Pixel] | undefined;
+    let stretch: (readonly [Pixel, Pixel])[] = [];
+    let turn = 0;
+    const end = () => {
+      if (stretch.length > 1) {
+        const [there, back] = [stretch.map((e) => e[0]), stretch.map((e) => e[1]).reverse()];
+        d += `${path(turn < 0 ? [...there, ...back].reverse() : [...there, ...back])}Z`;
+      }
+      stretch = [];
+      turn = 0;
+    };
     for (const i of kept) {
       const ends = curve.ends(i);
-      const here: typeof before = ends && [this.at(ends[0]), this.at(ends[1])];
-      if (before && here) {
-        const corners = [before[0], here[0], here[1], before[1]];
-        let area = 0;
-        corners.forEach((c, k) => (area += c[0] * corners[(k + 1) % 4]![1] - corners[(k + 1) % 4]![0] * c[1]));
-        d += `${path(area < 0 ? corners.reverse() : corners)}Z`;
+      if (!ends) {
+        end();
+        continue;
       }
-      before = here;
+      const here = [this.at(ends[0]), this.at(ends[1])] as const;
+      const before = stretch[stretch.length - 1];
+      if (before) {
+        const now = Math.sign(area([before[0], here[0], here[1], before[1]]));
+        if (now !== 0 && turn !== 0 && now !== turn) {
+          end();
+          stretch.push(before);
+        }
+        turn ||= now;
+        if (stretch.length === 1) turn = now;
+      }
+      stretch.push(here);
     }
+    end();
     return d;
   }
 
@@ -148,6 +166,14 @@ export class Chart {
     });
     return group;
   }
+}
+
+/** Twice the area of a polygon, its sign telling which way it turns. */
+function area(corners: readonly Pixel[]): number {
+  return corners.reduce((sum, [x, y], k) => {
+    const [nx, ny] = corners[(k + 1) % corners.length]!;
+    return sum + x * ny - nx * y;
+  }, 0);
 }
 
 function share(scale: Scale | undefined, v: number): number {

@@ -30,6 +30,7 @@ function start(): void {
   byId("tools").append(paths(page, state), axes(state), layers(state), range(state));
   const panels = [...GRAPHS.map((graph) => new Panel(graph, state, say)), ...chosen(state, say)];
   byId("graphs").replaceChildren(...panels.map((p) => p.root));
+  panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());
   points(byId("points"), state, say);
   copyButtons(say);

@@ -20,6 +20,8 @@ export class Panel {
   private readonly tip = h("div", { class: "tip", hidden: true });
   private readonly brush = svg("rect", { class: "brush" });
   private dragFrom: number | undefined;
+  /** Of the frame, pixels. Kept, because asking for it between two drawings makes the browser lay the page out each time. */
+  private width = 0;
 
   constructor(
     private readonly graph: Graph,
@@ -32,7 +34,10 @@ export class Panel {
     const head = h("div", { class: "head" }, this.title, graph.controls ? graph.controls(state) : "");
     this.root = h("figure", { class: `panel ${graph.name}`, "data-graph": graph.name }, head, this.frame);
     this.root.append(h("figcaption", {}, h("p", {}, graph.read), this.note));
-    new ResizeObserver(() => this.draw()).observe(this.frame);
+    new ResizeObserver(([entry]) => {
+      this.width = Math.round(entry?.contentRect.width ?? 0);
+      this.draw();
+    }).observe(this.frame);
     state.listen((part) => {
       const follows = part === "view" || (part === "chosen" && graph.name === "percentiles");
       if (follows) this.draw();
@@ -41,8 +46,13 @@ export class Panel {
     this.listen();
   }
 
+  /** Takes the width there is; later ones are told by the browser. */
+  fit(): void {
+    this.width = this.frame.clientWidth;
+  }
+
   /** Draws for the width there is, or for a given one (paper). */
-  draw(width = this.frame.clientWidth): void {
+  draw(width = this.width): void {
     const title = this.graph.title(this.state);
     this.title.textContent = title;
     this.note.textContent = this.graph.note(this.state);

@@ -42,6 +42,7 @@ export class Plot {
   private drawing: Drawing | undefined;
   private box: Box = { left: 0, right: 1, top: 0, bottom: 1 };
   private looked = -1;
+  private width = 0;
 
   constructor(
     name: string,
@@ -53,7 +54,10 @@ export class Plot {
     this.frame.append(this.chart, this.tip);
     const head = h("div", { class: "head" }, this.title, h("span", { class: "own" }, ...controls));
     this.root = h("figure", { class: `panel ${name}`, "data-graph": name }, head, this.frame, h("figcaption", {}, h("p", {}, read), this.note));
-    new ResizeObserver(() => this.draw()).observe(this.frame);
+    new ResizeObserver(([entry]) => {
+      this.width = Math.round(entry?.contentRect.width ?? 0);
+      this.draw();
+    }).observe(this.frame);
     this.frame.addEventListener("pointermove", (e) => {
       const edge = this.frame.getBoundingClientRect();
       this.look(this.near(e.clientX - edge.left, e.clientY - edge.top), false);
@@ -62,7 +66,12 @@ export class Plot {
     this.frame.addEventListener("keydown", (e) => this.key(e));
   }
 
-  draw(width = this.frame.clientWidth): void {
+  /** Takes the width there is; later ones are told by the browser. */
+  fit(): void {
+    this.width = this.frame.clientWidth;
+  }
+
+  draw(width = this.width): void {
     const made = this.make();
     this.title.textContent = made.title;
     this.note.textContent = made.note;

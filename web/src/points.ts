@@ -10,6 +10,8 @@ import { pretty, significant, size, withInterval } from "./units";
 
 /** Rows shown at most; copying takes all. A page of a hundred thousand rows would be slow and read by nobody. */
 const MOST = 400;
+/** Rows of a table that takes its time. */
+const LONG = 200;
 
 type Cell = (s: Series, row: number) => string;
 
@@ -97,7 +99,15 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
     buttons.set(r, b);
     return h("th", { scope: "row" }, b);
   };
+  let waiting = 0;
+  /** A long table would hold up a range that is being dragged: it follows when the drag rests. */
+  const soon = () => {
+    clearTimeout(waiting);
+    if (buttons.size > LONG) waiting = window.setTimeout(show, 120);
+    else show();
+  };
   const show = () => {
+    clearTimeout(waiting);
     const s = series();
     if (!s) return;
     choose.value = s.key;
@@ -130,7 +140,7 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
     if (part === "chosen" && chosen !== undefined && chosen !== key) {
       key = chosen;
       show();
-    } else if (part === "view") show();
+    } else if (part === "view") soon();
     else if (part === "chosen") mark();
   });
   show();

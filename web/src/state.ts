@@ -80,7 +80,10 @@ export class State {
     // The size that is looked at keeps its place.
     const ends = [low, high].map((end) => centre + (Math.log(end) - centre) * factor) as [number, number];
     if (ends[1] - ends[0] < Math.log(1.05)) return;
-    this.show(Math.round(Math.exp(ends[0])), Math.round(Math.exp(ends[1])));
+    const [least, most] = this.all;
+    const [from, to] = [Math.round(Math.exp(ends[0])), Math.round(Math.exp(ends[1]))];
+    // Rounding to whole bytes must not leave a sliver out.
+    this.show(from < least * 1.03 ? least : from, to > most / 1.03 ? most : to);
   }
 
   /** Shows these sizes; all of them where nothing is left out. */

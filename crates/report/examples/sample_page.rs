@@ -43,7 +43,7 @@ fn main() -> io::Result<()> {
     let sizes: Vec<u64> = (1..=25_000).map(|i| i * 335).collect();
     for (name, run) in [
         ("large", sample::run_of(&sample::MODELS, &sizes, 1, 9)),
-        ("trials", sample::run_of(&sample::MODELS, &sample::sizes(), 180, 9)),
+        ("trials", sample::run_of(&sample::MODELS, &sample::sizes(), 200, 9)),
     ] {
         let begun = Instant::now();
         let page = html::page(&[&run]);

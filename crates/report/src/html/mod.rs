@@ -57,7 +57,7 @@ pub fn marked(runs: &[&RunFile], marks: &Marks<'_>) -> String {
         put(&format!("<p class=\"sub\">{letter}{}</p>\n", escape(&words::run_line(run))));
     }
     put("</div><div id=\"theme\"></div></header>\n<main>\n");
-    put("<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>");
+    put("<h2 class=\"aside\">Graphs</h2>\n<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>");
     put(&svg::draw(runs, Graph::Signature));
     put("</noscript></div>\n");
     put(&sections::warnings(runs));
