@@ -21,7 +21,7 @@ export function chosen(state: State, say: (words: string) => void): Plot[] {
     return b;
   };
   const counts: HTMLElement[] = (["linear", "log"] as const).map((one) => {
-    const b = h("button", { type: "button", "data-counts": one, "aria-pressed": one === spread }, one);
+    const b = h("button", { type: "button", "data-counts": one, "aria-pressed": String(one === spread) }, one);
     b.addEventListener("click", () => {
       spread = one;
       for (const other of counts) other.setAttribute("aria-pressed", String(other === b));

@@ -132,7 +132,9 @@ function fits(state: State, graph: Graph, ground: Ground, labels: Labels): SVGEl
       const places = bandwidthCurve(s, low, high);
       one.append(curve(ground, places.map(on), "bandwidth"));
       const model = s.path.models?.bandwidth;
-      if (model) say(places[Math.floor(places.length * 0.72)], `Rmax ${short(model.r_max, "bitsPerSecond")}, n\u00bd ${about(model.n_half)}`);
+      // Both figures also stand in the table of models, where a small graph has no room for them.
+      const half = ground.box.right - ground.box.left < 330 ? "" : `, n\u00bd ${model ? about(model.n_half) : ""}`;
+      if (model) say(places[Math.floor(places.length * 0.72)], `Rmax ${short(model.r_max, "bitsPerSecond")}${half}`);
     }
     group.append(one);
   }

@@ -15,7 +15,7 @@
 //! | [`png`] | the same picture as pixels, with an embedded font |
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
-//! | [`html`] | one self-contained page; its script is built from `web/` |
+//! | [`html`] | one self-contained page with its data and the run file; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
 
 pub mod compare;

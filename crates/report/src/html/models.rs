@@ -38,17 +38,17 @@ pub fn table(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
             ];
             let cells: String = cells.iter().map(|c| format!("<td>{c}</td>")).collect();
             rows.push_str(&format!("<tr><th scope=\"row\">{name}</th>{cells}</tr>\n"));
+            for warning in &fits.warnings {
+                notes.push_str(&format!("<li>{name}: {}</li>\n", escape(warning)));
+            }
             for piece in &fits.latency.pieces {
                 notes.push_str(&format!(
-                    "<li>{name}, {} to {}: {} + {} a byte</li>\n",
+                    "<li>{name}, {} to {}: {} + {}</li>\n",
                     Bytes(piece.from),
                     Bytes(piece.to),
                     escape(&Seconds(piece.t0).to_string()).replace(" us", " µs"),
                     escape(&units::format::significant(piece.per_byte, Kind::SecondsPerByte))
                 ));
-            }
-            for warning in &fits.warnings {
-                notes.push_str(&format!("<li>{name}: {}</li>\n", escape(warning)));
             }
         }
     }
