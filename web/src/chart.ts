@@ -87,10 +87,8 @@ export class Chart {
   }
 
   private places(curve: Curve): Placed {
-    const x = new Float64Array(curve.x.length);
-    const y = new Float64Array(curve.x.length);
-    for (let i = 0; i < x.length; i++) [x[i], y[i]] = this.at([curve.x[i]!, curve.y[i]!]);
-    return { curve, x, y };
+    const { left, right, top, bottom } = this.box;
+    return { curve, x: pixels(this.x!, curve.x, left, right), y: pixels(this.y!, curve.y, bottom, top) };
   }
 
   private curve({ curve, x, y }: Placed): SVGElement {
@@ -174,6 +172,21 @@ function area(corners: readonly Pixel[]): number {
     const [nx, ny] = corners[(k + 1) % corners.length]!;
     return sum + x * ny - nx * y;
   }, 0);
+}
+
+/** Pixels of a whole column between an axis' two ends, kept inside of it. */
+function pixels(scale: Scale, column: ArrayLike<number>, from: number, to: number): Float64Array {
+  const out = new Float64Array(column.length);
+  const log = scale.spread === "log";
+  const start = log ? Math.log(scale.low) : scale.low;
+  const factor = (to - from) / ((log ? Math.log(scale.high) : scale.high) - start);
+  const [low, high] = [Math.min(from, to), Math.max(from, to)];
+  for (let i = 0; i < out.length; i++) {
+    const v = column[i]!;
+    const at = log ? (v > 0 ? from + (Math.log(v) - start) * factor : from) : from + (v - start) * factor;
+    out[i] = at < low ? low : at > high ? high : at;
+  }
+  return out;
 }
 
 function share(scale: Scale | undefined, v: number): number {

@@ -83,16 +83,24 @@ export function many(state: State, s: Series): Curve[] {
   [...PERCENTILES].reverse().forEach(([key, name], i) => {
     const rank = PERCENTILES.length - 1 - i;
     const column = s.columns[key];
-    const points: number[] = [];
-    for (let n = first; n <= last; n++) if (column[s.rows[n]!]! > 0 && column[s.rows[n]!]! < Infinity) points.push(n);
-    if (points.length > 0) out.push(chosen(s, name, `hue${s.path.hue} rank${rank}`, points, (i) => column[s.rows[points[i]!]!]!));
+    const points = new Int32Array(Math.max(0, last - first + 1));
+    const values = new Float64Array(points.length);
+    let count = 0;
+    for (let n = first; n <= last; n++) {
+      const v = column[s.rows[n]!]!;
+      if (!(v > 0 && v < Infinity)) continue;
+      points[count] = n;
+      values[count++] = v;
+    }
+    if (count > 0) out.push(chosen(s, name, `hue${s.path.hue} rank${rank}`, points.subarray(0, count), values.subarray(0, count)));
   });
   return out;
 }
 
-function chosen(s: Series, name: string, look: string, points: readonly number[], y: (i: number) => number): Curve {
-  const size = Float64Array.from(points, (n) => s.size[n]!);
-  return { name, look, series: s, x: size, size, y: Float64Array.from(points, (_, i) => y(i)), index: (i) => points[i]!, ends: () => undefined, least: () => undefined, flags: false };
+function chosen(s: Series, name: string, look: string, points: Int32Array, y: Float64Array): Curve {
+  const size = new Float64Array(points.length);
+  for (let i = 0; i < size.length; i++) size[i] = s.size[points[i]!]!;
+  return { name, look, series: s, x: size, size, y, index: (i) => points[i]!, ends: () => undefined, least: () => undefined, flags: false };
 }
 
 /** What a path adds to the base at its nth drawable point; nothing where the base has no such size. */
@@ -114,18 +122,24 @@ export function layers(state: State): Curve[] {
     const [b, a] = common(base, s);
     const from = lowerBound(a, first);
     const to = lowerBound(a, last + 1);
-    const all = Float64Array.from(a.subarray(from, to), (n, i) => (s.time[n]! - base.time[b[from + i]!]!) / (as === "share" ? base.time[b[from + i]!]! / 100 : 1));
+    const all = new Float64Array(Math.max(0, to - from));
+    for (let i = 0; i < all.length; i++) {
+      const below = base.time[b[from + i]!]!;
+      all[i] = (s.time[a[from + i]!]! - below) / (as === "share" ? below / 100 : 1);
+    }
     return { s, points: a.subarray(from, to), all };
   });
   let top = 0;
   for (const { all } of found) for (const v of all) top = Math.max(top, v);
   const out: Curve[] = [];
   for (const { s, points, all } of found) {
-    const kept = Array.from(points.keys()).filter((i) => !log || all[i]! > top * FLOOR);
+    // In both columns at once: what has no place on the axis is left out.
+    const placed = (_: number, i: number) => !log || all[i]! > top * FLOOR;
+    const [kept, values] = [points.filter(placed), all.filter(placed)];
     if (kept.length === 0) continue;
-    const at = (i: number) => points[kept[i]!]!;
+    const at = (i: number) => kept[i]!;
     out.push({
-      ...chosen(s, s.path.name, `hue${s.path.hue} dash${s.path.dash}`, kept.map((i) => points[i]!), (i) => all[kept[i]!]!),
+      ...chosen(s, s.path.name, `hue${s.path.hue} dash${s.path.dash}`, kept, values),
       ends: (i) => {
         const found = addedAt(base, s, at(i));
         const scale = as === "share" ? (found ? (100 * found.share) / (found.extra || NaN) : NaN) : 1;

@@ -10,6 +10,8 @@ import type { Spot, State } from "./state";
 const REACH = 60;
 /** A pointer that moved less between down and up chose a point; more, and it dragged a range. */
 const DRAG = 6;
+/** Points from which on it takes a browser's breath to draw every graph at once. */
+const MANY = 20_000;
 
 export class Panel {
   readonly root: HTMLElement;
@@ -22,6 +24,9 @@ export class Panel {
   private dragFrom: number | undefined;
   /** Of the frame, pixels. Kept, because asking for it between two drawings makes the browser lay the page out each time. */
   private width = 0;
+  /** Whether any of it is on the screen, and the timer of a drawing that waits. */
+  private seen = true;
+  private late = 0;
 
   constructor(
     private readonly graph: Graph,
@@ -38,12 +43,23 @@ export class Panel {
       this.width = Math.round(entry?.contentRect.width ?? 0);
       this.draw();
     }).observe(this.frame);
+    new IntersectionObserver(([entry]) => {
+      this.seen = entry?.isIntersecting ?? true;
+      if (this.seen && this.late) this.draw();
+    }).observe(this.frame);
     state.listen((part) => {
       const follows = part === "view" || (part === "chosen" && graph.name === "percentiles");
-      if (follows) this.draw();
+      if (follows) this.follow();
       else this.mark();
     });
     this.listen();
+  }
+
+  /** Draws anew: at once, but for a graph of very many points that nobody sees, which waits until a drag rests. */
+  private follow(): void {
+    clearTimeout(this.late);
+    if (this.seen || this.state.points < MANY) this.draw();
+    else this.late = window.setTimeout(() => this.draw(), 200);
   }
 
   /** Takes the width there is; later ones are told by the browser. */
@@ -53,6 +69,8 @@ export class Panel {
 
   /** Draws for the width there is, or for a given one (paper). */
   draw(width = this.width): void {
+    clearTimeout(this.late);
+    this.late = 0;
     const title = this.graph.title(this.state);
     this.title.textContent = title;
     this.note.textContent = this.graph.note(this.state);

@@ -38,11 +38,14 @@ export class State {
   readonly choice: Choice;
   /** Smallest and largest size of all. */
   readonly all: readonly [number, number];
+  /** How many points can be drawn in all. */
+  readonly points: number;
   private readonly listeners: ((part: Part) => void)[] = [];
 
   constructor(readonly series: readonly Series[]) {
     const drawable = series.filter((s) => s.rows.length > 0);
     const ends = drawable.flatMap((s) => [s.size[0]!, s.size[s.size.length - 1]!]);
+    this.points = drawable.reduce((sum, s) => sum + s.rows.length, 0);
     this.all = ends.length > 0 ? [Math.min(...ends), Math.max(...ends)] : [1, 1];
     this.choice = {
       hidden: new Set(),

@@ -49,9 +49,13 @@ export function unplaced(state: State): string {
   if (!base || state.choice.rest === "linear") return "";
   const words = compared(state).flatMap((s) => {
     const [b, a] = common(base, s);
-    const within = [...a.keys()].filter((i) => state.inRange(s.size[a[i]!]!));
-    const cheaper = within.filter((i) => s.time[a[i]!]! <= base.time[b[i]!]!).length;
-    return cheaper > 0 ? [`${s.path.name} costs no more than ${base.path.name} at ${cheaper} of ${within.length} sizes, which have no place on this axis (a linear one shows them).`] : [];
+    let [within, cheaper] = [0, 0];
+    for (let i = 0; i < a.length; i++) {
+      if (!state.inRange(s.size[a[i]!]!)) continue;
+      within++;
+      if (s.time[a[i]!]! <= base.time[b[i]!]!) cheaper++;
+    }
+    return cheaper > 0 ? [`${s.path.name} costs no more than ${base.path.name} at ${cheaper} of ${within} sizes, which have no place on this axis (a linear one shows them).`] : [];
   });
   return words.join(" ");
 }
