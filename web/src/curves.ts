@@ -61,18 +61,22 @@ export function ofPaths(state: State, x: Quantity, y: Quantity): Curve[] {
   return out;
 }
 
+/** Percentiles, and how many iterations it takes to know one: of fewer, it is the longest and says nothing of its own. */
 export const PERCENTILES = [
-  ["p50", "p50"],
-  ["p90", "p90"],
-  ["p99", "p99"],
-  ["p999", "p99.9"],
-  ["max", "max"],
+  ["p50", "p50", 1],
+  ["p90", "p90", 10],
+  ["p99", "p99", 100],
+  ["p999", "p99.9", 1000],
+  ["max", "max", 1],
 ] as const;
 
-/** A path's percentile at its nth drawable point; nothing where single iterations were not timed. */
-export function percentile(s: Series, name: (typeof PERCENTILES)[number][0], n: number): number | undefined {
-  const v = s.columns[name][s.rows[n]!]!;
-  return v > 0 && Number.isFinite(v) ? exact(v) : undefined;
+type Percentile = (typeof PERCENTILES)[number];
+
+/** A path's percentile at its nth drawable point; nothing where single iterations were not timed, or too few. */
+export function percentile(s: Series, [key, , least]: Percentile, n: number): number | undefined {
+  const row = s.rows[n]!;
+  const v = s.columns[key][row]!;
+  return v > 0 && Number.isFinite(v) && s.columns.iterations[row]! >= least ? exact(v) : undefined;
 }
 
 /** A curve for each percentile of one path, over size. */
@@ -80,7 +84,7 @@ export function many(state: State, s: Series): Curve[] {
   const [first, last] = state.window(s);
   const out: Curve[] = [];
   // The highest first: where several are one value, its name is to stand on top.
-  [...PERCENTILES].reverse().forEach(([key, name], i) => {
+  [...PERCENTILES].reverse().forEach(([key, name, least], i) => {
     const rank = PERCENTILES.length - 1 - i;
     const column = s.columns[key];
     const points = new Int32Array(Math.max(0, last - first + 1));
@@ -88,7 +92,7 @@ export function many(state: State, s: Series): Curve[] {
     let count = 0;
     for (let n = first; n <= last; n++) {
       const v = column[s.rows[n]!]!;
-      if (!(v > 0 && v < Infinity)) continue;
+      if (!(v > 0 && v < Infinity) || s.columns.iterations[s.rows[n]!]! < least) continue;
       points[count] = n;
       values[count++] = v;
     }

@@ -40,9 +40,9 @@ export function counted(spot: Spot): Counted {
 
 /** Lines that are marked: percentiles of single iterations, or the median alone. */
 function lines(spot: Spot, what: Counted["what"]): [string, number][] {
-  const found = PERCENTILES.flatMap(([key, name]): [string, number][] => {
-    const v = percentile(spot.series, key, spot.n);
-    return v === undefined ? [] : [[name, v]];
+  const found = PERCENTILES.flatMap((one): [string, number][] => {
+    const v = percentile(spot.series, one, spot.n);
+    return v === undefined ? [] : [[one[1], v]];
   });
   return what === "iterations" && found.length > 0 ? found : [["median", spot.series.time[spot.n]!]];
 }

@@ -59,7 +59,7 @@ export class Panel {
   private follow(): void {
     clearTimeout(this.late);
     if (this.seen || this.state.points < MANY) this.draw();
-    else this.late = window.setTimeout(() => this.draw(), 200);
+    else this.late = window.setTimeout(() => this.draw(), 400);
   }
 
   /** Takes the width there is; later ones are told by the browser. */

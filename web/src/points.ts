@@ -103,7 +103,7 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
   /** A long table would hold up a range that is being dragged: it follows when the drag rests. */
   const soon = () => {
     clearTimeout(waiting);
-    if (buttons.size > LONG) waiting = window.setTimeout(show, 120);
+    if (buttons.size > LONG) waiting = window.setTimeout(show, 400);
     else show();
   };
   const show = () => {

@@ -46,9 +46,9 @@ export function listing(state: State, spot: Spot): HTMLElement {
 
 /** The percentiles at the size looked at. */
 export function percentileListing(_: State, spot: Spot): HTMLElement {
-  const rows = PERCENTILES.map(([key, name]) => {
-    const v = percentile(spot.series, key, spot.n);
-    return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, v === undefined ? "-" : pretty(significant(v, "seconds"))));
+  const rows = PERCENTILES.map((one) => {
+    const v = percentile(spot.series, one, spot.n);
+    return h("tr", {}, h("th", { scope: "row" }, one[1]), h("td", {}, v === undefined ? "-" : pretty(significant(v, "seconds"))));
   });
   return table(`${spot.series.path.name}, ${size(spot.series.size[spot.n]!)}`, rows, `of ${count(spot.series.columns.iterations[spot.series.rows[spot.n]!]!)} single iterations, ${spot.series.path.time}`);
 }
@@ -84,9 +84,9 @@ export function sentence(spot: Spot): string {
 
 export function percentileSentence(spot: Spot): string {
   const s = spot.series;
-  const parts = PERCENTILES.flatMap(([key, name]) => {
-    const v = percentile(s, key, spot.n);
-    return v === undefined ? [] : [`${name} ${pretty(significant(v, "seconds"))}`];
+  const parts = PERCENTILES.flatMap((one) => {
+    const v = percentile(s, one, spot.n);
+    return v === undefined ? [] : [`${one[1]} ${pretty(significant(v, "seconds"))}`];
   });
   return `${s.path.name}, ${size(s.size[spot.n]!)}: ${parts.length > 0 ? parts.join(", ") : "single iterations were not timed"}`;
 }

@@ -1,12 +1,14 @@
 /** What graphs do not show, in words. */
 
-import { compared, percentile } from "./curves";
+import { compared, PERCENTILES, percentile } from "./curves";
 import type { Series } from "./data";
 import { common, comparable } from "./overhead";
 import type { State } from "./state";
 import { size } from "./units";
 
 const WHY = "an iteration's time is taken by itself only where reading the clock costs at most 1% of it, and never where the far side keeps the time";
+
+const [MEDIAN] = PERCENTILES;
 
 /** Where a path has no percentiles. */
 export function gap(state: State, s: Series | undefined): string {
@@ -15,7 +17,7 @@ export function gap(state: State, s: Series | undefined): string {
   let timed = 0;
   let from: number | undefined;
   for (let n = first; n <= last; n++) {
-    if (percentile(s, "p50", n) === undefined) continue;
+    if (percentile(s, MEDIAN, n) === undefined) continue;
     timed++;
     from ??= s.size[n]!;
   }
@@ -26,11 +28,11 @@ export function gap(state: State, s: Series | undefined): string {
   return `${s.path.name}: single iterations were timed at ${timed} of these ${all} sizes, the smallest ${size(from!)}; ${WHY}. ${few}`.trimEnd();
 }
 
-/** Where fewer than a thousand iterations were timed, p99.9 is as good as the longest of them. */
+/** Where too few iterations were timed for the rarest percentiles. */
 function rare(s: Series, first: number, last: number): string {
   let few = 0;
-  for (let n = first; n <= last; n++) if (percentile(s, "p50", n) !== undefined && s.columns.iterations[s.rows[n]!]! < 1000) few++;
-  return few > 0 ? `At ${few} of the sizes fewer than 1,000 iterations were timed: p99.9 is the longest there.` : "";
+  for (let n = first; n <= last; n++) if (percentile(s, MEDIAN, n) !== undefined && s.columns.iterations[s.rows[n]!]! < 1000) few++;
+  return few > 0 ? `p99.9 takes 1,000 iterations, p99 100 and p90 10; at ${few} of the sizes fewer than 1,000 were timed.` : "";
 }
 
 /** Paths whose times are of another kind than the base's. */

@@ -189,7 +189,7 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
     let two = m.kind != Kind::Memcpy;
     let trial = |block: u32, noise: &mut Noise| {
         let one = median * (1.0 + half * noise.next());
-        let repeats = (0.002 / one).clamp(3.0, 1e5) as u64;
+        let repeats = (0.02 / one).clamp(3.0, 1e5) as u64;
         let report = TrialReport {
             repeats,
             seconds: one * 2.0 * repeats as f64,
