@@ -103,7 +103,7 @@ export class Chart {
       return at ? [this.at(at)] : [];
     });
     if (least.length > 0) group.append(svg("path", { class: "min", d: path(least) }));
-    group.append(svg("path", { class: "median", d: path(kept.map((i) => [x[i]!, y[i]!])) }));
+    group.append(svg("path", { class: "median", d: stretches(curve, kept).map((s) => path(s.map((i) => [x[i]!, y[i]!]))).join("") }));
     const flagged = (i: number) => curve.flags && warned(curve.series, curve.index(i));
     for (const i of x.length <= DOTS ? kept : kept.filter(flagged)) {
       group.append(svg("circle", { class: flagged(i) ? "warned" : "dot", cx: round(x[i]!), cy: round(y[i]!), r: flagged(i) ? 3.4 : 2.1 }));
@@ -164,6 +164,18 @@ export class Chart {
     });
     return group;
   }
+}
+
+/** The points in stretches without a gap. A lone one is doubled: a line of no length has its round ends and is seen. */
+function stretches(curve: Curve, kept: readonly number[]): number[][] {
+  const out: number[][] = [];
+  kept.forEach((i, k) => {
+    const before = kept[k - 1];
+    const joined = before !== undefined && !(curve.gaps && curve.index(i) - curve.index(before) > i - before);
+    if (joined) out[out.length - 1]!.push(i);
+    else out.push([i]);
+  });
+  return out.map((s) => (s.length === 1 && out.length > 1 ? [s[0]!, s[0]!] : s));
 }
 
 /** Twice the area of a polygon, its sign telling which way it turns. */

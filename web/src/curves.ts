@@ -27,6 +27,8 @@ export interface Curve {
   least(i: number): Pair | undefined;
   /** Whether points with a warning are marked: in the graphs of the points themselves. */
   readonly flags: boolean;
+  /** Whether points that lie apart in the series are left unjoined: what lies between was not measured. */
+  readonly gaps: boolean;
 }
 
 /** Value of a quantity at a series' nth point, if its transfer takes `seconds` (its bits stay the same). */
@@ -56,6 +58,7 @@ export function ofPaths(state: State, x: Quantity, y: Quantity): Curve[] {
       },
       least: (i) => at(i, shortest(s, first + i)),
       flags: true,
+      gaps: false,
     });
   }
   return out;
@@ -96,7 +99,7 @@ export function many(state: State, s: Series): Curve[] {
       points[count] = n;
       values[count++] = v;
     }
-    if (count > 0) out.push(chosen(s, name, `hue${s.path.hue} rank${rank}`, points.subarray(0, count), values.subarray(0, count)));
+    if (count > 0) out.push({ ...chosen(s, name, `hue${s.path.hue} rank${rank}`, points.subarray(0, count), values.subarray(0, count)), gaps: true });
   });
   return out;
 }
@@ -104,7 +107,7 @@ export function many(state: State, s: Series): Curve[] {
 function chosen(s: Series, name: string, look: string, points: Int32Array, y: Float64Array): Curve {
   const size = new Float64Array(points.length);
   for (let i = 0; i < size.length; i++) size[i] = s.size[points[i]!]!;
-  return { name, look, series: s, x: size, size, y, index: (i) => points[i]!, ends: () => undefined, least: () => undefined, flags: false };
+  return { name, look, series: s, x: size, size, y, index: (i) => points[i]!, ends: () => undefined, least: () => undefined, flags: false, gaps: false };
 }
 
 /** What a path adds to the base at its nth drawable point; nothing where the base has no such size. */

@@ -104,6 +104,8 @@ export class Panel {
       const i = place(p, spot);
       const [x, y] = [p.x[i], p.y[i]];
       if (x === undefined || y === undefined) continue;
+      // In a gap there is nothing to mark: the nearest point may be far.
+      if (p.curve.gaps && Math.abs(Math.log(p.curve.size[i]! / spot.series.size[spot.n]!)) > 0.06) continue;
       const own = p.curve.series === spot.series;
       if (own && !crossed) marks.append(svg("line", { class: "cross", x1: x, x2: x, y1: box.top, y2: box.bottom }));
       crossed ||= own;
