@@ -162,3 +162,20 @@ export function compared(state: State): Series[] {
   const { base } = state.choice;
   return base ? state.shown().filter((s) => s !== base && comparable(s, base)) : [];
 }
+
+/** What every compared path adds to the base at the sizes shown, as a table to copy. */
+export function addedText(state: State): string {
+  const { base } = state.choice;
+  const lines = ["path\tbase\tsize\ttime\tbase_time\tadded\tlow\thigh\tshare"];
+  for (const s of base ? compared(state) : []) {
+    const [first, last] = state.window(s);
+    for (let n = first; n <= last; n++) {
+      const found = addedAt(base!, s, n);
+      if (!found) continue;
+      const below = s.time[n]! - found.extra;
+      const figures = [s.time[n]!, below, found.extra, ...(found.interval ?? ["", ""]), found.share];
+      lines.push([s.path.name, base!.path.name, s.size[n], ...figures.map((v) => (typeof v === "number" ? exact(v) : v))].join("\t"));
+    }
+  }
+  return lines.join("\n");
+}

@@ -1,8 +1,8 @@
 /** What each graph shows: the three of the 1996 paper (seeds/004, section 2), percentiles, and overhead (section 4, figure 8). */
 
-import { layers, many, ofPaths, type Curve, type Quantity } from "./curves";
+import { addedText, layers, many, ofPaths, type Curve, type Quantity } from "./curves";
 import type { Series } from "./data";
-import { h } from "./dom";
+import { copy, h } from "./dom";
 import { addedListing, addedSentence, listing, percentileListing, percentileSentence, sentence } from "./readout";
 import type { Spread } from "./scale";
 import { gap, uncompared, unplaced } from "./words";
@@ -27,7 +27,7 @@ export interface Graph {
   tip(state: State, spot: Spot): HTMLElement;
   sentence(state: State, spot: Spot): string;
   /** Buttons and choices of its own. */
-  readonly controls?: (state: State) => HTMLElement;
+  readonly controls?: (state: State, say: (words: string) => void) => HTMLElement;
 }
 
 export const KIND: Record<Quantity, Kind> = { time: "seconds", rate: "bitsPerSecond", size: "bytes" };
@@ -140,7 +140,7 @@ const OVERHEAD: Graph = {
   note: (state) => [uncompared(state), unplaced(state)].filter((words) => words !== "").join(" "),
   tip: addedListing,
   sentence: addedSentence,
-  controls: (state) => {
+  controls: (state, say) => {
     const choose = h("select", { "aria-label": "Base that overhead is counted from" });
     for (const s of state.series.filter((one) => one.rows.length > 0)) choose.append(h("option", { value: s.key }, `over ${s.path.name}`));
     choose.value = state.choice.base?.key ?? "";
@@ -153,7 +153,11 @@ const OVERHEAD: Graph = {
       show();
       return b;
     };
-    return h("span", { class: "own" }, choose, h("span", { class: "pair", role: "group", "aria-label": "Overhead as" }, one("time", "time"), one("share", "%")));
+    const copied = h("button", { type: "button", "data-copy-overhead": true }, "Copy as table");
+    copied.addEventListener("click", async () => {
+      say((await copy(addedText(state))) ? "Copied the overhead; sizes in bytes, times in seconds." : "The browser did not allow copying.");
+    });
+    return h("span", { class: "own" }, choose, h("span", { class: "pair", role: "group", "aria-label": "Overhead as" }, one("time", "time"), one("share", "%")), copied);
   },
 };
 

@@ -36,7 +36,7 @@ export class Panel {
     this.chart = new Chart(graph, state);
     this.frame = h("div", { class: "frame", tabindex: 0, role: "application", "aria-roledescription": "graph" });
     this.frame.append(this.chart.root, this.tip);
-    const head = h("div", { class: "head" }, this.title, graph.controls ? graph.controls(state) : "");
+    const head = h("div", { class: "head" }, this.title, graph.controls ? graph.controls(state, say) : "");
     this.root = h("figure", { class: `panel ${graph.name}`, "data-graph": graph.name }, head, this.frame);
     this.root.append(h("figcaption", {}, h("p", {}, graph.read), this.note));
     new ResizeObserver(([entry]) => {

@@ -54,7 +54,7 @@ export async function graphs({ check, lines, shot }) {
     assert.match(await page.locator(".panel.histogram h3").innerText(), /^Histogram: memcpy at 1 B$/);
   });
 
-  await check("overhead is read off against any base, in time and per cent", "one.html", {}, async (page) => {
+  await check("overhead is read off against any base, in time and per cent", "one.html", { permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
     const panel = page.locator(".panel.overhead");
     assert.equal(await panel.locator("h3").innerText(), "Overhead over shm", "the fastest of those that can be compared");
     assert.match(await panel.locator(".note").innerText(), /Not held against shm.*memcpy \(copy\)/);
@@ -75,6 +75,10 @@ export async function graphs({ check, lines, shot }) {
     const [above, below] = [await median(key), await median("0-1")];
     assert.ok(Math.abs((Number(number) * { ns: 1e-9, "µs": 1e-6 }[unit]) / (above - below) - 1) < 0.01, said);
     assert.ok(Math.abs(Number(share.replaceAll(",", "")) / (100 * (above / below - 1)) - 1) < 0.02, said);
+    await panel.locator("[data-copy-overhead]").click();
+    const copied = (await page.evaluate(() => navigator.clipboard.readText())).split("\n").map((l) => l.split("\t"));
+    assert.equal(copied.length, 1 + 2 * 129, "two paths at every size");
+    for (const [, , , time, below, added] of copied.slice(1)) assert.ok(Math.abs(Number(time) - Number(below) - Number(added)) < 1e-6 * Number(time));
     await panel.locator('[data-added="share"]').click();
     assert.match(await panel.locator(".axis.y .title").textContent(), /%/);
     await panel.locator("select").selectOption({ label: "over tcp" });
