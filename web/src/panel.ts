@@ -2,12 +2,11 @@
 
 import { Chart, type Placed } from "./chart";
 import { h, svg } from "./dom";
+import { near, place, sizeAt, sizesWithin } from "./find";
 import type { Graph } from "./graphs";
-import { nearest } from "./search";
+import { ofChosen, ofSpot } from "./marks";
 import type { Spot, State } from "./state";
 
-/** How near a point must be to the pointer, pixels. */
-const REACH = 60;
 /** A pointer that moved less between down and up chose a point; more, and it dragged a range. */
 const DRAG = 6;
 /** Points from which on it takes a browser's breath to draw every graph at once. */
@@ -87,30 +86,9 @@ export class Panel {
   /** Shows the chosen point, and the point that is looked at, here and on every other shown path at the same size. */
   private mark(): void {
     const { spot, chosen } = this.state.choice;
-    const { marks, box } = this.chart;
-    marks.replaceChildren(this.brush);
-    if (chosen && this.state.inRange(chosen.series.size[chosen.n]!)) {
-      for (const p of this.chart.placed.filter((one) => one.curve.series === chosen.series)) {
-        const i = place(p, chosen);
-        if (p.curve.index(i) === chosen.n) marks.append(svg("circle", { class: `chosen hue${p.curve.series.path.hue}`, cx: p.x[i]!, cy: p.y[i]!, r: 7 }));
-      }
-    }
-    if (!spot) {
-      this.tip.hidden = true;
-      return;
-    }
-    let crossed = false;
-    for (const p of this.chart.placed) {
-      const i = place(p, spot);
-      const [x, y] = [p.x[i], p.y[i]];
-      if (x === undefined || y === undefined) continue;
-      // In a gap there is nothing to mark: the nearest point may be far.
-      if (p.curve.gaps && Math.abs(Math.log(p.curve.size[i]! / spot.series.size[spot.n]!)) > 0.06) continue;
-      const own = p.curve.series === spot.series;
-      if (own && !crossed) marks.append(svg("line", { class: "cross", x1: x, x2: x, y1: box.top, y2: box.bottom }));
-      crossed ||= own;
-      marks.append(svg("circle", { class: `${own ? "here" : "other"} hue${p.curve.series.path.hue}`, cx: x, cy: y, r: own ? 5.5 : 3.8 }));
-    }
+    const rings = chosen && this.state.inRange(chosen.series.size[chosen.n]!) ? ofChosen(this.chart.placed, chosen) : [];
+    this.chart.marks.replaceChildren(this.brush, ...rings, ...(spot ? ofSpot(this.chart.placed, spot, this.chart.box) : []));
+    if (!spot) this.tip.hidden = true;
   }
 
   private listen(): void {
@@ -135,7 +113,7 @@ export class Panel {
       (e) => {
         if (!e.ctrlKey && !e.metaKey) return;
         e.preventDefault();
-        this.state.zoom(Math.exp(Math.max(-60, Math.min(60, e.deltaY)) / 120), this.sizeAt(this.inside(e)));
+        this.state.zoom(Math.exp(Math.max(-60, Math.min(60, e.deltaY)) / 120), sizeAt(this.chart.placed, this.inside(e)));
       },
       { passive: false },
     );
@@ -161,27 +139,11 @@ export class Panel {
       return;
     }
     const edge = this.frame.getBoundingClientRect();
-    const spot = this.near(e.clientX - edge.left, e.clientY - edge.top);
+    const spot = near(this.chart.placed, e.clientX - edge.left, e.clientY - edge.top);
     const old = this.state.choice.spot;
     if (spot?.series !== old?.series || spot?.n !== old?.n) this.state.change({ spot });
     if (spot) this.show(spot, e.clientX - edge.left, e.clientY - edge.top);
     else this.tip.hidden = true;
-  }
-
-  /** The drawn point nearest to a place. */
-  private near(x: number, y: number): Spot | undefined {
-    let best: Spot | undefined;
-    let least = REACH ** 2;
-    for (const p of this.chart.placed) {
-      for (let i = 0; i < p.x.length; i++) {
-        const away = (p.x[i]! - x) ** 2 + (p.y[i]! - y) ** 2;
-        if (away < least) {
-          least = away;
-          best = { series: p.curve.series, n: p.curve.index(i) };
-        }
-      }
-    }
-    return best;
   }
 
   private show(spot: Spot, x: number, y: number): void {
@@ -202,36 +164,12 @@ export class Panel {
     const to = this.inside(e);
     if (Math.abs(to - from) < DRAG) {
       const edge = this.frame.getBoundingClientRect();
-      return this.choose(this.near(e.clientX - edge.left, e.clientY - edge.top));
+      return this.choose(near(this.chart.placed, e.clientX - edge.left, e.clientY - edge.top));
     }
     const [low, high] = [from, to].sort((a, b) => a - b).map((x) => this.chart.fromX(x)) as [number, number];
-    const range = this.sizesWithin(low, high);
+    const range = sizesWithin(this.chart.placed, low, high);
     if (range) this.state.show(...range);
     else this.say("No point lies in the range that was dragged.");
-  }
-
-  private sizesWithin(low: number, high: number): [number, number] | undefined {
-    let range: [number, number] | undefined;
-    for (const { curve } of this.chart.placed) {
-      for (let i = 0; i < curve.x.length; i++) {
-        if (curve.x[i]! < low || curve.x[i]! > high) continue;
-        const size = curve.size[i]!;
-        range = range ? [Math.min(range[0], size), Math.max(range[1], size)] : [size, size];
-      }
-    }
-    return range;
-  }
-
-  /** The size that lies at a pixel of the x axis: of the nearest point. */
-  private sizeAt(x: number): number | undefined {
-    let best: number | undefined;
-    let least = Infinity;
-    for (const p of this.chart.placed) {
-      p.x.forEach((at, i) => {
-        if (Math.abs(at - x) < least) [least, best] = [Math.abs(at - x), p.curve.size[i]!];
-      });
-    }
-    return best;
   }
 
   private choose(spot: Spot | undefined): void {
@@ -278,6 +216,7 @@ export class Panel {
 
   private other(by: number): void {
     const { spot } = this.state.choice;
+    // A path may have several curves (percentiles): one stands for it.
     const each = this.chart.placed.filter((p, i, all) => all.findIndex((o) => o.curve.series === p.curve.series) === i);
     if (!spot) return this.step(0);
     const here = each.findIndex((p) => p.curve.series === spot.series);
@@ -291,9 +230,4 @@ export class Panel {
     this.show(spot, p.x[i]!, p.y[i]!);
     this.say(this.graph.sentence(this.state, spot));
   }
-}
-
-/** Index of the curve's point nearest in size. */
-function place(p: Placed, spot: Spot): number {
-  return nearest(p.curve.size, spot.series.size[spot.n]!);
 }
