@@ -161,7 +161,11 @@ const OVERHEAD: Graph = {
   },
 };
 
-export const GRAPHS: readonly Graph[] = [SIGNATURE, THROUGHPUT, SATURATION, PERCENTILES, OVERHEAD];
+/** The graphs of what there is: a single path has nothing to be held against. */
+export function graphsOf(state: State): Graph[] {
+  const paths = state.series.filter((s) => s.rows.length > 0).length;
+  return [SIGNATURE, THROUGHPUT, SATURATION, PERCENTILES, ...(paths > 1 ? [OVERHEAD] : [])];
+}
 
 /** Title of an axis; a time axis says which time it is, and for which paths where they differ. */
 export function axisTitle(quantity: Quantity, shown: readonly Series[]): string {

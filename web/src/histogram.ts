@@ -61,7 +61,9 @@ export function histogram(spot: Spot | undefined, spread: Spread): Drawing | Not
   if (!x) return { title: head, note: words };
   const tall = (b: Bar) => (what === "iterations" ? (b.count * STEP) / Math.log(b.to / b.from) : b.count);
   const top = Math.max(...bars.map(tall));
-  const y: Scale = spread === "log" ? { spread, low: Math.min(0.5, ...bars.map(tall)) * 0.8, high: Math.max(2, top) * 1.9 } : { spread, low: 0, high: top * 1.25 };
+  const least = Math.min(0.5, ...bars.map(tall)) * 0.8;
+  // With room above the bars for the names of the percentiles.
+  const y: Scale = spread === "log" ? { spread, low: least, high: Math.max(2, top) * (Math.max(2, top) / least) ** 0.24 } : { spread, low: 0, high: top * 1.24 };
   const total = bars.reduce((sum, b) => sum + b.count, 0);
   const items: Item[] = bars.map((b, i) => ({
     x: Math.sqrt(b.from * b.to),

@@ -4,7 +4,7 @@ import "./style.css";
 import { chosen } from "./chosen";
 import { read, seriesOf } from "./data";
 import { byId, h } from "./dom";
-import { GRAPHS } from "./graphs";
+import { graphsOf } from "./graphs";
 import { Panel } from "./panel";
 import { copyButtons, points } from "./points";
 import { download } from "./raw";
@@ -28,7 +28,7 @@ function start(): void {
 
   byId("theme").append(theme());
   byId("tools").append(paths(page, state), axes(state), layers(state), range(state));
-  const panels = [...GRAPHS.map((graph) => new Panel(graph, state, say)), ...chosen(state, say)];
+  const panels = [...graphsOf(state).map((graph) => new Panel(graph, state, say)), ...chosen(state, say)];
   byId("graphs").replaceChildren(...panels.map((p) => p.root));
   panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());

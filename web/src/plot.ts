@@ -126,7 +126,8 @@ export class Plot {
       this.marks.append(svg("circle", { class: "here", cx: round(x), cy: round(y), r: 5.5 }));
     }
     this.tip.replaceChildren(item.words);
-    const left = x + 16 + this.tip.offsetWidth > this.frame.clientWidth ? Math.max(0, x - 16 - this.tip.offsetWidth) : x + 16;
+    const room = this.frame.clientWidth - this.tip.offsetWidth;
+    const left = x + 16 <= room ? x + 16 : x - 16 >= this.tip.offsetWidth ? x - 16 - this.tip.offsetWidth : Math.max(0, room);
     this.tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(Math.max(0, Math.min(y - 16, this.frame.clientHeight - this.tip.offsetHeight)))}px)`;
     if (aloud) this.say(item.words);
   }

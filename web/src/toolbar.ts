@@ -2,6 +2,7 @@
 
 import type { PageData } from "./data";
 import { h } from "./dom";
+import type { Models } from "./fitted";
 import { strip } from "./strip";
 import type { State } from "./state";
 import { parseSize, size } from "./units";
@@ -82,14 +83,16 @@ export function range(state: State): HTMLElement {
   for (const f of [from, to]) f.addEventListener("change", read);
   state.listen((part) => part === "view" && show());
   show();
-  return h("div", { class: "range", role: "group", "aria-label": "Range of block sizes" }, h("span", {}, "Sizes"), from, strip(state), to, zoom("+", "Zoom in", 0.5), wider, reset);
+  // Of one size there is nothing to choose.
+  return h("div", { class: "range", hidden: state.all[0] === state.all[1], role: "group", "aria-label": "Range of block sizes" }, h("span", {}, "Sizes"), from, strip(state), to, zoom("+", "Zoom in", 0.5), wider, reset);
 }
 
 /** What may lie over the curves: fitted models, and marked ranges where there are any. */
 export function layers(state: State): HTMLElement {
   const root = h("div", { class: "over", role: "group", "aria-label": "Drawn over the curves" });
   const flip = (name: "fits" | "marks", words: string) => button([words], () => state.choice[name], () => state.change({ [name]: !state.choice[name] }), state, { "data-over": name });
-  if (state.series.some((s) => s.path.models)) root.append(flip("fits", "Fits"));
+  const fitted = (m: Models | null) => m !== null && (m.lines.length > 0 || m.bandwidth !== null || m.saturation !== null);
+  if (state.series.some((s) => fitted(s.path.models))) root.append(flip("fits", "Fits"));
   if (state.series.some((s) => s.path.marks.length > 0)) root.append(flip("marks", "Marks"));
   return root;
 }

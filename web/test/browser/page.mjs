@@ -84,7 +84,10 @@ export async function page({ check, lines, shot, pictures }) {
   await check("one point is drawn", "one-point.html", {}, async (page) => {
     assert.equal(await page.locator(".panel.signature .curve circle").count(), 1);
     assert.doesNotMatch(await page.locator("main").innerHTML(), /NaN|undefined|Infinity/);
-    await page.getByRole("button", { name: "Zoom in" }).click();
+    assert.equal(await page.locator(".range").isVisible(), false, "one size is no range");
+    assert.equal(await page.locator(".panel.overhead").count(), 0, "one path has nothing to be held against");
+    await page.locator(".panel.signature .frame").focus();
+    await page.keyboard.press("+");
     assert.equal(await page.locator(".panel.signature .curve circle").count(), 1);
     await shot(page, "one-point");
   });
