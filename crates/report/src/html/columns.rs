@@ -1,4 +1,4 @@
-//! Columns of numbers as short text: little-endian binary in base64. A third the size of the same numbers in JSON, and the
+//! Columns of numbers as short text: little-endian binary in base64. Less than half the size of the same numbers in JSON, and the
 //! script reads them without parsing. `web/src/columns.ts` is the other half.
 
 use base64::Engine;
