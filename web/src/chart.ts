@@ -1,30 +1,24 @@
 /** Draws one graph as SVG and knows where its points lie. */
 
-import { interval, shortest, type Series } from "./data";
+import { axis, gutter, path, round, type Box, type Drawn, type Pixel } from "./axes";
+import type { Curve, Pair } from "./curves";
+import { warned } from "./data";
 import { svg } from "./dom";
-import { axisTitle, KIND, value, type Graph } from "./graphs";
-import { covering, invert, place, ticks, type Scale } from "./scale";
+import type { Axis, Graph } from "./graphs";
+import { overlay } from "./overlay";
+import { covering, invert, place, type Scale } from "./scale";
 import { simplify, spread } from "./simplify";
 import type { State } from "./state";
-import { pretty } from "./units";
 
 /** Dots are drawn at each point of a curve that shows at most this many. */
 const DOTS = 160;
 const LABEL_GAP = 16;
 
-/** A curve on the screen: pixels of its points from index `first` on. */
+/** A curve on the screen, with its points in pixels. */
 export interface Placed {
-  readonly series: Series;
-  readonly first: number;
+  readonly curve: Curve;
   readonly x: Float64Array;
   readonly y: Float64Array;
-}
-
-interface Box {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
 }
 
 export class Chart {
@@ -44,40 +38,34 @@ export class Chart {
   draw(width: number, height: number): void {
     this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.root.setAttribute("height", String(height));
-    const shown = this.state.shown().filter((s) => {
-      const [first, last] = this.state.window(s);
-      return first <= last;
-    });
+    const curves = this.graph.curves(this.state);
+    const [xAxis, yAxis] = this.graph.axes(this.state);
     this.placed = [];
-    this.x = this.scale(shown, this.graph.x);
-    this.y = this.scale(shown, this.graph.y);
+    this.x = scale(xAxis, curves.map((c) => c.x));
+    this.y = scale(yAxis, curves.map((c) => c.y));
     if (!this.x || !this.y) {
-      const words = this.state.series.some((s) => s.rows.length > 0)
-        ? "No point of a shown path lies in this range."
-        : "Nothing to draw: no point was measured.";
-      this.root.replaceChildren(svg("text", { class: "empty", x: width / 2, y: height / 2 }, words), this.marks);
+      this.root.replaceChildren(svg("text", { class: "empty", x: width / 2, y: height / 2 }, this.empty()), this.marks);
       return;
     }
-    const names = shown.map((s) => s.path.name);
-    const small = width < 560;
-    const yTicks = ticks(this.y, KIND[this.graph.y], Math.floor(height / 60));
-    const labels = yTicks.ticks.map((t) => pretty(t.label ?? "").length);
-    const left = Math.max(...labels) * 7 + (small ? 26 : 32);
-    const right = width - Math.min(width / 4, Math.max(...names.map((n) => n.length)) * 9.4 + 18);
-    this.box = { left, right, top: 10, bottom: height - 46 };
-    const xTicks = ticks(this.x, KIND[this.graph.x], Math.floor((right - left) / 76));
+    const [x, y]: [Drawn, Drawn] = [{ ...xAxis, scale: this.x }, { ...yAxis, scale: this.y }];
+    const right = width - Math.min(width / 4, Math.max(...curves.map((c) => c.name.length)) * 9.4 + 18);
+    this.box = { left: gutter(y, height, width < 560), right, top: 10, bottom: height - 46 };
+    this.placed = curves.map((curve) => this.places(curve));
+    const [under, over] = overlay(this.state, this.graph, this);
     this.root.replaceChildren(
-      this.axis("x", this.x, xTicks, shown),
-      this.axis("y", this.y, yTicks, shown),
-      ...shown.map((s) => this.curve(s)),
-      this.labels(shown),
+      under,
+      axis("x", x, this.box),
+      axis("y", y, this.box),
+      ...this.placed.map((p) => this.curve(p)),
+      over,
+      this.labels(),
       this.marks,
     );
   }
 
-  /** Pixels of a value on the x axis. */
-  toX(v: number): number {
-    return this.x ? this.box.left + place(this.x, v) * (this.box.right - this.box.left) : NaN;
+  private empty(): string {
+    if (!this.state.series.some((s) => s.rows.length > 0)) return "Nothing to draw: no point was measured.";
+    return this.graph.note(this.state) === "" ? "No point of a shown path lies in this range." : "Nothing to draw here: see below.";
   }
 
   /** The x axis' value at a pixel. */
@@ -85,110 +73,82 @@ export class Chart {
     return this.x ? invert(this.x, (pixel - this.box.left) / (this.box.right - this.box.left)) : NaN;
   }
 
-  private toY(v: number): number {
-    return this.y ? this.box.bottom - place(this.y, v) * (this.box.bottom - this.box.top) : NaN;
-  }
-
-  private scale(shown: readonly Series[], quantity: Graph["x"]): Scale | undefined {
-    let low = Infinity;
-    let high = 0;
-    for (const s of shown) {
-      const [first, last] = this.state.window(s);
-      for (let n = first; n <= last; n++) {
-        const v = value(s, n, quantity, s.time[n]!);
-        if (v < low) low = v;
-        if (v > high) high = v;
-      }
-    }
-    const { rate, rest } = this.state.choice;
-    const asked = quantity === "rate" ? rate : rest;
-    return covering(asked, KIND[quantity], low, high);
-  }
-
-  private axis(side: "x" | "y", scale: Scale, t: ReturnType<typeof ticks>, shown: readonly Series[]): SVGElement {
+  /** Pixels of values on the axes, kept inside of them; what has no place on a logarithmic axis lies at its low end. */
+  at([vx, vy]: Pair): Pixel {
     const { left, right, top, bottom } = this.box;
-    const group = svg("g", { class: `axis ${side}`, "aria-hidden": "true" });
-    for (const tick of t.ticks) {
-      const at = place(scale, tick.value);
-      if (!(at >= -1e-6 && at <= 1 + 1e-6)) continue;
-      const kind = tick.label === undefined ? "minor" : "major";
-      if (side === "x") {
-        const x = left + at * (right - left);
-        group.append(svg("line", { class: kind, x1: x, x2: x, y1: top, y2: bottom }));
-        if (tick.label) group.append(svg("text", { class: "tick", x, y: bottom + 18, "text-anchor": "middle" }, pretty(tick.label)));
-      } else {
-        const y = bottom - at * (bottom - top);
-        group.append(svg("line", { class: kind, x1: left, x2: right, y1: y, y2: y }));
-        if (tick.label) group.append(svg("text", { class: "tick", x: left - 8, y: y + 4, "text-anchor": "end" }, pretty(tick.label)));
-      }
-    }
-    const details = [t.unit ? pretty(t.unit) : "", scale.spread === "log" ? "log" : ""].filter((d) => d !== "");
-    const words = [axisTitle(this.graph[side], shown), ...details].join(", ");
-    if (side === "x") {
-      group.append(svg("line", { class: "base", x1: left, x2: right, y1: bottom, y2: bottom }));
-      group.append(svg("text", { class: "title", x: (left + right) / 2, y: bottom + 38, "text-anchor": "middle" }, words));
-    } else {
-      const at = `translate(14 ${(top + bottom) / 2}) rotate(-90)`;
-      group.append(svg("line", { class: "base", x1: left, x2: left, y1: top, y2: bottom }));
-      group.append(svg("text", { class: "title", transform: at, "text-anchor": "middle" }, words));
-    }
-    return group;
-  }
-
-  private curve(s: Series): SVGElement {
-    const [first, last] = this.state.window(s);
-    const count = last - first + 1;
-    const x = new Float64Array(count);
-    const y = new Float64Array(count);
-    for (let i = 0; i < count; i++) [x[i], y[i]] = this.at(s, first + i, s.time[first + i]!);
-    this.placed.push({ series: s, first, x, y });
-    const kept = simplify(x, y);
-    const group = svg("g", { class: `curve hue${s.path.hue} dash${s.path.dash}`, "data-series": s.key });
-    group.append(svg("path", { class: "band", d: this.band(s, first, kept) }));
-    const ends = count === 1 ? interval(s, first) : undefined;
-    // A lone point has no neighbour for a band: its interval is a bar.
-    if (ends) group.append(svg("path", { class: "bar", d: path([this.at(s, first, ends[0]), this.at(s, first, ends[1])]) }));
-    group.append(svg("path", { class: "min", d: path(kept.map((i) => this.at(s, first + i, shortest(s, first + i)))) }));
-    group.append(svg("path", { class: "median", d: path(kept.map((i) => [x[i]!, y[i]!])) }));
-    for (const i of count <= DOTS ? kept : kept.filter((k) => this.warned(s, first + k))) {
-      const warned = this.warned(s, first + i);
-      group.append(svg("circle", { class: warned ? "warned" : "dot", cx: round(x[i]!), cy: round(y[i]!), r: warned ? 3.4 : 2.1 }));
-    }
-    return group;
-  }
-
-  private warned(s: Series, n: number): boolean {
-    return s.path.points.warned[s.rows[n]!] === 1;
-  }
-
-  /** Pixels of a series' nth point if its transfer took `seconds`, kept inside of the axes. */
-  private at(s: Series, n: number, seconds: number): [number, number] {
-    const { left, right, top, bottom } = this.box;
-    const x = this.toX(value(s, n, this.graph.x, seconds));
-    const y = this.toY(value(s, n, this.graph.y, seconds));
+    const x = left + share(this.x, vx) * (right - left);
+    const y = bottom - share(this.y, vy) * (bottom - top);
     return [Math.min(right, Math.max(left, x)), Math.min(bottom, Math.max(top, y))];
   }
 
-  /** Four-cornered pieces between neighbouring intervals, all turned the same way so that overlaps don't cut holes. */
-  private band(s: Series, first: number, kept: readonly number[]): string {
-    let d = "";
-    let before: [[number, number], [number, number]] | undefined;
-    for (const i of kept) {
-      const ends = interval(s, first + i);
-      const here: typeof before = ends && [this.at(s, first + i, ends[0]), this.at(s, first + i, ends[1])];
-      if (before && here) {
-        const corners = [before[0], here[0], here[1], before[1]];
-        let area = 0;
-        corners.forEach((c, k) => (area += c[0] * corners[(k + 1) % 4]![1] - corners[(k + 1) % 4]![0] * c[1]));
-        d += `${path(area < 0 ? corners.reverse() : corners)}Z`;
-      }
-      before = here;
+  /** Whether values lie within the axes. */
+  holds([vx, vy]: Pair): boolean {
+    return [share(this.x, vx), share(this.y, vy)].every((s) => s >= -1e-6 && s <= 1 + 1e-6);
+  }
+
+  private places(curve: Curve): Placed {
+    const { left, right, top, bottom } = this.box;
+    return { curve, x: pixels(this.x!, curve.x, left, right), y: pixels(this.y!, curve.y, bottom, top) };
+  }
+
+  private curve({ curve, x, y }: Placed): SVGElement {
+    const kept = simplify(x, y);
+    const group = svg("g", { class: `curve ${curve.look}`, "data-series": curve.series.key });
+    group.append(svg("path", { class: "band", d: this.band(curve, kept) }));
+    const ends = x.length === 1 ? curve.ends(0) : undefined;
+    // A lone point has no neighbour for a band: its interval is a bar.
+    if (ends) group.append(svg("path", { class: "bar", d: path([this.at(ends[0]), this.at(ends[1])]) }));
+    const least = kept.flatMap((i) => {
+      const at = curve.least(i);
+      return at ? [this.at(at)] : [];
+    });
+    if (least.length > 0) group.append(svg("path", { class: "min", d: path(least) }));
+    group.append(svg("path", { class: "median", d: stretches(curve, kept).map((s) => path(s.map((i) => [x[i]!, y[i]!]))).join("") }));
+    const flagged = (i: number) => curve.flags && warned(curve.series, curve.index(i));
+    for (const i of x.length <= DOTS ? kept : kept.filter(flagged)) {
+      group.append(svg("circle", { class: flagged(i) ? "warned" : "dot", cx: round(x[i]!), cy: round(y[i]!), r: flagged(i) ? 3.4 : 2.1 }));
     }
+    return group;
+  }
+
+  /** The area that intervals sweep: stretches whose four-cornered pieces turn the same way, so that no overlap cuts a hole. */
+  private band(curve: Curve, kept: readonly number[]): string {
+    let d = "";
+    let stretch: (readonly [Pixel, Pixel])[] = [];
+    let turn = 0;
+    const end = () => {
+      if (stretch.length > 1) {
+        const [there, back] = [stretch.map((e) => e[0]), stretch.map((e) => e[1]).reverse()];
+        d += `${path(turn < 0 ? [...there, ...back].reverse() : [...there, ...back])}Z`;
+      }
+      stretch = [];
+      turn = 0;
+    };
+    for (const i of kept) {
+      const ends = curve.ends(i);
+      if (!ends) {
+        end();
+        continue;
+      }
+      const here = [this.at(ends[0]), this.at(ends[1])] as const;
+      const before = stretch[stretch.length - 1];
+      if (before) {
+        const now = Math.sign(area([before[0], here[0], here[1], before[1]]));
+        if (now !== 0 && turn !== 0 && now !== turn) {
+          end();
+          stretch.push(before);
+        }
+        turn ||= now;
+        if (stretch.length === 1) turn = now;
+      }
+      stretch.push(here);
+    }
+    end();
     return d;
   }
 
   /** Names beside the lines' ends, moved apart where they would touch. */
-  private labels(shown: readonly Series[]): SVGElement {
+  private labels(): SVGElement {
     const group = svg("g", { class: "names", "aria-hidden": "true" });
     const room = Math.floor((this.box.bottom - this.box.top) / LABEL_GAP) + 1;
     const placed = this.placed.slice(0, room);
@@ -197,20 +157,64 @@ export class Chart {
     placed.forEach((p, i) => {
       const x = p.x[p.x.length - 1]!;
       const start = this.box.right + 12;
-      const hue = `hue${shown[i]!.path.hue}`;
       group.append(
-        svg("line", { class: `tie ${hue}`, x1: x + 4, y1: ends[i]!, x2: start - 3, y2: rows[i]! }),
-        svg("text", { class: hue, x: start, y: rows[i]! + 4 }, p.series.path.name),
+        svg("line", { class: `tie ${p.curve.look}`, x1: x + 4, y1: ends[i]!, x2: start - 3, y2: rows[i]! }),
+        svg("text", { class: p.curve.look, x: start, y: rows[i]! + 4 }, p.curve.name),
       );
     });
     return group;
   }
 }
 
-function round(v: number): number {
-  return Math.round(v * 100) / 100;
+/** The points in stretches without a gap. A lone one is doubled: a line of no length has its round ends and is seen. */
+function stretches(curve: Curve, kept: readonly number[]): number[][] {
+  const out: number[][] = [];
+  kept.forEach((i, k) => {
+    const before = kept[k - 1];
+    const joined = before !== undefined && !(curve.gaps && curve.index(i) - curve.index(before) > i - before);
+    if (joined) out[out.length - 1]!.push(i);
+    else out.push([i]);
+  });
+  return out.map((s) => (s.length === 1 && out.length > 1 ? [s[0]!, s[0]!] : s));
 }
 
-function path(points: readonly (readonly [number, number])[]): string {
-  return points.map(([x, y], i) => `${i === 0 ? "M" : "L"}${round(x)} ${round(y)}`).join("");
+/** Twice the area of a polygon, its sign telling which way it turns. */
+function area(corners: readonly Pixel[]): number {
+  return corners.reduce((sum, [x, y], k) => {
+    const [nx, ny] = corners[(k + 1) % corners.length]!;
+    return sum + x * ny - nx * y;
+  }, 0);
+}
+
+/** Pixels of a whole column between an axis' two ends, kept inside of it. */
+function pixels(scale: Scale, column: ArrayLike<number>, from: number, to: number): Float64Array {
+  const out = new Float64Array(column.length);
+  const log = scale.spread === "log";
+  const start = log ? Math.log(scale.low) : scale.low;
+  const factor = (to - from) / ((log ? Math.log(scale.high) : scale.high) - start);
+  const [low, high] = [Math.min(from, to), Math.max(from, to)];
+  for (let i = 0; i < out.length; i++) {
+    const v = column[i]!;
+    const at = log ? (v > 0 ? from + (Math.log(v) - start) * factor : from) : from + (v - start) * factor;
+    out[i] = at < low ? low : at > high ? high : at;
+  }
+  return out;
+}
+
+function share(scale: Scale | undefined, v: number): number {
+  if (!scale) return NaN;
+  return scale.spread === "log" && !(v > 0) ? -1 : place(scale, v);
+}
+
+function scale(axis: Axis, columns: readonly ArrayLike<number>[]): Scale | undefined {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const column of columns) {
+    for (let i = 0; i < column.length; i++) {
+      const v = column[i]!;
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+  }
+  return covering(axis.spread, axis.kind, low, high);
 }

@@ -52,9 +52,9 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** Hands text to the reader as a file. */
-export function download(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+/** Hands something to the reader as a file. */
+export function save(name: string, contents: Blob): void {
+  const url = URL.createObjectURL(contents);
   const link = h("a", { href: url, download: name });
   document.body.append(link);
   link.click();

@@ -1,13 +1,15 @@
 /** Brings the report's page to life. Without this script the page still shows its figures, warnings and a picture. */
 
 import "./style.css";
+import { chosen } from "./chosen";
 import { read, seriesOf } from "./data";
-import { byId, download, h } from "./dom";
-import { GRAPHS } from "./graphs";
+import { byId, h } from "./dom";
+import { graphsOf } from "./graphs";
 import { Panel } from "./panel";
 import { copyButtons, points } from "./points";
+import { download } from "./raw";
 import { State } from "./state";
-import { axes, paths, range, theme } from "./toolbar";
+import { axes, layers, paths, range, theme } from "./toolbar";
 
 /** Width of a graph on paper, in the pixels of a page of about 18 cm. */
 const PAPER = 760;
@@ -25,19 +27,14 @@ function start(): void {
   document.body.append(live);
 
   byId("theme").append(theme());
-  byId("tools").append(paths(page, state), range(state), axes(state));
-  const panels = GRAPHS.map((graph) => new Panel(graph, state, say));
-  const graphs = byId("graphs");
-  graphs.replaceChildren(...panels.map((p) => p.root));
+  byId("tools").append(paths(page, state), axes(state), layers(state), range(state));
+  const panels = [...graphsOf(state).map((graph) => new Panel(graph, state, say)), ...chosen(state, say)];
+  byId("graphs").replaceChildren(...panels.map((p) => p.root));
+  panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());
   points(byId("points"), state, say);
   copyButtons(say);
-
-  page.runs.forEach((run, r) => {
-    const b = h("button", { type: "button", "data-download": r }, page.runs.length > 1 ? `Download run ${run.letter}` : "Download the run");
-    b.addEventListener("click", () => download(run.file, "application/x-ndjson", `${(byId(`raw-${r}`).textContent ?? "").trim()}\n`));
-    byId("downloads").append(b);
-  });
+  page.runs.forEach((run, r) => byId("downloads").append(download(run, r, page.runs.length > 1, say)));
 
   // On paper nothing can be opened, and ink is dark.
   const details = () => document.querySelectorAll("details");

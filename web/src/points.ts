@@ -1,48 +1,76 @@
-/** The table of points: one path's, within the range of sizes shown. */
+/** The table of points: the chosen path's, within the range of sizes shown. */
 
-import type { Series } from "./data";
+import { exact } from "./columns";
+import type { Figure, Series } from "./data";
 import { copy, h } from "./dom";
+import { choosePath } from "./graphs";
+import { lowerBound } from "./search";
 import type { State } from "./state";
 import { pretty, significant, size, withInterval } from "./units";
 
 /** Rows shown at most; copying takes all. A page of a hundred thousand rows would be slow and read by nobody. */
 const MOST = 400;
+/** Rows of a table that takes its time. */
+const LONG = 200;
 
 type Cell = (s: Series, row: number) => string;
 
-const seconds = (v: number | null | undefined): string => (typeof v === "number" && v > 0 ? pretty(significant(v, "seconds")) : "-");
-const share = (v: number | null | undefined): string => (v ? `${(v * 100).toPrecision(2)}%` : "0");
-const rate = (v: number | null | undefined): string => (v ? `${v >= 100 ? Math.round(v) : v.toFixed(2)}/s` : "-");
-const column = (name: "min" | "p50" | "p90" | "p99" | "p999" | "max"): Cell => (s, row) => seconds(s.path.points[name][row]);
+const has = (v: number | undefined): v is number => v !== undefined && Number.isFinite(v) && v > 0;
+const column = (name: Figure): Cell => (s, row) => {
+  const v = s.columns[name][row];
+  return has(v) ? pretty(significant(exact(v), "seconds")) : "-";
+};
+const bits = (name: Figure): Cell => (s, row) => {
+  const v = s.columns[name][row];
+  return has(v) ? significant(exact(v), "bitsPerSecond") : "-";
+};
+const share = (name: Figure): Cell => (s, row) => {
+  const v = s.columns[name][row];
+  return has(v) ? `${(v * 100).toPrecision(2)}%` : "0";
+};
+const rate: Cell = (s, row) => {
+  const v = s.columns.transactions[row];
+  return has(v) ? `${v >= 100 ? Math.round(v) : v.toFixed(2)}/s` : "-";
+};
+const range = (lowest: Figure, highest: Figure): Cell => (s, row) => {
+  const [median, low, high] = [s.columns.median[row], s.columns[lowest][row], s.columns[highest][row]];
+  if (!has(median) || !has(low) || !has(high)) return "-";
+  return pretty(withInterval(exact(median), exact(low), exact(high), "seconds")).replace(/^.*\[/, "[");
+};
 
-function range(median: number | null | undefined, low: number | null | undefined, high: number | null | undefined): string {
-  if (typeof median !== "number" || typeof low !== "number" || typeof high !== "number" || !(low > 0)) return "-";
-  return pretty(withInterval(median, low, high, "seconds")).replace(/^.*\[/, "[");
-}
-
-const COLUMNS: readonly (readonly [string, Cell])[] = [
-  ["Size", (s, r) => size(s.path.points.size[r]!)],
-  ["Median", (s, r) => seconds(s.path.points.median[r])],
-  ["95% interval", (s, r) => range(s.path.points.median[r], s.path.points.low[r], s.path.points.high[r])],
-  ["A repeat run", (s, r) => range(s.path.points.median[r], s.path.points.repeat_low[r], s.path.points.repeat_high[r])],
+/** Title, cell, and the figure without which the column is left out. */
+const COLUMNS: readonly (readonly [string, Cell, Figure?])[] = [
+  ["Size", (s, r) => size(s.columns.size[r]!)],
+  ["Median", column("median")],
+  ["95% interval", range("low", "high")],
+  ["A repeat run", range("repeat_low", "repeat_high")],
   ["Min", column("min")],
-  ["Throughput", (s, r) => significant(s.path.points.throughput[r] ?? NaN, "bitsPerSecond")],
-  ["Sender", (s, r) => (s.path.points.sender[r] ? significant(s.path.points.sender[r] ?? NaN, "bitsPerSecond") : "-")],
-  ["A second", (s, r) => rate(s.path.points.transactions[r])],
-  ["p50", column("p50")],
-  ["p90", column("p90")],
-  ["p99", column("p99")],
-  ["p99.9", column("p999")],
-  ["Max", column("max")],
-  ["Lost", (s, r) => share(s.path.points.loss[r])],
-  ["Reordered", (s, r) => share(s.path.points.reordering[r])],
-  ["Blocks", (s, r) => String(s.path.points.blocks[r])],
-  ["Ended", (s, r) => s.path.points.why[r]! + (s.path.points.warned[r] === 1 ? " (warning)" : "")],
+  ["Throughput", bits("throughput")],
+  ["Sender", bits("sender"), "sender"],
+  ["A second", rate, "transactions"],
+  ["p50", column("p50"), "p50"],
+  ["p90", column("p90"), "p90"],
+  ["p99", column("p99"), "p99"],
+  ["p99.9", column("p999"), "p999"],
+  ["Max", column("max"), "max"],
+  ["Lost", share("loss"), "loss"],
+  ["Reordered", share("reordering"), "reordering"],
+  ["Blocks", (s, r) => String(s.columns.blocks[r])],
+  ["Ended", (s, r) => s.columns.why(r) + (s.columns.warned[r] === 1 ? " (warning)" : "")],
 ];
 
-const RAW = ["size", "median", "low", "high", "repeat_low", "repeat_high", "min", "throughput", "sender", "transactions", "p50", "p90", "p99", "p999", "max", "loss", "reordering", "blocks", "why", "warned"] as const;
+const FIGURES = ["median", "low", "high", "repeat_low", "repeat_high", "min", "throughput", "sender", "transactions", "p50", "p90", "p99", "p999", "max", "loss", "reordering"] as const;
+const RAW = ["size", ...FIGURES, "blocks", "why", "warned"];
 
-/** Fills the section with a choice of path, the table and a copy button. */
+function line(s: Series, r: number): string {
+  const figures = FIGURES.map((name) => {
+    const v = s.columns[name][r]!;
+    return Number.isFinite(v) ? exact(v) : name === "loss" || name === "reordering" ? 0 : "";
+  });
+  return [s.columns.size[r], ...figures, s.columns.blocks[r], s.columns.why(r), s.columns.warned[r]].join("\t");
+}
+
+/** Fills the section with a choice of path, the table and a copy button. A size in it chooses the point. */
 export function points(section: HTMLElement, state: State, say: (words: string) => void): void {
   const choose = h("select", { "aria-label": "Path" });
   for (const s of state.series) choose.append(h("option", { value: s.key }, s.path.name));
@@ -51,42 +79,70 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
   const place = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Points" });
   section.append(h("div", { class: "tools" }, choose, copyAll, note), place);
 
-  const series = () => state.series.find((s) => s.key === choose.value);
-  const rows = (s: Series) => s.path.points.size.flatMap((bytes, row) => (state.inRange(bytes) ? [row] : []));
+  let key = state.choice.chosen?.series.key ?? state.series[0]?.key;
+  const series = () => state.series.find((s) => s.key === key);
+  const rows = (s: Series) => Array.from(s.columns.size.keys()).filter((row) => state.inRange(s.columns.size[row]!));
+  const buttons = new Map<number, HTMLElement>();
+  const mark = () => {
+    const { chosen } = state.choice;
+    const row = chosen && chosen.series.key === key ? chosen.series.rows[chosen.n]! : -1;
+    for (const [r, b] of buttons) b.setAttribute("aria-pressed", String(r === row));
+  };
+  const first = (s: Series, r: number, text: string) => {
+    const n = lowerBound(s.rows, r);
+    if (s.rows[n] !== r) return h("th", { scope: "row" }, text);
+    const b = h("button", { type: "button", class: "row", title: "Show this point's times" }, text);
+    b.addEventListener("click", () => {
+      state.change({ chosen: { series: s, n } });
+      say(`Chosen: ${s.path.name} at ${text}`);
+    });
+    buttons.set(r, b);
+    return h("th", { scope: "row" }, b);
+  };
+  let waiting = 0;
+  /** A long table would hold up a range that is being dragged: it follows when the drag rests. */
+  const soon = () => {
+    clearTimeout(waiting);
+    if (buttons.size > LONG) waiting = window.setTimeout(show, 400);
+    else show();
+  };
   const show = () => {
+    clearTimeout(waiting);
     const s = series();
     if (!s) return;
+    choose.value = s.key;
+    buttons.clear();
     const all = rows(s);
-    const some = (name: "sender" | "transactions" | "p50" | "p90" | "p99" | "p999" | "max" | "loss" | "reordering") => all.some((r) => s.path.points[name][r]);
-    const filled: Record<string, boolean> = {
-      Sender: some("sender"),
-      "A second": some("transactions"),
-      p50: some("p50"),
-      p90: some("p90"),
-      p99: some("p99"),
-      "p99.9": some("p999"),
-      Max: some("max"),
-      Lost: some("loss"),
-      Reordered: some("reordering"),
-    };
-    const used = COLUMNS.filter(([name]) => filled[name] ?? true);
+    const used = COLUMNS.filter(([, , needs]) => needs === undefined || all.some((r) => has(s.columns[needs][r])));
     const head = h("tr", {}, ...used.map(([name]) => h("th", { scope: "col" }, name)));
-    const body = all.slice(0, MOST).map((r) =>
-      h("tr", { class: s.path.points.warned[r] === 1 ? "warned" : undefined }, ...used.map(([, cell], i) => (i === 0 ? h("th", { scope: "row" }, cell(s, r)) : h("td", {}, cell(s, r))))),
-    );
+    const body = all
+      .slice(0, MOST)
+      .map((r) => h("tr", { class: s.columns.warned[r] === 1 ? "warned" : undefined }, ...used.map(([, cell], i) => (i === 0 ? first(s, r, cell(s, r)) : h("td", {}, cell(s, r))))));
     place.replaceChildren(h("table", { class: "points" }, h("caption", {}, `${s.path.name}: times are ${s.path.time}`), h("thead", {}, head), h("tbody", {}, ...body)));
-    const cut = all.length > MOST ? `The first ${MOST} of ${all.length} points; narrow the range to see others. Copying takes all.` : `${all.length} points`;
+    const cut = all.length > MOST ? `The first ${MOST} of ${all.length} points; narrow the range to see others. Copying takes all.` : all.length === 1 ? "1 point" : `${all.length} points`;
     note.textContent = state.choice.range ? `${cut}, in the range shown above.` : cut;
+    mark();
   };
   copyAll.addEventListener("click", async () => {
     const s = series();
     if (!s) return;
-    const lines = rows(s).map((r) => RAW.map((name) => s.path.points[name][r] ?? "").join("\t"));
-    const done = await copy([`${RAW.join("\t")}`, ...lines].join("\n"));
+    const lines = rows(s).map((r) => line(s, r));
+    const done = await copy([RAW.join("\t"), ...lines].join("\n"));
     say(done ? `Copied ${lines.length} points; sizes in bytes, times in seconds, throughput in bit/s.` : "The browser did not allow copying.");
   });
-  choose.addEventListener("change", show);
-  state.listen((part) => part === "view" && show());
+  choose.addEventListener("change", () => {
+    key = choose.value;
+    choosePath(state, key);
+    show();
+  });
+  state.listen((part) => {
+    const chosen = state.choice.chosen?.series.key;
+    if (part === "chosen" && chosen !== undefined && chosen !== key) {
+      key = chosen;
+      show();
+    } else if (part === "view") soon();
+    else if (part === "chosen") mark();
+  });
   show();
 }
 

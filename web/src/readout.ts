@@ -1,9 +1,10 @@
 /** What is said about the point that is looked at. */
 
-import { interval, nearestSize, type Series } from "./data";
+import { addedAt, compared, PERCENTILES, percentile } from "./curves";
+import { interval, nearestSize, warned, type Series } from "./data";
 import { h } from "./dom";
 import type { Spot, State } from "./state";
-import { pretty, significant, size, withInterval } from "./units";
+import { count, percent, pretty, significant, size, withInterval } from "./units";
 
 /** Paths shown in a tip at most; the one looked at is always among them. */
 const MOST = 10;
@@ -14,34 +15,86 @@ function time(s: Series, n: number): string {
   return pretty(text);
 }
 
+function head(s: Series, other: string): HTMLElement {
+  return h("th", { scope: "row" }, h("span", { class: `swatch hue${s.path.hue} dash${s.path.dash}` }), s.path.name + other);
+}
+
+function table(title: string, rows: HTMLElement[], below: string): HTMLElement {
+  return h("div", {}, h("table", {}, h("caption", {}, title), h("tbody", {}, ...rows)), below === "" ? "" : h("p", {}, below));
+}
+
+/** At most so many of the paths, the one looked at among them. */
+function some(all: Series[], here: Series): Series[] {
+  const at = Math.max(0, all.indexOf(here) - MOST + 1);
+  return all.slice(at, at + MOST);
+}
+
 /** Every shown path at the size looked at. */
 export function listing(state: State, spot: Spot): HTMLElement {
   const bytes = spot.series.size[spot.n]!;
-  const all = state.shown();
-  const at = Math.max(0, all.indexOf(spot.series) - MOST + 1);
-  const rows = all.slice(at, at + MOST).map((s) => {
+  const rows = some(state.shown(), spot.series).map((s) => {
     const n = s === spot.series ? spot.n : nearestSize(s, bytes);
     const other = s.size[n] === bytes ? "" : ` at ${size(s.size[n]!)}`;
-    return h(
-      "tr",
-      { class: s === spot.series ? "here" : undefined },
-      h("th", { scope: "row" }, h("span", { class: `swatch hue${s.path.hue} dash${s.path.dash}` }), s.path.name + other),
-      h("td", {}, time(s, n)),
-      h("td", {}, significant(s.rate[n]!, "bitsPerSecond")),
-    );
+    return h("tr", { class: s === spot.series ? "here" : undefined }, head(s, other), h("td", {}, time(s, n)), h("td", {}, significant(s.rate[n]!, "bitsPerSecond")));
   });
-  const table = h("table", {}, h("caption", {}, size(bytes)), h("tbody", {}, ...rows));
   const row = spot.series.rows[spot.n]!;
-  const points = spot.series.path.points;
-  const kind = `${spot.series.path.name}: ${spot.series.path.time}, ${points.blocks[row]} blocks, ${points.why[row]}`;
-  const warned = points.warned[row] === 1 ? "; has a warning" : "";
-  return h("div", {}, table, h("p", {}, kind + warned));
+  const { columns, path } = spot.series;
+  const blocks = columns.blocks[row] === 1 ? "1 block" : `${columns.blocks[row]} blocks`;
+  const kind = `${path.name}: ${path.time}, ${blocks}, ${columns.why(row)}`;
+  return table(size(bytes), rows, kind + (columns.warned[row] === 1 ? "; has a warning" : ""));
+}
+
+/** The percentiles at the size looked at. */
+export function percentileListing(_: State, spot: Spot): HTMLElement {
+  const rows = PERCENTILES.map((one) => {
+    const v = percentile(spot.series, one, spot.n);
+    return h("tr", {}, h("th", { scope: "row" }, one[1]), h("td", {}, v === undefined ? "-" : pretty(significant(v, "seconds"))));
+  });
+  return table(`${spot.series.path.name}, ${size(spot.series.size[spot.n]!)}`, rows, `of ${count(spot.series.columns.iterations[spot.series.rows[spot.n]!]!)} single iterations, ${spot.series.path.time}`);
+}
+
+function extra(base: Series, s: Series, n: number): [string, string] {
+  const found = addedAt(base, s, n);
+  if (!found) return ["-", "-"];
+  const ends = found.interval;
+  const text = ends ? withInterval(found.extra, ends[0], ends[1], "seconds") : significant(found.extra, "seconds");
+  return [pretty(text), percent(found.share)];
+}
+
+/** What every compared path adds at the size looked at. */
+export function addedListing(state: State, spot: Spot): HTMLElement {
+  const { base } = state.choice;
+  const bytes = spot.series.size[spot.n]!;
+  if (!base) return h("div", {}, "-");
+  const rows = some(compared(state), spot.series).map((s) => {
+    const n = s === spot.series ? spot.n : nearestSize(s, bytes);
+    const other = s.size[n] === bytes ? "" : ` at ${size(s.size[n]!)}`;
+    const [text, share] = extra(base, s, n);
+    return h("tr", { class: s === spot.series ? "here" : undefined }, head(s, other), h("td", {}, text), h("td", {}, share));
+  });
+  return table(size(bytes), rows, `added to ${base.path.name}: ${time(base, nearestSize(base, bytes))}`);
 }
 
 /** The point in one sentence, for screen readers. */
 export function sentence(spot: Spot): string {
   const s = spot.series;
-  const warned = s.path.points.warned[s.rows[spot.n]!] === 1 ? ", has a warning" : "";
   const rate = significant(s.rate[spot.n]!, "bitsPerSecond");
-  return `${s.path.name}, ${size(s.size[spot.n]!)}: ${s.path.time} ${time(s, spot.n)}, ${rate}${warned}`;
+  return `${s.path.name}, ${size(s.size[spot.n]!)}: ${s.path.time} ${time(s, spot.n)}, ${rate}${warned(s, spot.n) ? ", has a warning" : ""}`;
+}
+
+export function percentileSentence(spot: Spot): string {
+  const s = spot.series;
+  const parts = PERCENTILES.flatMap((one) => {
+    const v = percentile(s, one, spot.n);
+    return v === undefined ? [] : [`${one[1]} ${pretty(significant(v, "seconds"))}`];
+  });
+  return `${s.path.name}, ${size(s.size[spot.n]!)}: ${parts.length > 0 ? parts.join(", ") : "single iterations were not timed"}`;
+}
+
+export function addedSentence(state: State, spot: Spot): string {
+  const { base } = state.choice;
+  const s = spot.series;
+  if (!base || base === s) return sentence(spot);
+  const [text, share] = extra(base, s, spot.n);
+  return `${s.path.name}, ${size(s.size[spot.n]!)}: adds ${text} to ${base.path.name}, ${share}`;
 }

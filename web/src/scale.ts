@@ -27,9 +27,14 @@ export function invert(s: Scale, share: number): number {
   return s.spread === "linear" ? s.low + share * (s.high - s.low) : s.low * (s.high / s.low) ** share;
 }
 
-/** An axis that holds low to high with a little room. A linear axis of rates or times starts at zero. */
+/** An axis that holds low to high with a little room. A linear axis of rates or times holds zero. */
 export function covering(spread: Spread, kind: Kind, low: number, high: number): Scale | undefined {
-  if (!(low > 0 && high >= low && Number.isFinite(high))) return undefined;
+  if (!(high >= low && Number.isFinite(high) && Number.isFinite(low))) return undefined;
+  if (low <= 0) {
+    if (spread === "log") return undefined;
+    const room = (Math.max(high, 0) - low) * 0.05 || 1;
+    return { spread, low: low - (low < 0 ? room : 0), high: Math.max(high, 0) + room };
+  }
   const share = kind === "bytes" ? 0.015 : 0.04;
   if (spread === "linear") {
     if (kind === "bytes" && low > high / 20) {

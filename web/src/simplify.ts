@@ -1,19 +1,20 @@
 /** Keeps a curve of any number of points down to what pixels can show. */
 
 /**
- * Indices of the points worth drawing, in order. Of neighbours in one pixel column the first, the lowest, the highest
- * and the last stay, so that no dip or spike is lost. A curve that still has more points than `most` (time jumping back
- * and forth) keeps one point of each pixel.
+ * Indices of the points worth drawing, in order. Of neighbours in one pixel column (in two columns, of a curve with
+ * more than `most` points) the first, the lowest, the highest and the last stay, so that no dip or spike is lost. A curve
+ * that still has more points than `most` (time jumping back and forth) keeps one point of each pixel.
  */
 export function simplify(x: ArrayLike<number>, y: ArrayLike<number>, most = 4000): number[] {
+  const wide = x.length > most ? 2 : 1;
   const kept: number[] = [];
   let start = 0;
   while (start < x.length) {
-    const column = Math.floor(x[start]!);
+    const column = Math.floor(x[start]! / wide);
     let end = start;
     let low = start;
     let high = start;
-    while (end + 1 < x.length && Math.floor(x[end + 1]!) === column) {
+    while (end + 1 < x.length && Math.floor(x[end + 1]! / wide) === column) {
       end++;
       if (y[end]! < y[low]!) low = end;
       if (y[end]! > y[high]!) high = end;

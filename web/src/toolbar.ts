@@ -2,6 +2,8 @@
 
 import type { PageData } from "./data";
 import { h } from "./dom";
+import type { Models } from "./fitted";
+import { strip } from "./strip";
 import type { State } from "./state";
 import { parseSize, size } from "./units";
 
@@ -47,20 +49,24 @@ function toggled(state: State, keys: string[], hide: boolean): Set<string> {
   return hidden;
 }
 
-/** Two fields for the range of sizes, and a button that shows all. */
+/** The range of sizes: a strip to drag, fields to type, and a button that shows all. */
 export function range(state: State): HTMLElement {
-  const sizes = state.series.flatMap((s) => (s.size.length > 0 ? [s.size[0]!, s.size[s.size.length - 1]!] : []));
-  const all: [number, number] = sizes.length > 0 ? [Math.min(...sizes), Math.max(...sizes)] : [1, 1];
   const field = (label: string) => h("input", { type: "text", size: 10, "aria-label": label, spellcheck: "false", autocomplete: "off" });
   const [from, to] = [field("Smallest block shown"), field("Largest block shown")];
   const reset = h("button", { type: "button", class: "reset" }, "All sizes");
   reset.addEventListener("click", () => state.change({ range: undefined }));
+  const zoom = (words: string, label: string, factor: number) => {
+    const b = h("button", { type: "button", class: "zoom", "aria-label": label, title: label }, words);
+    b.addEventListener("click", () => state.zoom(factor, undefined));
+    return b;
+  };
+  const wider = zoom("\u2212", "Zoom out", 2);
   const show = () => {
-    const [low, high] = state.choice.range ?? all;
+    const [low, high] = state.choice.range ?? state.all;
     from.value = size(low);
     to.value = size(high);
     for (const f of [from, to]) f.removeAttribute("aria-invalid");
-    reset.disabled = state.choice.range === undefined;
+    reset.disabled = wider.disabled = state.choice.range === undefined;
   };
   const read = () => {
     const [low, high] = [parseSize(from.value), parseSize(to.value)];
@@ -72,12 +78,23 @@ export function range(state: State): HTMLElement {
     };
     bad(from, low === undefined);
     bad(to, high === undefined || (low !== undefined && !order));
-    if (order) state.change({ range: low <= all[0] && high >= all[1] ? undefined : [low, high] });
+    if (order) state.show(low, high);
   };
   for (const f of [from, to]) f.addEventListener("change", read);
   state.listen((part) => part === "view" && show());
   show();
-  return h("div", { class: "range", role: "group", "aria-label": "Range of block sizes" }, h("span", {}, "Sizes"), from, h("span", {}, "to"), to, reset);
+  // Of one size there is nothing to choose.
+  return h("div", { class: "range", hidden: state.all[0] === state.all[1], role: "group", "aria-label": "Range of block sizes" }, h("span", {}, "Sizes"), from, strip(state), to, zoom("+", "Zoom in", 0.5), wider, reset);
+}
+
+/** What may lie over the curves: fitted models, and marked ranges where there are any. */
+export function layers(state: State): HTMLElement {
+  const root = h("div", { class: "over", role: "group", "aria-label": "Drawn over the curves" });
+  const flip = (name: "fits" | "marks", words: string) => button([words], () => state.choice[name], () => state.change({ [name]: !state.choice[name] }), state, { "data-over": name });
+  const fitted = (m: Models | null) => m !== null && (m.lines.length > 0 || m.bandwidth !== null || m.saturation !== null);
+  if (state.series.some((s) => fitted(s.path.models))) root.append(flip("fits", "Fits"));
+  if (state.series.some((s) => s.path.marks.length > 0)) root.append(flip("marks", "Marks"));
+  return root;
 }
 
 /** Linear or logarithmic axes. */

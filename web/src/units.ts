@@ -3,12 +3,14 @@
  * Sizes are bytes, times seconds, rates bits a second.
  */
 
-export type Kind = "seconds" | "bitsPerSecond" | "bytes";
+export type Kind = "seconds" | "bitsPerSecond" | "bytes" | "percent" | "count";
 
 const SCALES: Record<Kind, readonly (readonly [string, number])[]> = {
   seconds: [["ns", 1e-9], ["us", 1e-6], ["ms", 1e-3], ["s", 1]],
   bitsPerSecond: [["bit/s", 1], ["kbit/s", 1e3], ["Mbit/s", 1e6], ["Gbit/s", 1e9], ["Tbit/s", 1e12]],
   bytes: [["B", 1], ["KiB", 1024], ["MiB", 2 ** 20], ["GiB", 2 ** 30], ["TiB", 2 ** 40]],
+  percent: [["%", 1]],
+  count: [["", 1]],
 };
 
 /** Three significant digits (whole numbers from 1000 on), and the decimals that show them. */
@@ -57,7 +59,19 @@ export function short(value: number, kind: Kind): string {
   const [unit, factor] = unitFor(value, kind);
   const r = round(value / factor);
   const number = grouped(r.value, r.decimals);
-  return `${r.decimals > 0 ? number.replace(/\.?0+$/, "") : number} ${unit}`;
+  return `${r.decimals > 0 ? number.replace(/\.?0+$/, "") : number} ${unit}`.trimEnd();
+}
+
+/** A share with its sign, as the command prints it: `+12.5%`, `+3,400%`. */
+export function percent(share: number): string {
+  if (!Number.isFinite(share)) return "unknown";
+  const v = share * 100;
+  return `${v > 0 ? "+" : ""}${grouped(v, Math.abs(v) < 99.95 ? 1 : 0)}%`;
+}
+
+/** A count, thousands apart. */
+export function count(n: number): string {
+  return grouped(n, 0);
 }
 
 /** `9.23 us [8.9, 9.6]`: ends rounded outwards, with the digits that the interval's width gives them. */

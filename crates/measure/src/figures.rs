@@ -21,7 +21,7 @@ pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
 }
 
 /// What one iteration counts as: an iteration's time divided by this is the point's time.
-fn transfers(plan: &Plan, kind: Kind, trial: &Trial) -> f64 {
+pub fn transfers(plan: &Plan, kind: Kind, trial: &Trial) -> f64 {
     match (plan.pattern, time_kind(plan, kind)) {
         (Pattern::PingPong, TimeKind::HalfRoundTrip | TimeKind::Copy) => 2.0,
         (Pattern::Burst, _) => trial.burst.max(1) as f64,
@@ -41,6 +41,7 @@ fn bits(plan: &Plan, trial: &Trial) -> f64 {
 }
 
 /// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
+/// None where nothing completed or nothing was timed.
 pub fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     let seconds = if timed_there(trial) {
@@ -79,7 +80,7 @@ fn whole(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
 }
 
 /// The trials that count: those that are not warm-up, or all while there is nothing better.
-fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
+pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
     let warm: Vec<_> = trials.iter().copied().filter(|t| !t.warmup).collect();
     if warm.is_empty() { trials.to_vec() } else { warm }
 }

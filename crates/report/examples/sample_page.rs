@@ -1,10 +1,11 @@
-//! Writes sample pictures of made-up runs: `sample_page [FOLDER]` (the current one without an argument). The browser test
-//! in `web/test` opens the pages.
+//! Writes sample pictures of made-up runs: `sample_page [FOLDER [RUN...]]` (the current folder without an argument), and a
+//! page of each run file named. The browser test in `web/test` opens the pages.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
 use std::path::PathBuf;
+use std::time::Instant;
 use std::{env, fs, io};
 
 use report::{Graph, html, png, svg, table, terminal};
@@ -29,15 +30,68 @@ fn main() -> io::Result<()> {
     fs::write(folder.join("one.html"), html::page(&[&first]))?;
     fs::write(folder.join("two.html"), html::page(&[&first, &second]))?;
 
-    // 100,000 points in one page, to feel whether it stays fluid.
+    // Two marked ranges, and values that no page should choke on.
+    let marks = |_: &record::RunFile, path: usize| match path {
+        2 => vec![mark("dip", 48_000, 70_000, "dip of 23%"), mark("step", 262_144, 262_147, "step of +18%")],
+        3 => vec![mark("dip", 60_000, 90_000, "dip of 31%")],
+        _ => Vec::new(),
+    };
+    fs::write(folder.join("marked.html"), html::marked(&[&first], &marks))?;
+    fs::write(folder.join("odd.html"), html::page(&[&odd()]))?;
+
+    // 100,000 points in one page, and 100,000 trials of fewer points, to feel whether it stays fluid.
     let sizes: Vec<u64> = (1..=25_000).map(|i| i * 335).collect();
-    let large = sample::run_of(&sample::MODELS, &sizes, 1, 9);
-    fs::write(folder.join("large.html"), html::page(&[&large]))?;
+    for (name, run) in [
+        ("large", sample::run_of(&sample::MODELS, &sizes, 1, 9)),
+        ("trials", sample::run_of(&sample::MODELS, &sample::sizes(), 200, 9)),
+    ] {
+        let begun = Instant::now();
+        let page = html::page(&[&run]);
+        println!("{name}: {:.1} MB in {:.2} s", page.len() as f64 / 1e6, begun.elapsed().as_secs_f64());
+        fs::write(folder.join(format!("{name}.html")), page)?;
+    }
     let empty = sample::run_of(&sample::MODELS, &[], 0, 9);
     fs::write(folder.join("empty.html"), html::page(&[&empty]))?;
     let point = sample::run_of(&sample::MODELS[3..], &[64], 5, 9);
     fs::write(folder.join("one-point.html"), html::page(&[&point]))?;
     let picture = svg::draw(&[&point], Graph::Signature);
     fs::write(folder.join("one-point.png"), png::render(&picture, 1.0).map_err(io::Error::other)?)?;
+    for (i, file) in env::args().skip(2).enumerate() {
+        let run = record::read::read(&file).map_err(io::Error::other)?;
+        fs::write(folder.join(format!("run-{i}.html")), html::page(&[&run]))?;
+    }
     Ok(())
+}
+
+fn mark(kind: &str, from: u64, to: u64, label: &str) -> html::Mark {
+    html::Mark { kind: kind.into(), from, to, label: label.into() }
+}
+
+/// A run with figures that are missing, equal, zero or no numbers, and trials that say nothing.
+fn odd() -> record::RunFile {
+    let mut run = sample::run_of(&sample::MODELS, &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
+    for point in &mut run.paths[0].points {
+        (point.figures.median, point.figures.throughput) = (1e-6, 8e6);
+        (point.figures.low, point.figures.high, point.figures.min) = (1e-6, 1e-6, 0.0);
+    }
+    for (i, point) in run.paths[1].points.iter_mut().enumerate() {
+        let bad = [f64::NAN, 0.0, f64::INFINITY, -1.0, 1e-6][i % 5];
+        (point.figures.median, point.figures.low, point.figures.high) = (bad, f64::NAN, f64::INFINITY);
+        (point.figures.loss, point.figures.repeat_high) = (f64::NAN, f64::INFINITY);
+    }
+    for point in &mut run.paths[2].points {
+        point.figures.percentiles = None;
+        for trial in &mut point.trials {
+            trial.report.histogram.clear();
+            (trial.report.median, trial.report.seconds, trial.at) = (0.0, 0.0, -1.0);
+        }
+    }
+    if let Some(point) = run.paths[3].points.first_mut() {
+        if let Some(p) = &mut point.figures.percentiles {
+            (p.p90, p.max) = (f64::NAN, f64::INFINITY);
+        }
+        point.trials.truncate(1);
+    }
+    run.paths[3].points[1].trials.clear();
+    run
 }

@@ -18,7 +18,7 @@
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
 //! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`tables`] | the papers' tables of several paths, as text and Markdown |
-//! | [`html`] | one self-contained page; its script is built from `web/` |
+//! | [`html`] | one self-contained page with its data and the run file; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
 
 pub mod compare;

@@ -7,8 +7,10 @@ use crate::curve::Curve;
 /// Half of the window in which slope and roughness are taken, as a logarithm of size: 0.6 of a decade.
 const WINDOW: f64 = 1.4;
 
-/// Gaps on each side that the window holds at least, where the curve has them.
+/// Gaps on each side that the window holds at least, where the curve has them, and at most: a curve of very many sizes is
+/// smooth from one to the next.
 const GAPS: usize = 6;
+const MOST_GAPS: usize = 60;
 
 /// The window on one side of a span from which its trend is taken, as a logarithm of size, and gaps that it holds at least:
 /// short, so that a bend shows.
@@ -87,14 +89,15 @@ impl Rough {
     }
 
     fn trend_before(&self, from: usize) -> Option<f64> {
-        let first =
-            self.places.partition_point(|p| p.x < self.places[from].x - SIDE).min(from.saturating_sub(SIDE_GAPS));
+        let first = self.places.partition_point(|p| p.x < self.places[from].x - SIDE);
+        let first = first.min(from.saturating_sub(SIDE_GAPS)).max(from.saturating_sub(MOST_GAPS));
         self.trend(first..from)
     }
 
     fn trend_after(&self, to: usize) -> Option<f64> {
         let last = self.places.partition_point(|p| p.x <= self.places[to].x + SIDE).saturating_sub(1);
-        self.trend(to..last.max((to + SIDE_GAPS).min(self.slopes.len())))
+        let last = last.max((to + SIDE_GAPS).min(self.slopes.len())).min(to + MOST_GAPS);
+        self.trend(to..last)
     }
 
     /// The middle of the slopes of these gaps.
@@ -118,8 +121,10 @@ impl Rough {
 fn about(places: &[Place], gap: usize) -> std::ops::Range<usize> {
     let middle = (places[gap].x + places[gap + 1].x) / 2.0;
     let gaps = places.len() - 1;
-    let from = places.partition_point(|p| p.x < middle - WINDOW).min(gap.saturating_sub(GAPS));
-    let to = places.partition_point(|p| p.x <= middle + WINDOW).saturating_sub(1).max((gap + 1 + GAPS).min(gaps));
+    let (first, last) = (gap.saturating_sub(MOST_GAPS), (gap + 1 + MOST_GAPS).min(gaps));
+    let from = places.partition_point(|p| p.x < middle - WINDOW).min(gap.saturating_sub(GAPS)).max(first);
+    let to = places.partition_point(|p| p.x <= middle + WINDOW).saturating_sub(1);
+    let to = to.max((gap + 1 + GAPS).min(gaps)).min(last);
     from..to
 }
 

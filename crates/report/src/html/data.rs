@@ -1,9 +1,16 @@
-//! The page's data: every path's points as columns, which the script draws. `web/src/data.ts` has the same shape.
+//! The page's data: every path's points as columns, what lies behind them and what is drawn over them. `web/src/data.ts`
+//! has the same shape.
 
-use record::{PathRun, RunFile};
+use measure::event::{Percentiles, Why};
+use record::{PathRun, Point, RunFile};
 use serde::Serialize;
 
+use super::analysis::Analysis;
+use super::columns;
+use super::fitted::{self, Models};
+use super::trials::{self, Trials};
 use crate::curve::Series;
+use crate::overlay::Mark;
 use crate::words;
 
 #[derive(Serialize)]
@@ -17,6 +24,8 @@ struct Run<'a> {
     letter: String,
     line: String,
     file: String,
+    /// How many elements hold its raw data.
+    parts: usize,
     paths: Vec<Path<'a>>,
 }
 
@@ -27,94 +36,105 @@ struct Path<'a> {
     hue: usize,
     dash: usize,
     points: Columns,
+    trials: Trials,
+    histograms: String,
+    models: Option<Models>,
+    marks: &'a [Mark],
 }
 
-/// A number or, in JSON, null where there is none.
-type Column = Vec<Option<f64>>;
-
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Columns {
-    size: Vec<u64>,
-    median: Column,
-    low: Column,
-    high: Column,
-    repeat_low: Column,
-    repeat_high: Column,
-    min: Column,
-    throughput: Column,
-    sender: Column,
-    transactions: Column,
-    p50: Column,
-    p90: Column,
-    p99: Column,
-    p999: Column,
-    max: Column,
-    loss: Column,
-    reordering: Column,
-    blocks: Vec<u32>,
-    why: Vec<&'static str>,
-    warned: Vec<u8>,
+    size: String,
+    median: String,
+    low: String,
+    high: String,
+    repeat_low: String,
+    repeat_high: String,
+    min: String,
+    throughput: String,
+    sender: String,
+    transactions: String,
+    p50: String,
+    p90: String,
+    p99: String,
+    p999: String,
+    max: String,
+    loss: String,
+    reordering: String,
+    blocks: String,
+    iterations: String,
+    /// Index into `reasons` of why each point ended.
+    why: String,
+    reasons: Vec<&'static str>,
+    warned: String,
 }
 
-/// The data as JSON. `series` are the curves of these runs, in their order.
-pub fn json(runs: &[&RunFile], series: &[Series]) -> String {
+/// The data as JSON. `series` are the curves of these runs, in their order; `analyses` what models
+/// say of their paths, `parts` how many parts each run's raw data has.
+pub fn json(runs: &[&RunFile], series: &[Series], analyses: &[Vec<Analysis>], parts: &[usize]) -> String {
     let mut series = series.iter();
-    let runs = runs.iter().enumerate().map(|(i, run)| Run {
+    let runs = runs.iter().zip(parts).zip(analyses).enumerate().map(|(i, ((run, &parts), analyses))| Run {
         letter: words::letter(i),
         line: words::run_line(run),
         file: file_name(run, i, runs.len()),
+        parts,
         paths: run
             .paths
             .iter()
+            .enumerate()
             .zip(series.by_ref())
-            .map(|(path, s)| Path {
+            .map(|((p, path), s)| Path {
                 name: &s.name,
                 time: words::time_label(s.time),
                 hue: s.hue,
                 dash: s.dash,
-                points: columns(run, path),
+                points: points(run, path),
+                trials: trials::trials(&run.run.plan, path),
+                histograms: trials::histograms(&run.run.plan, path),
+                models: analyses.get(p).and_then(|a| a.fits.as_ref()).map(fitted::models),
+                marks: &s.overlay.marks,
             })
             .collect(),
     });
-    let page = Page { schema: "pipegauge-page/1", runs: runs.collect() };
+    let page = Page { schema: "pipegauge-page/2", runs: runs.collect() };
     // Plain structs of numbers and strings always serialise.
     serde_json::to_string(&page).unwrap_or_else(|_| "{\"runs\":[]}".to_owned())
 }
 
-fn columns(run: &RunFile, path: &PathRun) -> Columns {
+const WHY: [Option<Why>; 5] = [Some(Why::Precision), Some(Why::Budget), Some(Why::Trials), Some(Why::Stopped), None];
+
+fn points(run: &RunFile, path: &PathRun) -> Columns {
     let warned = crate::curve::warned_sizes(run, path.opened.path);
-    let mut c = Columns::default();
-    for point in &path.points {
-        let f = &point.figures;
-        let percentile =
-            |pick: fn(&measure::event::Percentiles) -> f64| f.percentiles.as_ref().and_then(|p| short(pick(p)));
-        c.size.push(point.size);
-        c.median.push(short(f.median));
-        c.low.push(short(f.low));
-        c.high.push(short(f.high));
-        c.repeat_low.push(short(f.repeat_low));
-        c.repeat_high.push(short(f.repeat_high));
-        c.min.push(short(f.min));
-        c.throughput.push(short(f.throughput));
-        c.sender.push(f.sender_throughput.and_then(short));
-        c.transactions.push(f.transactions.and_then(short));
-        c.p50.push(percentile(|p| p.p50));
-        c.p90.push(percentile(|p| p.p90));
-        c.p99.push(percentile(|p| p.p99));
-        c.p999.push(percentile(|p| p.p999));
-        c.max.push(percentile(|p| p.max));
-        c.loss.push(short(f.loss));
-        c.reordering.push(short(f.reordering));
-        c.blocks.push(f.blocks);
-        c.why.push(words::why_label(point.why));
-        c.warned.push(u8::from(warned.contains(&point.size)));
+    let column = |pick: fn(&Point) -> Option<f64>| columns::floats(path.points.iter().map(pick));
+    let why = |p: &Point| WHY.iter().position(|w| *w == p.why).unwrap_or(WHY.len() - 1);
+    Columns {
+        size: columns::sizes(path.points.iter().map(|p| p.size)),
+        median: column(|p| Some(p.figures.median)),
+        low: column(|p| Some(p.figures.low)),
+        high: column(|p| Some(p.figures.high)),
+        repeat_low: column(|p| Some(p.figures.repeat_low)),
+        repeat_high: column(|p| Some(p.figures.repeat_high)),
+        min: column(|p| Some(p.figures.min)),
+        throughput: column(|p| Some(p.figures.throughput)),
+        sender: column(|p| p.figures.sender_throughput),
+        transactions: column(|p| p.figures.transactions),
+        p50: column(|p| percentile(p, |q| q.p50)),
+        p90: column(|p| percentile(p, |q| q.p90)),
+        p99: column(|p| percentile(p, |q| q.p99)),
+        p999: column(|p| percentile(p, |q| q.p999)),
+        max: column(|p| percentile(p, |q| q.max)),
+        loss: column(|p| Some(p.figures.loss).filter(|l| *l != 0.0)),
+        reordering: column(|p| Some(p.figures.reordering).filter(|r| *r != 0.0)),
+        blocks: columns::counts(path.points.iter().map(|p| u64::from(p.figures.blocks))),
+        iterations: columns::counts(path.points.iter().map(|p| p.figures.iterations)),
+        why: columns::base64(&path.points.iter().map(|p| why(p) as u8).collect::<Vec<u8>>()),
+        reasons: WHY.iter().map(|w| words::why_label(*w)).collect(),
+        warned: columns::flags(path.points.iter().map(|p| warned.contains(&p.size))),
     }
-    c
 }
 
-/// Seven digits are more than any figure has, and keep the page small; the raw data has them all.
-fn short(v: f64) -> Option<f64> {
-    format!("{v:.6e}").parse().ok().filter(|v: &f64| v.is_finite())
+fn percentile(point: &Point, pick: fn(&Percentiles) -> f64) -> Option<f64> {
+    point.figures.percentiles.as_ref().map(pick)
 }
 
 /// A name for the downloaded run: `pipegauge-2026-11-21.run.jsonl`, with the run's letter where there are several.

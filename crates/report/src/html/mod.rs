@@ -3,12 +3,18 @@
 //! Figures, warnings and environments are plain HTML written here, so that the page says what matters without its script
 //! too. The script (built from `web/`) draws the linked graphs and the table of points from the data in the page.
 
+mod analysis;
+mod columns;
 mod data;
+mod fitted;
+mod models;
 mod raw;
 mod sections;
+mod trials;
 
 use record::RunFile;
 
+use crate::curve::Series;
 use crate::figure::Graph;
 use crate::svg::{self, xml::escape};
 use crate::words;
@@ -24,7 +30,14 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
 ///
 /// Names, texts and paths from the run files are untrusted: they are escaped wherever they stand.
 pub fn page(runs: &[&RunFile]) -> String {
-    let series = crate::curve::series(runs);
+    of(runs, &crate::curve::series(runs))
+}
+
+/// The page of these runs and their curves.
+fn of(runs: &[&RunFile], series: &[Series]) -> String {
+    let analyses = analysis::of(runs);
+    let raw: Vec<Vec<String>> = runs.iter().map(|run| raw::parts(run)).collect();
+    let parts: Vec<usize> = raw.iter().map(Vec::len).collect();
     let title = title(runs);
     let mut out = String::with_capacity(1 << 16);
     let mut put = |piece: &str| out.push_str(piece);
@@ -39,11 +52,12 @@ pub fn page(runs: &[&RunFile]) -> String {
         put(&format!("<p class=\"sub\">{letter}{}</p>\n", escape(&words::run_line(run))));
     }
     put("</div><div id=\"theme\"></div></header>\n<main>\n");
-    put("<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>");
+    put("<h2 class=\"aside\">Graphs</h2>\n<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>");
     put(&svg::draw(runs, Graph::Signature));
     put("</noscript></div>\n");
     put(&sections::warnings(runs));
-    put(&sections::summary(runs));
+    put(&sections::summary(runs, &analyses));
+    put(&models::table(runs, &analyses));
     put("<section aria-labelledby=\"points-title\" id=\"points\"><h2 id=\"points-title\">Points</h2>");
     put(
         "<noscript><p>The table of points needs the page's script; <code>pipegauge show RUN</code> prints it.</p></noscript>",
@@ -52,14 +66,13 @@ pub fn page(runs: &[&RunFile]) -> String {
     put(&sections::environment(runs));
     put(&sections::raw(runs));
     put("</main>\n<footer>Made by pipegauge. This page loads nothing from anywhere.</footer>\n");
-    put(&format!(
-        "<script type=\"application/json\" id=\"data\">{}</script>\n",
-        script_safe(&data::json(runs, &series))
-    ));
-    for (i, run) in runs.iter().enumerate() {
-        put(&format!("<script type=\"application/x-ndjson\" id=\"raw-{i}\">\n"));
-        put(&script_safe(&raw::lines(run)));
-        put("</script>\n");
+    put("<script type=\"application/json\" id=\"data\">");
+    put(&script_safe(&data::json(runs, series, &analyses, &parts)));
+    put("</script>\n");
+    for (i, parts) in raw.iter().enumerate() {
+        for (k, part) in parts.iter().enumerate() {
+            put(&format!("<script type=\"application/gzip\" id=\"raw-{i}-{k}\">{part}</script>\n"));
+        }
     }
     put(&format!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
     out

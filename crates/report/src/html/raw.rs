@@ -1,49 +1,135 @@
-//! The run as the lines of a run file, for the page's download button. `pipegauge show` reads what it gives.
+//! The run as the lines of a run file, gzipped, for the page's download button. `pipegauge show` reads what it gives.
 
-use measure::TrialReport;
+use std::io::Write;
+use std::num::NonZero;
+use std::thread;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use measure::event::{Event, PointEnded, Trial, Why};
-use record::RunFile;
-use serde_json::{Map, Value};
+use measure::{FarReport, TrialReport};
+use record::{PathRun, Point, RunFile};
+use serde::Serialize;
 
-/// Fields of a trial's report that say nothing: readers fill them in (`#[serde(default)]`).
-fn silent() -> Map<String, Value> {
-    match serde_json::to_value(TrialReport::default()) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
+use super::columns;
+
+/// Lines that are compressed together: enough for a good dictionary, few enough that several CPUs have work.
+const PART: usize = 10_000;
+
+/// zlib's scale. More would take twice the time for a tenth less.
+const LEVEL: u32 = 3;
+
+/// One line of the file.
+enum Line<'a> {
+    Event(Box<Event>),
+    Trial(&'a Trial),
+    Point(&'a PathRun, &'a Point),
+}
+
+/// A trial without the fields that have their default value: readers fill them in (`#[serde(default)]`).
+#[derive(Serialize)]
+struct Lean<'a> {
+    event: &'static str,
+    path: u32,
+    block: u32,
+    at: f64,
+    size: u64,
+    #[serde(skip_serializing_if = "default")]
+    response: u64,
+    #[serde(skip_serializing_if = "default")]
+    burst: u64,
+    #[serde(skip_serializing_if = "default")]
+    warmup: bool,
+    #[serde(skip_serializing_if = "default")]
+    repeats: u64,
+    #[serde(skip_serializing_if = "default")]
+    seconds: f64,
+    #[serde(skip_serializing_if = "default")]
+    median: f64,
+    #[serde(skip_serializing_if = "default")]
+    min: f64,
+    #[serde(skip_serializing_if = "default")]
+    max: f64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    histogram: &'a [(u64, u64)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pauses: &'a [(u64, u64)],
+    #[serde(skip_serializing_if = "default")]
+    late: u64,
+    #[serde(skip_serializing_if = "default")]
+    lost: u64,
+    #[serde(skip_serializing_if = "default")]
+    reordered: u64,
+    #[serde(skip_serializing_if = "default")]
+    duplicated: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    far: Option<&'a FarReport>,
+}
+
+fn default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Taken apart without `..`: a new field is an error here and can't be forgotten.
+fn lean(trial: &Trial) -> Lean<'_> {
+    let Trial { path, block, at, size, response, burst, warmup, report } = trial;
+    let TrialReport { repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, far } =
+        report;
+    Lean {
+        event: "trial",
+        path: *path,
+        block: *block,
+        at: *at,
+        size: *size,
+        response: *response,
+        burst: *burst,
+        warmup: *warmup,
+        repeats: *repeats,
+        seconds: *seconds,
+        median: *median,
+        min: *min,
+        max: *max,
+        histogram,
+        pauses,
+        late: *late,
+        lost: *lost,
+        reordered: *reordered,
+        duplicated: *duplicated,
+        far: Some(far).filter(|far| !default(*far)),
     }
 }
 
-/// A trial without its histogram and without fields that have their default value: a page would otherwise be many times
-/// the size.
-fn lean(trial: &Trial, silent: &Map<String, Value>) -> Value {
-    let mut trial = trial.clone();
-    trial.report.histogram.clear();
-    let mut value = serde_json::to_value(Event::Trial(trial)).unwrap_or_default();
-    if let Value::Object(fields) = &mut value {
-        fields.retain(|name, v| silent.get(name) != Some(v));
-    }
-    value
-}
-
-/// One JSON object a line: header, paths, blocks, every trial in the order of time, points, warnings, end. A point that had
-/// not ended is written as stopped.
-pub fn lines(run: &RunFile) -> String {
-    let mut out = String::new();
-    push(&Event::Run(run.run.clone()), &mut out);
+/// Header, paths, blocks, every trial in the order of time, points, warnings, end. A point that had not ended is written as
+/// stopped.
+fn lines(run: &RunFile) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    let event = |e: Event, lines: &mut Vec<Line<'_>>| lines.push(Line::Event(Box::new(e)));
+    event(Event::Run(run.run.clone()), &mut lines);
     for path in &run.paths {
-        push(&Event::Path(path.opened.clone()), &mut out);
+        event(Event::Path(path.opened.clone()), &mut lines);
     }
     for block in run.paths.iter().flat_map(|p| &p.blocks) {
-        push(&Event::Block(block.clone()), &mut out);
+        event(Event::Block(block.clone()), &mut lines);
     }
     let mut trials: Vec<&Trial> = run.paths.iter().flat_map(|p| &p.points).flat_map(|p| &p.trials).collect();
     trials.sort_by(|a, b| a.at.total_cmp(&b.at));
-    let silent = silent();
-    for trial in trials {
-        push(&lean(trial, &silent), &mut out);
+    lines.extend(trials.into_iter().map(Line::Trial));
+    lines.extend(run.paths.iter().flat_map(|path| path.points.iter().map(move |p| Line::Point(path, p))));
+    for warning in &run.warnings {
+        event(Event::Warning(warning.clone()), &mut lines);
     }
-    for path in &run.paths {
-        for p in &path.points {
+    if let Some(end) = &run.end {
+        event(Event::End(end.clone()), &mut lines);
+    }
+    lines
+}
+
+fn write(line: &Line<'_>, out: &mut Vec<u8>) {
+    let before = out.len();
+    let done = match line {
+        Line::Event(event) => serde_json::to_writer(&mut *out, event),
+        Line::Trial(trial) => serde_json::to_writer(&mut *out, &lean(trial)),
+        Line::Point(path, p) => {
             let ended = PointEnded {
                 path: path.opened.path,
                 size: p.size,
@@ -51,22 +137,36 @@ pub fn lines(run: &RunFile) -> String {
                 figures: p.figures,
                 why: p.why.unwrap_or(Why::Stopped),
             };
-            push(&Event::Point(ended), &mut out);
+            serde_json::to_writer(&mut *out, &Event::Point(ended))
         }
+    };
+    // Plain structs of numbers and strings always serialise; if one did not, half a line would be worse than none.
+    match done {
+        Ok(()) => out.push(b'\n'),
+        Err(_) => out.truncate(before),
     }
-    for warning in &run.warnings {
-        push(&Event::Warning(warning.clone()), &mut out);
-    }
-    if let Some(end) = &run.end {
-        push(&Event::End(end.clone()), &mut out);
-    }
-    out
 }
 
-fn push(line: &impl serde::Serialize, out: &mut String) {
-    // Plain structs of numbers and strings always serialise.
-    if let Ok(json) = serde_json::to_string(line) {
-        out.push_str(&json);
-        out.push('\n');
-    }
+fn packed(lines: &[Line<'_>]) -> String {
+    let mut text = Vec::new();
+    lines.iter().for_each(|line| write(line, &mut text));
+    let mut gzip = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::new(LEVEL));
+    // Writing to memory can't fail.
+    let _ = gzip.write_all(&text);
+    columns::base64(&gzip.finish().unwrap_or_default())
+}
+
+/// The whole run file in parts, each gzipped and in base64; their texts, one after another, are the file.
+pub fn parts(run: &RunFile) -> Vec<String> {
+    let lines = lines(run);
+    let chunks: Vec<&[Line<'_>]> = lines.chunks(PART).collect();
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(chunks.len()).clamp(1, 8);
+    let mut parts = vec![String::new(); chunks.len()];
+    thread::scope(|scope| {
+        let share = chunks.len().div_ceil(workers).max(1);
+        for (from, to) in chunks.chunks(share).zip(parts.chunks_mut(share)) {
+            scope.spawn(move || from.iter().zip(to).for_each(|(lines, part)| *part = packed(lines)));
+        }
+    });
+    parts
 }

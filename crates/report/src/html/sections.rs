@@ -5,6 +5,7 @@ use model::Estimate;
 use record::RunFile;
 use units::{Kind, with_interval};
 
+use super::analysis::Analysis;
 use crate::svg::xml::escape;
 use crate::table;
 use crate::words;
@@ -39,14 +40,14 @@ pub fn warnings(runs: &[&RunFile]) -> String {
 }
 
 /// The figures that stand for each curve.
-pub fn summary(runs: &[&RunFile]) -> String {
+pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
     let mut rows = String::new();
     for (r, run) in runs.iter().enumerate() {
         for (i, path) in run.paths.iter().enumerate() {
             let name = path.opened.transport.name();
             let name = if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() };
             rows.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(&name)));
-            match run.summary(i) {
+            match analyses.get(r).and_then(|a| a.get(i)?.summary.as_ref()) {
                 None => rows.push_str("<td colspan=\"6\">too few points for these figures</td>"),
                 Some(s) => {
                     let time = path.points.first().map_or("-", |p| words::time_label(p.time));
@@ -83,7 +84,11 @@ pub fn summary(runs: &[&RunFile]) -> String {
 }
 
 /// A figure with its interval under it.
-fn estimate(e: Estimate, kind: Kind) -> String {
+pub(super) fn estimate(e: Estimate, kind: Kind) -> String {
+    if e.high.is_infinite() {
+        let value = units::format::significant(e.value, kind).replace(" us", " µs");
+        return format!("{}<small>(no interval)</small>", escape(&value));
+    }
     let text = escape(&with_interval(e.value, e.low, e.high, kind).replace(" us", " µs"));
     match text.split_once(" [") {
         Some((value, ends)) => format!("{value}<small>[{ends}</small>"),
@@ -210,8 +215,8 @@ pub fn raw(runs: &[&RunFile]) -> String {
         ));
     }
     out.push_str(
-        "<p class=\"note\">Every trial, as a run file that pipegauge reads again. Histograms of single iterations are in the \
-         original file only.</p>\n<div class=\"tools\" id=\"downloads\"></div></section>\n",
+        "<p class=\"note\">The whole run file, with every trial and every histogram, packed in this page: pipegauge reads it \
+         again (show, plot, compare, export).</p>\n<div class=\"tools\" id=\"downloads\"></div></section>\n",
     );
     out
 }

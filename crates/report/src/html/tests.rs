@@ -1,4 +1,11 @@
+use std::io::Read;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
+
 use super::*;
+use crate::overlay::Mark;
 use crate::sample;
 
 fn small() -> RunFile {
@@ -10,6 +17,24 @@ fn script<'a>(page: &'a str, id: &str) -> &'a str {
     let start = page.find(&format!(" id=\"{id}\">")).expect("the element");
     let start = start + page[start..].find('>').expect("its end") + 1;
     &page[start..start + page[start..].find("</script>").expect("its end tag")]
+}
+
+fn decoded(text: &serde_json::Value) -> Vec<u8> {
+    STANDARD.decode(text.as_str().expect("a text")).expect("base64")
+}
+
+fn floats(text: &serde_json::Value) -> Vec<f32> {
+    decoded(text).chunks(4).map(|b| f32::from_le_bytes(b.try_into().expect("4 bytes"))).collect()
+}
+
+/// The first run's file, out of its parts.
+fn raw(page: &str) -> String {
+    let mut text = String::new();
+    for part in (0..).map(|k| format!("raw-0-{k}")).take_while(|id| page.contains(&format!(" id=\"{id}\">"))) {
+        let bytes = STANDARD.decode(script(page, &part)).expect("base64");
+        GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");
+    }
+    text
 }
 
 #[test]
@@ -38,8 +63,8 @@ fn hostile_names_and_texts_stay_text() {
         assert_eq!(page.matches(mark).count(), clean.matches(mark).count(), "{mark} came in");
     }
     // What is written is what was there.
-    let line = script(&page, "raw-0").trim().lines().next().expect("a header");
-    let header: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    let lines = raw(&page);
+    let header: serde_json::Value = serde_json::from_str(lines.lines().next().expect("a header")).expect("JSON");
     assert_eq!(header["near"]["hostname"], hostile);
 }
 
@@ -53,8 +78,11 @@ fn the_data_holds_every_point_and_no_nan() {
     assert_eq!(data["runs"].as_array().map(Vec::len), Some(2));
     assert_eq!(data["runs"][1]["paths"][3]["name"], "B tcp");
     let points = &data["runs"][0]["paths"][0]["points"];
-    assert_eq!(points["size"].as_array().map(Vec::len), Some(5));
-    assert!(points["median"][0].is_null() && points["high"][1].is_null() && points["median"][1].is_number());
+    let size = decoded(&points["size"]);
+    let size: Vec<f64> = size.chunks(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect();
+    assert_eq!(size, [1.0, 64.0, 1024.0, 12_288.0, 1_048_576.0]);
+    let (median, high) = (floats(&points["median"]), floats(&points["high"]));
+    assert!(median[0].is_nan() && high[1].is_nan() && !median[1].is_nan() && median.len() == 5);
     assert!(!page.replace(SCRIPT, "").contains("NaN"));
 }
 
@@ -67,24 +95,67 @@ fn the_data_holds_what_a_stream_and_datagrams_tell() {
     let page = page(&[&run]);
     let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
     let points = &data["runs"][0]["paths"][3]["points"];
-    assert_eq!(points["transactions"][2], 34_012.6);
-    assert_eq!((&points["sender"][2], &points["reordering"][2]), (&12.3e9.into(), &0.015.into()));
-    assert!(points["sender"][1].is_null() && points["p90"][2].is_number() && points["max"][2].is_number());
+    assert_eq!(floats(&points["transactions"])[2], 34_012.6);
+    assert_eq!((floats(&points["sender"])[2], floats(&points["reordering"])[2]), (12.3e9, 0.015));
+    assert!(floats(&points["sender"])[1].is_nan(), "only one point has it");
+    assert!(floats(&points["p90"])[2] > 0.0 && floats(&points["max"])[2] > 0.0);
+    assert_eq!(data["runs"][0]["paths"][0]["points"]["p50"], "", "memcpy has no percentiles");
 }
 
 #[test]
-fn the_download_is_a_run_file() {
+fn the_download_is_the_whole_run_file() {
+    let run = small();
+    let back = record::read::read_from(raw(&page(&[&run])).as_bytes(), "the page").expect("a run file");
+    assert_eq!(back, run, "histograms too");
+}
+
+#[test]
+fn a_large_run_comes_back_whole_from_its_parts() {
+    let sizes: Vec<u64> = (1..=4000).collect();
+    let run = sample::run_of(&sample::MODELS[2..], &sizes, 2, 7);
+    let page = page(&[&run]);
+    assert!(page.contains("id=\"raw-0-2\""), "24,000 lines are three parts");
+    let back = record::read::read_from(raw(&page).as_bytes(), "the page").expect("a run file");
+    assert!(back == run);
+}
+
+#[test]
+fn every_trial_and_every_histogram_is_in_the_page() {
     let run = small();
     let page = page(&[&run]);
-    let raw = script(&page, "raw-0").trim_start();
-    let mut back = record::read::read_from(raw.as_bytes(), "the page").expect("a run file");
-    let mut sent = run;
-    for run in [&mut back, &mut sent] {
-        for trial in run.paths.iter_mut().flat_map(|p| &mut p.points).flat_map(|p| &mut p.trials) {
-            trial.report.histogram.clear();
-        }
-    }
-    assert_eq!(back, sent, "all but the histograms comes back");
+    let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
+    let path = &data["runs"][0]["paths"][3];
+    let counts: Vec<u32> = decoded(&path["trials"]["count"])
+        .chunks(4)
+        .map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes")))
+        .collect();
+    assert_eq!(counts, [5; 5]);
+    let seconds = floats(&path["trials"]["seconds"]);
+    let sent = run.paths[3].points.iter().flat_map(|p| &p.trials).map(|t| (t.report.median / 2.0) as f32);
+    assert!(seconds.iter().copied().eq(sent), "half of a round trip each");
+    // The first point: four counted trials of five (one warmed up) timed single iterations; a round trip is two transfers.
+    assert_eq!(decoded(&path["histograms"])[..2], [4, 2]);
+}
+
+#[test]
+fn marks_and_models_are_in_the_page() {
+    let run = sample::run(7);
+    let mark = Mark { kind: "dip", from: 48_000, to: 70_000, label: "dip </script> of 23%".into() };
+    let mut series = crate::curve::series(&[&run]);
+    series.iter_mut().for_each(|s| s.overlay.marks.clear());
+    series[2].overlay.marks.push(mark.clone());
+    let page = of(&[&run], &series);
+    let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
+    let paths = &data["runs"][0]["paths"];
+    assert_eq!(paths[2]["marks"], serde_json::to_value([&mark]).expect("JSON"));
+    assert_eq!(paths[1]["marks"], serde_json::json!([]));
+    let fits = run.fits(2).expect("models");
+    let bandwidth = fits.bandwidth.expect("a curve");
+    assert_eq!(paths[2]["models"]["bandwidth"]["r_max"], bandwidth.r_max.value);
+    assert_eq!(paths[2]["models"]["saturation"]["point"], fits.saturation.expect("a knee").point.value);
+    let lines = paths[2]["models"]["lines"].as_array().expect("lines");
+    assert_eq!(lines.len(), fits.latency.pieces.len().max(1));
+    assert!(page.contains("What models fit") && page.contains("Saturation point"));
 }
 
 #[test]

@@ -156,17 +156,44 @@ fn seconds(m: &Model, size: u64) -> f64 {
     m.latency + 8.0 * (fast + slow / m.beyond) / m.rate
 }
 
+/// Times of single iterations about a median: most near it, a tail of slow ones.
+fn histogram(median: f64, repeats: u64) -> Vec<(u64, u64)> {
+    const SHAPE: [(f64, f64); 9] = [
+        (0.95, 0.06),
+        (0.97, 0.17),
+        (0.99, 0.24),
+        (1.0, 0.22),
+        (1.02, 0.16),
+        (1.05, 0.09),
+        (1.3, 0.05),
+        (1.8, 0.009),
+        (2.8, 0.001),
+    ];
+    let mut left = repeats;
+    let mut pairs: Vec<(u64, u64)> = Vec::new();
+    for (factor, share) in SHAPE {
+        let count = ((repeats as f64 * share).round() as u64).min(left);
+        left -= count;
+        pairs.push(((median * factor * 1e9) as u64, count));
+    }
+    pairs[3].1 += left;
+    pairs.retain(|(_, count)| *count > 0);
+    pairs.dedup_by(|b, a| (a.0 == b.0).then(|| a.1 += b.1).is_some());
+    pairs
+}
+
 fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> Point {
     let median = seconds(m, size) * (1.0 + 0.012 * noise.next());
     let half = 0.008 + 0.02 * noise.next().abs();
     let time = if m.kind == Kind::Memcpy { TimeKind::Copy } else { TimeKind::HalfRoundTrip };
+    let two = m.kind != Kind::Memcpy;
     let trial = |block: u32, noise: &mut Noise| {
         let one = median * (1.0 + half * noise.next());
-        let repeats = (0.002 / one).clamp(3.0, 1e5) as u64;
+        let repeats = (0.02 / one).clamp(3.0, 1e5) as u64;
         let report = TrialReport {
             repeats,
             seconds: one * 2.0 * repeats as f64,
-            histogram: vec![((one * 2.0 * 1e9) as u64, repeats)],
+            histogram: if two { histogram(one * 2.0, repeats) } else { Vec::new() },
             median: one * 2.0,
             ..TrialReport::default()
         };
