@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use std::{env, fs, io};
 
+use report::overlay::Mark;
 use report::{Graph, html, png, svg, table, terminal};
 
 fn main() -> io::Result<()> {
@@ -31,12 +32,12 @@ fn main() -> io::Result<()> {
     fs::write(folder.join("two.html"), html::page(&[&first, &second]))?;
 
     // Two marked ranges, and values that no page should choke on.
-    let marks = |_: &record::RunFile, path: usize| match path {
-        2 => vec![mark("dip", 48_000, 70_000, "dip of 23%"), mark("step", 262_144, 262_147, "step of +18%")],
-        3 => vec![mark("dip", 60_000, 90_000, "dip of 31%")],
-        _ => Vec::new(),
-    };
-    fs::write(folder.join("marked.html"), html::marked(&[&first], &marks))?;
+    let mut marked = report::curve::series(&[&first]);
+    marked.iter_mut().for_each(|s| s.overlay.marks.clear());
+    marked[2].overlay.marks.push(mark("dip", 48_000, 70_000, "dip of 23%"));
+    marked[2].overlay.marks.push(mark("step", 262_144, 262_147, "step of +18%"));
+    marked[3].overlay.marks.push(mark("dip", 60_000, 90_000, "dip of 31%"));
+    fs::write(folder.join("marked.html"), html::of(&[&first], &marked))?;
     fs::write(folder.join("odd.html"), html::page(&[&odd()]))?;
 
     // 100,000 points in one page, and 100,000 trials of fewer points, to feel whether it stays fluid.
@@ -63,8 +64,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn mark(kind: &str, from: u64, to: u64, label: &str) -> html::Mark {
-    html::Mark { kind: kind.into(), from, to, label: label.into() }
+fn mark(kind: &'static str, from: u64, to: u64, label: &str) -> Mark {
+    Mark { kind, from, to, label: label.into() }
 }
 
 /// A run with figures that are missing, equal, zero or no numbers, and trials that say nothing.

@@ -33,8 +33,8 @@ pub fn page(runs: &[&RunFile]) -> String {
     of(runs, &crate::curve::series(runs))
 }
 
-/// The page of these runs and their curves.
-fn of(runs: &[&RunFile], series: &[Series]) -> String {
+/// The page of these runs and their curves, which are those of [`crate::curve::series`] but for what is drawn over them.
+pub fn of(runs: &[&RunFile], series: &[Series]) -> String {
     let analyses = analysis::of(runs);
     let raw: Vec<Vec<String>> = runs.iter().map(|run| raw::parts(run)).collect();
     let parts: Vec<usize> = raw.iter().map(Vec::len).collect();
