@@ -69,9 +69,9 @@ impl Rough {
         let slopes: Vec<f64> = (0..places.len().saturating_sub(1)).map(|gap| slope(&places, gap)).collect();
         let rough: Vec<f64> = (0..places.len()).map(|i| roughness(&places, &slopes, i)).collect();
         for (place, rough) in places.iter_mut().zip(rough) {
-            if rough > place.error.value {
-                place.error = StandardError { value: rough, degrees: place.error.degrees.max(ROUGH_DEGREES) };
-            }
+            // The larger of two errors, known by both of what tell them.
+            let degrees = place.error.degrees + ROUGH_DEGREES;
+            place.error = StandardError { value: place.error.value.max(rough), degrees };
         }
         Self { places, slopes }
     }

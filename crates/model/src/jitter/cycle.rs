@@ -18,6 +18,9 @@ const KEPT: f64 = 0.6;
 /// now and then.
 const ALONE: f64 = 0.7;
 
+/// How surely these moments must differ from the others: twenty thousand classes are looked at.
+const TOLD: f64 = 18.0;
+
 /// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where there is
 /// none.
 pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
@@ -37,6 +40,7 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
             k += 1.0;
         }
     }
+    let usual = moments.iter().filter(|m| m.1).count() as f64 / moments.len().max(1) as f64;
     let kept = |parts: usize| {
         let mut of_class = vec![(0usize, 0usize); parts];
         for (k, came) in &moments {
@@ -47,13 +51,21 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
         let all_beyond: f64 = of_class.iter().map(beyond).sum();
         of_class.iter().any(|class| {
             let each = class.0 as f64 / class.1.max(1) as f64 > chance + KEPT * (1.0 - chance);
-            class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond
+            let told = parts == 1 || told(*class, usual) > TOLD;
+            class.1 >= WATCHED && each && beyond(class) > ALONE * all_beyond && told
         })
     };
     let Some(parts) = (1..=PARTS).find(|parts| kept(*parts)) else { return found };
     let times = |v: f64| v * parts as f64;
     let Estimate { value, low, high } = found.period;
-    Periodic { period: Estimate { value: times(value), low: times(low), high: times(high) }, ..found }
+    Periodic { period: Estimate { value: times(value), low: times(low), high: times(high) }, each_time: true, ..found }
+}
+
+/// How surely a class of moments has more pauses than all of them: minus the logarithm of the chance (Chernoff's bound).
+fn told((came, all): (usize, usize), usual: f64) -> f64 {
+    let share = came as f64 / all.max(1) as f64;
+    let part = |p: f64, q: f64| if p > 0.0 && q > 0.0 { p * (p / q).ln() } else { 0.0 };
+    if share <= usual { 0.0 } else { all as f64 * (part(share, usual) + part(1.0 - share, 1.0 - usual)) }
 }
 
 /// Where in the period most pauses lie: the middle of those in the fullest place, seconds.

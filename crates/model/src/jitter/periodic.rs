@@ -36,6 +36,9 @@ const NEIGHBOURS: usize = 256;
 /// Overtones that are looked at together with a frequency: a short disturbance has many, none of which need stand out.
 const OVERTONES: usize = 20;
 
+/// H that each half of a series must reach at a frequency found in the whole: a chance of 1 in 100.
+const CONFIRMED: f64 = 12.0;
+
 /// Share of H that a multiple of a frequency must explain to be taken for it.
 const EXPLAINED: f64 = 0.8;
 
@@ -56,6 +59,9 @@ pub struct Periodic {
     pub period: Estimate,
     /// In what it shows.
     pub source: Source,
+    /// It shows each time that the path was watched. Where it does not, the true period may be a whole multiple of this one:
+    /// short, rare pauses leave only their overtones to see.
+    pub each_time: bool,
     /// H of the H-test over the frequency and its overtones: its chance at one frequency is `exp(-0.4 H)`.
     pub power: f64,
 }
@@ -68,17 +74,59 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Vec<Periodic>
         return Err("too few trials to tell a period");
     }
     let grid = Grid::of(first.at, span);
-    let pauses: Vec<(f64, f64)> = trials.iter().flat_map(|t| &t.pauses).map(|p| (*p, 1.0)).collect();
-    let mut found = Vec::new();
-    if pauses.len() >= FEWEST {
-        found.extend(grid.peak(&pauses, &expected(trials), Source::Pauses).map(|p| cycle::whole(p, trials)));
-    }
+    let half = halves(trials);
+    let pauses = |which: &dyn Fn(usize) -> bool| {
+        let of: Vec<&Moment> = (0..trials.len()).filter(|i| which(*i)).map(|i| trials[i]).collect();
+        Series {
+            moments: of.iter().flat_map(|t| apart(&t.pauses)).map(|p| (p, 1.0)).collect(),
+            expected: expected(&of),
+        }
+    };
     let middle = stats::mean(levels);
-    let levels: Vec<(f64, f64)> =
-        trials.iter().zip(levels).map(|(t, l)| (t.at + t.lasted / 2.0, (l - middle).clamp(-0.5, 0.5))).collect();
-    found.extend(grid.peak(&levels, &[], Source::Levels));
+    let level = |which: &dyn Fn(usize) -> bool| {
+        let of = (0..trials.len()).filter(|i| which(*i)).map(|i| (trials[i], levels[i]));
+        let moments = of.map(|(t, l)| (t.at + t.lasted / 2.0, (l - middle).clamp(-0.5, 0.5))).collect();
+        Series { moments, expected: Vec::new() }
+    };
+    let mut found = Vec::new();
+    let all = pauses(&|_| true);
+    if all.moments.len() >= FEWEST {
+        let parts = [pauses(&|i| half[i]), pauses(&|i| !half[i])];
+        found.extend(grid.peak(&all, &parts, Source::Pauses).map(|p| cycle::whole(p, trials)));
+    }
+    let parts = [level(&|i| half[i]), level(&|i| !half[i])];
+    found.extend(grid.peak(&level(&|_| true), &parts, Source::Levels));
     found.sort_by(|a, b| b.power.total_cmp(&a.power));
     Ok(found)
+}
+
+/// Moments and their weights, and what is expected of them: (from, to, weight) of each trial.
+struct Series {
+    moments: Vec<(f64, f64)>,
+    expected: Vec<(f64, f64, f64)>,
+}
+
+/// Two halves of the trials, every other block each, or before and after where there are few blocks. What comes back does so
+/// in both; two bursts that happen to lie at a distance do not.
+fn halves(trials: &[&Moment]) -> Vec<bool> {
+    let mut blocks: Vec<u32> = trials.iter().map(|t| t.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    match blocks.len() {
+        0..4 => (0..trials.len()).map(|i| i < trials.len() / 2).collect(),
+        _ => trials.iter().map(|t| blocks.binary_search(&t.block).unwrap_or_default() % 2 == 0).collect(),
+    }
+}
+
+/// Pauses that are not part of one disturbance with the one before.
+fn apart(pauses: &[f64]) -> Vec<f64> {
+    let mut kept: Vec<f64> = Vec::new();
+    for &pause in pauses {
+        if kept.last().is_none_or(|last| pause - last >= 2.0 * STRETCH) {
+            kept.push(pause);
+        }
+    }
+    kept
 }
 
 /// What pauses at random would have given: (from, to, pauses) for each trial. Short iterations show pauses that long ones
@@ -88,7 +136,7 @@ fn expected(trials: &[&Moment]) -> Vec<(f64, f64, f64)> {
     let mut rates = std::collections::BTreeMap::<i32, (f64, f64)>::new();
     for t in trials {
         let rate = rates.entry(decade(t)).or_default();
-        *rate = (rate.0 + t.pauses.len() as f64, rate.1 + t.lasted);
+        *rate = (rate.0 + apart(&t.pauses).len() as f64, rate.1 + t.lasted);
     }
     let of = |t: &Moment| rates.get(&decade(t)).map_or(0.0, |(n, time)| if *time > 0.0 { n / time } else { 0.0 });
     trials.iter().map(|t| (t.at, t.at + t.lasted, of(t) * t.lasted)).collect()
@@ -114,22 +162,26 @@ impl Grid {
         (((at - self.start) / self.step).max(0.0) as usize).min(self.many - 1)
     }
 
-    /// The highest peak of these weighted moments beyond what is expected, if it is sure.
-    fn peak(&self, moments: &[(f64, f64)], expected: &[(f64, f64, f64)], source: Source) -> Option<Periodic> {
+    /// The spectrum of a series beyond what is expected, each power over that of its neighbours.
+    fn spectrum(&self, series: &Series) -> Vec<f64> {
         let mut stretches = vec![Complex::new(0.0, 0.0); self.many];
-        for (at, weight) in moments {
+        for (at, weight) in &series.moments {
             stretches[self.place(*at)].re += weight;
         }
-        for (from, to, pauses) in expected {
+        for (from, to, weight) in &series.expected {
             let (first, last) = (self.place(*from), self.place(*to));
-            let each = pauses / (last - first + 1) as f64;
+            let each = weight / (last - first + 1) as f64;
             stretches[first..=last].iter_mut().for_each(|s| s.re -= each);
         }
         FftPlanner::new().plan_fft_forward(self.many).process(&mut stretches);
-        let power: Vec<f64> = stretches[..self.many / 2].iter().map(Complex::norm_sqr).collect();
+        whitened(&stretches[..self.many / 2].iter().map(Complex::norm_sqr).collect::<Vec<f64>>())
+    }
+
+    /// The highest peak of a series, if it is sure and stands in both of its halves.
+    fn peak(&self, series: &Series, halves: &[Series; 2], source: Source) -> Option<Periodic> {
+        let whitened = self.spectrum(series);
         // In steps of the transform; slower ones come back too seldom to tell.
         let lowest = ((TIMES / self.span) * self.step * self.many as f64).ceil() as usize;
-        let whitened = whitened(&power);
         let (mut best, mut height, mut overtones) = (0, 0.0, 1);
         // A frequency is known to a step; its highest overtone must be, too.
         for candidate in lowest.max(1) * OVERTONES..whitened.len() * OVERTONES {
@@ -153,8 +205,15 @@ impl Grid {
         {
             (best, overtones) = (candidate, m);
         }
+        let confirmed = |half: &Series| {
+            let spectrum = self.spectrum(half);
+            (best - 1..=best + 1).any(|candidate| h_test(&spectrum, candidate).0 > CONFIRMED)
+        };
+        if !halves.iter().all(confirmed) {
+            return None;
+        }
         let step = 1.0 / (self.step * self.many as f64);
-        let frequency = self.refined(moments, best as f64 / OVERTONES as f64 * step, overtones);
+        let frequency = self.refined(&series.moments, best as f64 / OVERTONES as f64 * step, overtones);
         // The error of a frequency in white noise (Rife and Boorstyn 1974), each overtone with its own say, by half wider for
         // what is not white.
         let say: f64 = (1..=overtones).map(|k| (k * k) as f64 * at(&whitened, best, k)).sum();
@@ -164,7 +223,7 @@ impl Grid {
             low: 1.0 / (frequency + reach),
             high: 1.0 / (frequency - reach).max(f64::MIN_POSITIVE),
         };
-        Some(Periodic { period, source, power: height })
+        Some(Periodic { period, source, each_time: source == Source::Levels, power: height })
     }
 
     /// The frequency near this one at which the moments and their overtones agree best.

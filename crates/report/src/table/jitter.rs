@@ -100,9 +100,10 @@ fn period(p: &Periodic) -> String {
     let e = p.period;
     let every = with_interval(e.value, e.low, e.high, Kind::Seconds);
     let rate = units::format::significant(1.0 / e.value, Kind::PerSecond);
+    let or = if p.each_time { "" } else { " (or a whole multiple of that: not each time shows one)" };
     match p.source {
         Source::Pauses => format!(
-            "pauses come back every {every}, {rate}: something takes the CPU or the device away at that pace (a timer, a \
+            "pauses come back every {every}, {rate}{or}: something takes the CPU or the device away at that pace (a timer, a \
              poller, a housekeeping task)"
         ),
         Source::Levels => format!(
@@ -124,8 +125,8 @@ mod tests {
             outliers: Some(e(0.01)),
             drift: Some(Drift { ratio: e(1.2), seconds: 11.0 }),
             periodic: vec![
-                Periodic { period: e(0.004), source: Source::Pauses, power: 90.0 },
-                Periodic { period: e(0.25), source: Source::Levels, power: 90.0 },
+                Periodic { period: e(0.004), source: Source::Pauses, each_time: false, power: 90.0 },
+                Periodic { period: e(0.25), source: Source::Levels, each_time: true, power: 90.0 },
             ],
             unsearched: None,
         };
