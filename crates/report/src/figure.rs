@@ -23,6 +23,8 @@ pub enum Graph {
     Throughput,
     /// Block size over transfer time.
     Saturation,
+    /// Transfers a second, over block size (`seeds/000`, figure 8: transactions).
+    MessageRate,
     /// Time that a layer adds, over block size ([`crate::layers`]).
     Overhead,
     /// Half-width of the interval, over block size ([`crate::precision`]).
@@ -39,6 +41,7 @@ impl Graph {
             Graph::Signature => "signature",
             Graph::Throughput => "throughput",
             Graph::Saturation => "saturation",
+            Graph::MessageRate => "message-rate",
             Graph::Overhead => "overhead",
             Graph::Precision => "precision",
         }
@@ -50,6 +53,7 @@ impl Graph {
             Graph::Signature => "Signature graph: throughput over transfer time",
             Graph::Throughput => "Throughput graph: throughput over block size",
             Graph::Saturation => "Saturation graph: block size over transfer time",
+            Graph::MessageRate => "Message rate graph: transfers a second over block size",
             Graph::Overhead => "Overhead graph: time that a layer adds over block size",
             Graph::Precision => "Precision graph: half-width of the 95% interval over block size",
         }
@@ -70,6 +74,11 @@ impl Graph {
                 "Where a line is steep, larger blocks cost little more time. The knee is the saturation point: beyond it \
                  time grows with size."
             }
+            Graph::MessageRate => {
+                "Transfers that follow one another, of the kind that the axis names, in a second: messages of a stream, \
+                 transactions of a request. Where a line is flat, the rate is one of messages; where it falls, one of \
+                 their bytes."
+            }
             Graph::Overhead => {
                 "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
                  rises, one of its bytes (a copy, a checksum, fragments)."
@@ -87,6 +96,7 @@ impl Graph {
             Graph::Signature => (Quantity::Time, Quantity::Rate),
             Graph::Throughput => (Quantity::Size, Quantity::Rate),
             Graph::Saturation => (Quantity::Time, Quantity::Size),
+            Graph::MessageRate => (Quantity::Size, Quantity::PerSecond),
             Graph::Overhead => (Quantity::Size, Quantity::Time),
             Graph::Precision => (Quantity::Size, Quantity::Share),
         }
@@ -98,6 +108,7 @@ impl Graph {
             Graph::Signature => (seconds, p.throughput_at(seconds)),
             Graph::Throughput => (p.size as f64, p.throughput_at(seconds)),
             Graph::Saturation => (seconds, p.size as f64),
+            Graph::MessageRate => (p.size as f64, 1.0 / seconds),
             // What is drawn stands in the place of a time.
             Graph::Overhead | Graph::Precision => (p.size as f64, seconds),
         }
@@ -273,6 +284,7 @@ fn axis_title(series: &[Series], quantity: Quantity) -> String {
         Quantity::Rate => "Throughput".to_owned(),
         Quantity::Time => format!("Transfer time ({})", time_words(series)),
         Quantity::Share => "Half-width".to_owned(),
+        Quantity::PerSecond => format!("Transfers a second ({})", time_words(series)),
     }
 }
 

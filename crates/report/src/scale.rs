@@ -11,6 +11,8 @@ pub enum Quantity {
     Rate,
     /// A share of something: ticks at 1, 2, 5 of a decade.
     Share,
+    /// Transfers a second: ticks at 1, 2, 5 of a decade.
+    PerSecond,
 }
 
 /// How values are spread along an axis.
@@ -185,6 +187,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         Quantity::Time => units::Kind::Seconds,
         Quantity::Rate => units::Kind::BitsPerSecond,
         Quantity::Share => units::Kind::Share,
+        Quantity::PerSecond => units::Kind::PerSecond,
     };
     units::short(value, kind)
 }

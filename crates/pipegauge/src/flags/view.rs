@@ -17,6 +17,8 @@ pub enum GraphFlag {
     Throughput,
     /// Time over block size
     Saturation,
+    /// Transfers a second over block size: messages of a stream, transactions of a request
+    MessageRate,
 }
 
 impl From<GraphFlag> for report::Graph {
@@ -25,6 +27,7 @@ impl From<GraphFlag> for report::Graph {
             GraphFlag::Signature => report::Graph::Signature,
             GraphFlag::Throughput => report::Graph::Throughput,
             GraphFlag::Saturation => report::Graph::Saturation,
+            GraphFlag::MessageRate => report::Graph::MessageRate,
         }
     }
 }

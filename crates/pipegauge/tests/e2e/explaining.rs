@@ -164,3 +164,14 @@ fn loggp_comes_from_two_patterns_and_says_what_one_lacks() {
     let said = dir.run(&["loggp", "p.run.jsonl", "p.run.jsonl"]);
     assert!(said.code() == 2 && said.err.contains("twice"), "{said}");
 }
+
+#[test]
+fn message_rate_is_a_graph_of_its_own() {
+    let dir = Scratch::new();
+    dir.measure("r.run.jsonl", &["unix", "--pattern", "request"]);
+    let said = dir.run(&["show", "r.run.jsonl", "--graph", "message-rate"]);
+    assert!(said.code() == 0 && said.out.contains("Message rate graph") && said.out.contains("/s"), "{said}");
+    assert_eq!(dir.run(&["plot", "r.run.jsonl", "--graph", "message-rate", "-o", "r.svg"]).code(), 0);
+    let picture = std::fs::read_to_string(dir.path("r.svg")).unwrap();
+    assert!(picture.contains("Transfers a second (RTT)") && !picture.contains("NaN"), "the axis names the time");
+}
