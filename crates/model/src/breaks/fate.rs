@@ -30,12 +30,14 @@ pub enum Fate {
     },
     /// It is not there any more.
     Gone,
+    /// Nobody can tell: the noise of the new curve would hide it.
+    Hidden,
 }
 
 impl Fate {
-    /// Whether the change made a difference.
+    /// Whether the change made a difference, for sure.
     pub fn differs(&self) -> bool {
-        *self != Fate::Same
+        !matches!(self, Fate::Same | Fate::Hidden)
     }
 }
 
@@ -54,7 +56,12 @@ pub fn fate(before: &Break, control: &Breaks, after: &Breaks) -> Fate {
         .into_iter()
         .filter(|b| !control.iter().any(|c| same_place(b, c)))
         .min_by(|a, b| nearest(a).total_cmp(&nearest(b)))
-        .map_or(Fate::Gone, |to| Fate::Moved { to })
+        .map_or(gone(before, after), |to| Fate::Moved { to })
+}
+
+/// Gone, unless a break as high would not have been found.
+fn gone(before: &Break, after: &Breaks) -> Fate {
+    if after.sensitivity.ln_1p() > before.factor().value.ln().abs() { Fate::Hidden } else { Fate::Gone }
 }
 
 /// Whether both are dips, or steps in one direction.
@@ -98,6 +105,8 @@ mod tests {
         let moved = dip(120_000, 140_000, 2.8);
         let after = with(&[moved.clone(), dip(200_000, 210_000, 3.0)]);
         assert_eq!(fate(&before, &control, &after), Fate::Moved { to: Break::Dip(moved) });
+        let noisy = Breaks { sensitivity: 2.5, ..with(&[]) };
+        assert_eq!(fate(&before, &control, &noisy), Fate::Hidden, "three times as long is less than 3.5");
         // A neighbour that was there all along is not where it moved to.
         assert_eq!(fate(&before, &control, &with(&[dip(200_000, 210_000, 3.0)])), Fate::Gone);
         // Nor is a break of another kind.

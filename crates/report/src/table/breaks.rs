@@ -62,6 +62,7 @@ pub fn fate(fate: &Fate) -> String {
     match fate {
         Fate::Same => "is as it was".to_owned(),
         Fate::Gone => "is gone".to_owned(),
+        Fate::Hidden => "can't be told: noise would hide it".to_owned(),
         Fate::Changed { factor } => format!("is {} times deep instead", digits(factor.value)),
         Fate::Moved { to: Break::Dip(d) } => format!("has moved to {} to {}", Bytes(d.from.above), Bytes(d.to.below)),
         Fate::Moved { to: Break::Step(s) } => format!("has moved: it is {}", at(s.at)),

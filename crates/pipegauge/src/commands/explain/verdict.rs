@@ -42,6 +42,11 @@ fn verdict(again: Option<&Fate>, tested: &[Tested]) -> String {
     match again {
         None => return "nothing was measured for it".to_owned(),
         Some(Fate::Same | Fate::Changed { .. }) => {}
+        Some(Fate::Hidden) => {
+            return "it can't be told: measured again, noise would have hidden it; try when the machine is quiet, or with a \
+                    longer --budget"
+                .to_owned();
+        }
         Some(_) => {
             return "it did not show again when the path was measured as before: it came from a passing state of the \
                     machine, not from the path"
@@ -51,6 +56,10 @@ fn verdict(again: Option<&Fate>, tested: &[Tested]) -> String {
     let behind: Vec<&str> =
         tested.iter().filter(|t| t.fate.as_ref().is_some_and(Fate::differs)).map(|t| words_of(t.knob)).collect();
     match behind.as_slice() {
+        [] if tested.iter().any(|t| t.fate == Some(Fate::Hidden)) => {
+            "it can't be told: noise would have hidden it in some of the measurements; a longer --budget sharpens them"
+                .to_owned()
+        }
         [] if tested.is_empty() => "nothing on this path can be moved: the path itself is left".to_owned(),
         [] => "none of what was moved changes it: the path itself is left (its protocol, its device or the far side)"
             .to_owned(),
