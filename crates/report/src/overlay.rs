@@ -58,7 +58,8 @@ fn size(bytes: u64) -> String {
 /// The marks of a path and, if `fits`, its fitted curves over the sizes of `points`.
 pub fn overlay(run: &RunFile, path: usize, points: &[Pt], fits: bool) -> Overlay {
     let marks = marks(run, path);
-    match run.fits(path).filter(|_| fits) {
+    // Models are fitted hundreds of times over for their intervals: only for whom they are drawn.
+    match fits.then(|| run.fits(path)).flatten() {
         Some(fits) => Overlay { marks, fitted: fitted(&fits, points), knee: knee(&fits, points) },
         None => Overlay { marks, ..Overlay::default() },
     }

@@ -162,10 +162,9 @@ pub(super) fn sensitivity(rough: &Rough) -> f64 {
     if gaps < 4 {
         return f64::INFINITY;
     }
-    let each = |gap: usize| {
-        let error = error(rough, (gap, gap + 1));
-        let reach = student_t(1.0 - LEVEL / gaps as f64, error.degrees) * error.value;
-        reach.max(least(rough, (gap, gap + 1)))
-    };
-    stats::median(&(0..gaps).map(each).collect::<Vec<_>>()).exp_m1()
+    let mut each: Vec<(StandardError, f64)> =
+        (0..gaps).map(|gap| (error(rough, (gap, gap + 1)), least(rough, (gap, gap + 1)))).collect();
+    let middle = gaps / 2;
+    let (_, (error, least), _) = each.select_nth_unstable_by(middle, |a, b| a.0.value.total_cmp(&b.0.value));
+    (student_t(1.0 - LEVEL / gaps as f64, error.degrees) * error.value).max(*least).exp_m1()
 }

@@ -43,6 +43,9 @@ pub(super) struct Rough {
     pub places: Vec<Place>,
     /// For each gap between neighbours, how fast the curve grows about it: 0 (start-up costs all) to 1 (bytes cost all).
     pub slopes: Vec<f64>,
+    /// For each place, the pace of the curve on the one side and on the other, where there is any.
+    before: Vec<Option<f64>>,
+    after: Vec<Option<f64>>,
 }
 
 impl Rough {
@@ -73,7 +76,10 @@ impl Rough {
             let degrees = place.error.degrees + ROUGH_DEGREES;
             place.error = StandardError { value: place.error.value.max(rough), degrees };
         }
-        Self { places, slopes }
+        let mut rough = Self { places, slopes, before: Vec::new(), after: Vec::new() };
+        rough.before = (0..rough.places.len()).map(|i| rough.trend_before(i)).collect();
+        rough.after = (0..rough.places.len()).map(|i| rough.trend_after(i)).collect();
+        rough
     }
 
     /// How far time jumps from one place to a later one, beyond what growth explains at the pace of the curve before it,
@@ -82,8 +88,7 @@ impl Rough {
         let plain = self.excess(from, to);
         let wide = self.places[to].x - self.places[from].x;
         let usual = self.growth(from, to);
-        let others =
-            [self.trend_before(from), self.trend_after(to)].into_iter().flatten().map(|s| plain + usual - s * wide);
+        let others = [self.before[from], self.after[to]].into_iter().flatten().map(|s| plain + usual - s * wide);
         let (low, high) = others.fold((plain, plain), |(low, high), e| (low.min(e), high.max(e)));
         if low > 0.0 { low } else { high.min(0.0) }
     }
