@@ -12,6 +12,9 @@ const PLACE: f64 = 0.02;
 /// Depths that differ by no more than this are one depth, as a logarithm.
 const DEPTH: f64 = 0.2;
 
+/// A knob that is doubled or halved moves a break by as much, or by its square: what appears farther off is another break.
+const REACH: f64 = 5.0;
+
 /// What became of a break.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "fate", rename_all = "kebab-case")]
@@ -54,9 +57,15 @@ pub fn fate(before: &Break, control: &Breaks, after: &Breaks) -> Fate {
     let nearest = |b: &Break| (b.factor().value / before.factor().value).ln().abs();
     of_kind
         .into_iter()
-        .filter(|b| !control.iter().any(|c| same_place(b, c)))
+        .filter(|b| !control.iter().any(|c| same_place(b, c)) && within_reach(before, b))
         .min_by(|a, b| nearest(a).total_cmp(&nearest(b)))
         .map_or(gone(before, after), |to| Fate::Moved { to })
+}
+
+/// Whether a break lies where a knob may have moved the other to.
+fn within_reach(from: &Break, to: &Break) -> bool {
+    let far = |a: &Edge, b: &Edge| (a.above.max(1) as f64 / b.above.max(1) as f64).ln().abs();
+    from.edges().iter().zip(&to.edges()).all(|(a, b)| far(a, b) <= REACH.ln())
 }
 
 /// Gone, unless a break as high would not have been found.
@@ -109,6 +118,8 @@ mod tests {
         assert_eq!(fate(&before, &control, &noisy), Fate::Hidden, "three times as long is less than 3.5");
         // A neighbour that was there all along is not where it moved to.
         assert_eq!(fate(&before, &control, &with(&[dip(200_000, 210_000, 3.0)])), Fate::Gone);
+        // Nor is one far away.
+        assert_eq!(fate(&before, &control, &with(&[dip(900_000, 990_000, 3.0)])), Fate::Gone);
         // Nor is a break of another kind.
         let step = Step { at: Edge { below: 99_990, above: 100_000 }, factor: Estimate::unbounded(3.0) };
         let steps = Breaks { dips: vec![], steps: vec![step], sensitivity: 0.05 };

@@ -60,6 +60,9 @@ fn verdict(again: Option<&Fate>, tested: &[Tested]) -> String {
             "it can't be told: noise would have hidden it in some of the measurements; a longer --budget sharpens them"
                 .to_owned()
         }
+        [] if tested.iter().any(|t| t.fate.is_none()) => {
+            "none of what could be measured changes it; what could not is left".to_owned()
+        }
         [] if tested.is_empty() => "nothing on this path can be moved: the path itself is left".to_owned(),
         [] => "none of what was moved changes it: the path itself is left (its protocol, its device or the far side)"
             .to_owned(),
@@ -121,6 +124,9 @@ mod tests {
         let both = [tested(Knob::SocketBuffer, Fate::Gone), tested(Knob::PageAlignment, Fate::Gone)];
         assert_eq!(verdict(same, &both), "the socket buffer and page alignment are behind it");
         assert!(verdict(same, &[tested(Knob::Mtu, Fate::Same)]).contains("none of what was moved"));
+        let failed = Tested { fate: None, error: Some("no".into()), ..tested(Knob::Mtu, Fate::Same) };
+        assert!(verdict(same, &[failed]).contains("what could not is left"));
+        assert!(verdict(same, &[tested(Knob::Mtu, Fate::Hidden)]).contains("can't be told"));
         assert!(verdict(same, &[]).contains("nothing on this path can be moved"));
         assert!(verdict(Some(&Fate::Gone), &moved).contains("passing state"));
         assert!(verdict(None, &[]).contains("nothing was measured"));
