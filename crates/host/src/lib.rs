@@ -11,6 +11,7 @@
 //! | `clock` | nanoseconds |
 //! | [`cpu`] | allowed CPUs, pinning, cores, caches, and which pair of CPUs to use |
 //! | [`watch`] | [`CpuWatch`]: the CPU that others took |
+//! | [`pace`] | [`Pace`]: how fast the machine itself is at a moment |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
 mod clock;
@@ -20,6 +21,7 @@ pub mod environment;
 #[cfg(test)]
 mod lock;
 mod network;
+pub mod pace;
 pub mod root;
 mod system;
 mod versions;
@@ -30,5 +32,6 @@ mod fixture;
 
 pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, run_on};
 pub use environment::{Environment, Interface};
+pub use pace::Pace;
 pub use root::Root;
 pub use watch::CpuWatch;

@@ -1,7 +1,7 @@
 //! What happens in a run, as it happens. The run file is these events, one JSON object a line; every front end
 //! (progress, terminal graph, store) listens to the same stream.
 
-use host::Environment;
+use host::{Environment, Pace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
@@ -187,6 +187,12 @@ pub struct BlockOpened {
     pub at: f64,
     /// Trials planned.
     pub planned: u32,
+    /// How fast the near side's machine was just then, whatever is measured on it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pace: Option<Pace>,
+    /// The same of the far side's, where that is another machine.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub far_pace: Option<Pace>,
 }
 
 /// A trial's place and report.

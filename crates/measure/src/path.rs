@@ -1,6 +1,7 @@
 //! One path of a run: its points, its time, and the steps that the driver takes it through.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use stats::Shared;
 use transport::Kind;
@@ -125,7 +126,13 @@ impl<'a> PathRun<'a> {
                 far_effective: party.far_effective,
             }))?;
         }
-        self.tell(&Event::Block(BlockOpened { path: self.number, block, at: self.at(), planned }))
+        let (pace, far_pace) = self.session.pace(self.pace_time());
+        self.tell(&Event::Block(BlockOpened { path: self.number, block, at: self.at(), planned, pace, far_pace }))
+    }
+
+    /// Time for a look at the machine before a block: what a slow one needs, and little of what the blocks have.
+    fn pace_time(&self) -> Duration {
+        Duration::from_secs_f64((self.plan.budget * 0.004).clamp(0.0, 0.01))
     }
 
     /// Runs one trial of `repeats` iterations and keeps it.

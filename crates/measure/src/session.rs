@@ -1,6 +1,8 @@
 //! The port between the driver and whatever keeps two sides in step.
 
-use host::Environment;
+use std::time::Duration;
+
+use host::{Environment, Pace};
 use transport::settings::Effective;
 use transport::{Capabilities, Kind, LinkError};
 
@@ -76,5 +78,10 @@ pub trait Session {
     /// it can't be known.
     fn foreign_cpu(&mut self) -> Option<f64> {
         None
+    }
+    /// How fast the machine is just now: the near side's, and the far side's where that is another; each within about `time`.
+    /// None where it can't be told, or nothing of the path depends on it. Only between trials.
+    fn pace(&mut self, _time: Duration) -> (Option<Pace>, Option<Pace>) {
+        (None, None)
     }
 }

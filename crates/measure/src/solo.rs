@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use host::CpuWatch;
+use host::{CpuWatch, Pace};
 use transport::clock::{Clock, Monotonic};
 use transport::memcpy::Memcpy;
 use transport::settings::Effective;
@@ -88,6 +89,11 @@ impl Session for Solo {
             Ends::Memcpy(_) => Monotonic.now(),
             Ends::Theory(link) => link.clock().now(),
         }
+    }
+
+    fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
+        // A model has no machine.
+        (matches!(self.link, Ends::Memcpy(_)).then(|| Pace::here(None, time)).flatten(), None)
     }
 
     fn foreign_cpu(&mut self) -> Option<f64> {

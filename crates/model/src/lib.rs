@@ -26,7 +26,7 @@ mod shape;
 mod summary;
 
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Step, Suspect, fate, suspects};
-pub use compare::{Compared, Comparison, Side, Stretch};
+pub use compare::{Circumstances, Compared, Comparison, Disturbed, Pace, Shift, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use jitter::{Drift, Jitter, Moment, Periodic, Source};
 pub use layers::{Overhead, overheads};

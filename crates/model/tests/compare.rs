@@ -6,7 +6,7 @@ use model::{Comparison, CurvePoint, Side};
 use noisy::{Noisy, sizes};
 
 fn compare(a: &[Vec<CurvePoint>], b: &[Vec<CurvePoint>]) -> Comparison {
-    Comparison::of(Side { runs: a }, Side { runs: b }).unwrap()
+    Comparison::of(Side::of(a), Side::of(b)).unwrap()
 }
 
 fn line(x: f64) -> f64 {
@@ -40,6 +40,36 @@ fn runs_that_stand_at_levels_of_their_own_do_not_differ_either() {
         differ += u64::from(compare(&[run()], &[run()]).differs());
     }
     assert!(differ * 20 <= RUNS, "{differ} of {RUNS} pairs of equal runs were said to differ");
+}
+
+#[test]
+fn what_the_machines_own_pace_explains_is_no_difference_and_what_goes_beyond_is() {
+    const RUNS: u64 = 100;
+    let sizes = sizes(8e6, 130);
+    let read = |noisy: &mut Noisy, level: f64| {
+        let seconds = (0..11).map(|_| 3e-5 * level * (0.01 * noisy.normal()).exp()).collect();
+        let paces = vec![model::Pace { what: "wake-up round trip".to_owned(), seconds }];
+        model::Circumstances { paces, foreign: Some(0.01) }
+    };
+    let (mut differ, mut missed) = (0, 0);
+    for seed in 0..RUNS {
+        let mut noisy = Noisy::new(seed);
+        let a = [noisy.curve(&sizes, line)];
+        let moved = [noisy.curve(&sizes, |x| line(x) * 1.5)];
+        let better = [noisy.curve(&sizes, |x| line(x) / 1.8)];
+        let (fast, slow) = ([read(&mut noisy, 1.0)], [read(&mut noisy, 2.0)]);
+        let first = Side { runs: &a, circumstances: &fast };
+        let same = Comparison::of(first, Side { runs: &moved, circumstances: &slow }).unwrap();
+        assert!((same.machine[0].ratio - 2.0).abs() < 0.1, "{:?}", same.machine);
+        assert!(same.whole.low < 1.0 && same.whole.high > 1.4, "{:?}", same.whole);
+        differ += u64::from(same.differs());
+        // Slower CPUs don't make a path faster.
+        let found = Comparison::of(first, Side { runs: &better, circumstances: &slow }).unwrap();
+        missed += u64::from(!(found.differs() && found.whole.high < 1.0));
+        assert!(compare(&a, &moved).differs(), "without readings nobody can know");
+    }
+    assert!(differ * 20 <= RUNS, "{differ} of {RUNS} pairs were said to differ by what their machine did");
+    assert!(missed * 20 <= RUNS, "{missed} of {RUNS} paths that are faster on a slower machine were missed");
 }
 
 #[test]
@@ -137,9 +167,9 @@ fn repeats_on_other_sizes_are_aligned_with_one_another() {
 fn odd_sides_are_answered_without_nan() {
     let none: &[Vec<CurvePoint>] = &[];
     let a = [Noisy::new(1).curve(&[1, 2, 4], line)];
-    assert_eq!(Comparison::of(Side { runs: none }, Side { runs: &a }), None);
+    assert_eq!(Comparison::of(Side::of(none), Side::of(&a)), None);
     let b = [Noisy::new(1).curve(&[3, 5], line)];
-    assert_eq!(Comparison::of(Side { runs: &b }, Side { runs: &a }), None, "no size in common");
+    assert_eq!(Comparison::of(Side::of(&b), Side::of(&a)), None, "no size in common");
     let point = CurvePoint { size: 4, seconds: 1e-5, blocks: vec![(1, 1e-5)], throughput: 1.0 };
     let lone = [vec![point]];
     let found = compare(&a, &lone);

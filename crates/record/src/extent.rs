@@ -91,7 +91,14 @@ mod tests {
         let mut shares = vec![extent.share()];
         let trial = Event::Trial(sample::trial(0, 0, 0.0, 64, 1e-5));
         for block in 0..4 {
-            extent.event(&Event::Block(BlockOpened { path: 0, block, at: 0.0, planned: 5 }));
+            extent.event(&Event::Block(BlockOpened {
+                path: 0,
+                block,
+                at: 0.0,
+                planned: 5,
+                pace: None,
+                far_pace: None,
+            }));
             for _ in 0..5 {
                 extent.event(&trial);
                 shares.push(extent.share());

@@ -36,6 +36,7 @@
 //! | [`fold`] | [`RunFile`] and [`Fold`]: events become points |
 //! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
+//! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
 //! | `curve` | [`RunFile::curve`], [`RunFile::analysis`]: what `model` needs, and what it finds |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
@@ -48,6 +49,7 @@ mod extent;
 mod facts;
 pub mod fold;
 pub mod import;
+mod machine;
 mod moments;
 pub mod read;
 #[cfg(test)]
@@ -59,6 +61,7 @@ pub use curve::Analysis;
 pub use differences::{Difference, differences};
 pub use extent::Extent;
 pub use fold::{Fold, PathRun, Point, RunFile};
+pub use machine::same_machines;
 pub use read::{ReadError, read};
 pub use schema::schema;
 pub use write::{WriteError, Writer};

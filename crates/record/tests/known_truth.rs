@@ -150,7 +150,7 @@ fn a_crossover_of_two_links_lies_between_the_sizes_that_are_named() {
         let second = Theory { latency: 10e-6, rate: 4e9, ..quiet(2 * seed + 1) };
         let (a, b) = (fixed(first, sizes.clone()), fixed(second, sizes.clone()));
         let (a, b) = ([a.curve(0)], [b.curve(0)]);
-        let comparison = Comparison::of(Side { runs: &a }, Side { runs: &b }).unwrap();
+        let comparison = Comparison::of(Side::of(&a), Side::of(&b)).unwrap();
         let [(from, to)] = comparison.crossovers.as_slice() else { continue };
         found += 1;
         held += u64::from((*from as f64) < equal && equal < *to as f64);

@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use host::Environment;
+use host::{Environment, Pace};
 use measure::{FarReport, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::open::Address;
@@ -14,7 +14,7 @@ use transport::{Kind, LinkError, Settings};
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 2;
+pub(crate) const PROTOCOL: u32 = 3;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -117,6 +117,8 @@ pub(crate) enum Ask {
     /// What did others take of the far side's CPU since the path was opened, or since this was asked last? Only between
     /// trials.
     Foreign,
+    /// How fast is the far side's machine just now? It looks for about so many seconds. Only between trials.
+    Pace { time: f64 },
     /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
     Cancel,
     /// The near half of the trial is over: what is missing of an unreliable path is lost. No answer of its own.
@@ -141,6 +143,8 @@ pub(crate) enum Answer {
     Done { report: Box<FarReport> },
     /// To `Foreign`: share of one CPU; none where the far side is on no CPU in particular or can't tell.
     Foreign { share: Option<f64> },
+    /// To `Pace`; none where it can't tell.
+    Pace { pace: Option<Pace> },
     /// It did not work out.
     Failed { cause: Cause, text: String },
     /// It was not tried: against the limits, or without sense.

@@ -20,7 +20,7 @@ pub fn figures() -> Vec<(&'static str, f64)> {
         all.extend(f.bandwidth.map(|b| ("Rmax", b.r_max.high)));
         all.extend(f.saturation.map(|s| ("saturation", s.point.value)));
     }
-    if let Some(c) = Comparison::of(Side { runs: from_ref(&plain) }, Side { runs: from_ref(&slower) }) {
+    if let Some(c) = Comparison::of(Side::of(from_ref(&plain)), Side::of(from_ref(&slower))) {
         all.extend([("ratio", c.whole.high), ("stretches", c.stretches.len() as f64)]);
     }
     all.extend(overheads(&plain, &slower).first().map(|o| ("layer", o.extra.high)));

@@ -3,12 +3,14 @@
 //! Two runs of one thing differ: the machine stands at another level each time. So a difference has two parts: how far the
 //! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
 //! runs) lie apart; and what each size does beyond that, judged against its own noise. `ratio` puts both together and
-//! corrects for the many sizes, `align` finds the sizes to compare at, `verdict` says the result in words.
+//! corrects for the many sizes, `machine` tells what of it the machine explains, `align` finds the sizes to compare at, `verdict` says the result in words.
 
 mod align;
+mod machine;
 mod ratio;
 mod verdict;
 
+pub use machine::{Circumstances, Disturbed, Pace, Shift};
 pub use verdict::Stretch;
 
 use schemars::JsonSchema;
@@ -21,6 +23,15 @@ use crate::{CurvePoint, Estimate};
 pub struct Side<'a> {
     /// The runs' curves, in any order of sizes.
     pub runs: &'a [Vec<CurvePoint>],
+    /// What surrounded each run, in the order of `runs`; or nothing.
+    pub circumstances: &'a [Circumstances],
+}
+
+impl<'a> Side<'a> {
+    /// Runs of whose circumstances nothing is known.
+    pub fn of(runs: &'a [Vec<CurvePoint>]) -> Self {
+        Self { runs, circumstances: &[] }
+    }
 }
 
 /// A comparison of a second side with a first.
@@ -31,6 +42,14 @@ pub struct Comparison {
     pub sizes: Vec<Compared>,
     /// Sizes that only some runs have, which were left out.
     pub left_out: usize,
+    /// What the machine itself did between the sides, whatever was measured. Differences up to the largest of these are put
+    /// down to it: all intervals here hold them, and they make no size significant.
+    #[serde(default)]
+    pub machine: Vec<Shift>,
+    /// Other programs took more of the CPUs on one side than on the other. Nothing can then be said: no interval has a bound,
+    /// and no size is significant.
+    #[serde(default)]
+    pub disturbed: Option<Disturbed>,
     /// Time of the second side over that of the first, over all sizes together.
     pub whole: Estimate,
     /// Highest throughput of the second side over that of the first; above 1 the second carries more.
@@ -52,7 +71,8 @@ pub struct Compared {
     pub second: f64,
     /// Time of the second over that of the first; below 1 the second is faster. Its interval is for this size alone.
     pub ratio: Estimate,
-    /// The difference in units of the noise of one block: how clear it is to whoever measures once.
+    /// The difference, beyond what the machine explains, in units of the noise of one block: how clear it is to whoever
+    /// measures once.
     pub effect: f64,
     /// Probability of such a difference between runs of one thing, corrected for the number of sizes (Holm 1979).
     pub probability: f64,
@@ -71,10 +91,10 @@ impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common, not by
     /// interpolation either, or a side has no run.
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
-        let ratio::Ratios { sizes, left_out, whole, throughput } = ratio::ratios(first, second)?;
+        let ratio::Ratios { sizes, left_out, machine, disturbed, whole, throughput } = ratio::ratios(first, second)?;
         let stretches = verdict::stretches(&sizes);
         let crossovers = verdict::crossovers(&sizes, &stretches);
-        Some(Self { sizes, left_out, whole, throughput, stretches, crossovers })
+        Some(Self { sizes, left_out, machine, disturbed, whole, throughput, stretches, crossovers })
     }
 
     /// Whether the sides differ: over a stretch of sizes. At a lone size connections of one run may settle at a level of

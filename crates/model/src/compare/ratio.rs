@@ -3,6 +3,7 @@
 use stats::{Shared, StandardError, holm, mean, median, median_log_error, student_p, student_t, variance};
 
 use super::align::{Sizes, Value, align, total};
+use super::machine::{Disturbed, Explained, Shift, shifts};
 use super::{Compared, Side};
 use crate::{CurvePoint, Estimate};
 
@@ -40,6 +41,8 @@ impl Ready {
 pub(super) struct Ratios {
     pub sizes: Vec<Compared>,
     pub left_out: usize,
+    pub machine: Vec<Shift>,
+    pub disturbed: Option<Disturbed>,
     pub whole: Estimate,
     pub throughput: Option<Estimate>,
 }
@@ -58,7 +61,13 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
     seen.sort_unstable();
     seen.dedup();
 
-    let apart = apart((&a, sides.0), (&b, sides.1));
+    let machine = shifts(first.circumstances, second.circumstances);
+    let disturbed = Disturbed::of(first.circumstances, second.circumstances);
+    let explained = Explained::by(&machine);
+    let apart = match disturbed {
+        None => apart((&a, sides.0), (&b, sides.1)),
+        Some(_) => StandardError { value: f64::INFINITY, degrees: 1.0 },
+    };
     let at = |side: &[Vec<Value>], i: usize| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>());
     let guessed = |side: &[Vec<Value>], i: usize| side.iter().any(|r| r[i].interpolated);
     let differences: Vec<f64> = (0..common.len()).map(|i| at(sides.1, i) - at(sides.0, i)).collect();
@@ -70,9 +79,9 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
         .collect();
     let plain: Vec<f64> = (differences.iter().zip(&tests))
         .map(|(d, test)| match test.value {
-            e if e > 0.0 => student_p(d / e, test.degrees),
+            e if e > 0.0 => student_p(explained.beyond(*d) / e, test.degrees),
             // Without any noise, equal is equal and everything else differs.
-            _ if *d == 0.0 => 1.0,
+            _ if explained.beyond(*d) == 0.0 => 1.0,
             _ => 0.0,
         })
         .collect();
@@ -82,8 +91,8 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
             size: *size,
             first: at(sides.0, i).exp(),
             second: at(sides.1, i).exp(),
-            ratio: estimate(*d, *test),
-            effect: if noise > 0.0 { d / noise } else { 0.0 },
+            ratio: estimate(*d, *test, explained),
+            effect: if noise > 0.0 { explained.beyond(*d) / noise } else { 0.0 },
             probability,
             significant: probability < LEVEL,
             first_interpolated: guessed(sides.0, i),
@@ -94,20 +103,24 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
     let level = |tops: &[(f64, StandardError)]| mean(&tops.iter().map(|t| t.0).collect::<Vec<_>>());
     let throughput = (tops.iter().all(|t| !t.is_empty())).then(|| {
         let own = [0, 1].map(|i: usize| tops[i].iter().map(|t| t.1).collect::<Vec<_>>());
-        estimate(level(&tops[1]) - level(&tops[0]), together(apart, &own))
+        // Throughput falls where time rises.
+        let explained = Explained { low: -explained.high, high: -explained.low };
+        estimate(level(&tops[1]) - level(&tops[0]), together(apart, &own), explained)
     });
     Some(Ratios {
         sizes: compared.collect(),
         left_out: seen.len() - common.len(),
-        whole: estimate(median(&differences), apart),
+        machine,
+        disturbed,
+        whole: estimate(median(&differences), apart, explained),
         throughput,
     })
 }
 
-/// A ratio from its logarithm and the error of that.
-fn estimate(ln_ratio: f64, error: StandardError) -> Estimate {
+/// A ratio from its logarithm, the error of that, and what of it the machine may have added.
+fn estimate(ln_ratio: f64, error: StandardError, explained: Explained) -> Estimate {
     let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
-    Estimate::new(ln_ratio.exp(), (ln_ratio - reach).exp(), (ln_ratio + reach).exp())
+    Estimate::new(ln_ratio.exp(), (ln_ratio - explained.high - reach).exp(), (ln_ratio - explained.low + reach).exp())
 }
 
 /// The error of a difference of two sides' means: of the curves as wholes, and of the runs' own medians.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::TimeKind;
-use model::{Comparison, CurvePoint, Side};
+use model::{Circumstances, Comparison, CurvePoint, Side};
 use record::{PathRun, RunFile};
 use report::compare::{Named, junit, markdown, table, verdict};
 
@@ -125,7 +125,9 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
             report::words::time_label(t)
         );
     }
-    let comparison = Comparison::of(Side { runs: &first }, Side { runs: &second })
+    let [around_a, around_b] = circumstances((a, x), (b, y))?;
+    let side = |runs, circumstances| Side { runs, circumstances };
+    let comparison = Comparison::of(side(&first, &around_a), side(&second, &around_b))
         .ok_or_else(|| anyhow!("{} and {} have no block size in common", names.0, names.1))?;
     Ok(Named {
         first: names.0,
@@ -149,6 +151,22 @@ fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)>
 /// The curve of this path in each of the side's runs.
 fn curves(side: &Repeats, name: &str) -> Result<Vec<Vec<CurvePoint>>> {
     side.runs.iter().map(|r| Ok(r.curve(files::one_path(r, Some(name))?))).collect()
+}
+
+/// What surrounded each run. Where it is not the same machines all through, they are what is compared, and their pace
+/// explains nothing away.
+fn circumstances((a, x): (&Repeats, &str), (b, y): (&Repeats, &str)) -> Result<[Vec<Circumstances>; 2]> {
+    let places = |side: &Repeats, name: &str| -> Result<Vec<usize>> {
+        side.runs.iter().map(|r| files::one_path(r, Some(name))).collect()
+    };
+    let (first, second) = (places(a, x)?, places(b, y)?);
+    let all = a.runs.iter().zip(&first).chain(b.runs.iter().zip(&second));
+    let same = record::same_machines(all.map(|(run, path)| (run, &run.paths[*path])));
+    let of = |side: &Repeats, at: &[usize]| {
+        let each = side.runs.iter().zip(at).map(|(run, path)| run.circumstances(*path));
+        each.map(|c| Circumstances { paces: if same { c.paces } else { Vec::new() }, ..c }).collect()
+    };
+    Ok([of(a, &first), of(b, &second)])
 }
 
 /// What is printed of one comparison.

@@ -85,6 +85,7 @@ impl Gate {
             percent(ratio.low - 1.0),
             percent(ratio.high - 1.0),
             match (beyond, chance) {
+                _ if c.disturbed.is_some() => ", not judged: other programs took more of the CPUs on one side",
                 (true, true) => ", beyond the limit but within what runs of one thing differ by",
                 (true, false) => ", beyond the limit",
                 _ => "",
@@ -115,6 +116,8 @@ mod tests {
         Comparison {
             sizes: vec![size],
             left_out: 0,
+            machine: Vec::new(),
+            disturbed: None,
             whole: ratio,
             throughput: Some(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }),
             stretches: Vec::new(),

@@ -111,6 +111,8 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
             block: BLOCK,
             at: 0.0,
             planned: trials.len().try_into().unwrap_or(u32::MAX),
+            pace: None,
+            far_pace: None,
         }),
     ];
     events.extend(trials.into_iter().map(Event::Trial));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use host::{CpuWatch, Environment};
+use host::{CpuWatch, Environment, Pace};
 use measure::{SessionError, TrialSpec};
 use transport::{Capabilities, Family, Kind, LinkError, Patience, Settings};
 
@@ -18,6 +18,8 @@ use crate::secret::{SessionKeys, random};
 use crate::watch::{Rules, Watch};
 
 const WAITING: &str = "waiting for what to do next";
+/// Longest look at this machine's pace.
+const LONGEST_LOOK: Duration = Duration::from_millis(20);
 
 /// Attends to the near side on `channel`, which has proved the secret. Ends with an error unless it said goodbye.
 pub(crate) fn attend<W: Work>(
@@ -74,6 +76,11 @@ impl<W: Work> Attendant<'_, W> {
                 Ask::Foreign => {
                     let share = self.foreign.as_mut().and_then(CpuWatch::foreign_share);
                     self.channel.send(&Answer::Foreign { share })?;
+                }
+                Ask::Pace { time } => {
+                    // Longer than anybody needs would only keep the CPUs busy.
+                    let time = Duration::try_from_secs_f64(time).unwrap_or_default().min(LONGEST_LOOK);
+                    self.channel.send(&Answer::Pace { pace: Pace::here(self.cpu, time) })?;
                 }
                 // Came after what it was to break off had ended.
                 Ask::Cancel | Ask::Enough => {}

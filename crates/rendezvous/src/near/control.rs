@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use host::Environment;
+use host::{Environment, Pace};
 use measure::{FarReport, TrialSpec};
 use transport::open::Address;
 use transport::settings::Effective;
@@ -164,6 +164,15 @@ impl Control {
         }
     }
 
+    /// How fast the far side's machine is just now; it looks for about `time`.
+    pub(crate) fn pace(&mut self, time: Duration) -> Result<Option<Pace>, MeetError> {
+        self.ask(&Ask::Pace { time: time.as_secs_f64() })?;
+        match self.answer("asking how fast the far side's machine is", SLACK + time)? {
+            Answer::Pace { pace } => Ok(pace.filter(Pace::is_sane)),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
     /// After a failure of this side's data connection, which must be closed by now: breaks off the far side's half and
     /// hears what it has to say.
     pub(crate) fn last_words(&mut self) -> Words {
@@ -240,6 +249,7 @@ impl Control {
             Answer::Ready => "ready",
             Answer::Done { .. } => "done",
             Answer::Foreign { .. } => "foreign",
+            Answer::Pace { .. } => "pace",
             Answer::Failed { .. } => "failed",
             Answer::Refused { .. } => "refused",
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use host::{CpuWatch, Environment};
+use host::{CpuWatch, Environment, Pace};
 use measure::event::Plan;
 use measure::session::Party;
 use measure::{Buffers, Pattern, Session, SessionError, TrialReport, TrialSpec};
@@ -262,6 +262,17 @@ impl Session for RemoteSession {
             // It keeps to no CPU: the near one is all that was pinned.
             (None, None) => Some(near),
             (None, Some(_)) => None,
+        }
+    }
+
+    fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
+        match (&self.reach, self.plan.pin) {
+            (Reach::Fresh(_), Some((near, far))) => (Pace::read(Some(near), Some(far), time), None),
+            (Reach::Fresh(_), None) => (Pace::read(None, None, time), None),
+            (Reach::Shared(meeting), pin) => {
+                let near = Pace::here(pin.map(|(near, _)| near), time);
+                (near, meeting.borrow_mut().control.pace(time).ok().flatten())
+            }
         }
     }
 }

@@ -9,7 +9,39 @@ use crate::words::plain;
 
 /// "B is 1.8 times faster than A from 64 KiB up, no different below."
 pub fn verdict(named: &Named) -> String {
+    format!("{}{}", difference(named), machine(&named.comparison))
+}
+
+/// A shift of the machine's pace below this share is nothing that a person need hear of.
+const WORTH_A_WORD: f64 = 0.02;
+
+/// What the machine itself did, where it did something.
+fn machine(c: &Comparison) -> String {
+    let told = c.machine.iter().filter(|s| s.ratio.ln().abs() > WORTH_A_WORD);
+    let parts: Vec<String> = told.map(|s| format!("{} {:.1}%", plain(&s.what), s.ratio * 100.0)).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nThe machine itself stood at another pace: {} of the time it took on the first side. What that explains is not \
+         counted as a difference; paths that are measured in one run, in turns, share the pace.",
+        parts.join(", ")
+    )
+}
+
+fn difference(named: &Named) -> String {
     let c = &named.comparison;
+    if let Some(d) = c.disturbed {
+        let taken = |share: f64| format!("{:.0}%", share * 100.0);
+        return format!(
+            "No verdict: other programs took {} of a CPU while {} was measured, and {} while {} was. What differs below may be \
+             their doing. Measure again on a quiet machine, or both in one run, in turns.",
+            taken(d.first),
+            plain(&named.first),
+            taken(d.second),
+            plain(&named.second)
+        );
+    }
     let (a, b) = (plain(&named.first), plain(&named.second));
     let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
     if clear.is_empty() {
@@ -142,6 +174,8 @@ mod tests {
         let comparison = Comparison {
             sizes: (0..21).map(one).collect(),
             left_out: 2,
+            machine: Vec::new(),
+            disturbed: None,
             whole: Estimate { value: 1.01, low: 0.97, high: 1.05 },
             throughput: None,
             stretches,
@@ -159,6 +193,27 @@ mod tests {
 
     fn stretch(from: u64, to: u64, ratio: f64, differs: bool) -> Stretch {
         Stretch { from, to, ratio, differs }
+    }
+
+    #[test]
+    fn a_machine_at_another_pace_is_told_and_a_hardly_other_one_is_not() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        let shift = |ratio| model::Shift { what: "wake-up round trip".into(), ratio, noise: 0.01 };
+        n.comparison.machine = vec![shift(1.01)];
+        assert!(!verdict(&n).contains("machine"), "{}", verdict(&n));
+        n.comparison.machine = vec![shift(0.5)];
+        assert!(verdict(&n).contains("another pace: wake-up round trip 50.0% of the time"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn a_disturbed_side_gets_no_verdict() {
+        let mut n = named(vec![stretch(1, 1 << 20, 2.0, false)]);
+        n.comparison.disturbed = Some(model::Disturbed { first: 0.013, second: 1.1 });
+        let said = verdict(&n);
+        assert!(
+            said.starts_with("No verdict: other programs took 1% of a CPU while a was measured, and 110% while"),
+            "{said}"
+        );
     }
 
     #[test]

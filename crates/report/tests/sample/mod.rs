@@ -144,7 +144,14 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             far_effective: effective,
         },
         blocks: (0..blocks)
-            .map(|b| BlockOpened { path: number, block: b, at: f64::from(b) * 2.1, planned: 12 })
+            .map(|b| BlockOpened {
+                path: number,
+                block: b,
+                at: f64::from(b) * 2.1,
+                planned: 12,
+                pace: None,
+                far_pace: None,
+            })
             .collect(),
         points: sizes.iter().map(|&s| point(number, m, s, blocks, noise)).collect(),
     }

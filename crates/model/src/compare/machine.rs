@@ -1,0 +1,163 @@
+//! What the machine itself did between two sides: its own pace, and what other programs took of it.
+//!
+//! A machine may stand at another pace in one run than in the other (a virtual machine's CPUs are moved about), and a single
+//! run can't know a pace that it did not see. But a run reads its machine's pace before each block, whatever it measures. How
+//! far those readings lie apart bounds what the machine explains: a path moves with one yardstick or another, or with none.
+//!
+//! What other programs take bounds nothing: they stop a side in the middle of a block, and their work may as well keep CPUs
+//! from sleeping, so that waking them costs less. Where they took more in one run than in the other, nothing can be said.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stats::{StandardError, mean, median, median_log_error, student_t};
+
+use super::align::total;
+
+/// What one run read off one yardstick of its machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pace {
+    /// Name of the yardstick, as it is to be shown.
+    pub what: String,
+    /// Readings, one a block, seconds.
+    pub seconds: Vec<f64>,
+}
+
+/// What surrounded one run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Circumstances {
+    /// Its machine's pace; empty where the sides' machines are what is compared, or it was not read.
+    pub paces: Vec<Pace>,
+    /// What other programs took of the CPUs measured on, as a share of one CPU, where known.
+    pub foreign: Option<f64>,
+}
+
+/// Other programs took more of the CPUs on one side than on the other: a difference may be theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disturbed {
+    /// What they took while the first side's runs were measured, as a share of one CPU, mean of the runs.
+    pub first: f64,
+    /// The same of the second side.
+    pub second: f64,
+}
+
+impl Disturbed {
+    /// Shares of one CPU that lie no further apart are no reason to doubt: a run warns of more than half of this.
+    const APART: f64 = 0.1;
+
+    /// None where the sides were disturbed alike, or a run can't tell.
+    pub(super) fn of(first: &[Circumstances], second: &[Circumstances]) -> Option<Self> {
+        let share = |side: &[Circumstances]| -> Option<f64> {
+            let shares: Option<Vec<f64>> = side.iter().map(|c| c.foreign.filter(|f| f.is_finite())).collect();
+            shares.filter(|s| !s.is_empty()).map(|s| mean(&s))
+        };
+        let found = Self { first: share(first)?, second: share(second)? };
+        ((found.first - found.second).abs() > Self::APART).then_some(found)
+    }
+}
+
+/// A yardstick that stands elsewhere on the second side than on the first, beyond its own noise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shift {
+    /// Name of the yardstick.
+    pub what: String,
+    /// Its time on the second side over that on the first.
+    pub ratio: f64,
+    /// How far off the logarithm of that may be, 95%.
+    pub noise: f64,
+}
+
+/// The yardsticks that all runs read and that moved.
+pub(super) fn shifts(first: &[Circumstances], second: &[Circumstances]) -> Vec<Shift> {
+    let Some(run) = first.first() else { return Vec::new() };
+    run.paces.iter().filter_map(|y| shift(&y.what, first, second)).collect()
+}
+
+fn shift(what: &str, first: &[Circumstances], second: &[Circumstances]) -> Option<Shift> {
+    let level = |side: &[Circumstances]| -> Option<(f64, Vec<StandardError>)> {
+        let of = |run: &Circumstances| {
+            let readings = run.paces.iter().find(|y| y.what == what)?.seconds.as_slice();
+            let good: Vec<f64> = readings.iter().copied().filter(|t| *t > 0.0 && t.is_finite()).collect();
+            Some((median(&good).ln(), median_log_error(&good, 0.0)?))
+        };
+        let runs: Option<Vec<(f64, StandardError)>> = side.iter().map(of).collect();
+        let (levels, errors): (Vec<f64>, Vec<StandardError>) = runs?.into_iter().unzip();
+        (!levels.is_empty()).then(|| (mean(&levels), errors))
+    };
+    let (a, b) = (level(first)?, level(second)?);
+    let parts: Vec<(f64, f64)> = [&a.1, &b.1]
+        .into_iter()
+        .flat_map(|errors| errors.iter().map(|e| ((e.value / errors.len() as f64).powi(2), e.degrees)))
+        .collect();
+    let error = total(&parts);
+    let (moved, noise) = (b.0 - a.0, student_t(0.95, error.degrees) * error.value);
+    (moved.abs() > noise).then(|| Shift { what: what.to_owned(), ratio: moved.exp(), noise })
+}
+
+/// What the shifts explain of a logarithm of a ratio: between the least and the most of them with their noise, nothing among
+/// them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Explained {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Explained {
+    pub fn by(shifts: &[Shift]) -> Self {
+        let low = shifts.iter().map(|s| s.ratio.ln() - s.noise).fold(0.0, f64::min);
+        let high = shifts.iter().map(|s| s.ratio.ln() + s.noise).fold(0.0, f64::max);
+        Self { low, high }
+    }
+
+    /// What is left of a difference beyond that.
+    pub fn beyond(self, difference: f64) -> f64 {
+        difference - difference.clamp(self.low, self.high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(wake: &[f64], line: &[f64]) -> Circumstances {
+        let of = |what: &str, seconds: &[f64]| Pace { what: what.to_owned(), seconds: seconds.to_vec() };
+        Circumstances { paces: vec![of("wake", wake), of("line", line)], foreign: None }
+    }
+
+    #[test]
+    fn only_a_yardstick_that_moved_beyond_its_noise_is_told() {
+        let a = run(&[10.0, 10.1, 9.9, 10.0, 10.05], &[1.0, 1.1, 0.9, 1.0, 1.05]);
+        let b = run(&[20.0, 20.1, 19.9, 20.0, 20.05], &[1.02, 1.1, 0.9, 1.0, 1.07]);
+        let found = shifts(&[a], &[b]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].what == "wake" && (found[0].ratio - 2.0).abs() < 1e-9, "{found:?}");
+        let e = Explained::by(&found);
+        assert!(e.low == 0.0 && e.high > 2.0_f64.ln() && e.high < 2.1_f64.ln(), "{e:?}");
+        assert!(e.beyond(0.5) == 0.0 && e.beyond(-0.5) == -0.5 && (e.beyond(1.0) - (1.0 - e.high)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_not_every_run_read_tells_nothing() {
+        let a = || run(&[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]);
+        let only =
+            |seconds: Vec<f64>| Circumstances { paces: vec![Pace { what: "wake".into(), seconds }], foreign: None };
+        let b = || only(vec![2.0, 2.0, 2.0]);
+        assert_eq!(shifts(&[a()], &[b()]).len(), 1);
+        assert!(shifts(&[a()], &[b(), Circumstances::default()]).is_empty());
+        assert!(shifts(&[], &[]).is_empty() && shifts(&[a()], &[]).is_empty());
+        assert!(shifts(&[a()], &[run(&[f64::NAN, 0.0], &[])]).is_empty());
+        assert!(shifts(&[only(vec![2.0])], &[b()]).is_empty(), "one reading has no noise to stand out of");
+    }
+
+    #[test]
+    fn sides_are_disturbed_where_others_took_more_of_one_of_them() {
+        let took = |foreign: &[Option<f64>]| -> Vec<Circumstances> {
+            foreign.iter().map(|f| Circumstances { paces: Vec::new(), foreign: *f }).collect()
+        };
+        let of = |a: &[Option<f64>], b: &[Option<f64>]| Disturbed::of(&took(a), &took(b));
+        assert_eq!(of(&[Some(0.01)], &[Some(1.1)]), Some(Disturbed { first: 0.01, second: 1.1 }));
+        assert_eq!(of(&[Some(1.08)], &[Some(1.1)]), None, "alike");
+        assert_eq!(of(&[Some(0.0), None], &[Some(1.1)]), None, "unknown");
+        assert_eq!(of(&[Some(f64::NAN)], &[Some(1.1)]), None);
+        assert_eq!(of(&[], &[Some(1.1)]), None);
+    }
+}
