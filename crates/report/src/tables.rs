@@ -9,8 +9,9 @@ use record::RunFile;
 use transport::settings::Effective;
 use units::{Bytes, Kind, Share};
 
-use crate::table::{Flush, Grid, estimate};
-use crate::words::{plain, time_label};
+use crate::sheet::{self, Table};
+use crate::table::{Flush, estimate};
+use crate::words::time_label;
 
 /// A path, as a layer of the tables.
 #[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
@@ -59,44 +60,17 @@ pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
         .collect()
 }
 
-/// Titles, rows and notes, before they are text.
-struct Table {
-    title: String,
-    head: Vec<(&'static str, Flush)>,
-    rows: Vec<Vec<String>>,
-    notes: Vec<String>,
-}
+/// What stands below all tables.
+const HOW_TO_READ: &str = "In brackets: 95% intervals. ! marks a model that has the wrong shape for the path.";
 
 /// The tables as text.
 pub fn text(layers: &[Layer]) -> String {
-    let one = |table: Table| {
-        let mut grid = Grid::new(&table.head);
-        table.rows.into_iter().for_each(|row| grid.row(row));
-        let notes: String = table.notes.iter().map(|n| format!("{}\n", plain(n))).collect();
-        format!("{}\n{}{notes}", table.title, grid.text())
-    };
-    let all: Vec<String> = tables(layers).into_iter().map(one).collect();
-    format!("{}\nIn brackets: 95% intervals. ! marks a model that has the wrong shape for the path.\n", all.join("\n"))
+    sheet::text(tables(layers), HOW_TO_READ)
 }
 
 /// The tables as Markdown.
 pub fn markdown(layers: &[Layer]) -> String {
-    let mut text = String::new();
-    for table in tables(layers) {
-        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        text.push_str(&format!("### {}\n\n", table.title));
-        text.push_str(&line(table.head.iter().map(|h| h.0.to_owned()).collect()));
-        let rule = |h: &(&str, Flush)| if h.1 == Flush::Left { "---" } else { "---:" };
-        text.push_str(&format!("|{}|\n", table.head.iter().map(rule).collect::<Vec<_>>().join("|")));
-        for mut row in table.rows {
-            row.resize(table.head.len(), String::new());
-            text.push_str(&line(row.iter().map(|c| plain(c).replace('\n', " ").replace('|', "\\|")).collect()));
-        }
-        text.push('\n');
-        table.notes.iter().for_each(|n| text.push_str(&format!("{}\n\n", plain(n))));
-    }
-    text.push_str("In brackets: 95% intervals. `!` marks a model that has the wrong shape for the path.\n");
-    text
+    sheet::markdown(tables(layers), HOW_TO_READ)
 }
 
 fn tables(layers: &[Layer]) -> Vec<Table> {
@@ -142,7 +116,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
             ]);
         }
     }
-    let head = vec![
+    let head = sheet::head(&[
         ("blocks", Left),
         ("layer", Left),
         ("time", Left),
@@ -150,7 +124,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
         ("t0", Right),
         ("actual start-up", Right),
         ("misfit", Right),
-    ];
+    ]);
     (!rows.is_empty()).then(|| Table { title: title.to_owned(), head, rows, notes: vec![] })
 }
 
@@ -175,8 +149,13 @@ fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
             ]
         })
         .collect();
-    let head =
-        vec![("layer", Left), ("Rmax", Right), ("N(0.5)", Right), ("half power, measured", Right), ("misfit", Right)];
+    let head = sheet::head(&[
+        ("layer", Left),
+        ("Rmax", Right),
+        ("N(0.5)", Right),
+        ("half power, measured", Right),
+        ("misfit", Right),
+    ]);
     (!rows.is_empty()).then_some(Table { title, head, rows, notes })
 }
 
@@ -199,7 +178,7 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
             ]
         })
         .collect();
-    let head = vec![
+    let head = sheet::head(&[
         ("layer", Left),
         ("pattern", Left),
         ("send buffer", Right),
@@ -208,11 +187,11 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
         ("at size", Right),
         ("latency", Right),
         ("time", Left),
-    ];
+    ]);
     (!rows.is_empty()).then(|| Table { title: "Highest throughput and latency".to_owned(), head, rows, notes: vec![] })
 }
 
-fn misfit(m: &model::Misfit) -> String {
+pub(crate) fn misfit(m: &model::Misfit) -> String {
     format!("{}{}", Share(m.typical), if m.systematic { " !" } else { "" })
 }
 

@@ -5,14 +5,16 @@ mod reply;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use measure::event::TimeKind;
+use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::RunFile;
 
-use super::files;
+use super::{files, wires};
 use crate::config::question::{self, Question};
 use crate::document::{Answered, AskDocument};
 use crate::exit::Exit;
-use crate::flags::AskFlags;
+use crate::flags::{AskFlags, WireFlags};
 use crate::out;
 
 /// A path that can be asked.
@@ -23,8 +25,14 @@ pub struct Asked {
     pub transport: &'static str,
     /// Which time its times are, in words.
     pub time: &'static str,
+    /// Which time, as a kind; none without a point.
+    pub kind: Option<TimeKind>,
     /// Pattern.
     pub pattern: &'static str,
+    /// The wire that it was measured over, where that is known.
+    pub wire: Result<Option<Wire>, Unscaled>,
+    /// Seed of what is drawn again.
+    pub seed: u64,
     /// The curve.
     pub curve: Vec<CurvePoint>,
     /// Its summary.
@@ -55,8 +63,11 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     if questions.is_empty() {
         bail!("nothing is asked. This can be, in words or as flags:\n{}", question::known());
     }
+    if let Some(flag) = flags.wire.given().filter(|_| !questions.iter().any(|q| matches!(q, Question::Link(_)))) {
+        bail!("{flag} is of the wire that was measured over, and only --link asks about wires");
+    }
     let several = runs.len() > 1;
-    let mut paths: Vec<Asked> = runs.iter().flat_map(|(file, run)| asked(file, run, several)).collect();
+    let mut paths: Vec<Asked> = runs.iter().flat_map(|(file, run)| asked(file, run, &flags.wire, several)).collect();
     if let Some(name) = &flags.path {
         paths.retain(|p| p.transport == name);
         if paths.is_empty() {
@@ -99,7 +110,7 @@ fn said(a: &Answered) -> String {
     format!("{}{rests}\n  to sharpen it: {}", a.text, a.sharpen)
 }
 
-fn asked(file: &str, run: &RunFile, several: bool) -> Vec<Asked> {
+fn asked(file: &str, run: &RunFile, wire: &WireFlags, several: bool) -> Vec<Asked> {
     let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
     run.paths
         .iter()
@@ -115,7 +126,10 @@ fn asked(file: &str, run: &RunFile, several: bool) -> Vec<Asked> {
                 name: if several { format!("{transport} ({stem})") } else { transport.to_owned() },
                 transport,
                 time: path.points.first().map_or("", |p| report::words::time_label(p.time)),
+                kind: path.points.first().map(|p| p.time),
                 pattern: run.run.plan.pattern.name(),
+                wire: wires::of(run, i, wire),
+                seed: run.run.plan.seed,
                 curve,
                 summary,
                 fits,

@@ -1,10 +1,11 @@
 //! Answers in words.
 
 use model::Estimate;
-use model::answer::{self, Frames, Unanswered};
+use model::answer::{self, AtRate, Frames, Unanswered};
+use model::scale::Wire;
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
-use super::{Asked, figure};
+use super::{Asked, figure, wires};
 use crate::document::Answered;
 
 /// The command that would measure these sizes more closely.
@@ -245,20 +246,37 @@ pub fn cost(paths: &[Asked], x: &str, y: &str) -> Answered {
 
 pub fn link(p: &Asked, rate: f64) -> Answered {
     let size = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
-    let fits = p.fits.as_ref().ok_or(Unanswered::TooLittle("there are too few points"));
-    match fits.and_then(|f| Ok((answer::at_rate(f, size, rate)?, f))) {
+    match at_rate(p, size, rate) {
         Err(why) => no(p, &why, &[]),
-        Ok((e, fits)) => {
-            let sizes = fits.latency.all.as_ref().map_or(Vec::new(), |l| vec![l.sizes.0, l.sizes.1]);
-            let text = format!(
-                "{}: over a link of {} a block of {} would take about {} ({}): start-up cost as fitted, bytes at that rate",
-                p.name,
-                BitRate(rate),
-                Bytes(size),
-                figure(e, Kind::Seconds),
-                p.time
-            );
-            yes(p, text, e, "s", sizes)
+        Ok((found, from)) => {
+            let least = "start-up cost as fitted, bytes at that rate";
+            let how = match (from, found.most) {
+                (Some(from), _) => format!(
+                    "would take about {} ({}): {least} instead of {}, what else they cost as it was",
+                    figure(found.seconds, Kind::Seconds),
+                    p.time,
+                    BitRate(from.rate)
+                ),
+                (None, most) => format!(
+                    "would take at least {} ({}): {least}{}",
+                    Seconds(found.seconds.value),
+                    p.time,
+                    most.map_or(String::new(), |most| format!(
+                        "; at most {}: with all that a byte costs now on top, if none of that is a wire's (--rate says the \
+                         rate that was measured at)",
+                        Seconds(most.value)
+                    ))
+                ),
+            };
+            let text = format!("{}: over a link of {} a block of {} {how}", p.name, BitRate(rate), Bytes(size));
+            yes(p, text, found.seconds, "s", vec![found.sizes.0, found.sizes.1])
         }
     }
+}
+
+fn at_rate(p: &Asked, size: u64, rate: f64) -> Result<(AtRate, Option<Wire>), Unanswered> {
+    wires::sums_up(p.kind).map_err(Unanswered::NoSum)?;
+    let from = p.wire.clone()?;
+    let to = from.map_or(Wire::new(rate, 1.0, 0.0), |w| Wire::new(rate, w.framing, w.header))?;
+    Ok((answer::at_rate(&p.curve, size, from, to, p.seed)?, from))
 }
