@@ -173,6 +173,26 @@ fn a_held_estimate_says_how_far_off_it_is_and_whether_that_is_noise() {
 }
 
 #[test]
+fn sizes_are_estimated_from_what_was_measured_at_them_where_no_line_follows_the_path() {
+    // A cache ends at 100 kB; the wire changes and nothing else.
+    let all = noisy::sizes(4e6, 120);
+    let time = |rate: f64| move |x: f64| 100e-6 + 8.0 / rate * x + 3e-9 * x + 40e-9 * (x - 1e5).max(0.0);
+    let target = Target::wire(wire(155e6), wire(513e6));
+    let mut asked = all.clone();
+    // Between two measured sizes, too.
+    asked.push((all[80] + all[81]) / 2);
+    let found = Scaled::of(&Noisy::new(2).curve(&all, time(155e6)), &target, &asked, 1).unwrap();
+    assert!(found.measured.misfit.systematic, "{:?}", found.measured);
+    for at in &found.at {
+        let truth = time(513e6)(at.size as f64);
+        assert!((at.seconds.value / truth - 1.0).abs() < 0.08, "{at:?}, not {truth}");
+    }
+    let by_line = |x: f64| found.t0.value + found.per_byte.value * x;
+    let worst = all.iter().map(|x| (by_line(*x as f64) / time(513e6)(*x as f64) - 1.0).abs()).fold(0.0, f64::max);
+    assert!(worst > 0.2, "the line itself is off by {worst} somewhere");
+}
+
+#[test]
 fn one_mechanism_bounds_what_a_rate_that_nobody_knows_would_tell() {
     let sizes = sizes(61_440.0, 30);
     let curve = exact(&sizes, |x| 10e-6 + 60e-9 * x);

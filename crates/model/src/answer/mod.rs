@@ -104,7 +104,8 @@ pub struct AtRate {
 }
 
 /// What the same path over the wire `to` would take for a block, by the scaling model ([`crate::scale`]); `from` is the wire
-/// that it was measured over, where that is known. Only where one line follows the path.
+/// that it was measured over, where that is known. Where it is not, or beyond what was measured, only where one line follows
+/// the path.
 pub fn at_rate(
     points: &[CurvePoint],
     size: u64,
@@ -118,7 +119,8 @@ pub fn at_rate(
         None => Scaled::bounds(points, to, &asked, seed).map(|(least, most)| (least, Some(most)))?,
     };
     let misfit = least.measured.misfit;
-    if misfit.systematic {
+    let by_line = most.is_some() || !(least.measured.sizes.0..=least.measured.sizes.1).contains(&size);
+    if misfit.systematic && by_line {
         return Err(Unanswered::Misfit(format!("one line lies by {} typically", units::Share(misfit.typical))));
     }
     let of = |s: &Scaled| s.at(size).ok_or(Unanswered::Nothing);

@@ -43,7 +43,7 @@ pub struct LatencyLines {
 impl LatencyLine {
     /// The line over all sizes of a curve, as [`super::Fits::of`] finds it; none with fewer than three sizes.
     pub fn of(points: &[CurvePoint], seed: u64) -> Option<Self> {
-        derived_line(points, seed, 0, |_, _| Vec::new()).map(|found| found.0)
+        derived_line(points, seed, 0, |_, _, _| Vec::new()).map(|found| found.0)
     }
 }
 
@@ -86,16 +86,17 @@ impl LatencyLines {
 }
 
 fn over(curve: &Curve, which: impl Fn(&Point) -> bool, noise: f64, rng: &mut ChaCha8Rng) -> Option<LatencyLine> {
-    derived(curve, which, noise, rng, 0, |_, _| Vec::new()).map(|found| found.0)
+    derived(curve, which, noise, rng, 0, |_, _, _| Vec::new()).map(|found| found.0)
 }
 
-/// The line over all sizes of a curve, and `many` figures that `derive` makes of its start-up cost and its slope, each with
-/// the interval that the line's own noise gives it. With the seed of [`super::Fits::of`] the line's intervals are the same.
+/// The line over all sizes of a curve, and `many` figures that `derive` makes of its start-up cost, its slope and the medians
+/// behind both (bytes, seconds; ascending), each with the interval that their noise gives it. With the seed of
+/// [`super::Fits::of`] the line's intervals are the same.
 pub(crate) fn derived_line(
     points: &[CurvePoint],
     seed: u64,
     many: usize,
-    derive: impl Fn(f64, f64) -> Vec<f64>,
+    derive: impl Fn(f64, f64, &[(f64, f64)]) -> Vec<f64>,
 ) -> Option<(LatencyLine, Vec<Estimate>)> {
     let curve = Curve::of(points);
     derived(&curve, |_| true, noise(&curve), &mut ChaCha8Rng::seed_from_u64(seed), many, derive)
@@ -107,7 +108,7 @@ fn derived(
     noise: f64,
     rng: &mut ChaCha8Rng,
     many: usize,
-    derive: impl Fn(f64, f64) -> Vec<f64>,
+    derive: impl Fn(f64, f64, &[(f64, f64)]) -> Vec<f64>,
 ) -> Option<(LatencyLine, Vec<Estimate>)> {
     let chosen: Vec<usize> = (0..curve.points.len()).filter(|i| which(&curve.points[*i])).collect();
     let mut sizes: Vec<u64> = chosen.iter().map(|i| curve.points[*i].size).collect();
@@ -118,7 +119,7 @@ fn derived(
     let fit = |seconds: &[f64]| {
         let points: Vec<(f64, f64)> = chosen.iter().map(|i| (curve.points[*i].size as f64, seconds[*i])).collect();
         let line = line::line(&points)?;
-        Some([vec![line.t0, line.per_byte], derive(line.t0, line.per_byte)].concat())
+        Some([vec![line.t0, line.per_byte], derive(line.t0, line.per_byte, &points)].concat())
     };
     let mut figures = estimates_of(curve, &vec![Scale::Plain; 2 + many], REFITS, rng, fit)?;
     let rest = figures.split_off(2);

@@ -8,6 +8,10 @@
 //! three ways: caches go by the memory's factor, work that the CPU does on each byte or page (checksums, page tables) too,
 //! and whatever overlaps with the wire is charged as if it did not. From one rate to another, with the same machines, the
 //! first two don't matter: both models then say `b - n (1 - R1 / R2)`, with n the wire's share of b.
+//!
+//! The line is the paper's summary. Single sizes are estimated from what was measured at them, with the wire's part exchanged,
+//! so that caches and bends that no line follows stay where they are, and an error of the line does not grow with the wire's
+//! share of it.
 
 mod held;
 mod wire;
@@ -132,12 +136,18 @@ impl Scaled {
         let mut sizes = sizes.to_vec();
         sizes.sort_unstable();
         sizes.dedup();
-        let derive = |t0: f64, per_byte: f64| {
+        let derive = |t0: f64, per_byte: f64, points: &[(f64, f64)]| {
             let block = t0 - from_block;
             let byte = if matches!(split, Split::AllWire) { 0.0 } else { per_byte - from_byte };
             let (new_block, new_byte) = (to_block + block / to.cpu, to_byte + byte / to.memory);
-            let figures = [block, byte, new_block, new_byte];
-            figures.into_iter().chain(sizes.iter().map(|s| new_block + new_byte * *s as f64)).collect()
+            let at = |size: &u64| {
+                let size = *size as f64;
+                // What all the wire's bytes cost is the line's slope: then the line is all there is.
+                let measured = measured_at(points, size).filter(|_| !matches!(split, Split::AllWire));
+                let bent = measured.map_or(0.0, |t| t - (t0 + per_byte * size));
+                new_block + new_byte * size + bent / to.memory
+            };
+            [block, byte, new_block, new_byte].into_iter().chain(sizes.iter().map(at)).collect()
         };
         let Some((line, figures)) = derived_line(points, seed, 4 + sizes.len(), derive) else {
             let mut found: Vec<u64> = points.iter().map(|p| p.size).collect();
@@ -168,6 +178,17 @@ impl Scaled {
     }
 }
 
+/// What was measured at a size: the median, or between two sizes a straight line. None beyond the ends.
+fn measured_at(points: &[(f64, f64)], size: f64) -> Option<f64> {
+    let next = points.partition_point(|p| p.0 < size);
+    let b = points.get(next)?;
+    if b.0 == size {
+        return Some(b.1);
+    }
+    let a = points.get(next.checked_sub(1)?)?;
+    Some(a.1 + (size - a.0) / (b.0 - a.0) * (b.1 - a.1))
+}
+
 /// Whether costs that sum up can make the line.
 fn possible(line: &LatencyLine, wire: f64) -> Result<(), Unscaled> {
     // Nothing bounds the interval of a single block: then the figure itself is all there is.
@@ -189,7 +210,7 @@ fn notes(line: &LatencyLine, wire: f64, sizes: &[u64]) -> Vec<String> {
     let misfit = line.misfit;
     if misfit.systematic {
         notes.push(format!(
-            "one line lies by {} typically, and by {} at {}: so may what is estimated by it",
+            "one line lies by {} typically, and by {} at {}: so does the estimated one (single sizes follow what was measured)",
             Share(misfit.typical),
             Share(misfit.worst),
             Bytes(misfit.worst_size)
