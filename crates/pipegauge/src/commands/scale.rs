@@ -134,32 +134,10 @@ fn one(
     missed: &mut Vec<String>,
 ) -> Result<ScaledPath, String> {
     wires::sums_up(path.time)?;
-    let time = path.time.ok_or("nothing was measured on it")?;
-    let known = path.wire.clone().map_err(|e| e.to_string())?;
-    let beyond = there.and_then(|t| t.wire.clone().ok().flatten());
-    let mut target = Target { wires: None, cpu: flags.cpu, memory: flags.memory };
-    let mut notes = Vec::new();
-    if time == TimeKind::Copy {
-        notes.push("a copy crosses no wire: all that a byte costs is memory's".to_owned());
-    } else if let Some(from) = known {
-        let rate = flags.to_rate.or(beyond.map(|w| w.rate)).unwrap_or(from.rate);
-        let framing = flags.wire.framing.or(beyond.map(|w| w.framing)).unwrap_or(from.framing);
-        let header = flags.wire.header.map(|h| h as f64).or(beyond.map(|w| w.header)).unwrap_or(from.header);
-        let to = Wire::new(rate, framing, header).map_err(|e| e.to_string())?;
-        target.wires = Some((from, to));
-        if let Some(other) = beyond.filter(|w| (w.rate / rate - 1.0).abs() > 0.01) {
-            let (said, known) = (units::BitRate(rate), units::BitRate(other.rate));
-            notes.push(format!("estimated at {said}, and held against a run at {known}"));
-        }
-    } else if flags.to_rate.is_some() || beyond.is_some() {
-        return Err("the rate of the wire that it was measured over is not known: say it with --rate".to_owned());
-    } else {
-        notes.push("no rate is known (--rate): all that a byte costs is taken for memory's".to_owned());
-    }
-    let (first, last) = match (path.curve.first(), path.curve.last()) {
-        (Some(first), Some(last)) => (first.size, last.size),
-        _ => return Err("nothing was measured on it".to_owned()),
-    };
+    let nothing = || "nothing was measured on it".to_owned();
+    let time = path.time.ok_or_else(nothing)?;
+    let (target, notes) = target(path, time, there, flags)?;
+    let (first, last) = path.curve.first().zip(path.curve.last()).map(|(a, b)| (a.size, b.size)).ok_or_else(nothing)?;
     let there = there.filter(|t| match (t.time, wires::sums_up(t.time)) {
         (t, Ok(())) if t == Some(time) => true,
         (_, why) => {
@@ -183,4 +161,34 @@ fn one(
     });
     let largest = sizes.iter().copied().max().unwrap_or(last);
     Ok(ScaledPath { name: path.name.clone(), time, target, scaled, largest, actual })
+}
+
+/// What changes for a path, and what a reader must know of that.
+fn target(
+    path: &Measured,
+    time: TimeKind,
+    there: Option<&Measured>,
+    flags: &ScaleFlags,
+) -> Result<(Target, Vec<String>), String> {
+    let mut target = Target { wires: None, cpu: flags.cpu, memory: flags.memory };
+    if time == TimeKind::Copy {
+        return Ok((target, vec!["a copy crosses no wire: all that a byte costs is memory's".to_owned()]));
+    }
+    let beyond = there.and_then(|t| t.wire.clone().ok().flatten());
+    let Some(from) = path.wire.clone().map_err(|e| e.to_string())? else {
+        if flags.to_rate.is_some() || beyond.is_some() {
+            return Err("the rate of the wire that it was measured over is not known: say it with --rate".to_owned());
+        }
+        let note = "no rate is known (--rate): all that a byte costs is taken for memory's";
+        return Ok((target, vec![note.to_owned()]));
+    };
+    let rate = flags.to_rate.or(beyond.map(|w| w.rate)).unwrap_or(from.rate);
+    let framing = flags.wire.framing.or(beyond.map(|w| w.framing)).unwrap_or(from.framing);
+    let header = flags.wire.header.map(|h| h as f64).or(beyond.map(|w| w.header)).unwrap_or(from.header);
+    target.wires = Some((from, Wire::new(rate, framing, header).map_err(|e| e.to_string())?));
+    let other = beyond.filter(|w| (w.rate / rate - 1.0).abs() > 0.01);
+    let note = |w: Wire| {
+        format!("estimated at {}, and held against a run at {}", units::BitRate(rate), units::BitRate(w.rate))
+    };
+    Ok((target, other.map(note).into_iter().collect()))
 }

@@ -6,7 +6,7 @@ const SIZES: &str = "1,16,256,1KiB,4KiB,16KiB,32KiB,60KiB";
 
 /// A run of counted trials: a busy machine measures as much.
 fn measure(dir: &Scratch, name: &str, more: &[&str]) {
-    let counted = ["--sizes", SIZES, "--perturb", "0", "--trials", "3", "--repeats", "4", "--budget", "60s"];
+    let counted = ["--sizes", SIZES, "--perturb", "0", "--trials", "5", "--repeats", "4", "--budget", "60s"];
     let quiet = ["--no-html", "-q", "-o", name];
     let said = dir.run(&[&["run"][..], more, &counted, &quiet].concat());
     assert!(said.measured(), "{said}");

@@ -1,5 +1,6 @@
 //! `pipegauge ask`.
 
+mod link;
 mod reply;
 
 use std::path::Path;
@@ -94,7 +95,7 @@ fn replies(question: &Question, paths: &[Asked]) -> Vec<Answered> {
         Question::Size => paths.iter().map(reply::size).collect(),
         Question::Control => vec![reply::control(paths)],
         Question::Frames(rate, size) => paths.iter().map(|p| reply::frames(p, *rate, *size)).collect(),
-        Question::Link(rate) => paths.iter().map(|p| reply::link(p, *rate)).collect(),
+        Question::Link(rate) => paths.iter().map(|p| link::link(p, *rate)).collect(),
     }
 }
 
