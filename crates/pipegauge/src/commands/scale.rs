@@ -38,6 +38,9 @@ pub fn scale(flags: &ScaleFlags, json: bool) -> Result<Exit> {
         );
     }
     let mut paths = measured(&flags.runs, &flags.wire)?;
+    if paths.is_empty() {
+        bail!("the runs hold no path: nothing was measured");
+    }
     // What is known of the wire there is what that run knows: the flags tell of the one here.
     let nothing = WireFlags { rate: None, framing: None, header: None };
     let mut there = measured(&flags.against, &nothing)?;

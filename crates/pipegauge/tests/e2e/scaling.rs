@@ -152,6 +152,9 @@ fn what_cannot_be_scaled_says_why_and_what_would_help() {
     refused(&["two.run.jsonl", "--to-rate", "1Gbit/s"], &["three sizes", "2"]);
     refused(&["slow.run.jsonl", "--path", "shm", "--to-rate", "1Gbit/s"], &["'shm'", "theory"]);
     refused(&["slow.run.jsonl", "three.run.jsonl", "--against", "tcp.run.jsonl"], &["no path in common"]);
+    let header = std::fs::read_to_string(dir.path("slow.run.jsonl")).unwrap().lines().next().unwrap().to_owned();
+    std::fs::write(dir.path("empty.run.jsonl"), header + "\n").unwrap();
+    refused(&["empty.run.jsonl", "--to-rate", "1Gbit/s"], &["no path", "nothing was measured"]);
     refused(&["gone.run.jsonl", "--to-rate", "1Gbit/s"], &["gone.run.jsonl"]);
     refused(&["slow.run.jsonl", "--cpu", "2", "--markdown", "slow.run.jsonl"], &["is the run file"]);
     for (flag, bad) in [
