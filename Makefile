@@ -1,6 +1,7 @@
 # make run     set up what is missing, build, and measure the paths of this host
 # make test    set up what is missing, and run every test
 # make tables measure shm, unix and tcp and print the papers' tables of them
+# make buffers measure tcp with two segment sizes and two socket buffers, and print the grid
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make build   the command alone: target/release/pipegauge
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
@@ -11,7 +12,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: run tables test bench build install clean
+.PHONY: run tables buffers test bench build install clean
 
 run:
 	@scripts/setup.sh run
@@ -29,6 +30,15 @@ tables:
 	  $(TARGET)/release/pipegauge run shm unix tcp --pattern $$pattern -o $$at/$${pattern%% *}.run.jsonl --no-html >$$at/$${pattern%% *}.txt \
 	    || [ $$? -eq 1 ] || exit 2; \
 	done && $(TARGET)/release/pipegauge tables $$at/*.run.jsonl && echo "run files: $$at"
+
+# Segments and buffers of the Gigabit Ethernet paper's table 1, into a directory that keeps the run files.
+buffers:
+	@scripts/setup.sh run
+	@cargo build --release --locked --quiet --package pipegauge
+	@at=$$(mktemp -d pipegauge-buffers-XXXXXX) && for mss in 1448 8948; do for buffer in 64KiB 128KiB; do \
+	  $(TARGET)/release/pipegauge run tcp --mss $$mss --sockbuf $$buffer --to 1MiB -o $$at/$$mss-$$buffer.run.jsonl --no-html \
+	    >$$at/$$mss-$$buffer.txt || [ $$? -eq 1 ] || exit 2; \
+	done; done && $(TARGET)/release/pipegauge tables $$at/*.run.jsonl && echo "run files: $$at"
 
 test:
 	@scripts/test.sh

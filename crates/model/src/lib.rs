@@ -6,7 +6,8 @@
 //!
 //! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
 //! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps,
-//! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters.
+//! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters. [`scale`] is the model of other rates and
+//! machines.
 //!
 //! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
 //! without its luck, `summary` puts the intervals to all of them.
@@ -22,6 +23,7 @@ mod layers;
 mod loggp;
 mod maximum;
 mod resampled;
+pub mod scale;
 mod shape;
 mod summary;
 

@@ -31,6 +31,18 @@ pub(crate) fn estimates<const N: usize>(
     rng: &mut ChaCha8Rng,
     fit: impl Fn(&[f64]) -> Option<[f64; N]>,
 ) -> Option<[Estimate; N]> {
+    let found = estimates_of(curve, &scales, resamples, rng, |seconds| fit(seconds).map(Vec::from))?;
+    found.try_into().ok()
+}
+
+/// [`estimates`] of as many figures as there are scales; `fit` gives so many.
+pub(crate) fn estimates_of(
+    curve: &Curve,
+    scales: &[Scale],
+    resamples: usize,
+    rng: &mut ChaCha8Rng,
+    fit: impl Fn(&[f64]) -> Option<Vec<f64>>,
+) -> Option<Vec<Estimate>> {
     let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
     let found = fit(&seconds)?;
     let on = |scale: Scale, v: f64| if scale == Scale::Ratio { v.ln() } else { v };
@@ -38,28 +50,29 @@ pub(crate) fn estimates<const N: usize>(
     let (mut drawn, mut medians) = (Drawn::default(), Vec::new());
     let resamples = if curve.blocks < 2 { 0 } else { resamples };
     let mut refitted = |apart: bool| {
-        let mut values: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(resamples));
+        let mut values: Vec<Vec<f64>> = scales.iter().map(|_| Vec::with_capacity(resamples)).collect();
         for _ in 0..resamples {
             if apart {
                 curve.resample_apart(rng, &mut drawn, &mut medians);
             } else {
                 curve.resample(rng, &mut drawn, &mut medians);
             }
-            for (i, v) in fit(&medians).into_iter().flatten().enumerate() {
-                values[i].push(on(scales[i], v));
+            for ((values, scale), v) in values.iter_mut().zip(scales).zip(fit(&medians).into_iter().flatten()) {
+                values.push(on(*scale, v));
             }
         }
         values
     };
     let (whole, apart) = (refitted(false), refitted(true));
     let blocks = typical_blocks(curve.points.iter());
-    Some(std::array::from_fn(|i| match spread(&whole[i], &apart[i], blocks, curve.points.len()) {
+    let one = |(i, scale): (usize, &Scale)| match spread(&whole[i], &apart[i], blocks, curve.points.len()) {
         Some(reach) => {
-            let middle = on(scales[i], found[i]);
-            Estimate::new(found[i], off(scales[i], middle - reach), off(scales[i], middle + reach))
+            let middle = on(*scale, found[i]);
+            Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach))
         }
         None => Estimate::unbounded(found[i]),
-    }))
+    };
+    Some(scales.iter().enumerate().map(one).collect())
 }
 
 /// Half-width of the 95% interval from both kinds of refits.

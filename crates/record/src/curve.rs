@@ -1,7 +1,9 @@
 //! What `model` needs of a path.
 
 use measure::figures;
+use model::scale::Wire;
 use model::{Breaks, CurvePoint, Fits, Summary};
+use transport::Kind;
 
 use crate::RunFile;
 
@@ -55,6 +57,21 @@ impl RunFile {
         Summary::of(&self.curve(path), self.run.plan.seed)
     }
 
+    /// The wire of the path at this index, where the run itself knows it: the theoretical link's, or the rate that a real path
+    /// was slowed down to (`--shape`), which takes a block's bytes and nothing else.
+    pub fn wire(&self, path: usize) -> Option<Wire> {
+        let opened = &self.paths.get(path)?.opened;
+        let set = &self.run.plan.settings;
+        if opened.transport == Kind::Theory {
+            let link = &set.theory;
+            let framing = 1.0 + link.header as f64 / link.packet.max(1) as f64;
+            return Wire::new(link.rate, framing, link.header as f64).ok();
+        }
+        // What plays both ends in one process passes the shape by.
+        let shape = set.shape.as_ref().filter(|_| opened.capabilities.two_ended)?;
+        Wire::new(shape.rate, 1.0, 0.0).ok()
+    }
+
     /// Dips and steps of the path at this index.
     pub fn breaks(&self, path: usize) -> Breaks {
         Breaks::of(&self.curve(path))
@@ -68,6 +85,7 @@ impl RunFile {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::sample;
 
     #[test]
@@ -83,6 +101,23 @@ mod tests {
             }
         }
         assert!(run.summary(0).is_some());
+    }
+
+    #[test]
+    fn a_run_knows_the_wire_that_it_was_given() {
+        let mut run = sample::file();
+        assert_eq!(run.wire(0), None, "a socket's wire is not known");
+        let shape = |rate| Some(transport::decorate::Shape { rate, latency: 1e-3 });
+        run.run.plan.settings.shape = shape(155e6);
+        assert_eq!(run.wire(0), Wire::new(155e6, 1.0, 0.0).ok());
+        run.run.plan.settings.shape = shape(0.0);
+        assert_eq!((run.wire(0), run.wire(9)), (None, None), "a shape of latency alone has no rate");
+        run.paths[0].opened.transport = Kind::Theory;
+        let wire = run.wire(0).unwrap();
+        assert_eq!((wire.rate, wire.framing, wire.header), (10e9, 1.0 + 66.0 / 1448.0, 66.0));
+        run.run.plan.settings.shape = shape(155e6);
+        run.paths[1].opened.capabilities.two_ended = false;
+        assert_eq!(run.wire(1), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use measure::event::{Calibration, Plan, Run, SCHEMA};
 use measure::solo::Solo;
 use measure::{Event, Pattern};
+use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, Side};
 use record::{Fold, RunFile};
 use transport::theory::{Dip, Theory};
@@ -78,15 +79,31 @@ fn holds(e: Estimate, truth: f64) -> bool {
 fn intervals_hold_the_truth_of_the_link_in_95_of_100_runs() {
     const RUNS: u64 = 1000;
     let sizes = sizes(400e3, 45);
-    let names =
-        ["latency", "a middle size", "per byte", "line t0", "line per byte", "Rmax", "n1/2", "saturation point"];
-    let mut hits = [0u64; 8];
+    let names = [
+        "latency",
+        "a middle size",
+        "per byte",
+        "line t0",
+        "line per byte",
+        "Rmax",
+        "n1/2",
+        "saturation point",
+        "scaled start-up",
+        "scaled per byte",
+        "scaled largest",
+    ];
+    let mut hits = [0u64; 11];
     for seed in 0..RUNS {
         let theory = path(seed);
         let (t0, b) = (theory.latency, 8.0 / theory.rate);
-        let run = fixed(theory, sizes.clone());
+        let run = fixed(theory.clone(), sizes.clone());
         let (summary, fits) = (run.summary(0).unwrap(), run.fits(0).unwrap());
         let (line, bandwidth) = (fits.latency.all.unwrap(), fits.bandwidth.unwrap());
+        // Half of a byte's cost is said to be a wire's, which gets five times as fast, the CPU twice.
+        let wires = [2.0, 10.0].map(|times| Wire::new(times * theory.rate, 1.0, 0.0).unwrap());
+        let target = Target { wires: Some((wires[0], wires[1])), cpu: 2.0, memory: 1.0 };
+        let scaled = Scaled::of(&run.curve(0), &target, &[400_000], seed).unwrap();
+        let elsewhere = (t0 / 2.0, b / 2.0 + b / 10.0);
         let middle = &run.paths[0].points[20];
         let figures = middle.figures;
         let held = [
@@ -98,6 +115,9 @@ fn intervals_hold_the_truth_of_the_link_in_95_of_100_runs() {
             holds(bandwidth.r_max, 8.0 / b),
             holds(bandwidth.n_half, t0 / b),
             holds(fits.saturation.unwrap().point, t0 / b),
+            holds(scaled.t0, elsewhere.0),
+            holds(scaled.per_byte, elsewhere.1),
+            holds(scaled.at[0].seconds, elsewhere.0 + elsewhere.1 * 400e3),
         ];
         held.iter().zip(&mut hits).for_each(|(h, n)| *n += u64::from(*h));
     }

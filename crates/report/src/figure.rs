@@ -25,6 +25,9 @@ pub enum Graph {
     Saturation,
     /// Transfers a second, over block size (`seeds/000`, figure 8: transactions).
     MessageRate,
+    /// Transfer time over block size, both linear: a line where time is one (`seeds/000`, figures 3 and 4; `seeds/003`,
+    /// figure 1).
+    Latency,
     /// Time that a layer adds, over block size ([`crate::layers`]).
     Overhead,
     /// Half-width of the interval, over block size ([`crate::precision`]).
@@ -42,6 +45,7 @@ impl Graph {
             Graph::Throughput => "throughput",
             Graph::Saturation => "saturation",
             Graph::MessageRate => "message-rate",
+            Graph::Latency => "latency",
             Graph::Overhead => "overhead",
             Graph::Precision => "precision",
         }
@@ -54,6 +58,7 @@ impl Graph {
             Graph::Throughput => "Throughput graph: throughput over block size",
             Graph::Saturation => "Saturation graph: block size over transfer time",
             Graph::MessageRate => "Message rate graph: transfers a second over block size",
+            Graph::Latency => "Latency graph: transfer time over block size",
             Graph::Overhead => "Overhead graph: time that a layer adds over block size",
             Graph::Precision => "Precision graph: half-width of the 95% interval over block size",
         }
@@ -79,6 +84,10 @@ impl Graph {
                  transactions of a request. Where a line is flat, the rate is one of messages; where it falls, one of \
                  their bytes."
             }
+            Graph::Latency => {
+                "A line begins at what a message costs to start, and rises by what each byte adds. Where it bends, bytes \
+                 cost more or less from there on."
+            }
             Graph::Overhead => {
                 "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
                  rises, one of its bytes (a copy, a checksum, fragments)."
@@ -97,7 +106,7 @@ impl Graph {
             Graph::Throughput => (Quantity::Size, Quantity::Rate),
             Graph::Saturation => (Quantity::Time, Quantity::Size),
             Graph::MessageRate => (Quantity::Size, Quantity::PerSecond),
-            Graph::Overhead => (Quantity::Size, Quantity::Time),
+            Graph::Latency | Graph::Overhead => (Quantity::Size, Quantity::Time),
             Graph::Precision => (Quantity::Size, Quantity::Share),
         }
     }
@@ -109,8 +118,8 @@ impl Graph {
             Graph::Throughput => (p.size as f64, p.throughput_at(seconds)),
             Graph::Saturation => (seconds, p.size as f64),
             Graph::MessageRate => (p.size as f64, 1.0 / seconds),
-            // What is drawn stands in the place of a time.
-            Graph::Overhead | Graph::Precision => (p.size as f64, seconds),
+            // Of the last two, what is drawn stands in the place of a time.
+            Graph::Latency | Graph::Overhead | Graph::Precision => (p.size as f64, seconds),
         }
     }
 }
@@ -215,7 +224,8 @@ impl Figure {
                 fitted: (s.overlay.fitted.iter())
                     .map(|f| f.iter().map(|p| graph.place(p, p.seconds)).collect())
                     .collect(),
-                knee: (s.overlay.knee.as_ref()).map(|p| {
+                // On linear axes it lies in the corner, and tells nothing there.
+                knee: (s.overlay.knee.as_ref().filter(|_| graph != Graph::Latency)).map(|p| {
                     (
                         graph.place(p, p.seconds),
                         format!("saturation: {}", units::short(p.size as f64, units::Kind::Bytes)),
@@ -255,7 +265,11 @@ const BEYOND: f64 = 2.0;
 fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)> {
     let (qx, qy) = graph.quantities();
     let axis = |quantity: Quantity, pick: fn(&(f64, f64)) -> f64| {
-        let spread = if quantity == Quantity::Rate { rate_spread(series) } else { Spread::Log };
+        let spread = match (graph, quantity) {
+            (Graph::Latency, _) => time_spread(series),
+            (_, Quantity::Rate) => rate_spread(series),
+            _ => Spread::Log,
+        };
         let dots = || lines.iter().flat_map(|l| &l.dots);
         let (low, high) = dots()
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
@@ -270,12 +284,23 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
     Some((axis(qx, |p| p.0)?, axis(qy, |p| p.1)?))
 }
 
+/// So many times below the top of another, a line lies flat.
+const FLAT: f64 = 12.0;
+
 /// Throughput is drawn linear, as in the paper, unless the fastest path would press another flat on the axis.
 fn rate_spread(series: &[Series]) -> Spread {
     let tops = || series.iter().filter_map(Series::max_throughput);
     let highest = tops().max_by(f64::total_cmp).unwrap_or(1.0);
     let lowest = tops().min_by(f64::total_cmp).unwrap_or(1.0);
-    if highest / lowest > 12.0 { Spread::Log } else { Spread::Linear }
+    if highest / lowest > FLAT { Spread::Log } else { Spread::Linear }
+}
+
+/// Time is drawn linear over linear sizes, unless the slowest path would press another flat on the axis.
+fn time_spread(series: &[Series]) -> Spread {
+    let tops = || series.iter().filter_map(|s| s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp));
+    let slowest = tops().max_by(f64::total_cmp).unwrap_or(1.0);
+    let fastest = tops().min_by(f64::total_cmp).unwrap_or(1.0);
+    if slowest / fastest > FLAT { Spread::Log } else { Spread::Linear }
 }
 
 fn axis_title(series: &[Series], quantity: Quantity) -> String {
@@ -391,6 +416,22 @@ pub(crate) mod tests {
             Figure::from_series(&[link("a", 1e-6, 40e9, 23), link("b", 1e-6, 20e9, 23)], Graph::Signature, vec![]);
         assert_eq!(near.axes.expect("axes").1.scale.spread, Spread::Linear);
         let far = Figure::from_series(&[link("a", 1e-6, 40e9, 23), link("b", 1e-6, 1e9, 23)], Graph::Signature, vec![]);
+        assert_eq!(far.axes.expect("axes").1.scale.spread, Spread::Log);
+    }
+
+    #[test]
+    fn a_latency_graph_shows_a_line_as_a_line_unless_a_path_would_lie_flat() {
+        let f = Figure::from_series(&[link("tcp", 9e-6, 40e9, 16)], Graph::Latency, vec![]);
+        let (x, y) = f.axes.expect("axes");
+        assert_eq!(
+            (x.scale.spread, y.scale.spread, y.title.as_str()),
+            (Spread::Linear, Spread::Linear, "Transfer time (RTT/2)")
+        );
+        let places: Vec<(f64, f64)> =
+            f.lines[0].dots.iter().filter_map(|d| Some((x.scale.place(d.mid.0)?, y.scale.place(d.mid.1)?))).collect();
+        let slope = |i: usize| (places[i].1 - places[0].1) / (places[i].0 - places[0].0);
+        assert!((slope(8) / slope(16) - 1.0).abs() < 1e-6, "{places:?}");
+        let far = Figure::from_series(&[link("a", 1e-6, 40e9, 16), link("b", 1e-3, 1e9, 16)], Graph::Latency, vec![]);
         assert_eq!(far.axes.expect("axes").1.scale.spread, Spread::Log);
     }
 

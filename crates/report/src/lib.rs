@@ -17,6 +17,7 @@
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
 //! | [`precision`] | how sure a run is of each point, as a figure |
+//! | [`scaled`] | what paths would take elsewhere, estimated and actual |
 //! | [`tables`] | the papers' tables of several paths, as text and Markdown |
 //! | [`html`] | one self-contained page with its data and the run file; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
@@ -30,6 +31,8 @@ pub mod overlay;
 pub mod png;
 pub mod precision;
 pub mod scale;
+pub mod scaled;
+mod sheet;
 pub mod svg;
 pub mod table;
 pub mod tables;

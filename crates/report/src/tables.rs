@@ -2,6 +2,10 @@
 //! table 1), the bandwidth curve (`seeds/000`, tables 2 and 3), and the highest throughput beside the settings it was reached
 //! with (`seeds/001`, table 1).
 
+mod grid;
+
+pub use grid::{Cell, Setting, SettingsGrid, grids};
+
 use measure::Pattern;
 use measure::event::TimeKind;
 use model::{BandwidthCurve, Estimate, Fits, LatencyLine, Summary};
@@ -9,20 +13,27 @@ use record::RunFile;
 use transport::settings::Effective;
 use units::{Bytes, Kind, Share};
 
-use crate::table::{Flush, Grid, estimate};
-use crate::words::{plain, time_label};
+use crate::sheet::{self, Table};
+use crate::table::{Flush, estimate};
+use crate::words::time_label;
 
 /// A path, as a layer of the tables.
 #[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct Layer {
     /// Its transport, with its run file's name where the same transport comes twice with one pattern.
     pub name: String,
+    /// Its transport.
+    pub transport: &'static str,
     /// How it was measured.
     pub pattern: Pattern,
     /// Which time its figures are.
     pub time: TimeKind,
     /// What took effect on the near side's connections.
     pub settings: Effective,
+    /// Its socket buffer.
+    pub buffer: Setting,
+    /// Its segment size.
+    pub segment: Setting,
     /// Its figures: the actual start-up cost is `latency`, the empirical half-power point `half_power`.
     pub summary: Summary,
     /// The lines and the bandwidth curve.
@@ -38,11 +49,20 @@ pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
             let (Some(first), Some(summary), Some(fits)) = (path.points.first(), found.summary, found.fits) else {
                 continue;
             };
+            let (asked, effective) = (&run.run.plan.settings, &path.opened.near_effective);
+            let segment = effective.mss.map(u64::from);
             let layer = Layer {
                 name: path.opened.transport.name().to_owned(),
+                transport: path.opened.transport.name(),
+                // What a setting was asked for reaches only those paths that have it.
+                buffer: Setting {
+                    asked: asked.sockbuf.filter(|_| effective.send_buffer.is_some()),
+                    effective: effective.send_buffer,
+                },
+                segment: Setting { asked: asked.mss.map(u64::from).filter(|_| segment.is_some()), effective: segment },
                 pattern: run.run.plan.pattern,
                 time: first.time,
-                settings: path.opened.near_effective.clone(),
+                settings: effective.clone(),
                 summary,
                 fits,
             };
@@ -59,44 +79,17 @@ pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
         .collect()
 }
 
-/// Titles, rows and notes, before they are text.
-struct Table {
-    title: String,
-    head: Vec<(&'static str, Flush)>,
-    rows: Vec<Vec<String>>,
-    notes: Vec<String>,
-}
+/// What stands below all tables.
+const HOW_TO_READ: &str = "In brackets: 95% intervals. ! marks a model that has the wrong shape for the path.";
 
 /// The tables as text.
 pub fn text(layers: &[Layer]) -> String {
-    let one = |table: Table| {
-        let mut grid = Grid::new(&table.head);
-        table.rows.into_iter().for_each(|row| grid.row(row));
-        let notes: String = table.notes.iter().map(|n| format!("{}\n", plain(n))).collect();
-        format!("{}\n{}{notes}", table.title, grid.text())
-    };
-    let all: Vec<String> = tables(layers).into_iter().map(one).collect();
-    format!("{}\nIn brackets: 95% intervals. ! marks a model that has the wrong shape for the path.\n", all.join("\n"))
+    sheet::text(tables(layers), HOW_TO_READ)
 }
 
 /// The tables as Markdown.
 pub fn markdown(layers: &[Layer]) -> String {
-    let mut text = String::new();
-    for table in tables(layers) {
-        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        text.push_str(&format!("### {}\n\n", table.title));
-        text.push_str(&line(table.head.iter().map(|h| h.0.to_owned()).collect()));
-        let rule = |h: &(&str, Flush)| if h.1 == Flush::Left { "---" } else { "---:" };
-        text.push_str(&format!("|{}|\n", table.head.iter().map(rule).collect::<Vec<_>>().join("|")));
-        for mut row in table.rows {
-            row.resize(table.head.len(), String::new());
-            text.push_str(&line(row.iter().map(|c| plain(c).replace('\n', " ").replace('|', "\\|")).collect()));
-        }
-        text.push('\n');
-        table.notes.iter().for_each(|n| text.push_str(&format!("{}\n\n", plain(n))));
-    }
-    text.push_str("In brackets: 95% intervals. `!` marks a model that has the wrong shape for the path.\n");
-    text
+    sheet::markdown(tables(layers), HOW_TO_READ)
 }
 
 fn tables(layers: &[Layer]) -> Vec<Table> {
@@ -116,6 +109,7 @@ fn tables(layers: &[Layer]) -> Vec<Table> {
         all.extend(bandwidth(format!("Bandwidth curve {curve}: least squares of {how}"), &of(&[pattern])));
     }
     all.extend(tuned(layers));
+    all.extend(grids(layers).iter().map(SettingsGrid::table));
     all
 }
 
@@ -142,7 +136,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
             ]);
         }
     }
-    let head = vec![
+    let head = sheet::head(&[
         ("blocks", Left),
         ("layer", Left),
         ("time", Left),
@@ -150,7 +144,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
         ("t0", Right),
         ("actual start-up", Right),
         ("misfit", Right),
-    ];
+    ]);
     (!rows.is_empty()).then(|| Table { title: title.to_owned(), head, rows, notes: vec![] })
 }
 
@@ -175,8 +169,13 @@ fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
             ]
         })
         .collect();
-    let head =
-        vec![("layer", Left), ("Rmax", Right), ("N(0.5)", Right), ("half power, measured", Right), ("misfit", Right)];
+    let head = sheet::head(&[
+        ("layer", Left),
+        ("Rmax", Right),
+        ("N(0.5)", Right),
+        ("half power, measured", Right),
+        ("misfit", Right),
+    ]);
     (!rows.is_empty()).then_some(Table { title, head, rows, notes })
 }
 
@@ -199,7 +198,7 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
             ]
         })
         .collect();
-    let head = vec![
+    let head = sheet::head(&[
         ("layer", Left),
         ("pattern", Left),
         ("send buffer", Right),
@@ -208,11 +207,11 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
         ("at size", Right),
         ("latency", Right),
         ("time", Left),
-    ];
+    ]);
     (!rows.is_empty()).then(|| Table { title: "Highest throughput and latency".to_owned(), head, rows, notes: vec![] })
 }
 
-fn misfit(m: &model::Misfit) -> String {
+pub(crate) fn misfit(m: &model::Misfit) -> String {
     format!("{}{}", Share(m.typical), if m.systematic { " !" } else { "" })
 }
 
@@ -256,6 +255,47 @@ mod tests {
         assert!(!text.contains("NaN") && text.lines().all(|l| l.chars().count() <= 110), "{text}");
         let markdown = markdown(&all);
         assert!(markdown.contains("| all sizes | tcp | RTT/2 |") && markdown.contains("|---:|"), "{markdown}");
+    }
+
+    /// A run of tcp alone with these settings, `None` the system's.
+    fn set(sockbuf: Option<u64>, mss: Option<u32>) -> (String, RunFile) {
+        let mut run = sample::run_of(&sample::MODELS[3..], &SIZES, 5, 7);
+        (run.run.plan.settings.sockbuf, run.run.plan.settings.mss) = (sockbuf, mss);
+        let effective = &mut run.paths[0].opened.near_effective;
+        effective.send_buffer = Some(sockbuf.map_or(4 << 20, |b| 2 * b));
+        effective.mss = Some(mss.map_or(32_768, |m| m - 12));
+        ("a".to_owned(), run)
+    }
+
+    #[test]
+    fn settings_that_differ_in_both_are_a_grid_with_a_gap_where_nothing_was_measured() {
+        let (small, large) = (Some(64 << 10), Some(128 << 10));
+        let runs = [set(large, Some(1448)), set(small, Some(1448)), set(small, Some(8948)), set(None, Some(8948))];
+        let grid = &grids(&layers(&runs))[0];
+        assert_eq!((grid.transport, grid.cells.len()), ("tcp", 4));
+        let table = grid.table();
+        let titles: Vec<&str> = table.head.iter().map(|h| h.0.as_str()).collect();
+        let buffers =
+            ["buffer 64 KiB", "latency", "buffer 128 KiB", "latency", "buffer the system's (4 MiB)", "latency"];
+        assert_eq!(titles[1..], buffers);
+        assert_eq!(table.rows.iter().map(|r| r[0].as_str()).collect::<Vec<_>>(), ["1,448 B", "8,948 B"]);
+        let dashes = |row: usize| (1..7).filter(|c| table.rows[row][*c] == "-").collect::<Vec<_>>();
+        assert_eq!((dashes(0), dashes(1)), (vec![5, 6], vec![3, 4]));
+        let summary = runs[1].1.summary(0).unwrap();
+        assert_eq!(table.rows[0][1], estimate(summary.max_throughput, Kind::BitsPerSecond));
+        assert_eq!(table.rows[0][2], estimate(summary.latency, Kind::Seconds));
+        assert!(text(&layers(&runs)).contains("socket buffers across") && table.notes.is_empty());
+    }
+
+    #[test]
+    fn a_grid_needs_both_to_differ_and_says_what_it_leaves_out() {
+        let small = Some(64 << 10);
+        assert!(grids(&layers(&[set(small, Some(1448)), set(small, Some(8948))])).is_empty());
+        assert!(grids(&layers(&[("a".to_owned(), run(Pattern::PingPong))])).is_empty());
+        let twice = [set(small, Some(1448)), set(small, Some(1448)), set(None, None)];
+        let found = grids(&layers(&twice));
+        assert_eq!(found[0].cells[0].runs, 2);
+        assert!(found[0].table().notes[0].ends_with("left out: 1."), "{:?}", found[0].table().notes);
     }
 
     #[test]

@@ -5,12 +5,14 @@ mod frames;
 mod time;
 
 pub use frames::Frames;
+pub(crate) use time::point;
 pub use time::{Arrival, arrival};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CurvePoint, Estimate, Fits, Summary};
+use crate::scale::{Scaled, Target, Unscaled, Wire};
+use crate::{CurvePoint, Estimate, Summary};
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -31,6 +33,12 @@ pub enum Unanswered {
     /// The question needs a model that does not fit.
     #[error("this needs a model of the path, and {0}")]
     Misfit(String),
+    /// The scaling model has no answer.
+    #[error("{0}")]
+    Unscaled(#[from] Unscaled),
+    /// What was measured is no sum of costs.
+    #[error("{0}")]
+    NoSum(String),
     /// Too little was measured.
     #[error("{0}")]
     TooLittle(&'static str),
@@ -83,18 +91,41 @@ pub fn control(points: &[CurvePoint]) -> Result<(Arrival, Arrival), Unanswered> 
     }
 }
 
-/// What the same path over a link of `rate` bits a second would take for a block: start-up cost as fitted, bytes at that
-/// rate. Only where one line follows the path.
-pub fn at_rate(fits: &Fits, size: u64, rate: f64) -> Result<Estimate, Unanswered> {
-    if rate.is_nan() || rate <= 0.0 {
-        return Err(Unanswered::TooLittle("a link of no rate brings nothing"));
+/// A path over a link of another rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AtRate {
+    /// Time of a block, seconds. Where the wire that it was measured over is not known, the least that it can take, and an
+    /// interval up to the most.
+    pub seconds: Estimate,
+    /// The most it can take, where the least and the most differ.
+    pub most: Option<Estimate>,
+    /// Smallest and largest size that it rests on, bytes.
+    pub sizes: (u64, u64),
+}
+
+/// What the same path over the wire `to` would take for a block, by the scaling model ([`crate::scale`]); `from` is the wire
+/// that it was measured over, where that is known. Where it is not, or beyond what was measured, only where one line follows
+/// the path.
+pub fn at_rate(
+    points: &[CurvePoint],
+    size: u64,
+    from: Option<Wire>,
+    to: Wire,
+    seed: u64,
+) -> Result<AtRate, Unanswered> {
+    let asked = [size];
+    let (least, most) = match from {
+        Some(from) => (Scaled::of(points, &Target::wire(from, to), &asked, seed)?, None),
+        None => Scaled::bounds(points, to, &asked, seed).map(|(least, most)| (least, Some(most)))?,
+    };
+    let misfit = least.measured.misfit;
+    let by_line = most.is_some() || !(least.measured.sizes.0..=least.measured.sizes.1).contains(&size);
+    if misfit.systematic && by_line {
+        return Err(Unanswered::Misfit(format!("one line lies by {} typically", units::Share(misfit.typical))));
     }
-    let Some(line) = &fits.latency.all else { return Err(Unanswered::TooLittle("a line needs at least three sizes")) };
-    if line.misfit.systematic {
-        let typical = units::Share(line.misfit.typical);
-        return Err(Unanswered::Misfit(format!("one line lies by {typical} typically")));
-    }
-    let bytes = size as f64 * 8.0 / rate;
-    let off = |t0: f64| (t0 + bytes).max(0.0);
-    Ok(Estimate::new(off(line.t0.value), off(line.t0.low), off(line.t0.high)))
+    let of = |s: &Scaled| s.at(size).ok_or(Unanswered::Nothing);
+    let (sizes, seconds) = (least.measured.sizes, of(&least)?);
+    let most = most.as_ref().map(of).transpose()?;
+    let high = most.map_or(seconds.high, |m| m.high);
+    Ok(AtRate { seconds: Estimate { high, ..seconds }, most, sizes })
 }

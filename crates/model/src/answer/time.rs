@@ -56,7 +56,8 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
     Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], extrapolated: false })
 }
 
-fn point(p: &CurvePoint) -> Estimate {
+/// A measured point's time with its interval.
+pub(crate) fn point(p: &CurvePoint) -> Estimate {
     let times: Vec<f64> = p.blocks.iter().map(|b| b.1).collect();
     let interval = stats::median_interval(&times, 0.95);
     Estimate::new(p.seconds, interval.low, interval.high)

@@ -1,15 +1,16 @@
 //! Latency lines: what a message costs to start, and what each byte adds (`seeds/000`, table 1).
 
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Share};
 
 use super::{Misfit, Piece, REFITS, line, noise, pieces};
-use crate::Estimate;
 use crate::curve::{Curve, Point};
-use crate::resampled::{Scale, estimates};
+use crate::resampled::{Scale, estimates_of};
 use crate::shape::is_small;
+use crate::{CurvePoint, Estimate};
 
 /// A straight line of time over size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +38,13 @@ pub struct LatencyLines {
     pub small: Option<LatencyLine>,
     /// Lines of stretches of sizes, where one line over all of them lies; empty where it does not.
     pub pieces: Vec<Piece>,
+}
+
+impl LatencyLine {
+    /// The line over all sizes of a curve, as [`super::Fits::of`] finds it; none with fewer than three sizes.
+    pub fn of(points: &[CurvePoint], seed: u64) -> Option<Self> {
+        derived_line(points, seed, 0, |_, _, _| Vec::new()).map(|found| found.0)
+    }
 }
 
 impl LatencyLines {
@@ -78,6 +86,30 @@ impl LatencyLines {
 }
 
 fn over(curve: &Curve, which: impl Fn(&Point) -> bool, noise: f64, rng: &mut ChaCha8Rng) -> Option<LatencyLine> {
+    derived(curve, which, noise, rng, 0, |_, _, _| Vec::new()).map(|found| found.0)
+}
+
+/// The line over all sizes of a curve, and `many` figures that `derive` makes of its start-up cost, its slope and the medians
+/// behind both (bytes, seconds; ascending), each with the interval that their noise gives it. With the seed of
+/// [`super::Fits::of`] the line's intervals are the same.
+pub(crate) fn derived_line(
+    points: &[CurvePoint],
+    seed: u64,
+    many: usize,
+    derive: impl Fn(f64, f64, &[(f64, f64)]) -> Vec<f64>,
+) -> Option<(LatencyLine, Vec<Estimate>)> {
+    let curve = Curve::of(points);
+    derived(&curve, |_| true, noise(&curve), &mut ChaCha8Rng::seed_from_u64(seed), many, derive)
+}
+
+fn derived(
+    curve: &Curve,
+    which: impl Fn(&Point) -> bool,
+    noise: f64,
+    rng: &mut ChaCha8Rng,
+    many: usize,
+    derive: impl Fn(f64, f64, &[(f64, f64)]) -> Vec<f64>,
+) -> Option<(LatencyLine, Vec<Estimate>)> {
     let chosen: Vec<usize> = (0..curve.points.len()).filter(|i| which(&curve.points[*i])).collect();
     let mut sizes: Vec<u64> = chosen.iter().map(|i| curve.points[*i].size).collect();
     sizes.dedup();
@@ -86,9 +118,12 @@ fn over(curve: &Curve, which: impl Fn(&Point) -> bool, noise: f64, rng: &mut Cha
     }
     let fit = |seconds: &[f64]| {
         let points: Vec<(f64, f64)> = chosen.iter().map(|i| (curve.points[*i].size as f64, seconds[*i])).collect();
-        line::line(&points).map(|l| [l.t0, l.per_byte])
+        let line = line::line(&points)?;
+        Some([vec![line.t0, line.per_byte], derive(line.t0, line.per_byte, &points)].concat())
     };
-    let [t0, per_byte] = estimates(curve, [Scale::Plain; 2], REFITS, rng, fit)?;
+    let mut figures = estimates_of(curve, &vec![Scale::Plain; 2 + many], REFITS, rng, fit)?;
+    let rest = figures.split_off(2);
+    let (t0, per_byte) = (figures[0], figures[1]);
     let fitted = line::Fitted { t0: t0.value, per_byte: per_byte.value };
     let residuals: Vec<(u64, f64)> = chosen
         .iter()
@@ -96,5 +131,5 @@ fn over(curve: &Curve, which: impl Fn(&Point) -> bool, noise: f64, rng: &mut Cha
         .map(|p| (p.size, (p.seconds / fitted.at(p.size as f64).max(p.seconds / 100.0)).ln()))
         .collect();
     let sizes = (*sizes.first()?, *sizes.last()?);
-    Some(LatencyLine { t0, per_byte, sizes, misfit: Misfit::of(&residuals, noise) })
+    Some((LatencyLine { t0, per_byte, sizes, misfit: Misfit::of(&residuals, noise) }, rest))
 }

@@ -10,6 +10,7 @@ mod pieces;
 mod saturation;
 
 pub use bandwidth::BandwidthCurve;
+pub(crate) use latency::derived_line;
 pub use latency::{LatencyLine, LatencyLines};
 pub use pieces::Piece;
 pub use saturation::Saturation;

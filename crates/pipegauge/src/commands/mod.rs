@@ -17,10 +17,12 @@ mod man;
 mod peer;
 mod plot;
 mod run;
+mod scale;
 mod schema;
 mod serve;
 mod show;
 mod tables;
+mod wires;
 
 use anyhow::Result;
 
@@ -39,6 +41,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Compare(flags) => compare::compare(&flags, json),
         Command::Layers(flags) => layers::layers(&flags, json),
         Command::Tables(flags) => tables::tables(&flags, json),
+        Command::Scale(flags) => scale::scale(&flags, json),
         Command::Ask(flags) => ask::ask(&flags, json),
         Command::Explain(flags) => explain::explain(&flags, json),
         Command::Jitter(flags) => jitter::jitter(&flags, json),

@@ -5,7 +5,7 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `show` |
-//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`], [`loggp`], [`tables`] | the commands of these names |
+//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`], [`loggp`], [`scale`], [`tables`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
@@ -19,6 +19,7 @@ mod jitter;
 mod layers;
 mod loggp;
 mod results;
+mod scale;
 mod tables;
 
 use std::path::Path;
@@ -35,10 +36,11 @@ pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;
 pub use loggp::{LoggpDocument, LoggpOf};
 pub use results::{Results, RunDocument, ShowDocument};
+pub use scale::ScaleDocument;
 pub use tables::TablesDocument;
 
 /// Names of the documents.
-pub const NAMES: [&str; 19] = [
+pub const NAMES: [&str; 20] = [
     "run",
     "list",
     "show",
@@ -50,6 +52,7 @@ pub const NAMES: [&str; 19] = [
     "jitter",
     "loggp",
     "tables",
+    "scale",
     "export",
     "import",
     "serve",
@@ -74,6 +77,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "jitter" => schema_for!(JitterDocument),
         "loggp" => schema_for!(LoggpDocument),
         "tables" => schema_for!(TablesDocument),
+        "scale" => schema_for!(ScaleDocument),
         "export" => schema_for!(ExportDocument),
         "import" => schema_for!(ImportDocument),
         "serve" => schema_for!(ServeDocument),

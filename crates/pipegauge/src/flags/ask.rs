@@ -3,7 +3,7 @@
 use clap::Args;
 use units::BitRate;
 
-use super::value;
+use super::{WireFlags, value};
 
 /// Ask runs a question.
 #[derive(Debug, Clone, Args)]
@@ -41,4 +41,7 @@ pub struct AskFlags {
     /// What would a link of this rate bring? "what would a link of 10Gbit/s bring?"
     #[arg(long, value_name = "RATE", value_parser = value::parse::<BitRate>)]
     pub link: Option<BitRate>,
+    /// The wire that was measured over, for --link.
+    #[command(flatten)]
+    pub wire: WireFlags,
 }

@@ -6,6 +6,7 @@ mod compare;
 mod explain;
 mod live;
 mod run;
+mod scale;
 mod value;
 mod view;
 
@@ -14,6 +15,7 @@ pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use live::LiveFlags;
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
+pub use scale::{ScaleFlags, WireFlags};
 pub use value::per_second;
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
@@ -64,6 +66,8 @@ pub enum Command {
     Layers(LayersFlags),
     /// Tables of start-up and per-byte cost, bandwidth curve and half-power point, as the papers have them
     Tables(TablesFlags),
+    /// What a path would take over a wire of another rate, or with another CPU or memory, and how far off that is
+    Scale(ScaleFlags),
     /// Ask runs a question, in words or as flags: when does a block arrive, which path, which size, how many frames?
     Ask(AskFlags),
     /// What is behind a run's dips and steps? Measures again with one knob moved at a time

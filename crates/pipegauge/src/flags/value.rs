@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use units::{Bytes, Seconds, Share};
+use units::{BitRate, Bytes, Seconds, Share};
 
 /// Anything that reads itself.
 pub fn parse<T: FromStr>(text: &str) -> Result<T, String>
@@ -42,6 +42,33 @@ pub fn per_second(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A rate of a wire: "155Mbit/s".
+pub fn wire_rate(text: &str) -> Result<f64, String> {
+    match parse::<BitRate>(text)?.0 {
+        rate if rate.is_finite() && rate > 0.0 => Ok(rate),
+        _ => Err(format!("'{text}' carries nothing; write a rate above 0, for example 155Mbit/s")),
+    }
+}
+
+/// Bytes on the wire for each byte: "53/48", "1.104", or what comes on top: "10.4%".
+pub fn framing(text: &str) -> Result<f64, String> {
+    let number = |t: &str| t.trim().parse::<f64>().ok();
+    let found = match (text.split_once('/'), text.strip_suffix('%')) {
+        (Some((wire, block)), _) => number(wire).zip(number(block)).map(|(w, b)| w / b),
+        (_, Some(more)) => number(more).map(|more| 1.0 + more / 100.0),
+        _ => number(text),
+    };
+    let says =
+        "is no framing; write what the wire carries for each byte, for example 53/48, or what comes on top: 10.4%";
+    found.filter(|f| (1.0..=1000.0).contains(f)).ok_or_else(|| format!("'{text}' {says}"))
+}
+
+/// How many times as fast: "2". Beyond a million it is a slip of the pen.
+pub fn factor(text: &str) -> Result<f64, String> {
+    let found = text.trim().parse::<f64>().ok().filter(|f| (1e-6..=1e6).contains(f));
+    found.ok_or_else(|| format!("'{text}' is no factor; write a number above 0, for example 2 for twice as fast"))
+}
+
 /// Two sizes: "0,64".
 pub fn offsets(text: &str) -> Result<(u64, u64), String> {
     let (near, far) = text
@@ -62,6 +89,21 @@ mod tests {
         for bad in ["", "0", "-1", "k/s", "fast", "inf", "1é"] {
             assert!(per_second(bad).unwrap_err().contains("10k/s"), "{bad}");
         }
+    }
+
+    #[test]
+    fn wires_and_factors_are_above_nothing() {
+        assert_eq!((wire_rate("155Mbit/s"), factor("0.5")), (Ok(155e6), Ok(0.5)));
+        for (text, want) in [("53/48", 53.0 / 48.0), ("1.5", 1.5), ("50%", 1.5), ("0%", 1.0), (" 6 / 5 ", 1.2)] {
+            assert_eq!(framing(text), Ok(want), "{text}");
+        }
+        for bad in ["0", "-1", "NaN", "inf", "48/53", "53/0", "0/0", "-1%", "1e300", "x", "", "1/x", "%"] {
+            assert!(framing(bad).unwrap_err().contains("53/48"), "{bad}");
+        }
+        for bad in ["0", "-1", "NaN", "inf", "1e300", "1e-300", "x", ""] {
+            assert!(factor(bad).unwrap_err().contains("above 0"), "{bad}");
+        }
+        assert!(wire_rate("0bit/s").unwrap_err().contains("above 0") && wire_rate("-1Gbit/s").is_err());
     }
 
     #[test]

@@ -15,10 +15,12 @@ pub enum GraphFlag {
     Signature,
     /// Throughput over block size
     Throughput,
-    /// Time over block size
+    /// Block size over time, both logarithmic: the knee is where the path saturates
     Saturation,
     /// Transfers a second over block size: messages of a stream, transactions of a request
     MessageRate,
+    /// Time over block size, both linear: a line begins at the start-up cost and rises by the cost of a byte
+    Latency,
 }
 
 impl From<GraphFlag> for report::Graph {
@@ -28,6 +30,7 @@ impl From<GraphFlag> for report::Graph {
             GraphFlag::Throughput => report::Graph::Throughput,
             GraphFlag::Saturation => report::Graph::Saturation,
             GraphFlag::MessageRate => report::Graph::MessageRate,
+            GraphFlag::Latency => report::Graph::Latency,
         }
     }
 }

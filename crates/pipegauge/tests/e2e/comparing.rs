@@ -203,6 +203,42 @@ fn tables_take_every_path_into_the_tables_its_pattern_tells_of() {
 }
 
 #[test]
+fn segments_and_buffers_of_several_runs_are_a_grid() {
+    let dir = Scratch::new();
+    let sizes = ["--sizes", "1,4KiB,64KiB", "--perturb", "0", "--trials", "2", "--repeats", "3", "--no-html", "-q"];
+    let mut files = Vec::new();
+    for mss in ["1448", "8948"] {
+        for buffer in ["64KiB", "128KiB"] {
+            let name = format!("{mss}-{buffer}.run.jsonl");
+            let run = dir.run(&[&["run", "tcp", "--mss", mss, "--sockbuf", buffer, "-o", &name][..], &sizes].concat());
+            assert!(run.measured(), "{run}");
+            files.push(name);
+        }
+    }
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let said = dir.run(&[&["tables"][..], &files, &["--markdown", "t.md"]].concat());
+    assert!(said.code() == 0 && said.out.contains("tcp (ping-pong): segment sizes down, socket buffers"), "{said}");
+    assert!(
+        said.out.contains("segment") && said.out.contains("buffer 64 KiB") && said.out.contains("1,448 B"),
+        "{said}"
+    );
+    let markdown = std::fs::read_to_string(dir.path("t.md")).unwrap();
+    assert!(markdown.contains("| segment | buffer 64 KiB | latency | buffer 128 KiB | latency |"), "{markdown}");
+    let doc = json(&dir.run(&[&["tables", "--json"][..], &files].concat()).out);
+    let cells = doc["grids"][0]["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 4, "{doc}");
+    for (cell, (segment, buffer)) in cells.iter().zip([(1448, 64), (1448, 128), (8948, 64), (8948, 128)]) {
+        assert_eq!(
+            (cell["segment"]["asked"].as_u64(), cell["buffer"]["asked"].as_u64()),
+            (Some(segment), Some(buffer << 10))
+        );
+        assert!(cell["max_throughput"]["value"].as_f64().unwrap() > 0.0, "{cell}");
+    }
+    let said = dir.run(&["tables", files[0], files[1]]);
+    assert!(said.code() == 0 && !said.out.contains("socket buffers across"), "{said}");
+}
+
+#[test]
 fn runs_on_other_sizes_are_compared_between_them_and_it_says_where() {
     let dir = Scratch::new();
     let measure = |name: &str, sizes: Vec<u64>, model: &str| {

@@ -19,6 +19,7 @@ mod measuring;
 mod output;
 mod processes;
 mod readers;
+mod scaling;
 mod seat;
 mod signals;
 mod ssh;

@@ -1,18 +1,21 @@
 //! `pipegauge ask`.
 
+mod link;
 mod reply;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use measure::event::TimeKind;
+use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::RunFile;
 
-use super::files;
+use super::{files, wires};
 use crate::config::question::{self, Question};
 use crate::document::{Answered, AskDocument};
 use crate::exit::Exit;
-use crate::flags::AskFlags;
+use crate::flags::{AskFlags, WireFlags};
 use crate::out;
 
 /// A path that can be asked.
@@ -23,8 +26,14 @@ pub struct Asked {
     pub transport: &'static str,
     /// Which time its times are, in words.
     pub time: &'static str,
+    /// Which time, as a kind; none without a point.
+    pub kind: Option<TimeKind>,
     /// Pattern.
     pub pattern: &'static str,
+    /// The wire that it was measured over, where that is known.
+    pub wire: Result<Option<Wire>, Unscaled>,
+    /// Seed of what is drawn again.
+    pub seed: u64,
     /// The curve.
     pub curve: Vec<CurvePoint>,
     /// Its summary.
@@ -55,8 +64,11 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     if questions.is_empty() {
         bail!("nothing is asked. This can be, in words or as flags:\n{}", question::known());
     }
+    if let Some(flag) = flags.wire.given().filter(|_| !questions.iter().any(|q| matches!(q, Question::Link(_)))) {
+        bail!("{flag} is of the wire that was measured over, and only --link asks about wires");
+    }
     let several = runs.len() > 1;
-    let mut paths: Vec<Asked> = runs.iter().flat_map(|(file, run)| asked(file, run, several)).collect();
+    let mut paths: Vec<Asked> = runs.iter().flat_map(|(file, run)| asked(file, run, &flags.wire, several)).collect();
     if let Some(name) = &flags.path {
         paths.retain(|p| p.transport == name);
         if paths.is_empty() {
@@ -83,7 +95,7 @@ fn replies(question: &Question, paths: &[Asked]) -> Vec<Answered> {
         Question::Size => paths.iter().map(reply::size).collect(),
         Question::Control => vec![reply::control(paths)],
         Question::Frames(rate, size) => paths.iter().map(|p| reply::frames(p, *rate, *size)).collect(),
-        Question::Link(rate) => paths.iter().map(|p| reply::link(p, *rate)).collect(),
+        Question::Link(rate) => paths.iter().map(|p| link::link(p, *rate)).collect(),
     }
 }
 
@@ -99,7 +111,7 @@ fn said(a: &Answered) -> String {
     format!("{}{rests}\n  to sharpen it: {}", a.text, a.sharpen)
 }
 
-fn asked(file: &str, run: &RunFile, several: bool) -> Vec<Asked> {
+fn asked(file: &str, run: &RunFile, wire: &WireFlags, several: bool) -> Vec<Asked> {
     let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
     run.paths
         .iter()
@@ -115,7 +127,10 @@ fn asked(file: &str, run: &RunFile, several: bool) -> Vec<Asked> {
                 name: if several { format!("{transport} ({stem})") } else { transport.to_owned() },
                 transport,
                 time: path.points.first().map_or("", |p| report::words::time_label(p.time)),
+                kind: path.points.first().map(|p| p.time),
                 pattern: run.run.plan.pattern.name(),
+                wire: wires::of(run, i, wire),
+                seed: run.run.plan.seed,
                 curve,
                 summary,
                 fits,

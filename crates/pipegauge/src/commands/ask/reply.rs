@@ -2,7 +2,7 @@
 
 use model::Estimate;
 use model::answer::{self, Frames, Unanswered};
-use units::{BitRate, Bytes, Kind, Seconds, Share};
+use units::{Bytes, Kind, Seconds, Share};
 
 use super::{Asked, figure};
 use crate::document::Answered;
@@ -15,7 +15,7 @@ fn sharpen(p: &Asked, sizes: &[u64]) -> String {
     format!("pipegauge run {}{pattern}{list} --budget 30s", p.transport)
 }
 
-fn no(p: &Asked, why: &Unanswered, sizes: &[u64]) -> Answered {
+pub(super) fn no(p: &Asked, why: &Unanswered, sizes: &[u64]) -> Answered {
     Answered {
         path: p.name.clone(),
         text: format!("{}: no answer: {why}", p.name),
@@ -27,7 +27,7 @@ fn no(p: &Asked, why: &Unanswered, sizes: &[u64]) -> Answered {
     }
 }
 
-fn yes(p: &Asked, text: String, figure: Estimate, unit: &'static str, rests_on: Vec<u64>) -> Answered {
+pub(super) fn yes(p: &Asked, text: String, figure: Estimate, unit: &'static str, rests_on: Vec<u64>) -> Answered {
     let sharpen = sharpen(p, &rests_on);
     Answered { path: p.name.clone(), text, figure: Some(figure), unit: Some(unit), rests_on, sharpen, answered: true }
 }
@@ -239,26 +239,6 @@ pub fn cost(paths: &[Asked], x: &str, y: &str) -> Answered {
             found.path = format!("{}, {}", a.name, b.name);
             found.sharpen = format!("pipegauge run {} {} --budget 30s", a.transport, b.transport);
             found
-        }
-    }
-}
-
-pub fn link(p: &Asked, rate: f64) -> Answered {
-    let size = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
-    let fits = p.fits.as_ref().ok_or(Unanswered::TooLittle("there are too few points"));
-    match fits.and_then(|f| Ok((answer::at_rate(f, size, rate)?, f))) {
-        Err(why) => no(p, &why, &[]),
-        Ok((e, fits)) => {
-            let sizes = fits.latency.all.as_ref().map_or(Vec::new(), |l| vec![l.sizes.0, l.sizes.1]);
-            let text = format!(
-                "{}: over a link of {} a block of {} would take about {} ({}): start-up cost as fitted, bytes at that rate",
-                p.name,
-                BitRate(rate),
-                Bytes(size),
-                figure(e, Kind::Seconds),
-                p.time
-            );
-            yes(p, text, e, "s", sizes)
         }
     }
 }

@@ -1,0 +1,46 @@
+//! What a link of another rate would bring, by the scaling model.
+
+use model::answer::{self, AtRate, Unanswered};
+use model::scale::Wire;
+use units::{BitRate, Bytes, Kind, Seconds};
+
+use super::reply::{no, yes};
+use super::{Asked, figure, wires};
+use crate::document::Answered;
+
+pub fn link(p: &Asked, rate: f64) -> Answered {
+    let size = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
+    match at_rate(p, size, rate) {
+        Err(why) => no(p, &why, &[]),
+        Ok((found, from)) => {
+            let least = "start-up cost as fitted, bytes at that rate";
+            let how = match (from, found.most) {
+                (Some(from), _) => format!(
+                    "would take about {} ({}): {least} instead of {}, what else they cost as it was",
+                    figure(found.seconds, Kind::Seconds),
+                    p.time,
+                    BitRate(from.rate)
+                ),
+                (None, most) => format!(
+                    "would take at least {} ({}): {least}{}",
+                    Seconds(found.seconds.value),
+                    p.time,
+                    most.map_or(String::new(), |most| format!(
+                        "; at most {}: with all that a byte costs now on top, if none of that is a wire's (--rate says the \
+                         rate that was measured at)",
+                        Seconds(most.value)
+                    ))
+                ),
+            };
+            let text = format!("{}: over a link of {} a block of {} {how}", p.name, BitRate(rate), Bytes(size));
+            yes(p, text, found.seconds, "s", vec![found.sizes.0, found.sizes.1])
+        }
+    }
+}
+
+fn at_rate(p: &Asked, size: u64, rate: f64) -> Result<(AtRate, Option<Wire>), Unanswered> {
+    wires::sums_up(p.kind).map_err(Unanswered::NoSum)?;
+    let from = p.wire.clone()?;
+    let to = from.map_or(Wire::new(rate, 1.0, 0.0), |w| Wire::new(rate, w.framing, w.header))?;
+    Ok((answer::at_rate(&p.curve, size, from, to, p.seed)?, from))
+}
