@@ -117,11 +117,13 @@ pub fn size(p: &Asked) -> Answered {
         Ok((size, a)) => {
             let share =
                 p.curve.iter().find(|c| c.size == size).map_or(0.0, |c| c.throughput / summary.max_throughput.value);
+            // The most is held out of the blocks that found it, so a lucky size lies above it.
+            let moved =
+                if share < 1.0 { format!("{} of the most there is", Share(share)) } else { "the most there is".into() };
             let text = format!(
-                "{}: blocks of {}: they move {} of the most there is and take {} ({}); larger ones wait longer for little",
+                "{}: blocks of {}: they move {moved} and take {} ({}); larger ones wait longer for little",
                 p.name,
                 Bytes(size),
-                Share(share),
                 figure(a.seconds, Kind::Seconds),
                 p.time
             );

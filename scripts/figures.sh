@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Every figure and table of the papers that one host can make, into a folder: pictures as SVG, tables and answers as text,
+# and the run files that they are made from.
+#
+#   scripts/figures.sh PROGRAM [FOLDER] [FLAGS OF EVERY RUN...]        e.g. --budget 4s
+set -euo pipefail
+
+program=$(realpath "${1:?usage: scripts/figures.sh PROGRAM [FOLDER] [FLAGS...]}")
+folder=${2:-$(mktemp -d pipegauge-figures-XXXXXX)}
+flags=("${@:3}")
+mkdir -p "$folder"
+cd "$folder"
+
+# measure RUN ARGUMENTS...: 1 says "measured, but something fell short", which the warnings in RUN.txt explain.
+measure() {
+  echo "$1: pipegauge run ${*:2} ${flags[*]-}"
+  "$program" run "${@:2}" ${flags[@]+"${flags[@]}"} -o "$1.run.jsonl" --no-html >"$1.txt" 2>"$1.log" || [ $? -eq 1 ] || {
+    cat "$1.log" >&2
+    return 2
+  }
+}
+
+# draw PICTURE RUN... [-- ARGUMENTS...]
+draw() {
+  local picture=$1 runs=()
+  shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do runs+=("$1.run.jsonl"); shift; done
+  "$program" plot "${runs[@]}" "${@:2}" -o "$picture.svg"
+}
+
+# print TEXT ARGUMENTS...: what a command says of runs that are there already.
+print() {
+  "$program" "${@:2}" >"$1.txt" || [ $? -eq 1 ]
+}
+
+measure round-trips shm unix tcp --to 64KiB
+draw fast-sockets-3-4 round-trips -- --graph latency
+measure bursts shm unix tcp --pattern burst --to 64KiB
+draw fast-sockets-5-6 bursts -- --graph throughput
+measure collected unix tcp --pattern stream --no-nodelay --to 64KiB
+draw fast-sockets-7 collected -- --graph throughput
+print fast-sockets-tables tables {round-trips,bursts,collected}.run.jsonl
+measure kept unix tcp --pattern request --to 64KiB
+measure connected unix tcp --pattern connect --to 64KiB
+draw fast-sockets-8 kept connected -- --graph message-rate
+
+for mss in 1448 8948; do
+  for buffer in 64KiB 128KiB; do measure "tcp-$mss-$buffer" tcp --mss $mss --sockbuf $buffer --to 1MiB; done
+done
+draw gigabit-1-2 tcp-1448-64KiB tcp-8948-128KiB -- --graph throughput
+print gigabit-tables tables tcp-*.run.jsonl
+
+for rate in 155 513; do measure "wire-$rate" tcp --shape rate=${rate}Mbit/s --to 60KiB; done
+draw scaling-1 wire-513 -- --graph latency
+print scaling-table scale wire-155.run.jsonl --against wire-513.run.jsonl
+
+measure blocks unix tcp
+draw netpipe-1 blocks -- --graph throughput
+draw netpipe-2-4-8 blocks
+draw netpipe-3-5 blocks -- --graph saturation --fits
+print netpipe-8 layers blocks.run.jsonl
+measure streams unix tcp --pattern stream
+draw netpipe-7 blocks streams
+measure beside unix tcp --offset 1,1
+draw netpipe-9 blocks beside
+measure near tcp --from 48KiB --to 84KiB --step 512 --perturb 0
+draw netpipe-10 near -- --graph throughput
+print netpipe-questions ask blocks.run.jsonl --arrive 64KiB --fastest 64KiB --most --size --control --cost tcp,unix \
+  --frames 60/s --of 1MiB
+
+echo "$folder: $(ls ./*.svg | wc -l) pictures, and tables as text"
