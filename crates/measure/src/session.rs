@@ -32,6 +32,9 @@ pub enum SessionError {
         /// First wrong byte.
         offset: u64,
     },
+    /// HINT's numbers are not what the work gives: a far side that does other work, or a path that changes what it carries.
+    #[error("HINT: {0}")]
+    Hint(String),
     /// Nothing came through an unreliable path.
     #[error(
         "{in_a_row} datagrams in a row were lost: the peer is gone, the path drops what is this large, or answers take longer \

@@ -61,7 +61,7 @@ fn read(side: &str) -> Result<Repeats> {
     if names.is_empty() {
         bail!("'{side}' names no run file");
     }
-    let runs = names.iter().map(|n| files::read(Path::new(n))).collect::<Result<Vec<_>>>()?;
+    let runs = names.iter().map(|n| files::read_blocks(Path::new(n))).collect::<Result<Vec<_>>>()?;
     let name = names.first().map_or(side, |n| n.strip_suffix(".run.jsonl").unwrap_or(n));
     let more = if runs.len() > 1 { format!(" and {} more", runs.len() - 1) } else { String::new() };
     Ok(Repeats { name: format!("{name}{more}"), runs })

@@ -8,6 +8,7 @@ use rendezvous::Far;
 use transport::tcp::MSS;
 use transport::{Capabilities, Kind};
 use units::Bytes;
+use workload::hint::{Team, steps};
 
 use crate::flags::RunFlags;
 
@@ -16,7 +17,11 @@ const WEEK: f64 = 7.0 * 86_400.0;
 
 /// Checks a plan, first by itself and then against each transport.
 pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
-    sizes(plan)?;
+    if plan.pattern == Pattern::Hint {
+        hint(plan, flags)?;
+    } else {
+        sizes(plan)?;
+    }
     effort(plan)?;
     pattern(plan, flags)?;
     bounds(plan, flags)?;
@@ -51,6 +56,23 @@ fn sizes(plan: &Plan) -> Result<()> {
     }
     if !plan.align.is_power_of_two() {
         bail!("--align {}: an alignment is a power of two", plan.align);
+    }
+    Ok(())
+}
+
+/// HINT by one process alone; of a path `measure::support` knows.
+fn hint(plan: &Plan, flags: &RunFlags) -> Result<()> {
+    let (most, _) = steps::most(Team::ALONE, plan.to, plan.memory.unwrap_or(u64::MAX));
+    let fewest = Team::ALONE.fewest();
+    if plan.transports.contains(&Kind::Alone) && most < fewest {
+        bail!(
+            "{most} subintervals are asked for at most (--to, --memory), and HINT starts from {fewest}; a subinterval takes \
+             {} bytes",
+            workload::hint::BYTES
+        );
+    }
+    if flags.peer.is_some() && plan.transports == [Kind::Alone] {
+        bail!("--peer names the far side of a path, and HINT without a path has none: name a transport (tcp)");
     }
     Ok(())
 }
@@ -133,6 +155,9 @@ pub fn undecorated(plan: &Plan) -> Vec<String> {
 }
 
 fn carries(kind: Kind, can: &Capabilities, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    if kind == Kind::Alone {
+        return Ok(());
+    }
     let asked = flags.sizes.is_some() || flags.to.is_some();
     if let Some(most) = can.max_block.filter(|most| asked && *most < plan.to) {
         bail!("{kind} carries blocks of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));

@@ -19,6 +19,8 @@ pub enum GraphFlag {
     Saturation,
     /// Transfers a second over block size: messages of a stream, transactions of a request
     MessageRate,
+    /// Quality improvement a second over time, of a HINT run
+    Quips,
 }
 
 impl From<GraphFlag> for report::Graph {
@@ -28,6 +30,7 @@ impl From<GraphFlag> for report::Graph {
             GraphFlag::Throughput => report::Graph::Throughput,
             GraphFlag::Saturation => report::Graph::Saturation,
             GraphFlag::MessageRate => report::Graph::MessageRate,
+            GraphFlag::Quips => report::Graph::Quips,
         }
     }
 }
@@ -38,9 +41,9 @@ pub struct ShowFlags {
     /// Run file
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// Which graph to draw
-    #[arg(long, value_enum, default_value_t = GraphFlag::Signature)]
-    pub graph: GraphFlag,
+    /// Which graph to draw [default: signature; of a HINT run quips]
+    #[arg(long, value_enum)]
+    pub graph: Option<GraphFlag>,
     /// Only the path of this transport: a name, or its number from 0
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
@@ -55,9 +58,9 @@ pub struct PlotFlags {
     /// Where to, as SVG, PNG or a one-file HTML report: the name's ending says which
     #[arg(short, long, value_name = "FILE.(svg|png|html)")]
     pub output: PathBuf,
-    /// Which graph (the HTML report holds all)
-    #[arg(long, value_enum, default_value_t = GraphFlag::Signature)]
-    pub graph: GraphFlag,
+    /// Which graph (the HTML report holds all) [default: signature; of HINT runs quips]
+    #[arg(long, value_enum)]
+    pub graph: Option<GraphFlag>,
     /// Draw fitted models and saturation points too (the HTML report has them at a click)
     #[arg(long)]
     pub fits: bool,

@@ -169,6 +169,9 @@ impl RemoteSession {
                     let side = "the far side";
                     return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
                 }
+                if spec.pattern == Pattern::Hint {
+                    measure::hint::agree(&report, &far)?;
+                }
                 report.far = far;
                 Ok(report)
             }
