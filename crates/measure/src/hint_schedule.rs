@@ -26,6 +26,9 @@ const DOUBLE: usize = 3;
 /// Answers of a trial that are not timed, where answers are long: what the other side must find, and one to warm up.
 pub(crate) const BESIDE: f64 = 2.0;
 
+/// Share of a block's time that is kept for trials that are run again. What they take beyond it is taken from later blocks.
+const AGAIN: f64 = 0.1;
+
 /// Times of all numbers of subintervals together, in times of the largest: 1 + r + r^2 + ... with r = 1 / 1.2589.
 const ALL: f64 = 4.86;
 
@@ -62,8 +65,17 @@ impl PathRun<'_> {
             if reached > 0 && self.estimate(n) > longest {
                 break;
             }
-            self.trial(n, self.laps(n, LOOK).max(steps::LAPS), 0, true)?;
-            let quips = n as f64 / self.estimate(n).max(f64::MIN_POSITIVE);
+            let mut best = f64::INFINITY;
+            for _ in 0..steps::LAPS {
+                self.trial(n, self.laps(n, LOOK).max(steps::LAPS), 0, true)?;
+                best = best.min(self.estimate(n));
+                // A look that would end the curve is taken again: a process that did not run for a moment is no end.
+                if best <= longest && n as f64 / best > peak * steps::TENTH {
+                    break;
+                }
+            }
+            self.points.entry(n).or_default().estimate = best;
+            let quips = n as f64 / best.max(f64::MIN_POSITIVE);
             peak = peak.max(quips);
             reached = n;
             if quips <= peak * steps::TENTH {
@@ -95,7 +107,7 @@ impl PathRun<'_> {
         self.open(block, order.len() as u32)?;
         self.warm_up(block, 1024)?;
         let spent = |path: &Self| (path.session.now() - begin) as f64 * 1e-9;
-        let slice = self.slice(&order, time - spent(self));
+        let slice = self.slice(&order, (time - spent(self)) * (1.0 - AGAIN));
         let mut done = Vec::with_capacity(order.len());
         for n in order {
             self.go_on(stop)?;
@@ -109,7 +121,7 @@ impl PathRun<'_> {
         for pair in done.windows(2).rev() {
             let (n, next) = (pair[0], pair[1]);
             let mut again = 0;
-            while again < steps::AGAIN && self.slower(n, next, block) && spent(self) < time * 1.2 {
+            while again < steps::AGAIN && self.slower(n, next, block) && spent(self) < time * (1.0 + 5.0 * AGAIN) {
                 self.go_on(stop)?;
                 self.trial(n, self.plan.repeats.unwrap_or_else(|| self.laps(n, slice)), block, false)?;
                 again += 1;

@@ -53,7 +53,7 @@ pub enum Unsupported {
     },
     /// HINT can't be so small.
     #[error(
-        "{to} subintervals are asked for at most (--to, --memory), and HINT starts from {fewest} over {transport}; a          subinterval takes {} bytes",
+        "there is room for {to} subintervals (--to, --memory), and HINT starts from {fewest} over {transport}; each takes {} bytes",
         workload::hint::BYTES
     )]
     Few {
@@ -156,7 +156,7 @@ fn hint(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsuppor
     if !can.two_ended && !can.virtual_time {
         return refuse("it is one process, so there is nobody to share the work with (--alone is HINT without a path)");
     }
-    if !can.reliable {
+    if !can.reliable || (can.virtual_time && plan.settings.theory.loss > 0.0) {
         return refuse("a block of the sum may be lost, and the answer would never be complete");
     }
     if !can.duplex {

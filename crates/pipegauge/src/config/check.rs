@@ -66,8 +66,7 @@ fn hint(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let fewest = Team::ALONE.fewest();
     if plan.transports.contains(&Kind::Alone) && most < fewest {
         bail!(
-            "{most} subintervals are asked for at most (--to, --memory), and HINT starts from {fewest}; a subinterval takes \
-             {} bytes",
+            "there is room for {most} subintervals (--to, --memory), and HINT starts from {fewest}; each takes {} bytes",
             workload::hint::BYTES
         );
     }
