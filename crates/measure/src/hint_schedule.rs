@@ -61,6 +61,8 @@ impl PathRun<'_> {
             self.trial(first, 4 * steps::LAPS, 0, true)?;
         }
         let (mut reached, mut peak, mut end) = (0, 0.0f64, u64::MAX);
+        // Where answers are short, going on costs nothing, and a peak may be one lucky look.
+        let fell = |n: u64, time: f64, peak: f64| n as f64 / time <= peak * steps::TENTH && time > longest / 10.0;
         for n in looks {
             if reached > 0 && self.estimate(n) > longest {
                 break;
@@ -70,18 +72,17 @@ impl PathRun<'_> {
                 self.trial(n, self.laps(n, LOOK).max(steps::LAPS), 0, true)?;
                 best = best.min(self.estimate(n));
                 // A look that would end the curve is taken again: a process that did not run for a moment is no end.
-                if best <= longest && n as f64 / best > peak * steps::TENTH {
+                if best <= longest && !fell(n, best, peak) {
                     break;
                 }
             }
             self.points.entry(n).or_default().estimate = best;
-            let quips = n as f64 / best.max(f64::MIN_POSITIVE);
-            peak = peak.max(quips);
             reached = n;
-            if quips <= peak * steps::TENTH {
+            if fell(n, best, peak) {
                 end = n;
                 break;
             }
+            peak = peak.max(n as f64 / best.max(f64::MIN_POSITIVE));
         }
         for n in all {
             if n <= reached || (n <= end && self.estimate(n) <= longest) {

@@ -218,11 +218,12 @@ fn what_stays_slow_is_run_again_seven_times_and_no_more() {
 
 #[test]
 fn a_tenth_of_the_peak_ends_the_curve() {
-    // From 1000 subintervals on each costs twenty times as much.
+    // From 1000 subintervals on each costs twenty times as much. Short answers don't end it: of the 66 ms that the budget has
+    // time for, 6.6 are reached at 3,300.
     let time = |n: u64, _, _| n as f64 * if n < 1000 { 1e-7 } else { 2e-6 };
     let (_, points) = made(&plan(Kind::Alone, 1 << 20), time);
     let last = points.last().unwrap().size;
-    assert!((1000..2000).contains(&last), "{last}");
+    assert!((3300..7000).contains(&last), "{last}");
 }
 
 #[test]

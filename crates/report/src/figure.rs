@@ -93,8 +93,8 @@ impl Graph {
             }
             Graph::Quips => {
                 "Each dot is one number of subintervals, which grow along the line. A line that starts further left and rises \
-                 sooner has the quicker sums; where it tops, work outweighs them; where it falls, the work no longer fits a \
-                 cache. The area below a line is its Net QUIPS."
+                 sooner has the quicker sums; where it tops, work outweighs them; where it falls, the work has likely outgrown \
+                 a cache. The area below a line is its Net QUIPS."
             }
         }
     }

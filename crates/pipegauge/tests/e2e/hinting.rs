@@ -48,7 +48,8 @@ fn every_path_that_keeps_what_it_carries_runs_hint() {
     assert_eq!(picture.code(), 0, "{picture}");
     let svg = std::fs::read_to_string(dir.path("x.svg")).unwrap();
     assert!(svg.contains("Quality improvement a second") && svg.contains("seqpacket") && svg.contains("alone"));
-    assert_eq!(dir.run(&["plot", "x.run.jsonl", "-o", "x.png"]).code(), 0, "a HINT run's own graph is the default");
+    let drawn = dir.run(&["plot", "x.run.jsonl", "-o", "x.png"]);
+    assert_eq!(drawn.code(), 0, "a HINT run's own graph is the default: {drawn}");
 }
 
 #[test]
