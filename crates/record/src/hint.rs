@@ -65,3 +65,72 @@ impl RunFile {
         points.filter(|p| p.seconds.is_finite() && p.seconds > 0.0).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use measure::event::{End, Figures, TimeKind};
+    use workload::hint::steps;
+
+    use super::*;
+    use crate::{Point, sample};
+
+    /// A run of HINT alone, to `n` subintervals, whose answers take as long as `time` says.
+    fn run(n: u64, time: impl Fn(u64) -> f64) -> RunFile {
+        let mut run = sample::file();
+        (run.run.plan.pattern, run.run.plan.to, run.run.plan.memory) = (Pattern::Hint, 1 << 26, Some(1 << 40));
+        run.end = Some(End { at: 1.0, error: None, foreign_cpu: None });
+        run.paths.truncate(1);
+        run.paths[0].opened.transport = Kind::Alone;
+        let points = steps::all(Team::ALONE, n).into_iter().map(|size| {
+            let (median, quality) = (time(size), size as f64);
+            let quips = Some((quality - 1.0) / median);
+            let figures = Figures {
+                blocks: 1,
+                median,
+                low: median,
+                high: median,
+                quality: Some(quality),
+                quips,
+                ..Figures::default()
+            };
+            Point { size, trials: Vec::new(), figures, time: TimeKind::Answer, why: None }
+        });
+        run.paths[0].points = points.collect();
+        run
+    }
+
+    #[test]
+    fn what_ended_a_curve_is_told() {
+        let even = |n: u64| n as f64 * 1e-8;
+        let ended = |run: &RunFile| run.hint(0).unwrap().ended;
+        assert_eq!(ended(&run(1000, even)), Some(Ended::Time));
+        assert_eq!(ended(&run(1000, |n| if n < 900 { even(n) } else { 12.0 * even(n) })), Some(Ended::Tenth));
+        let mut asked = run(1000, even);
+        asked.run.plan.to = 1000;
+        assert_eq!(ended(&asked), Some(Ended::Asked));
+        let mut full = run(1000, even);
+        full.run.plan.memory = Some(1000 * 96 + 95);
+        assert_eq!(ended(&full), Some(Ended::Memory));
+        let mut exhausted = run(1000, even);
+        exhausted.paths[0].points[0].size = 1 << 26;
+        exhausted.paths[0].points.truncate(1);
+        assert_eq!(ended(&exhausted), Some(Ended::Precision));
+        full.end = Some(End { at: 1.0, error: Some("interrupted".into()), foreign_cpu: None });
+        assert_eq!(ended(&full), None, "blocks visit sizes in any order");
+        full.end = None;
+        assert_eq!(ended(&full), None);
+    }
+
+    #[test]
+    fn figures_are_those_of_the_points_and_only_of_hint() {
+        let found = run(1000, |n| 1e-6 + n as f64 * 1e-8).hint(0).unwrap();
+        assert_eq!((found.processes, found.last, found.quips.first_size), (1, 1000, 2));
+        assert!((found.quips.first.value - 1.0 / 1.02e-6).abs() < 1e-3);
+        let mut none = run(1000, |_| 1e-6);
+        none.paths[0].points.iter_mut().for_each(|p| p.figures.quips = None);
+        assert_eq!(none.hint(0), None);
+        assert_eq!(none.hint(7), None);
+        assert_eq!(sample::file().hint(0), None, "a run of blocks has none");
+        assert!(none.curve(0).is_empty() && none.summary(0).is_none(), "and HINT no throughput");
+    }
+}
