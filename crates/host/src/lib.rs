@@ -31,4 +31,5 @@ mod fixture;
 pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, run_on};
 pub use environment::{Environment, Interface};
 pub use root::Root;
+pub use system::memory;
 pub use watch::CpuWatch;

@@ -122,7 +122,7 @@ fn a_short_budget_ends_the_curve_early_and_never_with_nothing() {
         points.last().unwrap().size
     };
     let (short, long) = (last(0.1), last(10.0));
-    assert!(short >= 4 && short < 1000, "{short}");
+    assert!((4..1000).contains(&short), "{short}");
     assert!(long > 20 * short, "{long}");
     assert_eq!(last(1e-9), 4, "the first answer is always made");
 }
