@@ -97,6 +97,11 @@ impl Buffers {
         self.kernel = Some(kernel);
     }
 
+    /// Gives HINT's memory back to the system.
+    pub fn release(&mut self) {
+        self.kernel = None;
+    }
+
     /// Send blocks of `out` bytes and receive blocks of `into` bytes for a trial.
     pub fn slots<L: Link>(
         &mut self,

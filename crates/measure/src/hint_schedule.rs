@@ -90,6 +90,7 @@ impl PathRun<'_> {
                 self.ceiling = n;
             }
         }
+        self.session.rest();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
     }
@@ -129,6 +130,7 @@ impl PathRun<'_> {
             }
         }
         self.note_foreign_cpu();
+        self.session.rest();
         self.spent += spent(self);
         Ok(())
     }

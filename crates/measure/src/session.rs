@@ -70,6 +70,8 @@ pub trait Session {
     fn open(&mut self, block: u32) -> Result<Party, SessionError>;
     /// Runs one trial on the open connection.
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
+    /// A block is over and another path's turn may come: memory that only trials need goes.
+    fn rest(&mut self) {}
     /// Ends connection and far process. What was measured is told by then; an error says that something else was lost (the
     /// end of a trace on a full disk).
     fn close(&mut self) -> Result<(), SessionError>;

@@ -88,6 +88,10 @@ impl Session for Solo {
         }
     }
 
+    fn rest(&mut self) {
+        self.buffers.release();
+    }
+
     fn close(&mut self) -> Result<(), SessionError> {
         Ok(())
     }

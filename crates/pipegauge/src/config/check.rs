@@ -78,19 +78,19 @@ fn hint(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 }
 
 /// Whether what HINT may take fits into the memory of this machine: a system that runs out of it ends processes as it likes.
-/// Each path's near side keeps its own until its next block; of far processes there is one at a time.
+/// Paths take turns, and give their memory back after each.
 fn fits(plan: &Plan, far: &Far, machine: Option<u64>) -> Result<()> {
     let takes =
         |team| steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX)).0.saturating_mul(workload::hint::BYTES);
     let near: u64 = (plan.transports.iter())
         .map(|kind| takes(if *kind == Kind::Alone { Team::ALONE } else { Team::of_two(0) }))
-        .fold(0, u64::saturating_add);
+        .fold(0, u64::max);
     let two_ended = plan.transports.iter().any(|k| k.capabilities().two_ended);
     let there = if two_ended && matches!(far, Far::Local { .. }) { takes(Team::of_two(1)) } else { 0 };
     let all = near.saturating_add(there);
     match machine {
         Some(machine) if all > machine / 10 * 9 => bail!(
-            "the paths would take up to {} of memory for subintervals, and this machine has {}: give less with --memory or --to",
+            "a path would take up to {} of memory for subintervals, and this machine has {}: give less with --memory or --to",
             Bytes(all),
             Bytes(machine)
         ),
@@ -223,10 +223,10 @@ mod tests {
         let there = Far::Ssh { target: "host".into(), program: "pipegauge".into() };
         let fits = |transports: &[Kind], far, gib: u64| fits(&plan(transports), far, Some(gib << 30));
         fits(&[Kind::Alone], &here, 2).unwrap();
-        fits(&[Kind::Alone, Kind::Tcp], &here, 4).unwrap();
-        let e = fits(&[Kind::Alone, Kind::Tcp], &here, 3).unwrap_err().to_string();
-        assert!(e.contains("--memory") && e.contains("3 GiB"), "{e}");
-        fits(&[Kind::Alone, Kind::Tcp], &there, 3).unwrap();
+        fits(&[Kind::Alone, Kind::Tcp, Kind::Unix], &here, 3).unwrap();
+        let e = fits(&[Kind::Alone, Kind::Tcp], &here, 2).unwrap_err().to_string();
+        assert!(e.contains("--memory") && e.contains("2 GiB"), "{e}");
+        fits(&[Kind::Alone, Kind::Tcp], &there, 2).unwrap();
         super::fits(&plan(&[Kind::Tcp]), &here, None).unwrap();
     }
 

@@ -238,6 +238,10 @@ impl Session for RemoteSession {
         outcome.map_err(|e| if self.stopped() { SessionError::Interrupted } else { e })
     }
 
+    fn rest(&mut self) {
+        self.buffers.release();
+    }
+
     fn close(&mut self) -> Result<(), SessionError> {
         let (number, closed) = self.shut();
         if let Some(meeting) = self.meeting.take()
