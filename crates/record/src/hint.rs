@@ -21,6 +21,10 @@ pub struct Hint {
     pub ended: Option<Ended>,
 }
 
+fn team(path: &PathRun) -> Team {
+    if path.opened.transport == Kind::Alone { Team::ALONE } else { Team::of_two(0) }
+}
+
 impl RunFile {
     /// Whether the run is one of HINT: its sizes are subintervals, and it has QUIPS instead of throughput.
     pub fn is_hint(&self) -> bool {
@@ -33,8 +37,16 @@ impl RunFile {
         let curve = self.quips(of);
         let quips = Quips::of(&curve, self.run.plan.seed)?;
         let last = curve.last()?.size;
-        let team = if of.opened.transport == Kind::Alone { Team::ALONE } else { Team::of_two(0) };
+        let team = team(of);
         Some(Hint { processes: team.processes, ended: self.ended(&curve, last, team, quips.peak.value), quips, last })
+    }
+
+    /// HINT's curve of the path at this index: the subintervals of all processes together, so that equal sizes are equal
+    /// qualities, with QUIPS in the place of throughput. Empty for any other run.
+    pub fn quips_curve(&self, path: usize) -> Vec<CurvePoint> {
+        let Some(of) = self.paths.get(path).filter(|_| self.is_hint()) else { return Vec::new() };
+        let processes = u64::from(team(of).processes);
+        self.quips(of).into_iter().map(|p| CurvePoint { size: p.size.saturating_mul(processes), ..p }).collect()
     }
 
     fn ended(&self, curve: &[CurvePoint], last: u64, team: Team, peak: f64) -> Option<Ended> {

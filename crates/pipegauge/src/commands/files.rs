@@ -23,8 +23,8 @@ pub fn read_blocks(path: &Path) -> Result<RunFile> {
     let run = read(path)?;
     if run.is_hint() {
         bail!(
-            "{} is a HINT run: its sizes are subintervals and it has QUIPS, not throughput; show, plot (svg, png) and export \
-             (csv, json, parquet, openmetrics) know what to do with it",
+            "{} is a HINT run: its sizes are subintervals and it has QUIPS, not throughput; show, plot (svg, png), compare \
+             and export (csv, json, parquet, openmetrics) know what to do with it",
             path.display()
         );
     }

@@ -175,9 +175,7 @@ fn other_commands_show_a_hint_run_or_say_why_not() {
     assert_eq!(hint(&dir, &["theory", "--alone"], "x.run.jsonl").code(), 0);
     dir.measure("blocks.run.jsonl", &["theory"]);
     for args in [
-        &["compare", "x.run.jsonl"][..],
-        &["compare", "x.run.jsonl", "blocks.run.jsonl"],
-        &["layers", "x.run.jsonl"],
+        &["layers", "x.run.jsonl"][..],
         &["tables", "x.run.jsonl"],
         &["ask", "x.run.jsonl", "--most"],
         &["explain", "x.run.jsonl"],
@@ -186,6 +184,14 @@ fn other_commands_show_a_hint_run_or_say_why_not() {
     ] {
         dir.run(args).refuses(&["x.run.jsonl is a HINT run", "plot"]);
     }
+    let compared = dir.run(&["compare", "x.run.jsonl"]);
+    assert!(
+        compared.code() == 0 && compared.out.contains("theory is") && compared.out.contains("n in all"),
+        "{compared}"
+    );
+    assert!(!compared.out.contains(" B ") && !compared.out.contains("KiB"), "{compared}");
+    dir.run(&["compare", "x.run.jsonl", "--fail-if", "time>+5%"]).refuses(&["--fail-if", "HINT"]);
+    dir.run(&["compare", "x.run.jsonl", "blocks.run.jsonl"]).refuses(&["can't be compared"]);
     dir.run(&["export", "x.run.jsonl", "--format", "np", "--path", "alone"]).refuses(&["np.out", "csv"]);
     dir.run(&["plot", "x.run.jsonl", "-o", "x.html"]).refuses(&[".svg"]);
     dir.run(&["plot", "x.run.jsonl", "--graph", "signature", "-o", "x.svg"]).refuses(&["--graph quips"]);
