@@ -69,7 +69,7 @@ impl PathRun<'_> {
             }
             let mut best = f64::INFINITY;
             for _ in 0..steps::LAPS {
-                self.trial(n, self.laps(n, LOOK).max(steps::LAPS), 0, true)?;
+                self.trial(n, self.within(n, LOOK).max(steps::LAPS), 0, true)?;
                 best = best.min(self.estimate(n));
                 // A look that would end the curve is taken again: a process that did not run for a moment is no end.
                 if best <= longest && !fell(n, best, peak) {
@@ -77,6 +77,9 @@ impl PathRun<'_> {
                 }
             }
             self.points.entry(n).or_default().estimate = best;
+            if best > longest && reached > 0 {
+                break;
+            }
             reached = n;
             if fell(n, best, peak) {
                 end = n;
@@ -104,7 +107,8 @@ impl PathRun<'_> {
         stop: &AtomicBool,
     ) -> Result<(), RunError> {
         let begin = self.session.now();
-        let mut order: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(n, _)| *n).collect();
+        let open = self.points.iter().filter(|(n, p)| **n <= self.ceiling && p.ended.is_none());
+        let mut order: Vec<u64> = open.map(|(n, _)| *n).collect();
         order.shuffle(rng);
         self.open(block, order.len() as u32)?;
         self.warm_up(block, 1024)?;
@@ -113,7 +117,7 @@ impl PathRun<'_> {
         let mut done = Vec::with_capacity(order.len());
         for n in order {
             self.go_on(stop)?;
-            self.trial(n, self.plan.repeats.unwrap_or_else(|| self.laps(n, slice * self.weight(n))), block, false)?;
+            self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice * self.weight(n))), block, false)?;
             done.push(n);
             if self.plan.trials.is_none() && spent(self) > time * 1.5 && self.spent + spent(self) > self.plan.budget {
                 break;
@@ -125,7 +129,7 @@ impl PathRun<'_> {
             let mut again = 0;
             while again < steps::AGAIN && self.slower(n, next, block) && spent(self) < time * (1.0 + 5.0 * AGAIN) {
                 self.go_on(stop)?;
-                self.trial(n, self.plan.repeats.unwrap_or_else(|| self.laps(n, slice)), block, false)?;
+                self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice)), block, false)?;
                 again += 1;
             }
         }

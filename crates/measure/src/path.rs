@@ -283,11 +283,6 @@ impl<'a> PathRun<'a> {
         if self.plan.pattern == Pattern::Hint { BESIDE } else { 0.0 }
     }
 
-    /// Answers of a HINT trial that take about `slice` seconds.
-    pub(crate) fn laps(&self, n: u64, slice: f64) -> u64 {
-        self.within(n, slice)
-    }
-
     /// Iterations of a trial that counts: as many as the plan names, or as take about `slice` seconds.
     pub(crate) fn repeats(&self, size: u64, slice: f64) -> u64 {
         self.plan.repeats.unwrap_or_else(|| self.within(size, slice))
@@ -299,7 +294,8 @@ impl<'a> PathRun<'a> {
         self.within(size, slice).min(self.plan.repeats.unwrap_or(u64::MAX))
     }
 
-    fn within(&self, size: u64, slice: f64) -> u64 {
+    /// As many iterations as take about `slice` seconds.
+    pub(crate) fn within(&self, size: u64, slice: f64) -> u64 {
         let estimate = self.estimate(size);
         let n = if let Some(rate) = self.plan.rate {
             slice * rate

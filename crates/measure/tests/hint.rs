@@ -227,6 +227,16 @@ fn a_tenth_of_the_peak_ends_the_curve() {
 }
 
 #[test]
+fn answers_that_suddenly_take_too_long_are_left_to_the_first_look() {
+    // From 1000 subintervals on memory is gone, and each costs a hundred times as much as the budget has time for.
+    let time = |n: u64, _, _| n as f64 * if n < 1000 { 1e-7 } else { 1e-2 };
+    let (events, points) = made(&plan(Kind::Alone, 1 << 20), time);
+    let visited = points.iter().filter(|p| !counted(&events, p.size, 1).is_empty());
+    assert!(visited.map(|p| p.size).max().unwrap() < 1000);
+    assert!(points.last().unwrap().size < 2000);
+}
+
+#[test]
 fn memory_and_what_was_asked_for_bound_the_curve() {
     let last = |plan: &Plan| made(plan, |n, _, _| n as f64 * 1e-9).1.last().unwrap().size;
     assert_eq!(last(&plan(Kind::Alone, 777)), 777);

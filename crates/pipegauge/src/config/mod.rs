@@ -5,6 +5,7 @@ mod check;
 mod command_line;
 mod far;
 pub mod gate;
+mod hint;
 pub mod names;
 mod pin;
 pub mod question;

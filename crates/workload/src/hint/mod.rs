@@ -10,6 +10,7 @@
 //! | module | job |
 //! |---|---|
 //! | [`precision`] | the grid that a number type allows |
+//! | [`share`] | who does which part, and what a process found |
 //! | [`kernel`] | one answer of so many subintervals, of one process or of one of several |
 //! | [`bounds`] | what all processes found: is it possible, and how good is it |
 //! | [`steps`] | which numbers of subintervals, and what ends the curve |
@@ -19,10 +20,12 @@ pub mod bounds;
 pub mod kernel;
 pub mod precision;
 pub mod score;
+pub mod share;
 pub mod steps;
 
 pub use bounds::{Bounds, Impossible};
-pub use kernel::{BYTES, Kernel, Sums, Team};
+pub use kernel::{BYTES, Kernel};
 pub use precision::Precision;
 pub use score::net;
+pub use share::{Sums, Team};
 pub use steps::Ended;
