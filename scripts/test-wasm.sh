@@ -35,7 +35,7 @@ module=$target/wasm/wasm32-unknown-unknown/debug/pure.wasm
 check() { node tests/pure/check.mjs "$module" "$target/figures.tsv"; }
 
 "${build[@]}" || { echo "the module can't be built"; exit 1; }
-if check; then good "stats, model and units import nothing and reckon there as here"; else bad "the pure crates are pure"; fi
+if check; then good "stats, model, workload and units import nothing and reckon there as here"; else bad "the pure crates are pure"; fi
 # breaks FEATURE FAULT: with the fault that FEATURE brings in, the check names it.
 breaks() {
   local said

@@ -34,4 +34,5 @@ pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, r
 pub use environment::{Environment, Interface};
 pub use pace::Pace;
 pub use root::Root;
+pub use system::memory;
 pub use watch::CpuWatch;

@@ -90,7 +90,7 @@ pub(crate) fn hypervisor(root: &Root) -> Option<String> {
 }
 
 /// Memory, bytes.
-pub(crate) fn memory(root: &Root) -> Option<u64> {
+pub fn memory(root: &Root) -> Option<u64> {
     let text = root.text("proc/meminfo")?;
     let kib = text.lines().find_map(|l| l.strip_prefix("MemTotal:"))?.split_whitespace().next()?;
     kib.parse::<u64>().ok()?.checked_mul(1024)

@@ -9,7 +9,10 @@ use stats::Shared;
 use crate::SessionError;
 use crate::driver::RunError;
 use crate::event::Why;
-use crate::path::{FEWEST, PathRun};
+use crate::path::PathRun;
+
+/// Largest block with which a connection comes to rest, bytes.
+const MIDDLING: u64 = 65_536;
 
 /// Fewest blocks after which a point can be settled.
 const SETTLED_BLOCKS: u32 = 6;
@@ -23,7 +26,7 @@ impl PathRun<'_> {
         order.shuffle(rng);
         self.open(block, order.len() as u32)?;
         if self.plan.rate.is_none() {
-            self.warm_up(block)?;
+            self.warm_up(block, MIDDLING)?;
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;
         let slice = self.slice(&order, time - used);
@@ -47,17 +50,20 @@ impl PathRun<'_> {
     }
 
     /// How much of the time a point gets, against the others: the more uncertain, the more.
-    fn weight(&self, size: u64) -> f64 {
+    pub(crate) fn weight(&self, size: u64) -> f64 {
         let width = self.points.get(&size).map_or(0.0, |p| p.width);
         if width <= 0.0 { 1.0 } else { (width / self.plan.precision).sqrt().clamp(0.5, 3.0) }
     }
 
     /// Seconds for a trial of weight 1, so that all of `order` fit into `time`.
-    fn slice(&self, order: &[u64], time: f64) -> f64 {
+    pub(crate) fn slice(&self, order: &[u64], time: f64) -> f64 {
         let cost = |slice: f64| -> f64 {
             order
                 .iter()
-                .map(|&s| (slice * self.weight(s)).max(FEWEST as f64 * self.takes(s)) * 1.05 + self.overhead)
+                .map(|&s| {
+                    let timed = (slice * self.weight(s)).max(self.fewest() as f64 * self.takes(s));
+                    timed * 1.05 + self.beside() * self.takes(s) + self.overhead
+                })
                 .sum()
         };
         let (mut low, mut high) = (0.0, time.max(1e-6));

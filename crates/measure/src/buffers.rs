@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use transport::{Buffer, Link, LinkError};
 
-use crate::{Cache, TrialSpec};
+use workload::hint::{self, Kernel, Precision};
+
+use crate::{Cache, Pattern, TrialSpec};
 
 /// Send and receive memory of one side.
 #[derive(Debug)]
@@ -15,6 +17,7 @@ pub struct Buffers {
     halt: Halt,
     send: Option<Held>,
     recv: Option<Held>,
+    kernel: Option<Kernel>,
 }
 
 /// Ends a trial between two iterations. Links look at their own patience only while they wait: a trial that never waits
@@ -65,7 +68,7 @@ impl Slots<'_> {
 impl Buffers {
     /// No memory yet. `near` decides which of the two offsets counts.
     pub fn new(near: bool) -> Self {
-        Self { near, halt: Halt::default(), send: None, recv: None }
+        Self { near, halt: Halt::default(), send: None, recv: None, kernel: None }
     }
 
     /// The same, with trials that end soon after `flag` becomes true.
@@ -76,6 +79,27 @@ impl Buffers {
     /// What ends a trial early.
     pub fn halt(&self) -> Halt {
         self.halt.clone()
+    }
+
+    /// HINT's memory, enough for `n` subintervals. It is lent out: [`Buffers::keep`] takes it back for the next trial.
+    pub fn kernel(&mut self, n: u64) -> Result<Kernel, LinkError> {
+        let mut kernel = self.kernel.take().unwrap_or_else(|| Kernel::new(Precision::DOUBLE));
+        kernel.reserve(n).map_err(|_| {
+            let doing =
+                format!("reserving memory for {n} subintervals of {} bytes (--memory sets a limit)", hint::BYTES);
+            LinkError::io(doing, std::io::ErrorKind::OutOfMemory)
+        })?;
+        Ok(kernel)
+    }
+
+    /// Takes HINT's memory back.
+    pub fn keep(&mut self, kernel: Kernel) {
+        self.kernel = Some(kernel);
+    }
+
+    /// Gives HINT's memory back to the system.
+    pub fn release(&mut self) {
+        self.kernel = None;
     }
 
     /// Send blocks of `out` bytes and receive blocks of `into` bytes for a trial.
@@ -116,7 +140,8 @@ impl Layout {
 /// offset take beside them: what a side must have before it agrees to the trial.
 pub fn reserved(spec: &TrialSpec, out: u64, into: u64) -> u128 {
     let beside = u128::from(spec.align) + u128::from(spec.offset.0.max(spec.offset.1)) + PAGE;
-    Layout::of(spec, out).room + Layout::of(spec, into).room + 2 * beside
+    let work = if spec.pattern == Pattern::Hint { u128::from(spec.size) * u128::from(hint::BYTES) } else { 0 };
+    Layout::of(spec, out).room + Layout::of(spec, into).room + 2 * beside + work
 }
 
 /// Memory comes in pages; none is larger on any system this runs on.

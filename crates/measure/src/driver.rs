@@ -15,11 +15,11 @@ use transport::Kind;
 
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
-use crate::{Session, SessionError, netpipe};
+use crate::{Pattern, Session, SessionError, netpipe};
 
 /// Blocks after the survey, unless the plan names the number of trials. Enough for an interval from order statistics
 /// that doesn't hang on the extremes.
-const BLOCKS: u32 = 10;
+pub(crate) const BLOCKS: u32 = 10;
 
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
@@ -122,8 +122,9 @@ fn measure(plan: &Plan, paths: &mut [PathRun<'_>], stop: &AtomicBool) -> Result<
         return paths.iter_mut().try_for_each(netpipe::measure);
     }
     let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
+    let hint = plan.pattern == Pattern::Hint;
     for path in paths.iter_mut() {
-        path.survey()?;
+        if hint { path.hint_survey()? } else { path.survey()? }
     }
     let blocks = plan.trials.unwrap_or(BLOCKS);
     for block in 1.. {
@@ -135,9 +136,14 @@ fn measure(plan: &Plan, paths: &mut [PathRun<'_>], stop: &AtomicBool) -> Result<
         for i in turn {
             let path = &mut paths[i];
             let left = (blocks + 1).saturating_sub(block).max(1);
-            path.block(block, path.left() / f64::from(left), &mut rng, stop)?;
+            let time = path.left() / f64::from(left);
+            if hint {
+                path.hint_block(block, time, &mut rng, stop)?;
+            } else {
+                path.block(block, time, &mut rng, stop)?;
+            }
             // A size found late could not get as many trials as were asked for.
-            if block <= 3 && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
+            if block <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
                 path.refine(block, 3)?;
             }
             path.settle(block)?;

@@ -60,6 +60,8 @@ pub enum Schedule {
     Adaptive,
     /// NetPIPE 3.7's sizes, repeats and trials exactly.
     Netpipe,
+    /// HINT's numbers of subintervals, a tenth of a decade apart, in blocks as the adaptive schedule has them.
+    Hint,
 }
 
 /// Everything the driver was asked to do. Times are seconds, sizes bytes.
@@ -71,9 +73,9 @@ pub struct Plan {
     pub pattern: Pattern,
     /// Schedule.
     pub schedule: Schedule,
-    /// Smallest block.
+    /// Smallest block (HINT: not used).
     pub from: u64,
-    /// Largest block.
+    /// Largest block (HINT: most subintervals of a process).
     pub to: u64,
     /// Fixed distance between sizes, where asked.
     pub step: Option<u64>,
@@ -105,6 +107,9 @@ pub struct Plan {
     pub cache: Cache,
     /// Bytes of the pool that cold buffers walk over.
     pub pool: u64,
+    /// HINT: most bytes that a process may take for its subintervals.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<u64>,
     /// A new connection for each trial.
     pub reconnect: bool,
     /// Pinned CPUs: near, far.
@@ -139,6 +144,7 @@ impl Default for Plan {
             offset: (0, 0),
             cache: Cache::Warm,
             pool: 0,
+            memory: None,
             reconnect: false,
             pin: None,
             seed: 1,
@@ -204,7 +210,7 @@ pub struct Trial {
     pub block: u32,
     /// Seconds since the run's start, at the trial's start.
     pub at: f64,
-    /// Block size, bytes.
+    /// Block size, bytes (HINT: subintervals of a process).
     pub size: u64,
     /// Answer's size, for request and connect.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -258,6 +264,8 @@ pub enum TimeKind {
     Transaction,
     /// Time of one copy within a process.
     Copy,
+    /// Time to an answer of a program (HINT).
+    Answer,
 }
 
 /// A point's figures. Times are seconds of the kind `time` says.
@@ -265,7 +273,7 @@ pub enum TimeKind {
 pub struct PointEnded {
     /// Path.
     pub path: u32,
-    /// Block size, bytes.
+    /// Block size, bytes (HINT: subintervals of a process).
     pub size: u64,
     /// Which time the figures are.
     pub time: TimeKind,
@@ -309,7 +317,7 @@ pub struct Figures {
     /// Percentiles of single iterations, where they were timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentiles: Option<Percentiles>,
-    /// Bits a second that the median stands for.
+    /// Bits a second that the median stands for; 0 for HINT, whose figure is `quips`.
     pub throughput: f64,
     /// The sender's own rate, bits a second (stream).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -317,6 +325,12 @@ pub struct Figures {
     /// Transactions a second, one after another (request, connect: connections a second).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transactions: Option<f64>,
+    /// Quality of an answer: the whole over what its bounds leave open (HINT).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<f64>,
+    /// Quality improvement a second that the median stands for (HINT).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quips: Option<f64>,
     /// Share of blocks lost, of those sent; where answers are due, of answers.
     pub loss: f64,
     /// Share of blocks that came after a later one, in either direction.

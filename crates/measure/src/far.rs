@@ -5,7 +5,7 @@ use transport::{Acceptor, AnyLink, Link, LinkError, Proof, Semantics, Visit};
 
 use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
-use crate::{FarReport, Pattern, SessionError, TrialSpec};
+use crate::{FarReport, Pattern, SessionError, TrialSpec, hint};
 
 /// Receive time-outs one after another until an unreliable path's trial counts as over. Long before, the near side says when
 /// its half is over; this is for one that can't.
@@ -32,6 +32,9 @@ impl Visit for OnAnyLink<'_> {
     type Out = Result<FarReport, SessionError>;
     fn visit<L: Link>(self, link: &mut L) -> Self::Out {
         let spec = self.spec;
+        if spec.pattern == Pattern::Hint {
+            return hint::far(link, spec, self.buffers);
+        }
         let answer = match spec.pattern {
             Pattern::Request => spec.response,
             Pattern::Burst => 1,
@@ -49,6 +52,8 @@ impl Visit for OnAnyLink<'_> {
             Pattern::Bidirectional => side.mirror()?,
             Pattern::Stream => side.sink(capabilities.semantics)?,
             Pattern::Connect => return Err(LinkError::Unsupported("run transactions on a kept connection").into()),
+            // It has loops of its own, above.
+            Pattern::Hint => {}
         }
         Ok(FarReport { corrupt: side.check.wrong, ..side.report })
     }

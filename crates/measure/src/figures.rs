@@ -2,6 +2,7 @@
 
 use stats::Shared;
 use transport::Kind;
+use workload::hint::{Bounds, Sums};
 
 use crate::Pattern;
 use crate::event::{Figures, Percentiles, Plan, Schedule, TimeKind, Trial};
@@ -9,6 +10,7 @@ use crate::event::{Figures, Percentiles, Plan, Schedule, TimeKind, Trial};
 /// Which time the figures of a path are.
 pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
     match plan.pattern {
+        Pattern::Hint => TimeKind::Answer,
         _ if kind == Kind::Memcpy => TimeKind::Copy,
         // Half of a time that counts from a schedule would mean nothing.
         Pattern::PingPong if plan.rate.is_some() => TimeKind::RoundTrip,
@@ -34,6 +36,7 @@ fn bits(plan: &Plan, trial: &Trial) -> f64 {
     let bytes = match plan.pattern {
         Pattern::Bidirectional => 2 * trial.size,
         Pattern::Request | Pattern::Connect => trial.size + trial.response,
+        Pattern::Hint => 0,
         _ if plan.rate.is_some() => 2 * trial.size,
         _ => trial.size,
     };
@@ -85,7 +88,7 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
     if warm.is_empty() { trials.to_vec() } else { warm }
 }
 
-/// Median time of each block that visited a point, in block order: seconds of the point's kind. The NetPIPE schedule has no
+/// Median time of each block that visited a point (of HINT the shortest), in block order: seconds of the point's kind. The NetPIPE schedule has no
 /// blocks: each trial stands for itself, numbered in order.
 pub fn blocks(plan: &Plan, kind: Kind, trials: &[&Trial]) -> Vec<(u32, f64)> {
     let mut values: Vec<(u32, f64)> =
@@ -96,7 +99,13 @@ pub fn blocks(plan: &Plan, kind: Kind, trials: &[&Trial]) -> Vec<(u32, f64)> {
     values.sort_by_key(|(block, _)| *block);
     values
         .chunk_by(|a, b| a.0 == b.0)
-        .map(|same| (same[0].0, stats::median(&same.iter().map(|(_, t)| *t).collect::<Vec<_>>())))
+        .map(|same| {
+            let times: Vec<f64> = same.iter().map(|(_, t)| *t).collect();
+            // HINT takes the best of the trials that follow each other: its rule of trials that are run again has them repeat
+            // what went slowly, which a median would not forget.
+            let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+            (same[0].0, if plan.pattern == Pattern::Hint { best(&times) } else { stats::median(&times) })
+        })
         .collect()
 }
 
@@ -105,7 +114,7 @@ pub fn shared<'a>(plan: &Plan, kind: Kind, points: impl Iterator<Item = &'a [Tri
     let by_point: Vec<Vec<(u32, f64)>> =
         points.map(|trials| blocks(plan, kind, &trials.iter().collect::<Vec<_>>())).collect();
     match plan.schedule {
-        Schedule::Adaptive => Shared::of(&by_point),
+        Schedule::Adaptive | Schedule::Hint => Shared::of(&by_point),
         // The third trial of one size is no moment that it has in common with the third of another.
         Schedule::Netpipe => Shared::noise_of(&by_point),
     }
@@ -136,6 +145,7 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
         _ => (sum(|t| t.report.lost), iterations + sum(|t| t.report.lost)),
     };
     let reordered = sum(|t| t.report.reordered + t.report.far.reordered);
+    let quality = used.iter().find_map(|t| quality(t));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
     Some(Figures {
         blocks: per_block.len() as u32,
@@ -155,9 +165,17 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
         transactions: (matches!(plan.pattern, Pattern::Request | Pattern::Connect) && near_seconds > 0.0)
             .then(|| iterations as f64 / near_seconds),
+        quality,
+        quips: quality.map(|q| (q - 1.0) / median),
         loss: share(lost, sent),
         reordering: share(reordered, received.max(iterations)),
     })
+}
+
+/// Quality of a HINT trial's answers; none where the file says nothing possible of it.
+fn quality(trial: &Trial) -> Option<f64> {
+    let (low, high) = trial.report.bounds?;
+    Bounds::of(Sums { low: low as f64, high: high as f64 }).ok().map(Bounds::quality)
 }
 
 fn share(part: u64, of: u64) -> f64 {

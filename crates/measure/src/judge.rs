@@ -29,6 +29,15 @@ const PAUSED: f64 = 0.05;
 /// Shortest pause that counts, seconds: shorter ones are the machine's own interrupts.
 const PAUSE_LEAST: f64 = 5e-3;
 
+/// A size of the pattern, in words.
+fn sized(plan: &Plan, size: u64) -> String {
+    if plan.pattern == Pattern::Hint {
+        format!("{} subintervals", units::format::thousands(size))
+    } else {
+        Bytes(size).to_string()
+    }
+}
+
 fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
     Warning { code: code.into(), path: None, sizes, text }
 }
@@ -67,12 +76,12 @@ pub fn nothing_arrives(kind: Kind, size: u64, reached: u64) -> Warning {
 }
 
 /// Sizes that were tried and have no figure.
-pub fn figureless(sizes: Vec<u64>) -> Option<Warning> {
+pub fn figureless(plan: &Plan, sizes: Vec<u64>) -> Option<Warning> {
     let first = *sizes.first()?;
     let text = format!(
         "{} sizes have no figure (the first: {}): too little of what was sent arrived to time it",
         sizes.len(),
-        Bytes(first)
+        sized(plan, first)
     );
     Some(warning("no-figure", sizes, text))
 }
@@ -114,7 +123,7 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<
         );
         all.push(warning("foreign-cpu", Vec::new(), text));
     }
-    all.extend(noisy(points, busy));
+    all.extend(noisy(plan, points, busy));
     all.extend(unsettled(plan, points));
     if kind != Kind::Memcpy {
         all.extend(paused(plan, points, busy));
@@ -129,7 +138,7 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<
     all
 }
 
-fn noisy(points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
+fn noisy(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
     let bad: Vec<&Judged<'_>> =
         points.iter().filter(|p| p.figures.blocks > 1 && p.figures.half_width() > UNUSABLE).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.half_width().total_cmp(&b.figures.half_width()))?;
@@ -148,7 +157,7 @@ fn noisy(points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
         points.len(),
         Share(UNUSABLE),
         Share(worst.figures.half_width()),
-        Bytes(worst.size),
+        sized(plan, worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
 }
@@ -205,14 +214,17 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warni
     if total <= 0.0 || stood / total < PAUSED {
         return None;
     }
+    let who = if plan.pattern == Pattern::Hint { "HINT" } else { "the path" };
     let how = if matches!(plan.pattern, Pattern::PingPong | Pattern::Request | Pattern::Connect) {
         "a closed loop sends nothing meanwhile, so its percentiles hide what a user would have waited; --rate N sends on \
          schedule and charges the wait"
+    } else if plan.pattern == Pattern::Hint {
+        "answers took that much longer there; the best of a block's trials passes most of it by"
     } else {
         "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
     };
     let text = format!(
-        "the path stood still for {} of the time, in {pauses} pauses of up to {}{}: {how}",
+        "{who} stood still for {} of the time, in {pauses} pauses of up to {}{}: {how}",
         Share(stood / total),
         Seconds(longest),
         if busy.is_some() { " (other processes had its CPUs)" } else { "" },

@@ -17,6 +17,7 @@
 //! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
+//! | `hint`, `hint_schedule` | HINT over a path: its loops; its numbers of subintervals, blocks and stop rules |
 //! | [`judge`] | warnings: what a reader of the figures must know |
 //! | [`event`] | what happens, as it happens; the run file's lines |
 
@@ -28,6 +29,8 @@ pub mod driver;
 pub mod event;
 pub mod far;
 pub mod figures;
+pub mod hint;
+mod hint_schedule;
 pub mod judge;
 pub mod near;
 pub mod netpipe;

@@ -8,7 +8,7 @@ use transport::{AnyLink, Connector, Link, LinkError, Proof, Visit};
 use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
 use crate::samples::Samples;
-use crate::{Pattern, SessionError, TrialReport, TrialSpec};
+use crate::{Pattern, SessionError, TrialReport, TrialSpec, hint};
 
 /// Datagrams lost one after another before a trial is given up: the far side is gone, or nothing gets through.
 const LOST_IN_A_ROW: u32 = 10;
@@ -58,6 +58,9 @@ pub fn run<L: Link, C: Clock>(
         Pattern::Burst => 1,
         _ => spec.size,
     };
+    if spec.pattern == Pattern::Hint {
+        return hint::near(link, clock, spec, buffers);
+    }
     let capabilities = link.capabilities();
     let skip = if capabilities.reliable { 0 } else { 4 };
     // An unreliable path leaves the sides at different iterations: its contents don't change with them.
@@ -341,7 +344,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
 }
 
 /// What the times of `repeats` iterations say, which took `nanoseconds` in all.
-fn sampled(samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
+pub(crate) fn sampled(samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
     let figures = samples.figures();
     TrialReport {
         repeats,

@@ -10,6 +10,7 @@ use crate::driver::{RunError, Teller};
 use crate::event::{
     BlockOpened, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
 };
+use crate::hint_schedule::BESIDE;
 use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge};
 
 /// Fewest iterations of a trial.
@@ -169,7 +170,7 @@ impl<'a> PathRun<'a> {
             // A stream's sender may be far ahead of its receiver, who decides how long a block takes.
             let received = report.far.seconds / (report.far.received.max(2) - 1) as f64;
             let each = each.max(received).max(1e-10);
-            let beyond = (whole - report.seconds.max(report.far.seconds)).max(0.0);
+            let beyond = (whole - report.seconds.max(report.far.seconds) - self.beside() * each).max(0.0);
             self.overhead += 0.1 * (beyond - self.overhead);
             self.points.entry(size).or_default().estimate = each;
         }
@@ -279,6 +280,16 @@ impl<'a> PathRun<'a> {
         self.tell(&Event::Warning(Warning { path: Some(self.number), ..warning }))
     }
 
+    /// Fewest iterations of a trial: an answer of HINT may take all the time that a trial has.
+    pub(crate) fn fewest(&self) -> u64 {
+        if self.plan.pattern == Pattern::Hint { 1 } else { FEWEST }
+    }
+
+    /// Iterations that a trial makes beside those that it times, where they are as long as any.
+    pub(crate) fn beside(&self) -> f64 {
+        if self.plan.pattern == Pattern::Hint { BESIDE } else { 0.0 }
+    }
+
     /// Iterations of a trial that counts: as many as the plan names, or as take about `slice` seconds.
     pub(crate) fn repeats(&self, size: u64, slice: f64) -> u64 {
         self.plan.repeats.unwrap_or_else(|| self.within(size, slice))
@@ -290,7 +301,8 @@ impl<'a> PathRun<'a> {
         self.within(size, slice).min(self.plan.repeats.unwrap_or(u64::MAX))
     }
 
-    fn within(&self, size: u64, slice: f64) -> u64 {
+    /// As many iterations as take about `slice` seconds.
+    pub(crate) fn within(&self, size: u64, slice: f64) -> u64 {
         let estimate = self.estimate(size);
         let n = if let Some(rate) = self.plan.rate {
             slice * rate
@@ -299,7 +311,7 @@ impl<'a> PathRun<'a> {
         } else {
             10.0
         };
-        (n as u64).clamp(FEWEST, MOST)
+        (n as u64).clamp(self.fewest(), MOST)
     }
 
     /// Ends what is still open, and says what a reader must know.
@@ -326,14 +338,14 @@ impl<'a> PathRun<'a> {
         let warnings = judge::warnings(self.plan, self.kind, &view, foreign);
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
-        let figureless = judge::figureless(figureless.map(|(s, _)| *s).collect());
+        let figureless = judge::figureless(self.plan, figureless.map(|(s, _)| *s).collect());
         let blocks = self.points.values().map(|p| {
             let trials: Vec<&Trial> = p.trials.iter().collect();
             figures::blocks(self.plan, self.kind, &trials)
         });
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
-            Schedule::Adaptive if self.points.len() > 2 => {
+            Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => {
                 judge::unsteady(&stats::block_levels(&blocks.collect::<Vec<_>>()))
             }
             _ => None,

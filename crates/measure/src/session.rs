@@ -34,6 +34,9 @@ pub enum SessionError {
         /// First wrong byte.
         offset: u64,
     },
+    /// HINT's numbers are not what the work gives: a far side that does other work, or a path that changes what it carries.
+    #[error("HINT: {0}")]
+    Hint(String),
     /// Nothing came through an unreliable path.
     #[error(
         "{in_a_row} datagrams in a row were lost: the peer is gone, the path drops what is this large, or answers take longer \
@@ -69,6 +72,8 @@ pub trait Session {
     fn open(&mut self, block: u32) -> Result<Party, SessionError>;
     /// Runs one trial on the open connection.
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
+    /// A block is over and another path's turn may come: memory that only trials need goes.
+    fn rest(&mut self) {}
     /// Ends connection and far process. What was measured is told by then; an error says that something else was lost (the
     /// end of a trace on a full disk).
     fn close(&mut self) -> Result<(), SessionError>;

@@ -13,12 +13,14 @@ use transport::theory::{FarRole, TheoryLink};
 use transport::{Capabilities, Kind, LinkError, Settings};
 
 use crate::session::Party;
-use crate::{Buffers, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, near};
+use crate::{Buffers, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, hint, near};
 
 /// The session of a transport that is not two-ended.
 pub struct Solo {
     link: Ends,
     capabilities: Capabilities,
+    /// Seconds that a modelled process works at a subinterval (HINT).
+    work: f64,
     buffers: Buffers,
     stop: Arc<AtomicBool>,
     /// What others take of the CPU that this process is pinned to, where it is pinned to one.
@@ -29,10 +31,12 @@ pub struct Solo {
 enum Ends {
     Memcpy(Memcpy),
     Theory(TheoryLink),
+    /// No link at all: one process that works alone (HINT).
+    Alone,
 }
 
 impl Solo {
-    /// A session of `kind`, which must be memcpy or theory. `stop` ends it between trials.
+    /// A session of `kind`, which must be memcpy, theory or alone. `stop` ends it between trials.
     pub fn new(kind: Kind, settings: &Settings, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
         let (link, capabilities) = match kind {
             Kind::Memcpy => (Ends::Memcpy(Memcpy::new()), kind.capabilities()),
@@ -40,9 +44,11 @@ impl Solo {
                 Ends::Theory(TheoryLink::new(&settings.theory.with_sockbuf(settings.sockbuf), settings.loss_timeout)),
                 transport::theory::capabilities(&settings.theory),
             ),
+            Kind::Alone => (Ends::Alone, kind.capabilities()),
             _ => return Err(LinkError::Unsupported("be measured within one process").into()),
         };
-        Ok(Self { link, capabilities, buffers: Buffers::new(true).halted_by(stop.clone()), stop, cpu: None })
+        let work = settings.theory.work;
+        Ok(Self { link, capabilities, work, buffers: Buffers::new(true).halted_by(stop.clone()), stop, cpu: None })
     }
 }
 
@@ -51,6 +57,7 @@ impl Session for Solo {
         match self.link {
             Ends::Memcpy(_) => Kind::Memcpy,
             Ends::Theory(_) => Kind::Theory,
+            Ends::Alone => Kind::Alone,
         }
     }
 
@@ -66,6 +73,7 @@ impl Session for Solo {
         match &mut self.link {
             Ends::Memcpy(link) => *link = Memcpy::new(),
             Ends::Theory(link) => link.connect(u64::from(block)),
+            Ends::Alone => {}
         }
         Ok(Party { far: None, near_effective: Effective::default(), far_effective: Effective::default() })
     }
@@ -76,8 +84,13 @@ impl Session for Solo {
         }
         match &mut self.link {
             Ends::Memcpy(link) => near::run(link, &Monotonic, spec, &mut self.buffers),
-            Ends::Theory(link) => modelled(link, spec, &mut self.buffers),
+            Ends::Theory(link) => modelled(link, spec, self.work, &mut self.buffers),
+            Ends::Alone => hint::alone(&Monotonic, spec, &mut self.buffers),
         }
+    }
+
+    fn rest(&mut self) {
+        self.buffers.release();
     }
 
     fn close(&mut self) -> Result<(), SessionError> {
@@ -86,7 +99,7 @@ impl Session for Solo {
 
     fn now(&self) -> u64 {
         match &self.link {
-            Ends::Memcpy(_) => Monotonic.now(),
+            Ends::Memcpy(_) | Ends::Alone => Monotonic.now(),
             Ends::Theory(link) => link.clock().now(),
         }
     }
@@ -98,18 +111,23 @@ impl Session for Solo {
 
     fn foreign_cpu(&mut self) -> Option<f64> {
         // A virtual clock loses nothing to anybody.
-        let real = matches!(self.link, Ends::Memcpy(_));
+        let real = !matches!(self.link, Ends::Theory(_));
         self.cpu.as_mut().filter(|_| real).and_then(CpuWatch::foreign_share)
     }
 }
 
 /// A trial on the modelled path, whose far side reacts as the pattern has it.
-fn modelled(link: &mut TheoryLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<TrialReport, SessionError> {
+fn modelled(
+    link: &mut TheoryLink,
+    spec: &TrialSpec,
+    work: f64,
+    buffers: &mut Buffers,
+) -> Result<TrialReport, SessionError> {
     let role = match spec.pattern {
         Pattern::PingPong => FarRole::Echo,
         Pattern::Stream => FarRole::Sink,
         Pattern::Burst => FarRole::Burst { count: spec.burst },
-        Pattern::Bidirectional => FarRole::Mirror,
+        Pattern::Bidirectional | Pattern::Hint => FarRole::Mirror,
         Pattern::Request | Pattern::Connect => FarRole::Answer { response: spec.response },
     };
     link.set_role(role);
@@ -118,6 +136,9 @@ fn modelled(link: &mut TheoryLink, spec: &TrialSpec, buffers: &mut Buffers) -> R
     let spec = &TrialSpec { check: spec.check && spec.pattern == Pattern::PingPong, ..spec.clone() };
     link.keep_contents(spec.check);
     let clock = link.clock().clone();
+    if spec.pattern == Pattern::Hint {
+        return hint::modelled(link, &clock, spec, work, buffers);
+    }
     let report = if spec.pattern == Pattern::Connect {
         near::transact(&clock, spec, &buffers.halt(), |request, response| link.transaction(request, response))?
     } else {

@@ -19,6 +19,9 @@ pub enum Pattern {
     Request,
     /// Connect, request, response, close for each transaction.
     Connect,
+    /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
+    /// A trial's size is the number of subintervals of each side, and its iterations are answers.
+    Hint,
 }
 
 /// Whether blocks come from memory that was just used.
@@ -36,7 +39,7 @@ pub enum Cache {
 pub struct TrialSpec {
     /// Pattern.
     pub pattern: Pattern,
-    /// Block size, bytes (the request's, for request and connect).
+    /// Block size, bytes (the request's, for request and connect; subintervals of a side for HINT).
     pub size: u64,
     /// Bytes of the answer for request and connect; otherwise not used.
     pub response: u64,
@@ -83,6 +86,9 @@ pub struct FarReport {
     pub duplicated: u64,
     /// First corrupt block, if contents were checked: (iteration, offset in the block).
     pub corrupt: Option<(u64, u64)>,
+    /// HINT: the bounds that the far side has, as [`TrialReport::bounds`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<(u64, u64)>,
 }
 
 /// What a trial measured.
@@ -117,6 +123,10 @@ pub struct TrialReport {
     /// Answers that came more than once (unreliable links).
     #[serde(skip_serializing_if = "none")]
     pub duplicated: u64,
+    /// HINT: squares below the curve for certain and at most, of 2^53, over all processes. They are the same for a number of
+    /// subintervals and processes, and quality follows from them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<(u64, u64)>,
     /// What the far side saw.
     pub far: FarReport,
 }

@@ -51,6 +51,19 @@ pub enum Unsupported {
         /// Sizes asked for.
         asked: u64,
     },
+    /// HINT can't be so small.
+    #[error(
+        "there is room for {to} subintervals (--to, --memory), and HINT starts from {fewest} over {transport}; each takes {} bytes",
+        workload::hint::BYTES
+    )]
+    Few {
+        /// Transport.
+        transport: String,
+        /// Most subintervals.
+        to: u64,
+        /// Fewest that there can be.
+        fewest: u64,
+    },
     /// The wait mode is unknown to the transport.
     #[error("{transport} can't wait that way; it knows: {known}")]
     Wait {
@@ -71,6 +84,7 @@ impl Pattern {
             Pattern::Bidirectional => "bidirectional",
             Pattern::Request => "request",
             Pattern::Connect => "connect",
+            Pattern::Hint => "hint",
         }
     }
 }
@@ -78,6 +92,9 @@ impl Pattern {
 /// Whether a transport with these capabilities can do what the plan asks.
 pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
     let refuse = |why| Err(Unsupported::Pattern { transport: transport.into(), pattern: plan.pattern.name(), why });
+    if plan.pattern == Pattern::Hint {
+        return hint(plan, transport, can);
+    }
     let one_process = !can.two_ended && !can.virtual_time;
     let listed = plan.sizes.iter().flatten().copied().max().unwrap_or(0);
     let asked = plan.to.max(plan.from).max(listed).max(plan.response).max(plan.perturb);
@@ -120,6 +137,10 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
             return Err(Unsupported::LargeAnswer { transport: transport.into(), most });
         }
     }
+    waits(plan, transport, can)
+}
+
+fn waits(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
     match plan.settings.wait {
         Some(wait) if can.two_ended && !can.waits.contains(&wait) => {
             let known = can.waits.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -127,4 +148,24 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
         }
         _ => Ok(()),
     }
+}
+
+/// Of HINT over a path: what travels is 16 bytes, and each of them is needed.
+fn hint(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
+    let refuse = |why| Err(Unsupported::Pattern { transport: transport.into(), pattern: plan.pattern.name(), why });
+    if !can.two_ended && !can.virtual_time {
+        return refuse("it is one process, so there is nobody to share the work with (--alone is HINT without a path)");
+    }
+    if !can.reliable || (can.virtual_time && plan.settings.theory.loss > 0.0) {
+        return refuse("a block of the sum may be lost, and the answer would never be complete");
+    }
+    if !can.duplex {
+        return refuse("both ends can't send at once");
+    }
+    let team = workload::hint::Team::of_two(0);
+    let (to, _) = workload::hint::steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX));
+    if to < team.fewest() {
+        return Err(Unsupported::Few { transport: transport.into(), to, fewest: team.fewest() });
+    }
+    waits(plan, transport, can)
 }

@@ -108,9 +108,10 @@ impl PathRun<'_> {
         if near.is_empty() { 0.05 } else { stats::median(&near) / (0.6745 * std::f64::consts::SQRT_2) }
     }
 
-    /// Lets a fresh connection come to rest: short trials of a middling size until they show no trend, at most 25.
-    pub(crate) fn warm_up(&mut self, block: u32) -> Result<(), RunError> {
-        let Some(size) = self.points.keys().rev().find(|s| **s <= 65_536).or(self.points.keys().next()).copied() else {
+    /// Lets a fresh connection come to rest: short trials of a middling size, at most `most`, until they show no trend, at
+    /// most 25.
+    pub(crate) fn warm_up(&mut self, block: u32, most: u64) -> Result<(), RunError> {
+        let Some(size) = self.points.keys().rev().find(|s| **s <= most).or(self.points.keys().next()).copied() else {
             return Ok(());
         };
         let mut series = Vec::new();

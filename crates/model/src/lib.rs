@@ -6,8 +6,8 @@
 //!
 //! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
 //! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps,
-//! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters. [`scale`] is the model of other rates and
-//! machines.
+//! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters, [`Quips::of`] HINT's figures. [`scale`] is the model
+//! of other rates and machines.
 //!
 //! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
 //! without its luck, `summary` puts the intervals to all of them.
@@ -18,6 +18,7 @@ mod breaks;
 mod compare;
 mod curve;
 mod fit;
+mod hint;
 mod jitter;
 mod layers;
 mod loggp;
@@ -30,6 +31,7 @@ mod summary;
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Step, Suspect, fate, suspects};
 pub use compare::{Circumstances, Compared, Comparison, Disturbed, Pace, Shift, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
+pub use hint::Quips;
 pub use jitter::{Drift, Jitter, Moment, Periodic, Source};
 pub use layers::{Overhead, overheads};
 pub use loggp::{LogGp, Patterns};
@@ -40,14 +42,14 @@ use serde::{Deserialize, Serialize};
 /// One size of a measured curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {
-    /// Block size, bytes.
+    /// Block size, bytes (HINT: subintervals).
     pub size: u64,
     /// Median time of one transfer, seconds.
     pub seconds: f64,
     /// Medians of the blocks that visited the size: (number of the block, seconds of one transfer). The same number
     /// at two sizes means that both were measured on the same connections.
     pub blocks: Vec<(u32, f64)>,
-    /// What the median stands for, bits a second. Need not be `size * 8 / seconds`: both directions may carry data.
+    /// What the median stands for, bits a second (HINT: QUIPS). Need not be `size * 8 / seconds`: both directions may carry data.
     pub throughput: f64,
 }
 

@@ -38,6 +38,7 @@
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
 //! | `curve` | [`RunFile::curve`], [`RunFile::analysis`]: what `model` needs, and what it finds |
+//! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
@@ -48,6 +49,7 @@ pub mod export;
 mod extent;
 mod facts;
 pub mod fold;
+mod hint;
 pub mod import;
 mod machine;
 mod moments;
@@ -61,6 +63,7 @@ pub use curve::Analysis;
 pub use differences::{Difference, differences};
 pub use extent::Extent;
 pub use fold::{Fold, PathRun, Point, RunFile};
+pub use hint::Hint;
 pub use machine::same_machines;
 pub use read::{ReadError, read};
 pub use schema::schema;

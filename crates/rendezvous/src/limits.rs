@@ -7,6 +7,7 @@ use measure::{Pattern, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::tcp::MSS;
 use transport::{Capabilities, Settings};
+use workload::hint::{Team, steps};
 
 /// Bounds on what a near side may ask of a far side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -69,11 +70,21 @@ impl Limits {
         fits(spec, capabilities)?;
         let two_sizes = matches!(spec.pattern, Pattern::Request | Pattern::Connect);
         let response = if two_sizes { spec.response } else { 0 };
-        for (what, size) in [("a block", spec.size), ("an answer", response)] {
+        let hint = spec.pattern == Pattern::Hint;
+        // HINT's size is a number of subintervals, of which only two sums travel.
+        let block = if hint { measure::hint::BLOCK } else { spec.size };
+        for (what, size) in [("a block", block), ("an answer", response)] {
             at_most(what, size, self.max_block)?;
             if let Some(most) = capabilities.max_block {
                 at_most(what, size, most).map_err(|e| format!("{e} on this transport"))?;
             }
+        }
+        if hint && spec.size < Team::of_two(0).fewest() {
+            return Err(format!(
+                "HINT of two starts from {} subintervals, not {}",
+                Team::of_two(0).fewest(),
+                spec.size
+            ));
         }
         if spec.size == 0 || (two_sizes && spec.response == 0) {
             return Err("a block has at least 1 byte".into());
@@ -92,12 +103,13 @@ impl Limits {
         if let Some(rate) = spec.rate {
             within("the rate", rate, 1e-3, 1e9)?;
         }
-        let answer = if two_sizes { response } else { spec.size };
-        let memory = measure::buffers::reserved(spec, answer, spec.size);
+        let answer = if two_sizes { response } else { block };
+        let memory = measure::buffers::reserved(spec, answer, block);
         if memory > u128::from(self.max_memory) {
             return Err(format!(
-                "this trial needs {} of memory for blocks, more than the limit of {}",
+                "this trial needs {} of memory for {}, more than the limit of {}",
                 size_text(memory),
+                if hint { "subintervals" } else { "blocks" },
                 size_text(self.max_memory.into())
             ));
         }
@@ -124,7 +136,10 @@ pub fn check(plan: &Plan) -> Result<(), String> {
         }
         limits.path(&plan.settings, &capabilities)?;
         // The largest block that is tried; larger ones are left out.
-        let size = capabilities.max_block.map_or(plan.to, |most| plan.to.min(most));
+        let size = match plan.pattern {
+            Pattern::Hint => steps::most(Team::of_two(0), plan.to, plan.memory.unwrap_or(u64::MAX)).0,
+            _ => capabilities.max_block.map_or(plan.to, |most| plan.to.min(most)),
+        };
         let spec = TrialSpec {
             pattern: plan.pattern,
             size,
@@ -151,6 +166,7 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     let can = match spec.pattern {
         Pattern::Connect => capabilities.connects,
         Pattern::Bidirectional => capabilities.duplex,
+        Pattern::Hint => capabilities.duplex && capabilities.reliable,
         _ => true,
     };
     if !can {
@@ -166,8 +182,11 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
 fn shortest(spec: &TrialSpec, response: u64) -> f64 {
     let iterations = spec.repeats as f64 + spec.warmup as f64;
     let blocks = if spec.pattern == Pattern::Burst { spec.burst as f64 } else { 1.0 };
-    let bytes = spec.size as f64 * blocks + response as f64;
-    let each = (bytes / FASTEST).max(SHORTEST * blocks).max(spec.rate.map_or(0.0, |r| 1.0 / r));
+    let hint = spec.pattern == Pattern::Hint;
+    let bytes = if hint { measure::hint::BLOCK as f64 } else { spec.size as f64 * blocks } + response as f64;
+    // No processor divides as often as this; the work has a division a subinterval.
+    let work = if hint { spec.size as f64 * 1e-10 } else { 0.0 };
+    let each = (bytes / FASTEST).max(work).max(SHORTEST * blocks).max(spec.rate.map_or(0.0, |r| 1.0 / r));
     iterations * each
 }
 
@@ -248,6 +267,11 @@ pub(crate) mod tests {
         assert!(refused(|s| s.rate = Some(f64::NAN)).contains("rate"));
         assert!(refused(|s| s.rate = Some(-1.0)).contains("rate"));
         assert!(refused(|s| (s.rate, s.repeats) = (Some(0.01), 1000)).contains("takes at least"));
+        assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, u64::MAX)).contains("for subintervals"));
+        assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, 3)).contains("starts from 4"));
+        assert!(
+            refused(|s| (s.pattern, s.size, s.repeats) = (Pattern::Hint, 1 << 20, 1 << 30)).contains("takes at least")
+        );
         assert!(refused(|s| (s.cache, s.pool) = (Cache::Cold, u64::MAX)).contains("memory"));
         assert!(refused(|s| (s.pattern, s.burst) = (Pattern::Burst, 0)).contains("burst"));
         assert!(refused(|s| (s.pattern, s.response) = (Pattern::Request, u64::MAX)).contains("answer"));
@@ -267,6 +291,11 @@ pub(crate) mod tests {
         assert!(refused(TrialSpec { cache: Cache::Cold, size: 1, align: 64 << 20, ..spec() }).contains("memory"));
         limits.trial(&TrialSpec { cache: Cache::Cold, size: 32 << 20, ..spec() }, &capable(), HOUR).unwrap();
         limits.trial(&TrialSpec { size: 64 << 20, ..spec() }, &capable(), HOUR).unwrap();
+        // A subinterval of HINT takes 96 bytes, whatever the largest block is.
+        let hint = |size| TrialSpec { pattern: Pattern::Hint, size, ..spec() };
+        assert!(refused(hint((200 << 20) / 96)).contains("subintervals"));
+        let small = Capabilities { max_block: Some(16), ..capable() };
+        limits.trial(&hint((199 << 20) / 96), &small, HOUR).unwrap();
     }
 
     #[test]
@@ -280,6 +309,7 @@ pub(crate) mod tests {
         };
         assert!(with(Pattern::Connect, None, |c| c.connects = false).contains("pattern"));
         assert!(with(Pattern::Bidirectional, None, |c| c.duplex = false).contains("pattern"));
+        assert!(with(Pattern::Hint, None, |c| c.reliable = false).contains("pattern"));
         assert!(with(Pattern::PingPong, Some(10.0), |c| c.poll = false).contains("schedule"));
         assert!(with(Pattern::PingPong, None, |c| c.max_block = Some(10)).contains("this transport"));
     }
@@ -305,9 +335,9 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
-                                    offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool, pattern in 0usize..6) {
+                                    offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool, pattern in 0usize..7) {
             let pattern = [Pattern::PingPong, Pattern::Stream, Pattern::Burst, Pattern::Bidirectional, Pattern::Request,
-                           Pattern::Connect][pattern];
+                           Pattern::Connect, Pattern::Hint][pattern];
             let cache = if cold { Cache::Cold } else { Cache::Warm };
             let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, ..spec() };
             let _ = Limits::default().trial(&spec, &capable(), HOUR);

@@ -14,7 +14,7 @@ pub const HUES: usize = 8;
 /// One point of a curve. All figures are finite and positive: points that are not are left out and counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pt {
-    /// Block size, bytes.
+    /// Block size, bytes (HINT: subintervals).
     pub size: u64,
     /// Median time of one transfer, seconds.
     pub seconds: f64,
@@ -22,7 +22,7 @@ pub struct Pt {
     pub interval: Option<(f64, f64)>,
     /// Shortest trial, seconds a transfer.
     pub min: f64,
-    /// Bits a second that the median stands for.
+    /// Bits a second that the median stands for (HINT: QUIPS).
     pub throughput: f64,
     /// A warning of the run names this point.
     pub warned: bool,
@@ -89,7 +89,7 @@ pub fn series_with(runs: &[&RunFile], fits: bool) -> Vec<Series> {
                     seconds: f.median,
                     interval: Some((f.low, f.high)),
                     min: f.min,
-                    throughput: f.throughput,
+                    throughput: f.quips.unwrap_or(f.throughput),
                     warned: warned.contains(&point.size),
                 }));
             }

@@ -32,6 +32,8 @@ pub enum Graph {
     Overhead,
     /// Half-width of the interval, over block size ([`crate::precision`]).
     Precision,
+    /// HINT: quality improvement a second, over the time to an answer (`seeds/004`, figures 6 and 12).
+    Quips,
 }
 
 impl Graph {
@@ -48,6 +50,7 @@ impl Graph {
             Graph::Latency => "latency",
             Graph::Overhead => "overhead",
             Graph::Precision => "precision",
+            Graph::Quips => "quips",
         }
     }
 
@@ -61,6 +64,7 @@ impl Graph {
             Graph::Latency => "Latency graph: transfer time over block size",
             Graph::Overhead => "Overhead graph: time that a layer adds over block size",
             Graph::Precision => "Precision graph: half-width of the 95% interval over block size",
+            Graph::Quips => "HINT: quality improvement a second over the time to an answer",
         }
     }
 
@@ -96,6 +100,11 @@ impl Graph {
                 "How far from its median each point may lie, as a share of it. Each block brings the lines down, until they \
                  are below what was asked for."
             }
+            Graph::Quips => {
+                "Each dot is one number of subintervals, which grow along the line. A line that starts further left and rises \
+                 sooner has the quicker sums; where it tops, work outweighs them; where it falls, the work has likely outgrown \
+                 a cache. The area below a line is its Net QUIPS."
+            }
         }
     }
 
@@ -108,13 +117,14 @@ impl Graph {
             Graph::MessageRate => (Quantity::Size, Quantity::PerSecond),
             Graph::Latency | Graph::Overhead => (Quantity::Size, Quantity::Time),
             Graph::Precision => (Quantity::Size, Quantity::Share),
+            Graph::Quips => (Quantity::Time, Quantity::Quips),
         }
     }
 
     /// Where a point of a curve lies if its transfer takes `seconds`.
     pub fn place(self, p: &Pt, seconds: f64) -> (f64, f64) {
         match self {
-            Graph::Signature => (seconds, p.throughput_at(seconds)),
+            Graph::Signature | Graph::Quips => (seconds, p.throughput_at(seconds)),
             Graph::Throughput => (p.size as f64, p.throughput_at(seconds)),
             Graph::Saturation => (seconds, p.size as f64),
             Graph::MessageRate => (p.size as f64, 1.0 / seconds),
@@ -239,7 +249,7 @@ impl Figure {
             subtitles,
             axes: axes(series, graph, &lines),
             notes: notes(series),
-            statement: statement(series),
+            statement: statement(series, graph),
             lines,
         }
     }
@@ -267,7 +277,7 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
     let axis = |quantity: Quantity, pick: fn(&(f64, f64)) -> f64| {
         let spread = match (graph, quantity) {
             (Graph::Latency, _) => time_spread(series),
-            (_, Quantity::Rate) => rate_spread(series),
+            (_, Quantity::Rate | Quantity::Quips) => rate_spread(series),
             _ => Spread::Log,
         };
         let dots = || lines.iter().flat_map(|l| &l.dots);
@@ -279,7 +289,7 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
             [from, to, d.min].map(|p| pick(&p).clamp(low / BEYOND, high * BEYOND)).into_iter().chain([pick(&d.mid)])
         });
         let scale = Scale::covering(spread, quantity, values)?;
-        Some(Axis { quantity, scale, title: axis_title(series, quantity) })
+        Some(Axis { quantity, scale, title: axis_title(series, graph, quantity) })
     };
     Some((axis(qx, |p| p.0)?, axis(qy, |p| p.1)?))
 }
@@ -303,10 +313,12 @@ fn time_spread(series: &[Series]) -> Spread {
     if slowest / fastest > FLAT { Spread::Log } else { Spread::Linear }
 }
 
-fn axis_title(series: &[Series], quantity: Quantity) -> String {
+fn axis_title(series: &[Series], graph: Graph, quantity: Quantity) -> String {
     match quantity {
         Quantity::Size => "Block size".to_owned(),
         Quantity::Rate => "Throughput".to_owned(),
+        Quantity::Time if graph == Graph::Quips => "Time to an answer".to_owned(),
+        Quantity::Quips => "Quality improvement a second".to_owned(),
         Quantity::Time => format!("Transfer time ({})", time_words(series)),
         Quantity::Share => "Half-width".to_owned(),
         Quantity::PerSecond => format!("Transfers a second ({})", time_words(series)),
@@ -344,13 +356,17 @@ fn notes(series: &[Series]) -> Vec<String> {
     notes
 }
 
-fn statement(series: &[Series]) -> Option<String> {
+fn statement(series: &[Series], graph: Graph) -> Option<String> {
     let mut points = series.iter().flat_map(|s| s.points.iter().map(move |p| (s, p)));
     let Some((s, p)) = points.next() else {
         return Some("Nothing to draw: no point was measured.".to_owned());
     };
     let mut rest = points.peekable();
     let at = |s: &Series, p: &Pt| {
+        if graph == Graph::Quips {
+            let (n, quips) = (units::format::thousands(p.size), units::short(p.throughput, units::Kind::Quips));
+            return format!("{}: {n} subintervals take {}, which is {quips}", s.name, units::Seconds(p.seconds));
+        }
         format!(
             "{}: {} takes {} ({}), which is {}",
             s.name,

@@ -76,6 +76,18 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_of_any_width_is_drawn() {
+        for factor in (0..40).map(|e| 10f64.powi(e)) {
+            for graph in [Graph::Signature, Graph::Quips] {
+                let mut wide = link("tcp", 9e-6, 36e9, 8);
+                wide.points[4].interval = Some((9e-6 / factor, 9e-6 * factor));
+                let svg = crate::svg::render(&Figure::from_series(&[wide], graph, vec![]));
+                render(&svg, 0.5).unwrap_or_else(|e| panic!("{factor}: {e}"));
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_picture_is_refused() {
         assert!(matches!(render("no svg", 1.0), Err(ReportError::Svg(_))));
         assert!(matches!(render(&svg(), 0.0), Err(ReportError::Size { .. })));

@@ -13,6 +13,8 @@ pub enum Quantity {
     Share,
     /// Transfers a second: ticks at 1, 2, 5 of a decade.
     PerSecond,
+    /// Quality improvements a second: ticks at 1, 2, 5 of a decade.
+    Quips,
 }
 
 /// How values are spread along an axis.
@@ -188,6 +190,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         Quantity::Rate => units::Kind::BitsPerSecond,
         Quantity::Share => units::Kind::Share,
         Quantity::PerSecond => units::Kind::PerSecond,
+        Quantity::Quips => units::Kind::Quips,
     };
     units::short(value, kind)
 }

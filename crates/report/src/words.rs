@@ -12,6 +12,7 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Exchange => "exchange",
         TimeKind::Transaction => "transaction",
         TimeKind::Copy => "copy",
+        TimeKind::Answer => "an answer",
     }
 }
 
@@ -94,6 +95,15 @@ pub fn sizes(sizes: &[u64], most: usize) -> String {
         shown.push(format!("and {} more", sizes.len() - most));
     }
     shown.join(", ")
+}
+
+/// The same of HINT's sizes, which are subintervals.
+pub fn subintervals(sizes: &[u64], most: usize) -> String {
+    let mut shown: Vec<String> = sizes.iter().take(most).map(|&s| units::format::thousands(s)).collect();
+    if sizes.len() > most {
+        shown.push(format!("and {} more", sizes.len() - most));
+    }
+    format!("n = {}", shown.join("; "))
 }
 
 #[cfg(test)]

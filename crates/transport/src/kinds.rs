@@ -31,6 +31,8 @@ pub enum Kind {
     Udp,
     /// A modelled link with a virtual clock.
     Theory,
+    /// No path: one process that does all of a program's work by itself, for comparison. Nobody can ask for its name.
+    Alone,
 }
 
 /// Where the far side waits for data connections; travels over the control connection.
@@ -44,7 +46,7 @@ pub enum Address {
 }
 
 impl Kind {
-    /// Every kind, in the order in which they are listed.
+    /// Every kind that is a path, in the order in which they are listed.
     pub const ALL: [Kind; 8] =
         [Kind::Memcpy, Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp, Kind::Theory];
 
@@ -59,6 +61,7 @@ impl Kind {
             Kind::Tcp => "tcp",
             Kind::Udp => "udp",
             Kind::Theory => "theory",
+            Kind::Alone => "alone",
         }
     }
 
@@ -73,6 +76,7 @@ impl Kind {
             Kind::Tcp => "TCP over IPv4 or IPv6",
             Kind::Udp => "UDP: loss and reordering are counted",
             Kind::Theory => "a modelled link with a virtual clock: exact, for tests and what-ifs",
+            Kind::Alone => "no path: one process by itself",
         }
     }
 
@@ -81,7 +85,7 @@ impl Kind {
     pub fn capabilities(self) -> Capabilities {
         let stream = Capabilities::plain();
         match self {
-            Kind::Memcpy => Capabilities {
+            Kind::Memcpy | Kind::Alone => Capabilities {
                 semantics: Semantics::Message,
                 two_ended: false,
                 poll: false,
@@ -116,7 +120,7 @@ impl Kind {
     /// Whether this kind can be used here, by trying what it needs; the error says why not, in words.
     pub fn availability(self) -> Result<(), String> {
         let tried = match self {
-            Kind::Memcpy | Kind::Theory => Ok(()),
+            Kind::Memcpy | Kind::Theory | Kind::Alone => Ok(()),
             Kind::Pipe => place(SocketType::STREAM).and_then(|()| crate::pipe::pair(&Settings::default()).map(drop)),
             Kind::Shm => {
                 shm::availability()?;

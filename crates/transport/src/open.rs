@@ -42,7 +42,7 @@ impl Acceptor {
     pub fn bind(kind: Kind, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Self, LinkError> {
         let wait = kind.wait(settings)?;
         let entrance = match kind {
-            Kind::Memcpy | Kind::Theory => return Err(ONE_PROCESS),
+            Kind::Memcpy | Kind::Theory | Kind::Alone => return Err(ONE_PROCESS),
             Kind::Tcp => {
                 let (listener, at) = tcp::listen(local(at, settings)?, settings)?;
                 Entrance::Tcp { door: Door::new(listener, SocketType::STREAM, patience)?, at }
@@ -148,7 +148,7 @@ impl Connector {
         let (settings, patience) = (&self.settings, &self.patience);
         let wait = self.wait()?;
         let mut link = match (self.kind, &self.address) {
-            (Kind::Memcpy | Kind::Theory, _) => return Err(ONE_PROCESS),
+            (Kind::Memcpy | Kind::Theory | Kind::Alone, _) => return Err(ONE_PROCESS),
             (Kind::Tcp, Address::Socket(to)) => {
                 AnyLink::Tcp(tcp::link(tcp::connect(*to, settings, patience)?, wait, settings, patience)?)
             }

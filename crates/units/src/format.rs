@@ -15,6 +15,8 @@ pub enum Kind {
     SecondsPerByte,
     /// Messages, transactions or connections a second.
     PerSecond,
+    /// Quality improvements a second (HINT).
+    Quips,
 }
 
 impl Kind {
@@ -34,6 +36,7 @@ impl Kind {
             ],
             Kind::Share => &[("%", 0.01)],
             Kind::SecondsPerByte => &[("ps/B", 1e-12), ("ns/B", 1e-9), ("us/B", 1e-6), ("ms/B", 1e-3)],
+            Kind::Quips => &[("QUIPS", 1.0), ("kQUIPS", 1e3), ("MQUIPS", 1e6), ("GQUIPS", 1e9)],
             Kind::PerSecond => &[("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9)],
         }
     }
@@ -176,6 +179,7 @@ mod tests {
             ((1474.56, 1331.2, 1638.4), Kind::Bytes, "1.44 KiB [1.3, 1.6]"),
             ((0.124e-9, 0.11e-9, 0.14e-9), Kind::SecondsPerByte, "124 ps/B [110, 140]"),
             ((0.0123, 0.011, 0.014), Kind::Share, "1.23% [1.1, 1.4]"),
+            ((31.4e6, 30.1e6, 32.6e6), Kind::Quips, "31.4 MQUIPS [30, 33]"),
             ((105_000.0, 98_000.0, 111_000.0), Kind::PerSecond, "105 k/s [98, 111]"),
             ((2.0, 2.0, 2.0), Kind::Seconds, "2.00 s [2.00, 2.00]"),
             ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s [0.0, inf]"),

@@ -1,9 +1,10 @@
-//! Figures that `units`, `stats` and `model` make of data known beforehand, so that a module of them for WebAssembly holds
+//! Figures that `units`, `stats`, `workload` and `model` make of data known beforehand, so that a module of them for WebAssembly holds
 //! those crates, and shows that they reckon there as they do here. `check.mjs` tells what is tested.
 
 use std::slice::from_ref;
 
-use model::{Comparison, CurvePoint, Fits, Side, Summary, answer, overheads};
+use model::{Comparison, CurvePoint, Fits, Quips, Side, Summary, answer, overheads};
+use workload::hint::{Kernel, Precision, Team};
 
 /// Every figure with its name, in a fixed order.
 pub fn figures() -> Vec<(&'static str, f64)> {
@@ -30,6 +31,12 @@ pub fn figures() -> Vec<(&'static str, f64)> {
     let mut histogram = stats::Histogram::new();
     (1..500).for_each(|n| histogram.record(n * n));
     all.push(("p99", histogram.quantile(0.99) as f64));
+    all.extend(Quips::of(&plain, 4).map(|q| ("Net QUIPS", q.net.low)));
+    let mut kernel = Kernel::new(Precision::DOUBLE);
+    if kernel.reserve(1000).is_ok() {
+        let sums = kernel.run(Team::of_two(1), 1000);
+        all.extend([("sl", sums.low), ("sh", sums.high)]);
+    }
     all.extend("64KiB".parse::<units::Bytes>().ok().map(|b| ("64 KiB", b.0 as f64)));
     all.push(("written", units::Seconds(1.5e-6).to_string().len() as f64));
     all.extend(broken::figures());

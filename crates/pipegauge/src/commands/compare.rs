@@ -35,6 +35,9 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         }
         [] => bail!("nothing to compare: name at least one run file"),
     }
+    if !gates.is_empty() && all.iter().any(|named| named.hint) {
+        bail!("--fail-if sets limits on blocks, and these are HINT runs: their verdict and --json say what changed");
+    }
     for named in &mut all {
         named.gates = gates.iter().map(|g| g.hold(&named.comparison)).collect::<Result<_>>()?;
     }
@@ -133,6 +136,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         first: names.0,
         second: names.1,
         runs: (first.len(), second.len()),
+        hint: run_a.is_hint(),
         comparison,
         differences: record::differences((run_a, path_a), (run_b, path_b)),
         gates: Vec::new(),
@@ -150,7 +154,8 @@ fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)>
 
 /// The curve of this path in each of the side's runs.
 fn curves(side: &Repeats, name: &str) -> Result<Vec<Vec<CurvePoint>>> {
-    side.runs.iter().map(|r| Ok(r.curve(files::one_path(r, Some(name))?))).collect()
+    let curve = |r: &RunFile, path| if r.is_hint() { r.quips_curve(path) } else { r.curve(path) };
+    side.runs.iter().map(|r| Ok(curve(r, files::one_path(r, Some(name))?))).collect()
 }
 
 /// What surrounded each run. Where it is not the same machines all through, they are what is compared, and their pace

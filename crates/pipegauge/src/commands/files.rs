@@ -18,6 +18,19 @@ pub fn read(path: &Path) -> Result<RunFile> {
     Ok(run)
 }
 
+/// Reads a run file whose sizes are blocks: one of HINT has no throughput, and what it has is elsewhere.
+pub fn read_blocks(path: &Path) -> Result<RunFile> {
+    let run = read(path)?;
+    if run.is_hint() {
+        bail!(
+            "{} is a HINT run: its sizes are subintervals and it has QUIPS, not throughput; show, plot (svg, png), compare \
+             and export (csv, json, parquet, openmetrics) know what to do with it",
+            path.display()
+        );
+    }
+    Ok(run)
+}
+
 /// Fails where what is to be written is one of the files that are read: a run file holds what was measured, and nothing
 /// brings it back.
 pub fn not_an_input(output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {

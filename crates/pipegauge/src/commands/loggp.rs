@@ -27,7 +27,7 @@ struct Found {
 pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
     let mut paths: Vec<Found> = Vec::new();
     for file in &flags.runs {
-        let run = files::read(file)?;
+        let run = files::read_blocks(file)?;
         if !matches!(run.run.plan.pattern, Pattern::PingPong | Pattern::Stream) {
             bail!(
                 "{}: {} identifies no LogGP parameter; ping-pong and stream do (pipegauge run ... --pattern stream)",

@@ -7,6 +7,7 @@ mod doctor;
 mod explain;
 mod export;
 mod files;
+mod hint;
 mod import;
 mod jitter;
 mod layers;
@@ -35,6 +36,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
     match cli.command {
         Command::Run(flags) => run::run(&flags, json),
         Command::Live(flags) => live::live(&flags, json),
+        Command::Hint(flags) => hint::hint(&flags, json),
         Command::List => list::list(json),
         Command::Show(flags) => show::show(&flags, json),
         Command::Plot(flags) => plot::plot(&flags, json),

@@ -2,8 +2,9 @@
 
 use anyhow::{Result, bail};
 use record::RunFile;
+use report::Graph;
 
-use super::files;
+use super::{files, show};
 use crate::document::PlotDocument;
 use crate::exit::Exit;
 use crate::flags::PlotFlags;
@@ -21,11 +22,15 @@ pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {
     files::not_an_input(Some(&flags.output), &flags.runs)?;
     let runs = flags.runs.iter().map(|p| files::read(p)).collect::<Result<Vec<RunFile>>>()?;
     let runs: Vec<&RunFile> = runs.iter().collect();
+    let graph = show::graph(&runs, flags.graph)?;
+    if ending == "html" && graph == Graph::Quips {
+        bail!("the HTML report is of blocks, and these are HINT runs: give -o a name that ends in .svg or .png");
+    }
     let draw = if flags.fits { report::svg::draw_fitted } else { report::svg::draw };
     let contents = match ending.as_str() {
         "html" => report::html::page(&runs).into_bytes(),
-        "png" => report::png::render(&draw(&runs, flags.graph.into()), PNG_SCALE)?,
-        _ => draw(&runs, flags.graph.into()).into_bytes(),
+        "png" => report::png::render(&draw(&runs, graph), PNG_SCALE)?,
+        _ => draw(&runs, graph).into_bytes(),
     };
     files::write(&flags.output, &contents)?;
     if json {

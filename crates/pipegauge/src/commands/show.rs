@@ -1,12 +1,13 @@
 //! `pipegauge show`.
 
-use anyhow::Result;
-use report::{table, terminal, words};
+use anyhow::{Result, bail};
+use record::RunFile;
+use report::{Graph, table, terminal, words};
 
 use super::files;
 use crate::document::{Results, ShowDocument};
 use crate::exit::Exit;
-use crate::flags::ShowFlags;
+use crate::flags::{GraphFlag, ShowFlags};
 use crate::out;
 
 /// Rows of a terminal graph.
@@ -22,21 +23,13 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
         out::json(&ShowDocument::new(&flags.run, Results::of(&run)))?;
         return Ok(Exit::Ok);
     }
+    let graph = graph(&[&run], flags.graph)?;
     let mut text = format!("{}\n\n", heading(&run));
-    text.push_str(&terminal::graph(&run, flags.graph.into(), out::width(), GRAPH_HEIGHT, out::colour()));
+    text.push_str(&terminal::graph(&run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
     text.push_str(&table::paths(&run));
     text.push('\n');
-    let (summary, fits) = table::summary_and_fits(&run);
-    text.push_str(&format!("{summary}\n{fits}"));
-    let breaks = table::breaks(&run);
-    if !breaks.is_empty() {
-        text.push_str(&format!("\n{breaks}"));
-    }
-    for (path, measured) in run.paths.iter().enumerate() {
-        text.push_str(&format!("\n{}\n", measured.opened.transport));
-        text.push_str(&table::points(&run, path));
-    }
+    text.push_str(&if run.is_hint() { hint(&run) } else { curves(&run) });
     let warnings = table::warnings(&run);
     if !warnings.is_empty() {
         text.push_str(&format!("\n{warnings}"));
@@ -45,7 +38,51 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// The graph that was asked for, or the one that shows most of the runs.
+pub fn graph(runs: &[&RunFile], asked: Option<GraphFlag>) -> Result<Graph> {
+    let hint = runs.iter().filter(|run| run.is_hint()).count();
+    if hint > 0 && hint < runs.len() {
+        bail!("some of these runs are HINT's and some are not, and no graph shows both: draw them apart");
+    }
+    match (asked.map(Graph::from), hint > 0) {
+        (None, true) | (Some(Graph::Quips), true) => Ok(Graph::Quips),
+        (None, false) => Ok(Graph::Signature),
+        (Some(Graph::Quips), false) => {
+            bail!("--graph quips draws what pipegauge hint measured, and this run is none of it")
+        }
+        (Some(graph), false) => Ok(graph),
+        (Some(graph), true) => {
+            bail!("a HINT run has no throughput and so no {} graph; --graph quips draws it", graph.name())
+        }
+    }
+}
+
+/// Figures and points of a HINT run.
+fn hint(run: &RunFile) -> String {
+    let mut text = table::hint(run);
+    for (path, measured) in run.paths.iter().enumerate() {
+        text.push_str(&format!("\n{}\n{}", measured.opened.transport, table::hint_points(run, path)));
+    }
+    text
+}
+
+/// Summary, fits, dips and points of a run of blocks.
+fn curves(run: &RunFile) -> String {
+    let mut text = String::new();
+    let (summary, fits) = table::summary_and_fits(run);
+    text.push_str(&format!("{summary}\n{fits}"));
+    let breaks = table::breaks(run);
+    if !breaks.is_empty() {
+        text.push_str(&format!("\n{breaks}"));
+    }
+    for (path, measured) in run.paths.iter().enumerate() {
+        text.push_str(&format!("\n{}\n", measured.opened.transport));
+        text.push_str(&table::points(run, path));
+    }
+    text
+}
+
 /// What was typed, and where and how it was measured.
-fn heading(run: &record::RunFile) -> String {
+fn heading(run: &RunFile) -> String {
     format!("{}\n{}", words::plain(&run.run.command.join(" ")).replace('\n', " "), words::run_line(run))
 }

@@ -16,7 +16,7 @@ pub fn tables(flags: &TablesFlags, json: bool) -> Result<Exit> {
     for file in &flags.runs {
         let shown = file.display().to_string();
         let stem = shown.strip_suffix(".run.jsonl").unwrap_or(&shown).to_owned();
-        runs.push((stem, files::read(file)?));
+        runs.push((stem, files::read_blocks(file)?));
     }
     let layers = tables::layers(&runs);
     if layers.is_empty() {

@@ -9,6 +9,7 @@ use transport::tcp::MSS;
 use transport::{Capabilities, Kind};
 use units::Bytes;
 
+use super::hint;
 use crate::flags::RunFlags;
 
 /// Longest budget or patience that is taken, seconds: beyond a week it is a slip of the pen.
@@ -16,7 +17,11 @@ const WEEK: f64 = 7.0 * 86_400.0;
 
 /// Checks a plan, first by itself and then against each transport.
 pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
-    sizes(plan)?;
+    if plan.pattern == Pattern::Hint {
+        hint::check(plan, flags, far)?;
+    } else {
+        sizes(plan)?;
+    }
     effort(plan)?;
     pattern(plan, flags)?;
     bounds(plan, flags)?;
@@ -133,6 +138,9 @@ pub fn undecorated(plan: &Plan) -> Vec<String> {
 }
 
 fn carries(kind: Kind, can: &Capabilities, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    if kind == Kind::Alone {
+        return Ok(());
+    }
     let asked = flags.sizes.is_some() || flags.to.is_some();
     if let Some(most) = can.max_block.filter(|most| asked && *most < plan.to) {
         bail!("{kind} carries blocks of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));

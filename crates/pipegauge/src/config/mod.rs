@@ -5,6 +5,7 @@ mod check;
 mod command_line;
 mod far;
 pub mod gate;
+mod hint;
 pub mod names;
 mod pin;
 pub mod question;
@@ -14,11 +15,12 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow, bail};
-use measure::Cache;
 use measure::event::{Plan, Schedule};
+use measure::{Cache, Pattern};
 use rendezvous::{Far, FarPin};
 use transport::{Family, Kind, Settings};
 use units::Bytes;
+use workload::hint::Precision;
 
 use crate::flags::RunFlags;
 
@@ -64,7 +66,7 @@ impl RunConfig {
     /// Checks the flags. `now` names the run file where no name was given; `command` is the command line as typed.
     pub fn resolve(flags: &RunFlags, command: &[String], now: SystemTime) -> Result<Self> {
         let mut notes = Vec::new();
-        let transports = transports(&flags.transports)?;
+        let transports = transports(flags)?;
         let far = far::resolve(flags)?;
         let plan = plan(flags, transports, &far, &mut notes)?;
         check::plan(&plan, flags, &far)?;
@@ -93,14 +95,17 @@ impl RunConfig {
     }
 }
 
-fn transports(names: &[String]) -> Result<Vec<Kind>> {
+fn transports(flags: &RunFlags) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();
-    for name in names {
+    for name in &flags.transports {
         let kind: Kind = name.parse()?;
         if kinds.contains(&kind) {
             bail!("{kind} is named twice; name each transport once");
         }
         kinds.push(kind);
+    }
+    if flags.hint.is_some_and(|hint| hint.alone) {
+        kinds.insert(0, Kind::Alone);
     }
     Ok(kinds)
 }
@@ -108,8 +113,8 @@ fn transports(names: &[String]) -> Result<Vec<Kind>> {
 fn plan(flags: &RunFlags, transports: Vec<Kind>, far: &Far, notes: &mut Vec<String>) -> Result<Plan> {
     let (from, to) = range(flags, &transports, notes);
     Ok(Plan {
-        pattern: flags.pattern.into(),
-        schedule: Schedule::from(flags.schedule),
+        pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern.into() },
+        schedule: if flags.hint.is_some() { Schedule::Hint } else { flags.schedule.into() },
         from,
         to,
         step: flags.step,
@@ -127,6 +132,7 @@ fn plan(flags: &RunFlags, transports: Vec<Kind>, far: &Far, notes: &mut Vec<Stri
         offset: flags.offset.unwrap_or_default(),
         cache: cache(flags),
         pool: pool(flags, notes),
+        memory: flags.hint.map(|hint| hint.memory),
         reconnect: flags.reconnect,
         pin: pin::resolve(&flags.pin, far, notes)?,
         seed: flags.seed,
@@ -137,6 +143,10 @@ fn plan(flags: &RunFlags, transports: Vec<Kind>, far: &Far, notes: &mut Vec<Stri
 
 /// Smallest and largest block. Where nobody asked for a largest block, each path stops at what it can carry.
 fn range(flags: &RunFlags, transports: &[Kind], notes: &mut Vec<String>) -> (u64, u64) {
+    if let Some(hint) = &flags.hint {
+        // No more can be told apart.
+        return (1, hint.to.unwrap_or(Precision::DOUBLE.most(1)));
+    }
     if let Some(sizes) = &flags.sizes {
         return (sizes.iter().copied().min().unwrap_or(0), sizes.iter().copied().max().unwrap_or(0));
     }
@@ -206,11 +216,20 @@ fn settings(flags: &RunFlags) -> Result<Settings> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunFlags,
+    }
 
     #[test]
     fn a_transport_is_named_once() {
-        let e = transports(&["tcp".into(), "tcp".into()]).unwrap_err();
+        let flags = Line::try_parse_from(["run", "tcp", "tcp"]).unwrap().run;
+        let e = transports(&flags).unwrap_err();
         assert!(e.to_string().contains("named twice"), "{e}");
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! | module | documents of |
 //! |---|---|
-//! | [`results`] | `run`, `show` |
+//! | [`results`] | `run`, `hint`, `show` |
 //! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`], [`loggp`], [`scale`], [`tables`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
@@ -35,13 +35,14 @@ pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransp
 pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;
 pub use loggp::{LoggpDocument, LoggpOf};
-pub use results::{Results, RunDocument, ShowDocument};
+pub use results::{HintDocument, Results, RunDocument, ShowDocument};
 pub use scale::ScaleDocument;
 pub use tables::TablesDocument;
 
 /// Names of the documents.
-pub const NAMES: [&str; 20] = [
+pub const NAMES: [&str; 21] = [
     "run",
+    "hint",
     "list",
     "show",
     "plot",
@@ -67,6 +68,7 @@ pub const NAMES: [&str; 20] = [
 pub fn schema(name: &str) -> Option<Schema> {
     Some(match name {
         "run" => schema_for!(RunDocument),
+        "hint" => schema_for!(HintDocument),
         "list" => schema_for!(ListDocument),
         "show" => schema_for!(ShowDocument),
         "plot" => schema_for!(PlotDocument),

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
-use model::{Breaks, Fits, Summary};
-use record::{Analysis, RunFile};
+use model::{Breaks, Fits, Quips, Summary};
+use record::{Analysis, Hint, RunFile};
 use schemars::JsonSchema;
 use serde::Serialize;
+use workload::hint::Ended;
 
 use super::text;
 
@@ -38,16 +39,41 @@ struct PathResults {
     /// Fitted models: latency lines, bandwidth curve, saturation point; none where there is no point.
     #[serde(skip_serializing_if = "Option::is_none")]
     fits: Option<Fits>,
+    /// HINT's figures; none of any other run, and where there is no point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<HintResults>,
     /// Dips and steps.
     breaks: Breaks,
     /// Points, ascending by size.
     points: Vec<PointResults>,
 }
 
+/// HINT's figures of a path.
+#[derive(Debug, Serialize, JsonSchema)]
+struct HintResults {
+    /// Processes that shared the work.
+    processes: u32,
+    /// First, highest and Net QUIPS, with 95% intervals.
+    #[serde(flatten)]
+    quips: Quips,
+    /// Subintervals of each process at the end of the curve.
+    last: u64,
+    /// What ended it: --to, memory, precision, a tenth of the peak, time; none where the run was stopped before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_by: Option<&'static str>,
+}
+
+impl HintResults {
+    fn of(found: Hint) -> Self {
+        let Hint { processes, quips, last, ended } = found;
+        Self { processes, quips, last, ended_by: ended.map(Ended::words) }
+    }
+}
+
 /// One point.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PointResults {
-    /// Block size, bytes.
+    /// Block size, bytes (HINT: subintervals of a process).
     size: u64,
     /// Which time the figures are.
     time: TimeKind,
@@ -63,7 +89,9 @@ impl Results {
     /// The results in a run file.
     pub fn of(run: &RunFile) -> Self {
         let found = run.paths.iter().enumerate().map(|(n, path)| (path, run.analysis(n)));
-        let paths = found.map(|(path, Analysis { curve, summary, fits })| PathResults {
+        let hints: Vec<_> = (0..run.paths.len()).map(|n| run.hint(n).map(HintResults::of)).collect();
+        let paths = found.zip(hints).map(|((path, Analysis { curve, summary, fits }), hint)| PathResults {
+            hint,
             opened: path.opened.clone(),
             summary,
             fits,
@@ -108,6 +136,30 @@ impl RunDocument {
     /// A run's end.
     pub fn new(run_file: &Path, html: Option<&Path>, exit: u8, error: Option<String>, results: Results) -> Self {
         Self { schema: "pipegauge-run-result/1", run_file: text(run_file), html: html.map(text), exit, error, results }
+    }
+}
+
+/// Printed by `hint`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HintDocument {
+    /// `pipegauge-hint/1`.
+    schema: &'static str,
+    /// The run file.
+    run_file: String,
+    /// Exit code: 0 all as asked, 1 something fell short, 2 nothing could be measured.
+    exit: u8,
+    /// What ended the run early, if anything did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// The results.
+    #[serde(flatten)]
+    results: Results,
+}
+
+impl HintDocument {
+    /// A HINT run's end.
+    pub fn new(run_file: &Path, exit: u8, error: Option<String>, results: Results) -> Self {
+        Self { schema: "pipegauge-hint/1", run_file: text(run_file), exit, error, results }
     }
 }
 

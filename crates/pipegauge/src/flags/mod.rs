@@ -4,6 +4,7 @@
 mod ask;
 mod compare;
 mod explain;
+mod hint;
 mod live;
 mod run;
 mod scale;
@@ -13,13 +14,14 @@ mod view;
 pub use ask::AskFlags;
 pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
+pub use hint::{HintFlags, HintWish};
 pub use live::LiveFlags;
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use scale::{ScaleFlags, WireFlags};
 pub use value::per_second;
 pub use view::{
-    CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
-    ShowFlags,
+    CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, GraphFlag, ImportFlags, ManFlags, PlotFlags, SchemaFlags,
+    ServeFlags, ShowFlags,
 };
 
 use clap::{Parser, Subcommand};
@@ -54,6 +56,8 @@ pub enum Command {
     Run(RunFlags),
     /// Measure as `run` does and watch the curve grow, on the whole terminal
     Live(LiveFlags),
+    /// HINT over paths: how soon does a program that adds up two numbers come up to speed?
+    Hint(HintFlags),
     /// List the transports: what each can do and, if it can't be used here, why
     List,
     /// Show a run file: graph, summary, every point

@@ -9,6 +9,7 @@ use transport::Wait;
 use transport::decorate::{Fault, Shape};
 use transport::theory::Theory;
 
+use super::HintWish;
 use super::value;
 
 /// `--schedule`.
@@ -241,4 +242,8 @@ pub struct RunFlags {
     /// No progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+
+    /// HINT instead of blocks: `pipegauge hint` asks for it, and no flag does.
+    #[arg(skip)]
+    pub hint: Option<HintWish>,
 }

@@ -21,6 +21,8 @@ pub enum GraphFlag {
     MessageRate,
     /// Time over block size, both linear: a line begins at the start-up cost and rises by the cost of a byte
     Latency,
+    /// Quality improvement a second over time, of a HINT run
+    Quips,
 }
 
 impl From<GraphFlag> for report::Graph {
@@ -31,6 +33,7 @@ impl From<GraphFlag> for report::Graph {
             GraphFlag::Saturation => report::Graph::Saturation,
             GraphFlag::MessageRate => report::Graph::MessageRate,
             GraphFlag::Latency => report::Graph::Latency,
+            GraphFlag::Quips => report::Graph::Quips,
         }
     }
 }
@@ -41,9 +44,9 @@ pub struct ShowFlags {
     /// Run file
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// Which graph to draw
-    #[arg(long, value_enum, default_value_t = GraphFlag::Signature)]
-    pub graph: GraphFlag,
+    /// Which graph to draw [default: signature; of a HINT run quips]
+    #[arg(long, value_enum)]
+    pub graph: Option<GraphFlag>,
     /// Only the path of this transport: a name, or its number from 0
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
@@ -58,9 +61,9 @@ pub struct PlotFlags {
     /// Where to, as SVG, PNG or a one-file HTML report: the name's ending says which
     #[arg(short, long, value_name = "FILE.(svg|png|html)")]
     pub output: PathBuf,
-    /// Which graph (the HTML report holds all)
-    #[arg(long, value_enum, default_value_t = GraphFlag::Signature)]
-    pub graph: GraphFlag,
+    /// Which graph (the HTML report holds all) [default: signature; of HINT runs quips]
+    #[arg(long, value_enum)]
+    pub graph: Option<GraphFlag>,
     /// Draw fitted models and saturation points too (the HTML report has them at a click)
     #[arg(long)]
     pub fits: bool,

@@ -11,6 +11,7 @@ mod disk;
 mod explaining;
 mod far_side;
 mod files;
+mod hinting;
 mod hosts;
 mod input;
 #[cfg(feature = "live")]

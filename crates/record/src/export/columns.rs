@@ -34,7 +34,7 @@ fn name(v: impl serde::Serialize) -> Option<String> {
 }
 
 /// The columns in order: the trial's place and report, then `point_...`, its point's figures. All are optional.
-const COLUMNS: [(&str, Column); 47] = [
+const COLUMNS: [(&str, Column); 51] = [
     ("path", Count(|l| Some(l.row.path.into()))),
     ("transport", Text(|l| name(l.row.transport))),
     ("pattern", Text(|l| name(l.row.pattern))),
@@ -60,6 +60,8 @@ const COLUMNS: [(&str, Column); 47] = [
     ("near_reordered", Count(|l| l.trial.map(|t| t.report.reordered))),
     ("near_duplicated", Count(|l| l.trial.map(|t| t.report.duplicated))),
     ("far_duplicated", Count(|l| l.trial.map(|t| t.report.far.duplicated))),
+    ("bounds_low", Count(|l| l.trial.and_then(|t| t.report.bounds).map(|b| b.0))),
+    ("bounds_high", Count(|l| l.trial.and_then(|t| t.report.bounds).map(|b| b.1))),
     ("point_why", Text(|l| name(l.row.why?))),
     ("point_blocks", Count(|l| Some(l.row.blocks.into()))),
     ("point_trials", Count(|l| Some(l.row.trials.into()))),
@@ -82,6 +84,8 @@ const COLUMNS: [(&str, Column); 47] = [
     ("point_transactions_per_s", Number(|l| l.row.transactions_per_s)),
     ("point_loss_share", Number(|l| Some(l.row.loss_share))),
     ("point_reordering_share", Number(|l| Some(l.row.reordering_share))),
+    ("point_quality", Number(|l| l.row.quality)),
+    ("point_quips", Number(|l| l.row.quips)),
 ];
 
 /// Rows of one row group: bounds the memory that a column takes while it is encoded.

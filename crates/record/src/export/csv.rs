@@ -23,7 +23,7 @@ pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
 }
 
 /// The columns.
-const HEADER: [&str; 27] = [
+const HEADER: [&str; 29] = [
     "path",
     "transport",
     "pattern",
@@ -51,6 +51,8 @@ const HEADER: [&str; 27] = [
     "transactions_per_s",
     "loss_share",
     "reordering_share",
+    "quality",
+    "quips",
 ];
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn usable(path: &PathRun) -> impl Iterator<Item = &Point> {
 fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), ExportError> {
     match point.time {
         TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy | TimeKind::Exchange => Ok(()),
-        TimeKind::RoundTrip | TimeKind::Transaction => Err(ExportError::NoPlace {
+        TimeKind::RoundTrip | TimeKind::Transaction | TimeKind::Answer => Err(ExportError::NoPlace {
             form,
             pattern: run.run.plan.pattern,
             time: point.time,

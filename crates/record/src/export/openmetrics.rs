@@ -16,7 +16,7 @@ struct Gauge {
     value: fn(&Row) -> Option<f64>,
 }
 
-const GAUGES: [Gauge; 9] = [
+const GAUGES: [Gauge; 10] = [
     Gauge {
         name: "pipegauge_latency_seconds",
         unit: "seconds",
@@ -51,7 +51,13 @@ const GAUGES: [Gauge; 9] = [
         name: "pipegauge_throughput_bits_per_second",
         unit: "bits_per_second",
         help: "Throughput that the median time stands for.",
-        value: |r| Some(r.throughput_bits_per_s),
+        value: |r| Some(r.throughput_bits_per_s).filter(|_| r.quips.is_none()),
+    },
+    Gauge {
+        name: "pipegauge_quips",
+        unit: "",
+        help: "HINT: quality improvement a second; size_bytes is then the number of subintervals of a process.",
+        value: |r| r.quips,
     },
     Gauge {
         name: "pipegauge_trials",

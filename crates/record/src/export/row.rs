@@ -18,7 +18,7 @@ pub struct Row {
     pub transport: Kind,
     /// Pattern.
     pub pattern: Pattern,
-    /// Block size, bytes.
+    /// Block size, bytes (HINT: subintervals of a process).
     pub size_bytes: u64,
     /// Which time the times are.
     pub time: TimeKind,
@@ -66,6 +66,10 @@ pub struct Row {
     pub loss_share: f64,
     /// Share of blocks out of order.
     pub reordering_share: f64,
+    /// Quality of an answer (HINT).
+    pub quality: Option<f64>,
+    /// Quality improvement a second (HINT).
+    pub quips: Option<f64>,
 }
 
 impl Row {
@@ -100,6 +104,8 @@ impl Row {
             transactions_per_s: f.transactions,
             loss_share: f.loss,
             reordering_share: f.reordering,
+            quality: f.quality,
+            quips: f.quips,
         }
     }
 }

@@ -170,6 +170,7 @@ fn plan(kind: Kind, pattern: Pattern, sizes: &[u64]) -> Plan {
         offset: (0, 0),
         cache: Cache::Warm,
         pool: 0,
+        memory: None,
         reconnect: false,
         pin: None,
         seed: 0,

@@ -44,6 +44,8 @@ struct Flat {
     #[serde(default)]
     duplicated: u64,
     #[serde(default)]
+    bounds: Option<(u64, u64)>,
+    #[serde(default)]
     far: FarReport,
 }
 
@@ -54,9 +56,23 @@ pub(super) fn trial(text: &[u8]) -> Option<Trial> {
         return None;
     }
     let f: Flat = serde_json::from_slice(text).ok()?;
-    let Flat { repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, far, .. } = f;
-    let report =
-        TrialReport { repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, far };
+    let Flat { repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, .. } = f;
+    let Flat { bounds, far, .. } = f;
+    let report = TrialReport {
+        repeats,
+        seconds,
+        median,
+        min,
+        max,
+        histogram,
+        pauses,
+        late,
+        lost,
+        reordered,
+        duplicated,
+        bounds,
+        far,
+    };
     let Flat { path, block, at, size, response, burst, warmup, .. } = f;
     Some(Trial { path, block, at, size, response, burst, warmup, report })
 }
@@ -92,6 +108,7 @@ mod tests {
             reordered: 10,
             duplicated: 11,
             corrupt: Some((1, 2)),
+            bounds: Some((16, 17)),
         };
         let report = TrialReport {
             repeats: 1,
@@ -105,6 +122,7 @@ mod tests {
             lost: 9,
             reordered: 10,
             duplicated: 11,
+            bounds: Some((14, 15)),
             far,
         };
         let t = Trial { path: 1, block: 2, at: 3.0, size: 4, response: 5, burst: 6, warmup: true, report };

@@ -169,6 +169,9 @@ impl RemoteSession {
                     let side = "the far side";
                     return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
                 }
+                if spec.pattern == Pattern::Hint {
+                    measure::hint::agree(&report, &far)?;
+                }
                 report.far = far;
                 Ok(report)
             }
@@ -233,6 +236,10 @@ impl Session for RemoteSession {
         let outcome = self.measure(&mut shared.borrow_mut(), spec);
         // After a stop every failure is a consequence of it.
         outcome.map_err(|e| if self.stopped() { SessionError::Interrupted } else { e })
+    }
+
+    fn rest(&mut self) {
+        self.buffers.release();
     }
 
     fn close(&mut self) -> Result<(), SessionError> {

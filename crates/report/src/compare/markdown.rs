@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use units::Bytes;
-
 use super::words::{about, time};
 use super::{Named, verdict};
 use crate::words::plain;
@@ -29,7 +27,8 @@ pub fn markdown(all: &[Named]) -> String {
         }
         let _ = writeln!(
             text,
-            "\n| size | {} | {} | ratio of times | significant |",
+            "\n| {} | {} | {} | ratio of times | significant |",
+            named.sizes(),
             cell(&named.first),
             cell(&named.second)
         );
@@ -40,7 +39,7 @@ pub fn markdown(all: &[Named]) -> String {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {:.3} | {mark} |",
-                Bytes(s.size),
+                named.size(s.size),
                 time(s.first, s.first_interpolated),
                 time(s.second, s.second_interpolated),
                 s.ratio.value

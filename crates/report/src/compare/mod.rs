@@ -20,12 +20,26 @@ pub struct Named {
     pub second: String,
     /// Runs of each side.
     pub runs: (usize, usize),
+    /// The sides are of HINT: sizes are subintervals of all processes together.
+    pub hint: bool,
     /// The comparison.
     pub comparison: Comparison,
     /// What differs in the circumstances.
     pub differences: Vec<Difference>,
     /// The gates (`--fail-if`) and what they say.
     pub gates: Vec<Gated>,
+}
+
+impl Named {
+    /// A size in words.
+    fn size(&self, size: u64) -> String {
+        if self.hint { units::format::thousands(size) } else { units::Bytes(size).to_string() }
+    }
+
+    /// The title of a column of sizes.
+    fn sizes(&self) -> &'static str {
+        if self.hint { "n in all" } else { "size" }
+    }
 }
 
 /// A limit that a comparison was held against.

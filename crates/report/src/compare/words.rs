@@ -1,7 +1,7 @@
 //! The verdict a person can repeat, and the table behind it.
 
 use model::{Comparison, Estimate, Stretch};
-use units::{Bytes, Seconds};
+use units::Seconds;
 
 use super::Named;
 use crate::table::{Flush, Grid};
@@ -55,7 +55,7 @@ fn difference(named: &Named) -> String {
             ),
         };
     }
-    let parts: Vec<String> = clear.iter().map(|s| format!("{} {}", how(s.ratio), place(s, c))).collect();
+    let parts: Vec<String> = clear.iter().map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
     let rest = match c.stretches.iter().filter(|s| !s.differs).collect::<Vec<_>>()[..] {
         [] => String::new(),
         [s] if s.from == c.sizes[0].size => ", no different below".to_owned(),
@@ -64,7 +64,9 @@ fn difference(named: &Named) -> String {
     };
     let mut text = format!("{b} is {}{rest} (against {a}).", parts.join(", "));
     for (from, to) in &c.crossovers {
-        text.push_str(&format!("\nThe faster side changes between {} and {}.", Bytes(*from), Bytes(*to)));
+        let (from, to) = (named.size(*from), named.size(*to));
+        let unit = if named.hint { " subintervals" } else { "" };
+        text.push_str(&format!("\nThe faster side changes between {from} and {to}{unit}."));
     }
     text
 }
@@ -90,13 +92,16 @@ fn how(ratio: f64) -> String {
     if factor < 1.2 { format!("{:.1}% {word}", (factor - 1.0) * 100.0) } else { format!("{factor:.2} times {word}") }
 }
 
-fn place(s: &Stretch, c: &Comparison) -> String {
+fn place(s: &Stretch, named: &Named) -> String {
+    let c = &named.comparison;
+    let unit = if named.hint { " subintervals" } else { "" };
+    let (from, to) = (named.size(s.from), named.size(s.to));
     let (first, last) = (s.from == c.sizes[0].size, s.to == c.sizes[c.sizes.len() - 1].size);
     match (first, last) {
         (true, true) => "at all sizes".to_owned(),
-        (true, false) => format!("up to {}", Bytes(s.to)),
-        (false, true) => format!("from {} up", Bytes(s.from)),
-        (false, false) => format!("from {} to {}", Bytes(s.from), Bytes(s.to)),
+        (true, false) => format!("up to {to}{unit}"),
+        (false, true) => format!("from {from}{unit} up"),
+        (false, false) => format!("from {from} to {to}{unit}"),
     }
 }
 
@@ -105,7 +110,7 @@ pub fn table(named: &Named) -> String {
     use Flush::{Left, Right};
     let (first, second) = (plain(&named.first), plain(&named.second));
     let mut grid = Grid::new(&[
-        ("size", Right),
+        (named.sizes(), Right),
         (&first, Right),
         (&second, Right),
         ("ratio of times [95%]", Left),
@@ -115,7 +120,7 @@ pub fn table(named: &Named) -> String {
     ]);
     for s in &named.comparison.sizes {
         grid.row([
-            Bytes(s.size).to_string(),
+            named.size(s.size),
             time(s.first, s.first_interpolated),
             time(s.second, s.second_interpolated),
             interval(s.ratio),
@@ -185,6 +190,7 @@ mod tests {
             first: "a".into(),
             second: "b\u{1b}[2J".into(),
             runs: (1, 1),
+            hint: false,
             comparison,
             differences: Vec::new(),
             gates: Vec::new(),

@@ -63,6 +63,8 @@ struct Lean<'a> {
     #[serde(skip_serializing_if = "default")]
     duplicated: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     far: Option<&'a FarReport>,
 }
 
@@ -73,8 +75,21 @@ fn default<T: Default + PartialEq>(value: &T) -> bool {
 /// Taken apart without `..`: a new field is an error here and can't be forgotten.
 fn lean(trial: &Trial) -> Lean<'_> {
     let Trial { path, block, at, size, response, burst, warmup, report } = trial;
-    let TrialReport { repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, far } =
-        report;
+    let TrialReport {
+        repeats,
+        seconds,
+        median,
+        min,
+        max,
+        histogram,
+        pauses,
+        late,
+        lost,
+        reordered,
+        duplicated,
+        bounds,
+        far,
+    } = report;
     Lean {
         event: "trial",
         path: *path,
@@ -95,6 +110,7 @@ fn lean(trial: &Trial) -> Lean<'_> {
         lost: *lost,
         reordered: *reordered,
         duplicated: *duplicated,
+        bounds: *bounds,
         far: Some(far).filter(|far| !default(*far)),
     }
 }

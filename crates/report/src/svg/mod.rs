@@ -27,6 +27,9 @@ const LABEL_GAP: f64 = 17.0;
 /// Colours of lines. Okabe and Ito's colour-blind safe set, darkened where it would be faint on white.
 pub const PALETTE: [&str; crate::curve::HUES] =
     ["#0072b2", "#d55e00", "#008060", "#b0479a", "#7a5c00", "#3a3a3a", "#4f9fd6", "#e08a00"];
+/// Farthest that anything is drawn beyond the area (and cut off there), in sizes of the area. The interval of two blocks
+/// may reach so far that its end is no number of pixels that a renderer can count.
+const AFAR: f64 = 10.0;
 const INK: &str = "#1a1a1a";
 const SOFT: &str = "#5a5f66";
 const GRID: &str = "#e3e6ea";
@@ -98,7 +101,8 @@ struct Area<'a> {
 impl Area<'_> {
     /// Pixels of a value pair; none where it has no place.
     fn place(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
-        let (sx, sy) = (self.x.scale.place(x)?, self.y.scale.place(y)?);
+        let near = |s: f64| s.clamp(-AFAR, 1.0 + AFAR);
+        let (sx, sy) = (near(self.x.scale.place(x)?), near(self.y.scale.place(y)?));
         Some((self.left + sx * (self.right - self.left), self.bottom - sy * (self.bottom - self.top)))
     }
 }

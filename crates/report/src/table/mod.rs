@@ -3,6 +3,7 @@
 mod breaks;
 mod fits;
 mod grid;
+mod hint;
 mod jitter;
 mod loggp;
 mod points;
@@ -11,6 +12,7 @@ mod warnings;
 
 pub use breaks::{breaks, digits, fate, found_words, suspect};
 pub use fits::fits;
+pub use hint::{hint, hint_points};
 pub use jitter::jitter;
 pub use loggp::loggp;
 pub use points::points;

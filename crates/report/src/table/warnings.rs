@@ -35,7 +35,8 @@ pub(crate) fn subject(run: &RunFile, warning: &Warning) -> String {
     let path = warning.path.and_then(|n| run.paths.iter().find(|p| p.opened.path == n));
     let mut parts: Vec<String> = path.iter().map(|p| p.opened.transport.name().to_owned()).collect();
     if !warning.sizes.is_empty() {
-        parts.push(words::sizes(&warning.sizes, 6));
+        let sizes = if run.is_hint() { words::subintervals } else { words::sizes };
+        parts.push(sizes(&warning.sizes, 6));
     }
     if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
 }

@@ -42,7 +42,8 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
         canvas.put(column, row, '◆', line);
     }
 
-    let log = (y.scale.spread == Spread::Log && y.quantity == Quantity::Rate).then(|| "log scale".to_owned());
+    let log = (y.scale.spread == Spread::Log && matches!(y.quantity, Quantity::Rate | Quantity::Quips))
+        .then(|| "log scale".to_owned());
     let details: Vec<String> = y_ticks.unit.clone().into_iter().chain(log).collect();
     let title = match details.as_slice() {
         [] => figure.title.clone(),

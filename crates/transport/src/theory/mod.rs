@@ -76,6 +76,8 @@ pub struct Theory {
     pub block_noise: f64,
     /// Share of blocks lost, 0 to 1.
     pub loss: f64,
+    /// Seconds of work that a process has with each subinterval of HINT: what a program does beside the path.
+    pub work: f64,
     /// Seed of noise and loss.
     pub seed: u64,
 }
@@ -91,6 +93,7 @@ impl Default for Theory {
             noise: 0.0,
             block_noise: 0.0,
             loss: 0.0,
+            work: 10e-9,
             seed: 1,
         }
     }

@@ -7,13 +7,14 @@ use super::{Dip, Mover, Theory};
 
 const GRAMMAR: Grammar = Grammar {
     what: "the theoretical link",
-    once: &["latency", "rate", "packet", "header", "noise", "block-noise", "loss", "seed"],
+    once: &["latency", "rate", "packet", "header", "noise", "block-noise", "loss", "work", "seed"],
     many: &["dip"],
     example: "latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,\
-              seed=7",
+              work=20ns,seed=7",
 };
 
-/// `latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,seed=7`.
+/// `latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,work=20ns,
+/// seed=7`.
 /// What is left out keeps its default; `dip` may stand more than once.
 impl FromStr for Theory {
     type Err = FlagError;
@@ -28,6 +29,7 @@ impl FromStr for Theory {
                 "noise" => theory.noise = flags::share(key, value)?,
                 "block-noise" => theory.block_noise = flags::share(key, value)?,
                 "loss" => theory.loss = flags::share(key, value)?,
+                "work" => theory.work = flags::seconds(key, value)?,
                 "seed" => theory.seed = flags::whole(key, value)?,
                 _ => theory.dips.push(dip(key, value)?),
             }
@@ -70,6 +72,9 @@ impl Theory {
         if !(self.latency.is_finite() && self.latency >= 0.0) {
             return Err(FlagError::bad("latency", self.latency, "a time of 0 or more is wanted, such as 10us"));
         }
+        if !(0.0..=1.0).contains(&self.work) {
+            return Err(FlagError::bad("work", self.work, "a time of 0 to 1 s is wanted, such as 20ns"));
+        }
         if !(self.rate.is_finite() && self.rate > 0.0) {
             return Err(FlagError::bad("rate", self.rate, "a rate above 0 is wanted, such as 10Gbit/s"));
         }
@@ -102,6 +107,7 @@ mod tests {
         assert!((read.latency - 10e-6).abs() < 1e-18 && read.rate == 10e9);
         assert_eq!((read.packet, read.header, read.dips.as_slice(), read.seed), (1448, 66, [dip].as_slice(), 7));
         assert_eq!((read.noise, read.block_noise, read.loss), (0.02, 0.03, 0.01));
+        assert!((read.work - 20e-9).abs() < 1e-18);
     }
 
     #[test]
@@ -120,6 +126,8 @@ mod tests {
             ("latency=-1us", "latency=-1us: "),
             ("latency=soon", "latency=soon: "),
             ("rate=0bit/s", "a rate above 0 is wanted"),
+            ("work=-1ns", "work=-1ns: "),
+            ("work=2s", "a time of 0 to 1 s is wanted"),
             ("packet=0", "packet=0: a packet carries at least one byte"),
             ("header=x", "header=x: "),
             ("dip=60KiB", "dip=60KiB: a dip is FROM..TO*FACTOR"),

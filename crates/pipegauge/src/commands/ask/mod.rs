@@ -50,10 +50,10 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     let mut runs = Vec::new();
     for arg in &flags.args {
         if Path::new(arg).exists() {
-            runs.push((arg.as_str(), files::read(Path::new(arg))?));
+            runs.push((arg.as_str(), files::read_blocks(Path::new(arg))?));
         } else if arg.ends_with(".jsonl") {
             // A file that is gone is no question.
-            files::read(Path::new(arg))?;
+            files::read_blocks(Path::new(arg))?;
         } else {
             questions.push(question::of_words(arg)?);
         }

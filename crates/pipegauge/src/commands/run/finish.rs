@@ -11,7 +11,7 @@ use super::listen::Listeners;
 use crate::commands::files;
 use crate::commands::show::GRAPH_HEIGHT;
 use crate::config::RunConfig;
-use crate::document::{Results, RunDocument};
+use crate::document::{HintDocument, Results, RunDocument};
 use crate::exit::Exit;
 use crate::out;
 
@@ -49,7 +49,12 @@ pub fn finish(
         out::tell(warnings.trim_end());
     }
     let printed = if json {
-        out::json(&RunDocument::new(&config.output, html, exit.code(), error, Results::of(&run)))
+        let (output, code, results) = (&config.output, exit.code(), Results::of(&run));
+        if run.is_hint() {
+            out::json(&HintDocument::new(output, code, error, results))
+        } else {
+            out::json(&RunDocument::new(output, html, code, error, results))
+        }
     } else {
         out::text(&format!("{}{}", picture(&run), places(&config.output, html))).map_err(Into::into)
     };
@@ -59,9 +64,10 @@ pub fn finish(
 /// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.
 fn picture(run: &RunFile) -> String {
     let mut text = format!("{}\n\n", words::run_line(run));
-    text.push_str(&terminal::graph(run, Graph::Signature, out::width(), GRAPH_HEIGHT, out::colour()));
+    let graph = if run.is_hint() { Graph::Quips } else { Graph::Signature };
+    text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
-    text.push_str(&table::summary(run));
+    text.push_str(&if run.is_hint() { table::hint(run) } else { table::summary(run) });
     text
 }
 

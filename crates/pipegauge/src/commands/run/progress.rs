@@ -4,8 +4,8 @@
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use measure::Event;
 use measure::event::Plan;
+use measure::{Event, Pattern};
 use record::Extent;
 use units::{Bytes, Seconds};
 
@@ -16,6 +16,8 @@ use crate::out;
 pub struct Progress {
     /// Names of the paths, by number.
     names: Vec<&'static str>,
+    /// Sizes are subintervals.
+    hint: bool,
     extent: Extent,
     show: Show,
 }
@@ -39,7 +41,8 @@ impl Progress {
             (true, false) => Show::Lines,
             (true, true) => Show::Bar(bar()),
         };
-        Self { names: plan.transports.iter().map(|k| k.name()).collect(), extent: Extent::of(plan), show }
+        let hint = plan.pattern == Pattern::Hint;
+        Self { names: plan.transports.iter().map(|k| k.name()).collect(), hint, extent: Extent::of(plan), show }
     }
 
     fn draw(&self, bar: &ProgressBar, what: &str) {
@@ -56,7 +59,8 @@ impl Front for Progress {
             (Show::Nothing, _) => {}
             (Show::Bar(bar), Event::Block(b)) => self.draw(bar, &format!("{}, block {}", name(b.path), b.block)),
             (Show::Bar(bar), Event::Trial(t)) => {
-                self.draw(bar, &format!("{}, block {}, {}", name(t.path), t.block, Bytes(t.size)));
+                let size = if self.hint { format!("n = {}", t.size) } else { Bytes(t.size).to_string() };
+                self.draw(bar, &format!("{}, block {}, {size}", name(t.path), t.block));
             }
             (Show::Lines, Event::Block(b)) => {
                 let what = if b.block == 0 { "survey".to_owned() } else { format!("block {}", b.block) };

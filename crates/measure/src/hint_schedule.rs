@@ -1,0 +1,158 @@
+//! HINT's schedule on one path: which numbers of subintervals, how many answers of each, and what ends the curve.
+//!
+//! The original walks up once: laps from a survey so that a sample lasts a second, the best of five trials, and an end at
+//! 100 s an answer, a tenth of the peak, or where memory or precision are exhausted. Here a path has a budget, and its time
+//! is spent in blocks over fresh connections as for every pattern, so that QUIPS have intervals. What stays: the numbers, the
+//! survey that doubles with three laps, the best of the trials in a block, the stop rules, and that a trial slower than
+//! the next larger one is run again, up to seven times.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use transport::Kind;
+use workload::hint::{Team, steps};
+
+use crate::SessionError;
+use crate::driver::{BLOCKS, RunError};
+use crate::path::PathRun;
+
+/// Length of a first look, seconds, where three answers are shorter.
+const LOOK: f64 = 1e-3;
+
+/// Numbers of subintervals between two looks of the survey: three tenths of a decade double.
+const DOUBLE: usize = 3;
+
+/// Answers of a trial that are not timed, where answers are long: what the other side must find, and one to warm up.
+pub(crate) const BESIDE: f64 = 2.0;
+
+/// Share of a block's time that is kept for trials that are run again. What they take beyond it is taken from later blocks.
+const AGAIN: f64 = 0.1;
+
+/// Times of all numbers of subintervals together, in times of the largest: 1 + r + r^2 + ... with r = 1 / 1.2589.
+const ALL: f64 = 4.86;
+
+/// Who takes part in HINT over a path of this kind.
+pub(crate) fn team(kind: Kind) -> Team {
+    if kind == Kind::Alone { Team::ALONE } else { Team::of_two(0) }
+}
+
+impl PathRun<'_> {
+    /// Longest answer that the budget has time for in every block, seconds. A side waits for the other half of its patience
+    /// at most, since it can't tell one that works from one that is gone.
+    fn longest(&self) -> f64 {
+        let blocks = f64::from(self.plan.trials.unwrap_or(BLOCKS));
+        let fits = 0.8 * self.plan.budget / (blocks * ALL * (1.0 + BESIDE));
+        fits.min(self.plan.settings.patience / 2.0).min(steps::LONGEST)
+    }
+
+    /// The first look, doubling the subintervals, until an answer takes too long, QUIPS fall to a tenth of their peak, or
+    /// there are no more. It decides where the curve ends.
+    pub(crate) fn hint_survey(&mut self) -> Result<(), RunError> {
+        let team = team(self.kind);
+        let (most, _) = steps::most(team, self.plan.to, self.plan.memory.unwrap_or(u64::MAX));
+        let all = steps::all(team, most);
+        let mut looks: Vec<u64> = all.iter().copied().step_by(DOUBLE).collect();
+        looks.extend(all.last().filter(|last| looks.last() != Some(last)));
+        let (begin, longest) = (self.session.now(), self.longest());
+        self.open(0, looks.len() as u32)?;
+        if let Some(&first) = all.first() {
+            // What a first connection costs beside the path is not the answer's doing.
+            self.trial(first, 4 * steps::LAPS, 0, true)?;
+        }
+        let (mut reached, mut peak, mut end) = (0, 0.0f64, u64::MAX);
+        // Where answers are short, going on costs nothing, and a peak may be one lucky look.
+        let fell = |n: u64, time: f64, peak: f64| n as f64 / time <= peak * steps::TENTH && time > longest / 10.0;
+        for n in looks {
+            if reached > 0 && self.estimate(n) > longest {
+                break;
+            }
+            let mut best = f64::INFINITY;
+            for _ in 0..steps::LAPS {
+                self.trial(n, self.within(n, LOOK).max(steps::LAPS), 0, true)?;
+                best = best.min(self.estimate(n));
+                // A look that would end the curve is taken again: a process that did not run for a moment is no end.
+                if best <= longest && !fell(n, best, peak) {
+                    break;
+                }
+            }
+            self.points.entry(n).or_default().estimate = best;
+            if best > longest && reached > 0 {
+                break;
+            }
+            reached = n;
+            if fell(n, best, peak) {
+                end = n;
+                break;
+            }
+            peak = peak.max(n as f64 / best.max(f64::MIN_POSITIVE));
+        }
+        for n in all {
+            if n <= reached || (n <= end && self.estimate(n) <= longest) {
+                self.points.entry(n).or_default();
+                self.ceiling = n;
+            }
+        }
+        self.session.rest();
+        self.spent += (self.session.now() - begin) as f64 * 1e-9;
+        Ok(())
+    }
+
+    /// One block: every unsettled number of subintervals once, in random order, then again what was slower than its next larger.
+    pub(crate) fn hint_block(
+        &mut self,
+        block: u32,
+        time: f64,
+        rng: &mut ChaCha8Rng,
+        stop: &AtomicBool,
+    ) -> Result<(), RunError> {
+        let begin = self.session.now();
+        let open = self.points.iter().filter(|(n, p)| **n <= self.ceiling && p.ended.is_none());
+        let mut order: Vec<u64> = open.map(|(n, _)| *n).collect();
+        order.shuffle(rng);
+        self.open(block, order.len() as u32)?;
+        self.warm_up(block, 1024)?;
+        let spent = |path: &Self| (path.session.now() - begin) as f64 * 1e-9;
+        let slice = self.slice(&order, (time - spent(self)) * (1.0 - AGAIN));
+        let mut done = Vec::with_capacity(order.len());
+        for n in order {
+            self.go_on(stop)?;
+            self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice * self.weight(n))), block, false)?;
+            done.push(n);
+            if self.plan.trials.is_none() && spent(self) > time * 1.5 && self.spent + spent(self) > self.plan.budget {
+                break;
+            }
+        }
+        done.sort_unstable();
+        for pair in done.windows(2).rev() {
+            let (n, next) = (pair[0], pair[1]);
+            let mut again = 0;
+            while again < steps::AGAIN && self.slower(n, next, block) && spent(self) < time * (1.0 + 5.0 * AGAIN) {
+                self.go_on(stop)?;
+                self.trial(n, self.plan.repeats.unwrap_or_else(|| self.within(n, slice)), block, false)?;
+                again += 1;
+            }
+        }
+        self.note_foreign_cpu();
+        self.session.rest();
+        self.spent += spent(self);
+        Ok(())
+    }
+
+    /// Whether the best trial of `n` in the block took longer than that of `next`.
+    fn slower(&self, n: u64, next: u64, block: u32) -> bool {
+        let best = |n: u64| {
+            let trials = self.points.get(&n).map_or(&[][..], |p| &p.trials);
+            let times = trials.iter().rev().take_while(|t| t.block == block).filter(|t| !t.warmup);
+            times.map(|t| t.report.median).fold(f64::INFINITY, f64::min)
+        };
+        best(n) > best(next)
+    }
+
+    fn go_on(&self, stop: &AtomicBool) -> Result<(), RunError> {
+        if stop.load(Ordering::Relaxed) {
+            return Err(RunError::Session { kind: self.kind, source: SessionError::Interrupted });
+        }
+        Ok(())
+    }
+}

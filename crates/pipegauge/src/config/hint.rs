@@ -1,0 +1,75 @@
+//! What can be known to be wrong with HINT before anything is measured.
+
+use anyhow::{Result, bail};
+use measure::event::Plan;
+use rendezvous::Far;
+use transport::Kind;
+use units::Bytes;
+use workload::hint::{Team, steps};
+
+use crate::flags::RunFlags;
+
+/// HINT by one process alone; of a path `measure::support` knows.
+pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    let (most, _) = steps::most(Team::ALONE, plan.to, plan.memory.unwrap_or(u64::MAX));
+    let fewest = Team::ALONE.fewest();
+    if plan.transports.contains(&Kind::Alone) && most < fewest {
+        bail!(
+            "there is room for {most} subintervals (--to, --memory), and HINT starts from {fewest}; each takes {} bytes",
+            workload::hint::BYTES
+        );
+    }
+    fits(plan, far, host::memory(&host::Root::system()))?;
+    if flags.peer.is_some() && plan.transports == [Kind::Alone] {
+        bail!("--peer names the far side of a path, and HINT without a path has none: name a transport (tcp)");
+    }
+    Ok(())
+}
+
+/// Whether what HINT may take fits into the memory of this machine: a system that runs out of it ends processes as it likes.
+/// Paths take turns, and give their memory back after each.
+fn fits(plan: &Plan, far: &Far, machine: Option<u64>) -> Result<()> {
+    let takes =
+        |team| steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX)).0.saturating_mul(workload::hint::BYTES);
+    let near: u64 = (plan.transports.iter())
+        .map(|kind| takes(if *kind == Kind::Alone { Team::ALONE } else { Team::of_two(0) }))
+        .fold(0, u64::max);
+    let two_ended = plan.transports.iter().any(|k| k.capabilities().two_ended);
+    let there = if two_ended && matches!(far, Far::Local { .. }) { takes(Team::of_two(1)) } else { 0 };
+    let all = near.saturating_add(there);
+    match machine {
+        Some(machine) if all > machine / 10 * 9 => bail!(
+            "a path would take up to {} of memory for subintervals, and this machine has {}: give less with --memory or --to",
+            Bytes(all),
+            Bytes(machine)
+        ),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::Pattern;
+
+    use super::*;
+
+    #[test]
+    fn hint_asks_for_no_more_memory_than_there_is() {
+        let plan = |transports: &[Kind]| Plan {
+            transports: transports.to_vec(),
+            pattern: Pattern::Hint,
+            to: 1 << 26,
+            memory: Some(1 << 30),
+            ..Plan::default()
+        };
+        let here = Far::Local { program: "pipegauge".into() };
+        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into() };
+        let fits = |transports: &[Kind], far, gib: u64| fits(&plan(transports), far, Some(gib << 30));
+        fits(&[Kind::Alone], &here, 2).unwrap();
+        fits(&[Kind::Alone, Kind::Tcp, Kind::Unix], &here, 3).unwrap();
+        let e = fits(&[Kind::Alone, Kind::Tcp], &here, 2).unwrap_err().to_string();
+        assert!(e.contains("--memory") && e.contains("2 GiB"), "{e}");
+        fits(&[Kind::Alone, Kind::Tcp], &there, 2).unwrap();
+        super::fits(&plan(&[Kind::Tcp]), &here, None).unwrap();
+    }
+}
