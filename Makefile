@@ -2,6 +2,7 @@
 # make test    set up what is missing, and run every test
 # make tables measure shm, unix and tcp and print the papers' tables of them
 # make buffers measure tcp with two segment sizes and two socket buffers, and print the grid
+# make figures every figure and table of the papers that this host can make, into a new folder
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make build   the command alone: target/release/pipegauge
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
@@ -12,7 +13,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: run tables buffers test bench build install clean
+.PHONY: run tables buffers figures test bench build install clean
 
 run:
 	@scripts/setup.sh run
@@ -39,6 +40,12 @@ buffers:
 	  $(TARGET)/release/pipegauge run tcp --mss $$mss --sockbuf $$buffer --to 1MiB -o $$at/$$mss-$$buffer.run.jsonl --no-html \
 	    >$$at/$$mss-$$buffer.txt || [ $$? -eq 1 ] || exit 2; \
 	done; done && $(TARGET)/release/pipegauge tables $$at/*.run.jsonl && echo "run files: $$at"
+
+# FLAGS go to every run: make figures FLAGS='--budget 4s'.
+figures:
+	@scripts/setup.sh run
+	@cargo build --release --locked --quiet --package pipegauge
+	@scripts/figures.sh $(TARGET)/release/pipegauge "$$(mktemp -d pipegauge-figures-XXXXXX)" $(FLAGS)
 
 test:
 	@scripts/test.sh

@@ -11,13 +11,25 @@ flags=("${@:3}")
 mkdir -p "$folder"
 cd "$folder"
 
-# measure RUN ARGUMENTS...: 1 says "measured, but something fell short", which the warnings in RUN.txt explain.
-measure() {
-  echo "$1: pipegauge run ${*:2} ${flags[*]-}"
-  "$program" run "${@:2}" ${flags[@]+"${flags[@]}"} -o "$1.run.jsonl" --no-html >"$1.txt" 2>"$1.log" || [ $? -eq 1 ] || {
+# finish RUN COMMAND...: what it prints and what it says go into files; 1 says "measured, but something fell short", which
+# RUN.log explains.
+finish() {
+  "${@:2}" >"$1.txt" 2>"$1.log" || [ $? -eq 1 ] || {
     cat "$1.log" >&2
     return 2
   }
+}
+
+# measure RUN ARGUMENTS...
+measure() {
+  echo "$1: pipegauge run ${*:2} ${flags[*]-}"
+  finish "$1" "$program" run "${@:2}" ${flags[@]+"${flags[@]}"} -o "$1.run.jsonl" --no-html
+}
+
+# measure_hint RUN PATHS...: HINT has a command of its own.
+measure_hint() {
+  echo "$1: pipegauge hint ${*:2} ${flags[*]-}"
+  finish "$1" "$program" hint "${@:2}" ${flags[@]+"${flags[@]}"} -o "$1.run.jsonl"
 }
 
 # draw PICTURE RUN... [-- ARGUMENTS...]
@@ -30,7 +42,7 @@ draw() {
 
 # print TEXT ARGUMENTS...: what a command says of runs that are there already.
 print() {
-  "$program" "${@:2}" >"$1.txt" || [ $? -eq 1 ]
+  finish "$1" "$program" "${@:2}"
 }
 
 measure round-trips shm unix tcp --to 64KiB
@@ -65,6 +77,10 @@ measure beside unix tcp --offset 1,1
 draw netpipe-9 blocks beside
 measure near tcp --from 48KiB --to 84KiB --step 512 --perturb 0
 draw netpipe-10 near -- --graph throughput
+measure_hint hint unix tcp
+draw netpipe-6 hint
+measure_hint hint-alone
+draw netpipe-12 hint-alone
 print netpipe-questions ask blocks.run.jsonl --arrive 64KiB --fastest 64KiB --most --size --control --cost tcp,unix \
   --frames 60/s --of 1MiB
 

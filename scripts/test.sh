@@ -114,6 +114,7 @@ part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pip
 parquet
 recipes
 part "make install" scripts/test-install.sh "$target/debug/pipegauge"
+part "the papers' figures" scripts/test-figures.sh "$target/debug/pipegauge"
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
   -p pipegauge-transport --lib shm::model
 pure

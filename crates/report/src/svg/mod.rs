@@ -187,7 +187,9 @@ fn curve(a: &Area<'_>, line: &Line, svg: &mut Svg) {
     }
     let joined = "fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"";
     let minimum = polyline(a, dots.iter().map(|d| d.min));
-    svg.path(&minimum, &format!("{joined} stroke=\"{colour}\" stroke-width=\"0.8\" stroke-opacity=\"0.6\""));
+    // The area is as large as the medians and their intervals need: a lucky trial may lie outside of it.
+    let thin = "stroke-width=\"0.8\" stroke-opacity=\"0.6\" clip-path=\"url(#area)\"";
+    svg.path(&minimum, &format!("{joined} stroke=\"{colour}\" {thin}"));
     let median = polyline(a, dots.iter().map(|d| d.mid));
     svg.path(&median, &format!("{joined} stroke=\"{colour}\" stroke-width=\"2\"{dash}"));
     let every = line.dots.len() <= DOTS;
