@@ -48,7 +48,7 @@ def quoted(text):
                      f"median wide: the repeats took {min(shifts):.2f} to {max(shifts):.2f} times as long as the first, since the machine changes its pace).")
     same = rows(found.get("Two sides of one thing, compared", ""))
     if same:
-        said = ", ".join(f"{r[2]} of {r[1]} with {r[0]} run{'s' if r[0] != '1' else ''} a side" for r in same)
+        said = ", ".join(f"{r[2]} of {r[1]} with {r[0]} run{'s' if r[0] != '1' else ''} a side on a machine {r[5]} (no verdict on {r[3]})" for r in same)
         words.append(f"`compare` said of two sides of one thing that they differ: {said}.")
     honesty = rows(found.get("Honesty: the server stopped 100 ms in every 500 ms", ""))
     if len(honesty) == 2:

@@ -73,6 +73,34 @@ fn what_the_machines_own_pace_explains_is_no_difference_and_what_goes_beyond_is(
 }
 
 #[test]
+fn a_difference_that_others_may_have_made_is_none_and_equal_sides_are_equal_all_the_same() {
+    let sizes = sizes(8e6, 130);
+    let mut noisy = Noisy::new(5);
+    let (a, same) = ([noisy.curve(&sizes, line)], [noisy.curve(&sizes, line)]);
+    let slower = [noisy.curve(&sizes, |x| line(x) * 3.0)];
+    let took = |share| [model::Circumstances { paces: Vec::new(), foreign: Some(share) }];
+    let (none, much) = (took(0.01), took(0.9));
+    let of = |runs, circumstances| {
+        Comparison::of(Side { runs: &a, circumstances: &none }, Side { runs, circumstances }).unwrap()
+    };
+    let found = of(&slower, &much);
+    assert!(!found.differs() && found.disturbed.is_some_and(|d| d.undecided), "{:?}", found.disturbed);
+    assert!(
+        found.whole.value > 2.5 && found.whole.low == 0.0 && found.whole.high == f64::INFINITY,
+        "{:?}",
+        found.whole
+    );
+    assert!(found.sizes.iter().all(|s| s.probability == 1.0 && !s.ratio.value.is_nan() && s.ratio.low == 0.0));
+    let found = of(&same, &much);
+    assert!(
+        !found.differs() && found.disturbed.is_some_and(|d| !d.undecided) && found.whole.high < 1.2,
+        "{:?}",
+        found.whole
+    );
+    assert!(of(&slower, &none).differs() && of(&slower, &none).disturbed.is_none());
+}
+
+#[test]
 fn a_faster_path_is_found_where_it_is_faster_and_only_there() {
     let sizes = sizes(8e6, 130);
     let mut noisy = Noisy::new(5);

@@ -5,7 +5,8 @@
 //! far those readings lie apart bounds what the machine explains: a path moves with one yardstick or another, or with none.
 //!
 //! What other programs take bounds nothing: they stop a side in the middle of a block, and their work may as well keep CPUs
-//! from sleeping, so that waking them costs less. Where they took more in one run than in the other, nothing can be said.
+//! from sleeping, so that waking them costs less. Where they took more in one run than in the other, a difference may be
+//! theirs, and nothing can be said of it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,9 @@ pub struct Disturbed {
     pub first: f64,
     /// The same of the second side.
     pub second: f64,
+    /// The sides seemed to differ. Nothing can then be said: no interval of the comparison has a bound, and no size of it is
+    /// significant.
+    pub undecided: bool,
 }
 
 impl Disturbed {
@@ -50,7 +54,7 @@ impl Disturbed {
             let shares: Option<Vec<f64>> = side.iter().map(|c| c.foreign.filter(|f| f.is_finite())).collect();
             shares.filter(|s| !s.is_empty()).map(|s| mean(&s))
         };
-        let found = Self { first: share(first)?, second: share(second)? };
+        let found = Self { first: share(first)?, second: share(second)?, undecided: false };
         ((found.first - found.second).abs() > Self::APART).then_some(found)
     }
 }
@@ -154,7 +158,7 @@ mod tests {
             foreign.iter().map(|f| Circumstances { paces: Vec::new(), foreign: *f }).collect()
         };
         let of = |a: &[Option<f64>], b: &[Option<f64>]| Disturbed::of(&took(a), &took(b));
-        assert_eq!(of(&[Some(0.01)], &[Some(1.1)]), Some(Disturbed { first: 0.01, second: 1.1 }));
+        assert_eq!(of(&[Some(0.01)], &[Some(1.1)]), Some(Disturbed { first: 0.01, second: 1.1, undecided: false }));
         assert_eq!(of(&[Some(1.08)], &[Some(1.1)]), None, "alike");
         assert_eq!(of(&[Some(0.0), None], &[Some(1.1)]), None, "unknown");
         assert_eq!(of(&[Some(f64::NAN)], &[Some(1.1)]), None);

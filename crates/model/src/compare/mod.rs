@@ -46,8 +46,7 @@ pub struct Comparison {
     /// down to it: all intervals here hold them, and they make no size significant.
     #[serde(default)]
     pub machine: Vec<Shift>,
-    /// Other programs took more of the CPUs on one side than on the other. Nothing can then be said: no interval has a bound,
-    /// and no size is significant.
+    /// Other programs took more of the CPUs on one side than on the other.
     #[serde(default)]
     pub disturbed: Option<Disturbed>,
     /// Time of the second side over that of the first, over all sizes together.
@@ -91,7 +90,20 @@ impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common, not by
     /// interpolation either, or a side has no run.
     pub fn of(first: Side<'_>, second: Side<'_>) -> Option<Self> {
-        let ratio::Ratios { sizes, left_out, machine, disturbed, whole, throughput } = ratio::ratios(first, second)?;
+        let found = Self::told(first, second, true)?;
+        match found.disturbed {
+            Some(disturbed) if found.differs() => {
+                let disturbed = Some(Disturbed { undecided: true, ..disturbed });
+                Some(Self { disturbed, ..Self::told(first, second, false)? })
+            }
+            _ => Some(found),
+        }
+    }
+
+    /// What the runs tell; with nothing sure of how far curves lie apart by chance, where that is not `known`.
+    fn told(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
+        let ratio::Ratios { sizes, left_out, machine, disturbed, whole, throughput } =
+            ratio::ratios(first, second, known)?;
         let stretches = verdict::stretches(&sizes);
         let crossovers = verdict::crossovers(&sizes, &stretches);
         Some(Self { sizes, left_out, machine, disturbed, whole, throughput, stretches, crossovers })

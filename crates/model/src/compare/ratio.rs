@@ -47,8 +47,8 @@ pub(super) struct Ratios {
     pub throughput: Option<Estimate>,
 }
 
-/// Compares two sides size by size.
-pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
+/// Compares two sides size by size. Where it is not `known` how far curves lie apart by chance, everything is possible.
+pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Ratios> {
     let ready = |side: Side<'_>| -> Vec<Ready> { side.runs.iter().map(|r| Ready::of(r)).collect() };
     let (a, b) = (ready(first), ready(second));
     let all = || a.iter().chain(&b);
@@ -64,9 +64,9 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>) -> Option<Ratios> {
     let machine = shifts(first.circumstances, second.circumstances);
     let disturbed = Disturbed::of(first.circumstances, second.circumstances);
     let explained = Explained::by(&machine);
-    let apart = match disturbed {
-        None => apart((&a, sides.0), (&b, sides.1)),
-        Some(_) => StandardError { value: f64::INFINITY, degrees: 1.0 },
+    let apart = match known {
+        true => apart((&a, sides.0), (&b, sides.1)),
+        false => StandardError { value: f64::INFINITY, degrees: 1.0 },
     };
     let at = |side: &[Vec<Value>], i: usize| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>());
     let guessed = |side: &[Vec<Value>], i: usize| side.iter().any(|r| r[i].interpolated);

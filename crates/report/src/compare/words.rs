@@ -18,11 +18,19 @@ const WORTH_A_WORD: f64 = 0.02;
 /// What the machine itself did, where it did something.
 fn machine(c: &Comparison) -> String {
     let told = c.machine.iter().filter(|s| s.ratio.ln().abs() > WORTH_A_WORD);
+    let mut text = String::new();
+    if let Some(d) = c.disturbed.filter(|d| !d.undecided) {
+        text = format!(
+            "\nOther programs took {:.0}% of a CPU on the first side and {:.0}% on the second, which may hide a difference.",
+            d.first * 100.0,
+            d.second * 100.0
+        );
+    }
     let parts: Vec<String> = told.map(|s| format!("{} {:.1}%", plain(&s.what), s.ratio * 100.0)).collect();
     if parts.is_empty() {
-        return String::new();
+        return text;
     }
-    format!(
+    text + &format!(
         "\nThe machine itself stood at another pace: {} of the time it took on the first side. What that explains is not \
          counted as a difference; paths that are measured in one run, in turns, share the pace.",
         parts.join(", ")
@@ -31,7 +39,7 @@ fn machine(c: &Comparison) -> String {
 
 fn difference(named: &Named) -> String {
     let c = &named.comparison;
-    if let Some(d) = c.disturbed {
+    if let Some(d) = c.disturbed.filter(|d| d.undecided) {
         let taken = |share: f64| format!("{:.0}%", share * 100.0);
         return format!(
             "No verdict: other programs took {} of a CPU while {} was measured, and {} while {} was. What differs below may be \
@@ -214,7 +222,7 @@ mod tests {
     #[test]
     fn a_disturbed_side_gets_no_verdict() {
         let mut n = named(vec![stretch(1, 1 << 20, 2.0, false)]);
-        n.comparison.disturbed = Some(model::Disturbed { first: 0.013, second: 1.1 });
+        n.comparison.disturbed = Some(model::Disturbed { first: 0.013, second: 1.1, undecided: true });
         let said = verdict(&n);
         assert!(
             said.starts_with("No verdict: other programs took 1% of a CPU while a was measured, and 110% while"),
