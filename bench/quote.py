@@ -48,8 +48,11 @@ def quoted(text):
                      f"median wide: the repeats took {min(shifts):.2f} to {max(shifts):.2f} times as long as the first, since the machine changes its pace).")
     same = rows(found.get("Two sides of one thing, compared", ""))
     if same:
-        said = ", ".join(f"{r[2]} of {r[1]} with {r[0]} run{'s' if r[0] != '1' else ''} a side on a machine {r[5]} (no verdict on {r[3]})" for r in same)
-        words.append(f"`compare` said of two sides of one thing that they differ: {said}.")
+        # Of "3 (2.9%)" the count: how many there were stands beside it.
+        count = lambda cell: cell.split()[0]
+        undecided = lambda r: f", no verdict on {count(r[3])}" if count(r[3]) != "0" else ""
+        said = "; ".join(f"{r[0]} run{'s' if r[0] != '1' else ''} a side, machine {r[5]}: {count(r[2])} of {r[1]}{undecided(r)}" for r in same)
+        words.append(f"`compare` said that two sides of one thing differ ({said}).")
     honesty = rows(found.get("Honesty: the server stopped 100 ms in every 500 ms", ""))
     if len(honesty) == 2:
         words.append(f"A server stopped 100 ms in every 500 ms (true p99 about 95 ms): the open loop says {honesty[0][2]}; the closed loop sees "
