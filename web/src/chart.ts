@@ -13,6 +13,8 @@ import type { State } from "./state";
 /** Dots are drawn at each point of a curve that shows at most this many. */
 const DOTS = 160;
 const LABEL_GAP = 16;
+/** Points of a curve that is drawn roughly, about. */
+const ROUGHLY = 400;
 
 /** A curve on the screen, with its points in pixels. */
 export interface Placed {
@@ -26,6 +28,8 @@ export class Chart {
   readonly marks = svg("g", { class: "marks" });
   box: Box = { left: 0, right: 1, top: 0, bottom: 1 };
   placed: Placed[] = [];
+  /** Drawn roughly: while a range is dragged over very many points. */
+  rough = false;
   x: Scale | undefined;
   private y: Scale | undefined;
 
@@ -92,7 +96,7 @@ export class Chart {
   }
 
   private curve({ curve, x, y }: Placed): SVGElement {
-    const kept = simplify(x, y);
+    const kept = this.rough ? simplify(x, y, ROUGHLY, 4) : simplify(x, y);
     const group = svg("g", { class: `curve ${curve.look}`, "data-series": curve.series.key });
     group.append(svg("path", { class: "band", d: this.band(curve, kept) }));
     const ends = x.length === 1 ? curve.ends(0) : undefined;

@@ -11,6 +11,9 @@ import type { Spot, State } from "./state";
 const DRAG = 6;
 /** Points from which on it takes a browser's breath to draw every graph at once. */
 const MANY = 20_000;
+/** A change that follows the last drawing within this time is one of a drag, and one rests after that, milliseconds. */
+const SOON = 300;
+const REST = 250;
 
 export class Panel {
   readonly root: HTMLElement;
@@ -26,6 +29,8 @@ export class Panel {
   /** Whether any of it is on the screen, and the timer of a drawing that waits. */
   private seen = true;
   private late = 0;
+  /** When it was drawn last, by the page's clock. */
+  private drawn = 0;
 
   constructor(
     private readonly graph: Graph,
@@ -54,11 +59,14 @@ export class Panel {
     this.listen();
   }
 
-  /** Draws anew: at once, but for a graph of very many points that nobody sees, which waits until a drag rests. */
+  /** Draws anew: at once, but very many points roughly while they change, or, where nobody sees them, not before a drag rests. */
   private follow(): void {
+    const again = performance.now() - this.drawn < SOON;
     clearTimeout(this.late);
-    if (this.seen || this.state.points < MANY) this.draw();
-    else this.late = window.setTimeout(() => this.draw(), 400);
+    this.late = 0;
+    if (this.state.points < MANY) return this.draw();
+    if (this.seen) this.draw(this.width, again);
+    if (!this.seen || again) this.late = window.setTimeout(() => this.draw(), REST);
   }
 
   /** Takes the width there is; later ones are told by the browser. */
@@ -66,10 +74,11 @@ export class Panel {
     this.width = this.frame.clientWidth;
   }
 
-  /** Draws for the width there is, or for a given one (paper). */
-  draw(width = this.width): void {
+  /** Draws for the width there is, or for a given one (paper); in full, or roughly. */
+  draw(width = this.width, rough = false): void {
     clearTimeout(this.late);
     this.late = 0;
+    this.chart.rough = rough;
     const title = this.graph.title(this.state);
     this.title.textContent = title;
     this.note.textContent = this.graph.note(this.state);
@@ -81,6 +90,7 @@ export class Panel {
     const tall = this.graph.name === "signature" ? 460 : 340;
     this.chart.draw(width, Math.round(Math.min(tall, Math.max(260, width * 0.62))));
     this.mark();
+    this.drawn = performance.now();
   }
 
   /** Shows the chosen point, and the point that is looked at, here and on every other shown path at the same size. */

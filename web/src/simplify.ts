@@ -3,10 +3,11 @@
 /**
  * Indices of the points worth drawing, in order. Of neighbours in one pixel column (in two columns, of a curve with
  * more than `most` points) the first, the lowest, the highest and the last stay, so that no dip or spike is lost. A curve
- * that still has more points than `most` (time jumping back and forth) keeps one point of each pixel.
+ * that still has more points than `most` (time jumping back and forth) keeps one point of each pixel. A rough one, for a
+ * picture that will be another in a moment, has pixels `rough` times as wide and high.
  */
-export function simplify(x: ArrayLike<number>, y: ArrayLike<number>, most = 4000): number[] {
-  const wide = x.length > most ? 2 : 1;
+export function simplify(x: ArrayLike<number>, y: ArrayLike<number>, most = 4000, rough = 1): number[] {
+  const wide = rough * (x.length > most ? 2 : 1);
   const kept: number[] = [];
   let start = 0;
   while (start < x.length) {
@@ -27,7 +28,7 @@ export function simplify(x: ArrayLike<number>, y: ArrayLike<number>, most = 4000
   if (kept.length <= most) return kept;
   const seen = new Set<number>();
   return kept.filter((i, n) => {
-    const pixel = Math.floor(x[i]!) * 100_003 + Math.floor(y[i]!);
+    const pixel = Math.floor(x[i]! / rough) * 100_003 + Math.floor(y[i]! / rough);
     if (n === kept.length - 1 || !seen.has(pixel)) {
       seen.add(pixel);
       return true;
