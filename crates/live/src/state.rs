@@ -115,6 +115,7 @@ impl State {
                 self.latest.insert(t.path, t.size);
                 self.note(t.path, t.size);
             }
+            Event::Sustained(t) => self.current = Some((t.path, t.block, t.size)),
             Event::Block(b) => {
                 let size = self.latest.get(&b.path).copied().unwrap_or(0);
                 self.current = Some((b.path, b.block, size));

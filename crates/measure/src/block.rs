@@ -1,32 +1,34 @@
-//! One block of trials: which sizes, in which order, how long each, and when a point is known well enough.
+//! One round of trials: which sizes, in which order, how long each, and when a point is known well enough.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use stats::Shared;
 
 use crate::SessionError;
 use crate::driver::RunError;
 use crate::event::Why;
 use crate::path::PathRun;
 
-/// Largest block with which a connection comes to rest, bytes.
+/// Largest message with which a connection comes to rest, and that every round visits, bytes.
 const MIDDLING: u64 = 65_536;
 
-/// Fewest blocks after which a point can be settled.
-const SETTLED_BLOCKS: u32 = 6;
+/// Share of a round that the larger sizes may take: their trials are long, and many short rounds tell more than a few long ones.
+const FOR_LARGE: f64 = 0.55;
+
+/// Fewest rounds after which a point can be settled.
+const SETTLED_ROUNDS: u32 = 8;
 
 impl PathRun<'_> {
-    /// One block: every unsettled size once, in random order, within `time` seconds.
+    /// One round: every unsettled size that is due, once, in random order, within `time` seconds.
     pub fn block(&mut self, block: u32, time: f64, rng: &mut ChaCha8Rng, stop: &AtomicBool) -> Result<(), RunError> {
         let begin = self.session.now();
-        let mut order: Vec<u64> =
-            self.points.iter().filter(|(s, p)| **s <= self.ceiling && p.ended.is_none()).map(|(s, _)| *s).collect();
+        let mut order = self.due(time, rng);
         order.shuffle(rng);
         self.open(block, order.len() as u32)?;
         if self.plan.rate.is_none() {
-            self.warm_up(block, MIDDLING)?;
+            self.warm_up(block, MIDDLING, time)?;
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;
         let slice = self.slice(&order, time - used);
@@ -47,6 +49,37 @@ impl PathRun<'_> {
         self.note_foreign_cpu();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
+    }
+
+    /// The unsettled sizes that the next round visits. Up to 64 KiB that is all of them. Each larger one has the same share of the
+    /// time and is due whenever its shares have come to a trial: the largest sizes in every third or fourth round, each in
+    /// rounds of its own.
+    fn due(&mut self, time: f64, rng: &mut ChaCha8Rng) -> Vec<u64> {
+        let open = self.points.iter().filter(|(s, p)| **s <= self.ceiling && p.ended.is_none());
+        let (mut order, large): (Vec<u64>, Vec<u64>) = open.map(|(s, _)| *s).partition(|s| *s <= MIDDLING);
+        if self.plan.trials.is_some() {
+            order.extend(large);
+            return order;
+        }
+        let costs: Vec<f64> = large.iter().map(|s| self.least(*s)).collect();
+        let share = level(&costs, time * if order.is_empty() { 1.0 } else { FOR_LARGE });
+        for (size, cost) in large.into_iter().zip(costs) {
+            let Some(point) = self.points.get_mut(&size) else { continue };
+            // Where a size comes in first is left to chance, so that not all large ones fall into one round.
+            let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share.min(cost);
+            let due = saved >= cost * (1.0 - 1e-9);
+            point.saved = Some(if due { saved - cost } else { saved });
+            if due {
+                order.push(size);
+            }
+        }
+        order
+    }
+
+    /// Seconds that the shortest trial of a size takes.
+    fn least(&self, size: u64) -> f64 {
+        // A trial warms up with one iteration.
+        (self.fewest() + 1) as f64 * self.takes(size) + self.overhead
     }
 
     /// How much of the time a point gets, against the others: the more uncertain, the more.
@@ -77,19 +110,15 @@ impl PathRun<'_> {
     /// Ends the points that are known well enough, and says how uncertain the others are.
     pub fn settle(&mut self, block: u32) -> Result<(), RunError> {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
-        // What moves the whole curve is for the repeat range to tell: no further block would narrow it.
-        let noise = Shared { between: 0.0, ..self.shared() };
+        let common = self.common();
         for size in open {
-            let Some(f) = self.figures(size, noise) else { continue };
+            let Some(f) = self.figures(size, &common) else { continue };
             let width = f.half_width();
             if let Some(p) = self.points.get_mut(&size) {
                 p.width = width;
             }
-            // Blocks that happen to agree don't make a quiet point: the noise of all points must allow the precision too.
-            let foretold = (f.repeat_high / f.median).ln() / std::f64::consts::SQRT_2;
-            let known = width <= self.plan.precision && foretold <= self.plan.precision;
-            if self.plan.trials.is_none() && f.blocks >= SETTLED_BLOCKS && known {
-                self.end_point(size, Why::Precision)?;
+            if self.plan.trials.is_none() && f.blocks >= SETTLED_ROUNDS && width <= self.plan.precision {
+                self.end_point(size, Why::Precision, &common)?;
             }
         }
         self.done = !self.wants_more(block);
@@ -101,7 +130,37 @@ impl PathRun<'_> {
         let open = self.points.values().any(|p| p.ended.is_none());
         match self.plan.trials {
             Some(n) => block < n,
-            None => open && self.spent < self.plan.budget * 0.97,
+            None => open && self.left() > self.plan.budget * 0.03,
         }
+    }
+}
+
+/// The share with which all `costs`, none taking more than it costs, come to `total`; infinite where they cost no more.
+fn level(costs: &[f64], total: f64) -> f64 {
+    let mut ascending = costs.to_vec();
+    ascending.sort_by(f64::total_cmp);
+    let mut left = total;
+    for (i, cost) in ascending.iter().enumerate() {
+        let share = left / (ascending.len() - i) as f64;
+        if share < *cost {
+            return share.max(0.0);
+        }
+        left -= cost;
+    }
+    f64::INFINITY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_come_to_the_total_and_nothing_takes_more_than_it_costs() {
+        let costs = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(level(&costs, 15.0), f64::INFINITY);
+        assert_eq!(level(&costs, 11.0), 4.0);
+        assert_eq!(level(&costs, 9.0), 3.0);
+        assert_eq!(level(&costs, 2.0), 0.5);
+        assert_eq!((level(&[], 1.0), level(&costs, -1.0)), (f64::INFINITY, 0.0));
     }
 }

@@ -15,11 +15,19 @@ use transport::Kind;
 
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
-use crate::{Pattern, Session, SessionError, netpipe};
+use crate::{Pattern, Session, SessionError, netpipe, sustained};
 
-/// Blocks after the survey, unless the plan names the number of trials. Enough for an interval from order statistics
-/// that doesn't hang on the extremes.
-pub(crate) const BLOCKS: u32 = 10;
+/// Rounds that a run plans, unless the plan names the number of trials: thirty in the default budget, so that states of the
+/// machine that last for a tenth of the run are averaged over, and enough in a short one for an interval.
+pub(crate) fn rounds(plan: &Plan) -> u32 {
+    const EACH: f64 = 0.4;
+    match (plan.trials, plan.schedule) {
+        (Some(trials), _) => trials,
+        // An answer may take as long as all rounds of another pattern.
+        (None, Schedule::Hint) => 10,
+        (None, _) => (plan.budget / EACH).clamp(8.0, 100.0) as u32,
+    }
+}
 
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
@@ -126,7 +134,7 @@ fn measure(plan: &Plan, paths: &mut [PathRun<'_>], stop: &AtomicBool) -> Result<
     for path in paths.iter_mut() {
         if hint { path.hint_survey()? } else { path.survey()? }
     }
-    let blocks = plan.trials.unwrap_or(BLOCKS);
+    let blocks = rounds(plan);
     for block in 1.. {
         let mut turn: Vec<usize> = (0..paths.len()).filter(|&i| !paths[i].done()).collect();
         if turn.is_empty() {
@@ -141,12 +149,19 @@ fn measure(plan: &Plan, paths: &mut [PathRun<'_>], stop: &AtomicBool) -> Result<
                 path.hint_block(block, time, &mut rng, stop)?;
             } else {
                 path.block(block, time, &mut rng, stop)?;
+                if sustained::moment(block, blocks) {
+                    path.sustain(block)?;
+                }
             }
             // A size found late could not get as many trials as were asked for.
             if block <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
                 path.refine(block, 3)?;
             }
             path.settle(block)?;
+            if path.done() {
+                // Settled before its moment came, or out of time for rounds.
+                path.sustain_rest(block)?;
+            }
         }
     }
     Ok(())

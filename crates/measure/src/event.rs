@@ -25,6 +25,8 @@ pub enum Event {
     Block(BlockOpened),
     /// A trial ended.
     Trial(Trial),
+    /// A trial made long, to show what a path keeps up, ended: it counts in no point's figures.
+    Sustained(Trial),
     /// A point ended: its figures, and why it ended.
     Point(PointEnded),
     /// Something a reader of the figures must know.
@@ -131,7 +133,7 @@ impl Default for Plan {
             to: 8 << 20,
             step: None,
             sizes: None,
-            perturb: 3,
+            perturb: 0,
             trials: None,
             repeats: None,
             precision: 0.01,
@@ -302,12 +304,19 @@ pub struct Figures {
     pub mean: f64,
     /// Variance of the trials' times, seconds squared.
     pub variance: f64,
-    /// 95% interval of the median, from the blocks.
+    /// 95% interval of the median in this run, from its rounds; in JSON `null` where the run can't tell one: fewer than four
+    /// rounds, or states of the machine that outlast what it can average over.
+    #[serde(with = "units::unbounded::low")]
+    #[schemars(with = "Option<f64>")]
     pub low: f64,
-    /// Its upper end; in JSON `null` where nothing bounds it (a single block says nothing of the spread of blocks).
+    /// Its upper end; in JSON `null` where there is none.
     #[serde(with = "units::unbounded")]
     #[schemars(with = "Option<f64>")]
     pub high: f64,
+    /// The shortest round.
+    pub seen_low: f64,
+    /// The longest round.
+    pub seen_high: f64,
     /// Range in which the median of a repeat run is expected to fall, 95%.
     pub repeat_low: f64,
     /// Its upper end; in JSON `null` where nothing bounds it.
@@ -347,14 +356,17 @@ impl Figures {
 /// Percentiles of single iterations, seconds, of the point's time kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
-    /// 50%.
+    /// 50%; each round weighs as much as any other.
     pub p50: f64,
-    /// 90%.
-    pub p90: f64,
-    /// 99%.
-    pub p99: f64,
-    /// 99.9%.
-    pub p999: f64,
+    /// 90%; none from fewer than 10 iterations.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p90: Option<f64>,
+    /// 99%; none from fewer than 100 iterations.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p99: Option<f64>,
+    /// 99.9%; none from fewer than 1,000 iterations.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p999: Option<f64>,
     /// Largest.
     pub max: f64,
 }

@@ -1,6 +1,8 @@
 //! From trials to the figures of a point. Pure: the driver uses it as a run goes, readers to rebuild a run cut short.
 
-use stats::Shared;
+use std::collections::BTreeMap;
+
+use stats::{Levels, Moves, Shared};
 use transport::Kind;
 use workload::hint::{Bounds, Sums};
 
@@ -32,7 +34,7 @@ pub fn transfers(plan: &Plan, kind: Kind, trial: &Trial) -> f64 {
 }
 
 /// Bits that cross the path in one of the point's times.
-fn bits(plan: &Plan, trial: &Trial) -> f64 {
+pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
     let bytes = match plan.pattern {
         Pattern::Bidirectional => 2 * trial.size,
         Pattern::Request | Pattern::Connect => trial.size + trial.response,
@@ -73,7 +75,7 @@ fn untimed(plan: &Plan, kind: Kind) -> bool {
 }
 
 /// A trial's mean time: what the paper's minimum is taken over.
-fn whole(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+pub(crate) fn whole(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     // An open loop's trial lasts as long as its schedule.
     if timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
@@ -88,15 +90,94 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
     if warm.is_empty() { trials.to_vec() } else { warm }
 }
 
-/// Median time of each block that visited a point (of HINT the shortest), in block order: seconds of the point's kind. The NetPIPE schedule has no
-/// blocks: each trial stands for itself, numbered in order.
-pub fn blocks(plan: &Plan, kind: Kind, trials: &[&Trial]) -> Vec<(u32, f64)> {
-    let mut values: Vec<(u32, f64)> =
-        counted(trials).into_iter().filter_map(|t| Some((t.block, typical(plan, kind, t)?))).collect();
+/// What the points of a path have in common: the noise of a round, and the machine's states that their trials met.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Common {
+    /// Noise of a round about its level, and how the rounds' levels moved.
+    pub shared: Shared,
+    /// How the state of each trial's moment differs from its round's, as a logarithm, by (bits of its time, size).
+    within: Vec<((u64, u64), f64)>,
+    /// Level of each round, as a logarithm.
+    rounds: BTreeMap<u32, f64>,
+}
+
+impl Common {
+    /// From all trials of a path, a slice a size.
+    pub fn of<'a>(plan: &Plan, kind: Kind, points: impl Iterator<Item = &'a [Trial]>) -> Self {
+        let points: Vec<Vec<&Trial>> = points.map(|trials| trials.iter().collect()).collect();
+        let untold = Self::default();
+        match plan.schedule {
+            // The third trial of one size is no moment that it has in common with the third of another.
+            Schedule::Netpipe => {
+                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
+                Self { shared: Shared::noise_of(&by_point), ..untold }
+            }
+            // Of trials that follow each other HINT keeps the best, which no moment's state may make better.
+            Schedule::Hint => {
+                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
+                let levels = stats::block_levels(&by_point).into_iter().collect();
+                Self::levelled(by_point, Vec::new(), levels)
+            }
+            Schedule::Adaptive => {
+                let used: Vec<(&Trial, f64)> = (points.iter().flat_map(|p| counted(p)))
+                    .filter_map(|t| Some((t, typical(plan, kind, t)?)))
+                    .collect();
+                let moment = |(t, seconds): &(&Trial, f64)| stats::Moment {
+                    size: t.size,
+                    round: t.block,
+                    at: t.at,
+                    log: seconds.ln(),
+                };
+                let levels = Levels::of(&used.iter().map(moment).collect::<Vec<_>>());
+                let mut within: Vec<_> = used.iter().map(|(t, _)| moment_of(t)).zip(levels.within).collect();
+                within.sort_by_key(|(moment, _)| *moment);
+                let told = Self { within, ..untold };
+                let by_point = points.iter().map(|p| rounds(plan, kind, p, &told)).collect();
+                Self::levelled(by_point, told.within, levels.rounds.into_iter().collect())
+            }
+        }
+    }
+
+    fn levelled(mut points: Vec<Vec<(u32, f64)>>, within: Vec<((u64, u64), f64)>, levels: BTreeMap<u32, f64>) -> Self {
+        let mut found = Self { within, rounds: levels, ..Self::default() };
+        points.iter_mut().flatten().for_each(|(round, t)| *t /= found.level(*round).exp());
+        let series: Vec<f64> = found.rounds.values().copied().collect();
+        found.shared = Shared { moves: Moves::of(&series), ..Shared::of(&points) };
+        found
+    }
+
+    /// (number, level) of each round, as logarithms about the run's middle, in the order of time.
+    pub fn levels(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.rounds.iter().map(|(round, level)| (*round, *level))
+    }
+
+    /// Level of a round, as a logarithm; 0 of one that is not known.
+    pub fn level(&self, round: u32) -> f64 {
+        self.rounds.get(&round).copied().unwrap_or(0.0)
+    }
+
+    fn within(&self, trial: &Trial) -> f64 {
+        let moment = moment_of(trial);
+        self.within.binary_search_by_key(&moment, |(m, _)| *m).map_or(0.0, |i| self.within[i].1)
+    }
+}
+
+fn moment_of(trial: &Trial) -> (u64, u64) {
+    (trial.at.to_bits(), trial.size)
+}
+
+/// Median time of each round that visited a point (of HINT the shortest), in round order: seconds of the point's kind, freed of
+/// how its moment differed from its round's level. The NetPIPE schedule has no rounds: each trial stands for itself, numbered
+/// in order.
+pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
+    let mut values: Vec<(u32, f64)> = counted(trials)
+        .into_iter()
+        .filter_map(|t| Some((t.block, typical(plan, kind, t)? / common.within(t).exp())))
+        .collect();
     if plan.schedule == Schedule::Netpipe {
         return values.into_iter().zip(0..).map(|((_, t), i)| (i, t)).collect();
     }
-    values.sort_by_key(|(block, _)| *block);
+    values.sort_by_key(|(round, _)| *round);
     values
         .chunk_by(|a, b| a.0 == b.0)
         .map(|same| {
@@ -109,31 +190,22 @@ pub fn blocks(plan: &Plan, kind: Kind, trials: &[&Trial]) -> Vec<(u32, f64)> {
         .collect()
 }
 
-/// What the points of a path share, from the trials of each.
-pub fn shared<'a>(plan: &Plan, kind: Kind, points: impl Iterator<Item = &'a [Trial]>) -> Shared {
-    let by_point: Vec<Vec<(u32, f64)>> =
-        points.map(|trials| blocks(plan, kind, &trials.iter().collect::<Vec<_>>())).collect();
-    match plan.schedule {
-        Schedule::Adaptive | Schedule::Hint => Shared::of(&by_point),
-        // The third trial of one size is no moment that it has in common with the third of another.
-        Schedule::Netpipe => Shared::noise_of(&by_point),
-    }
-}
-
-/// The figures of one point, or none where no trial completed. `shared` is what the path's points have in common
-/// ([`shared`]); its default leaves the point to its own spread.
-pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Option<Figures> {
+/// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
+/// default leaves the point to its own rounds.
+pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Option<Figures> {
     let used = counted(trials);
-    let per_block: Vec<f64> = blocks(plan, kind, trials).into_iter().map(|(_, t)| t).collect();
+    let seen = rounds(plan, kind, trials, common);
+    let at_level: Vec<f64> = seen.iter().map(|(round, t)| t / common.level(*round).exp()).collect();
     let sample = used.first()?;
     let wholes: Vec<(f64, f64)> =
         used.iter().filter_map(|t| Some((whole(plan, kind, t)?, t.report.repeats as f64))).collect();
-    if per_block.is_empty() || wholes.is_empty() {
+    if at_level.is_empty() || wholes.is_empty() {
         return None;
     }
-    let median = stats::median(&per_block);
-    let interval = stats::median_interval(&per_block, 0.95);
-    let repeat = stats::repeat_range(&per_block, shared, 0.95);
+    let median = stats::median(&at_level);
+    let interval = interval(plan, &at_level, common);
+    let repeat = stats::repeat_range(&at_level, common.shared, 0.95);
+    let ends = |pick: fn(f64, f64) -> f64, from: f64| seen.iter().map(|(_, t)| *t).fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
@@ -148,7 +220,7 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
     let quality = used.iter().find_map(|t| quality(t));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
     Some(Figures {
-        blocks: per_block.len() as u32,
+        blocks: seen.len() as u32,
         trials: used.len() as u32,
         iterations,
         min: times.iter().copied().fold(f64::INFINITY, f64::min),
@@ -157,6 +229,8 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
         variance: if times.len() > 1 { stats::variance(&times) } else { 0.0 },
         low: interval.low,
         high: interval.high,
+        seen_low: ends(f64::min, f64::INFINITY),
+        seen_high: ends(f64::max, 0.0),
         repeat_low: repeat.low,
         repeat_high: repeat.high,
         percentiles: percentiles(plan, kind, &used),
@@ -170,6 +244,17 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
         loss: share(lost, sent),
         reordering: share(reordered, received.max(iterations)),
     })
+}
+
+/// The 95% interval of a point in this run; unbounded where the run can't tell one.
+fn interval(plan: &Plan, at_level: &[f64], common: &Common) -> stats::Interval {
+    let alone = common.shared.moves.rounds == 0 && plan.schedule != Schedule::Netpipe;
+    let found = if alone {
+        stats::rounds_interval(at_level, 0.95)
+    } else {
+        stats::point_interval(at_level, &common.shared, 0.95)
+    };
+    found.unwrap_or(stats::Interval::UNBOUNDED)
 }
 
 /// Quality of a HINT trial's answers; none where the file says nothing possible of it.
@@ -191,16 +276,39 @@ pub fn singles(plan: &Plan, kind: Kind, trials: &[Trial]) -> Vec<(f64, u64)> {
     pairs.collect()
 }
 
-/// Percentiles over all single iterations of the counted trials, where every one of them timed single iterations.
+/// Iterations that a percentile needs: one beyond it, at least.
+const FOR_P90: u64 = 10;
+const FOR_P99: u64 = 100;
+const FOR_P999: u64 = 1000;
+
+/// Each round weighs as much as any other, as in the median over rounds, however many iterations it timed.
+const WEIGHT: u64 = 1_000_000;
+
+/// Percentiles over all single iterations of the counted trials, where every one of them timed single iterations: those that
+/// so many iterations can tell, none above the longest.
 fn percentiles(plan: &Plan, kind: Kind, used: &[&Trial]) -> Option<Percentiles> {
     if used.iter().any(|t| t.report.histogram.is_empty()) {
         return None;
     }
+    let iterations = |t: &Trial| t.report.histogram.iter().map(|(_, n)| n).sum::<u64>();
+    let mut of_round = BTreeMap::<u32, u64>::new();
+    used.iter().for_each(|t| *of_round.entry(t.block).or_default() += iterations(t));
     let mut all = stats::Histogram::new();
     for t in used {
-        all.add_pairs(&t.report.histogram);
+        let weight = (WEIGHT / of_round[&t.block].max(1)).max(1);
+        let pairs: Vec<(u64, u64)> = t.report.histogram.iter().map(|(ns, n)| (*ns, n.saturating_mul(weight))).collect();
+        all.add_pairs(&pairs);
     }
-    let at = |q: f64| all.quantile(q) as f64 * 1e-9 / transfers(plan, kind, used[0]);
-    let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / transfers(plan, kind, used[0]);
-    Some(Percentiles { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: longest })
+    let each = transfers(plan, kind, used[0]);
+    let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
+    let total: u64 = of_round.values().sum();
+    let at = |q: f64| (all.quantile(q) as f64 * 1e-9 / each).min(longest);
+    let told = |q: f64, needed: u64| (total >= needed).then(|| at(q));
+    Some(Percentiles {
+        p50: at(0.5),
+        p90: told(0.9, FOR_P90),
+        p99: told(0.99, FOR_P99),
+        p999: told(0.999, FOR_P999),
+        max: longest,
+    })
 }

@@ -14,7 +14,7 @@ use transport::Kind;
 use workload::hint::{Team, steps};
 
 use crate::SessionError;
-use crate::driver::{BLOCKS, RunError};
+use crate::driver::{RunError, rounds};
 use crate::path::PathRun;
 
 /// Length of a first look, seconds, where three answers are shorter.
@@ -41,7 +41,7 @@ impl PathRun<'_> {
     /// Longest answer that the budget has time for in every block, seconds. A side waits for the other half of its patience
     /// at most, since it can't tell one that works from one that is gone.
     fn longest(&self) -> f64 {
-        let blocks = f64::from(self.plan.trials.unwrap_or(BLOCKS));
+        let blocks = f64::from(rounds(self.plan));
         let fits = 0.8 * self.plan.budget / (blocks * ALL * (1.0 + BESIDE));
         fits.min(self.plan.settings.patience / 2.0).min(steps::LONGEST)
     }
@@ -111,7 +111,7 @@ impl PathRun<'_> {
         let mut order: Vec<u64> = open.map(|(n, _)| *n).collect();
         order.shuffle(rng);
         self.open(block, order.len() as u32)?;
-        self.warm_up(block, 1024)?;
+        self.warm_up(block, 1024, f64::INFINITY)?;
         let spent = |path: &Self| (path.session.now() - begin) as f64 * 1e-9;
         let slice = self.slice(&order, (time - spent(self)) * (1.0 - AGAIN));
         let mut done = Vec::with_capacity(order.len());

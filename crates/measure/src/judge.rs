@@ -5,6 +5,7 @@ use units::{Bytes, Seconds, Share};
 
 use crate::Pattern;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
+use crate::sustained::Sustained;
 
 /// A point as the judge sees it.
 pub struct Judged<'a> {
@@ -139,8 +140,9 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<
 }
 
 fn noisy(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
-    let bad: Vec<&Judged<'_>> =
-        points.iter().filter(|p| p.figures.blocks > 1 && p.figures.half_width() > UNUSABLE).collect();
+    // Where there is no interval, the rounds' line says why.
+    let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.half_width() > UNUSABLE;
+    let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.half_width().total_cmp(&b.figures.half_width()))?;
     // The spread within a block against the spread between blocks tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
@@ -156,7 +158,7 @@ fn noisy(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warnin
         bad.len(),
         points.len(),
         Share(UNUSABLE),
-        Share(worst.figures.half_width()),
+        Share(worst.figures.half_width().min(10.0)),
         sized(plan, worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
@@ -230,6 +232,30 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warni
         if busy.is_some() { " (other processes had its CPUs)" } else { "" },
     );
     Some(warning("closed-loop", Vec::new(), text))
+}
+
+/// Long trials show another speed than short ones.
+pub fn burst(plan: &Plan, kept_up: &[Sustained]) -> Option<Warning> {
+    let apart: Vec<&Sustained> = kept_up.iter().filter(|s| s.differs()).collect();
+    let worst = apart.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
+    let cause = if worst.ratio < 1.0 {
+        "the path comes up to speed only after a while; the figures are those of short trials"
+    } else if plan.settings.shape.as_ref().is_some_and(|s| s.rate > 0.0) {
+        "the shaper's bucket fills up between short trials; the figures are burst speed"
+    } else {
+        "a CPU quota, a boosted clock or a bucket that fills up between short trials; the figures are burst speed \
+         (pipegauge doctor looks for a quota)"
+    };
+    let text = format!(
+        "sustained is not burst: trials of {} take {:.2} [{:.2}, {:.2}] times as long a message as the short ones at {}; likely \
+         cause: {cause}",
+        Seconds(worst.lasted),
+        worst.ratio,
+        worst.low,
+        worst.high,
+        Bytes(worst.size),
+    );
+    Some(warning("burst", apart.iter().map(|s| s.size).collect(), text))
 }
 
 /// Share of the rate that may be missed before it is worth a word. (A send that leaves late after a pause is charged to the

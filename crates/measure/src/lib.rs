@@ -15,6 +15,7 @@
 //! | [`refine`] | where the curve bends or jumps, so that it needs more sizes |
 //! | [`driver`] | blocks of several paths taking turns, and how a run ends |
 //! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
+//! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
 //! | `hint`, `hint_schedule` | HINT over a path: its loops; its numbers of subintervals, blocks and stop rules |
@@ -43,6 +44,7 @@ pub mod solo;
 pub mod spec;
 pub mod support;
 mod survey;
+pub mod sustained;
 
 pub use buffers::Buffers;
 pub use calibrate::calibrate;

@@ -2,6 +2,7 @@
 
 use crate::driver::RunError;
 use crate::event::Why;
+use crate::figures::Common;
 use crate::path::PathRun;
 use crate::{judge, sizes};
 
@@ -50,7 +51,7 @@ pub fn measure(path: &mut PathRun<'_>) -> Result<(), RunError> {
             }
             last = path.shortest(step.size);
             previous = step.size;
-            path.end_point(step.size, Why::Trials)?;
+            path.end_point(step.size, Why::Trials, &Common::default())?;
         }
     }
     path.note_foreign_cpu();

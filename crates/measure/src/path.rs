@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use stats::Shared;
 use transport::Kind;
 
 use crate::driver::{RunError, Teller};
 use crate::event::{
     BlockOpened, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
 };
+use crate::figures::Common;
 use crate::hint_schedule::BESIDE;
-use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge};
+use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, sustained};
 
 /// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
@@ -38,6 +38,10 @@ pub struct PathRun<'a> {
     /// Measured cost of a trial beyond its iterations, seconds.
     pub(crate) overhead: f64,
     pub(crate) counted: u64,
+    /// Trials that were made long, to show what is kept up.
+    pub(crate) sustained: Vec<Trial>,
+    /// Sizes of which one iteration is as long as such a trial.
+    pub(crate) unsustained: usize,
 }
 
 #[derive(Default)]
@@ -48,6 +52,8 @@ pub(crate) struct Point {
     pub(crate) ended: Option<Why>,
     /// Half-width of the interval as a share of the median.
     pub(crate) width: f64,
+    /// Seconds of the rounds' time that the size has saved up for its next trial; none until it was first due.
+    pub(crate) saved: Option<f64>,
 }
 
 impl<'a> PathRun<'a> {
@@ -75,6 +81,8 @@ impl<'a> PathRun<'a> {
             foreign: Vec::new(),
             overhead: 3e-4,
             counted: 0,
+            sustained: Vec::new(),
+            unsustained: 0,
         }
     }
 
@@ -98,9 +106,9 @@ impl<'a> PathRun<'a> {
         self.foreign.extend(self.session.foreign_cpu());
     }
 
-    /// What is left of the budget, seconds.
+    /// What is left of the budget for rounds, seconds.
     pub fn left(&self) -> f64 {
-        (self.plan.budget - self.spent).max(0.0)
+        (self.plan.budget - self.spent - self.reserved()).max(0.0)
     }
 
     /// Ends the connection and the far process.
@@ -138,6 +146,21 @@ impl<'a> PathRun<'a> {
 
     /// Runs one trial of `repeats` iterations and keeps it.
     pub fn trial(&mut self, size: u64, repeats: u64, block: u32, warmup: bool) -> Result<(), RunError> {
+        let Some(trial) = self.measure(size, repeats, block, warmup)? else { return Ok(()) };
+        self.tell(&Event::Trial(trial.clone()))?;
+        self.counted += u64::from(!warmup);
+        self.points.entry(size).or_default().trials.push(trial);
+        Ok(())
+    }
+
+    /// Runs one trial of `repeats` iterations; none where nothing of the size arrives, which leaves it out from then on.
+    pub(crate) fn measure(
+        &mut self,
+        size: u64,
+        repeats: u64,
+        block: u32,
+        warmup: bool,
+    ) -> Result<Option<Trial>, RunError> {
         let plan = self.plan;
         let estimate = self.estimate(size);
         let at = self.at();
@@ -160,7 +183,8 @@ impl<'a> PathRun<'a> {
         };
         let report = match self.session.trial(&spec) {
             Err(SessionError::NothingArrives { .. }) if self.reached_below(size).is_some() => {
-                return self.nothing_arrives(size, block);
+                self.nothing_arrives(size, block)?;
+                return Ok(None);
             }
             other => other.map_err(|source| RunError::Session { kind: self.kind, source })?,
         };
@@ -174,12 +198,8 @@ impl<'a> PathRun<'a> {
             self.overhead += 0.1 * (beyond - self.overhead);
             self.points.entry(size).or_default().estimate = each;
         }
-        let trial =
-            Trial { path: self.number, block, at, size, response: spec.response, burst: spec.burst, warmup, report };
-        self.tell(&Event::Trial(trial.clone()))?;
-        self.counted += u64::from(!warmup);
-        self.points.entry(size).or_default().trials.push(trial);
-        Ok(())
+        let (path, response, burst) = (self.number, spec.response, spec.burst);
+        Ok(Some(Trial { path, block, at, size, response, burst, warmup, report }))
     }
 
     /// The largest size below `size` of which something arrived, where nothing of `size` ever did.
@@ -243,18 +263,17 @@ impl<'a> PathRun<'a> {
 
     /// Shortest trial of `size`, one way as the paper counts.
     pub fn shortest(&self, size: u64) -> f64 {
-        self.figures(size, Shared::default()).map_or(0.0, |f| f.min)
+        self.figures(size, &Common::default()).map_or(0.0, |f| f.min)
     }
 
-    pub(crate) fn figures(&self, size: u64, shared: Shared) -> Option<Figures> {
+    pub(crate) fn figures(&self, size: u64, common: &Common) -> Option<Figures> {
         let trials: Vec<&Trial> = self.points.get(&size)?.trials.iter().collect();
-        figures::figures(self.plan, self.kind, &trials, shared)
+        figures::figures(self.plan, self.kind, &trials, common)
     }
 
     /// Ends a point and tells its figures.
-    pub fn end_point(&mut self, size: u64, why: Why) -> Result<(), RunError> {
-        let shared = self.shared();
-        let Some(figures) = self.figures(size, shared) else { return Ok(()) };
+    pub fn end_point(&mut self, size: u64, why: Why, common: &Common) -> Result<(), RunError> {
+        let Some(figures) = self.figures(size, common) else { return Ok(()) };
         if let Some(p) = self.points.get_mut(&size) {
             p.ended = Some(why);
         }
@@ -263,8 +282,8 @@ impl<'a> PathRun<'a> {
     }
 
     /// What the path's points have in common.
-    pub(crate) fn shared(&self) -> Shared {
-        figures::shared(self.plan, self.kind, self.points.values().map(|p| &p.trials[..]))
+    pub(crate) fn common(&self) -> Common {
+        Common::of(self.plan, self.kind, self.points.values().map(|p| &p.trials[..]))
     }
 
     /// Seconds since the path's start, by its own clock.
@@ -322,15 +341,15 @@ impl<'a> PathRun<'a> {
             (false, Some(_)) => Why::Trials,
             (false, None) => Why::Budget,
         };
+        let common = self.common();
         for size in &open {
-            self.end_point(*size, why)?;
+            self.end_point(*size, why, &common)?;
         }
-        let shared = self.shared();
         let view: Vec<judge::Judged<'_>> = self
             .points
             .iter()
             .filter_map(|(&size, p)| {
-                let figures = self.figures(size, shared)?;
+                let figures = self.figures(size, &common)?;
                 Some(judge::Judged { size, figures, trials: &p.trials, ended: p.ended })
             })
             .collect();
@@ -339,18 +358,17 @@ impl<'a> PathRun<'a> {
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
         let figureless = judge::figureless(self.plan, figureless.map(|(s, _)| *s).collect());
-        let blocks = self.points.values().map(|p| {
-            let trials: Vec<&Trial> = p.trials.iter().collect();
-            figures::blocks(self.plan, self.kind, &trials)
-        });
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
             Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => {
-                judge::unsteady(&stats::block_levels(&blocks.collect::<Vec<_>>()))
+                judge::unsteady(&common.levels().collect::<Vec<_>>())
             }
             _ => None,
         };
-        for warning in warnings.into_iter().chain(moved).chain(figureless) {
+        let short = self.points.iter().map(|(size, p)| (*size, &p.trials[..]));
+        let kept_up = sustained::sustained(self.plan, self.kind, &self.sustained, short, &common);
+        let burst = judge::burst(self.plan, &kept_up);
+        for warning in warnings.into_iter().chain(moved).chain(burst).chain(figureless) {
             self.warn(warning)?;
         }
         Ok(if self.plan.trials.is_some() { 0 } else { open.len() })

@@ -15,7 +15,9 @@ const SURVEY_TRIAL: f64 = 1.5e-3;
 /// A block that takes longer one way than this is the last size (the paper's stop rule), seconds.
 const TOO_SLOW: f64 = 1.0;
 /// Sizes that refinement may add to a path.
-const ADDED: usize = 64;
+const ADDED: usize = 32;
+/// Share of a round in which a connection may come to rest, after the fewest trials that can tell.
+const WARM_UP: f64 = 0.06;
 
 impl PathRun<'_> {
     /// The first look at every size: short trials, ascending, so that each knows about how long it will take.
@@ -109,14 +111,18 @@ impl PathRun<'_> {
     }
 
     /// Lets a fresh connection come to rest: short trials of a middling size, at most `most`, until they show no trend, at
-    /// most 25.
-    pub(crate) fn warm_up(&mut self, block: u32, most: u64) -> Result<(), RunError> {
+    /// most 25, and no more than five beyond a share of `time`, the round's seconds.
+    pub(crate) fn warm_up(&mut self, block: u32, most: u64, time: f64) -> Result<(), RunError> {
+        let begin = self.session.now();
         let Some(size) = self.points.keys().rev().find(|s| **s <= most).or(self.points.keys().next()).copied() else {
             return Ok(());
         };
         let mut series = Vec::new();
-        for _ in 0..25 {
-            let n = self.brief(size, SURVEY_TRIAL);
+        for done in 0..25 {
+            if done >= 5 && (self.session.now() - begin) as f64 * 1e-9 > time * WARM_UP {
+                break;
+            }
+            let n = self.brief(size, SURVEY_TRIAL.min(time * WARM_UP / 5.0));
             self.trial(size, n, block, true)?;
             series.push(self.estimate(size));
             let (n, cut) = (series.len(), stats::warmup_end(&series));
@@ -130,5 +136,5 @@ impl PathRun<'_> {
 }
 
 fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
-    figures::blocks(plan, kind, &[trial]).first().map(|(_, t)| *t)
+    figures::rounds(plan, kind, &[trial], &figures::Common::default()).first().map(|(_, t)| *t)
 }

@@ -1,8 +1,9 @@
 //! A curve made fit for computing: sorted, without unusable values, its blocks numbered from 0.
 
 use rand_chacha::ChaCha8Rng;
+use stats::Moves;
 
-use crate::CurvePoint;
+use crate::{CurvePoint, Estimate};
 
 /// One size.
 pub(crate) struct Point {
@@ -11,6 +12,8 @@ pub(crate) struct Point {
     pub seconds: f64,
     /// (index of the block, seconds).
     pub blocks: Vec<(usize, f64)>,
+    /// The median with its interval.
+    pub estimate: Estimate,
     /// Bits that one transfer stands for: throughput times seconds.
     pub bits: f64,
     /// Every block of the curve visited it, once.
@@ -22,17 +25,12 @@ impl Point {
     pub fn throughput(&self, seconds: f64) -> f64 {
         self.bits / seconds
     }
-
-    /// The times of all blocks.
-    pub fn times(&self) -> Vec<f64> {
-        self.blocks.iter().map(|b| b.1).collect()
-    }
 }
 
 /// The whole curve, ascending in size.
 pub(crate) struct Curve {
     pub points: Vec<Point>,
-    /// For each point, its times ascending and the blocks they are of: a median of drawn blocks is then found by counting, and
+    /// For each point, its times at the typical level ascending and the blocks they are of: a median of drawn blocks is then found by counting, and
     /// resampling, of which all intervals are made, sorts nothing.
     sorted: Vec<(Vec<f64>, Vec<u32>)>,
     /// For each point, its times without what its blocks have in common with those of all sizes, ascending, and for each
@@ -40,6 +38,12 @@ pub(crate) struct Curve {
     alone: Vec<(Vec<f64>, Vec<u32>)>,
     /// How many different blocks there are.
     pub blocks: usize,
+    /// Level of each block, as a logarithm: what its sizes have in common.
+    levels: Vec<f64>,
+    /// How the levels moved, in the order of the blocks.
+    pub moves: Moves,
+    /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
+    pub sigma: f64,
 }
 
 impl Curve {
@@ -55,6 +59,7 @@ impl Curve {
             .map(|p| Point {
                 size: p.size,
                 seconds: p.seconds,
+                estimate: p.estimate(),
                 blocks: (p.blocks.iter().filter(|b| usable(b.1)))
                     .map(|b| (numbers.binary_search(&b.0).unwrap_or_default(), b.1))
                     .collect(),
@@ -72,14 +77,17 @@ impl Curve {
             points.iter().map(|p| p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect()).collect();
         let levels: std::collections::BTreeMap<u32, f64> = stats::block_levels(&by_point).into_iter().collect();
         let level = |block: u32| levels.get(&block).copied().unwrap_or(0.0);
-        let alone = by_point.iter().map(|p| ranked(p.iter().map(|(b, t)| t / level(*b).exp()).collect())).collect();
-        let sorted = points.iter().map(|p| {
-            let mut blocks: Vec<(u32, f64)> = p.blocks.iter().map(|(b, t)| (*b as u32, *t)).collect();
+        let alone: Vec<_> =
+            by_point.iter().map(|p| ranked(p.iter().map(|(b, t)| t / level(*b).exp()).collect())).collect();
+        let sorted = by_point.iter().map(|p| {
+            let mut blocks: Vec<(u32, f64)> = p.iter().map(|(b, t)| (*b, t / level(*b).exp())).collect();
             blocks.sort_by(|a, b| a.1.total_cmp(&b.1));
             blocks.into_iter().map(|(b, t)| (t, b)).unzip()
         });
         let sorted = sorted.collect();
-        Self { points, sorted, alone, blocks: numbers.len() }
+        let levels: Vec<f64> = (0..numbers.len() as u32).map(level).collect();
+        let sigma = stats::pooled_log_sigma(&alone.iter().map(|(times, _)| times.clone()).collect::<Vec<_>>());
+        Self { points, sorted, alone, blocks: numbers.len(), moves: Moves::of(&levels), levels, sigma }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.
@@ -87,7 +95,12 @@ impl Curve {
         &self.alone[point].0
     }
 
-    /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones. Blocks and not trials
+    /// The times of a point's blocks at the typical level of the machine: (index of the block, seconds).
+    pub fn at_level(&self, point: &Point) -> Vec<(usize, f64)> {
+        point.blocks.iter().map(|(b, t)| (*b, t / self.levels[*b].exp())).collect()
+    }
+
+    /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones, at their typical level. Blocks and not trials
     /// are drawn, because what differs between connections is common to all sizes measured on one. A point that none
     /// of the drawn blocks visited is resampled among its own.
     pub fn resample(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
@@ -96,22 +109,23 @@ impl Curve {
         drawn.counts.resize(self.blocks, 0);
         drawn.indices.iter().for_each(|i| drawn.counts[*i] += 1);
         medians.clear();
+        drawn.levels.clear();
+        drawn.levels.extend(drawn.indices.iter().map(|i| self.levels[*i]));
+        let level = if drawn.levels.is_empty() { 1.0 } else { stats::median(&drawn.levels).exp() };
         for (point, (times, blocks)) in self.points.iter().zip(&self.sorted) {
             let counts = || blocks.iter().map(|block| drawn.counts[*block as usize]);
             // Whoever has all blocks has all that were drawn.
             let n = if point.whole { self.blocks } else { counts().sum() };
             let middle = median(times, counts(), n).or_else(|| {
                 stats::draw(rng, point.blocks.len(), &mut drawn.indices);
-                let mut own: Vec<f64> = drawn.indices.iter().map(|i| point.blocks[*i].1).collect();
+                let mut own: Vec<f64> = drawn.indices.iter().map(|i| times[*i]).collect();
                 own.sort_by(f64::total_cmp);
                 median(&own, own.iter().map(|_| 1), own.len())
             });
-            medians.push(middle.unwrap_or(point.seconds));
+            medians.push(middle.map_or(point.seconds, |t| t * level));
         }
     }
-}
 
-impl Curve {
     /// As [`Curve::resample`], but every point draws among its own blocks, without what those have in common with other
     /// sizes: the spread that each size has by itself.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
@@ -131,6 +145,7 @@ impl Curve {
 #[derive(Default)]
 pub(crate) struct Drawn {
     indices: Vec<usize>,
+    levels: Vec<f64>,
     /// How often each block was drawn.
     pub counts: Vec<usize>,
     /// The same of a point that draws among its own blocks.
@@ -173,7 +188,7 @@ mod tests {
     use super::*;
 
     fn point(size: u64, blocks: &[(u32, f64)]) -> CurvePoint {
-        CurvePoint { size, seconds: 2.0, blocks: blocks.to_vec(), throughput: 8.0 * size as f64 / 2.0 }
+        CurvePoint { size, seconds: 2.0, blocks: blocks.to_vec(), throughput: 8.0 * size as f64 / 2.0, interval: None }
     }
 
     #[test]
@@ -232,7 +247,7 @@ mod tests {
         bad.seconds = f64::NAN;
         let curve = Curve::of(&[point(7, &[(3, 1.0), (9, 0.0), (4, f64::NAN), (5, 3.0)]), bad, point(2, &[])]);
         assert_eq!(curve.points.iter().map(|p| p.size).collect::<Vec<_>>(), [2, 7]);
-        assert_eq!(curve.points[1].times(), [1.0, 3.0]);
+        assert_eq!(curve.points[1].blocks.iter().map(|b| b.1).collect::<Vec<_>>(), [1.0, 3.0]);
         assert_eq!(curve.points[1].throughput(1.0), 56.0);
     }
 

@@ -29,8 +29,7 @@ pub fn overheads(below: &[CurvePoint], above: &[CurvePoint]) -> Vec<Overhead> {
     let lower: BTreeMap<u64, &CurvePoint> = below.iter().filter(usable).map(|p| (p.size, p)).collect();
     let upper: BTreeMap<u64, &CurvePoint> = above.iter().filter(usable).map(|p| (p.size, p)).collect();
     let reach = |p: &CurvePoint| {
-        let times: Vec<f64> = p.blocks.iter().map(|b| b.1).collect();
-        let interval = stats::median_interval(&times, 0.95);
+        let interval = p.estimate();
         ((p.seconds - interval.low).max(0.0), (interval.high - p.seconds).max(0.0))
     };
     upper
@@ -58,7 +57,7 @@ mod tests {
         let point = |&size: &u64| {
             let t = t0 + size as f64 * 1e-9;
             let blocks = (0..8).map(|b| (b, t * (1.0 + 0.01 * (f64::from(b) - 3.5)))).collect();
-            CurvePoint { size, seconds: t, blocks, throughput: 1.0 }
+            CurvePoint { size, seconds: t, blocks, throughput: 1.0, interval: None }
         };
         sizes.iter().map(point).collect()
     }

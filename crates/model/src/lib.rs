@@ -38,6 +38,7 @@ pub use loggp::{LogGp, Patterns};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stats::Interval;
 
 /// One size of a measured curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,17 @@ pub struct CurvePoint {
     pub blocks: Vec<(u32, f64)>,
     /// What the median stands for, bits a second (HINT: QUIPS). Need not be `size * 8 / seconds`: both directions may carry data.
     pub throughput: f64,
+    /// The median's 95% interval in its run, where whoever measured it worked it out; none leaves it to the rounds here.
+    pub interval: Option<Interval>,
+}
+
+impl CurvePoint {
+    /// The median with its interval.
+    pub(crate) fn estimate(&self) -> Estimate {
+        let times = || self.blocks.iter().map(|b| b.1).collect::<Vec<_>>();
+        let interval = self.interval.or_else(|| stats::rounds_interval(&times(), 0.95)).unwrap_or(Interval::UNBOUNDED);
+        Estimate::new(self.seconds, interval.low, interval.high)
+    }
 }
 
 /// A figure and the 95% interval in which its true value lies.

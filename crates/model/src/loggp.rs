@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{median, median_interval};
+use stats::median;
 
 use crate::curve::Curve;
 use crate::resampled::{CONFIDENCE, Scale, estimates};
@@ -108,12 +108,7 @@ impl LogGp {
 
 /// Time of the smallest block.
 fn smallest(curve: &Curve) -> Estimate {
-    let p = &curve.points[0];
-    if p.blocks.len() < 2 {
-        return Estimate::unbounded(p.seconds);
-    }
-    let interval = median_interval(&p.times(), CONFIDENCE);
-    Estimate::new(p.seconds, interval.low, interval.high)
+    curve.points[0].estimate
 }
 
 /// What a byte adds to large blocks: the slope over the last decade of sizes.
@@ -158,7 +153,8 @@ fn overhead(sender: &[(u32, f64)], gap: Option<Estimate>, notes: &mut Vec<String
         notes.push("o: no sender of a stream was seen (--pattern stream)".to_owned());
         return (None, None);
     };
-    let (value, interval) = (median(&times), median_interval(&times, CONFIDENCE));
+    let value = median(&times);
+    let interval = stats::rounds_interval(&times, CONFIDENCE).unwrap_or(stats::Interval::UNBOUNDED);
     if value < FREE * gap.value {
         return (Some(Estimate::new(value, interval.low, interval.high)), None);
     }

@@ -6,11 +6,10 @@
 
 use rand::Rng;
 use rand::seq::SliceRandom;
-use stats::{mean, median, median_interval};
+use stats::{mean, median};
 
 use crate::Estimate;
 use crate::curve::{Curve, Point};
-use crate::resampled::CONFIDENCE;
 use crate::shape::Place;
 
 /// Random halvings of the blocks. Each block is read in half of them.
@@ -27,8 +26,6 @@ pub(crate) struct HeldOut {
     /// For each block, (its index, its mean throughput at the places which halves of the other blocks chose as the
     /// highest), bits a second. Blocks that visited none of these are left out.
     pub blocks: Vec<(usize, f64)>,
-    /// What the blocks had at the place that all of them together choose.
-    at_top: Vec<f64>,
 }
 
 /// Reads the maximum of each block where others chose it. Nothing with fewer than two blocks.
@@ -47,10 +44,7 @@ pub(crate) fn held_out(curve: &Curve, places: &[Place], rng: &mut impl Rng) -> H
         }
     }
     let read = read.iter().enumerate().filter(|(_, values)| !values.is_empty());
-    HeldOut {
-        blocks: read.map(|(block, values)| (block, mean(values))).collect(),
-        at_top: chosen(&table, &order).map(|row| row.iter().flatten().copied().collect()).unwrap_or_default(),
-    }
+    HeldOut { blocks: read.map(|(block, values)| (block, mean(values))).collect() }
 }
 
 /// The row in which the median of the `choosers` is highest.
@@ -72,7 +66,9 @@ fn table(curve: &Curve, places: &[Place]) -> Vec<Row> {
         .map(|place| {
             let mut seen = vec![Vec::new(); curve.blocks];
             for point in &curve.points[place.points.0..place.points.1] {
-                point.blocks.iter().for_each(|(block, seconds)| seen[*block].push(point.throughput(*seconds)));
+                for (block, seconds) in curve.at_level(point) {
+                    seen[block].push(point.throughput(seconds));
+                }
             }
             seen.iter().map(|values| (!values.is_empty()).then(|| median(values))).collect()
         })
@@ -82,21 +78,30 @@ fn table(curve: &Curve, places: &[Place]) -> Vec<Row> {
     rows.into_iter().filter(|row| visits(row) >= most.div_ceil(2)).collect()
 }
 
-/// The maximum and its interval; without two held-out values, the highest point alone.
-///
-/// The interval is that of the held-out values, but at least as wide as the one of the blocks at the chosen place:
-/// where sizes have noise of their own, held-out values are means over several places and agree among each other
-/// better than with the truth.
-pub(crate) fn max_throughput(held_out: &HeldOut, top: &Point) -> Estimate {
-    let plain = top.throughput(top.seconds);
+/// The point that stands for the maximum: of those whose interval holds what the held-out blocks read, the one that lies
+/// nearest to it; the highest where there is none, or nothing was held out. What a reader finds in its row is what the
+/// summary says.
+pub(crate) fn top<'a>(curve: &'a Curve, held_out: &HeldOut) -> Option<&'a Point> {
     let values: Vec<f64> = held_out.blocks.iter().map(|(_, v)| *v).collect();
+    let highest = highest(curve);
     if values.len() < 2 {
-        return Estimate::unbounded(plain);
+        return highest;
     }
-    let value = median(&values);
-    let held = median_interval(&values, CONFIDENCE);
-    let place = median_interval(&held_out.at_top, CONFIDENCE);
-    let scale = value / median(&held_out.at_top);
-    // Never above the highest point: a reader would look for it in vain.
-    Estimate::new(value.min(plain), held.low.min(place.low * scale), held.high.max(place.high * scale))
+    let maximum = median(&values);
+    let off = |p: &Point| (p.throughput(p.seconds) / maximum).ln().abs();
+    let holds = |p: &&Point| {
+        let t = throughput(p);
+        t.high.is_finite() && t.low <= maximum && maximum <= t.high
+    };
+    curve.points.iter().filter(holds).min_by(|a, b| off(a).total_cmp(&off(b))).or(highest)
+}
+
+/// A point's throughput with the interval of its time.
+pub(crate) fn throughput(point: &Point) -> Estimate {
+    let e = point.estimate;
+    if e.high.is_finite() && e.low > 0.0 {
+        Estimate::new(point.throughput(e.value), point.throughput(e.high), point.throughput(e.low))
+    } else {
+        Estimate::unbounded(point.throughput(e.value))
+    }
 }

@@ -8,6 +8,9 @@ use crate::curve::{Curve, Drawn, Point};
 
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
+/// Share of a figure's variance beyond which it moves with the level of the whole curve.
+const MOVED_WITH: f64 = 0.25;
+
 /// On which scale a figure's interval is symmetric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -19,7 +22,8 @@ pub(crate) enum Scale {
 
 /// The figures that `fit` reads off the curve's medians, each with its 95% interval: the figure plus and minus Student's t
 /// times the standard deviation of the figures refitted on drawn blocks. None where the curve itself can't be fitted. With
-/// fewer than two blocks every interval is unbounded.
+/// fewer than four blocks every interval is unbounded, and so is that of a figure that moves with a machine whose states outlast the
+/// run.
 ///
 /// Blocks are drawn twice over: whole, and by each size apart without what blocks have in common. The second spread shows the
 /// sizes' own noise, of which there are many independent values; only what the first shows beyond it comes from the few
@@ -48,7 +52,7 @@ pub(crate) fn estimates_of(
     let on = |scale: Scale, v: f64| if scale == Scale::Ratio { v.ln() } else { v };
     let off = |scale: Scale, v: f64| if scale == Scale::Ratio { v.exp() } else { v };
     let (mut drawn, mut medians) = (Drawn::default(), Vec::new());
-    let resamples = if curve.blocks < 2 { 0 } else { resamples };
+    let resamples = if curve.moves.few() { 0 } else { resamples };
     let mut refitted = |apart: bool| {
         let mut values: Vec<Vec<f64>> = scales.iter().map(|_| Vec::with_capacity(resamples)).collect();
         for _ in 0..resamples {
@@ -65,7 +69,7 @@ pub(crate) fn estimates_of(
     };
     let (whole, apart) = (refitted(false), refitted(true));
     let blocks = typical_blocks(curve.points.iter());
-    let one = |(i, scale): (usize, &Scale)| match spread(&whole[i], &apart[i], blocks, curve.points.len()) {
+    let one = |(i, scale): (usize, &Scale)| match spread(&whole[i], &apart[i], blocks, curve) {
         Some(reach) => {
             let middle = on(*scale, found[i]);
             Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach))
@@ -76,17 +80,22 @@ pub(crate) fn estimates_of(
 }
 
 /// Half-width of the 95% interval from both kinds of refits.
-fn spread(whole: &[f64], apart: &[f64], blocks: usize, points: usize) -> Option<f64> {
+fn spread(whole: &[f64], apart: &[f64], blocks: usize, curve: &Curve) -> Option<f64> {
     if blocks < 2 || whole.len() < 2 || apart.len() < 2 || !mean(whole).is_finite() || !mean(apart).is_finite() {
         return None;
     }
     let own = variance(apart);
-    let common = (variance(whole) - own).max(0.0);
+    // Drawing takes blocks for independent; where states last, they say less of what they have in common.
+    let common = (variance(whole) - own).max(0.0) * curve.moves.inflation();
     let own = own / inflation(blocks);
     let total = own + common;
-    let few = (blocks - 1) as f64;
+    // Levels that moved once or twice tell nothing of a figure that moves with them.
+    if curve.moves.slow(curve.sigma) && common > MOVED_WITH * total {
+        return None;
+    }
+    let few = curve.moves.error.degrees.max(1.0);
     // A figure rests on a good part of the sizes, not on all of them alike.
-    let many = few * (points as f64 / 4.0).max(1.0);
+    let many = (blocks - 1) as f64 * (curve.points.len() as f64 / 4.0).max(1.0);
     let degrees = total * total / (common * common / few + own * own / many);
     Some(if total > 0.0 { student_t(CONFIDENCE, degrees) * total.sqrt() } else { 0.0 })
 }
@@ -111,9 +120,4 @@ pub(crate) fn reach(resampled: &[f64], blocks: usize) -> Option<f64> {
         return None;
     }
     Some(student_t(CONFIDENCE, (blocks - 1) as f64) * variance(resampled).sqrt())
-}
-
-/// The same for a figure that many medians make together, such as a slope: without what drawing few blocks again adds to each.
-pub(crate) fn smooth_reach(resampled: &[f64], blocks: usize) -> Option<f64> {
-    reach(resampled, blocks).map(|reach| reach / inflation(blocks).sqrt())
 }

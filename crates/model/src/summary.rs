@@ -2,12 +2,12 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use stats::{median, median_interval};
+use stats::median;
 
 use crate::curve::{Curve, Drawn};
-use crate::maximum::{held_out, highest, max_throughput};
-use crate::resampled::{CONFIDENCE, reach, smooth_reach, typical_blocks};
-use crate::shape::{half_power, is_small, last_decade, per_byte, places, rise};
+use crate::maximum::{held_out, throughput, top};
+use crate::resampled::{Scale, estimates, reach, typical_blocks};
+use crate::shape::{half_power, last_decade, per_byte, places, rise};
 use crate::{CurvePoint, Estimate, Summary};
 
 /// Resamples of the bootstrap. The standard deviation of 500 values is itself known to 3%.
@@ -20,39 +20,35 @@ const WORTH: f64 = 0.05;
 impl Summary {
     /// Reads the figures off a curve, in any order of sizes. None without a single point that has a time.
     ///
-    /// Intervals are at 95%. Latency and maximum throughput are medians of block values and get [`median_interval`].
-    /// The others come from a bootstrap over blocks, drawn whole across all sizes (ChaCha8 from `seed`): the figure
-    /// plus and minus Student's t for the number of blocks times the standard deviation of the resampled figures. The
-    /// percentiles of a bootstrap over three to eight blocks would be too narrow by a third or more. With a single
-    /// block every interval is unbounded: 0 to infinity.
+    /// Intervals are at 95%. Latency and maximum throughput are those of their points. The others come from a bootstrap over
+    /// blocks, drawn whole across all sizes (ChaCha8 from `seed`): the figure plus and minus Student's t times the standard
+    /// deviation of the resampled figures, widened as far as blocks are alike. The percentiles of a bootstrap over a few
+    /// blocks would be too narrow by a third or more. With fewer than four blocks every interval is unbounded: 0 to infinity.
     pub fn of(points: &[CurvePoint], seed: u64) -> Option<Self> {
         let curve = Curve::of(points);
         let smallest = curve.points.first()?;
-        let latency = if smallest.blocks.len() < 2 {
-            Estimate::unbounded(smallest.seconds)
-        } else {
-            let interval = median_interval(&smallest.times(), CONFIDENCE);
-            Estimate::new(smallest.seconds, interval.low, interval.high)
-        };
+        let latency = smallest.estimate;
 
         let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
-        let top = highest(&curve)?;
         let places = places(&curve);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let held_out = held_out(&curve, &places, &mut rng);
-        let max_throughput = max_throughput(&held_out, top);
-        let slope = per_byte(&curve, &seconds);
+        let top = top(&curve, &held_out)?;
+        let max_throughput = throughput(top);
+        let found = estimates(&curve, [Scale::Plain], RESAMPLES / 2, &mut rng, |seconds| {
+            per_byte(&curve, seconds).map(|s| [s])
+        });
+        let per_byte = found.map(|[slope]| slope);
         // Reached at the very first place: the half-power point lies below what was measured.
         let half = half_power(&curve, &places, &seconds, max_throughput.value / 2.0).filter(|(_, place)| *place > 0);
         let decade = last_decade(&curve);
         let risen = rise(&curve, &decade, &seconds);
 
-        let (mut slopes, mut halves, mut rises) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut halves, mut rises) = (Vec::new(), Vec::new());
         let (mut drawn, mut medians) = (Drawn::default(), Vec::new());
-        let resamples = if curve.blocks < 2 { 0 } else { RESAMPLES };
+        let resamples = if curve.moves.few() { 0 } else { RESAMPLES };
         for _ in 0..resamples {
             curve.resample(&mut rng, &mut drawn, &mut medians);
-            slopes.extend(slope.and_then(|_| per_byte(&curve, &medians)));
             if half.is_some() {
                 let maxima =
                     held_out.blocks.iter().flat_map(|(block, v)| std::iter::repeat_n(*v, drawn.counts[*block]));
@@ -63,11 +59,6 @@ impl Summary {
             rises.push(rise(&curve, &decade, &medians));
         }
 
-        let small_blocks = typical_blocks(curve.points.iter().filter(|p| is_small(p.size)));
-        let per_byte = slope.map(|slope| match smooth_reach(&slopes, small_blocks) {
-            Some(reach) => Estimate::new(slope, slope - reach, slope + reach),
-            None => Estimate::unbounded(slope),
-        });
         let half_power = half.map(|(ln_size, place)| {
             let around = &curve.points[places[place - 1].points.0..places[place].points.1];
             let blocks = typical_blocks(around.iter()).min(held_out.blocks.len());
@@ -77,7 +68,10 @@ impl Summary {
             }
         });
         let end_blocks = typical_blocks(decade.0.iter().chain(&decade.1).map(|i| &curve.points[*i]));
-        let still_rising = risen > WORTH.ln_1p() && reach(&rises, end_blocks).is_none_or(|reach| risen > reach);
+        // A curve whose highest point lies well before its end has come down again.
+        let at_end = top.size as f64 * 10f64.sqrt() >= curve.points.last().map_or(0.0, |p| p.size as f64);
+        let still_rising =
+            at_end && risen > WORTH.ln_1p() && reach(&rises, end_blocks).is_none_or(|reach| risen > reach);
 
         Some(Self {
             latency,

@@ -106,7 +106,13 @@ fn a_coarse_schedule_still_shows_a_deep_dip() {
 fn odd_input_breaks_nothing() {
     let exact = |points: &[(u64, f64)]| -> Vec<model::CurvePoint> {
         (points.iter())
-            .map(|&(size, t)| model::CurvePoint { size, seconds: t, throughput: 1.0, blocks: vec![(0, t), (1, t)] })
+            .map(|&(size, t)| model::CurvePoint {
+                size,
+                seconds: t,
+                throughput: 1.0,
+                blocks: vec![(0, t), (1, t)],
+                interval: None,
+            })
             .collect()
     };
     let equal: Vec<(u64, f64)> = (0..30).map(|i| (1 << i, 1e-6)).collect();

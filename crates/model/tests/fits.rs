@@ -102,6 +102,7 @@ fn odd_input_gets_a_statement_and_never_a_nan() {
             seconds: t,
             throughput: 8.0 * size as f64 / t,
             blocks: (0..6).map(|b| (b, t)).collect(),
+            interval: None,
         };
         points.iter().map(point).collect()
     };

@@ -5,7 +5,7 @@ use model::scale::Wire;
 use model::{Breaks, CurvePoint, Fits, Summary};
 use transport::Kind;
 
-use crate::RunFile;
+use crate::{Point, RunFile};
 
 /// What `model` makes of a path, each part of it once: a summary and fits resample the curve thousands of times.
 #[derive(Debug, Clone, Default)]
@@ -31,8 +31,8 @@ impl RunFile {
         Analysis { curve, summary, fits }
     }
 
-    /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the block medians behind
-    /// them. Points without a usable time are left out; an index beyond the paths gives an empty curve.
+    /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the medians of the rounds behind
+    /// them, freed of what the machine did within a round. Points without a usable time are left out; an index beyond the paths gives an empty curve.
     pub fn curve(&self, path: usize) -> Vec<CurvePoint> {
         let Some(run) = self.paths.get(path) else { return Vec::new() };
         run.points
@@ -41,12 +41,18 @@ impl RunFile {
             .filter(|p| p.figures.throughput > 0.0 && p.figures.throughput.is_finite())
             .map(|p| {
                 let trials: Vec<_> = p.trials.iter().collect();
-                let mut blocks = figures::blocks(&self.run.plan, run.opened.transport, &trials);
+                let mut blocks = figures::rounds(&self.run.plan, run.opened.transport, &trials, &run.common);
                 if blocks.is_empty() {
                     // A file may keep points without their trials: the median is then all that is known.
                     blocks.push((0, p.figures.median));
                 }
-                CurvePoint { size: p.size, seconds: p.figures.median, blocks, throughput: p.figures.throughput }
+                CurvePoint {
+                    size: p.size,
+                    seconds: p.figures.median,
+                    blocks,
+                    throughput: p.figures.throughput,
+                    interval: Some(interval(p)),
+                }
             })
             .collect()
     }
@@ -81,6 +87,11 @@ impl RunFile {
     pub fn fits(&self, path: usize) -> Option<Fits> {
         Fits::of(&self.curve(path), self.run.plan.seed)
     }
+}
+
+/// A point's interval as its row shows it.
+pub(crate) fn interval(p: &Point) -> stats::Interval {
+    stats::Interval { low: p.figures.low, high: p.figures.high }
 }
 
 #[cfg(test)]

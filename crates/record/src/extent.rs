@@ -44,7 +44,7 @@ impl Extent {
     pub fn event(&mut self, event: &Event) {
         match (&mut self.0, event) {
             (Measure::Budget { at, .. }, Event::Block(b)) => *at = b.at,
-            (Measure::Budget { at, .. }, Event::Trial(t)) => *at = t.at,
+            (Measure::Budget { at, .. }, Event::Trial(t) | Event::Sustained(t)) => *at = t.at,
             (Measure::Trials(c), Event::Block(b)) => {
                 *c = Count { begun: c.begun + 1, planned: b.planned.into(), done: 0, ..*c };
             }

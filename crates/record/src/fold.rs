@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Event;
-use measure::event::{BlockOpened, End, Figures, PathOpened, PointEnded, Run, TimeKind, Trial, Warning, Why};
-use measure::figures;
-use stats::Shared;
+use measure::event::{BlockOpened, End, Figures, PathOpened, Plan, PointEnded, Run, TimeKind, Trial, Warning, Why};
+use measure::figures::{self, Common};
+use measure::sustained::Sustained;
 
 /// A run as far as its events tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,26 @@ pub struct PathRun {
     pub blocks: Vec<BlockOpened>,
     /// The points, ascending by size.
     pub points: Vec<Point>,
+    /// Trials made long, to show what the path keeps up.
+    pub sustained: Vec<Trial>,
+    /// What the points have in common: the noise of a round, the machine's states that their trials met.
+    pub common: Common,
+}
+
+impl PathRun {
+    /// Seconds from the first round's start to the end of the run's last trial; none without a round.
+    pub fn measured_for(&self) -> Option<f64> {
+        let first = self.blocks.iter().find(|b| b.block > 0)?.at;
+        let ends = self.points.iter().flat_map(|p| &p.trials).map(|t| t.at + t.report.seconds);
+        let last = ends.fold(f64::NEG_INFINITY, f64::max);
+        (last > first && last.is_finite()).then_some(last - first)
+    }
+
+    /// What the sustained trials say, ascending by size.
+    pub fn kept_up(&self, plan: &Plan) -> Vec<Sustained> {
+        let points = self.points.iter().map(|p| (p.size, &p.trials[..]));
+        measure::sustained::sustained(plan, self.opened.transport, &self.sustained, points, &self.common)
+    }
 }
 
 /// One block size of a path.
@@ -41,7 +61,8 @@ pub struct Point {
     pub size: u64,
     /// Every trial, in order, warm-up included.
     pub trials: Vec<Trial>,
-    /// Its figures: those that the run recorded, or, for a point that has not ended, what its trials give.
+    /// Its figures: what its trials give, or, for a point without trials, what the run recorded. (Every figure that is shown comes
+    /// from the trials, so that no two can differ.)
     pub figures: Figures,
     /// Which time the figures are.
     pub time: TimeKind,
@@ -61,8 +82,6 @@ pub struct Fold {
     pending: BTreeMap<(u32, u64), Vec<Trial>>,
     /// Paths with trials that came after their last [`Fold::settle`].
     stale: BTreeSet<u32>,
-    /// What a path's points share, as of the last [`Fold::settle`].
-    shared: BTreeMap<u32, Shared>,
     strays: u64,
 }
 
@@ -108,7 +127,16 @@ impl Fold {
             Event::Run(_) => {}
             Event::Path(opened) => match place(&file.paths, opened.path) {
                 Ok(i) => file.paths[i].opened = opened,
-                Err(i) => file.paths.insert(i, PathRun { opened, blocks: Vec::new(), points: Vec::new() }),
+                Err(i) => file.paths.insert(
+                    i,
+                    PathRun {
+                        opened,
+                        blocks: Vec::new(),
+                        points: Vec::new(),
+                        sustained: Vec::new(),
+                        common: Common::default(),
+                    },
+                ),
             },
             Event::Block(block) => {
                 if let Ok(i) = place(&file.paths, block.path) {
@@ -118,9 +146,16 @@ impl Fold {
             Event::Trial(trial) => {
                 self.add_trial(trial);
             }
+            Event::Sustained(trial) => match place(&file.paths, trial.path) {
+                Ok(i) => file.paths[i].sustained.push(trial),
+                Err(_) => self.strays += 1,
+            },
             Event::Point(ended) => self.end_point(ended),
             Event::Warning(warning) => file.warnings.push(warning),
-            Event::End(end) => file.end = Some(end),
+            Event::End(end) => {
+                file.end = Some(end);
+                self.stale.extend(file.paths.iter().map(|p| p.opened.path));
+            }
         }
     }
 
@@ -166,16 +201,21 @@ impl Fold {
         }
     }
 
-    /// Brings the figures of all points that have not ended up to their trials, and up to what the path's points share.
+    /// Brings the figures of all points up to their path's trials.
     pub(crate) fn settle(&mut self) {
         for number in std::mem::take(&mut self.stale) {
-            let Some(file) = &self.file else { return };
+            let Some(file) = &mut self.file else { return };
             let Ok(i) = place(&file.paths, number) else { continue };
             let waiting = self.pending.range((number, 0)..=(number, u64::MAX));
-            let open: Vec<u64> = file.paths[i].points.iter().filter(|p| p.why.is_none()).map(|p| p.size).collect();
-            let open: Vec<u64> = open.into_iter().chain(waiting.map(|((_, size), _)| *size)).collect();
-            self.shared.insert(number, shared(&file.run, &file.paths[i], number, &self.pending));
-            for size in open {
+            let common = {
+                let trials = waiting.clone().map(|(_, trials)| &trials[..]);
+                let points = file.paths[i].points.iter().map(|p| &p.trials[..]).chain(trials);
+                Common::of(&file.run.plan, file.paths[i].opened.transport, points)
+            };
+            let sizes = file.paths[i].points.iter().map(|p| p.size);
+            let sizes: Vec<u64> = sizes.chain(waiting.map(|((_, size), _)| *size)).collect();
+            file.paths[i].common = common;
+            for size in sizes {
                 self.rebuild(number, size);
             }
         }
@@ -185,11 +225,9 @@ impl Fold {
         let Some(file) = &mut self.file else { return };
         let Ok(i) = place(&file.paths, path) else { return };
         let (plan, kind) = (&file.run.plan, file.paths[i].opened.transport);
-        let shared = self.shared.get(&path).copied().unwrap_or_default();
-        let of = |trials: &[Trial]| figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), shared);
-        let points = &mut file.paths[i].points;
+        let PathRun { points, common, .. } = &mut file.paths[i];
+        let of = |trials: &[Trial]| figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), common);
         match points.binary_search_by_key(&size, |p| p.size) {
-            Ok(p) if points[p].why.is_some() => {}
             Ok(p) => {
                 if let Some(figures) = of(&points[p].trials) {
                     points[p].figures = figures;
@@ -206,6 +244,8 @@ impl Fold {
 
     /// The run, with what the reader has to say about it added to its warnings.
     pub(crate) fn finish(mut self) -> Option<RunFile> {
+        let paths: Vec<u32> = self.file.iter().flat_map(|f| f.paths.iter().map(|p| p.opened.path)).collect();
+        self.stale.extend(paths);
         self.settle();
         let mut file = self.file?;
         if self.strays > 0 {
@@ -226,12 +266,6 @@ impl Fold {
 /// Index of the path with this number, or where it belongs.
 fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
     paths.binary_search_by_key(&number, |p| p.opened.path)
-}
-
-fn shared(run: &Run, path: &PathRun, number: u32, pending: &BTreeMap<(u32, u64), Vec<Trial>>) -> Shared {
-    let waiting = pending.range((number, 0)..=(number, u64::MAX)).map(|(_, trials)| &trials[..]);
-    let points = path.points.iter().map(|p| &p.trials[..]).chain(waiting);
-    figures::shared(&run.plan, path.opened.transport, points)
 }
 
 #[cfg(test)]

@@ -67,12 +67,18 @@ impl RunFile {
     fn quips(&self, path: &PathRun) -> Vec<CurvePoint> {
         let points = path.points.iter().filter_map(|p| {
             let throughput = p.figures.quips.filter(|q| q.is_finite() && *q > 0.0)?;
-            let mut blocks =
-                figures::blocks(&self.run.plan, path.opened.transport, &p.trials.iter().collect::<Vec<_>>());
+            let trials: Vec<_> = p.trials.iter().collect();
+            let mut blocks = figures::rounds(&self.run.plan, path.opened.transport, &trials, &path.common);
             if blocks.is_empty() {
                 blocks.push((0, p.figures.median));
             }
-            Some(CurvePoint { size: p.size, seconds: p.figures.median, blocks, throughput })
+            Some(CurvePoint {
+                size: p.size,
+                seconds: p.figures.median,
+                blocks,
+                throughput,
+                interval: Some(crate::curve::interval(p)),
+            })
         });
         points.filter(|p| p.seconds.is_finite() && p.seconds > 0.0).collect()
     }

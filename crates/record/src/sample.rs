@@ -80,8 +80,8 @@ pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
 }
 
 fn ended(run: &Run, kind: Kind, trials: &[&Trial]) -> Event {
-    let shared = stats::Shared { sigma: 0.02, ..stats::Shared::default() };
-    let figures = figures::figures(&run.plan, kind, trials, shared).expect("the sample's trials completed");
+    let figures =
+        figures::figures(&run.plan, kind, trials, &figures::Common::default()).expect("the sample's trials completed");
     let time = figures::time_kind(&run.plan, kind);
     Event::Point(PointEnded { path: trials[0].path, size: trials[0].size, time, figures, why: Why::Precision })
 }

@@ -224,7 +224,7 @@ mod tests {
             .map(|size| {
                 let t = time(size as f64) * 1e-6;
                 let blocks = (0..blocks).map(|b| (b, t * (1.0 + 0.001 * f64::from(b)))).collect();
-                CurvePoint { size, seconds: t, blocks, throughput: size as f64 * 8.0 / t }
+                CurvePoint { size, seconds: t, blocks, throughput: size as f64 * 8.0 / t, interval: None }
             })
             .to_vec()
     }

@@ -16,6 +16,7 @@ fn point(side: &Value) -> CurvePoint {
         seconds: stats::median(&blocks),
         blocks: (0..).zip(blocks).collect(),
         throughput: 1.0,
+        interval: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the points of a path have in common: the noise of a block, and how far whole blocks lie apart.
 
 use crate::basic::{median, variance};
+use crate::moves::Moves;
 use crate::repeat::pooled_log_sigma;
 
 /// What a path's points share, from their blocks.
@@ -13,6 +14,8 @@ pub struct Shared {
     pub between: f64,
     /// Levels that `between` rests on.
     pub levels: u32,
+    /// How the rounds' levels moved, in the order of time.
+    pub moves: Moves,
 }
 
 impl Shared {
@@ -21,7 +24,7 @@ impl Shared {
     pub fn of(points: &[Vec<(u32, f64)>]) -> Self {
         let levels: Vec<f64> = block_levels(points).into_iter().map(|(_, level)| level).collect();
         let between = if levels.len() > 1 { variance(&levels).sqrt() } else { 0.0 };
-        Self { between, levels: levels.len() as u32, ..Self::noise_of(points) }
+        Self { between, levels: levels.len() as u32, moves: Moves::of(&levels), ..Self::noise_of(points) }
     }
 
     /// The same where the numbers of blocks mean nothing: only the noise.

@@ -3,6 +3,9 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::basic::{mean, median, variance};
+use crate::common::Shared;
+use crate::moves::{FEWEST_ROUNDS, Moves};
+use crate::repeat::median_log_error;
 
 /// A range of values. `high` is infinite where nothing bounds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,6 +55,47 @@ pub fn median_interval(blocks: &[f64], confidence: f64) -> Interval {
     }
     let found = order_interval(blocks, confidence).unwrap_or_else(|| t_interval(blocks, confidence));
     Interval { low: found.low.min(middle), high: found.high.max(middle) }
+}
+
+/// Interval of a point's median in this run, at `confidence` (0.95), from what its rounds read at one level of the machine
+/// (`rounds`: each divided by its round's level) and from what the path's points share.
+///
+/// Two errors add up: the point's own, from its rounds and those of all points ([`median_log_error`]), and that of the level
+/// of the whole curve, from how the levels of all rounds moved ([`crate::Moves`]), which knows that rounds are alike where
+/// states last. Degrees of freedom are those of the sum (Satterthwaite 1946).
+///
+/// None from fewer than four rounds, of the point or of the path, or where the machine's states outlast what the run can
+/// average over ([`crate::Moves::slow`]): the run then saw a state or two, and nothing tells how often each comes.
+pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Option<Interval> {
+    let moves = &shared.moves;
+    if rounds.len() < FEWEST_ROUNDS || moves.few() || moves.slow(shared.sigma) {
+        return None;
+    }
+    let own = median_log_error(rounds, shared.sigma)?;
+    let (own_part, level_part) = (own.value.powi(2), moves.error.value.powi(2));
+    let total = own_part + level_part;
+    let middle = median(rounds);
+    if total <= 0.0 {
+        return Some(Interval { low: middle, high: middle });
+    }
+    let degrees =
+        total * total / (own_part * own_part / own.degrees + level_part * level_part / moves.error.degrees.max(1.0));
+    let reach = student_t(confidence, degrees) * total.sqrt();
+    // Where most rounds saw one state and some another, mean and median lie apart: both are held.
+    let (low, high) = ((moves.mean - reach).min(0.0), (moves.mean + reach).max(0.0));
+    Some(Interval { low: middle * low.exp(), high: middle * high.exp() })
+}
+
+/// Interval of a median from its rounds alone, at `confidence` (0.95), where nothing else was measured by which the machine's
+/// states could be told from the rounds' noise: all of their spread is taken for states, which may last. None from fewer than
+/// four rounds, or where one change of the level is all that they show; rounds of 0 or less have no logarithm and no interval.
+pub fn rounds_interval(rounds: &[f64], confidence: f64) -> Option<Interval> {
+    if rounds.iter().any(|t| t.is_nan() || *t <= 0.0) {
+        return None;
+    }
+    let moves = Moves::of(&rounds.iter().map(|t| t.ln()).collect::<Vec<_>>());
+    let still = vec![median(rounds); rounds.len()];
+    point_interval(&still, &Shared { moves, ..Shared::default() }, confidence)
 }
 
 /// Interval between interpolated order statistics; none if even the extremes do not reach the confidence.

@@ -48,7 +48,7 @@ pub fn repeat_range(blocks: &[f64], shared: Shared, confidence: f64) -> Interval
 }
 
 /// A standard error and how well it is known.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StandardError {
     /// The standard error.
     pub value: f64,
@@ -206,7 +206,7 @@ mod tests {
         let blocks = [1.0, 1.001, 0.999, 1.0, 1.001, 0.999, 1.0, 1.0, 1.001, 0.999];
         let still = repeat_range(&blocks, noise(0.001), 0.95);
         assert!(still.high < 1.005, "{still:?}");
-        let drifting = Shared { sigma: 0.001, between: 0.02, levels: 10 };
+        let drifting = Shared { sigma: 0.001, between: 0.02, levels: 10, ..Shared::default() };
         let range = repeat_range(&blocks, drifting, 0.95);
         let reach = student_t(0.95, 9.0) * 0.02 * std::f64::consts::SQRT_2;
         assert!((range.high.ln() / reach - 1.0).abs() < 0.01, "{range:?}");

@@ -83,12 +83,18 @@ pub fn short(value: f64, kind: Kind) -> String {
     join(number, unit)
 }
 
+/// Ends of an interval that lie further apart than this tell a reader nothing.
+const WIDEST: f64 = 1e3;
+
 /// A figure and its interval in one unit: "9.23 us [8.9, 9.6]". The ends carry the digits that the interval's width
 /// gives them, at most those of the value, and are rounded outwards: the text never claims a narrower interval than
-/// was computed. An open end prints as "inf".
+/// was computed. Where nothing bounds an end, or the ends lie more than a thousandfold apart, it says that there is none.
 pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     if let Some(word) = not_finite(value) {
         return word;
+    }
+    if !low.is_finite() || !high.is_finite() || (low > 0.0 && high / low > WIDEST) {
+        return significant(value, kind) + " (no interval)";
     }
     let (unit, factor) = kind.unit_for(value);
     let (rounded, decimals) = round_to_digits(value / factor);

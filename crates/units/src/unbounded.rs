@@ -15,6 +15,21 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
+/// The lower end of an interval of times or rates: 0, which none of them can be, is written as `null`, and read back as 0.
+pub mod low {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes what bounds a positive figure from below, or nothing (`null`).
+    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() && *value > 0.0 { serializer.serialize_some(value) } else { serializer.serialize_none() }
+    }
+
+    /// Reads a number, or nothing as 0.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(0.0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde::{Deserialize, Serialize};

@@ -73,8 +73,11 @@ fn closing(widths: &[(u32, f64)], columns: u16) -> String {
 /// The trials along a line from the fastest to the slowest, and the interval below them on the same scale.
 fn strip(plan: &Plan, path: &PathRun, point: &Point, pen: &mut Pen<'_>, area: Rect) {
     let kind = path.opened.transport;
-    let times: Vec<(f64, bool)> =
-        point.trials.iter().filter_map(|t| Some((figures::blocks(plan, kind, &[t]).first()?.1, t.warmup))).collect();
+    let times: Vec<(f64, bool)> = point
+        .trials
+        .iter()
+        .filter_map(|t| Some((figures::rounds(plan, kind, &[t], &figures::Common::default()).first()?.1, t.warmup)))
+        .collect();
     let f = &point.figures;
     let values = times.iter().map(|(t, _)| *t).chain([f.median]);
     let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), t| (low.min(t), high.max(t)));

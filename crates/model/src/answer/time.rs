@@ -58,9 +58,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
 
 /// A measured point's time with its interval.
 pub(crate) fn point(p: &CurvePoint) -> Estimate {
-    let times: Vec<f64> = p.blocks.iter().map(|b| b.1).collect();
-    let interval = stats::median_interval(&times, 0.95);
-    Estimate::new(p.seconds, interval.low, interval.high)
+    p.estimate()
 }
 
 #[cfg(test)]
@@ -76,6 +74,7 @@ mod tests {
                     seconds: t,
                     blocks: (0..8).map(|b| (b, t)).collect(),
                     throughput: size as f64 * 8.0 / t,
+                    interval: None,
                 }
             })
             .to_vec()

@@ -94,7 +94,6 @@ impl Misfit {
 
 /// Standard error of a point's median, as a share, pooled over the curve.
 fn noise(curve: &Curve) -> f64 {
-    let blocks: Vec<Vec<f64>> = curve.points.iter().map(crate::curve::Point::times).collect();
     let typical = crate::resampled::typical_blocks(curve.points.iter()).max(1) as f64;
-    stats::pooled_log_sigma(&blocks) * (std::f64::consts::FRAC_PI_2 / typical).sqrt()
+    curve.sigma * (std::f64::consts::FRAC_PI_2 / typical).sqrt()
 }

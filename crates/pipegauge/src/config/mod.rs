@@ -27,7 +27,7 @@ use crate::flags::RunFlags;
 /// Largest block where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
 /// Distance from each size of a schedule at which it is measured too: the paper's.
-const DEFAULT_PERTURB: u64 = 3;
+const NETPIPE_PERTURB: u64 = 3;
 /// Half-width of the interval at which a point is settled, as a share of the median.
 const DEFAULT_PRECISION: f64 = 0.01;
 /// Time for each transport, seconds.
@@ -119,7 +119,11 @@ fn plan(flags: &RunFlags, transports: Vec<Kind>, far: &Far, notes: &mut Vec<Stri
         to,
         step: flags.step,
         sizes: flags.sizes.clone().map(sorted),
-        perturb: flags.perturb.unwrap_or(DEFAULT_PERTURB),
+        perturb: flags.perturb.unwrap_or(if Schedule::from(flags.schedule) == Schedule::Netpipe {
+            NETPIPE_PERTURB
+        } else {
+            0
+        }),
         trials: flags.trials,
         repeats: flags.repeats,
         precision: flags.precision.unwrap_or(DEFAULT_PRECISION),

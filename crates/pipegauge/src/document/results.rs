@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
-use model::{Breaks, Fits, Quips, Summary};
+use model::{Breaks, Estimate, Fits, Quips, Summary};
 use record::{Analysis, Hint, RunFile};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,10 +42,75 @@ struct PathResults {
     /// HINT's figures; none of any other run, and where there is no point.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<HintResults>,
+    /// What the rounds say of the machine, and so for what the intervals hold; none where the schedule has no rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<RoundsResults>,
+    /// What long trials say, ascending by size.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sustained: Vec<SustainedResults>,
     /// Dips and steps.
     breaks: Breaks,
     /// Points, ascending by size.
     points: Vec<PointResults>,
+}
+
+/// The rounds of a path.
+#[derive(Debug, Serialize, JsonSchema)]
+struct RoundsResults {
+    /// Rounds.
+    rounds: u32,
+    /// Independent rounds that would say as much: fewer where the machine's states last for several.
+    effective: f64,
+    /// Standard deviation of the rounds' levels: how far the whole curve moved, as a share.
+    spread: f64,
+    /// The machine's states outlast what the run averages over: there is no interval beyond what was seen.
+    one_state: bool,
+    /// The same in words.
+    words: String,
+}
+
+impl RoundsResults {
+    fn of(path: &record::PathRun) -> Option<Self> {
+        let moves = path.common.shared.moves;
+        Some(Self {
+            rounds: moves.rounds,
+            effective: moves.effective,
+            spread: moves.spread,
+            one_state: moves.slow(path.common.shared.sigma),
+            words: report::table::rounds(path)?,
+        })
+    }
+}
+
+/// What a size keeps up, against its short trials.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SustainedResults {
+    /// Message size, bytes.
+    size: u64,
+    /// Trials.
+    trials: u32,
+    /// How long each lasted, seconds, on average.
+    lasted: f64,
+    /// Mean time, seconds of the point's kind.
+    seconds: f64,
+    /// Bits a second that the mean time stands for.
+    throughput: f64,
+    /// Mean time over the median of the short trials at the same level of the machine, with its 95% interval.
+    ratio: Estimate,
+}
+
+impl SustainedResults {
+    fn all(run: &RunFile, path: &record::PathRun) -> Vec<Self> {
+        let of = |s: measure::sustained::Sustained| Self {
+            size: s.size,
+            trials: s.trials,
+            lasted: s.lasted,
+            seconds: s.seconds,
+            throughput: s.throughput,
+            ratio: Estimate { value: s.ratio, low: s.low, high: s.high },
+        };
+        path.kept_up(&run.run.plan).into_iter().map(of).collect()
+    }
 }
 
 /// HINT's figures of a path.
@@ -95,6 +160,8 @@ impl Results {
             opened: path.opened.clone(),
             summary,
             fits,
+            rounds: RoundsResults::of(path),
+            sustained: SustainedResults::all(run, path),
             breaks: Breaks::of(&curve),
             points: path
                 .points

@@ -119,7 +119,7 @@ pub struct RunFlags {
     #[arg(long, value_name = "SIZE,...", value_parser = value::bytes, value_delimiter = ',',
           conflicts_with_all = ["from", "to"], help_heading = "Sizes")]
     pub sizes: Option<Vec<u64>>,
-    /// Also measure each size of a schedule minus and plus this many bytes; 0 for none [default: 3]
+    /// Also measure each size of a schedule minus and plus this many bytes; [default: 0, netpipe: 3]
     #[arg(long, value_name = "BYTES", value_parser = value::bytes, help_heading = "Sizes")]
     pub perturb: Option<u64>,
     /// How sizes are chosen

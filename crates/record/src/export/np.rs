@@ -5,7 +5,6 @@ use std::io::{BufWriter, Write};
 use measure::Pattern;
 use measure::event::TimeKind;
 use measure::figures;
-use stats::Shared;
 
 use super::{ExportError, path_of};
 use crate::{PathRun, Point, RunFile};
@@ -73,7 +72,7 @@ fn spread(run: &RunFile, path: &PathRun, point: &Point) -> (f64, f64) {
         .trials
         .iter()
         .filter(|t| !counts || !t.warmup)
-        .filter_map(|t| figures::figures(&run.run.plan, path.opened.transport, &[t], Shared::default()))
+        .filter_map(|t| figures::figures(&run.run.plan, path.opened.transport, &[t], &figures::Common::default()))
         .map(|f| f.mean)
         .fold((point.figures.mean, point.figures.mean), |(low, high), t| (low.min(t), high.max(t)))
 }

@@ -119,7 +119,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
     let time = figures::time_kind(&plan, kind);
     for (size, (trials, shortest)) in points {
         let all: Vec<&Trial> = trials.iter().collect();
-        let Some(mut figures) = figures::figures(&plan, kind, &all, stats::Shared::default()) else {
+        let Some(mut figures) = figures::figures(&plan, kind, &all, &figures::Common::default()) else {
             continue;
         };
         figures.min = shortest.map_or(figures.min, |s| s.min(figures.min));

@@ -118,11 +118,11 @@ fn points(run: &RunFile, path: &PathRun) -> Columns {
         throughput: column(|p| Some(p.figures.throughput)),
         sender: column(|p| p.figures.sender_throughput),
         transactions: column(|p| p.figures.transactions),
-        p50: column(|p| percentile(p, |q| q.p50)),
+        p50: column(|p| percentile(p, |q| Some(q.p50))),
         p90: column(|p| percentile(p, |q| q.p90)),
         p99: column(|p| percentile(p, |q| q.p99)),
         p999: column(|p| percentile(p, |q| q.p999)),
-        max: column(|p| percentile(p, |q| q.max)),
+        max: column(|p| percentile(p, |q| Some(q.max))),
         loss: column(|p| Some(p.figures.loss).filter(|l| *l != 0.0)),
         reordering: column(|p| Some(p.figures.reordering).filter(|r| *r != 0.0)),
         blocks: columns::counts(path.points.iter().map(|p| u64::from(p.figures.blocks))),
@@ -133,8 +133,8 @@ fn points(run: &RunFile, path: &PathRun) -> Columns {
     }
 }
 
-fn percentile(point: &Point, pick: fn(&Percentiles) -> f64) -> Option<f64> {
-    point.figures.percentiles.as_ref().map(pick)
+fn percentile(point: &Point, pick: fn(&Percentiles) -> Option<f64>) -> Option<f64> {
+    point.figures.percentiles.as_ref().and_then(pick)
 }
 
 /// A name for the downloaded run: `pipegauge-2026-11-21.run.jsonl`, with the run's letter where there are several.

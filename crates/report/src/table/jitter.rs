@@ -40,7 +40,7 @@ pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
             continue;
         }
         next = (place * PLACES).floor() / PLACES + 1.0 / PLACES;
-        let time = |pick: fn(&Percentiles) -> f64| Seconds(pick(at)).to_string();
+        let time = |pick: fn(&Percentiles) -> Option<f64>| pick(at).map_or("-".to_owned(), |t| Seconds(t).to_string());
         // A percentile that rests on less than one iteration beyond it is the largest value, and no more.
         let few = if point.figures.iterations < 1000 {
             format!("of {} iterations", point.figures.iterations)
@@ -49,16 +49,12 @@ pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
         };
         grid.row([
             Bytes(point.size).to_string(),
-            time(|p| p.p50),
+            time(|p| Some(p.p50)),
             time(|p| p.p90),
-            if point.figures.iterations < 100 { "-".to_owned() } else { time(|p| p.p99) },
-            if point.figures.iterations < 1000 { "-".to_owned() } else { time(|p| p.p999) },
-            time(|p| p.max),
-            if at.p50 > 0.0 && point.figures.iterations >= 100 {
-                format!("{}x", digits(at.p99 / at.p50))
-            } else {
-                "-".to_owned()
-            },
+            time(|p| p.p99),
+            time(|p| p.p999),
+            time(|p| Some(p.max)),
+            at.p99.filter(|_| at.p50 > 0.0).map_or("-".to_owned(), |p99| format!("{}x", digits(p99 / at.p50))),
             few,
         ]);
         rows += 1;

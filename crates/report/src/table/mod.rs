@@ -7,6 +7,7 @@ mod hint;
 mod jitter;
 mod loggp;
 mod points;
+mod state;
 mod summary;
 mod warnings;
 
@@ -16,6 +17,7 @@ pub use hint::{hint, hint_points};
 pub use jitter::jitter;
 pub use loggp::loggp;
 pub use points::points;
+pub use state::{rounds, state};
 pub use summary::{paths, summary};
 pub use warnings::{warnings, warnings_within};
 

@@ -1,5 +1,6 @@
 //! Every point of one path.
 
+use measure::event::Figures;
 use record::RunFile;
 use units::{BitRate, Bytes, Kind, Seconds, Share, with_interval};
 
@@ -32,31 +33,32 @@ pub fn points(run: &RunFile, path: usize) -> String {
         ("max", Right),
         ("lost", Right),
         ("reordered", Right),
-        ("blocks", Right),
+        ("rounds", Right),
         ("ended", Left),
         ("", Left),
     ]);
     let mut any_warned = false;
     for point in &p.points {
         let f = &point.figures;
-        let percentile = |pick: fn(&measure::event::Percentiles) -> f64| {
-            f.percentiles.as_ref().map_or(String::new(), |p| time(pick(p)))
+        let percentile = |pick: fn(&measure::event::Percentiles) -> Option<f64>| {
+            let Some(p) = &f.percentiles else { return String::new() };
+            pick(p).map_or("-".to_owned(), time)
         };
         let warned = run.warnings.iter().any(|w| w.path == Some(p.opened.path) && w.sizes.contains(&point.size));
         any_warned |= warned;
         grid.row([
             Bytes(point.size).to_string(),
-            with_interval(f.median, f.low, f.high, Kind::Seconds),
+            median(f),
             range(f.repeat_low, f.repeat_high, f.median),
             time(f.min),
             if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
             f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
             f.transactions.filter(|t| t.is_finite()).map_or(String::new(), a_second),
-            percentile(|p| p.p50),
+            percentile(|p| Some(p.p50)),
             percentile(|p| p.p90),
             percentile(|p| p.p99),
             percentile(|p| p.p999),
-            percentile(|p| p.max),
+            percentile(|p| Some(p.max)),
             share(f.loss),
             share(f.reordering),
             f.blocks.to_string(),
@@ -69,6 +71,16 @@ pub fn points(run: &RunFile, path: usize) -> String {
         text.push_str("! the point has a warning\n");
     }
     text
+}
+
+/// A point's median with its interval; where the run tells none, with what its rounds saw.
+fn median(f: &Figures) -> String {
+    if f.high.is_finite() || !(f.seen_low > 0.0 && f.seen_high.is_finite()) {
+        return with_interval(f.median, f.low, f.high, Kind::Seconds);
+    }
+    let rounds = if f.blocks == 1 { "1 round".to_owned() } else { format!("{} rounds", f.blocks) };
+    let median = units::format::significant(f.median, Kind::Seconds);
+    format!("{median} (-, {rounds}: {} to {})", Seconds(f.seen_low), Seconds(f.seen_high))
 }
 
 /// How many a second: whole ones, where there are many.

@@ -154,6 +154,8 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             })
             .collect(),
         points: sizes.iter().map(|&s| point(number, m, s, blocks, noise)).collect(),
+        sustained: Vec::new(),
+        common: measure::figures::Common::default(),
     }
 }
 
@@ -225,9 +227,9 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
             repeat_high: median + 2.6 * spread,
             percentiles: (m.kind != Kind::Memcpy).then_some(Percentiles {
                 p50: median,
-                p90: median * 1.08,
-                p99: median * 1.6,
-                p999: median * 2.4,
+                p90: Some(median * 1.08),
+                p99: Some(median * 1.6),
+                p999: Some(median * 2.4),
                 max: median * 14.0,
             }),
             throughput: size as f64 * 8.0 / median,

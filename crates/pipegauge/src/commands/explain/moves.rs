@@ -147,7 +147,13 @@ mod tests {
             near_effective,
             far_effective: Effective::default(),
         };
-        PathRun { opened, blocks: Vec::new(), points: Vec::new() }
+        PathRun {
+            opened,
+            blocks: Vec::new(),
+            points: Vec::new(),
+            sustained: Vec::new(),
+            common: measure::figures::Common::default(),
+        }
     }
 
     #[test]

@@ -1,0 +1,236 @@
+//! Sustained beside burst: a few trials long enough to show what a path keeps up.
+//!
+//! The rounds' trials last milliseconds. A CPU quota, a boosted clock or a shaper's bucket lets so short a trial pass at a speed
+//! that no longer one gets. So at two moments of a run a few sizes are measured for 0.3 s and more each, and their mean time
+//! stands beside the median of the short trials at the same level of the machine.
+
+use std::collections::BTreeMap;
+
+use transport::Kind;
+
+use crate::Pattern;
+use crate::driver::RunError;
+use crate::event::{Event, Plan, Schedule, Trial};
+use crate::figures::{self, Common};
+use crate::path::PathRun;
+
+/// Shortest and longest sustained trial, seconds. Quotas are dealt out in tenths of a second.
+const LEAST: f64 = 0.3;
+const MOST: f64 = 1.5;
+
+/// Share of the budget that sustained trials take, sizes that are measured so, and times that each is.
+const SHARE: f64 = 0.16;
+const SIZES: usize = 3;
+const TIMES: usize = 2;
+
+/// What a size keeps up, against its short trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sustained {
+    /// Message size, bytes.
+    pub size: u64,
+    /// Trials.
+    pub trials: u32,
+    /// How long they lasted, seconds, on average.
+    pub lasted: f64,
+    /// Mean time, seconds of the point's kind.
+    pub seconds: f64,
+    /// Bits a second that the mean time stands for.
+    pub throughput: f64,
+    /// Mean time over the median of the short trials, at the same level of the machine.
+    pub ratio: f64,
+    /// Its 95% interval; 0 to infinity where the trials can't tell one.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Sustained {
+    /// Whether long trials surely differ from short ones, by more than a tenth.
+    pub fn differs(&self) -> bool {
+        self.low > 1.1 || self.high < 1.0 / 1.1
+    }
+}
+
+/// How long a sustained trial is, seconds, and how many sizes get any: none where the budget has no room, or where the plan
+/// names how much is measured.
+pub fn planned(plan: &Plan) -> (f64, usize) {
+    let free = plan.trials.is_none() && plan.repeats.is_none() && plan.rate.is_none();
+    // A connection a transaction for so long would use up the ports.
+    if plan.schedule != Schedule::Adaptive || plan.pattern == Pattern::Connect || !free {
+        return (0.0, 0);
+    }
+    let time = plan.budget * SHARE / TIMES as f64;
+    let sizes = ((time / LEAST) as usize).min(SIZES);
+    ((time / sizes.max(1) as f64).clamp(LEAST, MOST), sizes)
+}
+
+/// The moments, as shares of the run's rounds, after which sustained trials come.
+pub(crate) fn moment(round: u32, rounds: u32) -> bool {
+    (1..=TIMES as u32).any(|i| round == (i * rounds / (TIMES as u32 + 1)).max(i))
+}
+
+impl PathRun<'_> {
+    /// Time that the sustained trials still to come will take, seconds.
+    pub(crate) fn reserved(&self) -> f64 {
+        let (each, sizes) = planned(self.plan);
+        let to_come = (sizes.min(self.points.len()) * TIMES).saturating_sub(self.sustained.len() + self.unsustained);
+        each * to_come as f64
+    }
+
+    /// The sustained trials that did not come yet.
+    pub(crate) fn sustain_rest(&mut self, block: u32) -> Result<(), RunError> {
+        for _ in 0..TIMES {
+            if self.reserved() > 0.0 {
+                self.sustain(block)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One sustained trial of each of a few sizes, over the round's connection.
+    pub fn sustain(&mut self, block: u32) -> Result<(), RunError> {
+        let (each, many) = planned(self.plan);
+        let begin = self.session.now();
+        for size in self.spread(many) {
+            // Where a message takes as long as the trial, a short trial is as long.
+            if self.takes(size) * self.fewest() as f64 > each {
+                self.unsustained += 1;
+                continue;
+            }
+            let n = self.within(size, each);
+            if let Some(trial) = self.measure(size, n, block, false)? {
+                self.tell(&Event::Sustained(trial.clone()))?;
+                self.sustained.push(trial);
+            }
+        }
+        self.spent += (self.session.now() - begin) as f64 * 1e-9;
+        Ok(())
+    }
+
+    /// So many of the path's sizes: the middle one on a logarithmic axis, the smallest, the largest.
+    fn spread(&self, many: usize) -> Vec<u64> {
+        let within = || self.points.keys().copied().filter(|s| *s <= self.ceiling);
+        let (Some(first), Some(last)) = (within().next(), within().next_back()) else { return Vec::new() };
+        let middle = (first.max(1) as f64 * last as f64).sqrt();
+        let off = |s: &u64| ((*s).max(1) as f64 / middle).ln().abs();
+        let middle = within().min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(first);
+        let mut sizes = vec![middle];
+        sizes.extend([first, last].into_iter().filter(|s| *s != middle));
+        sizes.dedup();
+        sizes.truncate(many);
+        sizes
+    }
+}
+
+/// What the sustained trials of a path say, ascending by size. `points` are its short trials, a slice a size.
+pub fn sustained<'a>(
+    plan: &Plan,
+    kind: Kind,
+    trials: &[Trial],
+    points: impl Iterator<Item = (u64, &'a [Trial])>,
+    common: &Common,
+) -> Vec<Sustained> {
+    let mut of_size = BTreeMap::<u64, Vec<(&Trial, f64)>>::new();
+    for t in trials {
+        if let Some(mean) = figures::whole(plan, kind, t) {
+            of_size.entry(t.size).or_default().push((t, mean));
+        }
+    }
+    let mut found = Vec::new();
+    for (size, short) in points {
+        let Some(long) = of_size.get(&size) else { continue };
+        let short: Vec<&Trial> = short.iter().collect();
+        let rounds: Vec<f64> =
+            figures::rounds(plan, kind, &short, common).into_iter().map(|(r, t)| t / common.level(r).exp()).collect();
+        if rounds.is_empty() {
+            continue;
+        }
+        let burst = stats::median(&rounds);
+        let error = stats::median_log_error(&rounds, common.shared.sigma).map_or(f64::INFINITY, |e| e.value);
+        let logs: Vec<f64> = long.iter().map(|(t, mean)| (mean / burst).ln() - common.level(t.block)).collect();
+        found.push((size, long, logs, error));
+    }
+    // Two trials a size tell their spread poorly; all sizes' trials together tell it better.
+    let degrees: usize = found.iter().map(|f| f.2.len() - 1).sum();
+    let squares: f64 = found.iter().map(|f| stats::variance(&f.2) * (f.2.len() - 1) as f64).sum();
+    let of = |(size, long, logs, error): (u64, &Vec<(&Trial, f64)>, Vec<f64>, f64)| {
+        let n = logs.len() as f64;
+        let spread = if degrees > 0 { (squares / degrees as f64 / n).sqrt() } else { f64::INFINITY };
+        let log = stats::mean(&logs);
+        let reach = stats::student_t(0.95, degrees as f64) * spread.hypot(error);
+        let (low, high) =
+            if reach.is_finite() { ((log - reach).exp(), (log + reach).exp()) } else { (0.0, f64::INFINITY) };
+        let seconds = stats::mean(&long.iter().map(|(_, mean)| *mean).collect::<Vec<_>>());
+        Sustained {
+            size,
+            trials: logs.len() as u32,
+            lasted: stats::mean(&long.iter().map(|(t, _)| t.report.seconds).collect::<Vec<_>>()),
+            seconds,
+            throughput: figures::bits(plan, long[0].0) / seconds,
+            ratio: log.exp(),
+            low,
+            high,
+        }
+    };
+    found.into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TrialReport;
+
+    fn trial(block: u32, size: u64, median: f64, mean: f64, repeats: u64) -> Trial {
+        let report = TrialReport { repeats, seconds: mean * repeats as f64, median, ..TrialReport::default() };
+        let at = f64::from(block) + size as f64 * 1e-6;
+        Trial { path: 0, block, at, size, response: 0, burst: 0, warmup: false, report }
+    }
+
+    /// A CPU that runs for a tenth of a second and stands for another: chunks and short trials never see it stand.
+    fn quota(sizes: &[u64], factor: f64) -> Vec<Sustained> {
+        let plan = Plan::default();
+        let noise = |b: u32, s: u64| 1.0 + 0.01 * f64::from((b * 5 + s as u32 * 3) % 7);
+        let points: Vec<(u64, Vec<Trial>)> = (sizes.iter())
+            .map(|s| (*s, (1..=10).map(|b| trial(b, *s, 2e-5 * noise(b, *s), 2e-5 * noise(b, *s), 50)).collect()))
+            .collect();
+        let long: Vec<Trial> = (sizes.iter())
+            .flat_map(|s| [3, 7].map(|b| trial(b, *s, 2e-5, factor * 2e-5 * noise(b, *s), 15_000)))
+            .collect();
+        let common = Common::of(&plan, Kind::Tcp, points.iter().map(|(_, t)| &t[..]));
+        sustained(&plan, Kind::Tcp, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common)
+    }
+
+    #[test]
+    fn a_quota_that_short_trials_never_meet_shows_in_long_ones() {
+        for s in quota(&[1, 4096, 1 << 20], 2.0) {
+            assert!(s.low < 2.0 && s.high > 2.0 && s.high < 2.3 && s.differs(), "{s:?}");
+            assert!((s.lasted - 0.6).abs() < 0.05 && s.trials == 2, "{s:?}");
+        }
+        for s in quota(&[1, 4096, 1 << 20], 1.0) {
+            assert!(!s.differs() && s.low < 1.0 && s.high > 1.0, "{s:?}");
+        }
+    }
+
+    #[test]
+    fn one_trial_says_nothing_of_its_error() {
+        let plan = Plan::default();
+        let short: Vec<Trial> = (1..=10).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
+        let common = Common::of(&plan, Kind::Tcp, [&short[..]].into_iter());
+        let found =
+            sustained(&plan, Kind::Tcp, &[trial(3, 8, 2e-5, 9e-5, 15_000)], [(8, &short[..])].into_iter(), &common);
+        assert_eq!((found[0].low, found[0].high), (0.0, f64::INFINITY));
+        assert!(!found[0].differs());
+        assert!(sustained(&plan, Kind::Tcp, &[], [(8, &short[..])].into_iter(), &common).is_empty());
+    }
+
+    #[test]
+    fn the_default_budget_has_room_for_three_sizes_and_a_short_one_for_none() {
+        let of = |budget: f64| planned(&Plan { budget, ..Plan::default() });
+        assert_eq!(of(12.0).1, 3);
+        assert!((of(12.0).0 - 0.32).abs() < 0.01);
+        assert_eq!((of(1.0).1, of(4.0).1), (0, 1));
+        assert_eq!(of(600.0).0, MOST);
+        assert_eq!(planned(&Plan { trials: Some(5), ..Plan::default() }).1, 0);
+        assert!((1..=30).filter(|r| moment(*r, 30)).eq([10, 20]));
+    }
+}

@@ -1,0 +1,177 @@
+//! What the machine did at each moment, told from trials of many sizes.
+//!
+//! The logarithm of a trial's time is its size's, plus the machine's state at that moment, plus noise. A round visits sizes in
+//! random order, so the trials just before and after one are of other sizes: where they all took longer than their sizes do,
+//! the machine was slow. What they say is taken off the trial, as far as such neighbours foretell a trial at all.
+
+use std::collections::BTreeMap;
+
+use crate::basic::{median, median_in_place};
+
+/// Neighbours on each side that tell a moment's state. With fewer, noise comes in; with more, short states are missed.
+const NEIGHBOURS: usize = 4;
+
+/// Times that sizes and states are told from each other in turn; it settles after two.
+const TURNS: usize = 3;
+
+/// Residuals beyond this many typical ones count only so far.
+const FAR: f64 = 5.0;
+
+/// One trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// What was measured: trials of one size are alike but for noise and state.
+    pub size: u64,
+    /// Number of its round.
+    pub round: u32,
+    /// When, seconds.
+    pub at: f64,
+    /// Natural logarithm of its time.
+    pub log: f64,
+}
+
+/// The states that a path's trials met, as logarithms about the typical round's: 0.1 is a tenth slower.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Levels {
+    /// Of each trial, in the order given: how its moment differs from its round's level.
+    pub within: Vec<f64>,
+    /// (number, level) of each round, ascending; the median over rounds is 0.
+    pub rounds: Vec<(u32, f64)>,
+}
+
+impl Levels {
+    /// From all trials of a path that count. Logarithms must be finite.
+    pub fn of(trials: &[Moment]) -> Self {
+        let mut by_round = BTreeMap::<u32, Vec<usize>>::new();
+        let mut by_size = BTreeMap::<u64, Vec<usize>>::new();
+        for (i, t) in trials.iter().enumerate() {
+            by_round.entry(t.round).or_default().push(i);
+            by_size.entry(t.size).or_default().push(i);
+        }
+        for of_round in by_round.values_mut() {
+            of_round.sort_by(|a, b| trials[*a].at.total_cmp(&trials[*b].at));
+        }
+        let mut within = vec![0.0; trials.len()];
+        let mut rounds: BTreeMap<u32, f64> = by_round.keys().map(|r| (*r, 0.0)).collect();
+        for _ in 0..TURNS {
+            let mut rest = vec![0.0; trials.len()];
+            for of_size in by_size.values() {
+                let free = |i: &usize| trials[*i].log - within[*i] - rounds[&trials[*i].round];
+                let usual = median(&of_size.iter().map(free).collect::<Vec<_>>());
+                of_size.iter().for_each(|i| rest[*i] = trials[*i].log - usual);
+            }
+            for (round, of_round) in &by_round {
+                let level = median(&of_round.iter().map(|i| rest[*i]).collect::<Vec<_>>());
+                rounds.insert(*round, level);
+            }
+            let centre = median(&rounds.values().copied().collect::<Vec<_>>());
+            rounds.values_mut().for_each(|level| *level -= centre);
+            rest.iter_mut().zip(trials).for_each(|(r, t)| *r -= rounds[&t.round]);
+            within = moments(trials, &by_round, &rest);
+        }
+        Self { within, rounds: rounds.into_iter().collect() }
+    }
+}
+
+/// What the neighbours of each trial say of its moment, as far as neighbours foretell trials on this path.
+fn moments(trials: &[Moment], by_round: &BTreeMap<u32, Vec<usize>>, rest: &[f64]) -> Vec<f64> {
+    let mut said = vec![0.0; trials.len()];
+    let mut near = Vec::with_capacity(2 * NEIGHBOURS);
+    for of_round in by_round.values() {
+        for (place, i) in of_round.iter().enumerate() {
+            let others = |j: &&usize| trials[**j].size != trials[*i].size;
+            near.clear();
+            near.extend(of_round[..place].iter().rev().filter(others).take(NEIGHBOURS).map(|j| rest[*j]));
+            near.extend(of_round[place + 1..].iter().filter(others).take(NEIGHBOURS).map(|j| rest[*j]));
+            if near.len() >= NEIGHBOURS {
+                said[*i] = median_in_place(&mut near);
+            }
+        }
+    }
+    // Wiener's share: what is state in the neighbours' word, and not their noise, shows in the trial between them.
+    let limit = |values: &[f64]| FAR * median(&values.iter().map(|v| v.abs()).collect::<Vec<_>>());
+    let (far, far_said) = (limit(rest), limit(&said));
+    let (both, squares) = rest.iter().zip(&said).fold((0.0, 0.0), |(both, squares), (r, s)| {
+        let s = s.clamp(-far_said, far_said);
+        (both + r.clamp(-far, far) * s, squares + s * s)
+    });
+    let share = if squares > 0.0 { (both / squares).clamp(0.0, 1.0) } else { 0.0 };
+    said.iter().map(|s| s * share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::seq::SliceRandom;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// 40 sizes in so many rounds, a trial every 10 ms; `state` tells the logarithm of the machine's state at a moment.
+    fn run(rounds: u32, noise: f64, state: impl Fn(f64) -> f64) -> (Vec<Moment>, Vec<f64>) {
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let normal = |rng: &mut ChaCha8Rng| (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+        let (mut trials, mut states) = (Vec::new(), Vec::new());
+        for round in 0..rounds {
+            let mut sizes: Vec<u64> = (1..=40).collect();
+            sizes.shuffle(&mut rng);
+            for size in sizes {
+                let at = trials.len() as f64 * 0.01;
+                let log = (size as f64).ln() + state(at) + noise * normal(&mut rng);
+                trials.push(Moment { size, round, at, log });
+                states.push(state(at));
+            }
+        }
+        (trials, states)
+    }
+
+    /// Spread of what is left of the trials of a size once state is taken off, typically.
+    fn left(trials: &[Moment], levels: &Levels) -> f64 {
+        let of = |size: u64| {
+            let free: Vec<f64> = (trials.iter().zip(&levels.within))
+                .filter(|(t, _)| t.size == size)
+                .map(|(t, w)| t.log - w - levels.rounds[t.round as usize].1)
+                .collect();
+            crate::variance(&free).sqrt()
+        };
+        median(&(1..=40).map(of).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn states_shorter_than_a_round_are_taken_off_the_trials() {
+        let slow = |at: f64| if (at / 0.15) as u64 % 2 == 1 { 1.5f64.ln() } else { 0.0 };
+        let (trials, _) = run(20, 0.03, slow);
+        let raw = Levels { within: vec![0.0; trials.len()], rounds: (0..20).map(|r| (r, 0.0)).collect() };
+        let (raw, levelled) = (left(&trials, &raw), left(&trials, &Levels::of(&trials)));
+        assert!(raw > 0.18 && levelled < 0.11, "{raw} {levelled}");
+    }
+
+    #[test]
+    fn states_of_whole_rounds_are_the_rounds_levels() {
+        let (trials, _) = run(9, 0.03, |at| if at < 1.6 { 0.0 } else { 1.5f64.ln() });
+        let levels = Levels::of(&trials);
+        for (round, level) in &levels.rounds {
+            let want = if *round < 4 { -(1.5f64.ln()) } else { 0.0 };
+            assert!((level - want).abs() < 0.02, "{round}: {level}");
+        }
+        assert!(left(&trials, &levels) < 0.033);
+    }
+
+    #[test]
+    fn where_there_is_no_state_little_is_taken_off() {
+        let (trials, _) = run(12, 0.05, |_| 0.0);
+        let levels = Levels::of(&trials);
+        assert!(left(&trials, &levels) < 0.053, "{}", left(&trials, &levels));
+        assert!(levels.rounds.iter().all(|(_, l)| l.abs() < 0.03));
+    }
+
+    #[test]
+    fn one_size_and_none_are_taken_as_they_are() {
+        let one: Vec<Moment> =
+            (0..6).map(|i| Moment { size: 64, round: i, at: f64::from(i), log: f64::from(i) * 0.1 }).collect();
+        let levels = Levels::of(&one);
+        assert_eq!(levels.within, [0.0; 6]);
+        assert!((levels.rounds[5].1 - levels.rounds[0].1 - 0.5).abs() < 1e-12);
+        assert_eq!(Levels::of(&[]), Levels::default());
+    }
+}

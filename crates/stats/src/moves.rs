@@ -1,0 +1,230 @@
+//! How a machine moved from round to round, and how many rounds that leaves to average over.
+//!
+//! A machine has states that last: a neighbour, a frequency, a placement. The levels of successive rounds are then alike, and
+//! k rounds say less than k independent ones would. What they say is told by two estimates of the variance of their mean,
+//! of which the larger counts: one from the correlation of neighbouring rounds, and one from the slowest waves of the
+//! series, which needs no model of it (equal-weighted cosines: Lazarus, Lewis, Stock and Watson 2018, *HAR Inference*, Journal
+//! of Business and Economic Statistics 36:541-559).
+
+use crate::basic::{mean, median, variance};
+use crate::repeat::StandardError;
+
+/// Fewest rounds that an interval is made of.
+pub const FEWEST_ROUNDS: usize = 4;
+
+/// Correlation of neighbouring rounds that machines are taken to have before anything is known, and the number of rounds
+/// that this counts for: nine rounds alone can't tell a correlation of a half from none.
+const USUAL: f64 = 0.35;
+const USUAL_WEIGHT: f64 = 8.0;
+
+/// Waves that the long-run variance is read from, as a share of k^(2/3). A simulation of independent, autoregressive and
+/// two-state rounds chose it (`tests/truth`).
+const WAVES: f64 = 0.62;
+
+/// Correlation beyond which a longer series would be needed to tell it from 1.
+const MOST_ALIKE: f64 = 0.97;
+
+/// Share of the levels' squares beyond which one change that stayed is all that happened.
+const ONE_CHANGE: f64 = 0.9;
+
+/// The levels of a run's rounds, as a series in time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moves {
+    /// Rounds.
+    pub rounds: u32,
+    /// Standard deviation of the levels, as logarithms: 0.02 is 2%.
+    pub spread: f64,
+    /// Independent rounds that would say as much of the mean level: at most `rounds`.
+    pub effective: f64,
+    /// Correlation of neighbouring rounds, as far as this run tells it; 0 with fewer than four rounds.
+    pub alike: f64,
+    /// Share of the levels' squares about their mean that one change, at the best place for it, explains.
+    pub one_change: f64,
+    /// The mean level less the median one.
+    pub mean: f64,
+    /// Standard error of the mean level, and the waves that it rests on.
+    pub error: StandardError,
+}
+
+impl Moves {
+    /// From the levels of the rounds in the order of time, as logarithms. Of five rounds or more, the one that lies farthest
+    /// from the median counts only as far out as the next one.
+    pub fn of(levels: &[f64]) -> Self {
+        let k = levels.len();
+        let rounds = k as u32;
+        if k < FEWEST_ROUNDS {
+            let spread = if k > 1 { variance(levels).sqrt() } else { 0.0 };
+            return Self { rounds, spread, effective: k as f64, ..Self::default() };
+        }
+        let middle = median(levels);
+        let series = drawn_in(levels, middle);
+        let centre = mean(&series);
+        let squares: f64 = series.iter().map(|l| (l - centre).powi(2)).sum();
+        let none = StandardError { value: 0.0, degrees: (k - 1) as f64 };
+        let spread = (squares / (k - 1) as f64).sqrt();
+        if spread <= f64::EPSILON * centre.abs().max(1.0) {
+            return Self { rounds, effective: k as f64, error: none, ..Self::default() };
+        }
+        let kf = k as f64;
+        let raw = series.windows(2).map(|w| (w[0] - centre) * (w[1] - centre)).sum::<f64>() / squares;
+        // Taking the mean off makes neighbours look less alike (Kendall 1954).
+        let alike = (raw + (1.0 + 3.0 * raw) / kf).clamp(-0.5, MOST_ALIKE);
+        let weighed = ((kf * alike + USUAL_WEIGHT * USUAL) / (kf + USUAL_WEIGHT)).clamp(0.0, MOST_ALIKE);
+        let inflation = 1.0 + 2.0 * (1..k).map(|lag| (1.0 - lag as f64 / kf) * weighed.powi(lag as i32)).sum::<f64>();
+        // The spread about the run's own mean leaves out how far that mean strays.
+        let marginal = squares / kf / (1.0 - inflation / kf).max(0.15);
+        let waves = (WAVES * kf.powf(2.0 / 3.0)).round().clamp(2.0, kf - 1.0);
+        let long_run = (marginal * inflation).max(slowest_waves(&series, waves as usize));
+        let error = StandardError { value: (long_run / kf).sqrt(), degrees: waves };
+        Self {
+            rounds,
+            spread,
+            effective: kf / inflation,
+            alike,
+            one_change: one_change(&series, centre, squares),
+            mean: centre - middle,
+            error,
+        }
+    }
+
+    /// Fewer rounds than an interval is made of.
+    pub fn few(&self) -> bool {
+        (self.rounds as usize) < FEWEST_ROUNDS
+    }
+
+    /// The machine's states last too long for this many rounds to average over them, and they lie further apart than half of
+    /// `noise`, the standard deviation of one size's rounds about the level.
+    pub fn slow(&self, noise: f64) -> bool {
+        let rounds = f64::from(self.rounds);
+        let needed = (1.6 + 0.08 * rounds).min(4.0);
+        let few = self.effective < needed || self.one_change > ONE_CHANGE;
+        !self.few() && few && self.spread > 0.5 * noise
+    }
+
+    /// How many times the variance of the mean level exceeds that of as many independent rounds; 1 where nothing moved.
+    pub fn inflation(&self) -> f64 {
+        let independent = self.spread.powi(2) / f64::from(self.rounds.max(1));
+        if independent > 0.0 { (self.error.value.powi(2) / independent).max(1.0) } else { 1.0 }
+    }
+}
+
+fn drawn_in(levels: &[f64], middle: f64) -> Vec<f64> {
+    let mut series = levels.to_vec();
+    if series.len() < 5 {
+        return series;
+    }
+    let mut order: Vec<usize> = (0..series.len()).collect();
+    order.sort_by(|a, b| (levels[*a] - middle).abs().total_cmp(&(levels[*b] - middle).abs()));
+    let (far, next) = (order[order.len() - 1], order[order.len() - 2]);
+    let limit = (levels[next] - middle).abs();
+    series[far] = series[far].clamp(middle - limit, middle + limit);
+    series
+}
+
+/// The share of `squares` about `centre` that two levels with one change between them explain, each of two rounds or more.
+fn one_change(series: &[f64], centre: f64, squares: f64) -> f64 {
+    let k = series.len();
+    let mut before = 0.0;
+    let mut best = 0.0f64;
+    for (i, level) in series.iter().enumerate().take(k.saturating_sub(2)) {
+        before += level - centre;
+        let n = (i + 1) as f64;
+        if i > 0 {
+            // The later rounds lie as far on the other side.
+            best = best.max(before * before * (1.0 / n + 1.0 / (k as f64 - n)));
+        }
+    }
+    best / squares
+}
+
+/// Mean square of the projections on the first `waves` cosines, which holds the variance of the mean times the length.
+fn slowest_waves(series: &[f64], waves: usize) -> f64 {
+    let k = series.len() as f64;
+    let squared = |wave: usize| {
+        let turn = std::f64::consts::PI * wave as f64 / k;
+        let sum: f64 = series.iter().enumerate().map(|(i, l)| l * (turn * (i as f64 + 0.5)).cos()).sum();
+        2.0 / k * sum * sum
+    };
+    (1..=waves).map(squared).sum::<f64>() / waves as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    fn normal(rng: &mut ChaCha8Rng) -> f64 {
+        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+    }
+
+    /// Autoregressive rounds of spread 0.03.
+    fn series(rng: &mut ChaCha8Rng, rounds: usize, alike: f64) -> Vec<f64> {
+        let mut level = normal(rng);
+        let next = |rng: &mut ChaCha8Rng, level: &mut f64| {
+            let now = *level;
+            *level = alike * now + (1.0 - alike * alike).sqrt() * normal(rng);
+            0.03 * now
+        };
+        (0..rounds).map(|_| next(rng, &mut level)).collect()
+    }
+
+    /// Share of series whose mean lies within the error of 0, in percent.
+    fn coverage(rounds: usize, alike: f64) -> f64 {
+        let mut rng = ChaCha8Rng::seed_from_u64(rounds as u64);
+        let held = |_: &usize| {
+            let series = series(&mut rng, rounds, alike);
+            let m = Moves::of(&series);
+            let reach = crate::student_t(0.95, m.error.degrees) * m.error.value;
+            (m.mean + median(&series)).abs() <= reach
+        };
+        (0..4000).filter(held).count() as f64 / 40.0
+    }
+
+    #[test]
+    fn the_mean_level_is_known_as_well_as_it_says_where_rounds_are_alike() {
+        for (rounds, alike, least, most) in
+            [(9, 0.0, 94.0, 98.5), (30, 0.0, 94.0, 98.5), (9, 0.5, 88.0, 97.0), (30, 0.5, 93.0, 97.0)]
+        {
+            let found = coverage(rounds, alike);
+            assert!((least..=most).contains(&found), "{rounds} rounds, alike by {alike}: {found}%");
+        }
+    }
+
+    #[test]
+    fn alike_rounds_count_as_fewer() {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let typical = |rng: &mut ChaCha8Rng, alike: f64| {
+            median(&(0..200).map(|_| Moves::of(&series(rng, 30, alike)).effective).collect::<Vec<_>>())
+        };
+        let (apart, alike, slow) = (typical(&mut rng, 0.0), typical(&mut rng, 0.5), typical(&mut rng, 0.9));
+        assert!(apart > 22.0 && alike < 16.0 && slow < 7.0, "{apart} {alike} {slow}");
+    }
+
+    #[test]
+    fn a_change_that_stays_is_slow_and_independent_rounds_are_not() {
+        let step: Vec<f64> = (0..30).map(|i| if i < 14 { 0.0 } else { 0.4 } + 0.001 * (i % 3) as f64).collect();
+        assert!(Moves::of(&step).slow(0.03));
+        assert!(Moves::of(&step[..9]).spread < 0.01 && !Moves::of(&step[..9]).slow(0.03));
+        assert!(Moves::of(&step[9..18]).slow(0.03));
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let slow = (0..1000).filter(|_| Moves::of(&series(&mut rng, 9, 0.0)).slow(0.03)).count();
+        assert!(slow < 20, "{slow} of 1,000 independent series");
+    }
+
+    #[test]
+    fn one_wild_round_is_drawn_in_and_still_levels_have_no_error() {
+        let mut levels = vec![0.0, 0.01, -0.01, 0.02, -0.02, 0.01, -0.01, 0.0, 0.01];
+        let calm = Moves::of(&levels);
+        levels[4] = 2.3;
+        let wild = Moves::of(&levels);
+        assert!(wild.error.value < 2.5 * calm.error.value, "{wild:?} {calm:?}");
+        let still = Moves::of(&[0.5; 12]);
+        assert_eq!((still.error.value, still.spread, still.inflation()), (0.0, 0.0, 1.0));
+        assert!(!still.slow(0.0));
+        assert_eq!(Moves::of(&[]).rounds, 0);
+        assert_eq!(Moves::of(&[0.1, 0.2]).effective, 2.0);
+    }
+}
