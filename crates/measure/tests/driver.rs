@@ -167,7 +167,9 @@ fn a_planted_dip_of_a_twentieth_of_a_decade_is_found_every_time() {
         let points = points(&events);
         let inside = points.iter().filter(|p| (start..end).contains(&p.size)).collect::<Vec<_>>();
         assert!(!inside.is_empty(), "seed {seed}: no size within {start}..{end}");
-        assert!(inside.iter().all(|p| p.figures.low > line(p.size) * 1.2), "seed {seed}: the dip does not show");
+        // The largest sizes are visited by too few rounds of a short run for an interval.
+        let least = |p: &PointEnded| if p.figures.high.is_finite() { p.figures.low } else { p.figures.seen_low };
+        assert!(inside.iter().all(|p| least(p) > line(p.size) * 1.2), "seed {seed}: the dip does not show");
         // Both edges are known to 2% of the size.
         for edge in [start, end] {
             let sizes = || points.iter().map(|p| p.size);
@@ -199,7 +201,7 @@ fn the_foretold_range_holds_for_repeats_of_the_same_path() {
 
 #[test]
 fn netpipe_measures_its_124_sizes_three_times_each() {
-    let (events, outcome) = run(&Plan { schedule: Schedule::Netpipe, ..plan() }, Fake::new(3, line));
+    let (events, outcome) = run(&Plan { schedule: Schedule::Netpipe, perturb: 3, ..plan() }, Fake::new(3, line));
     assert!(outcome.error.is_none());
     let points = points(&events);
     assert_eq!(points.len(), 124);
@@ -223,7 +225,7 @@ fn netpipe_repeats_follow_from_times_one_way() {
 #[test]
 fn netpipe_ends_after_a_whole_triple() {
     let slow = |s: u64| if s >= 1021 { 1.5 } else { 10e-6 };
-    let (events, _) = run(&Plan { schedule: Schedule::Netpipe, ..plan() }, Fake::new(3, slow));
+    let (events, _) = run(&Plan { schedule: Schedule::Netpipe, perturb: 3, ..plan() }, Fake::new(3, slow));
     assert_eq!(
         points(&events).last().unwrap().size,
         1027,

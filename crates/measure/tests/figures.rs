@@ -30,7 +30,7 @@ fn trial(block: u32, median: f64) -> Trial {
 }
 
 fn of(plan: &Plan, kind: Kind, trials: &[Trial]) -> Option<Figures> {
-    figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), stats::Shared::default())
+    figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), &figures::Common::default())
 }
 
 #[test]
