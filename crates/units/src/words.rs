@@ -39,9 +39,36 @@ pub enum Read {
 
 /// Names that are close to hand, for a writer whose unit is none.
 pub const NAMES: [&str; 30] = [
-    "bytes", "kilobytes", "megabytes", "gigabytes", "terabytes", "kibibytes", "mebibytes", "gibibytes", "B", "kB", "MB",
-    "GB", "KiB", "MiB", "GiB", "bits", "Mbit/s", "Gbit/s", "MB/s", "megabits", "gigabits", "seconds", "milliseconds",
-    "microseconds", "nanoseconds", "ms", "us", "ns", "minutes", "hours",
+    "bytes",
+    "kilobytes",
+    "megabytes",
+    "gigabytes",
+    "terabytes",
+    "kibibytes",
+    "mebibytes",
+    "gibibytes",
+    "B",
+    "kB",
+    "MB",
+    "GB",
+    "KiB",
+    "MiB",
+    "GiB",
+    "bits",
+    "Mbit/s",
+    "Gbit/s",
+    "MB/s",
+    "megabits",
+    "gigabits",
+    "seconds",
+    "milliseconds",
+    "microseconds",
+    "nanoseconds",
+    "ms",
+    "us",
+    "ns",
+    "minutes",
+    "hours",
 ];
 
 /// A row: letter, names of the decimal prefix, names of the binary one.
@@ -196,7 +223,8 @@ fn rate(amount: &str, joined: bool) -> Option<Read> {
         "" => ("bit/s", "B/s"),
         _ => PREFIXES.iter().find_map(|p| {
             let binary = usize::from(prefix.ends_with('i'));
-            (prefix.strip_suffix('i').unwrap_or(prefix) == p.letter).then_some((p.bit_rate[binary], p.byte_rate[binary]))
+            (prefix.strip_suffix('i').unwrap_or(prefix) == p.letter)
+                .then_some((p.bit_rate[binary], p.byte_rate[binary]))
         })?,
     };
     Some(match amount.ends_with('B') {

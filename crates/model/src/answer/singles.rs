@@ -20,11 +20,8 @@ pub fn quantile(blocks: &[Vec<(f64, u64)>], q: f64) -> Result<Estimate, Unanswer
         return Err(Unanswered::TooLittle("too few single transfers were timed for this percentile"));
     }
     let value = at(&all, q, total);
-    let each: Vec<f64> = blocks
-        .iter()
-        .filter(|b| beyond > 0.0 && count(b) as f64 * beyond >= 1.0)
-        .map(|b| at(b, q, count(b)))
-        .collect();
+    let each: Vec<f64> =
+        blocks.iter().filter(|b| beyond > 0.0 && count(b) as f64 * beyond >= 1.0).map(|b| at(b, q, count(b))).collect();
     if each.len() < 2 || each.len() < blocks.iter().filter(|b| !b.is_empty()).count() {
         // The longest seen is at least that of the path.
         return Ok(if beyond > 0.0 { Estimate::unbounded(value) } else { Estimate::new(value, value, f64::INFINITY) });
@@ -57,7 +54,10 @@ mod tests {
         let block = |scale: f64| (1..=1000).map(|i| (f64::from(i) * scale, 1)).collect::<Vec<_>>();
         let blocks: Vec<_> = [0.9, 1.0, 1.1, 1.0, 0.95, 1.05].into_iter().map(block).collect();
         let found = quantile(&blocks, 0.99).unwrap();
-        assert!((980.0..1060.0).contains(&found.value) && found.low < found.value && found.high > found.value, "{found:?}");
+        assert!(
+            (980.0..1060.0).contains(&found.value) && found.low < found.value && found.high > found.value,
+            "{found:?}"
+        );
         assert!(found.low >= 890.0 && found.high <= 1090.0, "{found:?}");
     }
 

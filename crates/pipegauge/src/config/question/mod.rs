@@ -1,30 +1,163 @@
 //! Questions: from flags, or from words.
+//!
+//! A text goes through `lexer` (numbers and words), `heard` (what each piece means: `amounts`, `numbers` and `video` for
+//! figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes). Words are never dropped
+//! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
+//! in the question is an error. [`Reading`] says how a question was read.
 
-use anyhow::{Result, anyhow, bail};
-use units::{BitRate, Bytes};
+mod amounts;
+mod forms;
+mod heard;
+mod lexer;
+mod lexicon;
+mod names;
+mod numbers;
+#[cfg(test)]
+mod phrasings;
+mod said;
+mod suggest;
+mod versus;
+mod video;
+
+use anyhow::{Result, anyhow};
+
+pub use forms::of_words;
+pub use names::{Measured, Named};
+pub use said::{percentile, size as size_words};
 
 use crate::flags::AskFlags;
-use crate::flags::per_second;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
     /// When does a block of this size arrive?
-    Arrival(u64),
+    Arrival {
+        /// Bytes.
+        size: u64,
+        /// There and back.
+        round_trip: bool,
+    },
+    /// When are so many blocks of this size through, one after another?
+    Series {
+        /// Blocks.
+        count: u64,
+        /// Bytes of each.
+        size: u64,
+        /// Each with an answer of its size.
+        round_trip: bool,
+    },
+    /// How long does the smallest block take?
+    Latency {
+        /// There and back.
+        round_trip: bool,
+    },
+    /// The time that so many of single blocks stay within.
+    Percentile {
+        /// Thousandths of a percent.
+        thousandths: u32,
+        /// Bytes; none for the smallest block.
+        size: Option<u64>,
+        /// There and back.
+        round_trip: bool,
+    },
+    /// Is a block there in time?
+    Deadline {
+        /// Bytes; none for the smallest block.
+        size: Option<u64>,
+        /// Seconds.
+        seconds: f64,
+        /// There and back.
+        round_trip: bool,
+    },
+    /// The largest block that arrives within a time, seconds.
+    Largest(f64),
     /// Which path moves a block of this size fastest?
     Fastest(u64),
+    /// Which path moves the most?
+    Strongest,
     /// The most a path moves, and from which size.
     Most,
+    /// What it moves with blocks of this size.
+    Throughput(u64),
+    /// Does it move so many bits a second?
+    Carries {
+        /// Bits a second.
+        rate: f64,
+        /// Bytes of a block; none for the best size.
+        size: Option<u64>,
+    },
     /// Which size to use.
     Size,
+    /// From which size on it is saturated.
+    Saturation,
+    /// The size that reaches half of the most.
+    HalfPower,
+    /// What one more byte costs.
+    PerByte,
+    /// What a message costs before its first byte.
+    StartUp,
     /// How fast control messages are.
     Control,
     /// So many frames a second, of so many bytes.
-    Frames(f64, u64),
-    /// What the first path costs over the second.
-    Cost(String, String),
-    /// What a link of this rate would bring, bits a second.
-    Link(f64),
+    Frames {
+        /// Frames a second.
+        rate: f64,
+        /// Bytes of each.
+        size: u64,
+        /// What they are.
+        what: Unit,
+    },
+    /// How many a second.
+    PerSecond {
+        /// Of what.
+        what: Unit,
+        /// Bytes of each; none for the smallest block.
+        size: Option<u64>,
+        /// Seconds that are asked about.
+        span: f64,
+    },
+    /// What one path costs over another, or how much faster it is.
+    Cost {
+        /// The path that is judged.
+        x: Named,
+        /// The path that it is held against.
+        y: Named,
+        /// Bytes; none for all sizes.
+        size: Option<u64>,
+    },
+    /// What a link of another rate would bring.
+    Link {
+        /// Bits a second.
+        rate: f64,
+        /// Bytes; none for the largest block measured.
+        size: Option<u64>,
+    },
+}
+
+/// What is counted in a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Messages.
+    Messages,
+    /// Requests with their answers.
+    Requests,
+    /// Frames, one after another.
+    Frames,
+    /// Connections.
+    Connections,
+}
+
+/// How a question was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What is asked, in this order.
+    pub questions: Vec<Question>,
+    /// The paths it is asked of; all where none is named.
+    pub over: Vec<Named>,
+    /// How words were taken that could mean something else, and which were not read.
+    pub notes: Vec<String>,
+    /// The question was put in words, and how they were read is worth telling.
+    pub words: bool,
 }
 
 const KNOWN: &str = "\
@@ -35,115 +168,36 @@ const KNOWN: &str = "\
   how fast are control messages?             --control
   can it sustain 60/s frames of 2MB?         --frames 60/s --of 2MB
   what does tcp cost over unix?              --cost tcp,unix
-  what would a link of 10Gbit/s bring?       --link 10Gbit/s";
+  what would a link of 10Gbit/s bring?       --link 10Gbit/s
+  how many 1 KB messages per second?         is shm faster than tcp at 4KiB?
+  what is the p99 of 64 bytes?               can tcp do 1 Gbit/s?
+  which size saturates the link?             how long for 5 messages of 1 KiB?";
 
 /// Questions of the flags, in the order of their definition.
-pub fn of_flags(flags: &AskFlags) -> Result<Vec<Question>> {
+pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
     let mut all = Vec::new();
-    all.extend(flags.arrive.map(Question::Arrival));
+    all.extend(flags.arrive.map(|size| Question::Arrival { size, round_trip: false }));
     all.extend(flags.fastest.map(Question::Fastest));
     all.extend(flags.most.then_some(Question::Most));
     all.extend(flags.size.then_some(Question::Size));
     all.extend(flags.control.then_some(Question::Control));
-    all.extend(flags.frames.zip(flags.of).map(|(rate, size)| Question::Frames(rate, size)));
+    let frames = flags.frames.zip(flags.of);
+    all.extend(frames.map(|(rate, size)| Question::Frames { rate, size, what: Unit::Frames }));
     if let Some(pair) = &flags.cost {
         let (x, y) = pair.split_once(',').ok_or_else(|| anyhow!("--cost {pair}: name two paths: --cost tcp,unix"))?;
-        all.push(Question::Cost(x.trim().to_owned(), y.trim().to_owned()));
+        let name = |name: &str| {
+            measured.named(name.trim()).ok_or_else(|| measured.unknown(&format!("--cost {pair}"), name.trim()))
+        };
+        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None });
     }
-    all.extend(flags.link.map(|r| Question::Link(r.0)));
-    Ok(all)
-}
-
-/// A question in words: a few words decide which one, and the sizes and rates in it are its numbers.
-pub fn of_words(text: &str) -> Result<Question> {
-    let lower = text.to_lowercase();
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || matches!(c, '?' | ',' | '!' | '"')).collect();
-    let has = |any: &[&str]| any.iter().any(|w| lower.contains(w));
-    let size = sizes(&words).first().copied();
-    let need_size =
-        |what: &str| size.ok_or_else(|| anyhow!("'{text}': {what} of which size? Write it with a unit: 64KiB"));
-    let question = if has(&["control"]) {
-        Question::Control
-    } else if has(&["frame", "sustain"]) {
-        let rate = words.iter().filter(|w| w.ends_with("/s")).find_map(|w| per_second(w).ok());
-        let rate = rate.ok_or_else(|| anyhow!("'{text}': how many frames a second? Write it as 60/s"))?;
-        Question::Frames(rate, need_size("frames")?)
-    } else if let Some(rate) = words.iter().find_map(|w| w.parse::<BitRate>().ok()) {
-        Question::Link(rate.0)
-    } else if has(&["cost"]) {
-        let at = |w: &str| words.iter().position(|x| x.eq_ignore_ascii_case(w));
-        let (cost, over) = (at("cost"), at("over"));
-        match (cost, over) {
-            (Some(c), Some(o)) if c > 0 && o + 1 < words.len() => {
-                Question::Cost(words[c - 1].to_owned(), words[o + 1].to_owned())
-            }
-            _ => bail!("'{text}': which path over which? Write: what does tcp cost over unix?"),
-        }
-    } else if has(&["fastest", "which path", "quickest"]) {
-        Question::Fastest(need_size("the fastest path for a block")?)
-    } else if has(&["which size", "size should", "best size"]) {
-        Question::Size
-    } else if has(&["most", "maximum", "max throughput"]) {
-        Question::Most
-    } else if has(&["arrive", "when", "how long", "latency"]) {
-        Question::Arrival(need_size("the arrival of a block")?)
-    } else {
-        bail!(
-            "'{text}' is no question that this knows, and no run file. It knows these, in words or as flags:\n{KNOWN}"
-        )
-    };
-    Ok(question)
+    all.extend(flags.link.map(|r| Question::Link { rate: r.0, size: None }));
+    Ok(all
+        .into_iter()
+        .map(|q| Reading { questions: vec![q], over: Vec::new(), notes: Vec::new(), words: false })
+        .collect())
 }
 
 /// What can be asked, for an error.
 pub fn known() -> &'static str {
     KNOWN
-}
-
-/// The sizes in a question: words that begin with a digit and read as bytes; "64 KiB" in two words counts, too.
-fn sizes(words: &[&str]) -> Vec<u64> {
-    let digit = |w: &str| w.starts_with(|c: char| c.is_ascii_digit());
-    let mut found = Vec::new();
-    for (i, word) in words.iter().enumerate().filter(|(_, w)| digit(w) && !w.ends_with("/s")) {
-        let with_unit = words.get(i + 1).map(|unit| format!("{word}{unit}"));
-        let read = with_unit.and_then(|t| t.parse::<Bytes>().ok()).or_else(|| word.parse::<Bytes>().ok());
-        found.extend(read.map(|b| b.0));
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_become_questions() {
-        for (text, want) in [
-            ("when does 64KiB arrive?", Question::Arrival(65_536)),
-            ("when does a block of 64 KiB arrive?", Question::Arrival(65_536)),
-            ("How long does 1MB take", Question::Arrival(1_000_000)),
-            ("which path is fastest for 4KiB?", Question::Fastest(4096)),
-            ("what is the most this path moves?", Question::Most),
-            ("which size should I use?", Question::Size),
-            ("how fast are control messages?", Question::Control),
-            ("can it sustain 60/s frames of 2MB?", Question::Frames(60.0, 2_000_000)),
-            ("what does tcp cost over unix?", Question::Cost("tcp".into(), "unix".into())),
-            ("what would a link of 10Gbit/s bring?", Question::Link(1e10)),
-        ] {
-            assert_eq!(of_words(text).unwrap(), want, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_missing_is_asked_for() {
-        for (text, word) in [
-            ("when does it arrive?", "64KiB"),
-            ("can it sustain frames of 2MB?", "60/s"),
-            ("what does tcp cost?", "over unix"),
-            ("what is love?", "--arrive"),
-        ] {
-            let said = of_words(text).unwrap_err().to_string();
-            assert!(said.contains(word) && said.contains(text), "{text}: {said}");
-        }
-    }
 }
