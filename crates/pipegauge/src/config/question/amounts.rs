@@ -2,9 +2,7 @@
 
 use anyhow::{Error, Result, anyhow, bail};
 use units::words::{NAMES, Read, Unit, unit};
-use units::{BitRate, Bytes, Seconds};
 
-use super::lexer::shifted;
 use super::lexicon;
 use super::numbers::{Words, number};
 use super::suggest::{nearest, safe, shown};
@@ -41,67 +39,18 @@ pub struct Found {
 }
 
 /// What can be counted.
-const NOUNS: [&str; 41] = [
-    "message",
-    "messages",
-    "msgs",
-    "msg",
-    "packet",
-    "packets",
-    "block",
-    "blocks",
-    "frame",
-    "frames",
-    "request",
-    "requests",
-    "rpcs",
-    "calls",
-    "queries",
-    "transactions",
-    "transfers",
-    "times",
-    "chunks",
-    "pings",
-    "connections",
-    "images",
-    "pictures",
-    "sends",
-    "buffers",
-    "records",
-    "events",
-    "operations",
-    "ops",
-    "trips",
-    "datagrams",
-    "round",
-    "handshakes",
-    "exchanges",
-    "connects",
-    "writes",
-    "reads",
-    "rpc",
-    "call",
-    "query",
-    "files",
+#[rustfmt::skip]
+pub const NOUNS: [&str; 41] = [
+    "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
+    "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections",
+    "images", "pictures", "sends", "buffers", "records", "events", "operations", "ops", "trips", "datagrams",
+    "round", "handshakes", "exchanges", "connects", "writes", "reads", "rpc", "call", "query", "files",
 ];
 /// Words whose rate of a prefix alone is meant: "a 10G link".
-const LINKS: [&str; 16] = [
-    "link",
-    "line",
-    "wire",
-    "network",
-    "ethernet",
-    "nic",
-    "card",
-    "cable",
-    "lan",
-    "connection",
-    "interface",
-    "port",
-    "fiber",
-    "fibre",
-    "uplink",
-    "internet",
+#[rustfmt::skip]
+pub const LINKS: [&str; 16] = [
+    "link", "line", "wire", "network", "ethernet", "nic", "card", "cable", "lan", "connection", "interface", "port",
+    "fiber", "fibre", "uplink", "internet",
 ];
 
 pub struct Amounts<'a> {
@@ -130,7 +79,7 @@ impl Amounts<'_> {
         self.counted(at, digits, next).map(Some)
     }
 
-    fn is_unit(&self, at: usize) -> bool {
+    pub fn is_unit(&self, at: usize) -> bool {
         self.words.text(at).is_some_and(|t| unit(t).is_some())
     }
 
@@ -139,11 +88,12 @@ impl Amounts<'_> {
         let found = |amount, next| Ok(Found { amount, next, note: None });
         let value = digits.parse::<f64>().ok().filter(|v| v.is_finite());
         let Some(value) = value else { bail!("'{}': {} is beyond any number", self.shown(), shown(&digits)) };
-        let percentile = w.any(at, &["th", "st", "nd", "rd"]) || w.any(at + 1, &["percentile", "percentiles"]);
+        let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
+        let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
         if w.any(at, &["%", "percent"]) && !percentile && value < 50.0 {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
         }
-        if w.any(at, &["%", "percent", "th", "st", "nd", "rd"]) {
+        if named || w.any(at, &["%", "percent"]) {
             let thousandths = (value * 1000.0).round();
             if !(0.0..=100_000.0).contains(&thousandths) {
                 bail!("'{}': a percentile lies between 0 and 100", self.shown());
@@ -246,7 +196,7 @@ impl Amounts<'_> {
     }
 
     /// The unit at a place, and the place after it: "K bytes" in two words, too.
-    fn unit(&self, at: usize) -> Option<(Read, usize)> {
+    pub fn unit(&self, at: usize) -> Option<(Read, usize)> {
         let first = self.words.text(at)?;
         let lower = first.to_lowercase();
         let prefix =
@@ -261,95 +211,7 @@ impl Amounts<'_> {
         Some((unit(first)?, at + 1))
     }
 
-    fn with_unit(&self, from: usize, digits: &str, value: f64, (read, next): (Read, usize)) -> Result<Found> {
-        let w = self.words;
-        let (unit, note) = match read {
-            Read::Plainly(unit) => (unit, None),
-            Read::Usually(unit, note) => (unit, Some(note)),
-            Read::Either(one, other) => bail!(
-                "'{}': `{} {}` can be read in two ways: {one} or {other}? Write the one that is meant",
-                self.shown(),
-                shown(digits),
-                shown(w.text(next - 1).unwrap_or("")),
-            ),
-        };
-        let found = |amount, next, note| Ok(Found { amount, next, note });
-        let link = w.any(next, &LINKS) || (from >= 2 && w.any(from - 1, &["of", "a"]) && w.any(from - 2, &LINKS));
-        // "messages of 1 KB per second": so many messages, not so many bytes.
-        let each = from >= 2 && w.any(from - 1, &["of", "with", "size", "at"]) && w.any(from - 2, &NOUNS);
-        let per = self.per(next).filter(|_| !each);
-        let rate = |text: &str| text.parse::<BitRate>().map(|r| r.0).map_err(|e| self.wrong(&e));
-        match unit {
-            Unit::Size(symbol) => {
-                let bytes = format!("{digits}{symbol}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
-                match per {
-                    Some((seconds, after)) => {
-                        found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))? / seconds), after, note)
-                    }
-                    None => found(Amount::Size(bytes.0), next, note),
-                }
-            }
-            Unit::Bits(symbol) => match per {
-                Some((seconds, after)) => {
-                    found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))? / seconds), after, note)
-                }
-                None if link => found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, note),
-                None => {
-                    let bits = format!("{digits}{}", symbol.replace("bit", "B"))
-                        .parse::<Bytes>()
-                        .map_err(|e| self.wrong(&e))?;
-                    if bits.0 % 8 != 0 {
-                        bail!("'{}': `{} {symbol}` is not a whole number of bytes", self.shown(), shown(digits));
-                    }
-                    found(Amount::Size(bits.0 / 8), next, Some("bits of a message are taken by eights for its bytes"))
-                }
-            },
-            Unit::Rate(symbol) => found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, note),
-            Unit::Time(symbol) => {
-                let time = format!("{digits}{symbol}").parse::<Seconds>().map_err(|e| self.wrong(&e))?;
-                if time.0 <= 0.0 {
-                    bail!("'{}': a time of nothing; write one above 0", self.shown());
-                }
-                found(Amount::Time(time.0), next, note)
-            }
-            Unit::Prefix { size, rate: symbol, power } => {
-                let times = shifted(digits, power as i32);
-                let sized = number(w, next, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some());
-                if let Some((seconds, after)) = self.per(next) {
-                    found(Amount::PerSecond(value * 10f64.powi(power as i32) / seconds), after, None)
-                } else if link {
-                    found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, None)
-                } else if w.any(next, &["messages", "message", "packets", "frames", "blocks"])
-                    && power == 3
-                    && self.sizeless(next)
-                {
-                    // "4k messages" and "64K blocks" are of that size, unless another size is named.
-                    let bytes = format!("{digits}{size}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
-                    found(Amount::Size(bytes.0), next, note)
-                } else if w.any(next, &NOUNS) || sized {
-                    match self.per(next + 1) {
-                        Some((seconds, _)) => {
-                            found(Amount::PerSecond(value * 10f64.powi(power as i32) / seconds), next, None)
-                        }
-                        None => found(self.count(&times)?, next, None),
-                    }
-                } else {
-                    let bytes = format!("{digits}{size}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
-                    found(Amount::Size(bytes.0), next, note)
-                }
-            }
-        }
-    }
-
-    /// Whether no other size stands in the question: no other word is a unit of one.
-    fn sizeless(&self, after: usize) -> bool {
-        (after..self.words.0.len()).all(|i| {
-            let read = self.words.text(i).and_then(unit);
-            !matches!(read, Some(Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _)))
-        }) && self.per(after + 1).is_none()
-    }
-
-    fn count(&self, digits: &str) -> Result<Amount> {
+    pub fn count(&self, digits: &str) -> Result<Amount> {
         match whole(digits) {
             Some(0) => bail!("'{}': none of something; ask about at least one", self.shown()),
             Some(count) => Ok(Amount::Count(count)),
@@ -381,11 +243,11 @@ impl Amounts<'_> {
         )
     }
 
-    fn wrong(&self, why: &dyn std::fmt::Display) -> Error {
+    pub fn wrong(&self, why: &dyn std::fmt::Display) -> Error {
         anyhow!("'{}': {}", self.shown(), safe(&why.to_string()))
     }
 
-    fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         shown(self.question)
     }
 }

@@ -6,7 +6,7 @@ use super::amounts::Amount;
 use super::heard::{Heard, Item};
 use super::lexicon::Topic::*;
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, Unit, versus};
+use super::{KNOWN, Measured, Question, Reading, versus};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
@@ -28,7 +28,7 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     asked.all_used(&questions)?;
     // Words that mean little by themselves carry no question that has more words beyond them.
     let unread = heard.unread();
-    let named = !heard.paths().is_empty() || !asked.sizes.is_empty();
+    let named = !heard.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
     let weak =
         !named && !heard.any(&[Throughput, Latency, RoundTrip, WhichSize, Saturation, HalfPower, Control, PerSecond]);
     if (weak && !unread.is_empty()) || unread.len() > 4 {
@@ -57,11 +57,11 @@ pub struct Asked<'a> {
     pub text: &'a str,
     pub heard: Heard,
     pub sizes: Vec<u64>,
-    rates: Vec<f64>,
-    times: Vec<f64>,
-    per_second: Vec<f64>,
-    counts: Vec<u64>,
-    percentiles: Vec<u32>,
+    pub rates: Vec<f64>,
+    pub times: Vec<f64>,
+    pub per_second: Vec<f64>,
+    pub counts: Vec<u64>,
+    pub percentiles: Vec<u32>,
 }
 
 impl<'a> Asked<'a> {
@@ -114,7 +114,8 @@ impl<'a> Asked<'a> {
         self.sizes.first().copied()
     }
 
-    fn needs(&self, what: &str) -> Error {
+    /// The error for a question that lacks a size.
+    pub fn needs(&self, what: &str) -> Error {
         anyhow!("'{}': {what} of which size? Write it with a unit: 64KiB", shown(self.text))
     }
 
@@ -183,137 +184,8 @@ impl<'a> Asked<'a> {
         self.without_numbers(size, round_trip)
     }
 
-    /// What is counted.
-    fn what(&self) -> Unit {
-        match () {
-            () if self.heard.any(&[Frames, Video]) || self.heard.frame.pixels.is_some() => Unit::Frames,
-            () if self.heard.any(&[Requests, RoundTrip]) => Unit::Requests,
-            () => Unit::Messages,
-        }
-    }
-
-    /// Questions of so many a second.
-    fn a_second(&self, size: Option<u64>, rate: Option<f64>, time: Option<f64>) -> Option<Result<Vec<Question>>> {
-        let h = &self.heard;
-        let round_trip = h.has(Requests);
-        // "1 million 64 byte messages per second": the number stands apart from its period.
-        let apart = self.counts.first().filter(|_| h.has(PerSecond)).map(|n| *n as f64);
-        if let Some(rate) = self.per_second.first().copied().or(apart) {
-            if !(rate > 0.0 && rate.is_finite()) {
-                return Some(Err(anyhow!("'{}': none a second; ask about a rate above 0", shown(self.text))));
-            }
-            let size = size.ok_or_else(|| self.needs("so many a second"));
-            return Some(size.map(|size| vec![Question::Frames { rate, size, what: self.what() }]));
-        }
-        // One every 16 ms.
-        if let (Some(size), Some(time), true) = (size, time, h.has(Every) && !h.has(HowMany)) {
-            return Some(Ok(vec![Question::Frames { rate: 1.0 / time, size, what: self.what() }]));
-        }
-        if rate.is_some() || !self.counts.is_empty() || self.percentiles.first().is_some() {
-            return None;
-        }
-        let (messages, frames) = (h.has(Messages), h.any(&[Frames, Video]));
-        let counted = h.any(&[HowMany, PerSecond, Most]) && (h.has(PerSecond) || time.is_some());
-        if h.has(Connections) && h.any(&[HowMany, PerSecond]) {
-            return Some(Ok(vec![Question::PerSecond { what: Unit::Connections, size, span: time.unwrap_or(1.0) }]));
-        }
-        let many = h.has(HowMany) && (messages || round_trip || frames) && (h.has(Can) || size.is_some());
-        if (counted
-            && (messages || round_trip || frames || h.has(RoundTrip))
-            && !h.has(Throughput)
-            && !h.has(WhichSize))
-            || (many && time.is_none())
-            || (h.has(Video) && size.is_some() && time.is_none())
-        {
-            let what = self.what();
-            if what == Unit::Frames && size.is_none() {
-                return Some(Err(self.needs("frames")));
-            }
-            return Some(Ok(vec![Question::PerSecond { what, size, span: time.unwrap_or(1.0) }]));
-        }
-        // "how much data per second"
-        if h.has(PerSecond) && h.any(&[HowMuch, Data, HowBig]) {
-            return Some(Ok(vec![size.map_or(Question::Most, Question::Throughput)]));
-        }
-        None
-    }
-
-    /// Questions without a rate, a time or a count.
-    fn without_numbers(&self, size: Option<u64>, round_trip: bool) -> Result<Vec<Question>> {
-        let h = &self.heard;
-        let flow = h.has(Throughput);
-        let time = h.any(&[Latency, RoundTrip]);
-        let several =
-            h.has(Versus) && (h.paths().is_empty() || h.paths().len() > 2) || h.paths().len() > 1 && h.has(Or);
-        // "the fastest way", "which path", but not "the fastest that tcp can".
-        let which = h.any(&[Which]) && !h.any(&[WhichSize]) || several;
-        if h.has(Frames) && size.is_none() && !h.has(WhichSize) {
-            bail!(
-                "'{}': frames of which size, and how many a second? Write for example: 60/s frames of 2MB",
-                shown(self.text)
-            );
-        }
-        let full = h.has(HowBig) && h.any(&[Throughput, Most, Link, Saturation]) && !h.any(&[HowLong, Within]);
-        if (h.has(Saturation) || full) && size.is_none() {
-            return Ok(vec![Question::Saturation]);
-        }
-        if h.has(WhichSize) && size.is_none() && !(h.has(Latency) && !h.has(Fastest)) {
-            return Ok(vec![Question::Size]);
-        }
-        if (h.any(&[Fastest, Slowest]) && h.paths().len() != 1 && !(h.has(Data) && h.has(PerSecond))) || which {
-            let quality = h.any(&[Fastest, Slowest, HowFast, Most]) || which;
-            if quality {
-                return Ok(match size {
-                    Some(size) => vec![Question::Fastest(size)],
-                    None if flow && !time => vec![Question::Strongest],
-                    None if time && !flow => vec![Question::Control],
-                    None if h.any(&[Control, HowLong]) && !flow => vec![Question::Control],
-                    None if h.has(Most) && !time => vec![Question::Strongest],
-                    None if h.has(Saturation) => vec![Question::Saturation],
-                    None => vec![Question::Control, Question::Strongest],
-                });
-            }
-        }
-        if h.has(StartUp) {
-            return Ok(vec![Question::StartUp]);
-        }
-        if let Some(size) = size {
-            return match () {
-                () if flow && time => Ok(vec![Question::Arrival { size, round_trip }, Question::Throughput(size)]),
-                () if flow => Ok(vec![Question::Throughput(size)]),
-                () if time || h.any(&[HowLong, HowFast, Fastest, Slowest]) => {
-                    Ok(vec![Question::Arrival { size, round_trip }])
-                }
-                () if h.any(&[Cost, HowMuch]) => Ok(vec![Question::Arrival { size, round_trip }]),
-                // "1 MB over tcp", "send 1 MB": its arrival is what a size is asked about.
-                () if h.unread().is_empty() && h.items.len() > 1 => Ok(vec![Question::Arrival { size, round_trip }]),
-                () => Err(self.unknown()),
-            };
-        }
-        match () {
-            () if h.has(Control) => Ok(vec![Question::Control]),
-            () if flow && time => Ok(vec![Question::Latency { round_trip }, Question::Most]),
-            () if flow => Ok(vec![Question::Most]),
-            () if time => Ok(vec![Question::Latency { round_trip }]),
-            () if h.has(HowBig) => {
-                bail!("'{}': the largest in which time? Write for example: how much data in 1 ms?", shown(self.text))
-            }
-            () if h.has(HowFast) => Ok(vec![Question::Latency { round_trip }, Question::Most]),
-            () if h.has(Most) => Ok(vec![Question::Most]),
-            () if h.any(&[Cost]) && h.any(&[Messages]) => Ok(vec![Question::StartUp]),
-            () if h.any(&[Cost]) => {
-                bail!("'{}': which path over which? Write: what does tcp cost over unix?", shown(self.text))
-            }
-            () if h.any(&[HowLong]) => Err(self.needs("the arrival of a block")),
-            () if h.any(&[Fastest]) && !h.paths().is_empty() => {
-                Ok(vec![Question::Latency { round_trip }, Question::Most])
-            }
-            () => Err(self.unknown()),
-        }
-    }
-
     /// The error for what makes no question, with the known form that has most words in common with it.
-    fn unknown(&self) -> Error {
+    pub fn unknown(&self) -> Error {
         let words =
             |t: &str| t.to_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
         let mine = words(self.text);
@@ -356,7 +228,9 @@ impl<'a> Asked<'a> {
             () if one(self.sizes.len(), sized) => "a size",
             () if one(self.rates.len(), matches!(first, Question::Link { .. } | Question::Carries { .. })) => "a rate",
             () if one(self.times.len(), timed) => "a time",
-            () if one(self.per_second.len(), matches!(first, Question::Frames { .. })) => "a number a second",
+            () if one(self.per_second.len(), matches!(first, Question::Frames { .. } | Question::Largest(_))) => {
+                "a number a second"
+            }
             () if one(self.counts.len(), matches!(first, Question::Series { .. } | Question::Frames { .. })) => {
                 "a number"
             }

@@ -1,19 +1,24 @@
 //! Questions: from flags, or from words.
 //!
-//! A text goes through `lexer` (numbers and words), `heard` (what each piece means: `amounts`, `numbers` and `video` for
-//! figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes). Words are never dropped
+//! A text goes through `lexer` (numbers and words), `hearing` (what each piece means: `amounts`, `measures`, `numbers` and
+//! `video` for figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes, with `rates`, `plain`
+//! and `versus`). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
 //! in the question is an error. [`Reading`] says how a question was read.
 
 mod amounts;
 mod forms;
 mod heard;
+mod hearing;
 mod lexer;
 mod lexicon;
+mod measures;
 mod names;
 mod numbers;
 #[cfg(test)]
 mod phrasings;
+mod plain;
+mod rates;
 mod said;
 mod suggest;
 mod versus;
