@@ -171,6 +171,12 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
     exact(&dir, "exact.run.jsonl");
     let said = dir.run(&["ask", "exact.run.jsonl", "--link", "0Gbit/s"]);
     assert!(said.out.contains("no rate") && said.code() == 2, "{said}");
+    // Sizes at which a start costs more than the bytes do say nothing of what bytes cost.
+    let tiny =
+        ["--theory", "latency=10us,rate=10Gbit/s,header=0B", "--to", "64", "--budget", "1s", "--no-html", "--quiet"];
+    dir.run(&[&["run", "theory", "-o", "tiny.run.jsonl"][..], &tiny].concat());
+    let said = dir.run(&["ask", "tiny.run.jsonl", "how long for 1 MB"]);
+    assert!(said.out.contains("no answer: 1,000,000 B lies outside") && said.code() == 2, "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "--arrive", "1PiB"]);
     assert!(!said.out.contains("NaN"), "{said}");
 }

@@ -145,14 +145,14 @@ fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, requests: bool) -> Opt
     let period = 1.0 / rate;
     let most = inverse(t.seconds, 1.0);
     let text = format!(
-        "{}: a {one} of {} takes {} ({}){} of the {} it has; the most is {}",
+        "{}: a {one} of {} takes {} ({}) of the {} it has; the most is {}{}",
         super::reply::verdict(t.seconds, period),
         size_words(size),
         figure(t.seconds, Kind::Seconds),
         p.time,
-        t.how,
         Seconds(period),
-        figure(most, Kind::PerSecond)
+        figure(most, Kind::PerSecond),
+        t.how
     );
     Some(yes(p, text, most, "1/s", t.rests_on))
 }

@@ -10,6 +10,9 @@ use crate::document::Answered;
 
 /// The sizes that can't be told from the best, in words.
 fn best(r: &Reached) -> String {
+    if !r.size.high.is_finite() {
+        return "which sizes are as good as the best can't be told from so few blocks".to_owned();
+    }
     match r.best {
         (low, high) if low == high => format!("{} moves the most", Bytes(low)),
         (low, high) => {

@@ -21,6 +21,10 @@ pub struct Timed {
 /// When a block arrives: as measured, by a line that fits, or, beyond all that was measured, in blocks one after another.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     let found = match answer::arrival(&p.curve, size, p.fits.as_ref()) {
+        Ok(a) if a.extrapolated && unseen(p, size) => {
+            let sizes = || p.curve.iter().map(|c| c.size);
+            Unanswered::Outside { asked: size, from: sizes().min().unwrap_or(0), to: sizes().max().unwrap_or(0) }
+        }
         Ok(a) => {
             let how = if a.extrapolated { ", by the fitted line, beyond what was measured" } else { "" };
             return Ok(Timed { seconds: a.seconds, how: how.to_owned(), rests_on: a.rests_on });
@@ -30,7 +34,8 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     // So many blocks one after another take so many times as long only where a block's time is its own.
     let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
     match (&found, &p.summary) {
-        (Unanswered::Outside { to, .. }, Some(s)) if size > *to && alone => {
+        // A path that still rises would carry larger blocks faster than that.
+        (Unanswered::Outside { to, .. }, Some(s)) if size > *to && alone && !s.still_rising => {
             let bits = size as f64 * 8.0;
             let most = s.max_throughput;
             let low = bits / most.high;
@@ -46,6 +51,13 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
         }
         _ => Err(found),
     }
+}
+
+/// Whether the largest block measured is too small to say what bytes cost: its start costs more than its bytes do.
+fn unseen(p: &Asked<'_>, size: u64) -> bool {
+    let largest = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
+    let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
+    size > largest && line.is_none_or(|l| l.per_byte.value * (largest as f64) < l.t0.value)
 }
 
 /// The same of a way or of a round trip, with the name of the time.
@@ -158,12 +170,12 @@ pub fn deadline(p: &Asked<'_>, size: Option<u64>, seconds: f64, round_trip: bool
                 format!("; {} of single transfers of {} take longer", Share(share), Bytes(at))
             });
             let text = format!(
-                "{}: {} takes {} ({label}){} of the {} it has{late}",
+                "{}: {} takes {} ({label}) of the {} it has{}{late}",
                 verdict(t.seconds, seconds),
                 size_words(size),
                 figure(t.seconds, Kind::Seconds),
-                t.how,
-                Seconds(seconds)
+                Seconds(seconds),
+                t.how
             );
             yes(p, text, t.seconds, "s", t.rests_on)
         }

@@ -85,7 +85,12 @@ impl fmt::Display for Question {
             Question::StartUp => write!(f, "what a message costs before its first byte"),
             Question::Control => write!(f, "arrival of messages below 1 KiB, path by path"),
             Question::Frames { rate, size: s, what } => {
-                write!(f, "whether {} {what} of {} can be sustained", format::short(*rate, Kind::PerSecond), size(*s))
+                let number = if rate.fract() == 0.0 && *rate < 1e15 {
+                    thousands(*rate as u64)
+                } else {
+                    format::significant(*rate, Kind::PerSecond).trim_end_matches("/s").trim_end().to_owned()
+                };
+                write!(f, "whether {number} {what} of {} a second can be sustained", size(*s))
             }
             Question::PerSecond { what: Unit::Connections, .. } => write!(f, "connections a second"),
             Question::PerSecond { what, size: s, span } => {
