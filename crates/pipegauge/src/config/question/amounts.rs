@@ -101,21 +101,21 @@ impl Amounts<'_> {
             let next = at + 1 + usize::from(w.any(at + 1, &["percentile", "percentiles"]));
             return found(Amount::Percentile(thousandths as u32), next);
         }
-        if self.video || w.any(at, &["p"]) {
-            if let Some(frame) = self.pixels(&digits, value, at) {
-                return found(frame.0, frame.1);
-            }
+        if (self.video || w.any(at, &["p"]))
+            && let Some(frame) = self.pixels(&digits, value, at)
+        {
+            return found(frame.0, frame.1);
         }
         // The frame rate of 1080p60 is read as one of the words that follow.
         if w.low(at).and_then(|word| lines_and_rate(&digits, word)).is_some() {
             return found(Amount::Bare(digits), at);
         }
-        if w.any(at, &["x", "by"]) && number(w, at + 1, |_| false).is_some_and(|(_, end)| !self.is_unit(end)) {
-            if let (Some((other, end)), Some(width)) = (number(w, at + 1, |_| false), whole(&digits))
-                && let Some(height) = whole(&other).filter(|h| *h >= 16 && width >= 16)
-            {
-                return found(Amount::Pixels(width, height), end);
-            }
+        if w.any(at, &["x", "by"])
+            && let Some((other, end)) = number(w, at + 1, |_| false).filter(|(_, end)| !self.is_unit(*end))
+            && let Some(width) = whole(&digits).filter(|n| *n >= 16)
+            && let Some(height) = whole(&other).filter(|n| *n >= 16)
+        {
+            return found(Amount::Pixels(width, height), end);
         }
         if let Some((seconds, next)) = self.per(at) {
             return found(Amount::PerSecond(value / seconds), next);

@@ -27,7 +27,7 @@ impl Asked<'_> {
         if (h.has(Saturation) || full) && size.is_none() {
             return Ok(vec![Question::Saturation]);
         }
-        if h.has(WhichSize) && size.is_none() && !(h.has(Latency) && !h.has(Fastest)) {
+        if h.has(WhichSize) && size.is_none() && (!h.has(Latency) || h.has(Fastest)) {
             return Ok(vec![Question::Size]);
         }
         if (h.any(&[Fastest, Slowest]) && h.paths().len() != 1 && !(h.has(Data) && h.has(PerSecond))) || which {

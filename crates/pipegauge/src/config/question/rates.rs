@@ -37,7 +37,7 @@ impl Asked<'_> {
         if let (Some(size), Some(time), true) = (size, time, h.has(Every) && !h.has(HowMany)) {
             return Some(Ok(vec![Question::Frames { rate: 1.0 / time, size, what: self.what() }]));
         }
-        if rate.is_some() || !self.counts.is_empty() || self.percentiles.first().is_some() {
+        if rate.is_some() || !self.counts.is_empty() || !self.percentiles.is_empty() {
             return None;
         }
         let (messages, frames) = (h.any(&[Messages, Control]), h.any(&[Frames, Video]));
