@@ -9,7 +9,8 @@
 //! - A printed interval is rounded outwards, so that it never claims more than was measured ([`with_interval`]).
 //!
 //! [`format`](mod@format) holds what tables and graphs need beside the types: figures with intervals, short axis
-//! labels and thousands separators. [`unbounded`] writes an interval's open end to JSON.
+//! labels and thousands separators. [`unbounded`] writes an interval's open end to JSON. [`words`] leads units as they stand
+//! in a sentence (`kilobytes`, `Gbps`) back to those that the types read.
 
 mod bytes;
 pub mod format;
@@ -18,6 +19,7 @@ mod rate;
 mod share;
 mod time;
 pub mod unbounded;
+pub mod words;
 
 pub use bytes::Bytes;
 pub use format::{Kind, short, thousands, with_interval};

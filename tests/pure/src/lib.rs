@@ -14,7 +14,7 @@ pub fn figures() -> Vec<(&'static str, f64)> {
         all.extend([("latency", s.latency.low), ("maximum", s.max_throughput.high)]);
         all.extend(s.per_byte.map(|e| ("small slope", e.value)));
         all.extend(s.half_power.map(|e| ("half power", e.high)));
-        all.extend(answer::size_to_use(&plain, &s).ok().map(|size| ("size to use", size as f64)));
+        all.extend(answer::size_to_use(&plain, 7).ok().map(|found| ("size to use", found.size.value)));
     }
     if let Some(f) = Fits::of(&plain, 2) {
         all.extend(f.latency.all.map(|l| ("t0", l.t0.low)));

@@ -36,23 +36,7 @@ impl Frames {
             () if t.low > period => Some(false),
             () => None,
         };
-        let mut sorted: Vec<&CurvePoint> = points.iter().filter(|p| p.seconds > 0.0).collect();
-        sorted.sort_by_key(|p| p.size);
-        let end = sorted.iter().position(|p| p.seconds > period).unwrap_or(sorted.len());
-        let largest = end.checked_sub(1).map(|i| {
-            // Between the last size that is fast enough and the first that is not.
-            let next = sorted.get(end).map_or(sorted[i].size, |p| p.size);
-            let (mut low, mut high) = (sorted[i].size, next);
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                if arrival(points, middle, None).is_ok_and(|a| a.seconds.value <= period) {
-                    low = middle
-                } else {
-                    high = middle
-                }
-            }
-            low
-        });
+        let (largest, largest_is_end) = largest_within(points, period, |t| t.value);
         Ok(Self {
             seconds: t,
             period,
@@ -63,10 +47,29 @@ impl Frames {
                 if t.low > 0.0 { 1.0 / t.low } else { f64::INFINITY },
             ),
             largest,
-            largest_is_end: end == sorted.len(),
+            largest_is_end,
             rests_on: found.rests_on,
         })
     }
+}
+
+/// The largest block that arrives within `period` seconds, by the end of its interval that `which` takes, up to the largest
+/// measured, and whether that is the one. None where even the smallest takes longer.
+pub fn largest_within(points: &[CurvePoint], period: f64, which: impl Fn(&Estimate) -> f64) -> (Option<u64>, bool) {
+    let mut sorted: Vec<u64> = points.iter().filter(|p| p.seconds > 0.0).map(|p| p.size).collect();
+    sorted.sort_unstable();
+    let soon = |size: u64| arrival(points, size, None).is_ok_and(|a| which(&a.seconds) <= period);
+    let end = sorted.iter().position(|size| !soon(*size)).unwrap_or(sorted.len());
+    let largest = end.checked_sub(1).map(|i| {
+        // Between the last size that is fast enough and the first that is not.
+        let (mut low, mut high) = (sorted[i], sorted.get(end).copied().unwrap_or(sorted[i]));
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if soon(middle) { low = middle } else { high = middle }
+        }
+        low
+    });
+    (largest, end == sorted.len())
 }
 
 #[cfg(test)]

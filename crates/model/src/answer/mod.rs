@@ -2,9 +2,13 @@
 //! size to use, whether frames can be kept up. Every answer carries its interval and the sizes it rests on.
 
 mod frames;
+mod reached;
+mod singles;
 mod time;
 
-pub use frames::Frames;
+pub use frames::{Frames, largest_within};
+pub use reached::Reached;
+pub use singles::quantile;
 pub(crate) use time::point;
 pub use time::{Arrival, arrival};
 
@@ -45,14 +49,14 @@ pub enum Unanswered {
 }
 
 /// The most a path moves.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Most {
     /// Effective maximum throughput, bits a second.
     pub throughput: Estimate,
     /// Size at which it was seen, bytes.
     pub at: u64,
-    /// Smallest size from which 95% of it is reached, bytes.
-    pub from: u64,
+    /// Size from which on 95% of it is reached.
+    pub from: Reached,
     /// Throughput still rises at the largest size: more may be had beyond.
     pub rising: bool,
 }
@@ -62,21 +66,28 @@ const REACHED: f64 = 0.95;
 /// Share of the maximum at which a larger block is hardly worth its wait.
 const WORTH: f64 = 0.90;
 
-/// The most a path moves, and from which size.
-pub fn most(points: &[CurvePoint], summary: &Summary) -> Result<Most, Unanswered> {
-    let from = first_reaching(points, REACHED * summary.max_throughput.value).ok_or(Unanswered::Nothing)?;
+/// The most a path moves, and from which size; `seed` drives the interval of the size.
+pub fn most(points: &[CurvePoint], summary: &Summary, seed: u64) -> Result<Most, Unanswered> {
+    let from = Reached::of(points, REACHED, seed)?;
     Ok(Most { throughput: summary.max_throughput, at: summary.max_size, from, rising: summary.still_rising })
 }
 
 /// The smallest size that moves nine tenths of the most: larger ones wait longer for little.
-pub fn size_to_use(points: &[CurvePoint], summary: &Summary) -> Result<u64, Unanswered> {
-    first_reaching(points, WORTH * summary.max_throughput.value).ok_or(Unanswered::Nothing)
+pub fn size_to_use(points: &[CurvePoint], seed: u64) -> Result<Reached, Unanswered> {
+    Reached::of(points, WORTH, seed)
 }
 
-fn first_reaching(points: &[CurvePoint], throughput: f64) -> Option<u64> {
-    let mut sorted: Vec<&CurvePoint> = points.iter().filter(|p| p.throughput.is_finite()).collect();
-    sorted.sort_by_key(|p| p.size);
-    sorted.iter().find(|p| p.throughput >= throughput).map(|p| p.size)
+/// Throughput with blocks of a size, bits a second: what was measured there or, between two sizes, what the time there
+/// makes of it. None beyond what was measured.
+pub fn throughput(points: &[CurvePoint], size: u64) -> Result<(Estimate, Vec<u64>), Unanswered> {
+    let found = arrival(points, size, None)?;
+    // Both directions may carry data: what a point's bits are to its size, they are between points, too.
+    let near = points.iter().min_by_key(|p| p.size.abs_diff(size)).ok_or(Unanswered::Nothing)?;
+    let bits = size as f64 * near.throughput * near.seconds / (near.size.max(1) as f64);
+    let t = found.seconds;
+    let low = if t.high.is_finite() { bits / t.high } else { 0.0 };
+    let high = if t.low > 0.0 { bits / t.low } else { f64::INFINITY };
+    Ok((Estimate::new(bits / t.value, low, high), found.rests_on))
 }
 
 /// How fast control messages (below 1 KiB) arrive: the least and the greatest of their times, seconds, with the intervals of

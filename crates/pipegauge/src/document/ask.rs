@@ -16,14 +16,17 @@ pub struct AskDocument {
 /// One answer, or why there is none.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answered {
+    /// How the question was read: what is asked, over which paths, and in brackets how words were taken that could mean
+    /// something else or were not read.
+    pub read_as: String,
     /// The path it is about, or the paths it chooses from.
     pub path: String,
     /// The answer in words.
     pub text: String,
-    /// The figure it comes down to, with its 95% interval: seconds, bits a second or frames a second, as `unit` says.
+    /// The figure it comes down to, with its 95% interval, in `unit`: of `--size` and other questions about sizes bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<Estimate>,
-    /// `s`, `bit/s` or `1/s`.
+    /// `s`, `bit/s`, `1/s`, `B`, `s/B`, or `1` for a number of messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
     /// The measured sizes it rests on, bytes.

@@ -18,7 +18,6 @@ pub use hint::{HintFlags, HintWish};
 pub use live::LiveFlags;
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use scale::{ScaleFlags, WireFlags};
-pub use value::per_second;
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, GraphFlag, ImportFlags, ManFlags, PlotFlags, SchemaFlags,
     ServeFlags, ShowFlags,

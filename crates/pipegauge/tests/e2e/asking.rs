@@ -48,6 +48,7 @@ fn answers_follow_the_model_in_words_and_as_flags() {
     near(figure(&dir, &["--most"]), 4_194_304.0 * 8.0 / at(4_194_304.0));
     near(figure(&dir, &["--frames", "60/s", "--of", "1MB"]), 1.0 / at(1e6));
     near(figure(&dir, &["what would a link of 1Gbit/s bring?"]), 10e-6 + 4_194_304.0 * 8e-9);
+    near(figure(&dir, &["a link of 1Gbit/s for 64KiB"]), 10e-6 + 65_536.0 * 8e-9);
     near(figure(&dir, &["--control"]), at(768.0));
     let said = dir.run(&["ask", "a.run.jsonl", "can it sustain 60/s frames of 1MB?", "which size should I use?"]);
     assert!(said.out.contains("yes: a frame of") && said.out.contains("rests on:"), "{said}");
@@ -57,13 +58,103 @@ fn answers_follow_the_model_in_words_and_as_flags() {
 }
 
 #[test]
+fn the_questions_people_ask_are_answered_as_the_model_has_it() {
+    let dir = Scratch::new();
+    exact(&dir, "a.run.jsonl");
+    let at = |bytes: f64| 10e-6 + bytes * 8e-10;
+    near(figure(&dir, &["how long for a 100 kB message"]), at(1e5));
+    near(figure(&dir, &["when does 64 kilobytes arrive?"]), at(64e3));
+    near(figure(&dir, &["how long for 1,000,000 bytes"]), at(1e6));
+    near(figure(&dir, &["how long does 1 gigabyte take"]), 0.8);
+    near(figure(&dir, &["fastest way to send 10 bytes"]), at(10.0));
+    near(figure(&dir, &["round trip time for 1 KiB"]), 2.0 * at(1024.0));
+    near(figure(&dir, &["5 messages of 1 KiB"]), 5.0 * at(1024.0));
+    near(figure(&dir, &["4K video at 60 fps uncompressed"]), 1.0 / at(24_883_200.0));
+    near(figure(&dir, &["how many 1 KB messages per second"]), 0.5 / at(1000.0));
+    near(figure(&dir, &["how many 1 KB requests in 1 minute"]), 30.0 / at(1000.0));
+    near(figure(&dir, &["what is the bandwidth"]), 4_194_304.0 * 8.0 / at(4_194_304.0));
+    near(figure(&dir, &["throughput at 64 KiB"]), 65_536.0 * 8.0 / at(65_536.0));
+    near(figure(&dir, &["how much data in 1 ms"]), 990e-6 / 8e-10);
+    near(figure(&dir, &["what does one more byte cost"]), 8e-10);
+    near(figure(&dir, &["startup cost of a message"]), 10e-6);
+    // On a line the saturation point is t0 / b. Of the most at s, half is reached at s n / (s + 2 n), n being t0 / b.
+    let (n, s) = (12_500.0, 4_194_304.0);
+    assert!((figure(&dir, &["which message size saturates the link"]) / n - 1.0).abs() < 0.05);
+    assert!((figure(&dir, &["half power point"]) / (s * n / (s + 2.0 * n)) - 1.0).abs() < 0.05);
+    let share = 0.9 * s / (n + s);
+    assert!((figure(&dir, &["what size gives best throughput"]) / (n * share / (1.0 - share)) - 1.0).abs() < 0.05);
+    for (text, word) in [
+        ("can theory do 1 Gbit/s?", "yes: at"),
+        ("can theory do 11 Gbit/s?", "no: at"),
+        ("does 64KiB arrive within 20 us", "no: "),
+        ("does 64KiB arrive within 1 ms", "yes: "),
+        ("how many connections per second", "--pattern connect"),
+        ("4K video at 60 fps uncompressed", "24 bit is 24,883,200 B, which is assumed"),
+    ] {
+        let said = dir.run(&["ask", "a.run.jsonl", text]);
+        assert!(said.out.contains(word), "{text}: {said}");
+    }
+}
+
+#[test]
+fn how_a_question_was_read_stands_with_its_answer() {
+    let dir = Scratch::new();
+    exact(&dir, "a.run.jsonl");
+    let said = dir.run(&["ask", "a.run.jsonl", "how long for a 100 kB message to grandma"]);
+    assert!(said.out.starts_with("read as: arrival of 100 kB (100,000 B), over theory\n"), "{said}");
+    assert!(said.out.contains("(not read: 'grandma')"), "{said}");
+    let said = dir.run(&["ask", "a.run.jsonl", "latency and bandwidth", "--arrive", "1KiB", "--json"]);
+    let read: Vec<String> = json(&said.out)["answers"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no answers: {said}"))
+        .iter()
+        .map(|a| a["read_as"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(read[0], "arrival of 1 KiB, over theory");
+    assert!(read[1].starts_with("latency") && read[2].starts_with("the most throughput"), "{read:?}");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_the_nearest_that_can() {
+    let dir = Scratch::new();
+    exact(&dir, "a.run.jsonl");
+    let long = "x".repeat(30_000);
+    for (text, words) in [
+        ("64 foobytes", &["foobytes", "'bytes'"][..]),
+        ("how long for 5 parsecs", &["parsecs"]),
+        ("bandwith", &["'bandwidth' meant?"]),
+        ("how long for 1,5 MB", &["1,5", "decimals"]),
+        ("how long for 99999999999999999999 bytes", &["out of range"]),
+        ("is theory faster than tcp", &["tcp was not measured", "theory"]),
+        ("", &["no question"]),
+        (&long, &["at most 500"]),
+    ] {
+        dir.run(&["ask", "a.run.jsonl", text]).refuses(words);
+    }
+    let said = dir.run(&["ask", "a.run.jsonl", "how long for 1 \u{1b}[31mKB"]);
+    assert!(said.code() == 2 && !said.err.contains('\u{1b}'), "{said}");
+}
+
+#[test]
 fn paths_are_told_apart() {
     let dir = Scratch::new();
     dir.measure("two.run.jsonl", &["memcpy", "tcp"]);
     let said = dir.run(&["ask", "two.run.jsonl", "which path is fastest for 64B?"]);
-    assert!(said.out.starts_with("memcpy: 64 B takes"), "{said}");
+    assert!(said.out.starts_with("read as: the fastest path for 64 B, over all paths\nmemcpy: 64 B takes"), "{said}");
     let said = dir.run(&["ask", "two.run.jsonl", "what does tcp cost over memcpy?"]);
-    assert!(said.out.contains("tcp costs over memcpy:"), "{said}");
+    assert!(said.out.contains("tcp costs over memcpy:") && said.out.contains("surely faster at"), "{said}");
+    for text in ["latency over tcp", "is tcp latency below 1 s", "how long for 64 bytes via TCP sockets"] {
+        let said = dir.run(&["ask", "two.run.jsonl", text]);
+        assert!(said.out.contains("tcp: ") && !said.out.contains("memcpy"), "{said}");
+    }
+    dir.run(&["ask", "two.run.jsonl", "latency over udp"]).refuses(&["udp was not measured", "memcpy, tcp"]);
+    dir.run(&["ask", "two.run.jsonl", "latency over quic"]).refuses(&["'quic' is no path", "memcpy, tcp"]);
+    // Two files hold a path of one name, and each is held against the one of its own file.
+    dir.measure("one.run.jsonl", &["tcp"]);
+    let said = dir.run(&["ask", "one.run.jsonl", "two.run.jsonl", "tcp vs memcpy"]);
+    assert!(said.out.contains("tcp (two) costs over memcpy (two)") && !said.out.contains("(one)"), "{said}");
+    let said = dir.run(&["ask", "one.run.jsonl", "two.run.jsonl", "latency of tcp in one.run.jsonl"]);
+    assert!(said.out.contains("tcp (one): ") && !said.out.contains("(two): "), "{said}");
     let said = dir.run(&["ask", "two.run.jsonl", "--path", "tcp", "--arrive", "64"]);
     assert!(said.out.contains("tcp: 64 B arrives after") && !said.out.contains("memcpy"), "{said}");
 }
@@ -80,6 +171,12 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
     exact(&dir, "exact.run.jsonl");
     let said = dir.run(&["ask", "exact.run.jsonl", "--link", "0Gbit/s"]);
     assert!(said.out.contains("no rate") && said.code() == 2, "{said}");
+    // Sizes at which a start costs more than the bytes do say nothing of what bytes cost.
+    let tiny =
+        ["--theory", "latency=10us,rate=10Gbit/s,header=0B", "--to", "64", "--budget", "1s", "--no-html", "--quiet"];
+    dir.run(&[&["run", "theory", "-o", "tiny.run.jsonl"][..], &tiny].concat());
+    let said = dir.run(&["ask", "tiny.run.jsonl", "how long for 1 MB"]);
+    assert!(said.out.contains("no answer: 1,000,000 B lies outside") && said.code() == 2, "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "--arrive", "1PiB"]);
     assert!(!said.out.contains("NaN"), "{said}");
 }

@@ -2,16 +2,17 @@
 
 use model::answer::{self, AtRate, Unanswered};
 use model::scale::Wire;
-use units::{BitRate, Bytes, Kind, Seconds};
+use units::{BitRate, Kind, Seconds};
 
 use super::reply::{no, yes};
 use super::{Asked, figure, wires};
+use crate::config::question::size_words;
 use crate::document::Answered;
 
-pub fn link(p: &Asked, rate: f64) -> Answered {
-    let size = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
+pub fn link(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
+    let size = size.or(p.curve.iter().map(|c| c.size).max()).unwrap_or(0);
     match at_rate(p, size, rate) {
-        Err(why) => no(p, &why, &[]),
+        Err(why) => no(p, &why, &[size]),
         Ok((found, from)) => {
             let least = "start-up cost as fitted, bytes at that rate";
             let how = match (from, found.most) {
@@ -32,13 +33,13 @@ pub fn link(p: &Asked, rate: f64) -> Answered {
                     ))
                 ),
             };
-            let text = format!("{}: over a link of {} a block of {} {how}", p.name, BitRate(rate), Bytes(size));
+            let text = format!("over a link of {} a block of {} {how}", BitRate(rate), size_words(size));
             yes(p, text, found.seconds, "s", vec![found.sizes.0, found.sizes.1])
         }
     }
 }
 
-fn at_rate(p: &Asked, size: u64, rate: f64) -> Result<(AtRate, Option<Wire>), Unanswered> {
+fn at_rate(p: &Asked<'_>, size: u64, rate: f64) -> Result<(AtRate, Option<Wire>), Unanswered> {
     wires::sums_up(p.kind).map_err(Unanswered::NoSum)?;
     let from = p.wire.clone()?;
     let to = from.map_or(Wire::new(rate, 1.0, 0.0), |w| Wire::new(rate, w.framing, w.header))?;

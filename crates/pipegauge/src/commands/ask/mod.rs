@@ -1,101 +1,122 @@
-//! `pipegauge ask`.
+//! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rates`, `sizes`, `paths`,
+//! `link`) and says how each was read.
 
+mod asked;
 mod link;
+mod paths;
+mod rates;
 mod reply;
+mod sizes;
+mod times;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use measure::event::TimeKind;
-use model::scale::{Unscaled, Wire};
-use model::{CurvePoint, Estimate, Fits, Summary};
-use record::RunFile;
 
+use self::asked::{Asked, figure};
 use super::{files, wires};
-use crate::config::question::{self, Question};
+use crate::config::question::{self, Measured, Question, Reading, Unit};
 use crate::document::{Answered, AskDocument};
 use crate::exit::Exit;
-use crate::flags::{AskFlags, WireFlags};
+use crate::flags::AskFlags;
 use crate::out;
-
-/// A path that can be asked.
-pub struct Asked {
-    /// Its name: the transport, and the file where there are several.
-    pub name: String,
-    /// Transport.
-    pub transport: &'static str,
-    /// Which time its times are, in words.
-    pub time: &'static str,
-    /// Which time, as a kind; none without a point.
-    pub kind: Option<TimeKind>,
-    /// Pattern.
-    pub pattern: &'static str,
-    /// The wire that it was measured over, where that is known.
-    pub wire: Result<Option<Wire>, Unscaled>,
-    /// Seed of what is drawn again.
-    pub seed: u64,
-    /// The curve.
-    pub curve: Vec<CurvePoint>,
-    /// Its summary.
-    pub summary: Option<Summary>,
-    /// Fitted models.
-    pub fits: Option<Fits>,
-    /// (size, seconds of the curve's kind, count) of single iterations, where they were timed.
-    pub singles: Vec<(u64, Vec<(f64, u64)>)>,
-}
 
 /// Answers questions from run files.
 pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
-    let mut questions = question::of_flags(flags)?;
-    let mut runs = Vec::new();
+    let (mut runs, mut texts) = (Vec::new(), Vec::new());
     for arg in &flags.args {
-        if Path::new(arg).exists() {
+        // No file has so long a name, and a question may.
+        if arg.len() < 4096 && Path::new(arg).exists() {
             runs.push((arg.as_str(), files::read_blocks(Path::new(arg))?));
-        } else if arg.ends_with(".jsonl") {
+        } else if arg.ends_with(".jsonl") && !arg.contains(' ') {
             // A file that is gone is no question.
             files::read_blocks(Path::new(arg))?;
         } else {
-            questions.push(question::of_words(arg)?);
+            texts.push(arg.as_str());
         }
     }
     if runs.is_empty() {
         bail!("no run file is named: pipegauge ask RUN... 'when does 64KiB arrive?'");
     }
-    if questions.is_empty() {
-        bail!("nothing is asked. This can be, in words or as flags:\n{}", question::known());
-    }
-    if let Some(flag) = flags.wire.given().filter(|_| !questions.iter().any(|q| matches!(q, Question::Link(_)))) {
-        bail!("{flag} is of the wire that was measured over, and only --link asks about wires");
-    }
     let several = runs.len() > 1;
-    let mut paths: Vec<Asked> = runs.iter().flat_map(|(file, run)| asked(file, run, &flags.wire, several)).collect();
+    let mut all: Vec<Asked<'_>> =
+        runs.iter().flat_map(|(file, run)| asked::paths(file, run, &flags.wire, several)).collect();
+    let had: Vec<String> = all.iter().map(|p| p.name.clone()).collect();
     if let Some(name) = &flags.path {
-        paths.retain(|p| p.transport == name);
-        if paths.is_empty() {
-            bail!("no run has a path '{name}'");
+        all.retain(|p| p.transport == name);
+        if all.is_empty() {
+            bail!("no run has a path '{name}' (--path); the runs have: {}", had.join(", "));
         }
     }
-    let answers: Vec<Answered> = questions.iter().flat_map(|q| replies(q, &paths)).collect();
+    let mut measured = Measured::default();
+    for (file, _) in &runs {
+        measured.add(file, all.iter().filter(|p| p.file == *file).map(|p| p.transport));
+    }
+    let mut readings = question::of_flags(flags, &measured)?;
+    for text in texts {
+        readings.push(question::of_words(text, &measured)?);
+    }
+    if readings.is_empty() {
+        bail!("nothing is asked. This can be, in words or as flags:\n{}", question::known());
+    }
+    let questions = || readings.iter().flat_map(|r| &r.questions);
+    if let Some(flag) = flags.wire.given().filter(|_| !questions().any(|q| matches!(q, Question::Link { .. }))) {
+        bail!("{flag} is of the wire that was measured over, and only --link asks about wires");
+    }
+    let (mut answers, mut text) = (Vec::new(), Vec::new());
+    for reading in &readings {
+        for n in 0..reading.questions.len() {
+            let says = reading.says(n, &measured);
+            if reading.words {
+                text.push(format!("read as: {says}"));
+                text.extend(reading.notes.iter().filter(|_| n == 0).map(|note| format!("  ({note})")));
+            }
+            for mut answer in replies(reading, n, &all) {
+                answer.read_as = reading.notes.iter().fold(says.clone(), |all, note| format!("{all} ({note})"));
+                text.push(said(&answer));
+                answers.push(answer);
+            }
+        }
+    }
     let exit = if answers.iter().any(|a| a.answered) { Exit::Ok } else { Exit::CouldNot };
     if json {
         out::json(&AskDocument::new(answers))?;
     } else {
-        let text: Vec<String> = answers.iter().map(said).collect();
         out::text(&report::words::plain(&text.join("\n")))?;
     }
     Ok(exit)
 }
 
-fn replies(question: &Question, paths: &[Asked]) -> Vec<Answered> {
-    match question {
-        Question::Fastest(size) => vec![reply::fastest(paths, *size)],
-        Question::Cost(x, y) => vec![reply::cost(paths, x, y)],
-        Question::Arrival(size) => paths.iter().map(|p| reply::arrival(p, *size)).collect(),
-        Question::Most => paths.iter().map(reply::most).collect(),
-        Question::Size => paths.iter().map(reply::size).collect(),
-        Question::Control => vec![reply::control(paths)],
-        Question::Frames(rate, size) => paths.iter().map(|p| reply::frames(p, *rate, *size)).collect(),
-        Question::Link(rate) => paths.iter().map(|p| link::link(p, *rate)).collect(),
+/// The answers to one question of a reading.
+fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
+    let meant = |p: &&Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| n.is(p.transport, p.file));
+    let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
+    let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
+    match &reading.questions[n] {
+        Question::Fastest(size) => vec![paths::fastest(&of, *size)],
+        Question::Strongest => vec![paths::strongest(&of)],
+        Question::Control => vec![paths::control(&of)],
+        Question::Cost { x, y, size } => paths::cost(all, x, y, *size),
+        Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip)),
+        Question::Series { count, size, round_trip } => each(&|p| times::series(p, *count, *size, *round_trip)),
+        Question::Latency { round_trip } => each(&|p| times::latency(p, *round_trip)),
+        Question::Percentile { thousandths, size, round_trip } => {
+            each(&|p| times::percentile(p, *thousandths, *size, *round_trip))
+        }
+        Question::Deadline { size, seconds, round_trip } => each(&|p| times::deadline(p, *size, *seconds, *round_trip)),
+        Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
+        Question::Most => each(&rates::most),
+        Question::Throughput(size) => each(&|p| rates::throughput(p, *size)),
+        Question::Carries { rate, size } => each(&|p| rates::carries(p, *rate, *size)),
+        Question::Size => each(&sizes::to_use),
+        Question::Saturation => each(&sizes::saturation),
+        Question::HalfPower => each(&sizes::half_power),
+        Question::PerByte => each(&times::per_byte),
+        Question::StartUp => each(&times::start_up),
+        Question::Frames { rate, size, what } => each(&|p| rates::frames(p, *rate, *size, *what)),
+        Question::PerSecond { what: Unit::Connections, .. } => each(&rates::connections),
+        Question::PerSecond { what, size, span } => each(&|p| rates::per_second(p, *what, *size, *span)),
+        Question::Link { rate, size } => each(&|p| link::link(p, *rate, *size)),
     }
 }
 
@@ -109,38 +130,4 @@ fn said(a: &Answered) -> String {
         }
     };
     format!("{}{rests}\n  to sharpen it: {}", a.text, a.sharpen)
-}
-
-fn asked(file: &str, run: &RunFile, wire: &WireFlags, several: bool) -> Vec<Asked> {
-    let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
-    run.paths
-        .iter()
-        .enumerate()
-        .map(|(i, path)| {
-            let transport = path.opened.transport.name();
-            let record::Analysis { curve, summary, fits } = run.analysis(i);
-            let singles = path
-                .points
-                .iter()
-                .map(|p| (p.size, measure::figures::singles(&run.run.plan, path.opened.transport, &p.trials)));
-            Asked {
-                name: if several { format!("{transport} ({stem})") } else { transport.to_owned() },
-                transport,
-                time: path.points.first().map_or("", |p| report::words::time_label(p.time)),
-                kind: path.points.first().map(|p| p.time),
-                pattern: run.run.plan.pattern.name(),
-                wire: wires::of(run, i, wire),
-                seed: run.run.plan.seed,
-                curve,
-                summary,
-                fits,
-                singles: singles.filter(|(_, s)| !s.is_empty()).collect(),
-            }
-        })
-        .collect()
-}
-
-/// A figure with its interval, in words: "9.23 us [8.9, 9.6]".
-pub fn figure(e: Estimate, kind: units::Kind) -> String {
-    units::with_interval(e.value, e.low, e.high, kind)
 }

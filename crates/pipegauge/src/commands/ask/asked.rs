@@ -1,0 +1,119 @@
+//! The paths that are asked.
+
+use measure::event::{TimeKind, Trial};
+use model::scale::{Unscaled, Wire};
+use model::{CurvePoint, Estimate, Fits, Summary};
+use record::RunFile;
+
+use super::wires;
+use crate::flags::WireFlags;
+
+/// A path that can be asked.
+pub struct Asked<'a> {
+    /// Its name: the transport, and the file where there are several.
+    pub name: String,
+    /// Its run file's name, as it was given.
+    pub file: &'a str,
+    /// Transport.
+    pub transport: &'static str,
+    /// Which time its times are, in words.
+    pub time: &'static str,
+    /// Which time, as a kind; none without a point.
+    pub kind: Option<TimeKind>,
+    /// Pattern.
+    pub pattern: &'static str,
+    /// The wire that it was measured over, where that is known.
+    pub wire: Result<Option<Wire>, Unscaled>,
+    /// Seed of what is drawn again.
+    pub seed: u64,
+    /// The curve.
+    pub curve: Vec<CurvePoint>,
+    /// Its summary.
+    pub summary: Option<Summary>,
+    /// Fitted models.
+    pub fits: Option<Fits>,
+    run: &'a RunFile,
+    index: usize,
+}
+
+/// The paths of a run file; `several` are asked.
+pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: bool) -> Vec<Asked<'a>> {
+    let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
+    let one = |(index, path): (usize, &record::PathRun)| {
+        let transport = path.opened.transport.name();
+        let record::Analysis { curve, summary, fits } = run.analysis(index);
+        Asked {
+            name: if several { format!("{transport} ({stem})") } else { transport.to_owned() },
+            file,
+            transport,
+            time: path.points.first().map_or("", |p| report::words::time_label(p.time)),
+            kind: path.points.first().map(|p| p.time),
+            pattern: run.run.plan.pattern.name(),
+            wire: wires::of(run, index, wire),
+            seed: run.run.plan.seed,
+            curve,
+            summary,
+            fits,
+            run,
+            index,
+        }
+    };
+    run.paths.iter().enumerate().map(one).collect()
+}
+
+impl Asked<'_> {
+    /// Single transfers of a size, (seconds of the curve's kind, count), block by block, where they were timed one by one.
+    pub fn singles(&self, size: u64) -> Vec<Vec<(f64, u64)>> {
+        let path = &self.run.paths[self.index];
+        let plan = &self.run.run.plan;
+        let Some(point) = path.points.iter().find(|p| p.size == size) else { return Vec::new() };
+        let counted = measure::figures::counted(&point.trials.iter().collect::<Vec<_>>());
+        let mut blocks: Vec<u32> = counted.iter().map(|t| t.block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let singles = |block: &u32| {
+            let trials: Vec<Trial> = counted.iter().filter(|t| t.block == *block).map(|t| (*t).clone()).collect();
+            measure::figures::singles(plan, path.opened.transport, &trials)
+        };
+        blocks.iter().map(singles).filter(|s| !s.is_empty()).collect()
+    }
+
+    /// The nearest measured size from `size` to twice that at which single transfers were timed, and all of them.
+    pub fn singles_near(&self, size: u64) -> Option<(u64, Vec<(f64, u64)>)> {
+        let near = |s: &u64| *s >= size && *s <= size.saturating_mul(2);
+        let mut sizes: Vec<u64> = self.curve.iter().map(|p| p.size).filter(near).collect();
+        sizes.sort_unstable();
+        sizes.into_iter().find_map(|s| {
+            let all: Vec<(f64, u64)> = self.singles(s).into_iter().flatten().collect();
+            (!all.is_empty()).then_some((s, all))
+        })
+    }
+
+    /// Times of round trips: how many of the curve's times they take, and what they are called.
+    pub fn round_trip(&self) -> Result<(f64, &'static str), String> {
+        match self.kind {
+            Some(TimeKind::HalfRoundTrip) => Ok((2.0, "RTT")),
+            Some(TimeKind::RoundTrip | TimeKind::Transaction) => Ok((1.0, self.time)),
+            _ => Err(format!(
+                "its times are of the kind '{}', which is no round trip: measure with --pattern ping-pong",
+                self.time
+            )),
+        }
+    }
+}
+
+/// An estimate times a factor.
+pub fn times(e: Estimate, factor: f64) -> Estimate {
+    Estimate { value: e.value * factor, low: e.low * factor, high: e.high * factor }
+}
+
+/// How many of an estimated time go into `span` seconds.
+pub fn inverse(e: Estimate, span: f64) -> Estimate {
+    let high = if e.low > 0.0 { span / e.low } else { f64::INFINITY };
+    Estimate { value: span / e.value, low: span / e.high, high }
+}
+
+/// A figure with its interval, in words: "9.23 us [8.9, 9.6]".
+pub fn figure(e: Estimate, kind: units::Kind) -> String {
+    units::with_interval(e.value, e.low, e.high, kind)
+}

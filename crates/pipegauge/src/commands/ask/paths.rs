@@ -1,0 +1,187 @@
+//! Answers that hold paths against one another.
+
+use model::Estimate;
+use model::answer::{self, Unanswered};
+use units::{Bytes, Kind};
+
+use super::asked::{Asked, figure};
+use super::reply::{no, nobody, yes};
+use super::times::{Timed, of};
+use crate::config::question::{Named, size_words};
+use crate::document::Answered;
+
+pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
+    let mut found: Vec<(&Asked<'_>, Timed)> = paths.iter().filter_map(|p| Some((*p, of(p, size).ok()?))).collect();
+    found.sort_by(|a, b| a.1.seconds.value.total_cmp(&b.1.seconds.value));
+    let Some((best, time)) = found.first() else {
+        return match paths.first() {
+            Some(p) => no(p, &of(p, size).err().unwrap_or(Unanswered::Nothing), &[size]),
+            None => nobody("the runs hold no path".into(), format!("pipegauge run memcpy shm unix tcp --sizes {size}")),
+        };
+    };
+    let kinds: Vec<&str> = found.iter().map(|(p, _)| p.time).collect();
+    let mut text =
+        format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
+    for (p, a) in &found[1..] {
+        let sure = if a.seconds.low > time.seconds.high { "" } else { ", which is not surely more" };
+        text.push_str(&format!(
+            "\n  {}: {:.2} times as long, {}{}{sure}",
+            p.name,
+            a.seconds.value / time.seconds.value,
+            figure(a.seconds, Kind::Seconds),
+            a.how
+        ));
+    }
+    text.push_str(odd(&kinds));
+    yes(best, text, time.seconds, "s", time.rests_on.clone())
+}
+
+/// What a reader must know of times of different kinds.
+fn odd(kinds: &[&str]) -> &'static str {
+    match kinds.iter().any(|k| *k != kinds[0]) {
+        true => "\n  (the paths' times are of different kinds: measure them with one pattern)",
+        false => "",
+    }
+}
+
+/// The path of most throughput, and the others.
+pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
+    let mut found: Vec<(&Asked<'_>, Estimate, u64)> =
+        paths.iter().filter_map(|p| p.summary.as_ref().map(|s| (*p, s.max_throughput, s.max_size))).collect();
+    found.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
+    let Some((best, most, at)) = found.first() else {
+        return match paths.first() {
+            Some(p) => no(p, &Unanswered::Nothing, &[]),
+            None => nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
+        };
+    };
+    let mut text = format!("moves the most, {}, at {}", figure(*most, Kind::BitsPerSecond), Bytes(*at));
+    for (p, e, at) in &found[1..] {
+        let sure = if e.high < most.low { "" } else { ", which is not surely less" };
+        text.push_str(&format!("\n  {}: {} at {}{sure}", p.name, figure(*e, Kind::BitsPerSecond), Bytes(*at)));
+    }
+    yes(best, text, *most, "bit/s", vec![*at])
+}
+
+pub fn control(paths: &[&Asked<'_>]) -> Answered {
+    let mut found: Vec<_> = paths.iter().filter_map(|p| Some((*p, answer::control(&p.curve).ok()?))).collect();
+    found.sort_by(|a, b| a.1.1.seconds.value.total_cmp(&b.1.1.seconds.value));
+    let Some((best, (least, greatest))) = found.first() else {
+        let why = Unanswered::TooLittle("no size below 1 KiB was measured");
+        let run = || nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp --to 1KiB".into());
+        return paths.first().map_or_else(run, |p| no(p, &why, &[1, 64, 1000]));
+    };
+    let range = |least: &answer::Arrival, greatest: &answer::Arrival| {
+        format!(
+            "{} ({}) to {} ({})",
+            figure(least.seconds, Kind::Seconds),
+            Bytes(least.size),
+            figure(greatest.seconds, Kind::Seconds),
+            Bytes(greatest.size)
+        )
+    };
+    let mut text = format!("messages below 1 KiB arrive after {}, {}", range(least, greatest), best.time);
+    for (p, (a, b)) in &found[1..] {
+        text.push_str(&format!("\n  {}: {}", p.name, range(a, b)));
+    }
+    yes(best, text, greatest.seconds, "s", vec![least.size, greatest.size])
+}
+
+/// One path against another, pair by pair: those of one file where a file has both, else all.
+pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>) -> Vec<Answered> {
+    let of = |n: &Named| paths.iter().enumerate().filter(|(_, p)| n.is(p.transport, p.file)).collect::<Vec<_>>();
+    let (xs, ys) = (of(x), of(y));
+    let mut pairs: Vec<(&Asked<'_>, &Asked<'_>)> = Vec::new();
+    // Two files, no transport: what both have is held against each other.
+    let same = x.transport.is_none() && y.transport.is_none();
+    for (i, a) in &xs {
+        pairs.extend(ys.iter().filter(|(j, b)| i != j && (!same || a.transport == b.transport)).map(|(_, b)| (*a, *b)));
+    }
+    if pairs.iter().any(|(a, b)| a.file == b.file) {
+        pairs.retain(|(a, b)| a.file == b.file);
+    }
+    if pairs.is_empty() {
+        let names: Vec<&str> = paths.iter().map(|p| p.name.as_str()).collect();
+        let text = format!(
+            "the runs have no paths '{x}' and '{y}' to hold against each other; they have: {}",
+            names.join(", ")
+        );
+        let named = |n: &Named| n.transport.unwrap_or("tcp");
+        let mut answer = nobody(text, format!("pipegauge run {} {}", named(x), named(y)));
+        answer.path = format!("{x}, {y}");
+        return vec![answer];
+    }
+    pairs.into_iter().map(|(a, b)| pair(a, b, size)).collect()
+}
+
+fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>) -> Answered {
+    let mut sizes: Vec<u64> = a.curve.iter().map(|p| p.size).filter(|s| b.curve.iter().any(|p| p.size == *s)).collect();
+    sizes.sort_unstable();
+    let extra = |s: u64| {
+        let (over, under) = (of(a, s).ok()?, of(b, s).ok()?);
+        let how = if over.how.is_empty() { under.how } else { over.how };
+        let (over, under) = (over.seconds, under.seconds);
+        let extra =
+            Estimate { value: over.value - under.value, low: over.low - under.high, high: over.high - under.low };
+        Some((extra, over.value / under.value, how))
+    };
+    let chosen: Vec<u64> = match size {
+        Some(size) => vec![size],
+        None => {
+            [0, sizes.len() / 2, sizes.len().saturating_sub(1)].iter().filter_map(|i| sizes.get(*i).copied()).collect()
+        }
+    };
+    let found: Vec<(u64, Estimate, f64, String)> =
+        chosen.iter().filter_map(|s| extra(*s).map(|(e, ratio, how)| (*s, e, ratio, how))).collect();
+    let Some((_, first, _, _)) = found.first() else {
+        let why = match size {
+            Some(s) => of(a, s).err().or(of(b, s).err()).unwrap_or(Unanswered::Nothing),
+            None => Unanswered::TooLittle("the two paths have no size in common"),
+        };
+        return no(a, &why, size.as_slice());
+    };
+    let parts: Vec<String> = found
+        .iter()
+        .map(|(s, e, ratio, how)| {
+            let sure = if e.low > 0.0 || e.high < 0.0 { "" } else { ", not surely different" };
+            format!("{} at {} ({:+.0}%{sure}){how}", more(*e), size_words(*s), (ratio - 1.0) * 100.0)
+        })
+        .collect();
+    let verdict = if size.is_some() { String::new() } else { verdict(a, b, &sizes, &extra) };
+    let text = format!("costs over {}: {} ({}){verdict}{}", b.name, parts.join(", "), a.time, odd(&[a.time, b.time]));
+    let mut answer = yes(a, text, *first, "s", found.iter().map(|f| f.0).collect());
+    answer.text = answer.text.replacen(": ", " ", 1);
+    answer.path = format!("{}, {}", a.name, b.name);
+    answer.sharpen = format!("pipegauge run {} {} --budget 30s", a.transport, b.transport);
+    answer
+}
+
+/// "2.67 us [2.5, 2.9] more", "1.26 us [1.0, 1.7] less".
+fn more(e: Estimate) -> String {
+    let less = Estimate { value: -e.value, low: -e.high, high: -e.low };
+    match e.value < 0.0 {
+        true => format!("{} less", figure(less, Kind::Seconds)),
+        false => format!("{} more", figure(e, Kind::Seconds)),
+    }
+}
+
+/// At how many sizes one is surely faster than the other.
+fn verdict(
+    a: &Asked<'_>,
+    b: &Asked<'_>,
+    sizes: &[u64],
+    extra: &impl Fn(u64) -> Option<(Estimate, f64, String)>,
+) -> String {
+    let all: Vec<(u64, Estimate)> = sizes.iter().filter_map(|s| extra(*s).map(|(e, _, _)| (*s, e))).collect();
+    let count = |of: &dyn Fn(&Estimate) -> bool| {
+        let them: Vec<u64> = all.iter().filter(|(_, e)| of(e)).map(|(s, _)| *s).collect();
+        match (them.first(), them.last()) {
+            (Some(first), Some(last)) if first < last => {
+                format!("at {} of {} sizes ({} to {})", them.len(), all.len(), Bytes(*first), Bytes(*last))
+            }
+            (Some(first), _) => format!("at {} of {} sizes ({})", them.len(), all.len(), Bytes(*first)),
+            _ => format!("at none of {} sizes", all.len()),
+        }
+    };
+    format!("\n  {} is surely faster {}, {} {}", a.name, count(&|e| e.high < 0.0), b.name, count(&|e| e.low > 0.0))
+}

@@ -1,0 +1,228 @@
+//! Answers that are rates: bits, frames and messages a second.
+
+use measure::event::TimeKind;
+use model::answer::{self, Frames, Unanswered};
+use model::{CurvePoint, Estimate};
+use units::{BitRate, Bytes, Kind, Seconds, Share};
+
+use super::asked::{Asked, figure, inverse, times};
+use super::reply::{cannot, no, yes};
+use super::times::{late, of};
+use crate::config::question::{Unit, size_words};
+use crate::document::Answered;
+
+fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
+    let summary = p.summary.as_ref().ok_or(Unanswered::TooLittle("there are too few points"))?;
+    answer::most(&p.curve, summary, p.seed)
+}
+
+pub fn most(p: &Asked<'_>) -> Answered {
+    match maximum(p) {
+        Err(why) => no(p, &why, &[]),
+        Ok(m) => {
+            let rising = if m.rising { "; it still rises: larger blocks may carry more" } else { "" };
+            let text = format!(
+                "at most {}, seen at {}; 95% of that from about {} on{rising}",
+                figure(m.throughput, Kind::BitsPerSecond),
+                Bytes(m.at),
+                figure(m.from.size, Kind::Bytes),
+            );
+            yes(p, text, m.throughput, "bit/s", vec![m.at])
+        }
+    }
+}
+
+pub fn throughput(p: &Asked<'_>, size: u64) -> Answered {
+    match answer::throughput(&p.curve, size) {
+        Err(why) => no(p, &why, &[size]),
+        Ok((e, rests_on)) => {
+            let text = format!("blocks of {} move {} ({})", size_words(size), figure(e, Kind::BitsPerSecond), each(p));
+            yes(p, text, e, "bit/s", rests_on)
+        }
+    }
+}
+
+/// How blocks follow one another in what was measured.
+fn each(p: &Asked<'_>) -> &'static str {
+    match p.kind {
+        Some(TimeKind::HalfRoundTrip) => "one after another, from RTT/2",
+        Some(TimeKind::RoundTrip) => "both ways of a round trip",
+        Some(TimeKind::OneWay) => "sent without waiting",
+        Some(TimeKind::Exchange) => "both directions at once",
+        Some(TimeKind::Transaction) => "a connection for each",
+        _ => "one after another",
+    }
+}
+
+pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
+    let found = match size {
+        Some(size) => answer::throughput(&p.curve, size)
+            .map(|(e, rests)| (e, rests, format!("with blocks of {} it moves", size_words(size)))),
+        None => maximum(p).map(|m| (m.throughput, vec![m.at], format!("at {} it moves the most,", Bytes(m.at)))),
+    };
+    match found {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((e, rests_on, words)) => {
+            let verdict = match () {
+                () if e.low >= rate => "yes",
+                () if e.high < rate => "no",
+                () => "not surely",
+            };
+            let from = if size.is_none() && e.high >= rate { from(&p.curve, rate) } else { None };
+            let from = from.map_or(String::new(), |s| format!("; {} is reached from {} on", BitRate(rate), Bytes(s)));
+            let text = format!("{verdict}: {words} {} ({}){from}", figure(e, Kind::BitsPerSecond), each(p));
+            yes(p, text, e, "bit/s", rests_on)
+        }
+    }
+}
+
+/// The smallest size from which on every measured one moves so many bits a second up to the fastest.
+fn from(curve: &[CurvePoint], rate: f64) -> Option<u64> {
+    let mut sorted: Vec<&CurvePoint> = curve.iter().collect();
+    sorted.sort_by_key(|p| p.size);
+    let top = (0..sorted.len()).max_by(|a, b| sorted[*a].throughput.total_cmp(&sorted[*b].throughput))?;
+    sorted[..=top].iter().rev().take_while(|p| p.throughput >= rate).last().map(|p| p.size)
+}
+
+/// The curve of round trips, where its times are halves of them.
+fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str), String> {
+    let (factor, label) = p.round_trip()?;
+    let point = |c: &CurvePoint| CurvePoint {
+        seconds: c.seconds * factor,
+        blocks: c.blocks.iter().map(|(b, t)| (*b, t * factor)).collect(),
+        ..c.clone()
+    };
+    Ok((p.curve.iter().map(point).collect(), label))
+}
+
+pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
+    let requests = what == Unit::Requests;
+    let (curve, label) = match if requests { doubled(p) } else { Ok((p.curve.clone(), p.time)) } {
+        Ok(found) => found,
+        Err(why) => return cannot(p, why, &[size]),
+    };
+    let (one, many) = match what {
+        Unit::Frames => ("frame", "frames"),
+        Unit::Requests => ("request", "requests"),
+        _ => ("message", "messages"),
+    };
+    match Frames::of(&curve, size, rate) {
+        Err(why) => beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &why, &[size])),
+        Ok(f) => {
+            let word = match f.sustained {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => "not surely",
+            };
+            let mut text = format!(
+                "{word}: a {one} of {} takes {} ({label}) of the {} it has; the most is {}",
+                size_words(size),
+                figure(f.seconds, Kind::Seconds),
+                Seconds(f.period),
+                figure(f.most_frames, Kind::PerSecond),
+            );
+            match (f.largest, f.largest_is_end) {
+                (Some(s), true) => text.push_str(&format!(", and at that rate {} or larger", Bytes(s))),
+                (Some(s), false) => text.push_str(&format!(", and at that rate {many} of up to {}", Bytes(s))),
+                (None, _) => text.push_str(", and no size is fast enough for that rate"),
+            }
+            match late(p, size, if requests { f.period / 2.0 } else { f.period }) {
+                Some((share, at)) => {
+                    text.push_str(&format!("; {} of single {many} of {} are late", Share(share), Bytes(at)))
+                }
+                None => {
+                    text.push_str("; how many are late is unknown: single iterations were not timed near that size")
+                }
+            }
+            yes(p, text, f.most_frames, "1/s", f.rests_on)
+        }
+    }
+}
+
+/// Frames larger than all that was measured, where the path's time beyond that is known.
+fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, requests: bool) -> Option<Answered> {
+    let t = of(p, size).ok().filter(|_| !requests)?;
+    let period = 1.0 / rate;
+    let most = inverse(t.seconds, 1.0);
+    let text = format!(
+        "{}: a {one} of {} takes {} ({}) of the {} it has; the most is {}{}",
+        super::reply::verdict(t.seconds, period),
+        size_words(size),
+        figure(t.seconds, Kind::Seconds),
+        p.time,
+        Seconds(period),
+        figure(most, Kind::PerSecond),
+        t.how
+    );
+    Some(yes(p, text, most, "1/s", t.rests_on))
+}
+
+/// How many a second, or in `span` seconds: one at a time.
+pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> Answered {
+    let smallest = p.summary.as_ref().map(|s| s.latency_size);
+    let Some(size) = size.or(smallest) else { return no(p, &Unanswered::Nothing, &[]) };
+    let t = match of(p, size) {
+        Ok(t) => t,
+        Err(why) => return no(p, &why, &[size]),
+    };
+    let stream =
+        format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.transport);
+    let (seconds, words) = match (p.kind, what) {
+        // A message there and one back before the next: the rate at which either side sends.
+        (Some(TimeKind::HalfRoundTrip), Unit::Messages) => (
+            times(t.seconds, 2.0),
+            format!(
+                "messages of {} each way, one at a time, each answered before the next (1/RTT){stream}",
+                size_words(size)
+            ),
+        ),
+        (Some(TimeKind::OneWay), Unit::Requests) => {
+            return cannot(
+                p,
+                "it sent without answers; measure with --pattern ping-pong or request".to_owned(),
+                &[size],
+            );
+        }
+        (Some(TimeKind::HalfRoundTrip), Unit::Requests) => (
+            times(t.seconds, 2.0),
+            format!("requests of {} with answers of that size, one at a time (1/RTT)", size_words(size)),
+        ),
+        (_, Unit::Frames) => (t.seconds, format!("frames of {}, one after another ({})", size_words(size), p.time)),
+        (Some(TimeKind::OneWay), _) => {
+            (t.seconds, format!("messages of {} in one direction, without waiting for answers", size_words(size)))
+        }
+        (Some(TimeKind::Transaction), _) => {
+            (t.seconds, format!("transactions of {}, a connection for each", size_words(size)))
+        }
+        _ => (t.seconds, format!("of {}, one at a time ({})", size_words(size), p.time)),
+    };
+    let count = inverse(seconds, span);
+    let number = if span == 1.0 {
+        figure(count, Kind::PerSecond)
+    } else {
+        let end = |e: f64| if e.is_finite() { units::thousands(e as u64) } else { "any number".to_owned() };
+        format!("{} [{}, {}] in {}", end(count.value), end(count.low), end(count.high.ceil()), Seconds(span))
+    };
+    let unit = if span == 1.0 { "1/s" } else { "1" };
+    yes(p, format!("{number} {words}{}", t.how), count, unit, t.rests_on)
+}
+
+pub fn connections(p: &Asked<'_>) -> Answered {
+    match (p.kind, p.summary.as_ref()) {
+        (Some(TimeKind::Transaction), Some(s)) => {
+            let most: Estimate = inverse(s.latency, 1.0);
+            let text = format!(
+                "{} connections, one at a time, each with a request of {}, its answer and the close",
+                figure(most, Kind::PerSecond),
+                Bytes(s.latency_size)
+            );
+            yes(p, text, most, "1/s", vec![s.latency_size])
+        }
+        _ => {
+            let mut answer =
+                cannot(p, "this run kept its connections open; --pattern connect opens one for each".to_owned(), &[]);
+            answer.sharpen = format!("pipegauge run {} --pattern connect --budget 30s", p.transport);
+            answer
+        }
+    }
+}

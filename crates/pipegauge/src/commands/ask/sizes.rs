@@ -1,0 +1,133 @@
+//! Answers that are sizes.
+
+use model::Estimate;
+use model::answer::{self, Reached, Unanswered, largest_within};
+use units::{Bytes, Kind, Seconds, Share};
+
+use super::asked::{Asked, figure};
+use super::reply::{cannot, no, yes};
+use crate::document::Answered;
+
+/// The sizes that can't be told from the best, in words.
+fn best(r: &Reached) -> String {
+    if !r.size.high.is_finite() {
+        return "which sizes are as good as the best can't be told from so few blocks".to_owned();
+    }
+    match r.best {
+        (low, high) if low == high => format!("{} moves the most", Bytes(low)),
+        (low, high) => {
+            let open = if r.open { " and perhaps beyond" } else { "" };
+            format!("the best can't be told apart from {} to {}{open}", Bytes(low), Bytes(high))
+        }
+    }
+}
+
+pub fn to_use(p: &Asked<'_>) -> Answered {
+    match answer::size_to_use(&p.curve, p.seed) {
+        Err(why) => no(p, &why, &[]),
+        Ok(r) => {
+            let at = r.size.value.round().max(1.0) as u64;
+            let takes = answer::arrival(&p.curve, at, None)
+                .map_or(String::new(), |a| format!(" and take {} ({})", figure(a.seconds, Kind::Seconds), p.time));
+            let text = format!(
+                "blocks of {}: they move {} of the most{takes}; larger ones wait longer for little; {}",
+                figure(r.size, Kind::Bytes),
+                Share(r.share),
+                best(&r)
+            );
+            yes(p, text, r.size, "B", vec![r.best.0, r.best.1])
+        }
+    }
+}
+
+pub fn saturation(p: &Asked<'_>) -> Answered {
+    let most = p.summary.as_ref().ok_or(Unanswered::Nothing).and_then(|s| answer::most(&p.curve, s, p.seed));
+    let most = match most {
+        Ok(most) => most,
+        Err(why) => return no(p, &why, &[]),
+    };
+    let full = format!(
+        "95% of the most ({}) from {} on; {}",
+        figure(most.throughput, Kind::BitsPerSecond),
+        figure(most.from.size, Kind::Bytes),
+        best(&most.from)
+    );
+    match p.fits.as_ref().and_then(|f| f.saturation.as_ref()) {
+        Some(s) => {
+            let text = format!(
+                "saturated from {} on, where bytes begin to cost more than the start (saturation point); {full}",
+                figure(s.point, Kind::Bytes)
+            );
+            yes(p, text, s.point, "B", vec![most.at])
+        }
+        None => yes(
+            p,
+            format!("no saturation point is seen (the curve has no knee between its sizes); {full}"),
+            most.from.size,
+            "B",
+            vec![most.at],
+        ),
+    }
+}
+
+pub fn half_power(p: &Asked<'_>) -> Answered {
+    let Some(summary) = &p.summary else { return no(p, &Unanswered::Nothing, &[]) };
+    match summary.half_power {
+        None => cannot(
+            p,
+            "even the smallest size reaches half of the most: the half-power point lies below it".to_owned(),
+            &[],
+        ),
+        Some(e) => {
+            let fitted = p.fits.as_ref().and_then(|f| f.bandwidth.as_ref()).filter(|b| !b.misfit.systematic);
+            let fitted = fitted
+                .map_or(String::new(), |b| format!("; n1/2 of the fitted curve is {}", figure(b.n_half, Kind::Bytes)));
+            let text = format!(
+                "half of the most ({}) is reached at {} (half-power point){fitted}",
+                figure(summary.max_throughput, Kind::BitsPerSecond),
+                figure(e, Kind::Bytes)
+            );
+            yes(p, text, e, "B", vec![summary.max_size])
+        }
+    }
+}
+
+/// The largest block that arrives within a time.
+pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
+    let (value, end) = largest_within(&p.curve, seconds, |e| e.value);
+    let Some(value) = value else {
+        let smallest = p.curve.iter().map(|c| c.size).min();
+        return match smallest {
+            None => no(p, &Unanswered::Nothing, &[]),
+            Some(s) => cannot(
+                p,
+                format!("even {}, the smallest measured, takes longer than {}", Bytes(s), Seconds(seconds)),
+                &[],
+            ),
+        };
+    };
+    // A longer time than measured leaves room for fewer bytes: the ends change sides.
+    let low = largest_within(&p.curve, seconds, |e| e.high).0.unwrap_or(0);
+    let (high, open) = largest_within(&p.curve, seconds, |e| e.low);
+    let high = high.unwrap_or(value);
+    let high = if open { f64::INFINITY } else { high as f64 };
+    let e = Estimate { value: value as f64, low: low as f64, high };
+    let text = if end {
+        let whole = p.summary.as_ref().map(|s| {
+            format!(
+                "; in blocks of {} one after another about {}",
+                Bytes(s.max_size),
+                units::format::significant(s.max_throughput.value * seconds / 8.0, Kind::Bytes)
+            )
+        });
+        format!(
+            "{} or larger arrives within {}, the largest measured{}",
+            Bytes(value),
+            Seconds(seconds),
+            whole.unwrap_or_default()
+        )
+    } else {
+        format!("up to {} arrives within {} ({})", figure(e, Kind::Bytes), Seconds(seconds), p.time)
+    };
+    yes(p, text, e, "B", vec![value])
+}

@@ -1,0 +1,229 @@
+//! Answers that are times.
+
+use measure::event::TimeKind;
+use model::Estimate;
+use model::answer::{self, Unanswered};
+use units::{Bytes, Kind, Seconds, Share, thousands};
+
+use super::asked::{Asked, figure, times};
+use super::reply::{cannot, no, sharpen, verdict, yes};
+use crate::config::question::{percentile as name, size_words};
+use crate::document::Answered;
+
+/// The time of a block of any size.
+pub struct Timed {
+    pub seconds: Estimate,
+    /// How it was found, where it was not measured there; begins with a comma.
+    pub how: String,
+    pub rests_on: Vec<u64>,
+}
+
+/// When a block arrives: as measured, by a line that fits, or, beyond all that was measured, in blocks one after another.
+pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
+    let found = match answer::arrival(&p.curve, size, p.fits.as_ref()) {
+        Ok(a) if a.extrapolated && unseen(p, size) => {
+            let sizes = || p.curve.iter().map(|c| c.size);
+            Unanswered::Outside { asked: size, from: sizes().min().unwrap_or(0), to: sizes().max().unwrap_or(0) }
+        }
+        Ok(a) => {
+            let how = if a.extrapolated { ", by the fitted line, beyond what was measured" } else { "" };
+            return Ok(Timed { seconds: a.seconds, how: how.to_owned(), rests_on: a.rests_on });
+        }
+        Err(why) => why,
+    };
+    // So many blocks one after another take so many times as long only where a block's time is its own.
+    let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
+    match (&found, &p.summary) {
+        // A path that still rises would carry larger blocks faster than that.
+        (Unanswered::Outside { to, .. }, Some(s)) if size > *to && alone && !s.still_rising => {
+            let bits = size as f64 * 8.0;
+            let most = s.max_throughput;
+            let low = bits / most.high;
+            let high = if most.low > 0.0 { bits / most.low } else { f64::INFINITY };
+            Ok(Timed {
+                seconds: Estimate { value: bits / most.value, low, high },
+                how: format!(
+                    ", in blocks of {} one after another: no single block of it was measured",
+                    Bytes(s.max_size)
+                ),
+                rests_on: vec![s.max_size],
+            })
+        }
+        _ => Err(found),
+    }
+}
+
+/// Whether the largest block measured is too small to say what bytes cost: its start costs more than its bytes do.
+fn unseen(p: &Asked<'_>, size: u64) -> bool {
+    let largest = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
+    let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
+    size > largest && line.is_none_or(|l| l.per_byte.value * (largest as f64) < l.t0.value)
+}
+
+/// The same of a way or of a round trip, with the name of the time.
+fn trip(p: &Asked<'_>, size: u64, round_trip: bool) -> Result<(Timed, &'static str), Unanswered> {
+    let found = of(p, size)?;
+    if !round_trip {
+        return Ok((found, p.time));
+    }
+    let (factor, label) = p.round_trip().map_err(Unanswered::NoSum)?;
+    Ok((Timed { seconds: times(found.seconds, factor), ..found }, label))
+}
+
+pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool) -> Answered {
+    match trip(p, size, round_trip) {
+        Err(why) => no(p, &why, &[size]),
+        Ok((t, label)) => {
+            let what = if round_trip { "is there and back" } else { "arrives" };
+            let time = figure(t.seconds, Kind::Seconds);
+            let mut found = yes(
+                p,
+                format!("{} {what} after {time} ({label}){}", size_words(size), t.how),
+                t.seconds,
+                "s",
+                t.rests_on,
+            );
+            found.sharpen = sharpen(p, &[size]);
+            found
+        }
+    }
+}
+
+pub fn latency(p: &Asked<'_>, round_trip: bool) -> Answered {
+    match p.summary.as_ref() {
+        None => no(p, &Unanswered::Nothing, &[]),
+        Some(s) => arrival(p, s.latency_size, round_trip),
+    }
+}
+
+/// So many messages, each sent when the one before has arrived.
+pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool) -> Answered {
+    match trip(p, size, round_trip) {
+        Err(why) => no(p, &why, &[size]),
+        Ok((t, label)) => {
+            let all = times(t.seconds, count as f64);
+            let total = size.checked_mul(count);
+            let whole = total.and_then(|total| Some((total, of(p, total).ok()?))).filter(|_| !round_trip);
+            let whole = whole.map_or(String::new(), |(total, w)| {
+                format!(
+                    "; as one block of {} it would be {}{}",
+                    size_words(total),
+                    figure(w.seconds, Kind::Seconds),
+                    w.how
+                )
+            });
+            let each = if p.kind == Some(TimeKind::OneWay) {
+                "sent without waiting"
+            } else {
+                "each sent when the one before is through"
+            };
+            let text = format!(
+                "{} messages of {} take {} ({} times {label}: {each}{}){whole}",
+                thousands(count),
+                size_words(size),
+                figure(all, Kind::Seconds),
+                thousands(count),
+                t.how
+            );
+            yes(p, text, all, "s", t.rests_on)
+        }
+    }
+}
+
+/// The size asked about, or the smallest.
+fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
+    size.or(p.summary.as_ref().map(|s| s.latency_size)).ok_or(Unanswered::Nothing)
+}
+
+pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
+    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.time)) };
+    let found = or_smallest(p, size).and_then(|size| {
+        let (factor, label) = factor.map_err(Unanswered::NoSum)?;
+        // Single transfers are timed where that costs little; the nearest such size up stands in, and it is said.
+        let at = p.singles_near(size).map(|(at, _)| at);
+        let at = at.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
+        let e = answer::quantile(&p.singles(at), f64::from(thousandths) / 1e5)?;
+        Ok((size, at, times(e, factor), label))
+    });
+    match found {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((size, at, e, label)) => {
+            let stands = if at == size { String::new() } else { format!(" (read at {})", Bytes(at)) };
+            let sure = if thousandths == 100_000 { ": longer ones may come, and nothing bounds them" } else { "" };
+            let text = format!(
+                "{} of {}{stands}: {} ({label}) of single transfers{sure}",
+                name(thousandths),
+                size_words(size),
+                figure(e, Kind::Seconds)
+            );
+            yes(p, text, e, "s", vec![at])
+        }
+    }
+}
+
+pub fn deadline(p: &Asked<'_>, size: Option<u64>, seconds: f64, round_trip: bool) -> Answered {
+    match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip)?))) {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((size, (t, label))) => {
+            let late = if round_trip { None } else { late(p, size, seconds) };
+            let late = late.map_or(String::new(), |(share, at)| {
+                format!("; {} of single transfers of {} take longer", Share(share), Bytes(at))
+            });
+            let text = format!(
+                "{}: {} takes {} ({label}) of the {} it has{}{late}",
+                verdict(t.seconds, seconds),
+                size_words(size),
+                figure(t.seconds, Kind::Seconds),
+                Seconds(seconds),
+                t.how
+            );
+            yes(p, text, t.seconds, "s", t.rests_on)
+        }
+    }
+}
+
+/// Share of single transfers that took longer than `period`, at the nearest size up that was timed one by one.
+pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
+    let (at, pairs) = p.singles_near(size)?;
+    let all: u64 = pairs.iter().map(|(_, n)| n).sum();
+    let late: u64 = pairs.iter().filter(|(t, _)| *t > period).map(|(_, n)| n).sum();
+    (all > 0).then(|| (late as f64 / all as f64, at))
+}
+
+pub fn per_byte(p: &Asked<'_>) -> Answered {
+    let small = p.summary.as_ref().and_then(|s| s.per_byte);
+    let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
+    let over = line.map(|l| {
+        let fits = if l.misfit.systematic { ", which it does not follow well" } else { "" };
+        format!("{} by one line over all sizes{fits}", figure(l.per_byte, Kind::SecondsPerByte))
+    });
+    let (e, text) = match (small, over) {
+        (Some(e), over) => {
+            let more = over.map_or(String::new(), |o| format!("; {o}"));
+            (e, format!("each further byte of a message below 1 KiB costs {}{more}", figure(e, Kind::SecondsPerByte)))
+        }
+        (None, Some(over)) => (
+            line.map_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }, |l| l.per_byte),
+            format!("each further byte costs {over}"),
+        ),
+        (None, None) => return no(p, &Unanswered::TooLittle("a slope needs at least three sizes"), &[]),
+    };
+    yes(p, format!("{text} ({})", p.time), e, "s/B", line.map_or(Vec::new(), |l| vec![l.sizes.0, l.sizes.1]))
+}
+
+pub fn start_up(p: &Asked<'_>) -> Answered {
+    let lines = p.fits.as_ref().map(|f| &f.latency);
+    match lines.and_then(|l| l.small.as_ref().or(l.all.as_ref())) {
+        None => cannot(p, "a line needs at least three sizes".to_owned(), &[]),
+        Some(line) => {
+            let text = format!(
+                "a message costs {} ({}) before its first byte, by the line from {} to {}",
+                figure(line.t0, Kind::Seconds),
+                p.time,
+                Bytes(line.sizes.0),
+                Bytes(line.sizes.1)
+            );
+            yes(p, text, line.t0, "s", vec![line.sizes.0, line.sizes.1])
+        }
+    }
+}

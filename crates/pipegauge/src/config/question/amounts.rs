@@ -1,0 +1,266 @@
+//! Numbers with what they count: sizes, rates, times, so many a second, so many messages.
+
+use anyhow::{Error, Result, anyhow, bail};
+use units::words::{NAMES, Read, Unit, unit};
+
+use super::lexicon;
+use super::numbers::{Words, number};
+use super::suggest::{nearest, safe, shown};
+use super::video::resolution;
+
+/// A number and what it counts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Amount {
+    /// Bytes.
+    Size(u64),
+    /// Bits a second.
+    Rate(f64),
+    /// Seconds.
+    Time(f64),
+    /// So many a second.
+    PerSecond(f64),
+    /// So many.
+    Count(u64),
+    /// A percentile, thousandths of a percent.
+    Percentile(u32),
+    /// Pixels of a frame.
+    Pixels(u64, u64),
+    /// Bits of a pixel or sample.
+    Depth(f64),
+    /// A number that counts nothing that was read.
+    Bare(String),
+}
+
+/// An amount, the place after it, and how it was taken where it could mean something else.
+pub struct Found {
+    pub amount: Amount,
+    pub next: usize,
+    pub note: Option<&'static str>,
+}
+
+/// What can be counted.
+#[rustfmt::skip]
+pub const NOUNS: [&str; 41] = [
+    "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
+    "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections",
+    "images", "pictures", "sends", "buffers", "records", "events", "operations", "ops", "trips", "datagrams",
+    "round", "handshakes", "exchanges", "connects", "writes", "reads", "rpc", "call", "query", "files",
+];
+/// Words whose rate of a prefix alone is meant: "a 10G link".
+#[rustfmt::skip]
+pub const LINKS: [&str; 16] = [
+    "link", "line", "wire", "network", "ethernet", "nic", "card", "cable", "lan", "connection", "interface", "port",
+    "fiber", "fibre", "uplink", "internet",
+];
+
+pub struct Amounts<'a> {
+    pub question: &'a str,
+    pub words: Words<'a>,
+    /// The question is about video.
+    pub video: bool,
+}
+
+impl Amounts<'_> {
+    /// The amount that begins at a place, if one does.
+    pub fn at(&self, at: usize) -> Result<Option<Found>> {
+        let w = self.words;
+        let counts = |i: usize| self.is_unit(i) || w.any(i, &NOUNS);
+        let article =
+            w.any(at, &["a", "an", "single"]) && self.is_unit(at + 1) && w.low(at + 1).is_some_and(|u| u.len() > 1);
+        // "gigabit ethernet"
+        let one = w.low(at).and_then(unit).is_some_and(|r| matches!(r, Read::Plainly(Unit::Bits(b)) if b != "bit"))
+            && w.any(at + 1, &LINKS);
+        let (digits, next) = match number(w, at, counts) {
+            Some(found) => found,
+            None if article => ("1".to_owned(), at + 1),
+            None if one => ("1".to_owned(), at),
+            None => return Ok(None),
+        };
+        self.counted(at, digits, next).map(Some)
+    }
+
+    pub fn is_unit(&self, at: usize) -> bool {
+        self.words.text(at).is_some_and(|t| unit(t).is_some())
+    }
+
+    fn counted(&self, from: usize, digits: String, at: usize) -> Result<Found> {
+        let w = self.words;
+        let found = |amount, next| Ok(Found { amount, next, note: None });
+        let value = digits.parse::<f64>().ok().filter(|v| v.is_finite());
+        let Some(value) = value else { bail!("'{}': {} is beyond any number", self.shown(), shown(&digits)) };
+        let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
+        let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
+        if w.any(at, &["%", "percent"]) && !percentile && value < 50.0 {
+            return found(Amount::Bare(format!("{digits}%")), at + 1);
+        }
+        if named || w.any(at, &["%", "percent"]) {
+            let thousandths = (value * 1000.0).round();
+            if !(0.0..=100_000.0).contains(&thousandths) {
+                bail!("'{}': a percentile lies between 0 and 100", self.shown());
+            }
+            let next = at + 1 + usize::from(w.any(at + 1, &["percentile", "percentiles"]));
+            return found(Amount::Percentile(thousandths as u32), next);
+        }
+        if (self.video || w.any(at, &["p"]))
+            && let Some(frame) = self.pixels(&digits, value, at)
+        {
+            return found(frame.0, frame.1);
+        }
+        // The frame rate of 1080p60 is read as one of the words that follow.
+        if w.low(at).and_then(|word| lines_and_rate(&digits, word)).is_some() {
+            return found(Amount::Bare(digits), at);
+        }
+        if w.any(at, &["x", "by"])
+            && let Some((other, end)) = number(w, at + 1, |_| false).filter(|(_, end)| !self.is_unit(*end))
+            && let Some(width) = whole(&digits).filter(|n| *n >= 16)
+            && let Some(height) = whole(&other).filter(|n| *n >= 16)
+        {
+            return found(Amount::Pixels(width, height), end);
+        }
+        if let Some((seconds, next)) = self.per(at) {
+            return found(Amount::PerSecond(value / seconds), next);
+        }
+        if w.any(at, &["fps", "hz", "hertz", "rps", "qps", "tps", "pps", "mps", "iops"]) {
+            return found(Amount::PerSecond(value), at);
+        }
+        if w.any(at, &["khz"]) {
+            return found(Amount::PerSecond(value * 1e3), at + 1);
+        }
+        if let Some(prefix) = w.low(at).and_then(|t| t.strip_suffix("/s").or_else(|| t.strip_suffix("/sec")))
+            && let Some(Read::Usually(Unit::Prefix { power, .. }, _)) = unit(prefix)
+        {
+            return found(Amount::PerSecond(value * 10f64.powi(power as i32)), at + 1);
+        }
+        if let Some(noun) = w.low(at).and_then(|t| t.strip_suffix("/s").or_else(|| t.strip_suffix("/sec")))
+            && NOUNS.contains(&noun)
+        {
+            return found(Amount::PerSecond(value), at);
+        }
+        if w.any(at, &NOUNS) {
+            return match self.per(at + 1) {
+                Some((seconds, _)) => found(Amount::PerSecond(value / seconds), at),
+                None if w.any(at, &["times"]) => found(self.count(&digits)?, at + 1),
+                None => found(self.count(&digits)?, at),
+            };
+        }
+        if let Some(unit) = self.unit(at) {
+            return self.with_unit(from, &digits, value, unit);
+        }
+        if w.any(at, &["gbe"]) {
+            return found(Amount::Rate(value * 1e9), at);
+        }
+        // "5 1KiB messages", "5 x 1KiB", "5 control messages"
+        let skip = at + usize::from(w.any(at, &["x"]));
+        let sized = number(w, skip, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some());
+        if sized || (w.any(at + 1, &NOUNS) && w.low(at).is_some_and(|t| !lexicon::topics(t).is_empty())) {
+            return found(self.count(&digits)?, skip);
+        }
+        if let Some(word) = w.low(at)
+            && (w.glued(at) || self.strange(word))
+        {
+            return Err(self.unknown(&digits, w.text(at).unwrap_or(word), w.glued(at)));
+        }
+        found(Amount::Bare(digits), at)
+    }
+
+    /// "4K", "1080p", "1080p60" and "10 bit" where the question is about video.
+    fn pixels(&self, digits: &str, value: f64, at: usize) -> Option<(Amount, usize)> {
+        let w = self.words;
+        let word = w.low(at)?;
+        if w.any(at, &["bit", "bits"]) && [8.0, 10.0, 12.0, 16.0, 24.0, 30.0, 32.0, 36.0, 48.0].contains(&value) {
+            return self.per(at + 1).is_none().then_some((Amount::Depth(value), at + 1));
+        }
+        let (name, next) = if word == "p" || word == "k" { (format!("{digits}{word}"), at + 1) } else { return None };
+        // 4K bytes are bytes.
+        if word == "k" && w.any(at + 1, &["b", "byte", "bytes", "bit", "bits"]) {
+            return None;
+        }
+        let (width, height) = resolution(&name)?;
+        Some((Amount::Pixels(width, height), next))
+    }
+
+    /// "a second", "per minute", "/s": seconds of the period, and the place after.
+    pub fn per(&self, at: usize) -> Option<(f64, usize)> {
+        let w = self.words;
+        if w.any(at, &["/s", "/sec", "/second"]) {
+            return Some((1.0, at + 1));
+        }
+        let period = match w.low(at + 1)? {
+            "second" | "sec" | "s" => 1.0,
+            "minute" | "min" => 60.0,
+            "hour" | "h" => 3600.0,
+            "millisecond" | "ms" => 1e-3,
+            _ => return None,
+        };
+        w.any(at, &["per", "a", "each", "every", "an"]).then_some((period, at + 2))
+    }
+
+    /// The unit at a place, and the place after it: "K bytes" in two words, too.
+    pub fn unit(&self, at: usize) -> Option<(Read, usize)> {
+        let first = self.words.text(at)?;
+        let lower = first.to_lowercase();
+        let prefix =
+            ["k", "m", "g", "t", "ki", "mi", "gi", "ti", "kilo", "mega", "giga", "tera"].contains(&lower.as_str());
+        if prefix
+            && let Some(second) = self.words.text(at + 1).filter(|s| *s != "s" && !s.starts_with('/'))
+            && let Some(read) = unit(&format!("{first}{second}"))
+            && !matches!(read, Read::Plainly(Unit::Time(_)))
+        {
+            return Some((read, at + 2));
+        }
+        Some((unit(first)?, at + 1))
+    }
+
+    pub fn count(&self, digits: &str) -> Result<Amount> {
+        match whole(digits) {
+            Some(0) => bail!("'{}': none of something; ask about at least one", self.shown()),
+            Some(count) => Ok(Amount::Count(count)),
+            None => bail!("'{}': {} is no number of things to count", self.shown(), shown(digits)),
+        }
+    }
+
+    /// Whether a word behind a number is in no row of the lexicon: likely a unit that is none.
+    fn strange(&self, word: &str) -> bool {
+        lexicon::topics(word).is_empty()
+            && !super::names::SPOKEN.iter().any(|(_, names)| names.iter().any(|n| n.split(' ').next() == Some(word)))
+            && !["x", "and", "more", "half", "percentile"].contains(&word)
+            && super::video::samples(word).is_none()
+            && resolution(word).is_none()
+            && !super::names::elsewhere(word)
+            && !["sequenced", "memory", "shared"].contains(&word)
+    }
+
+    fn unknown(&self, digits: &str, word: &str, glued: bool) -> Error {
+        let near = nearest(&word.to_lowercase(), NAMES.into_iter()).map_or("bytes", |(n, _)| n);
+        let space = if glued { "" } else { " " };
+        let digits = shown(digits);
+        anyhow!(
+            "'{}': `{}` in `{digits}{space}{}` is no unit that this knows; the nearest is '{near}' (sizes: 64KiB or 64 kilobytes, \
+             rates: 1Gbit/s, times: 5 ms, frames: 60 fps)",
+            self.shown(),
+            shown(word),
+            shown(word)
+        )
+    }
+
+    pub fn wrong(&self, why: &dyn std::fmt::Display) -> Error {
+        anyhow!("'{}': {}", self.shown(), safe(&why.to_string()))
+    }
+
+    pub fn shown(&self) -> String {
+        shown(self.question)
+    }
+}
+
+/// "1080p60", "4K60": pixels, and frames a second, of the digits and the word behind them.
+pub fn lines_and_rate(digits: &str, word: &str) -> Option<((u64, u64), f64)> {
+    let kind = word.chars().next().filter(|c| matches!(c, 'p' | 'k'))?;
+    let rate = word[1..].parse::<f64>().ok().filter(|r| *r > 0.0)?;
+    Some((resolution(&format!("{digits}{kind}"))?, rate))
+}
+
+/// A whole number.
+fn whole(digits: &str) -> Option<u64> {
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    fraction.bytes().all(|b| b == b'0').then(|| whole.parse().ok()).flatten()
+}

@@ -1,0 +1,246 @@
+//! Which question the pieces of a text make: the first form that fits.
+
+use anyhow::{Error, Result, anyhow, bail};
+
+use super::amounts::Amount;
+use super::heard::{Heard, Item};
+use super::lexicon::Topic::*;
+use super::suggest::shown;
+use super::{KNOWN, Measured, Question, Reading, versus};
+
+/// Reads a question in words about these paths.
+pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
+    let mut heard = Heard::of(text, measured)?;
+    if let Some(elsewhere) = heard.items.iter().find_map(|i| match i {
+        Item::Topics(t) => t.iter().find_map(|t| if let Elsewhere(how) = t { Some(*how) } else { None }),
+        _ => None,
+    }) {
+        bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
+    }
+    if heard.has(Not) {
+        bail!("'{}': this can't follow what is left out or denied; ask for what is meant", shown(text));
+    }
+    let asked = Asked::of(text, &mut heard)?;
+    let (questions, over) = match versus::of(&asked)? {
+        Some(question) => (vec![question], Vec::new()),
+        None => (asked.questions()?, heard.paths()),
+    };
+    asked.all_used(&questions)?;
+    // Words that mean little by themselves carry no question that has more words beyond them.
+    let unread = heard.unread();
+    let named = !heard.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
+    let weak =
+        !named && !heard.any(&[Throughput, Latency, RoundTrip, WhichSize, Saturation, HalfPower, Control, PerSecond]);
+    if (weak && !unread.is_empty()) || unread.len() > 4 {
+        let words: Vec<String> = unread.iter().take(5).map(|w| shown(w)).collect();
+        bail!(
+            "'{}': '{}' was not read, and without it too little is left. These are known:\n{KNOWN}",
+            shown(text),
+            words.join("', '")
+        );
+    }
+    let mut notes = heard.notes.clone();
+    if heard.has(Slowest)
+        && questions.iter().any(|q| matches!(q, Question::Fastest(_) | Question::Control | Question::Strongest))
+    {
+        notes.push("the slowest is the last of those named".to_owned());
+    }
+    if !unread.is_empty() {
+        let words: Vec<String> = unread.iter().map(|w| format!("'{}'", shown(w))).collect();
+        notes.push(format!("not read: {}", words.join(", ")));
+    }
+    Ok(Reading { questions, over, notes, words: true })
+}
+
+/// The pieces of a question, sorted.
+pub struct Asked<'a> {
+    pub text: &'a str,
+    pub heard: Heard,
+    pub sizes: Vec<u64>,
+    pub rates: Vec<f64>,
+    pub times: Vec<f64>,
+    pub per_second: Vec<f64>,
+    pub counts: Vec<u64>,
+    pub percentiles: Vec<u32>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(text: &'a str, heard: &mut Heard) -> Result<Self> {
+        let mut sizes = heard.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
+        if let Some((size, words)) = heard.frame.size() {
+            heard.notes.push(words);
+            sizes.push(size);
+        } else if heard.frame.pixels.is_some() {
+            bail!("'{}': a frame of so many pixels has no size that can be counted", shown(text));
+        }
+        let mut percentiles = heard.amounts(|a| if let Amount::Percentile(p) = a { Some(*p) } else { None });
+        for item in &heard.items {
+            if let Item::Topics(t) = item {
+                percentiles.extend(t.iter().filter_map(|t| if let Percentile(p) = t { Some(*p) } else { None }));
+            }
+        }
+        percentiles.dedup();
+        if let Some(share) = heard
+            .amounts(|a| if let Amount::Bare(d) = a { d.strip_suffix('%').map(str::to_owned) } else { None })
+            .first()
+        {
+            bail!(
+                "'{}': {share}% has no place in a question; ask for the figure, or for a percentile: p99",
+                shown(text)
+            );
+        }
+        let bare = heard.amounts(|a| if let Amount::Bare(d) = a { Some(d.clone()) } else { None });
+        if let Some(digits) = bare.first() {
+            let digits = shown(digits);
+            bail!(
+                "'{}': {digits} of what? Write a unit: {digits} B, {digits} ms, {digits} fps, {digits} messages",
+                shown(text)
+            );
+        }
+        Ok(Self {
+            text,
+            sizes,
+            rates: heard.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
+            times: heard.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
+            per_second: heard.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
+            counts: heard.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
+            percentiles,
+            heard: heard.clone(),
+        })
+    }
+
+    /// The size that was named, if one was.
+    pub fn size(&self) -> Option<u64> {
+        self.sizes.first().copied()
+    }
+
+    /// The error for a question that lacks a size.
+    pub fn needs(&self, what: &str) -> Error {
+        anyhow!("'{}': {what} of which size? Write it with a unit: 64KiB", shown(self.text))
+    }
+
+    fn questions(&self) -> Result<Vec<Question>> {
+        let h = &self.heard;
+        let (size, rate, time) = (self.size(), self.rates.first().copied(), self.times.first().copied());
+        let round_trip = h.any(&[RoundTrip, Requests]);
+        if h.has(HalfPower) {
+            return Ok(vec![Question::HalfPower]);
+        }
+        if h.has(PerByte) {
+            return Ok(vec![Question::PerByte]);
+        }
+        if h.has(Compressed) && rate.is_none() {
+            bail!(
+                "'{}': compressed video has no size of its own; ask about its bit rate: can it carry 25 Mbit/s?",
+                shown(self.text)
+            );
+        }
+        if let Some(thousandths) = self.percentiles.first().copied().filter(|_| !h.has(Fastest)) {
+            return Ok(vec![Question::Percentile { thousandths, size, round_trip }]);
+        }
+        if let Some(questions) = self.a_second(size, rate, time) {
+            return questions;
+        }
+        if let Some(count) = self.counts.first().copied() {
+            let size = size.ok_or_else(|| self.needs("messages"))?;
+            return match time {
+                // So many in a time: so many a second.
+                Some(time) => Ok(vec![Question::Frames { rate: count as f64 / time, size, what: self.what() }]),
+                None => Ok(vec![Question::Series { count, size, round_trip }]),
+            };
+        }
+        if let Some(rate) = rate {
+            if rate <= 0.0 {
+                bail!("'{}': a rate of nothing; ask about one above 0", shown(self.text));
+            }
+            let link = h.has(Link) && (h.any(&[Would, HowLong, HowFast]) || !h.any(&[Can, Within, Saturation]));
+            return Ok(vec![match link || h.has(Would) {
+                true => Question::Link { rate, size },
+                false if h.any(&[Can, Within, Throughput, Saturation, Compressed]) => Question::Carries { rate, size },
+                false => bail!(
+                    "'{}': what of that rate? Ask 'can it do 1 Gbit/s?', or 'what would a link of 1 Gbit/s bring?'",
+                    shown(self.text)
+                ),
+            }]);
+        }
+        if let Some(time) = time {
+            return match size {
+                Some(size) if h.any(&[Can, Within, HowLong, Latency]) || h.items.len() > 2 => {
+                    Ok(vec![Question::Deadline { size: Some(size), seconds: time, round_trip }])
+                }
+                None if h.any(&[HowBig, HowMuch, HowMany, WhichSize, Data]) && !h.has(Latency) => {
+                    Ok(vec![Question::Largest(time)])
+                }
+                None if h.has(Can) && !h.any(&[Latency, RoundTrip, HowLong]) => Ok(vec![Question::Largest(time)]),
+                None if h.any(&[Latency, RoundTrip, HowLong]) => {
+                    Ok(vec![Question::Deadline { size: None, seconds: time, round_trip }])
+                }
+                _ => bail!(
+                    "'{}': what of that time? Ask 'does 64KiB arrive within 20 us?', or 'how much data in 1 ms?'",
+                    shown(self.text)
+                ),
+            };
+        }
+        self.without_numbers(size, round_trip)
+    }
+
+    /// The error for what makes no question, with the known form that has most words in common with it.
+    pub fn unknown(&self) -> Error {
+        let words =
+            |t: &str| t.to_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
+        let mine = words(self.text);
+        let mut forms: Vec<&str> =
+            KNOWN.lines().flat_map(|l| l.split("  ")).map(str::trim).filter(|f| f.ends_with('?')).collect();
+        forms.reverse();
+        let common = |form: &&str| words(form).iter().filter(|w| w.len() > 2 && mine.contains(w)).count();
+        // Of equals the first.
+        let near = forms.into_iter().max_by_key(common).unwrap_or("when does 64KiB arrive?");
+        anyhow!(
+            "'{}' is no question that this knows, and no run file. The nearest that it knows: '{near}'. It knows these, in words \
+             or as flags:\n{KNOWN}",
+            shown(self.text)
+        )
+    }
+
+    /// Fails where a number has no place in the question that was read.
+    pub fn all_used(&self, questions: &[Question]) -> Result<()> {
+        let first = &questions[0];
+        let one = |have: usize, used: bool| have > usize::from(used);
+        let sized = matches!(
+            first,
+            Question::Arrival { .. }
+                | Question::Series { .. }
+                | Question::Fastest(_)
+                | Question::Throughput(_)
+                | Question::Frames { .. }
+                | Question::Percentile { .. }
+                | Question::Deadline { .. }
+                | Question::Carries { .. }
+                | Question::PerSecond { .. }
+                | Question::Cost { .. }
+                | Question::Link { .. }
+        );
+        let timed = matches!(
+            first,
+            Question::Deadline { .. } | Question::Largest(_) | Question::Frames { .. } | Question::PerSecond { .. }
+        );
+        let left = match () {
+            () if one(self.sizes.len(), sized) => "a size",
+            () if one(self.rates.len(), matches!(first, Question::Link { .. } | Question::Carries { .. })) => "a rate",
+            () if one(self.times.len(), timed) => "a time",
+            () if one(self.per_second.len(), matches!(first, Question::Frames { .. } | Question::Largest(_))) => {
+                "a number a second"
+            }
+            () if one(self.counts.len(), matches!(first, Question::Series { .. } | Question::Frames { .. })) => {
+                "a number"
+            }
+            () if one(self.percentiles.len(), matches!(first, Question::Percentile { .. })) => "a percentile",
+            () => return Ok(()),
+        };
+        bail!(
+            "'{}' is read as {}, and {left} in it has no place there; ask about one thing at a time",
+            shown(self.text),
+            first
+        )
+    }
+}

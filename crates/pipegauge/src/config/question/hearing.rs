@@ -1,0 +1,185 @@
+//! Hearing a question: one piece after another becomes an item.
+
+use anyhow::{Result, bail};
+use units::words::{Read, Unit, unit};
+
+use super::amounts::{Amount, Amounts, lines_and_rate};
+use super::heard::{Heard, Item};
+use super::lexer::Lexeme;
+use super::lexicon::{LONGEST, Topic, topics};
+use super::names::{Measured, Named, SPOKEN, elsewhere};
+use super::numbers::Words;
+use super::suggest::shown;
+use super::video::resolution;
+
+impl Heard {
+    /// Takes the piece at a place; the place after it.
+    pub fn next(&mut self, amounts: &Amounts<'_>, measured: &Measured, at: usize) -> Result<usize> {
+        let words = amounts.words;
+        if let Some(Lexeme::File(file)) = words.0.get(at) {
+            self.file(measured, *file);
+            return Ok(at + 1);
+        }
+        // "in a second" is a time; "bytes per second" without a number is a throughput.
+        let span = words.any(at, &["a", "one", "each"])
+            && words.any(at + 1, &["second", "sec"])
+            && self.awaits_time(words, at);
+        if span {
+            self.items.push(Item::Amount(Amount::Time(1.0)));
+            return Ok(at + 2);
+        }
+        if let Some(read) = words.text(at).filter(|_| !words.glued(at)).and_then(unit) {
+            let (Read::Plainly(u) | Read::Usually(u, _)) = read else { return self.single(amounts, measured, at) };
+            let per = amounts.per(at + 1);
+            match (u, per) {
+                (Unit::Rate(_), _) => return Ok(self.push(vec![Topic::Throughput], at + 1)),
+                (Unit::Size(_) | Unit::Bits(_), Some((_, next))) => return Ok(self.push(vec![Topic::Throughput], next)),
+                _ => {}
+            }
+        }
+        // "per hour": in so many seconds.
+        if let Some((seconds, next)) =
+            amounts.per(at).filter(|p| p.0 != 1.0 && words.any(at, &["per", "each", "every"]))
+        {
+            self.items.push(Item::Amount(Amount::Time(seconds)));
+            return Ok(self.push(vec![Topic::PerSecond], next));
+        }
+        // "full HD"
+        let two = words.low(at).zip(words.low(at + 1)).map(|(a, b)| format!("{a}{b}"));
+        if let Some(pixels) = two.filter(|t| matches!(t.as_str(), "fullhd" | "ultrahd")).and_then(|t| resolution(&t)) {
+            self.frame.pixels = Some(pixels);
+            return Ok(self.push(vec![Topic::Video], at + 2));
+        }
+        for n in (2..=LONGEST).rev() {
+            if let Some(next) = self.phrase(words, at, n) {
+                return Ok(next);
+            }
+        }
+        if let Some(found) = amounts.at(at)? {
+            if let Some(note) = found.note.filter(|n| !self.notes.iter().any(|m| m == n)) {
+                self.notes.push(note.to_owned());
+            }
+            match found.amount {
+                Amount::Pixels(width, height) => {
+                    if self.frame.pixels.replace((width, height)).is_some() {
+                        bail!("'{}': two sizes of a frame; ask about one", shown(amounts.question));
+                    }
+                }
+                Amount::Depth(bits) => self.frame.bits(bits),
+                amount => self.items.push(Item::Amount(amount)),
+            }
+            return Ok(found.next);
+        }
+        self.single(amounts, measured, at)
+    }
+
+    /// Whether what stands before a place makes "a second" there a time.
+    fn awaits_time(&self, words: Words<'_>, at: usize) -> bool {
+        at > 0
+            && words.any(at - 1, &["in", "within", "under", "below", "takes", "take", "than", "for", "about", "least"])
+    }
+
+    fn push(&mut self, topics: Vec<Topic>, next: usize) -> usize {
+        self.items.push(Item::Topics(topics));
+        next
+    }
+
+    /// `n` words from a place as one phrase.
+    fn phrase(&mut self, words: Words<'_>, at: usize, n: usize) -> Option<usize> {
+        let all: Option<Vec<&str>> =
+            (at..at + n).map(|i| words.low(i).filter(|_| i == at || !words.glued(i))).collect();
+        let phrase = all?.join(" ");
+        if let Some((transport, _)) = SPOKEN.iter().find(|(_, names)| names.contains(&phrase.as_str())) {
+            self.path(transport);
+            return Some(at + n);
+        }
+        let found = topics(&phrase);
+        (!found.is_empty()).then(|| self.push(found, at + n))
+    }
+
+    fn single(&mut self, amounts: &Amounts<'_>, measured: &Measured, at: usize) -> Result<usize> {
+        let words = amounts.words;
+        let (Some(word), Some(text)) = (words.low(at), words.text(at)) else { return Ok(at + 1) };
+        if let Some(thousandths) = percentile(words, at) {
+            self.items.push(Item::Amount(Amount::Percentile(thousandths.0)));
+            return Ok(thousandths.1);
+        }
+        if words.glued(at)
+            && let Some(Item::Amount(Amount::Bare(lines))) = self.items.last()
+            && let Some((pixels, rate)) = lines_and_rate(lines, word)
+        {
+            self.items.pop();
+            self.frame.pixels = Some(pixels);
+            self.items.push(Item::Amount(Amount::PerSecond(rate)));
+            return Ok(self.push(vec![Topic::Frames], at + 1));
+        }
+        if let Some(pixels) = resolution(word) {
+            self.frame.pixels = Some(pixels);
+            return Ok(self.push(vec![Topic::Video], at + 1));
+        }
+        if self.frame.stored(word) {
+            return Ok(self.push(vec![Topic::Video], at + 1));
+        }
+        if let Some(next) = self.phrase(words, at, 1) {
+            return Ok(next);
+        }
+        if elsewhere(word) {
+            return Err(measured.unknown(amounts.question, text));
+        }
+        let parts: Vec<&str> = word.split('/').filter(|p| !p.is_empty()).collect();
+        if parts.len() > 1 {
+            let inside: Vec<Lexeme> = parts
+                .iter()
+                .map(|p| Lexeme::Word { text: (*p).to_owned(), lower: (*p).to_owned(), glued: false })
+                .collect();
+            let inner = Amounts { question: amounts.question, words: Words(&inside), video: amounts.video };
+            for i in 0..inside.len() {
+                self.single(&inner, measured, i)?;
+            }
+            return Ok(at + 1);
+        }
+        self.items.push(Item::Unread(text.to_owned()));
+        Ok(at + 1)
+    }
+
+    fn path(&mut self, transport: &'static str) {
+        self.items.push(Item::Path(Named { transport: Some(transport), file: None }));
+    }
+
+    /// A run file; behind a path it says which of that name.
+    fn file(&mut self, measured: &Measured, file: usize) {
+        let name = measured.files.get(file).map(|(name, _)| name.clone());
+        let near = self.items.len().saturating_sub(2);
+        for item in self.items[near..].iter_mut().rev() {
+            match item {
+                Item::Path(Named { file: of @ None, .. }) => {
+                    *of = name;
+                    return;
+                }
+                Item::Topics(t) if t.contains(&Topic::Filler) || t.contains(&Topic::Instead) => {}
+                _ => break,
+            }
+        }
+        self.items.push(Item::Path(Named { transport: None, file: name }));
+    }
+}
+
+/// "p99", "p99.9", "p999" and "percentile 99", as thousandths of a percent, and the place after.
+fn percentile(words: Words<'_>, at: usize) -> Option<(u32, usize)> {
+    let word = words.low(at)?;
+    if matches!(word, "percentile" | "percentiles")
+        && let Some(Lexeme::Number(digits)) = words.0.get(at + 1)
+    {
+        let found = digits.parse::<f64>().ok().filter(|v| *v <= 100.0)?;
+        return Some(((found * 1000.0).round() as u32, at + 2));
+    }
+    let digits = word.strip_prefix('p').filter(|d| d.starts_with(|c: char| c.is_ascii_digit()) && !words.glued(at))?;
+    let value = digits.parse::<f64>().ok()?;
+    // p999 is p99.9.
+    let value = match digits.len() {
+        3 if !digits.contains('.') && value > 100.0 => value / 10.0,
+        4 if !digits.contains('.') => value / 100.0,
+        _ => value,
+    };
+    (value <= 100.0).then(|| ((value * 1000.0).round() as u32, at + 1))
+}

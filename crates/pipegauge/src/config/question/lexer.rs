@@ -1,0 +1,245 @@
+//! A question's characters as numbers and words.
+
+use anyhow::{Result, bail};
+
+use super::suggest::shown;
+
+/// A piece of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lexeme {
+    /// A number, its digits without separators and with at most one point.
+    Number(String),
+    /// A word as it was written; `glued` stands directly behind a number.
+    Word {
+        /// As written.
+        text: String,
+        /// In small letters.
+        lower: String,
+        /// No space parts it from the number before it.
+        glued: bool,
+    },
+    /// The name of a run file, or its stem: its place among the files.
+    File(usize),
+}
+
+/// Longest question that is read, characters.
+const LONGEST: usize = 500;
+/// Largest power of ten in `1e6`.
+const EXPONENT: i32 = 30;
+
+/// Cuts a question into pieces. `files` are (name, stem) of the run files, which may stand in it.
+pub fn lex(text: &str, files: &[(String, Option<String>)]) -> Result<Vec<Lexeme>> {
+    let count = text.chars().count();
+    if count > LONGEST {
+        bail!("'{}': a question of {count} characters; at most {LONGEST} are read", shown(text));
+    }
+    let chars: Vec<char> = text.chars().map(plain).collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        let fresh = at == 0 || chars[at - 1].is_whitespace() || chars[at - 1] == '(';
+        if let Some((file, end)) = fresh.then(|| file(&chars, at, files)).flatten() {
+            found.push(Lexeme::File(file));
+            at = end;
+        } else if fresh && chars[at] == '-' && digit(&chars, at + 1) {
+            bail!("'{}': a number below zero; sizes, times and rates are above it", shown(text));
+        } else if digit(&chars, at) || (chars[at] == '.' && digit(&chars, at + 1)) {
+            at = number(text, &chars, at, &mut found)?;
+        } else if chars[at].is_alphabetic() || (chars[at] == '/' && letter(&chars, at + 1)) {
+            at = word(&chars, at, false, &mut found);
+        } else {
+            // Marks of punctuation part words; any other sign is a word of its own, so that it is not passed over.
+            let sign = chars[at];
+            if !sign.is_whitespace() && !"?!.,;:\"'()[]{}-\u{2026}/`".contains(sign) {
+                found.push(a_word(&[sign], false));
+            }
+            at += 1;
+        }
+    }
+    Ok(found)
+}
+
+/// Signs that people's keyboards and editors put in the place of plain ones.
+fn plain(c: char) -> char {
+    match c {
+        '\u{b5}' | '\u{3bc}' => 'u',
+        '\u{d7}' => 'x',
+        '\u{2018}' | '\u{2019}' => '\'',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        '\u{201c}' | '\u{201d}' => '"',
+        c => c,
+    }
+}
+
+fn digit(chars: &[char], at: usize) -> bool {
+    chars.get(at).is_some_and(char::is_ascii_digit)
+}
+
+fn letter(chars: &[char], at: usize) -> bool {
+    chars.get(at).is_some_and(|c| c.is_alphabetic())
+}
+
+fn a_word(chars: &[char], glued: bool) -> Lexeme {
+    let text: String = chars.iter().collect();
+    let lower = text.to_lowercase();
+    Lexeme::Word { text, lower, glued }
+}
+
+/// A run file's name from `at` up to the next space.
+fn file(chars: &[char], at: usize, files: &[(String, Option<String>)]) -> Option<(usize, usize)> {
+    let end = chars[at..].iter().position(|c| c.is_whitespace()).map_or(chars.len(), |n| at + n);
+    let whole: String = chars[at..end].iter().collect();
+    let name = whole.trim_end_matches(['?', '!', ',', ';', ':', ')', '"', '.']);
+    let of = files.iter().position(|(file, stem)| {
+        file == name || file.rsplit('/').next() == Some(name) || stem.as_deref() == Some(name.to_lowercase().as_str())
+    })?;
+    (!name.is_empty()).then(|| (of, at + name.chars().count()))
+}
+
+fn word(chars: &[char], from: usize, glued: bool, found: &mut Vec<Lexeme>) -> usize {
+    let mut at = from + 1;
+    while let Some(c) = chars.get(at) {
+        let inside = c.is_alphanumeric() || matches!(c, '\'' | '_');
+        let slash = *c == '/' && chars.get(at + 1).is_some_and(|c| c.is_alphanumeric());
+        // p99.9
+        let point = *c == '.' && matches!(chars[from], 'p' | 'P') && digit(chars, at - 1) && digit(chars, at + 1);
+        if !(inside || slash || point) {
+            break;
+        }
+        at += 1;
+    }
+    let mut end = at;
+    while end > from + 1 && chars[end - 1] == '\'' {
+        end -= 1;
+    }
+    // what's
+    if end > from + 2 && chars[end - 2] == '\'' && matches!(chars[end - 1], 's' | 'S') {
+        end -= 2;
+    }
+    found.push(a_word(&chars[from..end], glued));
+    at
+}
+
+/// A number with its separators, and the word that is glued to it.
+fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> Result<usize> {
+    let mut at = from;
+    let mut digits = String::new();
+    while digit(chars, at) {
+        digits.push(chars[at]);
+        at += 1;
+        if matches!(chars.get(at), Some(',' | '_' | '\'')) && digit(chars, at + 1) {
+            let three = (1..=3).all(|n| digit(chars, at + n)) && !digit(chars, at + 4);
+            let group = chars[from..at].iter().rev().take_while(|c| c.is_ascii_digit()).count();
+            if !three || group > 3 {
+                let written: String = chars[from..].iter().take_while(|c| !c.is_whitespace()).collect();
+                bail!(
+                    "'{}': `{}` is no number; a point marks decimals (1.5), and commas part groups of three (1,000,000)",
+                    shown(text),
+                    shown(&written)
+                );
+            }
+            at += 1;
+        }
+    }
+    // 4:2:0
+    let sampling = |at: usize| matches!(chars.get(at), Some(':')) && digit(chars, at + 1);
+    if sampling(at) && sampling(at + 2) && at == from + 1 {
+        found.push(a_word(&chars[from..at + 4], false));
+        return Ok(at + 4);
+    }
+    if chars.get(at) == Some(&'.') && digit(chars, at + 1) {
+        digits.push('.');
+        at += 1;
+        while digit(chars, at) {
+            digits.push(chars[at]);
+            at += 1;
+        }
+    }
+    let sign = usize::from(matches!(chars.get(at + 1), Some('-' | '+')));
+    if matches!(chars.get(at), Some('e' | 'E')) && digit(chars, at + 1 + sign) {
+        let power: String = chars[at + 1 + sign..].iter().take_while(|c| c.is_ascii_digit()).collect();
+        at += 1 + sign + power.len();
+        let power = power.parse::<i32>().ok().filter(|p| *p <= EXPONENT);
+        let Some(power) = power else {
+            bail!("'{}': a number out of any range; write at most 1e{EXPONENT}", shown(text))
+        };
+        digits = shifted(&digits, if sign == 1 && chars[at - 1 - sign] == '-' { -power } else { power });
+    }
+    let digits = if digits.starts_with('.') { format!("0{digits}") } else { digits };
+    found.push(Lexeme::Number(digits));
+    // 1920x1080, 5x1KiB
+    if matches!(chars.get(at), Some('x' | 'X')) && digit(chars, at + 1) {
+        found.push(a_word(&['x'], true));
+        return Ok(at + 1);
+    }
+    if chars.get(at) == Some(&'%') {
+        found.push(a_word(&['%'], true));
+        return Ok(at + 1);
+    }
+    // 64-byte
+    let hyphen = chars.get(at) == Some(&'-') && letter(chars, at + 1);
+    let at = if hyphen { at + 1 } else { at };
+    if letter(chars, at) || (chars.get(at) == Some(&'/') && letter(chars, at + 1)) {
+        return Ok(word(chars, at, !hyphen, found));
+    }
+    if chars.get(at) == Some(&'-') && digit(chars, at + 1) {
+        bail!("'{}': a range of numbers; ask about one at a time", shown(text));
+    }
+    Ok(at)
+}
+
+/// Decimal digits times a power of ten, without going through a float.
+pub fn shifted(digits: &str, power: i32) -> String {
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{whole}{fraction}");
+    let point = whole.len() as i32 + power;
+    let (all, point) = match all.trim_start_matches('0') {
+        "" => return "0".to_owned(),
+        rest => (rest, point - (all.len() - rest.len()) as i32),
+    };
+    match usize::try_from(point) {
+        Ok(point) if point >= all.len() => format!("{all:0<point$}"),
+        Ok(point) if point > 0 => format!("{}.{}", &all[..point], &all[point..]),
+        _ => format!("0.{}{all}", "0".repeat(point.unsigned_abs() as usize)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let name = |l: Lexeme| match l {
+            Lexeme::Number(digits) => format!("#{digits}"),
+            Lexeme::Word { text, glued, .. } => format!("{}{text}", if glued { "+" } else { "" }),
+            Lexeme::File(n) => format!("file {n}"),
+        };
+        lex(text, &[("a.run.jsonl".into(), None), ("b.run.jsonl".into(), Some("fast".into()))])
+            .unwrap_or_else(|e| panic!("{text}: {e}"))
+            .into_iter()
+            .map(name)
+            .collect()
+    }
+
+    #[test]
+    fn numbers_keep_every_digit_and_lose_their_separators() {
+        assert_eq!(words("1,000,000 1_000_000 1.5MB .5"), ["#1000000", "#1000000", "#1.5", "+MB", "#0.5"]);
+        assert_eq!(words("1e6 2.5e3B 1e-3s 64,"), ["#1000000", "#2500", "+B", "#0.001", "+s", "#64"]);
+        assert_eq!(
+            words("1920\u{d7}1080 5x1KiB 60/s 4:2:0"),
+            "#1920 +x #1080 #5 +x #1 +KiB #60 +/s 4:2:0".split(' ').collect::<Vec<_>>()
+        );
+        assert_eq!(
+            words("5 \u{b5}s, 99.9% p99.9 n1/2 64-byte"),
+            "#5 us #99.9 +% p99.9 n1/2 #64 byte".split(' ').collect::<Vec<_>>()
+        );
+        for bad in ["1,5 MB", "1234,567", "-5 B", "1e999", "10-20 kB", "1,2"] {
+            assert!(lex(bad, &[]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn run_files_are_known_by_name_and_stem() {
+        assert_eq!(words("is tcp in a.run.jsonl what's (fast)?"), ["is", "tcp", "in", "file 0", "what", "file 1"]);
+    }
+}

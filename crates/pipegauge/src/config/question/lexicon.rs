@@ -1,0 +1,357 @@
+//! The words of questions and what they are about. A word that is in no row here, and is no number, unit or path, is
+//! unread, and the reader is told so.
+
+use super::suggest::slip;
+
+/// What a word or phrase is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// The time of a block.
+    Latency,
+    /// There and back.
+    RoundTrip,
+    /// "How long", "when", "time".
+    HowLong,
+    /// "How fast".
+    HowFast,
+    /// "How many".
+    HowMany,
+    /// "How much".
+    HowMuch,
+    /// "How big".
+    HowBig,
+    /// Bits a second.
+    Throughput,
+    /// The largest.
+    Most,
+    /// The first of all paths.
+    Fastest,
+    /// "Which path".
+    Which,
+    /// The last of all paths.
+    Slowest,
+    /// The size to use.
+    WhichSize,
+    /// The saturation point.
+    Saturation,
+    /// The half-power point.
+    HalfPower,
+    /// What a byte costs.
+    PerByte,
+    /// What a message costs before its first byte.
+    StartUp,
+    /// Small messages.
+    Control,
+    /// Frames.
+    Frames,
+    /// Requests and their answers.
+    Requests,
+    /// Messages.
+    Messages,
+    /// Connections.
+    Connections,
+    /// So many a second, without a number.
+    PerSecond,
+    /// Whether something can be.
+    Can,
+    /// At least so fast, at most so long.
+    Within,
+    /// One each period.
+    Every,
+    /// What one path costs over another.
+    Cost,
+    /// One path against another.
+    Versus,
+    /// A path that another would take the place of comes next.
+    Instead,
+    /// "from", which begins a way or names what another takes the place of.
+    From,
+    /// A link.
+    Link,
+    /// What would be.
+    Would,
+    /// A percentile, thousandths of a percent.
+    Percentile(u32),
+    /// Blocks that hold data.
+    Data,
+    /// A path comes next.
+    Over,
+    /// Video.
+    Video,
+    /// Compressed video.
+    Compressed,
+    /// "or".
+    Or,
+    /// "and".
+    And,
+    /// Turns the meaning round, which nothing here follows.
+    Not,
+    /// What another command tells.
+    Elsewhere(&'static str),
+    /// Nothing that decides.
+    Filler,
+}
+
+/// Longest phrase, words.
+pub const LONGEST: usize = 4;
+
+use Topic::*;
+
+#[rustfmt::skip]
+const TOPICS: [(Topic, &[&str]); 51] = [
+    (Latency, &[
+        "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
+        "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
+        "travel time"
+    ]),
+    (RoundTrip, &[
+        "round trip", "roundtrip", "round trips", "rtt", "there and back", "rtts", "round trip time", "ping pong",
+        "response time", "response times", "and back", "back and forth", "reply", "response", "answer to come back",
+        "echo"
+    ]),
+    (HowLong, &[
+        "how long", "how soon", "when", "arrive", "arrives", "arrival", "duration", "time", "times", "takes",
+        "take", "taken", "how quickly", "how quick", "long", "need", "needs", "last", "lasts", "wait", "waiting",
+        "eta"
+    ]),
+    (HowFast, &[
+        "how fast", "speed", "performance", "fast is", "how good", "how well", "how slow", "figures", "how does",
+        "how is", "how are", "how do", "perform", "performs", "fast"
+    ]),
+    (HowMany, &["how many", "number of", "how often", "what number of"]),
+    (HowMuch, &["how much"]),
+    (HowBig, &[
+        "how big", "how large", "largest", "biggest", "largest message", "largest block", "biggest message",
+        "biggest block", "largest size", "biggest size", "how much data", "how much can", "what size fits",
+        "max size", "maximum size", "max message size", "maximum message size", "max frame size", "largest frame",
+        "biggest frame", "how large a", "how big a"
+    ]),
+    (Throughput, &[
+        "bandwidth", "bandwidths", "throughput", "throughputs", "data rate", "transfer rate", "transfer speed",
+        "data rates", "capacity", "goodput", "bit rate", "bitrate", "transfer rates", "sustained rate", "thruput",
+        "bw"
+    ]),
+    (Most, &[
+        "most", "maximum", "max", "peak", "highest", "greatest", "top", "limit", "ceiling", "at most", "maximal",
+        "upper limit", "full", "fully", "fullest", "top speed"
+    ]),
+    (Fastest, &[
+        "fastest", "quickest", "best", "winner", "wins", "win", "lowest", "shortest", "faster", "quicker", "better",
+        "smallest", "least", "optimal", "ideal", "lower", "shorter", "higher", "optimum", "minimal", "minimum",
+        "min", "beats all"
+    ]),
+    (Which, &[
+        "which path", "which transport", "which one", "what path", "what transport", "which way", "which ipc",
+        "which mechanism", "which", "which of", "which method", "which channel", "what way", "what should i use",
+        "should i use", "what is the way", "way to send", "path", "transport", "way", "should i pick",
+        "should i choose", "ranking", "rank", "recommend", "recommended", "choose", "pick"
+    ]),
+    (Slowest, &["slowest", "longest"]),
+    (WhichSize, &[
+        "which size", "what size", "which message size", "what message size", "which block size", "what block size",
+        "size should", "best size", "optimal size", "ideal size", "good size", "best message size",
+        "best block size", "optimal message size", "optimal block size", "sweet spot", "what buffer size",
+        "which buffer size", "buffer size", "which packet size", "what packet size", "what chunk size",
+        "which chunk size", "chunk size", "size to use", "block size", "message size", "packet size",
+        "how big should", "how large should", "recommended size", "size is best", "size gives", "which sizes",
+        "what sizes", "right size", "size"
+    ]),
+    (Saturation, &[
+        "saturate", "saturates", "saturated", "saturation", "saturation point", "saturating", "knee", "plateau",
+        "plateaus", "levels off", "level off", "flattens", "flatten", "fill the link", "fills the link",
+        "fill the pipe", "fills", "full speed", "peak throughput reached", "stops growing", "stop growing",
+        "stops rising", "max out", "maxes out", "maxed out"
+    ]),
+    (HalfPower, &[
+        "n1/2", "n 1/2", "half power", "half power point", "n half", "n_half", "n_1/2", "half the bandwidth",
+        "half of the bandwidth", "half the throughput", "half of the throughput", "half of the maximum",
+        "half the maximum", "half the peak", "half of the peak", "half bandwidth", "half performance",
+        "half performance length", "half of the most", "half the most", "half its maximum", "half of its maximum",
+        "half max", "half speed"
+    ]),
+    (PerByte, &[
+        "one more byte", "per byte", "each byte", "extra byte", "another byte", "additional byte", "byte cost",
+        "byte costs", "a byte cost", "expensive is a byte", "cheap is a byte", "cost per byte", "cost of a byte", "cost of one byte", "byte add", "byte adds",
+        "further byte", "single byte cost", "every byte", "every extra byte", "each extra byte",
+        "each further byte", "each additional byte", "marginal"
+    ]),
+    (StartUp, &[
+        "startup", "start up", "fixed cost", "fixed costs", "fixed overhead", "per message", "t0", "setup cost",
+        "per message overhead", "startup cost", "start up cost", "start up time", "startup time", "per packet",
+        "each message", "constant cost", "base cost"
+    ]),
+    (Control, &[
+        "control message", "control messages", "small message", "small messages", "short messages", "short message",
+        "tiny messages", "tiny message", "control", "small packets", "small blocks", "little messages",
+        "small packet", "small block", "small transfers", "tiny packets", "small ones", "small requests", "small"
+    ]),
+    (Frames, &["frame", "frames", "fps", "frame rate", "framerate", "pictures", "images"]),
+    (Requests, &[
+        "request", "requests", "rpc", "rpcs", "rps", "qps", "queries", "query", "transactions", "transaction",
+        "tps", "calls", "call", "request rate", "round trips", "ping pongs", "requests/sec", "requests/s", "pings",
+        "request/response", "exchanges"
+    ]),
+    (Messages, &[
+        "message", "messages", "packet", "packets", "block", "blocks", "msgs", "msg", "mps", "pps", "message rate",
+        "packet rate", "messages/s", "msg/s", "msgs/s", "messages/sec", "transfers", "sends", "iops", "operations", "ops", "ops/s",
+        "events", "chunks", "chunk", "buffers", "records", "files"
+    ]),
+    (Connections, &[
+        "connection", "connections", "connects", "handshakes", "handshake", "connect", "connection setup", "connection setup time", "connect time", "connection time", "connection rate",
+        "connecting"
+    ]),
+    (PerSecond, &[
+        "per second", "a second", "each second", "every second", "per sec", "/s", "/sec", "a sec", "/second",
+        "message rate", "packet rate", "fps", "frame rate", "framerate", "rps", "qps", "tps", "mps", "pps", "iops",
+        "request rate", "connection rate", "rate", "rates", "messages/sec", "requests/sec", "setup rate", "messages/s", "msg/s", "msgs/s", "requests/s", "ops/s",
+        "hz", "hertz"
+    ]),
+    (Can, &[
+        "can", "could", "possible", "enough", "keep up", "keeps up", "sustain", "sustains", "sustainable", "handle",
+        "handles", "carry", "carries", "support", "supports", "reach", "reaches", "achieve", "achieves", "fit",
+        "fits", "able", "manage", "manages", "cope", "feasible", "achievable", "attainable", "doable", "capable", "realistic", "suffice", "suffices",
+        "sufficient", "provide", "provides", "fill", "fulfil", "meet", "meets", "saturate", "saturates", "max out",
+        "keep pace", "faster than", "at least", "deliver", "delivers", "is there room", "do", "does", "will",
+        "sustained", "hit"
+    ]),
+    (Within, &[
+        "within", "in under", "under", "below", "at least", "less than", "no more than", "faster than", "more than",
+        "in less than", "above", "over than", "slower than", "at most", "up to", "exceed", "exceeds", "beyond",
+        "in time", "by"
+    ]),
+    (Every, &["every", "each"]),
+    (Cost, &[
+        "cost", "costs", "costing", "overhead", "overheads", "expensive", "penalty", "price", "worth", "worth it",
+        "worthwhile", "lose", "loses", "gain", "gains", "benefit", "benefits", "advantage", "pay", "pays", "tax",
+        "speedup", "speed up", "improvement", "saving", "savings", "save", "saves", "extra", "additional",
+        "worth using", "pay off", "win over", "drawback", "slowdown"
+    ]),
+    (Versus, &[
+        "vs", "versus", "vs.", "compared", "compare", "compares", "comparison", "than", "against", "difference",
+        "differ", "differs", "differences", "beat", "beats", "outperform", "outperforms", "faster than",
+        "slower than", "better than", "worse than", "between", "slower", "worse", "relative", "as fast as", "ratio",
+        "overtake", "overtakes", "cross", "crossover", "break even", "lead", "win against", "quicker than",
+        "cheaper than", "as good as", "cheaper"
+    ]),
+    (Instead, &[
+        "instead of", "rather than", "compared to", "compared with", "relative to", "in place of", "replace",
+        "replacing", "switching from", "switch from", "moving from", "move from", "migrate from", "migrating from",
+        "changing from", "change from", "going from", "go from", "upgrade from"
+    ]),
+    (From, &["from"]),
+    (Link, &[
+        "link", "line", "wire", "network", "nic", "card", "cable", "lan", "interface", "ethernet", "gbe", "uplink"
+    ]),
+    (Would, &["would", "if", "bring", "brings", "upgrade", "what if", "suppose", "imagine", "were", "had"]),
+    (Percentile(50_000), &["median", "typical", "typically", "p50"]),
+    (Percentile(99_000), &["tail", "tail latency", "tail latencies", "p99"]),
+    (Percentile(100_000), &[
+        "worst case", "worst", "how bad", "slowest case", "maximum latency", "max latency", "longest latency",
+        "highest latency", "worst latency", "peak latency", "maximum delay", "max delay"
+    ]),
+    (Data, &["data", "bytes", "byte", "kilobytes", "megabytes", "gigabytes"]),
+    (Over, &["over", "via", "through", "using", "across", "use"]),
+    (Video, &[
+        "video", "videos", "uncompressed", "raw video", "display", "screen", "monitor", "camera", "resolution",
+        "pixels", "pixel", "footage", "movie", "stream video", "desktop", "uncompressed video"
+    ]),
+    (Compressed, &[
+        "compressed", "h264", "h265", "hevc", "av1", "mpeg", "mjpeg", "jpeg", "netflix", "youtube", "vp9"
+    ]),
+    (Or, &["or"]),
+    (And, &["and", "plus", "&", "as well as"]),
+    (Not, &[
+        "not", "except", "excluding", "without", "apart from", "other than", "besides", "never", "nor", "neither",
+        "unless", "ignoring", "but not"
+    ]),
+    (Elsewhere("pipegauge jitter RUN tells how unsteady a path is"), &[
+        "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
+        "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation"
+    ]),
+    (Elsewhere("pipegauge show RUN tells what was lost"), &[
+        "loss", "lost", "losses", "lose packets", "dropped", "drops", "packet loss", "reordered", "reordering",
+        "lossy", "reliable", "drop"
+    ]),
+    (Elsewhere("pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
+        "why", "explain", "dip", "dips", "reason", "because", "step in", "chasm", "cliff", "anomaly"
+    ]),
+    (Elsewhere("pipegauge loggp RUN... tells these parameters"), &["loggp", "logp", "gap"]),
+    (Elsewhere("pipegauge compare RUN RUN holds runs against each other"), &[
+        "regression", "regressed", "since yesterday", "yesterday", "changed since", "improved"
+    ]),
+    (Elsewhere("no run measures this"), &[
+        "cpu", "cpus", "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
+        "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "cores", "threads", "clients", "users",
+        "concurrent", "parallel", "simultaneous", "simultaneously", "tomorrow"
+    ]),
+    (Elsewhere("the tool's times are medians, and it has no mean to answer with: ask for the latency, the median or p99"), &[
+        "average", "mean", "avg"
+    ]),
+    (Filler, &[
+        "a bit", "one way", "one at a time", "one another", "one after another", "a time", "at a time", "the time",
+        "one after the other", "in a row", "on average", "in total", "in all", "at all", "at once", "so far",
+        "as fast", "this run", "these runs", "my run", "the run", "the runs", "of all", "all paths", "this path",
+        "each path", "every path", "each of", "this machine", "this computer", "my machine", "my computer",
+        "this host", "same host", "one process", "another process", "two processes", "between processes",
+        "between two processes", "to another process", "the other side", "far side", "the far end", "other end",
+        "i need", "i want", "do i need", "worth of", "size of", "sized", "the size of", "there is", "there are",
+        "out of", "a lot", "right now"
+    ]),
+    (Filler, &[
+        "a", "an", "the", "of", "for", "to", "in", "on", "at", "is", "are", "was", "be", "been", "am", "it", "its",
+        "i", "me", "my", "we", "us", "our", "you", "your", "one", "that", "this", "these", "those", "there", "here",
+        "what", "what're", "whats", "how", "who", "with", "did", "done", "get", "gets", "got", "have", "has",
+        "having", "give", "gives", "given", "tell", "show", "say", "says", "please", "send", "sends", "sending",
+        "sent", "transfer", "transferring", "transferred", "transmit", "transmitting", "transmitted", "move",
+        "moves", "moving", "moved", "receive", "received", "pass", "passing", "push", "pushing", "pull", "ship",
+        "shipping", "copy", "copying", "exchange", "write", "read", "stream", "streaming", "streamed", "go", "goes",
+        "going", "come", "comes", "get through", "travel", "should", "shall", "may", "might", "must", "want",
+        "like", "about", "around", "roughly", "approximately", "approx", "exactly", "really", "actually", "just",
+        "only", "even", "also", "any", "some", "all", "both", "much", "many", "more", "too", "very", "as", "so",
+        "then", "now", "per", "ok", "okay", "hi", "hello", "hey", "thanks", "file", "payload", "payloads", "body",
+        "sizes", "big", "large", "huge", "value", "amount", "rate of", "measured", "needed", "add", "adds", "added", "new", "serve", "serves", "happen", "happens", "sec", "scale", "scales", "help", "helps", "sustainably", "happening", "each way", "measure", "get from", "back",
+        "up", "down", "out", "off", "same", "when using", "used", "uses", "expect", "expected", "estimate",
+        "estimated", "know", "think", "see", "find", "using a", "today", "actual", "real", "between a", "single",
+        "each other", "other", "another", "process", "processes", "program", "programs", "app", "application",
+        "local", "locally", "localhost", "loopback", "host", "hosts", "side", "sides", "paths", "transports",
+        "socket", "sockets", "ipc", "messaging", "channel", "required", "require", "requires", "make", "makes",
+        "making", "isn't", "doesn't", "aren't", "can't", "wouldn't", "isnt", "doesnt", "cant", "got to", "let",
+        "let's", "lets", "i'm", "i'd", "i've", "im", "you're", "we're", "it'd", "there'd", "what'd", "how'd",
+        "if i", "their", "them", "they", "he", "she", "him", "her", "ever", "yet", "still", "well", "quite", "bit",
+        "possibly", "maybe", "terms", "case", "cases", "work", "works", "live", "start", "starts", "begin",
+        "begins", "point", "whole", "entire", "good", "great", "nice", "become", "becomes", "total", "raw", "plain",
+        "simple", "simply", "total time", "usual", "usually", "currently", "current", "available", "question",
+        "ask", "asking", "answer", "answers", "quick", "help", "complete", "completed", "finish", "finished",
+        "fully", "successive", "sequential", "consecutive", "running", "run", "runs", "running at", "set",
+        "sort", "kind", "hardware", "numbers", "number", "result", "results",
+        "observed", "seen", "where", "until", "before", "after", "become faster", "once"
+    ]),
+];
+
+/// Everything that the phrase is about; nothing for a phrase that is not known.
+pub fn topics(phrase: &str) -> Vec<Topic> {
+    TOPICS.iter().filter(|(_, words)| words.contains(&phrase)).map(|(topic, _)| *topic).collect()
+}
+
+/// A word of the table that this one is likely a slip of the pen for.
+pub fn meant(word: &str) -> Option<&'static str> {
+    let decisive = TOPICS.iter().filter(|(topic, _)| !matches!(topic, Filler | Elsewhere(_)));
+    let words = decisive.flat_map(|(_, words)| words.iter().copied()).filter(|w| !w.contains(' '));
+    slip(word, words.chain(super::names::SPOKEN.iter().flat_map(|(_, names)| names.iter().copied())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_are_found_and_no_longer_than_is_looked_for() {
+        assert_eq!(topics("bandwidth"), [Throughput]);
+        assert!(topics("fps").contains(&Frames) && topics("fps").contains(&PerSecond));
+        assert_eq!(topics("swallow"), []);
+        assert_eq!(meant("bandwith"), Some("bandwidth"));
+        for (_, words) in &TOPICS {
+            assert!(words.iter().all(|w| w.split(' ').count() <= LONGEST && *w == w.to_lowercase()));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Numbers with a unit: sizes, rates and times, and prefixes that stand alone.
+
+use anyhow::{Result, bail};
+use units::words::{Read, Unit, unit};
+use units::{BitRate, Bytes, Seconds};
+
+use super::amounts::{Amount, Amounts, Found, LINKS, NOUNS};
+use super::lexer::shifted;
+use super::numbers::number;
+use super::suggest::shown;
+
+impl Amounts<'_> {
+    /// The amount that digits make with a unit.
+    pub fn with_unit(&self, from: usize, digits: &str, value: f64, (read, next): (Read, usize)) -> Result<Found> {
+        let w = self.words;
+        let (unit, note) = match read {
+            Read::Plainly(unit) => (unit, None),
+            Read::Usually(unit, note) => (unit, Some(note)),
+            Read::Either(one, other) => bail!(
+                "'{}': `{} {}` can be read in two ways: {one} or {other}? Write the one that is meant",
+                self.shown(),
+                shown(digits),
+                shown(w.text(next - 1).unwrap_or("")),
+            ),
+        };
+        let found = |amount, next, note| Ok(Found { amount, next, note });
+        let link = w.any(next, &LINKS) || (from >= 2 && w.any(from - 1, &["of", "a"]) && w.any(from - 2, &LINKS));
+        // "messages of 1 KB per second": so many messages, not so many bytes.
+        let each = from >= 2 && w.any(from - 1, &["of", "with", "size", "at"]) && w.any(from - 2, &NOUNS);
+        let per = self.per(next).filter(|_| !each);
+        let rate = |text: &str| text.parse::<BitRate>().map(|r| r.0).map_err(|e| self.wrong(&e));
+        match unit {
+            Unit::Size(symbol) => {
+                let bytes = format!("{digits}{symbol}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
+                match per {
+                    Some((seconds, after)) => {
+                        found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))? / seconds), after, note)
+                    }
+                    None => found(Amount::Size(bytes.0), next, note),
+                }
+            }
+            Unit::Bits(symbol) => match per {
+                Some((seconds, after)) => {
+                    found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))? / seconds), after, note)
+                }
+                None if link => found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, note),
+                None => {
+                    let bits = format!("{digits}{}", symbol.replace("bit", "B"))
+                        .parse::<Bytes>()
+                        .map_err(|e| self.wrong(&e))?;
+                    if bits.0 % 8 != 0 {
+                        bail!("'{}': `{} {symbol}` is not a whole number of bytes", self.shown(), shown(digits));
+                    }
+                    found(Amount::Size(bits.0 / 8), next, Some("bits of a message are taken by eights for its bytes"))
+                }
+            },
+            Unit::Rate(symbol) => found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, note),
+            Unit::Time(symbol) => {
+                let time = format!("{digits}{symbol}").parse::<Seconds>().map_err(|e| self.wrong(&e))?;
+                if time.0 <= 0.0 {
+                    bail!("'{}': a time of nothing; write one above 0", self.shown());
+                }
+                found(Amount::Time(time.0), next, note)
+            }
+            Unit::Prefix { size, rate: symbol, power } => {
+                let times = shifted(digits, power as i32);
+                let sized = number(w, next, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some());
+                if let Some((seconds, after)) = self.per(next) {
+                    found(Amount::PerSecond(value * 10f64.powi(power as i32) / seconds), after, None)
+                } else if link {
+                    found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, None)
+                } else if w.any(next, &["messages", "message", "packets", "frames", "blocks"])
+                    && power == 3
+                    && self.sizeless(next)
+                {
+                    // "4k messages" and "64K blocks" are of that size, unless another size is named.
+                    let bytes = format!("{digits}{size}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
+                    found(Amount::Size(bytes.0), next, note)
+                } else if w.any(next, &NOUNS) || sized {
+                    match self.per(next + 1) {
+                        Some((seconds, _)) => {
+                            found(Amount::PerSecond(value * 10f64.powi(power as i32) / seconds), next, None)
+                        }
+                        None => found(self.count(&times)?, next, None),
+                    }
+                } else {
+                    let bytes = format!("{digits}{size}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
+                    found(Amount::Size(bytes.0), next, note)
+                }
+            }
+        }
+    }
+
+    /// Whether no other size stands in the question: no other word is a unit of one.
+    fn sizeless(&self, after: usize) -> bool {
+        (after..self.words.0.len()).all(|i| {
+            let read = self.words.text(i).and_then(unit);
+            !matches!(read, Some(Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _)))
+        }) && self.per(after + 1).is_none()
+    }
+}

@@ -1,0 +1,208 @@
+//! Questions: from flags, or from words.
+//!
+//! A text goes through `lexer` (numbers and words), `hearing` (what each piece means: `amounts`, `measures`, `numbers` and
+//! `video` for figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes, with `rates`, `plain`
+//! and `versus`). Words are never dropped
+//! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
+//! in the question is an error. [`Reading`] says how a question was read.
+
+mod amounts;
+mod forms;
+mod heard;
+mod hearing;
+mod lexer;
+mod lexicon;
+mod measures;
+mod names;
+mod numbers;
+#[cfg(test)]
+mod phrasings;
+mod plain;
+mod rates;
+mod said;
+mod suggest;
+mod versus;
+mod video;
+
+use anyhow::{Result, anyhow};
+
+pub use forms::of_words;
+pub use names::{Measured, Named};
+pub use said::{percentile, size as size_words};
+
+use crate::flags::AskFlags;
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question {
+    /// When does a block of this size arrive?
+    Arrival {
+        /// Bytes.
+        size: u64,
+        /// There and back.
+        round_trip: bool,
+    },
+    /// When are so many blocks of this size through, one after another?
+    Series {
+        /// Blocks.
+        count: u64,
+        /// Bytes of each.
+        size: u64,
+        /// Each with an answer of its size.
+        round_trip: bool,
+    },
+    /// How long does the smallest block take?
+    Latency {
+        /// There and back.
+        round_trip: bool,
+    },
+    /// The time that so many of single blocks stay within.
+    Percentile {
+        /// Thousandths of a percent.
+        thousandths: u32,
+        /// Bytes; none for the smallest block.
+        size: Option<u64>,
+        /// There and back.
+        round_trip: bool,
+    },
+    /// Is a block there in time?
+    Deadline {
+        /// Bytes; none for the smallest block.
+        size: Option<u64>,
+        /// Seconds.
+        seconds: f64,
+        /// There and back.
+        round_trip: bool,
+    },
+    /// The largest block that arrives within a time, seconds.
+    Largest(f64),
+    /// Which path moves a block of this size fastest?
+    Fastest(u64),
+    /// Which path moves the most?
+    Strongest,
+    /// The most a path moves, and from which size.
+    Most,
+    /// What it moves with blocks of this size.
+    Throughput(u64),
+    /// Does it move so many bits a second?
+    Carries {
+        /// Bits a second.
+        rate: f64,
+        /// Bytes of a block; none for the best size.
+        size: Option<u64>,
+    },
+    /// Which size to use.
+    Size,
+    /// From which size on it is saturated.
+    Saturation,
+    /// The size that reaches half of the most.
+    HalfPower,
+    /// What one more byte costs.
+    PerByte,
+    /// What a message costs before its first byte.
+    StartUp,
+    /// How fast control messages are.
+    Control,
+    /// So many frames a second, of so many bytes.
+    Frames {
+        /// Frames a second.
+        rate: f64,
+        /// Bytes of each.
+        size: u64,
+        /// What they are.
+        what: Unit,
+    },
+    /// How many a second.
+    PerSecond {
+        /// Of what.
+        what: Unit,
+        /// Bytes of each; none for the smallest block.
+        size: Option<u64>,
+        /// Seconds that are asked about.
+        span: f64,
+    },
+    /// What one path costs over another, or how much faster it is.
+    Cost {
+        /// The path that is judged.
+        x: Named,
+        /// The path that it is held against.
+        y: Named,
+        /// Bytes; none for all sizes.
+        size: Option<u64>,
+    },
+    /// What a link of another rate would bring.
+    Link {
+        /// Bits a second.
+        rate: f64,
+        /// Bytes; none for the largest block measured.
+        size: Option<u64>,
+    },
+}
+
+/// What is counted in a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Messages.
+    Messages,
+    /// Requests with their answers.
+    Requests,
+    /// Frames, one after another.
+    Frames,
+    /// Connections.
+    Connections,
+}
+
+/// How a question was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What is asked, in this order.
+    pub questions: Vec<Question>,
+    /// The paths it is asked of; all where none is named.
+    pub over: Vec<Named>,
+    /// How words were taken that could mean something else, and which were not read.
+    pub notes: Vec<String>,
+    /// The question was put in words, and how they were read is worth telling.
+    pub words: bool,
+}
+
+const KNOWN: &str = "\
+  when does 64KiB arrive?                    --arrive 64KiB
+  which path is fastest for 64KiB?           --fastest 64KiB
+  what is the most?                          --most
+  which size should I use?                   --size
+  how fast are control messages?             --control
+  can it sustain 60/s frames of 2MB?         --frames 60/s --of 2MB
+  what does tcp cost over unix?              --cost tcp,unix
+  what would a link of 10Gbit/s bring?       --link 10Gbit/s
+  how many 1 KB messages per second?         is shm faster than tcp at 4KiB?
+  what is the p99 of 64 bytes?               can tcp do 1 Gbit/s?
+  which size saturates the link?             how long for 5 messages of 1 KiB?";
+
+/// Questions of the flags, in the order of their definition.
+pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
+    let mut all = Vec::new();
+    all.extend(flags.arrive.map(|size| Question::Arrival { size, round_trip: false }));
+    all.extend(flags.fastest.map(Question::Fastest));
+    all.extend(flags.most.then_some(Question::Most));
+    all.extend(flags.size.then_some(Question::Size));
+    all.extend(flags.control.then_some(Question::Control));
+    let frames = flags.frames.zip(flags.of);
+    all.extend(frames.map(|(rate, size)| Question::Frames { rate, size, what: Unit::Frames }));
+    if let Some(pair) = &flags.cost {
+        let (x, y) = pair.split_once(',').ok_or_else(|| anyhow!("--cost {pair}: name two paths: --cost tcp,unix"))?;
+        let name = |name: &str| {
+            measured.named(name.trim()).ok_or_else(|| measured.unknown(&format!("--cost {pair}"), name.trim()))
+        };
+        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None });
+    }
+    all.extend(flags.link.map(|r| Question::Link { rate: r.0, size: None }));
+    Ok(all
+        .into_iter()
+        .map(|q| Reading { questions: vec![q], over: Vec::new(), notes: Vec::new(), words: false })
+        .collect())
+}
+
+/// What can be asked, for an error.
+pub fn known() -> &'static str {
+    KNOWN
+}

@@ -1,0 +1,200 @@
+//! Names of paths: transports as people call them, and the run files.
+
+use anyhow::{Error, anyhow};
+
+use super::suggest::{nearest, shown};
+
+/// The paths that can be asked about.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    /// Run files: (name, what they are called beside it).
+    pub files: Vec<(String, Option<String>)>,
+    /// Paths: (transport, place of its file).
+    pub paths: Vec<(&'static str, usize)>,
+}
+
+/// A path that a question names: by its transport, its file or both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Transport.
+    pub transport: Option<&'static str>,
+    /// Run file.
+    pub file: Option<String>,
+}
+
+impl Named {
+    /// Whether it means a path of this transport and file.
+    pub fn is(&self, transport: &str, file: &str) -> bool {
+        self.transport.is_none_or(|t| t == transport) && self.file.as_ref().is_none_or(|f| f == file)
+    }
+}
+
+impl std::fmt::Display for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.transport, &self.file) {
+            (Some(transport), None) => f.write_str(transport),
+            (Some(transport), Some(file)) => write!(f, "{transport} ({})", shown(stem(file))),
+            (None, file) => f.write_str(&shown(stem(file.as_deref().unwrap_or("")))),
+        }
+    }
+}
+
+/// A run file's name without what all of them end in.
+pub fn stem(file: &str) -> &str {
+    file.strip_suffix(".run.jsonl").unwrap_or(file)
+}
+
+/// Transports by the names that people give them.
+pub const SPOKEN: [(&str, &[&str]); 8] = [
+    ("memcpy", &["memcpy", "memory copy", "mem copy", "memory to memory", "in process copy"]),
+    ("pipe", &["pipe", "pipes"]),
+    ("shm", &["shm", "shared memory", "shared mem", "sharedmem", "shmem", "shared memory ring", "sharedmemory"]),
+    (
+        "unix",
+        &[
+            "unix",
+            "unix socket",
+            "unix sockets",
+            "unix domain socket",
+            "unix domain sockets",
+            "domain socket",
+            "domain sockets",
+            "uds",
+            "unix stream",
+            "unix stream socket",
+            "unix stream sockets",
+            "af_unix",
+        ],
+    ),
+    (
+        "seqpacket",
+        &[
+            "seqpacket",
+            "sequenced packet",
+            "sequenced packets",
+            "seq packet",
+            "unix seqpacket",
+            "seqpacket socket",
+            "seqpacket sockets",
+            "sequenced packet sockets",
+            "sequenced packet socket",
+        ],
+    ),
+    ("tcp", &["tcp", "tcp/ip", "tcp ip", "tcpip", "tcp socket", "tcp sockets", "tcp connection", "tcp link"]),
+    ("udp", &["udp", "udp socket", "udp sockets", "datagram", "datagrams", "udp/ip", "udp datagrams"]),
+    ("theory", &["theory", "theoretical", "theoretical link", "modelled link", "modeled link", "model link"]),
+];
+
+/// Paths that people ask about and that no run can hold.
+#[rustfmt::skip]
+const ELSEWHERE: [&str; 46] = [
+    "quic", "mpi", "infiniband", "rdma", "http", "http2", "http3", "https", "grpc", "websocket", "websockets",
+    "bluetooth", "wifi", "wlan", "usb", "zmq", "zeromq", "ucx", "libfabric", "sctp", "vsock", "nfs", "ssh", "kafka",
+    "rabbitmq", "redis", "nvlink", "pcie", "multicast", "dbus", "netlink", "ethernet", "fifo", "fifos", "mptcp",
+    "dccp", "roce", "nanomsg", "thunderbolt", "lte", "5g", "satellite", "vpn", "wireguard", "mmap", "smb",
+];
+
+impl Measured {
+    /// Takes a run file and the transports of its paths. Its name without what all of them end in stands for it, too, unless
+    /// that is a word of questions.
+    pub fn add(&mut self, file: &str, transports: impl Iterator<Item = &'static str>) {
+        let base = file.rsplit('/').next().unwrap_or(file);
+        let stem =
+            [".run.jsonl", ".jsonl"].iter().find_map(|end| base.strip_suffix(end)).unwrap_or(base).to_lowercase();
+        let word = stem.len() < 2
+            || stem.starts_with(|c: char| c.is_ascii_digit())
+            || !super::lexicon::topics(&stem).is_empty()
+            || units::words::unit(&stem).is_some()
+            || elsewhere(&stem)
+            || SPOKEN.iter().any(|(_, names)| names.iter().any(|n| n.split(' ').any(|w| w == stem)));
+        let at = self.files.len();
+        self.files.push((file.to_owned(), (!word).then_some(stem)));
+        self.paths.extend(transports.map(|t| (t, at)));
+    }
+
+    /// The paths in words, for errors.
+    pub fn words(&self) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for (transport, file) in &self.paths {
+            let name = match self.files.get(*file) {
+                Some((file, _)) if self.files.len() > 1 => format!("{transport} ({})", shown(stem(file))),
+                _ => (*transport).to_owned(),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if names.is_empty() { "no path".to_owned() } else { names.join(", ") }
+    }
+
+    /// Whether any path is meant.
+    pub fn has(&self, named: &Named) -> bool {
+        self.paths
+            .iter()
+            .any(|(transport, file)| named.is(transport, self.files.get(*file).map_or("", |(name, _)| name.as_str())))
+    }
+
+    /// The path of a name as flags take it: a transport, a run file, or both as "tcp (a)".
+    pub fn named(&self, name: &str) -> Option<Named> {
+        let (first, file) =
+            name.strip_suffix(')').and_then(|n| n.split_once(" (")).map_or((name, None), |(n, f)| (n, Some(f)));
+        let of = |name: &str| {
+            let known = |(file, short): &&(String, Option<String>)| file == name || short.as_deref() == Some(name);
+            let files = &self.files;
+            files.iter().find(known).or_else(|| files.iter().find(|(f, _)| stem(f) == name)).map(|(f, _)| f.clone())
+        };
+        let transport = SPOKEN.iter().find(|(kind, _)| *kind == first).map(|(kind, _)| *kind);
+        match (transport, file) {
+            (Some(_), None) => Some(Named { transport, file: None }),
+            (Some(_), Some(file)) => Some(Named { transport, file: Some(of(file)?) }),
+            (None, _) => Some(Named { transport: None, file: Some(of(first)?) }),
+        }
+    }
+
+    /// The error for a path that no run holds.
+    pub fn lacks(&self, question: &str, named: &Named) -> Error {
+        let how = named.transport.map_or(String::new(), |t| format!("; pipegauge run {t} would measure it"));
+        anyhow!("'{}': {named} was not measured; the runs have: {}{how}", shown(question), self.words())
+    }
+
+    /// The error for a path that does not exist.
+    pub fn unknown(&self, question: &str, name: &str) -> Error {
+        let near = near(name).map_or(String::new(), |n| format!("; the nearest name is '{n}'"));
+        let kinds: Vec<&str> = SPOKEN.iter().map(|(kind, _)| *kind).collect();
+        anyhow!(
+            "'{}': '{}' is no path that this knows{near}; the runs have: {} (can be measured: {})",
+            shown(question),
+            shown(name),
+            self.words(),
+            kinds.join(", ")
+        )
+    }
+}
+
+/// The transport whose name is near enough to be meant.
+fn near(name: &str) -> Option<&'static str> {
+    let known = SPOKEN.iter().flat_map(|(_, names)| names.iter().copied());
+    let limit = if name.chars().count() <= 3 { 1 } else { 2 };
+    nearest(name, known).filter(|(_, d)| *d <= limit).map(|(n, _)| n)
+}
+
+/// Whether the word is a path that no run can hold.
+pub fn elsewhere(lower: &str) -> bool {
+    ELSEWHERE.contains(&lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_was_not_measured_is_told_with_those_that_were() {
+        let measured = Measured { files: vec![("a".into(), None)], paths: vec![("tcp", 0), ("unix", 0)] };
+        let error = measured.unknown("over tpc?", "tpc").to_string();
+        assert!(error.contains("'tcp'") && error.contains("tcp, unix"), "{error}");
+        let udp = Named { transport: Some("udp"), file: None };
+        assert!(!measured.has(&udp));
+        assert!(measured.lacks("x", &udp).to_string().contains("pipegauge run udp"));
+        assert!(measured.has(&Named { transport: None, file: Some("a".into()) }));
+    }
+}

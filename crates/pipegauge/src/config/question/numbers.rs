@@ -1,0 +1,185 @@
+//! Numbers in words: "ten", "half a", "two thousand", "one and a half".
+
+use super::lexer::{Lexeme, shifted};
+
+/// The words of a question, with what they are looked at for.
+#[derive(Clone, Copy)]
+pub struct Words<'a>(pub &'a [Lexeme]);
+
+impl<'a> Words<'a> {
+    /// The word at a place, in small letters; none where there is a number, a file or nothing.
+    pub fn low(&self, at: usize) -> Option<&'a str> {
+        match self.0.get(at) {
+            Some(Lexeme::Word { lower, .. }) => Some(lower),
+            _ => None,
+        }
+    }
+
+    /// The same as it was written.
+    pub fn text(&self, at: usize) -> Option<&'a str> {
+        match self.0.get(at) {
+            Some(Lexeme::Word { text, .. }) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether the word stands directly behind a number.
+    pub fn glued(&self, at: usize) -> bool {
+        matches!(self.0.get(at), Some(Lexeme::Word { glued: true, .. }))
+    }
+
+    /// Whether the word at a place is one of these.
+    pub fn any(&self, at: usize, of: &[&str]) -> bool {
+        self.low(at).is_some_and(|w| of.contains(&w))
+    }
+}
+
+const SMALL: [(&str, u64); 20] = [
+    ("zero", 0),
+    ("one", 1),
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("thirteen", 13),
+    ("fourteen", 14),
+    ("fifteen", 15),
+    ("sixteen", 16),
+    ("seventeen", 17),
+    ("eighteen", 18),
+    ("nineteen", 19),
+];
+const TENS: [(&str, u64); 8] = [
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("sixty", 60),
+    ("seventy", 70),
+    ("eighty", 80),
+    ("ninety", 90),
+];
+
+/// Powers of ten by name.
+fn power(word: Option<&str>) -> Option<u32> {
+    Some(match word? {
+        "hundred" | "hundreds" => 2,
+        "thousand" | "thousands" => 3,
+        "million" | "millions" => 6,
+        "billion" | "billions" => 9,
+        _ => return None,
+    })
+}
+
+/// The number that begins at a place: its digits, and the place after it. A bare "one" and "half" are numbers only in front
+/// of what they can count, which `counts` says of a place.
+pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Option<(String, usize)> {
+    if let Some(Lexeme::Number(digits)) = words.0.get(at) {
+        return Some(multiplied(words, halved(words, digits.clone(), at + 1)));
+    }
+    let article = usize::from(words.any(at, &["a", "an"]));
+    if let Some(power) = power(words.low(at + article))
+        && (article == 1 || counts(at + 1))
+    {
+        return Some(multiplied(words, (shifted("1", power as i32), at + article + 1)));
+    }
+    if words.any(at + article, &["dozen"]) {
+        return Some((String::from("12"), at + article + 1));
+    }
+    if article == 1 && words.any(at + 1, &["couple"]) {
+        return Some((String::from("2"), at + 2 + usize::from(words.any(at + 2, &["of"]))));
+    }
+    for (name, digits) in [("half", "0.5"), ("quarter", "0.25")] {
+        if words.any(at + article, &[name]) {
+            let mut next = at + article + 1;
+            next += usize::from(words.any(next, &["of"]));
+            next += usize::from(words.any(next, &["a", "an"]));
+            if power(words.low(next)).is_some() || counts(next) {
+                return Some(multiplied(words, (digits.to_owned(), next)));
+            }
+        }
+    }
+    let (value, next) = cardinal(words, at)?;
+    if next == at + 1 && words.any(at, &["one"]) && !counts(next) && power(words.low(next)).is_none() {
+        let half = words.any(next, &["and"]) && words.any(next + 1, &["a"]) && words.any(next + 2, &["half"]);
+        if !half {
+            return None;
+        }
+    }
+    Some(multiplied(words, halved(words, value.to_string(), next)))
+}
+
+/// "sixty four", "five hundred and twelve", up to 999.
+fn cardinal(words: Words<'_>, at: usize) -> Option<(u64, usize)> {
+    let of = |table: &[(&str, u64)], at: usize| table.iter().find(|(n, _)| words.any(at, &[n])).map(|(_, v)| *v);
+    let two = |at: usize| match (of(&TENS, at), of(&SMALL[1..10], at + 1)) {
+        (Some(tens), Some(ones)) => Some((tens + ones, at + 2)),
+        (Some(tens), None) => Some((tens, at + 1)),
+        _ => of(&SMALL, at).map(|v| (v, at + 1)),
+    };
+    let (value, next) = two(at)?;
+    if value >= 10 || !words.any(next, &["hundred"]) {
+        return Some((value, next));
+    }
+    let after = next + 1 + usize::from(words.any(next + 1, &["and"]));
+    Some(two(after).map_or((value * 100, next + 1), |(rest, end)| (value * 100 + rest, end)))
+}
+
+/// "... and a half".
+fn halved(words: Words<'_>, digits: String, at: usize) -> (String, usize) {
+    let half = words.any(at, &["and"]) && words.any(at + 1, &["a"]) && words.any(at + 2, &["half"]);
+    if half && !digits.contains('.') { (format!("{digits}.5"), at + 3) } else { (digits, at) }
+}
+
+/// "... thousand", "... million", "... dozen".
+fn multiplied(words: Words<'_>, (mut digits, mut at): (String, usize)) -> (String, usize) {
+    while let Some(power) = power(words.low(at)).filter(|_| digits.len() < 60) {
+        digits = shifted(&digits, power as i32);
+        at += 1;
+    }
+    if words.any(at, &["dozen"])
+        && let Some(twelve) = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(12))
+    {
+        return (twelve.to_string(), at + 1);
+    }
+    (digits, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lex;
+    use super::*;
+
+    #[test]
+    fn words_are_the_numbers_they_name() {
+        for (text, want) in [
+            ("ten", "10"),
+            ("sixty four bytes", "64"),
+            ("five hundred and twelve", "512"),
+            ("a thousand", "1000"),
+            ("two million", "2000000"),
+            ("half a megabyte", "0.5"),
+            ("a quarter of a megabyte", "0.25"),
+            ("one and a half megabytes", "1.5"),
+            ("2 and a half megabytes", "2.5"),
+            ("1.5 million", "1500000"),
+            ("half a million", "500000"),
+            ("a dozen", "12"),
+            ("one megabyte", "1"),
+        ] {
+            let found = lex(text, &[]).unwrap();
+            let words = Words(&found);
+            let unit = |at| words.any(at, &["megabyte", "megabytes", "bytes"]);
+            assert_eq!(number(words, 0, unit).map(|n| n.0).as_deref(), Some(want), "{text}");
+        }
+        let found = lex("one way", &[]).unwrap();
+        assert_eq!(number(Words(&found), 0, |_| false), None);
+    }
+}

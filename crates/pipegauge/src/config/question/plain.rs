@@ -1,0 +1,85 @@
+//! Questions without a rate, a time or a count.
+
+use anyhow::{Result, bail};
+
+use super::Question;
+use super::forms::Asked;
+use super::lexicon::Topic::*;
+use super::suggest::shown;
+
+impl Asked<'_> {
+    /// Questions without a rate, a time or a count.
+    pub fn without_numbers(&self, size: Option<u64>, round_trip: bool) -> Result<Vec<Question>> {
+        let h = &self.heard;
+        let flow = h.has(Throughput);
+        let time = h.any(&[Latency, RoundTrip]);
+        let several =
+            h.has(Versus) && (h.paths().is_empty() || h.paths().len() > 2) || h.paths().len() > 1 && h.has(Or);
+        // "the fastest way", "which path", but not "the fastest that tcp can".
+        let which = h.any(&[Which]) && !h.any(&[WhichSize]) || several;
+        if h.has(Frames) && size.is_none() && !h.has(WhichSize) {
+            bail!(
+                "'{}': frames of which size, and how many a second? Write for example: 60/s frames of 2MB",
+                shown(self.text)
+            );
+        }
+        let full = h.has(HowBig) && h.any(&[Throughput, Most, Link, Saturation]) && !h.any(&[HowLong, Within]);
+        if (h.has(Saturation) || full) && size.is_none() {
+            return Ok(vec![Question::Saturation]);
+        }
+        if h.has(WhichSize) && size.is_none() && (!h.has(Latency) || h.has(Fastest)) {
+            return Ok(vec![Question::Size]);
+        }
+        if (h.any(&[Fastest, Slowest]) && h.paths().len() != 1 && !(h.has(Data) && h.has(PerSecond))) || which {
+            let quality = h.any(&[Fastest, Slowest, HowFast, Most]) || which;
+            if quality {
+                return Ok(match size {
+                    Some(size) => vec![Question::Fastest(size)],
+                    None if flow && !time => vec![Question::Strongest],
+                    None if time && !flow => vec![Question::Control],
+                    None if h.any(&[Control, HowLong]) && !flow => vec![Question::Control],
+                    None if h.has(Most) && !time => vec![Question::Strongest],
+                    None if h.has(Saturation) => vec![Question::Saturation],
+                    None => vec![Question::Control, Question::Strongest],
+                });
+            }
+        }
+        if h.has(StartUp) {
+            return Ok(vec![Question::StartUp]);
+        }
+        if let Some(size) = size {
+            return match () {
+                () if flow && time => Ok(vec![Question::Arrival { size, round_trip }, Question::Throughput(size)]),
+                () if flow => Ok(vec![Question::Throughput(size)]),
+                () if time || h.any(&[HowLong, HowFast, Fastest, Slowest]) => {
+                    Ok(vec![Question::Arrival { size, round_trip }])
+                }
+                () if h.any(&[Cost, HowMuch]) => Ok(vec![Question::Arrival { size, round_trip }]),
+                // "1 MB over tcp", "send 1 MB": its arrival is what a size is asked about.
+                () if h.unread().is_empty() && h.items.len() > 1 => Ok(vec![Question::Arrival { size, round_trip }]),
+                () => Err(self.unknown()),
+            };
+        }
+        match () {
+            () if h.has(Control) && flow && !time => Err(self.needs("the throughput of small messages")),
+            () if h.has(Control) => Ok(vec![Question::Control]),
+            () if flow && time => Ok(vec![Question::Latency { round_trip }, Question::Most]),
+            () if flow => Ok(vec![Question::Most]),
+            () if time => Ok(vec![Question::Latency { round_trip }]),
+            () if h.has(HowBig) => {
+                bail!("'{}': the largest in which time? Write for example: how much data in 1 ms?", shown(self.text))
+            }
+            () if h.has(HowFast) => Ok(vec![Question::Latency { round_trip }, Question::Most]),
+            () if h.has(Most) => Ok(vec![Question::Most]),
+            () if h.any(&[Cost]) && h.any(&[Messages]) => Ok(vec![Question::StartUp]),
+            () if h.any(&[Cost]) => {
+                bail!("'{}': which path over which? Write: what does tcp cost over unix?", shown(self.text))
+            }
+            () if h.any(&[HowLong]) => Err(self.needs("the arrival of a block")),
+            () if h.any(&[Fastest]) && !h.paths().is_empty() => {
+                Ok(vec![Question::Latency { round_trip }, Question::Most])
+            }
+            () => Err(self.unknown()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Questions of so many a second.
+
+use anyhow::{Result, anyhow};
+
+use super::forms::Asked;
+use super::lexicon::Topic::*;
+use super::suggest::shown;
+use super::{Question, Unit};
+
+impl Asked<'_> {
+    /// What is counted.
+    pub fn what(&self) -> Unit {
+        match () {
+            () if self.heard.any(&[Frames, Video]) || self.heard.frame.pixels.is_some() => Unit::Frames,
+            () if self.heard.any(&[Requests, RoundTrip]) => Unit::Requests,
+            () => Unit::Messages,
+        }
+    }
+
+    /// Questions of so many a second.
+    pub fn a_second(&self, size: Option<u64>, rate: Option<f64>, time: Option<f64>) -> Option<Result<Vec<Question>>> {
+        let h = &self.heard;
+        let round_trip = h.has(Requests);
+        // "1 million 64 byte messages per second": the number stands apart from its period.
+        let apart = self.counts.first().filter(|_| h.has(PerSecond)).map(|n| *n as f64);
+        if let Some(rate) = self.per_second.first().copied().or(apart) {
+            if !(rate > 0.0 && rate.is_finite()) {
+                return Some(Err(anyhow!("'{}': none a second; ask about a rate above 0", shown(self.text))));
+            }
+            if size.is_none() && h.any(&[HowBig, WhichSize]) && rate > 0.0 {
+                return Some(Ok(vec![Question::Largest(1.0 / rate)]));
+            }
+            let size = size.ok_or_else(|| self.needs("so many a second"));
+            return Some(size.map(|size| vec![Question::Frames { rate, size, what: self.what() }]));
+        }
+        // One every 16 ms.
+        if let (Some(size), Some(time), true) = (size, time, h.has(Every) && !h.has(HowMany)) {
+            return Some(Ok(vec![Question::Frames { rate: 1.0 / time, size, what: self.what() }]));
+        }
+        if rate.is_some() || !self.counts.is_empty() || !self.percentiles.is_empty() {
+            return None;
+        }
+        let (messages, frames) = (h.any(&[Messages, Control]), h.any(&[Frames, Video]));
+        let counted = h.any(&[HowMany, PerSecond, Most]) && (h.has(PerSecond) || time.is_some());
+        if h.has(Connections)
+            && (h.any(&[HowMany, PerSecond])
+                || (size.is_none() && h.any(&[HowLong, Latency, Cost, Connections]) && h.items.len() < 6))
+        {
+            return Some(Ok(vec![Question::PerSecond { what: Unit::Connections, size, span: time.unwrap_or(1.0) }]));
+        }
+        let many = h.has(HowMany) && (messages || round_trip || frames) && (h.has(Can) || size.is_some());
+        if (counted
+            && (messages || round_trip || frames || h.has(RoundTrip))
+            && !h.has(Throughput)
+            && !h.has(WhichSize))
+            || (many && time.is_none())
+            || (h.has(Video) && size.is_some() && time.is_none())
+        {
+            let what = self.what();
+            if what == Unit::Frames && size.is_none() {
+                return Some(Err(self.needs("frames")));
+            }
+            return Some(Ok(vec![Question::PerSecond { what, size, span: time.unwrap_or(1.0) }]));
+        }
+        // "how much data per second"
+        if h.has(PerSecond) && h.any(&[HowMuch, Data, HowBig]) {
+            return Some(Ok(vec![size.map_or(Question::Most, Question::Throughput)]));
+        }
+        None
+    }
+}

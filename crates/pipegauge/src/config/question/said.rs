@@ -1,0 +1,148 @@
+//! How a question was read, in words.
+
+use std::fmt;
+
+use units::{BitRate, Bytes, Kind, Seconds, format, thousands};
+
+use super::{Measured, Question, Reading, Unit};
+
+/// A size as decimal units say it where they do it shortly, with its bytes: "100 kB (100,000 B)", "64 KiB".
+pub fn size(bytes: u64) -> String {
+    let binary = Bytes(bytes).to_string();
+    let in_bytes = binary.ends_with(" B");
+    if bytes < 1000 || !(in_bytes || binary.contains('.')) {
+        return binary;
+    }
+    for (unit, factor) in [("TB", 1_000_000_000_000u64), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)] {
+        let hundredths = u128::from(bytes) * 100;
+        let (whole, rest) = (bytes / factor, (hundredths / u128::from(factor) % 100) as u64);
+        if (1..1000).contains(&whole) && hundredths % u128::from(factor) == 0 {
+            let rest = if rest == 0 { String::new() } else { format!(".{rest:02}").trim_end_matches('0').to_owned() };
+            return format!("{whole}{rest} {unit} ({} B)", thousands(bytes));
+        }
+    }
+    binary
+}
+
+/// A percentile's name: "median", "p99.9", "worst seen".
+pub fn percentile(thousandths: u32) -> String {
+    match thousandths {
+        50_000 => "median".to_owned(),
+        100_000 => "longest seen".to_owned(),
+        t => format!("p{}", f64::from(t) / 1000.0),
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unit::Messages => "messages",
+            Unit::Requests => "requests with answers",
+            Unit::Frames => "frames",
+            Unit::Connections => "connections",
+        })
+    }
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |s: &Option<u64>| s.map_or_else(|| "the smallest size".to_owned(), size);
+        let trip = |round: bool| if round { ", there and back" } else { "" };
+        match self {
+            Question::Arrival { size: s, round_trip } => write!(f, "arrival of {}{}", size(*s), trip(*round_trip)),
+            Question::Series { count, size: s, round_trip } => write!(
+                f,
+                "arrival of the last of {} messages of {}, one after another{}",
+                thousands(*count),
+                size(*s),
+                trip(*round_trip)
+            ),
+            Question::Latency { round_trip: false } => write!(f, "latency: arrival of the smallest block"),
+            Question::Latency { round_trip: true } => write!(f, "round trip of the smallest block"),
+            Question::Percentile { thousandths, size: s, round_trip } => write!(
+                f,
+                "{} of the times of single blocks of {}{}",
+                percentile(*thousandths),
+                of(s),
+                trip(*round_trip)
+            ),
+            Question::Deadline { size: s, seconds, round_trip } => {
+                write!(f, "whether {} arrives within {}{}", of(s), Seconds(*seconds), trip(*round_trip))
+            }
+            Question::Largest(seconds) => write!(f, "the largest block that arrives within {}", Seconds(*seconds)),
+            Question::Fastest(s) => write!(f, "the fastest path for {}", size(*s)),
+            Question::Strongest => write!(f, "the path of most throughput"),
+            Question::Most => write!(f, "the most throughput"),
+            Question::Throughput(s) => write!(f, "throughput with blocks of {}", size(*s)),
+            Question::Carries { rate, size: s } => {
+                let with = s.map_or_else(|| "the best size".to_owned(), size);
+                write!(f, "whether {} can be carried, with blocks of {with}", BitRate(*rate))
+            }
+            Question::Size => write!(f, "the size to use"),
+            Question::Saturation => write!(f, "the size from which on the path is saturated"),
+            Question::HalfPower => write!(f, "the size that reaches half of the most throughput (n1/2)"),
+            Question::PerByte => write!(f, "what each further byte costs"),
+            Question::StartUp => write!(f, "what a message costs before its first byte"),
+            Question::Control => write!(f, "arrival of messages below 1 KiB, path by path"),
+            Question::Frames { rate, size: s, what } => {
+                let number = if rate.fract() == 0.0 && *rate < 1e15 {
+                    thousands(*rate as u64)
+                } else {
+                    format::significant(*rate, Kind::PerSecond).trim_end_matches("/s").trim_end().to_owned()
+                };
+                write!(f, "whether {number} {what} of {} a second can be sustained", size(*s))
+            }
+            Question::PerSecond { what: Unit::Connections, .. } => write!(f, "connections a second"),
+            Question::PerSecond { what, size: s, span } => {
+                let period = if *span == 1.0 { "a second".to_owned() } else { format!("in {}", Seconds(*span)) };
+                write!(f, "how many {what} of {} {period}", of(s))
+            }
+            Question::Cost { x, y, size: s } => {
+                write!(f, "{x} held against {y}{}", s.map_or_else(String::new, |s| format!(", at {}", size(s))))
+            }
+            Question::Link { rate, size: s } => {
+                let of = s.map_or_else(|| "the largest block measured".to_owned(), size);
+                write!(f, "arrival of {of} over a link of {}", BitRate(*rate))
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// How question number `n` was read, without its notes: "arrival of 100 kB (100,000 B), over tcp".
+    pub fn says(&self, n: usize, measured: &Measured) -> String {
+        let Some(question) = self.questions.get(n) else { return String::new() };
+        if matches!(question, Question::Cost { .. }) {
+            return question.to_string();
+        }
+        let over: Vec<String> = self.over.iter().map(ToString::to_string).collect();
+        let over = match (over.is_empty(), measured.paths.len()) {
+            (true, 0 | 1) => measured.words(),
+            (true, _) => "all paths".to_owned(),
+            _ => over.join(", "),
+        };
+        format!("{question}, over {over}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_said_with_their_bytes() {
+        for (bytes, want) in [
+            (100_000, "100 kB (100,000 B)"),
+            (65_536, "64 KiB"),
+            (64, "64 B"),
+            (64_000, "64 kB (64,000 B)"),
+            (1536, "1.5 KiB"),
+            (1_500_000, "1.5 MB (1,500,000 B)"),
+            (1_000_000_000, "1 GB (1,000,000,000 B)"),
+            (24_883_200, "24,883,200 B"),
+        ] {
+            assert_eq!(size(bytes), want);
+        }
+        assert_eq!(percentile(99_900), "p99.9");
+    }
+}

@@ -1,0 +1,54 @@
+//! One path against another.
+
+use anyhow::{Result, bail};
+
+use super::Question;
+use super::forms::Asked;
+use super::heard::Item;
+use super::lexicon::Topic::{self, *};
+use super::suggest::shown;
+
+/// The question of two paths that the text makes, if it does.
+pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
+    let h = &asked.heard;
+    let paths = h.paths();
+    // "tcp over unix", "tcp/unix": nothing else is said.
+    let bare = h.items.iter().all(|i| match i {
+        Item::Topics(t) => t.iter().any(|t| matches!(t, Over | And | Filler)),
+        Item::Path(_) => true,
+        _ => false,
+    });
+    let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2);
+    // "faster over unix or tcp" chooses; "slower than" compares.
+    if !against || (h.has(Which) && h.has(Or) && !h.has(Versus)) {
+        return Ok(None);
+    }
+    match &paths[..] {
+        [x, y] => {
+            let (x, y) = if turned(&h.items) { (y, x) } else { (x, y) };
+            Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size() }))
+        }
+        [] | [_] => {
+            // "which path beats the others", "faster than 1 Gbit/s", "what does it cost to send 1 KB" hold no path against another.
+            let one = paths.len() == 1 && h.any(&[Versus, Cost]) && h.any(&[Over, Instead, Versus]);
+            let amount = h.items.iter().any(|i| matches!(i, Item::Amount(_)));
+            if one && !amount && !h.any(&[PerByte, StartUp, HalfPower, Latency, Throughput, Which, Messages]) {
+                bail!("'{}': {} against which path? Write: what does tcp cost over unix?", shown(asked.text), paths[0]);
+            }
+            Ok(None)
+        }
+        // Of three or more the order is told.
+        _ => Ok(None),
+    }
+}
+
+/// Whether the path that is named first is the one that the other is held against: "instead of tcp, unix".
+fn turned(items: &[Item]) -> bool {
+    let first = items.iter().position(|i| matches!(i, Item::Path(_))).unwrap_or(0);
+    let before = items[..first].iter().rev().find_map(|i| match i {
+        Item::Topics(t) if t.contains(&Topic::Filler) && !t.contains(&Instead) => None,
+        Item::Topics(t) => Some(t.iter().any(|t| matches!(t, Instead | From))),
+        _ => Some(false),
+    });
+    before == Some(true)
+}
