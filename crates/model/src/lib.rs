@@ -28,7 +28,7 @@ pub mod scale;
 mod shape;
 mod summary;
 
-pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Step, Suspect, fate, suspects};
+pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
 pub use compare::{Circumstances, Compared, Comparison, Disturbed, Pace, Shift, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use hint::Quips;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Break, Breaks, Edge};
+use super::{Break, Breaks, Edge, Sight};
 use crate::Estimate;
 
 /// Edges this close count as one place, as a share of the size.
@@ -68,9 +68,14 @@ fn within_reach(from: &Break, to: &Break) -> bool {
     from.edges().iter().zip(&to.edges()).all(|(a, b)| far(a, b) <= REACH.ln())
 }
 
-/// Gone, unless a break as high would not have been found.
+/// Gone, unless a break as narrow or as low would not have been found.
 fn gone(before: &Break, after: &Breaks) -> Fate {
-    if after.sensitivity.ln_1p() > before.factor().value.ln().abs() { Fate::Hidden } else { Fate::Gone }
+    let wide = match before {
+        Break::Dip(d) => (d.to.above as f64 / d.from.below.max(1) as f64).log10(),
+        Break::Step(_) => f64::INFINITY,
+    };
+    let shown = |s: Sight| s.decades <= wide && s.share.ln_1p() <= before.factor().value.ln().abs();
+    if after.sight.is_some_and(shown) { Fate::Gone } else { Fate::Hidden }
 }
 
 /// Whether both are dips, or steps in one direction.
@@ -97,7 +102,11 @@ mod tests {
     }
 
     fn with(dips: &[Dip]) -> Breaks {
-        Breaks { dips: dips.to_vec(), steps: Vec::new(), sensitivity: 0.05 }
+        seeing(dips.to_vec(), Vec::new(), 0.05, 0.05)
+    }
+
+    fn seeing(dips: Vec<Dip>, steps: Vec<Step>, decades: f64, share: f64) -> Breaks {
+        Breaks { dips, steps, sensitivity: share, sight: Some(Sight { decades, share, from: 1, to: 1 << 20 }) }
     }
 
     #[test]
@@ -114,15 +123,17 @@ mod tests {
         let moved = dip(120_000, 140_000, 2.8);
         let after = with(&[moved.clone(), dip(200_000, 210_000, 3.0)]);
         assert_eq!(fate(&before, &control, &after), Fate::Moved { to: Break::Dip(moved) });
-        let noisy = Breaks { sensitivity: 2.5, ..with(&[]) };
+        let noisy = seeing(vec![], vec![], 0.05, 2.5);
         assert_eq!(fate(&before, &control, &noisy), Fate::Hidden, "three times as long is less than 3.5");
+        let coarse = seeing(vec![], vec![], 0.2, 0.05);
+        assert_eq!(fate(&before, &control, &coarse), Fate::Hidden, "0.07 decades are less than 0.2");
         // A neighbour that was there all along is not where it moved to.
         assert_eq!(fate(&before, &control, &with(&[dip(200_000, 210_000, 3.0)])), Fate::Gone);
         // Nor is one far away.
         assert_eq!(fate(&before, &control, &with(&[dip(900_000, 990_000, 3.0)])), Fate::Gone);
         // Nor is a break of another kind.
         let step = Step { at: Edge { below: 99_990, above: 100_000 }, factor: Estimate::unbounded(3.0) };
-        let steps = Breaks { dips: vec![], steps: vec![step], sensitivity: 0.05 };
+        let steps = seeing(vec![], vec![step], 0.05, 0.05);
         assert_eq!(fate(&before, &control, &steps), Fate::Gone);
     }
 }

@@ -2,13 +2,17 @@
 
 use stats::{StandardError, student_t};
 
-use super::edges::{Jump, error, sides};
+use super::edges::{Jump, STRETCH, least, sides};
+use super::pace::surprise;
 use super::rough::Rough;
 use super::{Dip, Step};
 use crate::Estimate;
 
 /// A dip is no wider than this, as a logarithm of size (a decade): two edges farther apart are two steps.
 const WIDEST: f64 = 2.303;
+
+/// How well a slope is known about a gap: its error.
+const SLOPE_ERROR: f64 = 0.05;
 
 /// A dip comes back to within this share of its depth.
 const BACK: f64 = 0.4;
@@ -38,8 +42,10 @@ pub(super) fn pair(rough: &Rough, jumps: &[Jump]) -> (Vec<Dip>, Vec<Step>) {
     }
     alone.extend(open);
     alone.sort_unstable();
-    let steps =
-        alone.into_iter().map(|i| Step { at: jumps[i].edge(rough), factor: estimate(heights[i].0, heights[i].1) });
+    let steps = alone
+        .into_iter()
+        .filter(|i| stands(rough, jumps, *i))
+        .map(|i| Step { at: jumps[i].edge(rough), factor: estimate(heights[i].0, heights[i].1) });
     dips.sort_by_key(|d| d.from.above);
     (dips, steps.collect())
 }
@@ -59,18 +65,48 @@ fn estimate(ln: f64, error: StandardError) -> Estimate {
 /// An edge's height from a few places on either side, none beyond the next edge: surer than that of two places.
 fn height(rough: &Rough, jumps: &[Jump], i: usize) -> (f64, StandardError) {
     let (before, after) = jumps[i].between;
-    let (left, right) = sides(rough, jumps, i);
+    let (left, right) = sides(rough, jumps, i, STRETCH);
     let x = |p: usize| rough.places[p].x;
     // Every pair of a left and a right place tells the height; growth in between is taken off each.
     let of_left: Vec<f64> = left.iter().map(|p| rough.excess(*p, before)).collect();
     let of_right: Vec<f64> = right.iter().map(|p| rough.excess(after, *p)).collect();
     let height = rough.excess(before, after) + stats::mean(&of_left) + stats::mean(&of_right);
-    let one = error(rough, (before, after));
+    let degrees = rough.places[before].error.degrees.min(rough.places[after].error.degrees).max(1.0);
     let value = |side: &[usize]| {
         (side.iter().map(|p| rough.places[*p].error.value.powi(2)).sum::<f64>()).sqrt() / side.len() as f64
     };
     // What the slope's error makes of the distance between the sides' middles.
     let middle = |side: &[usize]| stats::mean(&side.iter().map(|p| x(*p)).collect::<Vec<_>>());
-    let bent = super::edges::SLOPE_ERROR * (middle(&right) - middle(&left));
-    (height, StandardError { value: value(&left).hypot(value(&right)).hypot(bent), degrees: one.degrees })
+    let bent = SLOPE_ERROR * (middle(&right) - middle(&left));
+    (height, StandardError { value: value(&left).hypot(value(&right)).hypot(bent), degrees })
+}
+
+/// Places on each side of a step that must show it, beside those next to it.
+const STANDS: usize = 4;
+
+/// Standard errors that a step must come to between places that do not lie next to it.
+const SURE: f64 = 3.0;
+
+/// Whether time stays where it jumped to: a step is seen between the places beyond those next to it, too. What is not is half of a dip
+/// whose other edge can't be told.
+fn stands(rough: &Rough, jumps: &[Jump], i: usize) -> bool {
+    let (before, after) = jumps[i].between;
+    let first = if i == 0 { 0 } else { jumps[i - 1].between.1 };
+    let last = jumps.get(i + 1).map_or(rough.places.len() - 1, |next| next.between.0);
+    let left: Vec<usize> = (first.min(before)..before).rev().take(STANDS).collect();
+    let right: Vec<usize> = (after + 1..=last.max(after)).take(STANDS).collect();
+    if left.is_empty() || right.is_empty() {
+        return false;
+    }
+    let mut all: Vec<f64> = Vec::new();
+    let mut errors = Vec::new();
+    for l in &left {
+        for r in &right {
+            let Some(s) = surprise(&rough.places, (*l, *r)) else { return false };
+            all.push(s.height * jumps[i].height.signum());
+            errors.push(s.error);
+        }
+    }
+    let (height, error) = (stats::median(&all), stats::median(&errors));
+    height > SURE * error && height > least(rough, jumps[i].between)
 }

@@ -12,10 +12,11 @@ const WINDOW: f64 = 1.4;
 const GAPS: usize = 6;
 const MOST_GAPS: usize = 60;
 
-/// The window on one side of a span from which its trend is taken, as a logarithm of size, and gaps that it holds at least:
-/// short, so that a bend shows.
-const SIDE: f64 = 0.35;
-const SIDE_GAPS: usize = 5;
+/// Places on each side that say where the curve runs at one.
+const BESIDE: usize = 2;
+
+/// Blocks of a place, and places, from which on their order says how well a median is known.
+const ENOUGH: usize = 9;
 
 /// Degrees of freedom of a roughness, which comes from about as many gaps as the window holds.
 const ROUGH_DEGREES: f64 = 12.0;
@@ -43,15 +44,17 @@ pub(super) struct Rough {
     pub places: Vec<Place>,
     /// For each gap between neighbours, how fast the curve grows about it: 0 (start-up costs all) to 1 (bytes cost all).
     pub slopes: Vec<f64>,
-    /// For each place, the pace of the curve on the one side and on the other, where there is any.
-    before: Vec<Option<f64>>,
-    after: Vec<Option<f64>>,
+    /// For each place, how far its blocks lie from the curve about it.
+    pub strays: Vec<Vec<f64>>,
+    /// The absolute values of all those, ascending.
+    pub far: Vec<f64>,
 }
 
 impl Rough {
     pub fn of(curve: &Curve) -> Self {
         let used: Vec<usize> = (0..curve.points.len()).filter(|i| curve.points[*i].size > 0).collect();
         let alone: Vec<&[f64]> = used.iter().map(|i| curve.alone(*i)).collect();
+        let heavy = heaviness(&alone);
         let sigma = pooled_log_sigma(&alone.iter().map(|times| times.to_vec()).collect::<Vec<_>>());
         let mut places: Vec<Place> = used
             .iter()
@@ -74,41 +77,13 @@ impl Rough {
         for (place, rough) in places.iter_mut().zip(rough) {
             // The larger of two errors, known by both of what tell them.
             let degrees = place.error.degrees + ROUGH_DEGREES;
-            place.error = StandardError { value: place.error.value.max(rough), degrees };
+            place.error = StandardError { value: (heavy * place.error.value).max(rough), degrees };
         }
-        let mut rough = Self { places, slopes, before: Vec::new(), after: Vec::new() };
-        rough.before = (0..rough.places.len()).map(|i| rough.trend_before(i)).collect();
-        rough.after = (0..rough.places.len()).map(|i| rough.trend_after(i)).collect();
+        let mut rough = Self { places, slopes, strays: Vec::new(), far: Vec::new() };
+        rough.strays = (0..rough.places.len()).map(|i| rough.strays_of(i)).collect();
+        rough.far = rough.strays.iter().flatten().map(|s| s.abs()).collect();
+        rough.far.sort_unstable_by(f64::total_cmp);
         rough
-    }
-
-    /// How far time jumps from one place to a later one, beyond what growth explains at the pace of the curve before it,
-    /// after it, or anywhere between those: where a cache ends, time grows faster than size, and that is a bend.
-    pub fn surprise(&self, from: usize, to: usize) -> f64 {
-        let plain = self.excess(from, to);
-        let wide = self.places[to].x - self.places[from].x;
-        let usual = self.growth(from, to);
-        let others = [self.before[from], self.after[to]].into_iter().flatten().map(|s| plain + usual - s * wide);
-        let (low, high) = others.fold((plain, plain), |(low, high), e| (low.min(e), high.max(e)));
-        if low > 0.0 { low } else { high.min(0.0) }
-    }
-
-    fn trend_before(&self, from: usize) -> Option<f64> {
-        let first = self.places.partition_point(|p| p.x < self.places[from].x - SIDE);
-        let first = first.min(from.saturating_sub(SIDE_GAPS)).max(from.saturating_sub(MOST_GAPS));
-        self.trend(first..from)
-    }
-
-    fn trend_after(&self, to: usize) -> Option<f64> {
-        let last = self.places.partition_point(|p| p.x <= self.places[to].x + SIDE).saturating_sub(1);
-        let last = last.max((to + SIDE_GAPS).min(self.slopes.len())).min(to + MOST_GAPS);
-        self.trend(to..last)
-    }
-
-    /// The middle of the slopes of these gaps.
-    fn trend(&self, gaps: std::ops::Range<usize>) -> Option<f64> {
-        let slope = middle_slope(&self.places, gaps);
-        slope.is_finite().then_some(slope.max(0.0))
     }
 
     /// How far time jumps from one place to a later one, beyond what growth with size explains.
@@ -116,10 +91,48 @@ impl Rough {
         self.places[to].y - self.places[from].y - self.growth(from, to)
     }
 
+    /// Lays these places higher by a logarithm of time.
+    pub fn raise(&mut self, places: std::ops::Range<usize>, by: f64) {
+        for place in &mut self.places[places] {
+            place.y += by;
+            place.blocks.iter_mut().for_each(|b| *b += by);
+        }
+    }
+
+    /// How far a place's blocks lie from the middle of all blocks of this place and its neighbours, growth taken off.
+    fn strays_of(&self, i: usize) -> Vec<f64> {
+        let about = i.saturating_sub(BESIDE)..(i + BESIDE + 1).min(self.places.len());
+        let all = about.flat_map(|p| {
+            let growth = if p < i { self.growth(p, i) } else { -self.growth(i, p) };
+            self.places[p].blocks.iter().map(move |b| b + growth)
+        });
+        let middle = median(&all.collect::<Vec<_>>());
+        self.places[i].blocks.iter().map(|b| b - middle).collect()
+    }
+
     /// How far time grows with size from one place to a later one.
     pub fn growth(&self, from: usize, to: usize) -> f64 {
         (from..to).map(|gap| self.slopes[gap] * (self.places[gap + 1].x - self.places[gap].x)).sum()
     }
+}
+
+/// What the errors of medians come to on this path, as a share of what the spread of blocks would make them: below 1 where blocks
+/// stray far, but seldom (a slow state, a long tail), which widens their spread and hardly moves their middle. The middle of all
+/// places, each from the blocks about its own middle, as far in rank as a standard error of a median reaches.
+fn heaviness(alone: &[&[f64]]) -> f64 {
+    let of = |ascending: &&[f64]| {
+        let k = ascending.len();
+        let error = (k >= ENOUGH).then(|| median_log_error(ascending, 0.0))??;
+        let (middle, reach) = ((k - 1) as f64 / 2.0, (k as f64).sqrt() / 2.0);
+        let at = |rank: f64| {
+            let (low, part) = (rank.floor().max(0.0), rank.fract());
+            let (a, b) = (low as usize, (low as usize + 1).min(k - 1));
+            ascending[a].ln() * (1.0 - part) + ascending[b].ln() * part
+        };
+        (error.value > 0.0).then(|| (at(middle + reach) - at(middle - reach)) / 2.0 / error.value)
+    };
+    let shares: Vec<f64> = alone.iter().filter_map(of).collect();
+    if shares.len() < ENOUGH { 1.0 } else { median(&shares).min(1.0) }
 }
 
 /// Gaps about this one: those in the window, and so many at least.

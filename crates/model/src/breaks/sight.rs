@@ -1,0 +1,94 @@
+//! How deep a dip must be on this curve in order to be found: dips are planted at many places of it and looked for by the same rules.
+
+use super::edges::{Jump, is_found, spans};
+use super::luck::{is_believed, luck};
+use super::pair::pair;
+use super::rough::Rough;
+use super::{SHALLOWEST, Sight};
+
+/// Widths of dips that are planted, decades: the first at which a curve shows them is what it can tell.
+const WIDTHS: [f64; 5] = [NARROWEST, 0.1, 0.2, 0.5, 1.0];
+
+/// The narrowest, a twentieth of a decade.
+pub(super) const NARROWEST: f64 = 0.05;
+
+/// Places that a dip is planted at.
+const PLACES: usize = 64;
+
+/// Of those, how many it may be missed at.
+const MISSED: usize = 2;
+
+/// The deepest that is tried, as a logarithm, and halvings of the depth.
+const DEEPEST: f64 = 1.8;
+const HALVINGS: usize = 6;
+
+/// The next run's noise is not this one's: a dip must be deeper by this factor, as a logarithm, and by more where few blocks tell what
+/// the noise is; and farther beyond luck.
+const MARGIN: f64 = 1.15;
+const OF_FEW: f64 = 1.5;
+const STRICTER: f64 = 5.0;
+
+/// Places at either end of a curve that say what it does beside a dip, and can't hold one.
+const END: usize = 2;
+
+/// The narrowest dip that this curve shows wherever it lies; none where it shows none.
+pub(super) fn sight(mut rough: Rough) -> Option<Sight> {
+    let (first, last) = (rough.places.get(END)?.clone(), rough.places.len().checked_sub(END + 1)?);
+    let last = rough.places.get(last)?.clone();
+    let many = spans(&rough).len();
+    let blocks = stats::median(&rough.places.iter().map(|p| p.blocks.len() as f64).collect::<Vec<_>>());
+    let margin = MARGIN + OF_FEW / blocks.max(1.0);
+    for decades in WIDTHS {
+        let wide = decades * std::f64::consts::LN_10;
+        let room = last.x - wide - first.x;
+        if room <= 0.0 {
+            return None;
+        }
+        let at = |i: usize| first.x + room * (i as f64 + 0.5) / PLACES as f64;
+        let within: Vec<(usize, usize)> = (0..PLACES)
+            .map(at)
+            .filter(|x| holds_a_size(*x, wide))
+            .map(|x| (place(&rough, x), place(&rough, x + wide)))
+            .collect();
+        let mut shown = |depth: f64| {
+            let missed = within.iter().filter(|(first, last)| !finds(&mut rough, *first, *last, depth, many));
+            !within.is_empty() && missed.take(MISSED + 1).count() <= MISSED
+        };
+        if !shown(DEEPEST) {
+            continue;
+        }
+        let (mut low, mut high) = (SHALLOWEST.ln_1p(), DEEPEST);
+        for _ in 0..HALVINGS {
+            let middle = (low * high).sqrt();
+            if shown(middle) { high = middle } else { low = middle }
+        }
+        return Some(Sight { decades, share: (high * margin).exp_m1(), from: first.size, to: last.size });
+    }
+    None
+}
+
+/// The first place at this logarithm of size or after it.
+fn place(rough: &Rough, x: f64) -> usize {
+    rough.places.partition_point(|p| p.x < x)
+}
+
+/// Sizes are whole numbers: between 2 and 3 bytes there is nothing that could dip.
+fn holds_a_size(from: f64, wide: f64) -> bool {
+    from.exp().ceil() < (from + wide).exp()
+}
+
+/// Whether a dip of this depth over the places `first..last` is found, where one jump is judged among so many. Where there is no
+/// place it is not.
+fn finds(rough: &mut Rough, first: usize, last: usize, depth: f64, many: usize) -> bool {
+    if first == 0 || first >= last || last >= rough.places.len() {
+        return false;
+    }
+    rough.raise(first..last, depth);
+    let edges = [(first - 1, first), (last - 1, last)];
+    let jumps = edges.map(|between| Jump { between, height: rough.excess(between.0, between.1) });
+    let found = edges.iter().all(|span| is_found(rough, *span, many))
+        && pair(rough, &jumps).0.len() == 1
+        && (0..2).all(|i| is_believed(rough, STRICTER * luck(rough, &jumps, i)));
+    rough.raise(first..last, -depth);
+    found
+}
