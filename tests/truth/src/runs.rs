@@ -1,0 +1,220 @@
+//! From a synthetic run to what the command says of it: the only file that knows the types of `record` and `model`.
+//!
+//! Trials become the events that a real run writes, `record::Fold` makes a run file of them, and it is asked what the command
+//! asks. A change of those types is followed here.
+
+use host::Environment;
+use measure::event::{BlockOpened, Calibration, End, PathOpened, Plan, Run, SCHEMA, Trial};
+use measure::{Event, TrialReport};
+use model::scale::{Scaled, Target, Wire};
+use model::{Comparison, CurvePoint, Estimate, Jitter, Side, answer};
+use record::{Fold, RunFile};
+use transport::settings::Effective;
+use transport::{Capabilities, Kind};
+
+use crate::draw::Draw;
+use crate::machine::Machine;
+use crate::world::{Shape, Taken, World};
+
+/// A run and the machine that it was measured on; none for a run without noise.
+pub struct Measured {
+    /// As read from its events.
+    pub file: RunFile,
+    /// What the noise did in it.
+    pub machine: Option<Machine>,
+}
+
+/// A value and its interval. Ends that nothing bounds are 0 and infinite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said {
+    /// The figure.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl From<Estimate> for Said {
+    fn from(e: Estimate) -> Self {
+        Self { value: e.value, low: e.low, high: e.high }
+    }
+}
+
+/// A size between two that are measured, and one beyond them, that `ask` is asked about, bytes.
+pub const BETWEEN: u64 = 30_000;
+/// See [`BETWEEN`].
+pub const BEYOND: u64 = 4 << 20;
+/// The wires of `scale`, bits a second: the one measured over, and the one asked about.
+pub const WIRES: (f64, f64) = (100e9, 10e9);
+/// The size that `scale` is asked about, bytes.
+pub const SCALED: u64 = 1 << 18;
+
+/// Measures a world with a seed: the same seed gives the same run. Without noise, all trials take their true time.
+pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> Measured {
+    let mut draw = Draw::new(seed, number);
+    let machine = noisy.then(|| Machine::new(world.noise, shape.rounds, shape.length, &mut draw));
+    let trials = world.trials(shape, machine.as_ref(), &mut draw);
+    Measured { file: fold(&events(world, shape, &trials, seed ^ number)), machine }
+}
+
+/// The events of a run, as the driver would send them.
+pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<Event> {
+    let largest = shape.sizes.last().copied().unwrap_or(1);
+    let plan = Plan { sizes: Some(shape.sizes.clone()), to: largest, budget: shape.length, seed, ..Plan::default() };
+    let calibration =
+        Calibration { clock_cost_ns: 20.0, clock_step_ns: (world.noise.step() * 1e9).max(1.0), loop_cost_ns: 2.0 };
+    let mut events = vec![
+        Event::Run(Run {
+            schema: SCHEMA.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            started: "2026-01-01T00:00:00Z".into(),
+            command: vec!["run".into(), "tcp".into()],
+            plan,
+            near: Environment::default(),
+            calibration,
+        }),
+        Event::Path(PathOpened {
+            path: 0,
+            transport: Kind::Tcp,
+            capabilities: Capabilities::plain(),
+            far: Some(Environment::default()),
+            near_effective: Effective::default(),
+            far_effective: Effective::default(),
+        }),
+    ];
+    let mut opened = None;
+    for t in trials {
+        if opened != Some(t.round) {
+            opened = Some(t.round);
+            let planned = shape.sizes.len() as u32;
+            // Block 0 is the survey, which a synthetic run has not.
+            let block = BlockOpened { path: 0, block: t.round + 1, at: t.at, planned, pace: None, far_pace: None };
+            events.push(Event::Block(block));
+        }
+        events.push(Event::Trial(trial(t)));
+    }
+    let at = trials.last().map_or(0.0, |t| t.at + t.lasted);
+    events.push(Event::End(End { at, error: None, foreign_cpu: None }));
+    events
+}
+
+/// A trial as the near side reports it.
+fn trial(t: &Taken) -> Trial {
+    let ns = |seconds: f64| (seconds * 1e9).round() as u64;
+    // Where a stop falls into every other iteration or more, the typical one holds a stop.
+    let stopped = 2 * t.pauses.len() as u64 >= t.repeats;
+    let median = if stopped { t.lasted / t.repeats as f64 } else { crate::centre::middle(t.times.clone()) };
+    let longest = t.pauses.iter().map(|p| p.1).fold(0.0, f64::max);
+    let (first, last) = (t.times[0], t.times[t.times.len() - 1]);
+    let counted = t.pauses.iter().take(16);
+    Trial {
+        path: 0,
+        block: t.round + 1,
+        at: t.at,
+        size: t.size,
+        response: 0,
+        burst: 0,
+        warmup: false,
+        report: TrialReport {
+            repeats: t.repeats,
+            seconds: t.lasted,
+            median,
+            min: first,
+            max: last + longest,
+            histogram: histogram(t),
+            pauses: counted.filter(|p| p.1 > median).map(|p| (ns(p.0), ns(p.1 + last))).collect(),
+            ..TrialReport::default()
+        },
+    }
+}
+
+/// Times of single iterations: the looks at the trial share its iterations, and each stop makes one long.
+fn histogram(t: &Taken) -> Vec<(u64, u64)> {
+    let looks = t.times.len() as u64;
+    let stops = (t.pauses.len() as u64).min(t.repeats);
+    let smooth = t.repeats - stops;
+    let mut pairs: Vec<(u64, u64)> = (t.times.iter().zip(0..looks))
+        .map(|(time, i)| ((time * 1e9).round() as u64, smooth * (i + 1) / looks - smooth * i / looks))
+        .chain(t.pauses.iter().take(stops as usize).map(|p| (((p.1 + t.times[0]) * 1e9).round() as u64, 1)))
+        .filter(|(_, n)| *n > 0)
+        .collect();
+    pairs.sort_unstable();
+    pairs.dedup_by(|b, a| {
+        a.0 == b.0 && {
+            a.1 += b.1;
+            true
+        }
+    });
+    pairs
+}
+
+/// The run file of these events. Every list of [`events`] begins with a header.
+fn fold(events: &[Event]) -> RunFile {
+    let mut fold = Fold::new();
+    events.iter().for_each(|e| fold.event(e));
+    fold.run().cloned().expect("the events begin with a header")
+}
+
+impl Measured {
+    /// What is printed of each point: size, its interval, its repeat range. `earlier` runs of the same machine count where the
+    /// command knows how to use them; none where it does not.
+    pub fn points(&self, earlier: &[&Measured]) -> Option<Vec<(u64, Said, Said)>> {
+        if !earlier.is_empty() {
+            return None;
+        }
+        let points = self.file.paths.first().map_or(&[][..], |p| &p.points[..]);
+        let said = |value, low, high| Said { value, low, high };
+        let one = |p: &record::Point| {
+            let f = &p.figures;
+            (p.size, said(f.median, f.low, f.high), said(f.median, f.repeat_low, f.repeat_high))
+        };
+        Some(points.iter().map(one).collect())
+    }
+
+    /// The figures of the curve by name, as `show`, `ask` and `scale` print them; those that have none are left out.
+    pub fn figures(&self) -> Vec<(&'static str, Said)> {
+        let analysis = self.file.analysis(0);
+        let mut all: Vec<(&'static str, Option<Estimate>)> = Vec::new();
+        if let Some(s) = &analysis.summary {
+            all.push(("latency", Some(s.latency)));
+            all.push(("maximum", Some(s.max_throughput)));
+            all.push(("half power", s.half_power));
+        }
+        if let Some(f) = &analysis.fits {
+            let line = f.latency.all.as_ref();
+            all.push(("t0", line.map(|l| l.t0)));
+            all.push(("b", line.map(|l| l.per_byte)));
+            all.push(("Rmax", f.bandwidth.as_ref().map(|b| b.r_max)));
+            all.push(("n1/2", f.bandwidth.as_ref().map(|b| b.n_half)));
+            all.push(("saturation", f.saturation.as_ref().map(|s| s.point)));
+        }
+        let arrival = |size| answer::arrival(&analysis.curve, size, analysis.fits.as_ref()).ok().map(|a| a.seconds);
+        all.push(("arrival", arrival(BETWEEN)));
+        all.push(("beyond", arrival(BEYOND)));
+        all.push(("scaled", scaled(&analysis.curve, self.file.run.plan.seed)));
+        all.into_iter().filter_map(|(name, e)| Some((name, e?.into()))).collect()
+    }
+
+    /// The curve, for comparisons.
+    pub fn curve(&self) -> Vec<CurvePoint> {
+        self.file.curve(0)
+    }
+
+    /// What unsettles it.
+    pub fn jitter(&self) -> Jitter {
+        self.file.jitter(0)
+    }
+}
+
+/// What `scale` says of [`SCALED`] bytes over the second of [`WIRES`].
+fn scaled(curve: &[CurvePoint], seed: u64) -> Option<Estimate> {
+    let wire = |rate| Wire::new(rate, 1.0, 0.0).ok();
+    let target = Target::wire(wire(WIRES.0)?, wire(WIRES.1)?);
+    Scaled::of(curve, &target, &[SCALED], seed).ok()?.at(SCALED)
+}
+
+/// Whether `compare` says that the sides differ; none where it gives no verdict.
+pub fn differ(first: &[Vec<CurvePoint>], second: &[Vec<CurvePoint>]) -> Option<bool> {
+    Comparison::of(Side::of(first), Side::of(second)).map(|c| c.differs())
+}

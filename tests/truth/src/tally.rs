@@ -1,0 +1,81 @@
+//! How often an interval held: held, missed, not given, absurd, and how wide it was.
+
+use crate::noise::Demand;
+use crate::runs::Said;
+
+/// Ends farther apart than this ratio say nothing about a figure.
+const ABSURD: f64 = 1e3;
+
+/// Counts over the runs of a row.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Intervals that were given and held the truth.
+    pub held: u64,
+    /// Intervals that were given and did not.
+    pub missed: u64,
+    /// Figures without an interval: an end is open.
+    pub none: u64,
+    /// Output that means nothing: a figure that is no number, an interval without its own figure, ends over 1000 times apart.
+    pub absurd: u64,
+    /// Runs that the counts come from; sizes of one run share its noise, so this says how sure the shares are.
+    pub runs: u64,
+    /// Half-widths of the given ones, as a share of the figure.
+    widths: Vec<f32>,
+}
+
+impl Tally {
+    /// Counts an interval against the truth.
+    pub fn add(&mut self, said: Said, truth: f64) {
+        let Said { value, low, high } = said;
+        if !value.is_finite() || low.is_nan() || high.is_nan() || !(low <= value && value <= high) {
+            self.absurd += 1;
+        }
+        // Every figure of the tables is positive.
+        if !(low > 0.0 && high.is_finite()) {
+            self.none += 1;
+            return;
+        }
+        self.absurd += u64::from(high / low > ABSURD);
+        self.widths.push(((high - low) / 2.0 / value) as f32);
+        if low <= truth && truth <= high { self.held += 1 } else { self.missed += 1 }
+    }
+
+    /// Adds the counts of other runs.
+    pub fn join(&mut self, other: Self) {
+        self.held += other.held;
+        self.missed += other.missed;
+        self.none += other.none;
+        self.absurd += other.absurd;
+        self.runs += other.runs;
+        self.widths.extend(other.widths);
+    }
+
+    /// Intervals that were given.
+    pub fn given(&self) -> u64 {
+        self.held + self.missed
+    }
+
+    /// Share of the given ones that held; none where none was given.
+    pub fn coverage(&self) -> Option<f64> {
+        (self.given() > 0).then(|| self.held as f64 / self.given() as f64)
+    }
+
+    /// Median half-width of the given ones, as a share of the figure.
+    pub fn width(&self) -> Option<f64> {
+        let widths: Vec<f64> = self.widths.iter().map(|w| f64::from(*w)).collect();
+        (!widths.is_empty()).then(|| crate::centre::middle(widths))
+    }
+
+    /// Whether the demand is met, by no less than these runs can tell: two standard errors of a share of so many runs.
+    pub fn meets(&self, demand: Demand) -> bool {
+        let Some(found) = self.coverage() else { return demand == Demand::Claimed && self.absurd == 0 };
+        let runs = self.runs as f64 * self.given() as f64 / (self.given() + self.none) as f64;
+        let error = |p: f64| 2.0 * (p * (1.0 - p) / runs.max(1.0)).sqrt();
+        let enough = |p: f64| found >= p - error(p);
+        let in_time = match demand {
+            Demand::Nominal => enough(0.92) && found <= 0.98 + error(0.98),
+            Demand::Claimed => enough(0.90),
+        };
+        in_time && self.absurd == 0
+    }
+}
