@@ -27,12 +27,17 @@ pub fn of_machine(noise: Noise, seed: u64) -> f64 {
     }
 }
 
-/// Median of what the machine did in one run, each moment of it counted alike: the truth of this run.
+/// The centre of what the machine did in one run, each moment of it counted alike: the truth of this run. It is the median;
+/// of two states that are as likely as each other the mean, because a median jumps from one to the other where a run sees a
+/// little more of one.
 pub fn of_run(machine: &Machine, shape: &Shape, draw: &mut Draw) -> f64 {
     let at = |i: usize| (i as f64 + 0.5) / MOMENTS as f64;
     let round = |i: usize| (at(i) * f64::from(shape.rounds)) as usize;
-    let one = |i| machine.level(round(i), at(i) * shape.length) + machine.noise().own(draw);
-    middle((0..MOMENTS).map(one).collect())
+    let level = |i| machine.level(round(i), at(i) * shape.length);
+    if matches!(machine.noise(), Noise::Rounds(_) | Noise::Seconds(_)) {
+        return (0..MOMENTS).map(level).sum::<f64>() / MOMENTS as f64;
+    }
+    middle((0..MOMENTS).map(|i| level(i) + machine.noise().own(draw)).collect())
 }
 
 /// The median: written here once more, so that the estimators' own is not judged by itself.

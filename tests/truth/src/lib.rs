@@ -14,16 +14,24 @@
 //! | [`runs`] | trials to events, to a run file, to what the command says; all that is used of `record` and `model` |
 //! | [`tally`] | held, missed, not given, absurd |
 //! | [`coverage`] | coverage of each figure under each noise |
+//! | [`comparing`] | false alarms and power of `compare` |
+//! | [`finding`] | dips and steps |
+//! | [`periods`] | periods and drift |
 //! | [`pool`] | threads |
+//! | [`sections`] | the sections of the document |
 //! | [`table`](mod@table) | Markdown |
 
 pub mod centre;
+pub mod comparing;
 pub mod coverage;
 pub mod draw;
+pub mod finding;
 pub mod machine;
 pub mod noise;
+pub mod periods;
 pub mod pool;
 pub mod runs;
+pub mod sections;
 pub mod table;
 pub mod tally;
 pub mod world;

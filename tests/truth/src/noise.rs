@@ -48,6 +48,8 @@ pub enum Noise {
 pub enum Demand {
     /// The run sees enough of the noise: intervals must hold the truth as often as they say.
     Nominal,
+    /// What the run saw must be held as often as the intervals say; they may say more than that, and be wider.
+    InRun,
     /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or nothing be claimed.
     Claimed,
 }
@@ -128,6 +130,11 @@ impl Noise {
         if self == Self::CoarseClock { 1e-6 } else { 0.0 }
     }
 
+    /// Its own period, seconds, where it has one.
+    pub fn period(self) -> Option<f64> {
+        (self == Self::Quota).then_some(0.1)
+    }
+
     /// When the process is next stopped at or after a moment, and for how long, seconds.
     pub fn stop(self, at: f64) -> Option<(f64, f64)> {
         (self == Self::Quota).then(|| {
@@ -144,6 +151,7 @@ impl Demand {
     pub fn name(self) -> &'static str {
         match self {
             Self::Nominal => "92-98",
+            Self::InRun => ">= 92",
             Self::Claimed => ">= 90 or none",
         }
     }

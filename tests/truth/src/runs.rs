@@ -6,8 +6,9 @@
 use host::Environment;
 use measure::event::{BlockOpened, Calibration, End, PathOpened, Plan, Run, SCHEMA, Trial};
 use measure::{Event, TrialReport};
+pub use model::CurvePoint;
 use model::scale::{Scaled, Target, Wire};
-use model::{Comparison, CurvePoint, Estimate, Jitter, Side, answer};
+use model::{Comparison, Estimate, Side, answer};
 use record::{Fold, RunFile};
 use transport::settings::Effective;
 use transport::{Capabilities, Kind};
@@ -202,9 +203,34 @@ impl Measured {
     }
 
     /// What unsettles it.
-    pub fn jitter(&self) -> Jitter {
-        self.file.jitter(0)
+    pub fn jitter(&self) -> Unsettled {
+        let found = self.file.jitter(0);
+        let drifts = found.drift.is_some_and(|d| d.sure());
+        Unsettled { periods: found.periodic.into_iter().map(|p| p.period.into()).collect(), drifts }
     }
+
+    /// Dips and steps.
+    pub fn breaks(&self) -> Broken {
+        let found = self.file.breaks(0);
+        let dips = found.dips.iter().map(|d| ((d.from.above, d.to.below), d.factor.into())).collect();
+        Broken { dips, steps: found.steps.iter().map(|s| s.factor.into()).collect() }
+    }
+}
+
+/// What is said of a run's jitter.
+pub struct Unsettled {
+    /// Periods, seconds.
+    pub periods: Vec<Said>,
+    /// It is sure that the curve moves.
+    pub drifts: bool,
+}
+
+/// What is said of a curve's breaks.
+pub struct Broken {
+    /// First and last size within each dip, bytes, and its depth.
+    pub dips: Vec<((u64, u64), Said)>,
+    /// Height of each step.
+    pub steps: Vec<Said>,
 }
 
 /// What `scale` says of [`SCALED`] bytes over the second of [`WIRES`].
@@ -217,4 +243,15 @@ fn scaled(curve: &[CurvePoint], seed: u64) -> Option<Estimate> {
 /// Whether `compare` says that the sides differ; none where it gives no verdict.
 pub fn differ(first: &[Vec<CurvePoint>], second: &[Vec<CurvePoint>]) -> Option<bool> {
     Comparison::of(Side::of(first), Side::of(second)).map(|c| c.differs())
+}
+
+/// The curve of a path that takes so many times as long, measured in the same moments.
+pub fn times(curve: &[CurvePoint], factor: f64) -> Vec<CurvePoint> {
+    let one = |p: &CurvePoint| CurvePoint {
+        seconds: p.seconds * factor,
+        blocks: p.blocks.iter().map(|(block, seconds)| (*block, seconds * factor)).collect(),
+        throughput: p.throughput / factor,
+        ..*p
+    };
+    curve.iter().map(one).collect()
 }

@@ -1,8 +1,9 @@
-//! The tables in Markdown.
+//! Tables in Markdown: cells and rows.
 
 use std::fmt::Write;
 
-use crate::coverage::{FIGURES, Row};
+use crate::comparing::{self, FACTORS, SIDES};
+use crate::coverage::{self, FIGURES};
 use crate::noise::Demand;
 use crate::tally::Tally;
 
@@ -13,8 +14,28 @@ pub fn table(header: &[String], rows: &[Vec<String>]) -> String {
     rows.iter().fold(line(header) + &rule, |all, row| all + &line(row))
 }
 
-/// A share of intervals that held, its half-width, and what else there is to say. Bold where the demand is not met.
-pub fn cell(tally: Option<&Tally>, demand: Demand) -> String {
+/// Cells of text.
+pub fn cells<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    texts.into_iter().map(str::to_owned).collect()
+}
+
+/// A count, bold where it misses its target.
+pub fn count(n: u64, met: bool) -> String {
+    if met { n.to_string() } else { format!("**{n}**") }
+}
+
+/// Whether a row's targets are met.
+pub fn verdict(met: bool) -> String {
+    if met { "met" } else { "not met" }.to_owned()
+}
+
+/// A share in percent, with a digit after the point below ten.
+pub fn percent(share: f64) -> String {
+    if share < 0.0995 { format!("{:.1}%", share * 100.0) } else { format!("{:.0}%", share * 100.0) }
+}
+
+/// A share of intervals that held, their half-width, and what else there is to say. Bold where the demand is not met.
+pub fn held(tally: Option<&Tally>, demand: Demand) -> String {
     let Some(t) = tally else { return "no figure".into() };
     let mut text = match (t.coverage(), t.width()) {
         (Some(share), Some(width)) => format!("{:.0} ±{}", share * 100.0, percent(width)),
@@ -32,26 +53,36 @@ pub fn cell(tally: Option<&Tally>, demand: Demand) -> String {
     text
 }
 
-/// A share in percent, with a digit after the point below ten.
-pub fn percent(share: f64) -> String {
-    if share < 0.0995 { format!("{:.1}%", share * 100.0) } else { format!("{:.0}%", share * 100.0) }
+/// Coverage of one shape of run: against the machine's truth, or against the run's.
+pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
+    let figures: Vec<&str> = FIGURES.into_iter().filter(|f| !(of_run && *f == "repeat")).collect();
+    let header = cells(["noise", "target", "met"].into_iter().chain(figures.iter().copied()));
+    let row = |row: &coverage::Row| {
+        let (tallies, demand) = if of_run { (&row.of_run, Demand::InRun) } else { (&row.of_machine, row.demand) };
+        let met = figures.iter().filter(|f| tallies.get(*f).is_some_and(|t| t.meets(demand))).count();
+        let front = [row.noise.name(), demand.name().to_owned(), format!("{met} of {}", figures.len())];
+        front.into_iter().chain(figures.iter().map(|f| held(tallies.get(f), demand))).collect()
+    };
+    table(&header, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Coverage of one shape of run: against the machine's truth, or against the run's.
-pub fn coverage(rows: &[Row], of_run: bool) -> String {
-    let figures: Vec<&str> = FIGURES.into_iter().filter(|f| !(of_run && *f == "repeat")).collect();
-    let names = figures.iter().map(|f| (*f).to_owned());
-    let header: Vec<String> =
-        ["noise".to_owned(), "target".to_owned(), "met".to_owned()].into_iter().chain(names).collect();
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| {
-            let tallies = if of_run { &row.of_run } else { &row.of_machine };
-            let met = figures.iter().filter(|f| tallies.get(*f).is_some_and(|t| t.meets(row.demand))).count();
-            let cells = figures.iter().map(|f| cell(tallies.get(f), row.demand));
-            let front = [row.noise.name(), row.demand.name().to_owned(), format!("{met} of {}", figures.len())];
-            front.into_iter().chain(cells).collect()
-        })
-        .collect();
-    table(&header, &rows)
+/// Comparisons: said to differ, by how many times as long the second side takes and the runs of a side.
+pub fn comparing(rows: &[comparing::Row]) -> String {
+    let column = |factor: f64, runs: usize| {
+        let what = if factor > 1.0 { format!("x{factor}") } else { "the same".to_owned() };
+        if runs > 1 { format!("{what}, {runs} a side") } else { what }
+    };
+    let columns = FACTORS.into_iter().flat_map(|factor| SIDES.map(|runs| column(factor, runs)));
+    let header: Vec<String> = cells(["noise", "target"]).into_iter().chain(columns).collect();
+    let row = |row: &comparing::Row| {
+        let met = row.verdicts.iter().all(|side| side[0].few());
+        let at = |f: usize, s: usize| {
+            let v = row.verdicts[s][f];
+            let none = if v.none > 0 { format!(", {} none", v.none) } else { String::new() };
+            count(v.differ, f > 0 || v.few()) + &none
+        };
+        let counts = (0..FACTORS.len()).flat_map(|f| (0..SIDES.len()).map(move |s| (f, s))).map(|(f, s)| at(f, s));
+        [row.noise.name(), verdict(met)].into_iter().chain(counts).collect()
+    };
+    table(&header, &rows.iter().map(row).collect::<Vec<_>>())
 }

@@ -50,12 +50,14 @@ pub struct Shape {
     pub sizes: Vec<u64>,
     /// Seconds of the run, as planned.
     pub length: f64,
+    /// All gaps between trials are alike.
+    pub even: bool,
 }
 
 impl Shape {
     /// So many rounds of so many sizes from 1 B to 1 MiB in 12 seconds.
     pub fn of(rounds: u32, sizes: usize) -> Self {
-        Self { rounds, sizes: spread(sizes, 1 << 20), length: 12.0 }
+        Self { rounds, sizes: spread(sizes, 1 << 20), length: 12.0, even: false }
     }
 
     /// Planned seconds from one trial to the next.
@@ -130,7 +132,7 @@ impl World {
             draw.shuffle(&mut order);
             for size in order {
                 // The gap before a trial, in which sides agree on it: a tenth to three tenths of the pitch.
-                now += shape.pitch() * (0.1 + 0.2 * draw.uniform());
+                now += shape.pitch() * if shape.even { 0.2 } else { 0.1 + 0.2 * draw.uniform() };
                 let trial = self.trial(size, round, now, 0.8 * shape.pitch(), machine, draw);
                 now += trial.lasted;
                 taken.push(trial);
