@@ -6,8 +6,8 @@ use crate::runs::{Said, measure};
 use crate::tally::Tally;
 use crate::world::{Shape, Stops, World};
 
-/// A stop of 10 ms each second.
-pub const STOPS: Stops = Stops { period: 1.0, lasts: 0.01 };
+/// Stops that come back: 10 ms each second, and 1 ms ten times a second.
+pub const STOPS: [Stops; 2] = [Stops { period: 1.0, lasts: 0.01 }, Stops { period: 0.1, lasts: 0.001 }];
 /// Share of runs without a period that may be said to have one.
 pub const FALSE: f64 = 0.05;
 /// A period is found if what is said lies this near to it, as a share.
@@ -24,7 +24,14 @@ pub struct Row {
     pub even: u64,
     /// Runs that are said to drift for sure.
     pub drifts: u64,
-    /// Runs with [`STOPS`] of which that period was found.
+    /// What was found of each of [`STOPS`].
+    pub stops: [Stopped; STOPS.len()],
+}
+
+/// What was found in runs that are stopped.
+#[derive(Debug, Clone, Default)]
+pub struct Stopped {
+    /// Runs of which the period was found.
     pub found: u64,
     /// Other periods in them.
     pub others: u64,
@@ -35,7 +42,6 @@ pub struct Row {
 /// Looks for periods under a noise.
 pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) -> Row {
     let plain = World::plain(noise);
-    let stopped = World { stops: Some(STOPS), ..plain.clone() };
     let even = Shape { even: true, ..shape.clone() };
     // A noise's own period, or one of which it is a whole multiple, is there.
     let own = |said: &Said| {
@@ -45,31 +51,34 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
     let found = pool::map(runs, threads, |i| {
         let jitter = |world: &World, shape: &Shape| measure(world, shape, true, seed, i + 1).jitter();
         let strays = |said: &[Said]| u64::from(said.iter().any(|s| !own(s)));
-        let (alone, with) = (jitter(&plain, shape), jitter(&stopped, shape));
-        let mut row = Row { runs: 1, drifts: u64::from(alone.drifts), ..Row::default() };
-        row.strays = strays(&alone.periods);
-        row.even = strays(&jitter(&plain, &even).periods);
-        for said in with.periods {
-            if (said.value / STOPS.period - 1.0).abs() < NEAR {
-                // It may show in pauses and in levels.
-                if row.found == 0 {
-                    row.period.add(said, STOPS.period);
+        let alone = jitter(&plain, shape);
+        let stops = STOPS.map(|stops| {
+            let world = World { stops: Some(stops), ..plain.clone() };
+            let mut sum = Stopped::default();
+            for said in jitter(&world, shape).periods {
+                if (said.value / stops.period - 1.0).abs() >= NEAR {
+                    sum.others += u64::from(!own(&said));
+                } else if sum.found == 0 {
+                    // It may show in pauses and in levels: the surer comes first.
+                    (sum.found, sum.period.runs) = (1, 1);
+                    sum.period.add(said, stops.period);
                 }
-                (row.found, row.period.runs) = (1, 1);
-            } else if !own(&said) {
-                row.others += 1;
             }
-        }
-        row
+            sum
+        });
+        let even = strays(&jitter(&plain, &even).periods);
+        Row { runs: 1, strays: strays(&alone.periods), even, drifts: u64::from(alone.drifts), stops }
     });
     found.into_iter().fold(Row::default(), |mut all, one| {
         all.runs += one.runs;
         all.strays += one.strays;
         all.even += one.even;
         all.drifts += one.drifts;
-        all.found += one.found;
-        all.others += one.others;
-        all.period.join(one.period);
+        for (sum, stopped) in all.stops.iter_mut().zip(one.stops) {
+            sum.found += stopped.found;
+            sum.others += stopped.others;
+            sum.period.join(stopped.period);
+        }
         all
     })
 }

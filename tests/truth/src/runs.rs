@@ -1,7 +1,6 @@
 //! From a synthetic run to what the command says of it: the only file that knows the types of `record` and `model`.
 //!
-//! Trials become the events that a real run writes, `record::Fold` makes a run file of them, and it is asked what the command
-//! asks. A change of those types is followed here.
+//! Trials become the events that a real run writes, `record` reads a run file of them, and it is asked what the command asks. A change of those types is followed here.
 
 use host::Environment;
 use measure::event::{BlockOpened, Calibration, End, PathOpened, Plan, Run, SCHEMA, Trial};
@@ -9,7 +8,7 @@ use measure::{Event, TrialReport};
 pub use model::CurvePoint;
 use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, Side, answer};
-use record::{Fold, RunFile};
+use record::RunFile;
 use transport::settings::Effective;
 use transport::{Capabilities, Kind};
 
@@ -56,7 +55,7 @@ pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64
     let mut draw = Draw::new(seed, number);
     let machine = noisy.then(|| Machine::new(world.noise, shape.rounds, shape.length, &mut draw));
     let trials = world.trials(shape, machine.as_ref(), &mut draw);
-    Measured { file: fold(&events(world, shape, &trials, seed ^ number)), machine }
+    Measured { file: read(&events(world, shape, &trials, seed ^ number)), machine }
 }
 
 /// The events of a run, as the driver would send them.
@@ -150,11 +149,20 @@ fn histogram(t: &Taken) -> Vec<(u64, u64)> {
     pairs
 }
 
-/// The run file of these events. Every list of [`events`] begins with a header.
-fn fold(events: &[Event]) -> RunFile {
-    let mut fold = Fold::new();
-    events.iter().for_each(|e| fold.event(e));
-    fold.run().cloned().expect("the events begin with a header")
+/// The lines of a run's file.
+pub fn lines(events: &[Event]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for event in events {
+        serde_json::to_writer(&mut lines, event).expect("an event has only text for keys, and memory takes all bytes");
+        lines.push(b'\n');
+    }
+    lines
+}
+
+/// The run as the command reads it from its file, which folds the events (`record::Fold`). Folding them one by one, as a front
+/// end does, reckons each figure anew at each trial.
+fn read(events: &[Event]) -> RunFile {
+    record::read::read_from(&lines(events)[..], "synthetic").expect("these are the lines of a whole run")
 }
 
 impl Measured {

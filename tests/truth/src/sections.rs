@@ -134,9 +134,9 @@ fn dip(found: &Found) -> String {
 
 fn jitter(job: &Job) -> String {
     let mut text = format!(
-        "## Periods and drift\n\nOf {} runs, those said to have a period that is not there, with random gaps between trials and with even \
-        ones (target: at most {}); those said to drift for sure; and of runs that are stopped for 10 ms each second, those whose period is \
-        found (in brackets: its intervals that hold it), and the other periods found in them.\n\n",
+        "## Periods and drift\n\nOf {} runs, those said to have a period that is not there, with trials and gaps of random lengths and with \
+        even ones (target: at most {}); those said to drift for sure; and of runs that are stopped for 10 ms each second or 1 ms ten times \
+        a second, those whose period is found (in brackets: its intervals that hold it), and the other periods found in them.\n\n",
         job.runs,
         table::percent(periods::FALSE),
     );
@@ -146,20 +146,22 @@ fn jitter(job: &Job) -> String {
                 let row = periods::row(*noise, &shape, job.runs, job.seed, job.threads);
                 let few =
                     |n: u64| n as f64 <= (periods::FALSE + error(periods::FALSE, row.runs as f64)) * row.runs as f64;
-                let holds = row.period.coverage().map_or("-".to_owned(), table::percent);
-                vec![
+                let mut cells = vec![
                     noise.name(),
                     table::verdict(few(row.strays) && few(row.even)),
                     table::count(row.strays, few(row.strays)),
                     table::count(row.even, few(row.even)),
                     row.drifts.to_string(),
-                    format!("{} ({holds})", row.found),
-                    row.others.to_string(),
-                ]
+                ];
+                for stops in &row.stops {
+                    let holds = stops.period.coverage().map_or("-".to_owned(), table::percent);
+                    cells.extend([format!("{} ({holds})", stops.found), stops.others.to_string()]);
+                }
+                cells
             })
             .collect();
-        let header =
-            table::cells(["noise", "target", "false", "false, even gaps", "drift", "stops found", "others found"]);
+        let header = ["noise", "target", "false", "false, even", "drift", "1 s", "others", "0.1 s", "others"];
+        let header = table::cells(header);
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape), table::table(&header, &rows));
     }
     text

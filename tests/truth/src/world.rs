@@ -50,7 +50,7 @@ pub struct Shape {
     pub sizes: Vec<u64>,
     /// Seconds of the run, as planned.
     pub length: f64,
-    /// All gaps between trials are alike.
+    /// All trials, and all gaps between them, are as long as each other.
     pub even: bool,
 }
 
@@ -133,7 +133,9 @@ impl World {
             for size in order {
                 // The gap before a trial, in which sides agree on it: a tenth to three tenths of the pitch.
                 now += shape.pitch() * if shape.even { 0.2 } else { 0.1 + 0.2 * draw.uniform() };
-                let trial = self.trial(size, round, now, 0.8 * shape.pitch(), machine, draw);
+                // Trials are as long as their sizes are uncertain.
+                let share = if shape.even { 0.8 } else { 0.4 + 0.8 * draw.uniform() };
+                let trial = self.trial(size, round, now, share * shape.pitch(), machine, draw);
                 now += trial.lasted;
                 taken.push(trial);
             }
