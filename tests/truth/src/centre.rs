@@ -48,3 +48,41 @@ pub fn middle(mut values: Vec<f64>) -> f64 {
         n => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_meets_the_truth_of_its_machine() {
+        // An hour of each: what lasts a minute at most averages out. What is one for a run is left out.
+        for noise in [Noise::Independent, Noise::Pareto, Noise::LogNormal, Noise::Seconds(0.5), Noise::Rare(0.5)] {
+            let shape = Shape { rounds: 3000, length: 3600.0, ..Shape::of(1, 1) };
+            let mut draw = Draw::new(5, 1);
+            let machine = Machine::new(noise, shape.rounds, shape.length, &mut draw);
+            let (run, long) = (of_run(&machine, &shape, &mut draw), of_machine(noise, 5));
+            let near = if noise == Noise::LogNormal { 0.03 } else { 0.01 };
+            assert!((run - long).abs() < near, "{}: {run} and {long}", noise.name());
+        }
+    }
+
+    #[test]
+    fn states_last_as_long_as_they_say_and_come_in_turns() {
+        let mut draw = Draw::new(5, 2);
+        let machine = Machine::new(Noise::Seconds(5.0), 1, 36_000.0, &mut draw);
+        let level = |i: u32| machine.level(0, f64::from(i) * 0.1);
+        let changes = (1..360_000).filter(|i| level(*i) != level(i - 1)).count();
+        // 7200 changes in ten hours, give or take 85.
+        assert!((6900..7500).contains(&changes), "{changes}");
+    }
+
+    #[test]
+    fn levels_of_rounds_follow_each_other_as_closely_as_they_say() {
+        let mut draw = Draw::new(5, 3);
+        let machine = Machine::new(Noise::Correlated(0.8), 20_000, 1.0, &mut draw);
+        let levels: Vec<f64> = (0..20_000).map(|i| machine.level(i, 0.0)).collect();
+        let power: f64 = levels.iter().map(|l| l * l).sum();
+        let with_next: f64 = levels.windows(2).map(|w| w[0] * w[1]).sum();
+        assert!((with_next / power - 0.8).abs() < 0.02 && ((power / 20_000.0).sqrt() - 0.03).abs() < 0.002);
+    }
+}

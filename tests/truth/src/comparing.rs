@@ -5,7 +5,7 @@ use crate::runs::CurvePoint;
 use crate::noise::Noise;
 use crate::pool;
 use crate::runs::{differ, measure, times};
-use crate::tally::error;
+use crate::tally::few;
 use crate::world::{Shape, World};
 
 /// How many times as long the second side takes; 1 is the same thing again.
@@ -29,8 +29,7 @@ pub struct Verdicts {
 impl Verdicts {
     /// Whether as few differ as may, if these are comparisons of the same; a standard error is granted.
     pub fn few(self) -> bool {
-        let all = (self.differ + self.same) as f64;
-        self.differ as f64 <= (FALSE + error(FALSE, all)) * all
+        few(self.differ, FALSE, self.differ + self.same)
     }
 }
 

@@ -17,11 +17,13 @@
 //! | [`comparing`] | false alarms and power of `compare` |
 //! | [`finding`] | dips and steps |
 //! | [`periods`] | periods and drift |
+//! | [`command`] | the built command prints the same |
 //! | [`pool`] | threads |
 //! | [`sections`] | the sections of the document |
 //! | [`table`](mod@table) | Markdown |
 
 pub mod centre;
+pub mod command;
 pub mod comparing;
 pub mod coverage;
 pub mod draw;

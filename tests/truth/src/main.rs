@@ -11,7 +11,7 @@ use truth::sections::{Job, Section};
 /// How often what pipegauge says is true, on synthetic runs whose truth is known.
 #[derive(Parser)]
 struct Flags {
-    /// Runs of each row
+    /// Runs of each row; half as many where a run takes long to analyse
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     runs: u64,
     /// Only these tables
@@ -29,6 +29,9 @@ struct Flags {
     /// Threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// The built command, to hold against the tables; without it that section is left out
+    #[arg(long)]
+    program: Option<PathBuf>,
     /// File to write; else the standard output
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -39,12 +42,18 @@ fn main() -> ExitCode {
     let chosen = |name: &str| flags.noise.as_deref().is_none_or(|text| name.contains(text));
     let Flags { runs, rounds, seed, threads, .. } = flags;
     let noises = noise::ALL.into_iter().filter(|n| chosen(&n.name())).collect();
-    let job = Job { noises, runs, rounds, seed, threads };
-    let mut text = format!("{HEAD}\nRuns of a row: {runs}; seed {seed}. The same seed gives the same tables.\n\n");
+    let job = Job { noises, runs, rounds, seed, threads, program: flags.program.clone() };
+    let mut text = format!("{HEAD}\nSeed {seed}; the same seed gives the same tables.\n\n");
     let all = if flags.tables.is_empty() { Section::value_variants() } else { &flags.tables };
     for section in all {
         let began = Instant::now();
-        text.push_str(&section.text(&job));
+        match section.text(&job) {
+            Ok(section) => text.push_str(&section),
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::from(2);
+            }
+        }
         eprintln!("{section:?}: {:.0} s", began.elapsed().as_secs_f64());
     }
     match &flags.output {

@@ -52,14 +52,24 @@ pub const SCALED: u64 = 1 << 18;
 
 /// Measures a world with a seed: the same seed gives the same run. Without noise, all trials take their true time.
 pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> Measured {
+    let (events, machine) = drawn(world, shape, noisy, seed, number);
+    Measured { file: read(&events), machine }
+}
+
+/// The events that [`measure`] reads a noisy run from.
+pub fn recorded(world: &World, shape: &Shape, seed: u64, number: u64) -> Vec<Event> {
+    drawn(world, shape, true, seed, number).0
+}
+
+fn drawn(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> (Vec<Event>, Option<Machine>) {
     let mut draw = Draw::new(seed, number);
     let machine = noisy.then(|| Machine::new(world.noise, shape.rounds, shape.length, &mut draw));
     let trials = world.trials(shape, machine.as_ref(), &mut draw);
-    Measured { file: read(&events(world, shape, &trials, seed ^ number)), machine }
+    (events(world, shape, &trials, seed ^ number), machine)
 }
 
 /// The events of a run, as the driver would send them.
-pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<Event> {
+fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<Event> {
     let largest = shape.sizes.last().copied().unwrap_or(1);
     let plan = Plan { sizes: Some(shape.sizes.clone()), to: largest, budget: shape.length, seed, ..Plan::default() };
     let calibration =

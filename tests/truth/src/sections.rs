@@ -1,12 +1,14 @@
 //! The sections of the document, each measured and put into words.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::command::{self, Agreement};
 use crate::finding::{self, DEPTHS, Found, WIDTHS};
 use crate::noise::{Demand, Noise};
-use crate::tally::error;
+use crate::tally::few;
 use crate::world::Shape;
 use crate::{comparing, coverage, periods, table};
 
@@ -21,6 +23,8 @@ pub enum Section {
     Breaks,
     /// Periods and drift.
     Periods,
+    /// The built command prints the same.
+    Command,
 }
 
 /// How much is measured for the sections.
@@ -36,9 +40,16 @@ pub struct Job {
     pub seed: u64,
     /// Threads.
     pub threads: usize,
+    /// The built command; none leaves its section out.
+    pub program: Option<PathBuf>,
 }
 
 impl Job {
+    /// Runs of a row of this shape: half as many where a run takes much longer to analyse.
+    fn runs(&self, shape: &Shape) -> u64 {
+        if shape.rounds as usize * shape.sizes.len() > 4000 { self.runs.div_ceil(2) } else { self.runs }
+    }
+
     /// Those of the shapes that are asked for.
     fn shapes<const N: usize>(&self, of: [(u32, usize); N]) -> impl Iterator<Item = Shape> {
         of.into_iter().filter(|s| self.rounds.is_none_or(|r| r == s.0)).map(|(rounds, sizes)| Shape::of(rounds, sizes))
@@ -46,19 +57,33 @@ impl Job {
 }
 
 impl Section {
-    /// Measures it.
-    pub fn text(self, job: &Job) -> String {
+    /// Measures it; an error says what the built command did.
+    pub fn text(self, job: &Job) -> Result<String, String> {
         match self {
-            Self::Coverage => coverage(job),
-            Self::Compare => compare(job),
-            Self::Breaks => breaks(job),
-            Self::Periods => jitter(job),
+            Self::Coverage => Ok(coverage(job)),
+            Self::Compare => Ok(compare(job)),
+            Self::Breaks => Ok(breaks(job)),
+            Self::Periods => Ok(jitter(job)),
+            Self::Command => command(job),
         }
     }
 }
 
-fn heading(shape: &Shape) -> String {
-    format!("{} rounds of {} sizes", shape.rounds, shape.sizes.len())
+fn heading(shape: &Shape, runs: u64) -> String {
+    format!("{} rounds of {} sizes, {runs} runs", shape.rounds, shape.sizes.len())
+}
+
+fn command(job: &Job) -> Result<String, String> {
+    let Some(program) = &job.program else { return Ok(String::new()) };
+    let shape = Shape::of(9, 40);
+    let Agreement { alike, other } = command::agreement(program, &job.noises, &shape, job.seed)?;
+    let mut text = format!(
+        "## Through the command\n\n`show --json` of two written runs of each noise and `compare --json` of both print what these \
+        tables were made of in {alike} of {} figures and verdicts.\n",
+        alike + other.len() as u64
+    );
+    other.iter().take(20).for_each(|what| text.push_str(&format!("- **not alike**: {what}\n")));
+    Ok(text)
 }
 
 fn coverage(job: &Job) -> String {
@@ -67,60 +92,54 @@ fn coverage(job: &Job) -> String {
         1000 times apart.\n\n"
         .to_owned();
     for shape in job.shapes([(2, 40), (3, 40), (4, 40), (9, 40), (30, 155)]) {
-        let row = |noise: &Noise| coverage::row(*noise, &shape, job.runs, job.seed, job.threads);
+        let runs = job.runs(&shape);
+        let row = |noise: &Noise| coverage::row(*noise, &shape, runs, job.seed, job.threads);
         let rows: Vec<_> = job.noises.iter().map(row).collect();
-        let (heading, machine, run) = (heading(&shape), table::coverage(&rows, false), table::coverage(&rows, true));
-        let _ =
-            write!(text, "### {heading}: the machine's truth\n\n{machine}\n### {heading}: the run's truth\n\n{run}\n");
+        let (head, machine, run) = (heading(&shape, runs), table::coverage(&rows, false), table::coverage(&rows, true));
+        let _ = write!(text, "### {head}: the machine's truth\n\n{machine}\n### {head}: the run's truth\n\n{run}\n");
     }
     text
 }
 
 fn compare(job: &Job) -> String {
     let mut text = format!(
-        "## Comparisons\n\nOf {} comparisons, those that say that the sides differ. Target: at most {} of the same thing.\n\n",
-        job.runs,
+        "## Comparisons\n\nComparisons that say that the sides differ: of the same thing (target: at most {}), and of a second side that \
+        takes so many times as long. \"Runs\" are comparisons here.\n\n",
         table::percent(comparing::FALSE)
     );
     for shape in job.shapes([(3, 40), (9, 40), (30, 155)]) {
-        let row = |noise: &Noise| comparing::row(*noise, &shape, job.runs, job.seed, job.threads);
+        let runs = job.runs(&shape);
+        let row = |noise: &Noise| comparing::row(*noise, &shape, runs, job.seed, job.threads);
         let rows: Vec<_> = job.noises.iter().map(row).collect();
-        let _ = write!(text, "### {}\n\n{}\n", heading(&shape), table::comparing(&rows));
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::comparing(&rows));
     }
     text
 }
 
 fn breaks(job: &Job) -> String {
-    let runs = job.runs.div_ceil(4);
     let mut text = format!(
-        "## Dips and steps\n\nFound of {runs} dips, one a run, by width (decades) and depth; in brackets the share of all that was found \
-        that is there, and of the depths' intervals those that hold (target {}). Then, of {} runs each, those in which a break was found on \
-        a line, and on a line that becomes four times as steep at 1 MiB (target: at most {}).\n\n",
+        "## Dips and steps\n\nDips found, by width (decades) and depth, one a run in a quarter of the runs; in brackets the share of all \
+        that was found that is there, and of the depths' intervals those that hold (target {}). Then the runs in which a break was found \
+        on a line, and on a line that becomes four times as steep at 1 MiB (target: at most {}).\n\n",
         Demand::InRun.name(),
-        job.runs,
         table::percent(finding::FALSE),
     );
     let kinds: Vec<(f64, f64)> = WIDTHS.into_iter().flat_map(|w| DEPTHS.map(|d| (w, d))).collect();
+    let names = kinds.iter().map(|(width, depth)| format!("{width} x{depth}"));
+    let header = table::cells(["noise", "target"]).into_iter().chain(names);
+    let header: Vec<String> = header.chain(table::cells(["line", "bend"])).collect();
     for shape in job.shapes([(9, 155), (30, 155)]) {
-        let names = kinds.iter().map(|(w, d)| format!("{w} x{d}"));
-        let rows: Vec<Vec<String>> = (job.noises.iter())
-            .map(|noise| {
-                let found: Vec<Found> = (kinds.iter())
-                    .map(|kind| finding::dips(*noise, &shape, *kind, runs, job.seed, job.threads))
-                    .collect();
-                let strays =
-                    [false, true].map(|bent| finding::strays(*noise, &shape, bent, job.runs, job.seed, job.threads));
-                let few =
-                    |n: u64| n as f64 <= (finding::FALSE + error(finding::FALSE, job.runs as f64)) * job.runs as f64;
-                let met = strays.into_iter().all(few) && found.iter().all(Found::depth_holds);
-                let strays = strays.map(|n| table::count(n, few(n)));
-                let front = [noise.name(), table::verdict(met)];
-                front.into_iter().chain(found.iter().map(dip)).chain(strays).collect()
-            })
-            .collect();
-        let header = table::cells(["noise", "target"]).into_iter().chain(names);
-        let header: Vec<String> = header.chain(table::cells(["line", "bend"])).collect();
-        let _ = write!(text, "### {}\n\n{}\n", heading(&shape), table::table(&header, &rows));
+        let (runs, seed, threads) = (job.runs, job.seed, job.threads);
+        let row = |noise: &Noise| {
+            let dips = |kind: &(f64, f64)| finding::dips(*noise, &shape, *kind, runs.div_ceil(4), seed, threads);
+            let found: Vec<Found> = kinds.iter().map(dips).collect();
+            let strays = [false, true].map(|bent| finding::strays(*noise, &shape, bent, runs, seed, threads));
+            let met = strays.into_iter().all(|n| few(n, finding::FALSE, runs)) && found.iter().all(Found::depth_holds);
+            let strays = strays.map(|n| table::count(n, few(n, finding::FALSE, runs)));
+            [noise.name(), table::verdict(met)].into_iter().chain(found.iter().map(dip)).chain(strays).collect()
+        };
+        let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
 }
@@ -134,35 +153,27 @@ fn dip(found: &Found) -> String {
 
 fn jitter(job: &Job) -> String {
     let mut text = format!(
-        "## Periods and drift\n\nOf {} runs, those said to have a period that is not there, with trials and gaps of random lengths and with \
-        even ones (target: at most {}); those said to drift for sure; and of runs that are stopped for 10 ms each second or 1 ms ten times \
-        a second, those whose period is found (in brackets: its intervals that hold it), and the other periods found in them.\n\n",
-        job.runs,
+        "## Periods and drift\n\nRuns said to have a period that is not there, with trials and gaps of random lengths and with even ones \
+        (target: at most {}); those said to drift for sure; and of runs that are stopped for 10 ms each second, or 1 ms ten times a second, \
+        those whose period is found (in brackets: its intervals that hold it), and other periods found in them.\n\n",
         table::percent(periods::FALSE),
     );
+    let header = table::cells(["noise", "target", "false", "false, even", "drift", "1 s", "others", "0.1 s", "others"]);
     for shape in job.shapes([(9, 40), (30, 155)]) {
-        let rows: Vec<Vec<String>> = (job.noises.iter())
-            .map(|noise| {
-                let row = periods::row(*noise, &shape, job.runs, job.seed, job.threads);
-                let few =
-                    |n: u64| n as f64 <= (periods::FALSE + error(periods::FALSE, row.runs as f64)) * row.runs as f64;
-                let mut cells = vec![
-                    noise.name(),
-                    table::verdict(few(row.strays) && few(row.even)),
-                    table::count(row.strays, few(row.strays)),
-                    table::count(row.even, few(row.even)),
-                    row.drifts.to_string(),
-                ];
-                for stops in &row.stops {
-                    let holds = stops.period.coverage().map_or("-".to_owned(), table::percent);
-                    cells.extend([format!("{} ({holds})", stops.found), stops.others.to_string()]);
-                }
-                cells
-            })
-            .collect();
-        let header = ["noise", "target", "false", "false, even", "drift", "1 s", "others", "0.1 s", "others"];
-        let header = table::cells(header);
-        let _ = write!(text, "### {}\n\n{}\n", heading(&shape), table::table(&header, &rows));
+        let runs = job.runs(&shape);
+        let row = |noise: &Noise| {
+            let row = periods::row(*noise, &shape, runs, job.seed, job.threads);
+            let met = [row.strays, row.even].map(|n| few(n, periods::FALSE, runs));
+            let strays = [table::count(row.strays, met[0]), table::count(row.even, met[1])];
+            let stops = row.stops.iter().flat_map(|stops| {
+                let holds = stops.period.coverage().map_or("-".to_owned(), table::percent);
+                [format!("{} ({holds})", stops.found), stops.others.to_string()]
+            });
+            let front = [noise.name(), table::verdict(met[0] && met[1])];
+            front.into_iter().chain(strays).chain([row.drifts.to_string()]).chain(stops).collect()
+        };
+        let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
 }

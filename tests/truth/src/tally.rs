@@ -80,7 +80,48 @@ impl Tally {
     }
 }
 
+/// Whether `n` of so many runs are no more than this share of them; a standard error is granted.
+pub fn few(n: u64, share: f64, runs: u64) -> bool {
+    let runs = runs as f64;
+    n as f64 <= (share + error(share, runs)) * runs
+}
+
 /// Standard error of a share `p` of so many runs.
-pub fn error(p: f64, runs: f64) -> f64 {
+fn error(p: f64, runs: f64) -> f64 {
     (p * (1.0 - p) / runs.max(1.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(held: u64, missed: u64, none: u64) -> Tally {
+        let mut tally = Tally { runs: held + missed + none, ..Tally::default() };
+        let said = |low, high| Said { value: 1.0, low, high };
+        (0..held).for_each(|_| tally.add(said(0.9, 1.1), 1.05));
+        (0..missed).for_each(|_| tally.add(said(0.9, 1.1), 1.2));
+        (0..none).for_each(|_| tally.add(said(0.0, f64::INFINITY), 1.2));
+        tally
+    }
+
+    #[test]
+    fn targets_are_met_or_missed_by_what_was_given() {
+        assert!(of(190, 10, 0).meets(Demand::Nominal) && of(95, 5, 100).meets(Demand::Nominal));
+        assert!(!of(176, 24, 0).meets(Demand::Nominal), "too few held");
+        assert!(!of(200, 0, 0).meets(Demand::Nominal) && of(200, 0, 0).meets(Demand::InRun), "wider than they say");
+        assert!(!of(160, 40, 0).meets(Demand::Claimed) && of(182, 18, 0).meets(Demand::Claimed));
+        assert!(of(0, 0, 200).meets(Demand::Claimed) && !of(0, 0, 200).meets(Demand::Nominal), "no claim");
+        assert_eq!((of(3, 1, 2).coverage(), of(3, 1, 2).none, of(0, 0, 1).coverage()), (Some(0.75), 2, None));
+    }
+
+    #[test]
+    fn what_means_nothing_is_counted_and_fails_its_row() {
+        let odd = [(1.0, 2.0, 3.0), (f64::NAN, 0.5, 1.5), (f64::INFINITY, 0.0, f64::INFINITY), (1.0, 0.001, 2.0)];
+        for (value, low, high) in odd {
+            let mut tally = of(95, 5, 0);
+            tally.add(Said { value, low, high }, 1.0);
+            assert_eq!(tally.absurd, 1, "{value} {low} {high}");
+            assert!(!tally.meets(Demand::Claimed));
+        }
+    }
 }

@@ -168,3 +168,54 @@ impl World {
         Taken { round, size, at, repeats: repeats as u64, lasted: lasted + left, times, pauses }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(noise: Noise, stops: Option<Stops>) -> Vec<Taken> {
+        let (shape, world) = (Shape::of(9, 40), World { stops, ..World::plain(noise) });
+        let mut draw = Draw::new(3, 0);
+        let machine = Machine::new(noise, shape.rounds, shape.length, &mut draw);
+        world.trials(&shape, Some(&machine), &mut draw)
+    }
+
+    #[test]
+    fn sizes_are_as_many_as_asked_and_all_different() {
+        for n in [40, 155] {
+            let sizes = spread(n, 1 << 20);
+            assert_eq!((sizes.len(), sizes[0], sizes[n - 1]), (n, 1, 1 << 20));
+            assert!(sizes.windows(2).all(|w| w[0] < w[1]));
+        }
+    }
+
+    #[test]
+    fn trials_follow_each_other_and_fill_the_run() {
+        let trials = taken(Noise::Independent, None);
+        assert!(trials.windows(2).all(|w| w[0].at + w[0].lasted < w[1].at));
+        let end = trials.last().map_or(0.0, |t| t.at + t.lasted);
+        assert!((11.0..14.0).contains(&end), "{end}");
+    }
+
+    #[test]
+    fn a_stop_makes_its_trial_longer_and_is_told_with_its_moment() {
+        let stops = Stops { period: 1.0, lasts: 0.01 };
+        let trials = taken(Noise::Independent, Some(stops));
+        let pauses: Vec<(f64, f64)> = trials.iter().flat_map(|t| t.pauses.iter().map(|p| (t.at + p.0, p.1))).collect();
+        assert!((5..=13).contains(&pauses.len()), "{pauses:?}");
+        for (at, lasts) in pauses {
+            assert!((at - at.round()).abs() < 1e-6 && lasts == 0.01, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_quota_doubles_long_trials_and_leaves_single_iterations_alone() {
+        let world = World::plain(Noise::Quota);
+        let mut draw = Draw::new(3, 0);
+        let machine = Machine::new(Noise::Quota, 1, 12.0, &mut draw);
+        let trial = world.trial(1, 0, 0.0, 0.4, Some(&machine), &mut draw);
+        let share = trial.lasted / trial.repeats as f64 / (2.0 * world.time(1));
+        assert!((1.7..2.3).contains(&share), "{share}");
+        assert!((trial.times[3] / (2.0 * world.time(1)) - 1.0).abs() < 0.2);
+    }
+}
