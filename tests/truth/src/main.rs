@@ -33,7 +33,7 @@ struct Flags {
     #[arg(long)]
     program: Option<PathBuf>,
     /// File to write; else the standard output
-    #[arg(short, long)]
+    #[arg(short, long, overrides_with = "output")]
     output: Option<PathBuf>,
 }
 
