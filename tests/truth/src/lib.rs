@@ -11,12 +11,14 @@
 //! | [`machine`] | one run's draw of a noise: its level at any moment |
 //! | [`world`] | a path's true curve, and the trials of a run over it |
 //! | [`centre`] | the truth of a machine and of a run |
-//! | [`runs`] | trials to events, to a run file, to what the command says; all that is used of `record` and `model` |
+//! | [`events`](mod@events) | trials to events |
+//! | [`runs`] | events to a run file, and to what the command says; all that is used of `record` and `model` |
 //! | [`tally`] | held, missed, not given, absurd |
 //! | [`coverage`] | coverage of each figure under each noise |
 //! | [`comparing`] | false alarms and power of `compare` |
 //! | [`finding`] | dips and steps |
 //! | [`periods`] | periods and drift |
+//! | [`sustained`] | single transfers and sustained ones |
 //! | [`command`] | the built command prints the same |
 //! | [`pool`] | threads |
 //! | [`sections`] | the sections of the document |
@@ -27,6 +29,7 @@ pub mod command;
 pub mod comparing;
 pub mod coverage;
 pub mod draw;
+pub mod events;
 pub mod finding;
 pub mod machine;
 pub mod noise;
@@ -34,6 +37,7 @@ pub mod periods;
 pub mod pool;
 pub mod runs;
 pub mod sections;
+pub mod sustained;
 pub mod table;
 pub mod tally;
 pub mod world;

@@ -1,20 +1,18 @@
 //! From a synthetic run to what the command says of it: the only file that knows the types of `record` and `model`.
 //!
-//! Trials become the events that a real run writes, `record` reads a run file of them, and it is asked what the command asks. A change of those types is followed here.
+//! `record` reads a run file of its events, and it is asked what the command asks. A change of those types is followed here.
 
-use host::Environment;
-use measure::event::{BlockOpened, Calibration, End, PathOpened, Plan, Run, SCHEMA, Trial};
-use measure::{Event, TrialReport};
-pub use model::CurvePoint;
+use measure::Event;
 use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, Side, answer};
 use record::RunFile;
-use transport::settings::Effective;
-use transport::{Capabilities, Kind};
+
+pub use model::CurvePoint;
 
 use crate::draw::Draw;
+use crate::events::events;
 use crate::machine::Machine;
-use crate::world::{Shape, Taken, World};
+use crate::world::{Shape, World};
 
 /// A run and the machine that it was measured on; none for a run without noise.
 pub struct Measured {
@@ -68,97 +66,6 @@ fn drawn(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> (
     (events(world, shape, &trials, seed ^ number), machine)
 }
 
-/// The events of a run, as the driver would send them.
-fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<Event> {
-    let largest = shape.sizes.last().copied().unwrap_or(1);
-    let plan = Plan { sizes: Some(shape.sizes.clone()), to: largest, budget: shape.length, seed, ..Plan::default() };
-    let calibration =
-        Calibration { clock_cost_ns: 20.0, clock_step_ns: (world.noise.step() * 1e9).max(1.0), loop_cost_ns: 2.0 };
-    let mut events = vec![
-        Event::Run(Run {
-            schema: SCHEMA.into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            started: "2026-01-01T00:00:00Z".into(),
-            command: vec!["run".into(), "tcp".into()],
-            plan,
-            near: Environment::default(),
-            calibration,
-        }),
-        Event::Path(PathOpened {
-            path: 0,
-            transport: Kind::Tcp,
-            capabilities: Capabilities::plain(),
-            far: Some(Environment::default()),
-            near_effective: Effective::default(),
-            far_effective: Effective::default(),
-        }),
-    ];
-    let mut opened = None;
-    for t in trials {
-        if opened != Some(t.round) {
-            opened = Some(t.round);
-            let planned = shape.sizes.len() as u32;
-            // Block 0 is the survey, which a synthetic run has not.
-            let block = BlockOpened { path: 0, block: t.round + 1, at: t.at, planned, pace: None, far_pace: None };
-            events.push(Event::Block(block));
-        }
-        events.push(Event::Trial(trial(t)));
-    }
-    let at = trials.last().map_or(0.0, |t| t.at + t.lasted);
-    events.push(Event::End(End { at, error: None, foreign_cpu: None }));
-    events
-}
-
-/// A trial as the near side reports it.
-fn trial(t: &Taken) -> Trial {
-    let ns = |seconds: f64| (seconds * 1e9).round() as u64;
-    // Where a stop falls into every other iteration or more, the typical one holds a stop.
-    let stopped = 2 * t.pauses.len() as u64 >= t.repeats;
-    let median = if stopped { t.lasted / t.repeats as f64 } else { crate::centre::middle(t.times.clone()) };
-    let longest = t.pauses.iter().map(|p| p.1).fold(0.0, f64::max);
-    let (first, last) = (t.times[0], t.times[t.times.len() - 1]);
-    let counted = t.pauses.iter().take(16);
-    Trial {
-        path: 0,
-        block: t.round + 1,
-        at: t.at,
-        size: t.size,
-        response: 0,
-        burst: 0,
-        warmup: false,
-        report: TrialReport {
-            repeats: t.repeats,
-            seconds: t.lasted,
-            median,
-            min: first,
-            max: last + longest,
-            histogram: histogram(t),
-            pauses: counted.filter(|p| p.1 > median).map(|p| (ns(p.0), ns(p.1 + last))).collect(),
-            ..TrialReport::default()
-        },
-    }
-}
-
-/// Times of single iterations: the looks at the trial share its iterations, and each stop makes one long.
-fn histogram(t: &Taken) -> Vec<(u64, u64)> {
-    let looks = t.times.len() as u64;
-    let stops = (t.pauses.len() as u64).min(t.repeats);
-    let smooth = t.repeats - stops;
-    let mut pairs: Vec<(u64, u64)> = (t.times.iter().zip(0..looks))
-        .map(|(time, i)| ((time * 1e9).round() as u64, smooth * (i + 1) / looks - smooth * i / looks))
-        .chain(t.pauses.iter().take(stops as usize).map(|p| (((p.1 + t.times[0]) * 1e9).round() as u64, 1)))
-        .filter(|(_, n)| *n > 0)
-        .collect();
-    pairs.sort_unstable();
-    pairs.dedup_by(|b, a| {
-        a.0 == b.0 && {
-            a.1 += b.1;
-            true
-        }
-    });
-    pairs
-}
-
 /// The lines of a run's file.
 pub fn lines(events: &[Event]) -> Vec<u8> {
     let mut lines = Vec::new();
@@ -189,6 +96,12 @@ impl Measured {
             (p.size, said(f.median, f.low, f.high), said(f.median, f.repeat_low, f.repeat_high))
         };
         Some(points.iter().map(one).collect())
+    }
+
+    /// Median and mean of each point: size, seconds, seconds.
+    pub fn medians_and_means(&self) -> Vec<(u64, f64, f64)> {
+        let points = self.file.paths.first().map_or(&[][..], |p| &p.points[..]);
+        points.iter().map(|p| (p.size, p.figures.median, p.figures.mean)).collect()
     }
 
     /// The figures of the curve by name, as `show`, `ask` and `scale` print them; those that have none are left out.

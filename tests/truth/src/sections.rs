@@ -10,7 +10,7 @@ use crate::finding::{self, DEPTHS, Found, WIDTHS};
 use crate::noise::{Demand, Noise};
 use crate::tally::few;
 use crate::world::Shape;
-use crate::{comparing, coverage, periods, table};
+use crate::{comparing, coverage, periods, sustained, table};
 
 /// A section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -23,6 +23,8 @@ pub enum Section {
     Breaks,
     /// Periods and drift.
     Periods,
+    /// Single transfers and sustained ones.
+    Sustained,
     /// The built command prints the same.
     Command,
 }
@@ -64,6 +66,7 @@ impl Section {
             Self::Compare => Ok(compare(job)),
             Self::Breaks => Ok(breaks(job)),
             Self::Periods => Ok(jitter(job)),
+            Self::Sustained => Ok(sustained(job)),
             Self::Command => command(job),
         }
     }
@@ -176,4 +179,17 @@ fn jitter(job: &Job) -> String {
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
+}
+
+fn sustained(job: &Job) -> String {
+    let row = |length: f64| {
+        let (median, mean) = sustained::ratios(length, job.runs.div_ceil(10), job.seed, job.threads);
+        vec![format!("{} ms", length * 1e3), format!("{median:.2}"), format!("{mean:.2}")]
+    };
+    let header = table::cells(["trials of", "median, of 1.00", "mean, of 2.00"]);
+    let table = table::table(&header, &sustained::LENGTHS.map(row));
+    format!(
+        "## Single and sustained\n\nA process that may run for 50 of every 100 ms: a single transfer takes its time (1.00), a minute of them \
+        twice as long (2.00). What a point's two figures say, by the length of trials.\n\n{table}\n"
+    )
 }

@@ -57,13 +57,16 @@ pub fn held(tally: Option<&Tally>, demand: Demand) -> String {
 pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
     let figures: Vec<&str> = FIGURES.into_iter().filter(|f| !(of_run && *f == "repeat")).collect();
     let header = cells(["noise", "target", "met"].into_iter().chain(figures.iter().copied()));
-    let row = |row: &coverage::Row| {
+    let mut all = 0;
+    let mut row = |row: &coverage::Row| {
         let (tallies, demand) = if of_run { (&row.of_run, Demand::InRun) } else { (&row.of_machine, row.demand) };
         let met = figures.iter().filter(|f| tallies.get(*f).is_some_and(|t| t.meets(demand))).count();
+        all += met;
         let front = [row.noise.name(), demand.name().to_owned(), format!("{met} of {}", figures.len())];
         front.into_iter().chain(figures.iter().map(|f| held(tallies.get(f), demand))).collect()
     };
-    table(&header, &rows.iter().map(row).collect::<Vec<_>>())
+    let table = table(&header, &rows.iter().map(&mut row).collect::<Vec<Vec<String>>>());
+    format!("{table}\nTargets met: {all} of {}.\n", rows.len() * figures.len())
 }
 
 /// Comparisons: said to differ, by how many times as long the second side takes and the runs of a side.

@@ -68,3 +68,9 @@ fn frequent_stops_are_found_with_their_period() {
     let row = periods::row(Noise::LogNormal, &Shape::of(9, 40), 4, SEED, 2);
     assert_eq!((row.stops[1].found, row.stops[1].others, row.strays), (4, 0, 0), "{row:?}");
 }
+
+#[test]
+fn a_median_tells_of_single_transfers_and_a_mean_of_sustained_ones() {
+    let (median, mean) = truth::sustained::ratios(0.4, 2, SEED, 2);
+    assert!((median - 1.0).abs() < 0.03 && (1.85..2.15).contains(&mean), "{median} {mean}");
+}
