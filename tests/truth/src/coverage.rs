@@ -52,7 +52,7 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
             let (run, number) = mine;
             let Some(machine) = &run.machine else { continue };
             let here = centre::of_run(machine, shape, &mut Draw::new(seed, u64::MAX - number));
-            let truths = [long, here].map(|c| Truth { world: &world, clean: &clean, centre: c });
+            let truths = [[long; 2], here].map(|ends| Truth { world: &world, clean: &clean, ends });
             points(&mut tallies, run, &other.0, &truths);
             for (name, said) in run.figures() {
                 for (tally, truth) in tallies.iter_mut().zip(&truths) {
@@ -81,38 +81,44 @@ fn points(tallies: &mut [Tallies; 2], run: &Measured, other: &Measured, truths: 
             tally.entry("point").or_default().add(said, truth.time(size));
         }
         if let Some(repeat) = repeat.get(&size) {
-            tallies[0].entry("repeat").or_default().add(range, repeat.value);
+            tallies[0].entry("repeat").or_default().add(range, [repeat.value; 2]);
         }
     }
 }
 
-/// The true figures of a path on a machine whose centre lies at this logarithm.
+/// The true figures of a path on a machine whose centre lies between these logarithms.
 struct Truth<'a> {
     world: &'a World,
     /// What the estimators say of the path without noise.
     clean: &'a BTreeMap<&'static str, Said>,
-    centre: f64,
+    ends: [f64; 2],
 }
 
 impl Truth<'_> {
-    fn time(&self, size: u64) -> f64 {
-        self.world.time(size) * self.centre.exp()
+    fn time(&self, size: u64) -> [f64; 2] {
+        self.ends.map(|centre| self.world.time(size) * centre.exp())
     }
 
-    /// By formula where there is one; else what the same estimator gives without noise, moved by the centre.
-    fn of(&self, figure: &str) -> f64 {
-        let (world, all) = (self.world, self.centre.exp());
+    fn of(&self, figure: &str) -> [f64; 2] {
+        let [a, b] = self.ends.map(|centre| self.at(figure, centre.exp()));
+        [a.min(b), a.max(b)]
+    }
+
+    /// On a machine on which all takes so many times as long: by formula where there is one; else what the same estimator gives
+    /// without noise.
+    fn at(&self, figure: &str, all: f64) -> f64 {
+        let world = self.world;
         let clean = |name| self.clean.get(name).map_or(f64::NAN, |said| said.value);
         match figure {
-            "latency" => self.time(1),
+            "latency" => world.time(1) * all,
             "t0" => world.t0 * all,
             "b" => world.per_byte * all,
             "Rmax" => 8.0 / world.per_byte / all,
             "n1/2" => world.t0 / world.per_byte,
             "maximum" => clean("maximum") / all,
-            "arrival" => self.time(BETWEEN),
-            "beyond" => self.time(BEYOND),
-            "scaled" => self.time(SCALED) + SCALED as f64 * 8.0 * (1.0 / WIRES.1 - 1.0 / WIRES.0),
+            "arrival" => world.time(BETWEEN) * all,
+            "beyond" => world.time(BEYOND) * all,
+            "scaled" => world.time(SCALED) * all + SCALED as f64 * 8.0 * (1.0 / WIRES.1 - 1.0 / WIRES.0),
             name => clean(name),
         }
     }

@@ -55,7 +55,7 @@ pub fn dips(noise: Noise, shape: &Shape, (width, depth): (f64, f64), runs: u64, 
             } else {
                 sum.found = 1;
                 sum.depth.runs = 1;
-                sum.depth.add(said, depth);
+                sum.depth.add(said, [depth; 2]);
             }
         }
         sum

@@ -11,7 +11,7 @@ use truth::sections::{Job, Section};
 /// How often what pipegauge says is true, on synthetic runs whose truth is known.
 #[derive(Parser)]
 struct Flags {
-    /// Runs of each row; half as many where a run takes long to analyse
+    /// Runs of each row; fewer where a run takes long to analyse
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     runs: u64,
     /// Only these tables
@@ -43,12 +43,18 @@ fn main() -> ExitCode {
     let Flags { runs, rounds, seed, threads, .. } = flags;
     let noises = noise::ALL.into_iter().filter(|n| chosen(&n.name())).collect();
     let job = Job { noises, runs, rounds, seed, threads, program: flags.program.clone() };
-    let mut text = format!("{HEAD}\nSeed {seed}; the same seed gives the same tables.\n\n");
+    let mut text = String::new();
+    // A file is written whole; on the standard output each section shows as it is done.
+    let mut tell = |part: &str| match flags.output {
+        None => print!("{part}"),
+        Some(_) => text.push_str(part),
+    };
+    tell(&format!("{HEAD}\nSeed {seed}; the same seed gives the same tables.\n\n"));
     let all = if flags.tables.is_empty() { Section::value_variants() } else { &flags.tables };
     for section in all {
         let began = Instant::now();
         match section.text(&job) {
-            Ok(section) => text.push_str(&section),
+            Ok(part) => tell(&part),
             Err(error) => {
                 eprintln!("{error}");
                 return ExitCode::from(2);
@@ -56,14 +62,11 @@ fn main() -> ExitCode {
         }
         eprintln!("{section:?}: {:.0} s", began.elapsed().as_secs_f64());
     }
-    match &flags.output {
-        None => print!("{text}"),
-        Some(file) => {
-            if let Err(error) = std::fs::write(file, text) {
-                eprintln!("can't write {}: {error}; give another file with --output", file.display());
-                return ExitCode::from(2);
-            }
-        }
+    if let Some(file) = &flags.output
+        && let Err(error) = std::fs::write(file, text)
+    {
+        eprintln!("can't write {}: {error}; give another file with --output", file.display());
+        return ExitCode::from(2);
     }
     ExitCode::SUCCESS
 }

@@ -61,7 +61,7 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
                 } else if sum.found == 0 {
                     // It may show in pauses and in levels: the surer comes first.
                     (sum.found, sum.period.runs) = (1, 1);
-                    sum.period.add(said, stops.period);
+                    sum.period.add(said, [stops.period; 2]);
                 }
             }
             sum

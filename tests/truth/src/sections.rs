@@ -163,7 +163,7 @@ fn jitter(job: &Job) -> String {
     );
     let header = table::cells(["noise", "target", "false", "false, even", "drift", "1 s", "others", "0.1 s", "others"]);
     for shape in job.shapes([(9, 40), (30, 155)]) {
-        let runs = job.runs(&shape);
+        let runs = job.runs.div_ceil(2);
         let row = |noise: &Noise| {
             let row = periods::row(*noise, &shape, runs, job.seed, job.threads);
             let met = [row.strays, row.even].map(|n| few(n, periods::FALSE, runs));

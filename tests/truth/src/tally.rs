@@ -24,8 +24,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts an interval against the truth.
-    pub fn add(&mut self, said: Said, truth: f64) {
+    /// Counts an interval against the truth, which lies between two ends.
+    pub fn add(&mut self, said: Said, truth: [f64; 2]) {
         let Said { value, low, high } = said;
         if !value.is_finite() || low.is_nan() || high.is_nan() || !(low <= value && value <= high) {
             self.absurd += 1;
@@ -37,7 +37,7 @@ impl Tally {
         }
         self.absurd += u64::from(high / low > ABSURD);
         self.widths.push(((high - low) / 2.0 / value) as f32);
-        if low <= truth && truth <= high { self.held += 1 } else { self.missed += 1 }
+        if low <= truth[1] && truth[0] <= high { self.held += 1 } else { self.missed += 1 }
     }
 
     /// Adds the counts of other runs.
@@ -98,9 +98,9 @@ mod tests {
     fn of(held: u64, missed: u64, none: u64) -> Tally {
         let mut tally = Tally { runs: held + missed + none, ..Tally::default() };
         let said = |low, high| Said { value: 1.0, low, high };
-        (0..held).for_each(|_| tally.add(said(0.9, 1.1), 1.05));
-        (0..missed).for_each(|_| tally.add(said(0.9, 1.1), 1.2));
-        (0..none).for_each(|_| tally.add(said(0.0, f64::INFINITY), 1.2));
+        (0..held).for_each(|_| tally.add(said(0.9, 1.1), [1.05; 2]));
+        (0..missed).for_each(|_| tally.add(said(0.9, 1.1), [1.2; 2]));
+        (0..none).for_each(|_| tally.add(said(0.0, f64::INFINITY), [1.2; 2]));
         tally
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let odd = [(1.0, 2.0, 3.0), (f64::NAN, 0.5, 1.5), (f64::INFINITY, 0.0, f64::INFINITY), (1.0, 0.001, 2.0)];
         for (value, low, high) in odd {
             let mut tally = of(95, 5, 0);
-            tally.add(Said { value, low, high }, 1.0);
+            tally.add(Said { value, low, high }, [1.0; 2]);
             assert_eq!(tally.absurd, 1, "{value} {low} {high}");
             assert!(!tally.meets(Demand::Claimed));
         }
