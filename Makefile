@@ -4,6 +4,7 @@
 # make buffers measure tcp with two segment sizes and two socket buffers, and print the grid
 # make figures every figure and table of the papers that this host can make, into a new folder
 # make bench   the measured table: against the bare floor and against Debian's peers
+# make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in a quarter of an hour
 # make build   the command alone: target/release/pipegauge
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
 SHELL := /bin/bash
@@ -13,7 +14,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: run tables buffers figures test bench build install clean
+.PHONY: run tables buffers figures test bench truth build install clean
 
 run:
 	@scripts/setup.sh run
@@ -54,6 +55,12 @@ bench:
 	@scripts/setup.sh bench
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-floor
 	@python3 bench/bench.py
+
+# FLAGS choose and shorten: make truth FLAGS='--runs 20 --tables coverage -o quick.md'.
+truth:
+	@scripts/setup.sh run
+	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-truth
+	@$(TARGET)/release/pipegauge-truth --program $(TARGET)/release/pipegauge -o bench/TRUTH.md $(FLAGS)
 
 build:
 	@scripts/setup.sh run

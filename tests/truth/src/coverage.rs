@@ -1,0 +1,125 @@
+//! Coverage: how often each interval that is printed holds the truth of the machine, and that of the run.
+
+use std::collections::BTreeMap;
+
+use crate::draw::Draw;
+use crate::noise::{Demand, Noise};
+use crate::runs::{BETWEEN, BEYOND, Measured, SCALED, Said, WIRES, measure};
+use crate::tally::Tally;
+use crate::world::{Shape, World};
+use crate::{centre, pool};
+
+/// The figures of the table, in its order.
+pub const FIGURES: [&str; 13] = [
+    "point",
+    "repeat",
+    "latency",
+    "maximum",
+    "half power",
+    "t0",
+    "b",
+    "Rmax",
+    "n1/2",
+    "saturation",
+    "arrival",
+    "beyond",
+    "scaled",
+];
+
+/// One noise in one shape of run.
+pub struct Row {
+    /// Noise.
+    pub noise: Noise,
+    /// What is asked of it.
+    pub demand: Demand,
+    /// Against the centre of what the machine does in the long run; of `repeat`, against the medians of another run.
+    pub of_machine: BTreeMap<&'static str, Tally>,
+    /// Against the centre of what it did in the run; `repeat` is not held against it.
+    pub of_run: BTreeMap<&'static str, Tally>,
+}
+
+type Tallies = BTreeMap<&'static str, Tally>;
+
+/// Measures one row: `runs` runs, in pairs of which each is the other's repeat.
+pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) -> Row {
+    let world = World::plain(noise);
+    let clean: BTreeMap<_, _> = measure(&world, shape, false, seed, 0).figures().into_iter().collect();
+    let long = centre::of_machine(noise, seed);
+    let pairs = pool::map(runs.div_ceil(2), threads, |pair| {
+        let both = [2 * pair + 1, 2 * pair + 2].map(|number| (measure(&world, shape, true, seed, number), number));
+        let mut tallies = [Tallies::new(), Tallies::new()];
+        for (mine, other) in [(&both[0], &both[1]), (&both[1], &both[0])] {
+            let (run, number) = mine;
+            let Some(machine) = &run.machine else { continue };
+            let here = centre::of_run(machine, shape, &mut Draw::new(seed, u64::MAX - number));
+            let truths = [[long; 2], here].map(|ends| Truth { world: &world, clean: &clean, ends });
+            points(&mut tallies, run, &other.0, &truths);
+            for (name, said) in run.figures() {
+                for (tally, truth) in tallies.iter_mut().zip(&truths) {
+                    tally.entry(name).or_default().add(said, truth.of(name));
+                }
+            }
+            tallies.iter_mut().flat_map(BTreeMap::values_mut).for_each(|t| t.runs += 1);
+        }
+        tallies
+    });
+    let mut sums = [Tallies::new(), Tallies::new()];
+    for pair in pairs {
+        for (sum, tallies) in sums.iter_mut().zip(pair) {
+            tallies.into_iter().for_each(|(name, tally)| sum.entry(name).or_default().join(tally));
+        }
+    }
+    let [of_machine, of_run] = sums;
+    Row { noise, demand: noise.demand(shape.rounds, shape.length), of_machine, of_run }
+}
+
+/// The intervals of points against the truth at their sizes, and their repeat ranges against the other run.
+fn points(tallies: &mut [Tallies; 2], run: &Measured, other: &Measured, truths: &[Truth<'_>; 2]) {
+    let repeat: BTreeMap<u64, Said> = other.points(&[]).into_iter().flatten().map(|(n, said, _)| (n, said)).collect();
+    for (size, said, range) in run.points(&[]).into_iter().flatten() {
+        for (tally, truth) in tallies.iter_mut().zip(truths) {
+            tally.entry("point").or_default().add(said, truth.time(size));
+        }
+        if let Some(repeat) = repeat.get(&size) {
+            tallies[0].entry("repeat").or_default().add(range, [repeat.value; 2]);
+        }
+    }
+}
+
+/// The true figures of a path on a machine whose centre lies between these logarithms.
+struct Truth<'a> {
+    world: &'a World,
+    /// What the estimators say of the path without noise.
+    clean: &'a BTreeMap<&'static str, Said>,
+    ends: [f64; 2],
+}
+
+impl Truth<'_> {
+    fn time(&self, size: u64) -> [f64; 2] {
+        self.ends.map(|centre| self.world.time(size) * centre.exp())
+    }
+
+    fn of(&self, figure: &str) -> [f64; 2] {
+        let [a, b] = self.ends.map(|centre| self.at(figure, centre.exp()));
+        [a.min(b), a.max(b)]
+    }
+
+    /// On a machine on which all takes so many times as long: by formula where there is one; else what the same estimator gives
+    /// without noise.
+    fn at(&self, figure: &str, all: f64) -> f64 {
+        let world = self.world;
+        let clean = |name| self.clean.get(name).map_or(f64::NAN, |said| said.value);
+        match figure {
+            "latency" => world.time(1) * all,
+            "t0" => world.t0 * all,
+            "b" => world.per_byte * all,
+            "Rmax" => 8.0 / world.per_byte / all,
+            "n1/2" => world.t0 / world.per_byte,
+            "maximum" => clean("maximum") / all,
+            "arrival" => world.time(BETWEEN) * all,
+            "beyond" => world.time(BEYOND) * all,
+            "scaled" => world.time(SCALED) * all + SCALED as f64 * 8.0 * (1.0 / WIRES.1 - 1.0 / WIRES.0),
+            name => clean(name),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A machine under a noise: its log level in a round and at a moment, drawn once for each run.
+
+use crate::draw::Draw;
+use crate::noise::{COMMON, Noise, SLOW};
+
+/// Steps in which a level that moves all the time is drawn, over a run.
+const STEPS: usize = 1024;
+
+/// One run's draw of a noise.
+pub struct Machine {
+    noise: Noise,
+    /// Levels of the rounds.
+    rounds: Vec<f64>,
+    /// Levels over time: from each moment on, ascending; the first counts before its moment, too.
+    track: Vec<(f64, f64)>,
+}
+
+impl Machine {
+    /// Begins in the noise's stationary state. A run has so many rounds and lasts so many seconds.
+    pub fn new(noise: Noise, rounds: u32, length: f64, draw: &mut Draw) -> Self {
+        let n = rounds.max(1) as usize;
+        let mut levels: Vec<f64> = match noise {
+            Noise::Correlated(r) => correlated(r, n, draw),
+            Noise::LogNormal => vec![0.0; n],
+            _ => (0..n).map(|_| draw.normal(COMMON)).collect(),
+        };
+        if noise == Noise::WildRound {
+            levels[draw.below(n)] += 10f64.ln();
+        }
+        // Twice the length: delays make runs last longer than planned.
+        let until = 2.0 * length;
+        let slow = SLOW.ln();
+        let track = match noise {
+            Noise::Rounds(mean) => states((mean * length / n as f64, mean * length / n as f64), slow, until, draw),
+            Noise::Seconds(mean) => states((mean, mean), slow, until, draw),
+            Noise::Rare(mean) => states((mean, mean / 10.0), slow, until, draw),
+            Noise::SlowStart => vec![(0.0, slow), (1.0, 0.0)],
+            Noise::Drift => {
+                let phase = draw.uniform();
+                let at = |i: usize| i as f64 / STEPS as f64 * length;
+                let level = |t: f64| 0.1 * (std::f64::consts::TAU * (t / (4.0 * length) + phase)).sin();
+                (0..2 * STEPS).map(|i| (at(i), level(at(i)))).collect()
+            }
+            Noise::Pink => pink(length, draw),
+            _ => vec![(0.0, 0.0)],
+        };
+        Self { noise, rounds: levels, track }
+    }
+
+    /// Logarithm of the factor on times at a moment of a round, without what a trial has of its own.
+    pub fn level(&self, round: usize, at: f64) -> f64 {
+        let of_round = self.rounds.get(round).or(self.rounds.last()).copied().unwrap_or(0.0);
+        of_round + self.track[self.track.partition_point(|p| p.0 <= at).saturating_sub(1)].1
+    }
+
+    /// The noise.
+    pub fn noise(&self) -> Noise {
+        self.noise
+    }
+}
+
+/// A first-order autoregression of standard deviation [`COMMON`].
+fn correlated(r: f64, n: usize, draw: &mut Draw) -> Vec<f64> {
+    let mut level = draw.normal(COMMON);
+    (0..n)
+        .map(|_| {
+            let now = level;
+            level = r * level + draw.normal(COMMON * (1.0 - r * r).sqrt());
+            now
+        })
+        .collect()
+}
+
+/// Two states that change at random: mean seconds in the fast and in the slow one.
+fn states((fast, slow): (f64, f64), level: f64, until: f64, draw: &mut Draw) -> Vec<(f64, f64)> {
+    let mut is_slow = draw.uniform() < slow / (fast + slow);
+    let (mut at, mut track) = (0.0, Vec::new());
+    while at < until {
+        track.push((at, if is_slow { level } else { 0.0 }));
+        at += draw.exponential(if is_slow { slow } else { fast });
+        is_slow = !is_slow;
+    }
+    track
+}
+
+/// A sum of autoregressions whose times are octaves apart, each as strong as the others: power falls as 1/f between them.
+fn pink(length: f64, draw: &mut Draw) -> Vec<(f64, f64)> {
+    const OCTAVES: i32 = 10;
+    const EACH: f64 = 0.015;
+    let dt = length / STEPS as f64;
+    let mut parts: Vec<(f64, f64)> =
+        (0..OCTAVES).map(|i| ((-dt / (4.0 * length / 2f64.powi(i))).exp(), draw.normal(EACH))).collect();
+    (0..2 * STEPS)
+        .map(|i| {
+            let now = parts.iter().map(|p| p.1).sum();
+            for (r, level) in &mut parts {
+                *level = *r * *level + draw.normal(EACH * (1.0 - *r * *r).sqrt());
+            }
+            (i as f64 * dt, now)
+        })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! Noises: what a machine does to the times on it, as processes over time. Each is known completely, so that the truth is, too.
+//!
+//! A noise acts on the logarithm of a time in three ways: a level of each round (what its connections have in common), a level
+//! over time (`machine`), and what each trial has of its own. Some stop the process for a while as well.
+
+use crate::draw::Draw;
+
+/// Deviation of what the trials of a round have in common, and of what each has of its own.
+pub const COMMON: f64 = 0.03;
+/// The same of a trial's own.
+pub const OWN: f64 = 0.03;
+/// How much slower the slow state is.
+pub const SLOW: f64 = 1.5;
+
+/// A kind of noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Noise {
+    /// Normal, of each round and of each trial.
+    Independent,
+    /// As [`Noise::Independent`], and to one trial in five a delay is added that knows no bounds: Pareto of index 1.1.
+    Pareto,
+    /// Each trial log-normal with a deviation of a half.
+    LogNormal,
+    /// One round takes ten times as long.
+    WildRound,
+    /// Readings of a clock that steps by a microsecond, with [`Noise::Independent`].
+    CoarseClock,
+    /// The process runs for 50 of every 100 ms.
+    Quota,
+    /// The first second of the run is slow.
+    SlowStart,
+    /// Two states, each lasting so many rounds on average, exponentially.
+    Rounds(f64),
+    /// Two states, each lasting so many seconds on average, exponentially.
+    Seconds(f64),
+    /// Two states, the slow one lasting a tenth of the other, which lasts so many seconds on average.
+    Rare(f64),
+    /// A sine of 10%, of which a run covers a quarter period.
+    Drift,
+    /// Levels of rounds that follow each other with this correlation.
+    Correlated(f64),
+    /// Noise whose power falls with its frequency, over ten octaves up to four times the run's length.
+    Pink,
+}
+
+/// What is asked of intervals under a noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demand {
+    /// The run sees enough of the noise: intervals must hold the truth as often as they say.
+    Nominal,
+    /// What the run saw must be held as often as the intervals say; they may say more than that, and be wider.
+    InRun,
+    /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or nothing be claimed.
+    Claimed,
+}
+
+/// All noises of the tables.
+pub const ALL: [Noise; 21] = [
+    Noise::Independent,
+    Noise::Pareto,
+    Noise::LogNormal,
+    Noise::WildRound,
+    Noise::CoarseClock,
+    Noise::Quota,
+    Noise::SlowStart,
+    Noise::Correlated(0.5),
+    Noise::Correlated(0.8),
+    Noise::Correlated(0.95),
+    Noise::Rounds(3.0),
+    Noise::Rounds(10.0),
+    Noise::Rounds(30.0),
+    Noise::Seconds(0.02),
+    Noise::Seconds(0.5),
+    Noise::Seconds(5.0),
+    Noise::Seconds(60.0),
+    Noise::Rare(0.5),
+    Noise::Rare(5.0),
+    Noise::Drift,
+    Noise::Pink,
+];
+
+impl Noise {
+    /// Its name in the tables.
+    pub fn name(self) -> String {
+        let percent = (SLOW * 100.0 - 100.0).round();
+        match self {
+            Self::Independent => "normal 3% + 3%".into(),
+            Self::Pareto => "Pareto 1.1 delays".into(),
+            Self::LogNormal => "log-normal 0.5".into(),
+            Self::WildRound => "one round x10".into(),
+            Self::CoarseClock => "clock of 1 us".into(),
+            Self::Quota => "quota 50 of 100 ms".into(),
+            Self::SlowStart => format!("first second +{percent}%"),
+            Self::Rounds(n) => format!("states +{percent}% of {n} rounds"),
+            Self::Seconds(s) if s < 1.0 => format!("states +{percent}% of {} ms", s * 1e3),
+            Self::Seconds(s) => format!("states +{percent}% of {s} s"),
+            Self::Rare(s) => format!("rare states +{percent}%, {} of {s} s", s / 10.0),
+            Self::Drift => "drift 10%, a quarter period".into(),
+            Self::Correlated(r) => format!("AR(1) {r}"),
+            Self::Pink => "1/f, ten octaves".into(),
+        }
+    }
+
+    /// What is asked of intervals in a run of so many rounds and seconds.
+    pub fn demand(self, rounds: u32, length: f64) -> Demand {
+        let shorter_than_a_third = match self {
+            Self::Rounds(n) => n < f64::from(rounds) / 3.0,
+            Self::Seconds(s) | Self::Rare(s) => s < length / 3.0,
+            Self::Correlated(r) => r <= 0.5,
+            Self::Drift | Self::Pink => false,
+            _ => true,
+        };
+        if shorter_than_a_third { Demand::Nominal } else { Demand::Claimed }
+    }
+
+    /// What a trial has of its own: the logarithm of a factor on its time.
+    pub fn own(self, draw: &mut Draw) -> f64 {
+        match self {
+            Self::LogNormal => draw.normal(0.5),
+            Self::Pareto => {
+                let delay = if draw.uniform() < 0.2 { 0.05 * draw.pareto(1.1) } else { 0.0 };
+                draw.normal(OWN) + delay.ln_1p()
+            }
+            _ => draw.normal(OWN),
+        }
+    }
+
+    /// The step of the clock, seconds; 0 where it does not show.
+    pub fn step(self) -> f64 {
+        if self == Self::CoarseClock { 1e-6 } else { 0.0 }
+    }
+
+    /// Its own period, seconds, where it has one.
+    pub fn period(self) -> Option<f64> {
+        (self == Self::Quota).then_some(0.1)
+    }
+
+    /// When the process is next stopped at or after a moment, and for how long, seconds.
+    pub fn stop(self, at: f64) -> Option<(f64, f64)> {
+        (self == Self::Quota).then(|| {
+            // Runs from 0 to 50 ms of each period, stands from 50 to 100 ms.
+            let period = (at / 0.1).floor();
+            let begins = period * 0.1 + 0.05;
+            if at < begins { (begins, 0.05) } else { (at, ((period + 1.0) * 0.1 - at).max(0.0)) }
+        })
+    }
+}
+
+impl Demand {
+    /// Its name in the tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nominal => "92-98",
+            Self::InRun => ">= 92",
+            Self::Claimed => ">= 90 or none",
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! From a synthetic run to what the command says of it: the only file that knows the types of `record` and `model`.
+//!
+//! `record` reads a run file of its events, and it is asked what the command asks. A change of those types is followed here.
+
+use measure::Event;
+use model::scale::{Scaled, Target, Wire};
+use model::{Comparison, Estimate, Side, answer};
+use record::RunFile;
+
+pub use model::CurvePoint;
+
+use crate::draw::Draw;
+use crate::events::events;
+use crate::machine::Machine;
+use crate::world::{Shape, World};
+
+/// A run and the machine that it was measured on; none for a run without noise.
+pub struct Measured {
+    /// As read from its events.
+    pub file: RunFile,
+    /// What the noise did in it.
+    pub machine: Option<Machine>,
+}
+
+/// A value and its interval. Ends that nothing bounds are 0 and infinite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said {
+    /// The figure.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl From<Estimate> for Said {
+    fn from(e: Estimate) -> Self {
+        Self { value: e.value, low: e.low, high: e.high }
+    }
+}
+
+/// A size between two that are measured, and one beyond them, that `ask` is asked about, bytes.
+pub const BETWEEN: u64 = 30_000;
+/// See [`BETWEEN`].
+pub const BEYOND: u64 = 4 << 20;
+/// The wires of `scale`, bits a second: the one measured over, and the one asked about.
+pub const WIRES: (f64, f64) = (100e9, 10e9);
+/// The size that `scale` is asked about, bytes.
+pub const SCALED: u64 = 1 << 18;
+
+/// Measures a world with a seed: the same seed gives the same run. Without noise, all trials take their true time.
+pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> Measured {
+    let (events, machine) = drawn(world, shape, noisy, seed, number);
+    Measured { file: read(&events), machine }
+}
+
+/// The events that [`measure`] reads a noisy run from.
+pub fn recorded(world: &World, shape: &Shape, seed: u64, number: u64) -> Vec<Event> {
+    drawn(world, shape, true, seed, number).0
+}
+
+fn drawn(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> (Vec<Event>, Option<Machine>) {
+    let mut draw = Draw::new(seed, number);
+    let machine = noisy.then(|| Machine::new(world.noise, shape.rounds, shape.length, &mut draw));
+    let trials = world.trials(shape, machine.as_ref(), &mut draw);
+    (events(world, shape, &trials, seed ^ number), machine)
+}
+
+/// The lines of a run's file.
+pub fn lines(events: &[Event]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for event in events {
+        serde_json::to_writer(&mut lines, event).expect("an event has only text for keys, and memory takes all bytes");
+        lines.push(b'\n');
+    }
+    lines
+}
+
+/// The run as the command reads it from its file, which folds the events (`record::Fold`). Folding them one by one, as a front
+/// end does, reckons each figure anew at each trial.
+fn read(events: &[Event]) -> RunFile {
+    record::read::read_from(&lines(events)[..], "synthetic").expect("these are the lines of a whole run")
+}
+
+impl Measured {
+    /// What is printed of each point: size, its interval, its repeat range. `earlier` runs of the same machine count where the
+    /// command knows how to use them; none where it does not.
+    pub fn points(&self, earlier: &[&Measured]) -> Option<Vec<(u64, Said, Said)>> {
+        if !earlier.is_empty() {
+            return None;
+        }
+        let points = self.file.paths.first().map_or(&[][..], |p| &p.points[..]);
+        let said = |value, low, high| Said { value, low, high };
+        let one = |p: &record::Point| {
+            let f = &p.figures;
+            (p.size, said(f.median, f.low, f.high), said(f.median, f.repeat_low, f.repeat_high))
+        };
+        Some(points.iter().map(one).collect())
+    }
+
+    /// Median and mean of each point: size, seconds, seconds.
+    pub fn medians_and_means(&self) -> Vec<(u64, f64, f64)> {
+        let points = self.file.paths.first().map_or(&[][..], |p| &p.points[..]);
+        points.iter().map(|p| (p.size, p.figures.median, p.figures.mean)).collect()
+    }
+
+    /// The figures of the curve by name, as `show`, `ask` and `scale` print them; those that have none are left out.
+    pub fn figures(&self) -> Vec<(&'static str, Said)> {
+        let analysis = self.file.analysis(0);
+        let mut all: Vec<(&'static str, Option<Estimate>)> = Vec::new();
+        if let Some(s) = &analysis.summary {
+            all.push(("latency", Some(s.latency)));
+            all.push(("maximum", Some(s.max_throughput)));
+            all.push(("half power", s.half_power));
+        }
+        if let Some(f) = &analysis.fits {
+            let line = f.latency.all.as_ref();
+            all.push(("t0", line.map(|l| l.t0)));
+            all.push(("b", line.map(|l| l.per_byte)));
+            all.push(("Rmax", f.bandwidth.as_ref().map(|b| b.r_max)));
+            all.push(("n1/2", f.bandwidth.as_ref().map(|b| b.n_half)));
+            all.push(("saturation", f.saturation.as_ref().map(|s| s.point)));
+        }
+        let arrival = |size| answer::arrival(&analysis.curve, size, analysis.fits.as_ref()).ok().map(|a| a.seconds);
+        all.push(("arrival", arrival(BETWEEN)));
+        all.push(("beyond", arrival(BEYOND)));
+        all.push(("scaled", scaled(&analysis.curve, self.file.run.plan.seed)));
+        all.into_iter().filter_map(|(name, e)| Some((name, e?.into()))).collect()
+    }
+
+    /// The curve, for comparisons.
+    pub fn curve(&self) -> Vec<CurvePoint> {
+        self.file.curve(0)
+    }
+
+    /// What unsettles it.
+    pub fn jitter(&self) -> Unsettled {
+        let found = self.file.jitter(0);
+        let drifts = found.drift.is_some_and(|d| d.sure());
+        Unsettled { periods: found.periodic.into_iter().map(|p| p.period.into()).collect(), drifts }
+    }
+
+    /// Dips and steps.
+    pub fn breaks(&self) -> Broken {
+        let found = self.file.breaks(0);
+        let dips = found.dips.iter().map(|d| ((d.from.above, d.to.below), d.factor.into())).collect();
+        Broken { dips, steps: found.steps.iter().map(|s| s.factor.into()).collect() }
+    }
+}
+
+/// What is said of a run's jitter.
+pub struct Unsettled {
+    /// Periods, seconds.
+    pub periods: Vec<Said>,
+    /// It is sure that the curve moves.
+    pub drifts: bool,
+}
+
+/// What is said of a curve's breaks.
+pub struct Broken {
+    /// First and last size within each dip, bytes, and its depth.
+    pub dips: Vec<((u64, u64), Said)>,
+    /// Height of each step.
+    pub steps: Vec<Said>,
+}
+
+/// What `scale` says of [`SCALED`] bytes over the second of [`WIRES`].
+fn scaled(curve: &[CurvePoint], seed: u64) -> Option<Estimate> {
+    let wire = |rate| Wire::new(rate, 1.0, 0.0).ok();
+    let target = Target::wire(wire(WIRES.0)?, wire(WIRES.1)?);
+    Scaled::of(curve, &target, &[SCALED], seed).ok()?.at(SCALED)
+}
+
+/// Whether `compare` says that the sides differ; none where it gives no verdict.
+pub fn differ(first: &[Vec<CurvePoint>], second: &[Vec<CurvePoint>]) -> Option<bool> {
+    Comparison::of(Side::of(first), Side::of(second)).map(|c| c.differs())
+}
+
+/// The curve of a path that takes so many times as long, measured in the same moments.
+pub fn times(curve: &[CurvePoint], factor: f64) -> Vec<CurvePoint> {
+    let one = |p: &CurvePoint| CurvePoint {
+        seconds: p.seconds * factor,
+        blocks: p.blocks.iter().map(|(block, seconds)| (*block, seconds * factor)).collect(),
+        throughput: p.throughput / factor,
+        ..*p
+    };
+    curve.iter().map(one).collect()
+}

@@ -1,0 +1,195 @@
+//! The sections of the document, each measured and put into words.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::command::{self, Agreement};
+use crate::finding::{self, DEPTHS, Found, WIDTHS};
+use crate::noise::{Demand, Noise};
+use crate::tally::few;
+use crate::world::Shape;
+use crate::{comparing, coverage, periods, sustained, table};
+
+/// A section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Section {
+    /// How often intervals hold.
+    Coverage,
+    /// False alarms and power of comparisons.
+    Compare,
+    /// Dips and steps.
+    Breaks,
+    /// Periods and drift.
+    Periods,
+    /// Single transfers and sustained ones.
+    Sustained,
+    /// The built command prints the same.
+    Command,
+}
+
+/// How much is measured for the sections.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Noises.
+    pub noises: Vec<Noise>,
+    /// Runs of a row.
+    pub runs: u64,
+    /// Only runs of so many rounds.
+    pub rounds: Option<u32>,
+    /// Seed.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+    /// The built command; none leaves its section out.
+    pub program: Option<PathBuf>,
+}
+
+impl Job {
+    /// Runs of a row of this shape: half as many where a run takes much longer to analyse.
+    fn runs(&self, shape: &Shape) -> u64 {
+        if shape.rounds as usize * shape.sizes.len() > 4000 { self.runs.div_ceil(2) } else { self.runs }
+    }
+
+    /// Those of the shapes that are asked for.
+    fn shapes<const N: usize>(&self, of: [(u32, usize); N]) -> impl Iterator<Item = Shape> {
+        of.into_iter().filter(|s| self.rounds.is_none_or(|r| r == s.0)).map(|(rounds, sizes)| Shape::of(rounds, sizes))
+    }
+}
+
+impl Section {
+    /// Measures it; an error says what the built command did.
+    pub fn text(self, job: &Job) -> Result<String, String> {
+        match self {
+            Self::Coverage => Ok(coverage(job)),
+            Self::Compare => Ok(compare(job)),
+            Self::Breaks => Ok(breaks(job)),
+            Self::Periods => Ok(jitter(job)),
+            Self::Sustained => Ok(sustained(job)),
+            Self::Command => command(job),
+        }
+    }
+}
+
+fn heading(shape: &Shape, runs: u64) -> String {
+    format!("{} rounds of {} sizes, {runs} runs", shape.rounds, shape.sizes.len())
+}
+
+fn command(job: &Job) -> Result<String, String> {
+    let Some(program) = &job.program else { return Ok(String::new()) };
+    let shape = Shape::of(9, 40);
+    let Agreement { alike, other } = command::agreement(program, &job.noises, &shape, job.seed)?;
+    let mut text = format!(
+        "## Through the command\n\n`show --json` of two written runs of each noise and `compare --json` of both print what these \
+        tables were made of in {alike} of {} figures and verdicts.\n",
+        alike + other.len() as u64
+    );
+    other.iter().take(20).for_each(|what| text.push_str(&format!("- **not alike**: {what}\n")));
+    Ok(text)
+}
+
+fn coverage(job: &Job) -> String {
+    let mut text = "## Coverage\n\nPercent of the intervals given that hold the truth, ± their median half-width. Bold misses its target; \
+        `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
+        1000 times apart.\n\n"
+        .to_owned();
+    for shape in job.shapes([(2, 40), (3, 40), (4, 40), (9, 40), (30, 155)]) {
+        let runs = job.runs(&shape);
+        let row = |noise: &Noise| coverage::row(*noise, &shape, runs, job.seed, job.threads);
+        let rows: Vec<_> = job.noises.iter().map(row).collect();
+        let (head, machine, run) = (heading(&shape, runs), table::coverage(&rows, false), table::coverage(&rows, true));
+        let _ = write!(text, "### {head}: the machine's truth\n\n{machine}\n### {head}: the run's truth\n\n{run}\n");
+    }
+    text
+}
+
+fn compare(job: &Job) -> String {
+    let mut text = format!(
+        "## Comparisons\n\nComparisons that say that the sides differ: of the same thing (target: at most {}), and of a second side that \
+        takes so many times as long. \"Runs\" are comparisons here.\n\n",
+        table::percent(comparing::FALSE)
+    );
+    for shape in job.shapes([(3, 40), (9, 40), (30, 155)]) {
+        let runs = job.runs(&shape);
+        let row = |noise: &Noise| comparing::row(*noise, &shape, runs, job.seed, job.threads);
+        let rows: Vec<_> = job.noises.iter().map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::comparing(&rows));
+    }
+    text
+}
+
+fn breaks(job: &Job) -> String {
+    let mut text = format!(
+        "## Dips and steps\n\nDips found, by width (decades) and depth, one a run in a quarter of the runs; in brackets the share of all \
+        that was found that is there, and of the depths' intervals those that hold (target {}). Then the runs in which a break was found \
+        on a line, and on a line that becomes four times as steep at 1 MiB (target: at most {}).\n\n",
+        Demand::InRun.name(),
+        table::percent(finding::FALSE),
+    );
+    let kinds: Vec<(f64, f64)> = WIDTHS.into_iter().flat_map(|w| DEPTHS.map(|d| (w, d))).collect();
+    let names = kinds.iter().map(|(width, depth)| format!("{width} x{depth}"));
+    let header = table::cells(["noise", "target"]).into_iter().chain(names);
+    let header: Vec<String> = header.chain(table::cells(["line", "bend"])).collect();
+    for shape in job.shapes([(9, 155), (30, 155)]) {
+        let (runs, seed, threads) = (job.runs, job.seed, job.threads);
+        let row = |noise: &Noise| {
+            let dips = |kind: &(f64, f64)| finding::dips(*noise, &shape, *kind, runs.div_ceil(4), seed, threads);
+            let found: Vec<Found> = kinds.iter().map(dips).collect();
+            let strays = [false, true].map(|bent| finding::strays(*noise, &shape, bent, runs, seed, threads));
+            let met = strays.into_iter().all(|n| few(n, finding::FALSE, runs)) && found.iter().all(Found::depth_holds);
+            let strays = strays.map(|n| table::count(n, few(n, finding::FALSE, runs)));
+            [noise.name(), table::verdict(met)].into_iter().chain(found.iter().map(dip)).chain(strays).collect()
+        };
+        let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
+    }
+    text
+}
+
+fn dip(found: &Found) -> String {
+    let share = |share: Option<f64>| share.map_or("-".to_owned(), table::percent);
+    let holds = share(found.depth.coverage());
+    let holds = if found.depth_holds() { holds } else { format!("**{holds}**") };
+    format!("{} ({}, {holds})", found.found, share(found.precision()))
+}
+
+fn jitter(job: &Job) -> String {
+    let mut text = format!(
+        "## Periods and drift\n\nRuns said to have a period that is not there, with trials and gaps of random lengths and with even ones \
+        (target: at most {}); those said to drift for sure; and of runs that are stopped for 10 ms each second, or 1 ms ten times a second, \
+        those whose period is found (in brackets: its intervals that hold it), and other periods found in them.\n\n",
+        table::percent(periods::FALSE),
+    );
+    let header = table::cells(["noise", "target", "false", "false, even", "drift", "1 s", "others", "0.1 s", "others"]);
+    for shape in job.shapes([(9, 40), (30, 155)]) {
+        let runs = job.runs.div_ceil(2);
+        let row = |noise: &Noise| {
+            let row = periods::row(*noise, &shape, runs, job.seed, job.threads);
+            let met = [row.strays, row.even].map(|n| few(n, periods::FALSE, runs));
+            let strays = [table::count(row.strays, met[0]), table::count(row.even, met[1])];
+            let stops = row.stops.iter().flat_map(|stops| {
+                let holds = stops.period.coverage().map_or("-".to_owned(), table::percent);
+                [format!("{} ({holds})", stops.found), stops.others.to_string()]
+            });
+            let front = [noise.name(), table::verdict(met[0] && met[1])];
+            front.into_iter().chain(strays).chain([row.drifts.to_string()]).chain(stops).collect()
+        };
+        let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
+    }
+    text
+}
+
+fn sustained(job: &Job) -> String {
+    let row = |length: f64| {
+        let (median, mean) = sustained::ratios(length, job.runs.div_ceil(10), job.seed, job.threads);
+        vec![format!("{} ms", length * 1e3), format!("{median:.2}"), format!("{mean:.2}")]
+    };
+    let header = table::cells(["trials of", "median, of 1.00", "mean, of 2.00"]);
+    let table = table::table(&header, &sustained::LENGTHS.map(row));
+    format!(
+        "## Single and sustained\n\nA process that may run for 50 of every 100 ms: a single transfer takes its time (1.00), a minute of them \
+        twice as long (2.00). What a point's two figures say, by the length of trials.\n\n{table}\n"
+    )
+}

@@ -1,0 +1,127 @@
+//! How often an interval held: held, missed, not given, absurd, and how wide it was.
+
+use crate::noise::Demand;
+use crate::runs::Said;
+
+/// Ends farther apart than this ratio say nothing about a figure.
+const ABSURD: f64 = 1e3;
+
+/// Counts over the runs of a row.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Intervals that were given and held the truth.
+    pub held: u64,
+    /// Intervals that were given and did not.
+    pub missed: u64,
+    /// Figures without an interval: an end is open.
+    pub none: u64,
+    /// Output that means nothing: a figure that is no number, an interval without its own figure, ends over 1000 times apart.
+    pub absurd: u64,
+    /// Runs that the counts come from; sizes of one run share its noise, so this says how sure the shares are.
+    pub runs: u64,
+    /// Half-widths of the given ones, as a share of the figure.
+    widths: Vec<f32>,
+}
+
+impl Tally {
+    /// Counts an interval against the truth, which lies between two ends.
+    pub fn add(&mut self, said: Said, truth: [f64; 2]) {
+        let Said { value, low, high } = said;
+        if !value.is_finite() || low.is_nan() || high.is_nan() || !(low <= value && value <= high) {
+            self.absurd += 1;
+        }
+        // Every figure of the tables is positive.
+        if !(low > 0.0 && high.is_finite()) {
+            self.none += 1;
+            return;
+        }
+        self.absurd += u64::from(high / low > ABSURD);
+        self.widths.push(((high - low) / 2.0 / value) as f32);
+        if low <= truth[1] && truth[0] <= high { self.held += 1 } else { self.missed += 1 }
+    }
+
+    /// Adds the counts of other runs.
+    pub fn join(&mut self, other: Self) {
+        self.held += other.held;
+        self.missed += other.missed;
+        self.none += other.none;
+        self.absurd += other.absurd;
+        self.runs += other.runs;
+        self.widths.extend(other.widths);
+    }
+
+    /// Intervals that were given.
+    pub fn given(&self) -> u64 {
+        self.held + self.missed
+    }
+
+    /// Share of the given ones that held; none where none was given.
+    pub fn coverage(&self) -> Option<f64> {
+        (self.given() > 0).then(|| self.held as f64 / self.given() as f64)
+    }
+
+    /// Median half-width of the given ones, as a share of the figure.
+    pub fn width(&self) -> Option<f64> {
+        let widths: Vec<f64> = self.widths.iter().map(|w| f64::from(*w)).collect();
+        (!widths.is_empty()).then(|| crate::centre::middle(widths))
+    }
+
+    /// Whether the demand is met, as far as these runs can tell: a standard error of a share of so many runs is granted.
+    pub fn meets(&self, demand: Demand) -> bool {
+        let Some(found) = self.coverage() else { return demand == Demand::Claimed && self.absurd == 0 };
+        let runs = self.runs as f64 * self.given() as f64 / (self.given() + self.none) as f64;
+        let enough = |p: f64| found >= p - error(p, runs);
+        let holds = match demand {
+            Demand::Nominal => enough(0.92) && found <= 0.98 + error(0.98, runs),
+            Demand::InRun => enough(0.92),
+            Demand::Claimed => enough(0.90),
+        };
+        holds && self.absurd == 0
+    }
+}
+
+/// Whether `n` of so many runs are no more than this share of them; a standard error is granted.
+pub fn few(n: u64, share: f64, runs: u64) -> bool {
+    let runs = runs as f64;
+    n as f64 <= (share + error(share, runs)) * runs
+}
+
+/// Standard error of a share `p` of so many runs.
+fn error(p: f64, runs: f64) -> f64 {
+    (p * (1.0 - p) / runs.max(1.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(held: u64, missed: u64, none: u64) -> Tally {
+        let mut tally = Tally { runs: held + missed + none, ..Tally::default() };
+        let said = |low, high| Said { value: 1.0, low, high };
+        (0..held).for_each(|_| tally.add(said(0.9, 1.1), [1.05; 2]));
+        (0..missed).for_each(|_| tally.add(said(0.9, 1.1), [1.2; 2]));
+        (0..none).for_each(|_| tally.add(said(0.0, f64::INFINITY), [1.2; 2]));
+        tally
+    }
+
+    #[test]
+    fn targets_are_met_or_missed_by_what_was_given() {
+        assert!(of(190, 10, 0).meets(Demand::Nominal) && of(95, 5, 100).meets(Demand::Nominal));
+        assert!(!of(176, 24, 0).meets(Demand::Nominal), "too few held");
+        assert!(!of(200, 0, 0).meets(Demand::Nominal) && of(200, 0, 0).meets(Demand::InRun), "wider than they say");
+        assert!(!of(160, 40, 0).meets(Demand::Claimed) && of(182, 18, 0).meets(Demand::Claimed));
+        assert!(of(0, 0, 200).meets(Demand::Claimed) && !of(0, 0, 200).meets(Demand::Nominal), "no claim");
+        assert_eq!((of(3, 1, 2).coverage(), of(3, 1, 2).none, of(0, 0, 1).coverage()), (Some(0.75), 2, None));
+    }
+
+    #[test]
+    fn what_means_nothing_is_counted_and_fails_its_row() {
+        let odd = [(1.0, 2.0, 3.0), (f64::NAN, 0.5, 1.5), (f64::INFINITY, 0.0, f64::INFINITY), (1.0, 0.001, 2.0)];
+        for (value, low, high) in odd {
+            let mut tally = of(95, 5, 0);
+            tally.add(Said { value, low, high }, [1.0; 2]);
+            assert_eq!(tally.absurd, 1, "{value} {low} {high}");
+            assert!(!tally.meets(Demand::Claimed));
+        }
+    }
+}

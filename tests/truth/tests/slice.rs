@@ -1,0 +1,76 @@
+//! A small slice of `make truth`, with loose bounds: that what holds goes on to hold, and that the bench itself works.
+
+use truth::noise::Noise;
+use truth::world::Shape;
+use truth::{comparing, coverage, finding, periods, table};
+
+/// Seed of all slices.
+const SEED: u64 = 1;
+
+#[test]
+fn the_same_seed_gives_the_same_table_on_any_number_of_threads() {
+    let shape = Shape::of(3, 20);
+    let text = |seed, threads| table::coverage(&[coverage::row(Noise::Seconds(0.5), &shape, 4, seed, threads)], false);
+    assert_eq!(text(SEED, 1), text(SEED, 3));
+    assert_ne!(text(SEED, 1), text(SEED + 1, 1));
+}
+
+#[test]
+fn intervals_hold_the_truth_where_rounds_are_independent() {
+    for noise in [Noise::Independent, Noise::Pareto, Noise::LogNormal] {
+        let row = coverage::row(noise, &Shape::of(9, 40), 30, SEED, 2);
+        for (name, tally) in &row.of_machine {
+            let (held, given) = (tally.coverage().unwrap_or(1.0), tally.given());
+            // Of 30 runs 95% hold; fewer than three quarters do by chance in one of 10,000.
+            let least = if ["point", "repeat"].contains(name) { 0.88 } else { 0.75 };
+            assert!(held >= least, "{}: {name} held {held} of {given}", noise.name());
+            assert_eq!(tally.absurd, 0, "{}: {name}", noise.name());
+        }
+        let point = &row.of_machine["point"];
+        assert!(point.none * 10 < point.given(), "{}: points have intervals", noise.name());
+        assert!(noise == Noise::LogNormal || point.width() < Some(0.1), "{}: {:?}", noise.name(), point.width());
+    }
+}
+
+#[test]
+fn no_noise_makes_absurd_figures_of_nine_rounds() {
+    for noise in truth::noise::ALL {
+        let row = coverage::row(noise, &Shape::of(9, 20), 2, SEED, 2);
+        for (name, tally) in row.of_machine.iter().chain(&row.of_run) {
+            assert_eq!(tally.absurd, 0, "{}: {name}", noise.name());
+        }
+    }
+}
+
+#[test]
+fn runs_of_one_thing_do_not_differ_and_runs_of_two_do() {
+    for noise in [Noise::Independent, Noise::Pareto] {
+        let row = comparing::row(noise, &Shape::of(9, 40), 12, SEED, 2);
+        for (side, runs) in row.verdicts.iter().zip(comparing::SIDES) {
+            assert!(side[0].differ <= 1, "{}: {runs} a side: {side:?}", noise.name());
+            assert!(side[3].differ >= 10, "{}: {runs} a side: {side:?}", noise.name());
+        }
+    }
+}
+
+#[test]
+fn a_deep_dip_is_found_and_a_bend_is_no_break() {
+    let shape = Shape::of(9, 155);
+    let found = finding::dips(Noise::Independent, &shape, (0.1, 1.5), 10, SEED, 2);
+    assert!(found.found >= 9 && found.strays <= 1, "{found:?}");
+    for bent in [false, true] {
+        assert!(finding::strays(Noise::Independent, &shape, bent, 10, SEED, 2) <= 1, "bent: {bent}");
+    }
+}
+
+#[test]
+fn frequent_stops_are_found_with_their_period() {
+    let row = periods::row(Noise::LogNormal, &Shape::of(9, 40), 4, SEED, 2);
+    assert_eq!((row.stops[1].found, row.stops[1].others, row.strays), (4, 0, 0), "{row:?}");
+}
+
+#[test]
+fn a_median_tells_of_single_transfers_and_a_mean_of_sustained_ones() {
+    let (median, mean) = truth::sustained::ratios(0.4, 2, SEED, 2);
+    assert!((median - 1.0).abs() < 0.03 && (1.85..2.15).contains(&mean), "{median} {mean}");
+}
