@@ -6,10 +6,10 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use stats::Shared;
 
-use crate::SessionError;
 use crate::driver::RunError;
-use crate::event::Why;
+use crate::event::{Trial, Why};
 use crate::path::PathRun;
+use crate::{SessionError, figures};
 
 /// Largest block with which a connection comes to rest, bytes.
 const MIDDLING: u64 = 65_536;
@@ -77,23 +77,33 @@ impl PathRun<'_> {
     /// Ends the points that are known well enough, and says how uncertain the others are.
     pub fn settle(&mut self, block: u32) -> Result<(), RunError> {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
-        // What moves the whole curve is for the repeat range to tell: no further block would narrow it.
-        let noise = Shared { between: 0.0, ..self.shared() };
+        let shared = self.shared();
         for size in open {
-            let Some(f) = self.figures(size, noise) else { continue };
+            let Some(f) = self.figures(size, shared) else { continue };
             let width = f.half_width();
             if let Some(p) = self.points.get_mut(&size) {
                 p.width = width;
             }
             // Blocks that happen to agree don't make a quiet point: the noise of all points must allow the precision too.
-            let foretold = (f.repeat_high / f.median).ln() / std::f64::consts::SQRT_2;
-            let known = width <= self.plan.precision && foretold <= self.plan.precision;
+            let known = width <= self.plan.precision && self.width_by_noise(size, shared) <= self.plan.precision;
             if self.plan.trials.is_none() && f.blocks >= SETTLED_BLOCKS && known {
                 self.end_point(size, Why::Precision)?;
             }
         }
         self.done = !self.wants_more(block);
         Ok(())
+    }
+
+    /// Half-width of the median's 95% interval that the noise of all points allows, as a logarithm.
+    fn width_by_noise(&self, size: u64, shared: Shared) -> f64 {
+        let trials: Vec<&Trial> = self.points.get(&size).map_or(Vec::new(), |p| p.trials.iter().collect());
+        let blocks: Vec<f64> = figures::blocks(self.plan, self.kind, &trials).into_iter().map(|(_, t)| t).collect();
+        match stats::median_log_error(&blocks, shared.sigma) {
+            // Nothing was seen to vary (and 0 times infinity would be NaN).
+            Some(error) if error.value == 0.0 => 0.0,
+            Some(error) => stats::student_t(0.95, error.degrees) * error.value,
+            None => f64::INFINITY,
+        }
     }
 
     /// Whether another block is worth its time.

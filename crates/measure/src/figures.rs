@@ -120,9 +120,9 @@ pub fn shared<'a>(plan: &Plan, kind: Kind, points: impl Iterator<Item = &'a [Tri
     }
 }
 
-/// The figures of one point, or none where no trial completed. `shared` is what the path's points have in common
-/// ([`shared`]); its default leaves the point to its own spread.
-pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Option<Figures> {
+/// The figures of one point, or none where no trial completed. What the path's points have in common ([`shared`]) is not
+/// used by any of them now.
+pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], _shared: Shared) -> Option<Figures> {
     let used = counted(trials);
     let per_block: Vec<f64> = blocks(plan, kind, trials).into_iter().map(|(_, t)| t).collect();
     let sample = used.first()?;
@@ -133,7 +133,6 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
     }
     let median = stats::median(&per_block);
     let interval = stats::median_interval(&per_block, 0.95);
-    let repeat = stats::repeat_range(&per_block, shared, 0.95);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
@@ -157,8 +156,9 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], shared: Shared) -> Op
         variance: if times.len() > 1 { stats::variance(&times) } else { 0.0 },
         low: interval.low,
         high: interval.high,
-        repeat_low: repeat.low,
-        repeat_high: repeat.high,
+        // One run can't know it: who has earlier runs beside it works it out.
+        repeat_low: None,
+        repeat_high: None,
         percentiles: percentiles(plan, kind, &used),
         throughput: bits(plan, sample) / median,
         sender_throughput: (plan.pattern == Pattern::Stream && near_seconds > 0.0)

@@ -37,6 +37,7 @@
 //! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
+//! | `repeat` | [`RunFile::between`]: how far runs lie apart, and where a repeat falls |
 //! | `curve` | [`RunFile::curve`], [`RunFile::analysis`]: what `model` needs, and what it finds |
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
@@ -54,6 +55,7 @@ pub mod import;
 mod machine;
 mod moments;
 pub mod read;
+mod repeat;
 #[cfg(test)]
 mod sample;
 pub mod schema;

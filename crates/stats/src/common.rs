@@ -1,7 +1,7 @@
 //! What the points of a path have in common: the noise of a block, and how far whole blocks lie apart.
 
 use crate::basic::{median, variance};
-use crate::repeat::pooled_log_sigma;
+use crate::spread::pooled_log_sigma;
 
 /// What a path's points share, from their blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
