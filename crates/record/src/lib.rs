@@ -42,6 +42,7 @@
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
+//! | [`history`] | earlier runs on this host: what runs read and add to |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
 
 mod curve;
@@ -51,6 +52,7 @@ mod extent;
 mod facts;
 pub mod fold;
 mod hint;
+pub mod history;
 pub mod import;
 mod machine;
 mod moments;
