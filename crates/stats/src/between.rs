@@ -105,10 +105,13 @@ impl Between {
             if n < 2 {
                 return None;
             }
-            let own = log_spread(&at.levelled, self.shared).map_or(0.0, |s| reach(s, n));
-            let within = at.error.map_or(0.0, |e| reach(e, n));
+            let unknown = StandardError { value: 0.0, degrees: 0.0 };
+            let (own, within) = (log_spread(&at.levelled, self.shared).unwrap_or(unknown), at.error.unwrap_or(unknown));
+            // What few blocks say of their own error is a floor; how sure it is, all runs together say.
+            let degrees = if own.value > 0.0 { own.degrees } else { within.degrees };
+            let own = reach(StandardError { value: own.value.max(within.value), degrees }, n);
             let middle = mean(&at.levelled.iter().map(|t| t.ln()).collect::<Vec<_>>());
-            let reach = whole.hypot(own.max(within));
+            let reach = whole.hypot(own);
             let (low, high) = ((middle - reach).exp(), (middle + reach).exp());
             Some(Interval { low: low.min(at.seen.low), high: high.max(at.seen.high) })
         };
