@@ -374,7 +374,7 @@ def part_repeat():
         shown = json.loads(run([PG, "show", os.path.join(WORK, "bench.run.jsonl"), "--json"]))["paths"][0]["points"]
         first = first or now
         if before:
-            both = [p for p in before if p["repeat_low"] is not None and p["size"] in now]
+            both = [p for p in before if "repeat_low" in p and p["size"] in now]
             inside = sum(p["repeat_low"] <= now[p["size"]]["median"] <= p["repeat_high"] for p in both) / len(both)
             width = statistics.median((p["repeat_high"] - p["repeat_low"]) / p["median"] for p in both)
             shift = statistics.median(now[s]["median"] / first[s]["median"] for s in first if s in now)

@@ -311,10 +311,13 @@ pub struct Figures {
     #[serde(with = "units::unbounded")]
     #[schemars(with = "Option<f64>")]
     pub high: f64,
-    /// Lower end of the range in which the median of a repeat on this machine falls, 95%. Only earlier runs tell it: `null`
+    /// Lower end of the range in which the median of a repeat on this machine falls, 95%. Only earlier runs tell it: absent
     /// where none is known, and in a run file's own lines, whose readers work it out from `earlier` and the whole curve.
+    // Absent and not null: readers of this schema that know no earlier runs expect a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_low: Option<f64>,
     /// Its upper end, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_high: Option<f64>,
     /// Percentiles of single iterations, where they were timed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -92,6 +92,9 @@ mod tests {
         foretell(&old.run.plan, &mut old.paths[0]);
         assert!(old.paths[0].earlier.is_none() && old.between(0).is_none());
         assert!(ranges(&old, 0).iter().all(Option::is_none), "what one run claimed is not believed");
+        let point = sample::events().into_iter().find(|e| matches!(e, Event::Point(_))).unwrap();
+        let line = serde_json::to_string(&point).unwrap();
+        assert!(!line.contains("repeat"), "older readers take no null for a number: {line}");
         assert!(ranges(&with(&[]), 0).iter().all(Option::is_none));
         assert_eq!(with(&[]).paths[0].earlier, Some(Vec::new()), "it looked, and there was none");
     }
