@@ -40,12 +40,12 @@ def quoted(text):
     if len(curve) == 5:
         words.append(f"A default curve over TCP loopback takes {curve[0][2]} (NetPIPE 3.7: {curve[0][1]}); one run's 95% interval is {curve[3][2]} wide on "
                      f"average, where five NetPIPE runs spread by {curve[2][1]} and none says so.")
-    repeat = found.get("Does a repeat fall where the first run foretold?", "")
-    least = re.search(r"Least of (\d+): ([\d.]+%); median width of the foretold range: ([\d.]+%)", repeat)
-    if least:
-        shifts = [float(r[2]) for r in rows(repeat)]
-        words.append(f"Of the points of {least.group(1)} repeats, at least {least.group(2)} of each fell into the range that the first run foretold ({least.group(3)} of the "
-                     f"median wide: the repeats took {min(shifts):.2f} to {max(shifts):.2f} times as long as the first, since the machine changes its pace).")
+    repeat = found.get("Does a repeat fall where earlier runs foretold?", "")
+    mean = re.search(r"Mean of (\d+) repeats: ([\d.]+%) inside", repeat)
+    if mean:
+        shifts = [float(r[3]) for r in rows(repeat)]
+        words.append(f"Of the points of {mean.group(1)} repeats, {mean.group(2)} fell into the range that earlier runs foretold (the repeats took {min(shifts):.2f} to "
+                     f"{max(shifts):.2f} times as long as the first run, since the machine changes its pace).")
     same = rows(found.get("Two sides of one thing, compared", ""))
     if same:
         # Of "3 (2.9%)" the count: how many there were stands beside it.

@@ -4,6 +4,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 there=$(mktemp -d)
 trap 'rm -rf "$there"' EXIT
+export PIPEGAUGE_HISTORY=$there/history
 good=0 bad=0
 ok() { local what=$1; shift; if "$@" >/dev/null 2>&1; then good=$((good + 1)); else bad=$((bad + 1)); echo "failed: $what"; fi; }
 

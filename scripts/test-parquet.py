@@ -15,7 +15,7 @@ with tempfile.TemporaryDirectory() as scratch:
     run, table = Path(scratch, "a.run.jsonl"), Path(scratch, "a.parquet")
     subprocess.run(
         [program, "run", "theory", "memcpy", "--sizes", "1,64,4KiB", "--perturb", "0", "--trials", "2", "--repeats", "5",
-         "--pin", "none", "--no-html", "--quiet", "-o", run],
+         "--pin", "none", "--no-html", "--no-history", "--quiet", "-o", run],
         check=True, stdout=subprocess.DEVNULL)
     subprocess.run([program, "export", run, "--format", "parquet", "-o", table], check=True, stdout=subprocess.DEVNULL)
     events = [json.loads(line) for line in run.read_text().splitlines()]

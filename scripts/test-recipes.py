@@ -40,7 +40,7 @@ def pipegauge(*arguments):
 
 def measure(at):
     """A run of a path without noise and a real one, and its exports."""
-    pipegauge("run", "theory", "unix", "--to", "64KiB", "--budget", "1s", "--pin", "none", "--no-html", "--quiet", "-o", at / "a.run.jsonl")
+    pipegauge("run", "theory", "unix", "--to", "64KiB", "--budget", "1s", "--pin", "none", "--no-html", "--no-history", "--quiet", "-o", at / "a.run.jsonl")
     pipegauge("export", at / "a.run.jsonl", "--format", "csv", "-o", at / "a.csv")
     pipegauge("export", at / "a.run.jsonl", "--format", "parquet", "-o", at / "a.parquet")
     with open(at / "a.csv", newline="") as f:

@@ -96,6 +96,11 @@ recipes() {
     -- scripts/test-recipes.py "$target/debug/pipegauge"
 }
 
+# No test may read or add to the user's earlier runs.
+PIPEGAUGE_HISTORY=$(mktemp -d)
+export PIPEGAUGE_HISTORY
+trap 'rm -rf "$PIPEGAUGE_HISTORY"' EXIT
+
 began=$SECONDS
 scripts/setup.sh test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 

@@ -42,8 +42,8 @@ const range = (lowest: Figure, highest: Figure): Cell => (s, row) => {
 const COLUMNS: readonly (readonly [string, Cell, Figure?])[] = [
   ["Size", (s, r) => size(s.columns.size[r]!)],
   ["Median", column("median")],
-  ["95% interval", range("low", "high")],
-  ["A repeat run", range("repeat_low", "repeat_high")],
+  ["In this run, 95%", range("low", "high")],
+  ["On this machine, 95%", range("repeat_low", "repeat_high"), "repeat_low"],
   ["Min", column("min")],
   ["Throughput", bits("throughput")],
   ["Sender", bits("sender"), "sender"],

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
 use transport::{Capabilities, Kind, Settings};
 
+use crate::earlier::Earlier;
 use crate::{Cache, Pattern, TrialReport};
 
 /// Version of this schema. A change that an old reader would misread raises it.
@@ -21,6 +22,8 @@ pub enum Event {
     Run(Run),
     /// A path was opened for the first time.
     Path(PathOpened),
+    /// What earlier runs of the path found on this machine.
+    Earlier(Earlier),
     /// A block of trials begins on fresh connections.
     Block(BlockOpened),
     /// A trial ended.
@@ -317,12 +320,14 @@ pub struct Figures {
     pub seen_low: f64,
     /// The longest round.
     pub seen_high: f64,
-    /// Range in which the median of a repeat run is expected to fall, 95%.
-    pub repeat_low: f64,
-    /// Its upper end; in JSON `null` where nothing bounds it.
-    #[serde(with = "units::unbounded")]
-    #[schemars(with = "Option<f64>")]
-    pub repeat_high: f64,
+    /// Lower end of the range in which the median of a repeat on this machine falls, 95%. Only earlier runs tell it: absent
+    /// where none is known, and in a run file's own lines, whose readers work it out from `earlier` and the whole curve.
+    // Absent and not null: readers of this schema that know no earlier runs expect a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat_low: Option<f64>,
+    /// Its upper end, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat_high: Option<f64>,
     /// Percentiles of single iterations, where they were timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentiles: Option<Percentiles>,

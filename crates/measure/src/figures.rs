@@ -190,12 +190,17 @@ pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Ve
         .collect()
 }
 
+/// The rounds of a point at the run's typical level, seconds of the point's kind: [`rounds`], each divided by its round's level.
+pub fn at_level(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Vec<f64> {
+    rounds(plan, kind, trials, common).into_iter().map(|(round, t)| t / common.level(round).exp()).collect()
+}
+
 /// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
 /// default leaves the point to its own rounds.
 pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Option<Figures> {
     let used = counted(trials);
     let seen = rounds(plan, kind, trials, common);
-    let at_level: Vec<f64> = seen.iter().map(|(round, t)| t / common.level(*round).exp()).collect();
+    let at_level = at_level(plan, kind, trials, common);
     let sample = used.first()?;
     let wholes: Vec<(f64, f64)> =
         used.iter().filter_map(|t| Some((whole(plan, kind, t)?, t.report.repeats as f64))).collect();
@@ -204,7 +209,6 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
     }
     let median = stats::median(&at_level);
     let interval = interval(plan, &at_level, common);
-    let repeat = stats::repeat_range(&at_level, common.shared, 0.95);
     let ends = |pick: fn(f64, f64) -> f64, from: f64| seen.iter().map(|(_, t)| *t).fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
@@ -231,8 +235,9 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
         high: interval.high,
         seen_low: ends(f64::min, f64::INFINITY),
         seen_high: ends(f64::max, 0.0),
-        repeat_low: repeat.low,
-        repeat_high: repeat.high,
+        // One run can't know it: who has earlier runs beside it works it out.
+        repeat_low: None,
+        repeat_high: None,
         percentiles: percentiles(plan, kind, &used),
         throughput: bits(plan, sample) / median,
         sender_throughput: (plan.pattern == Pattern::Stream && near_seconds > 0.0)

@@ -104,7 +104,7 @@ pub fn unsteady(levels: &[(u32, f64)]) -> Option<Warning> {
     let text = format!(
         "the whole curve moved during the run: block {} took {:.2} times as long as block {} at all sizes alike ({slow} of \
          {} blocks lie nearer the slow end); the machine changed its state (virtual CPUs moved, frequency, neighbours on the \
-         host); a repeat may fall anywhere in its repeat range, and one median stands for no single state",
+         host); a repeat may find it in another state, and one median stands for no single one",
         slowest.0,
         apart.exp(),
         fastest.0,

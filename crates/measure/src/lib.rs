@@ -20,6 +20,7 @@
 //! | [`figures`] | from trials to a point's figures |
 //! | `hint`, `hint_schedule` | HINT over a path: its loops; its numbers of subintervals, blocks and stop rules |
 //! | [`judge`] | warnings: what a reader of the figures must know |
+//! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
 //! | [`event`] | what happens, as it happens; the run file's lines |
 
 mod block;
@@ -27,6 +28,7 @@ pub mod buffers;
 pub mod calibrate;
 pub mod content;
 pub mod driver;
+pub mod earlier;
 pub mod event;
 pub mod far;
 pub mod figures;

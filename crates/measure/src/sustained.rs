@@ -140,8 +140,7 @@ pub fn sustained<'a>(
     for (size, short) in points {
         let Some(long) = of_size.get(&size) else { continue };
         let short: Vec<&Trial> = short.iter().collect();
-        let rounds: Vec<f64> =
-            figures::rounds(plan, kind, &short, common).into_iter().map(|(r, t)| t / common.level(r).exp()).collect();
+        let rounds = figures::at_level(plan, kind, &short, common);
         if rounds.is_empty() {
             continue;
         }

@@ -58,13 +58,13 @@ fn what_the_machines_own_pace_explains_is_no_difference_and_what_goes_beyond_is(
         let moved = [noisy.curve(&sizes, |x| line(x) * 1.5)];
         let better = [noisy.curve(&sizes, |x| line(x) / 1.8)];
         let (fast, slow) = ([read(&mut noisy, 1.0)], [read(&mut noisy, 2.0)]);
-        let first = Side { runs: &a, circumstances: &fast };
-        let same = Comparison::of(first, Side { runs: &moved, circumstances: &slow }).unwrap();
+        let first = Side { circumstances: &fast, ..Side::of(&a) };
+        let same = Comparison::of(first, Side { circumstances: &slow, ..Side::of(&moved) }).unwrap();
         assert!((same.machine[0].ratio - 2.0).abs() < 0.1, "{:?}", same.machine);
         assert!(same.whole.low < 1.0 && same.whole.high > 1.4, "{:?}", same.whole);
         differ += u64::from(same.differs());
         // Slower CPUs don't make a path faster.
-        let found = Comparison::of(first, Side { runs: &better, circumstances: &slow }).unwrap();
+        let found = Comparison::of(first, Side { circumstances: &slow, ..Side::of(&better) }).unwrap();
         missed += u64::from(!(found.differs() && found.whole.high < 1.0));
         assert!(compare(&a, &moved).differs(), "without readings nobody can know");
     }
@@ -81,7 +81,7 @@ fn a_difference_that_others_may_have_made_is_none_and_equal_sides_are_equal_all_
     let took = |share| [model::Circumstances { paces: Vec::new(), foreign: Some(share) }];
     let (none, much) = (took(0.01), took(0.9));
     let of = |runs, circumstances| {
-        Comparison::of(Side { runs: &a, circumstances: &none }, Side { runs, circumstances }).unwrap()
+        Comparison::of(Side { circumstances: &none, ..Side::of(&a) }, Side { circumstances, ..Side::of(runs) }).unwrap()
     };
     let found = of(&slower, &much);
     assert!(!found.differs() && found.disturbed.is_some_and(|d| d.undecided), "{:?}", found.disturbed);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Event;
+use measure::earlier::EarlierRun;
 use measure::event::{BlockOpened, End, Figures, PathOpened, Plan, PointEnded, Run, TimeKind, Trial, Warning, Why};
 use measure::figures::{self, Common};
 use measure::sustained::Sustained;
@@ -30,6 +31,9 @@ pub struct PathRun {
     pub opened: PathOpened,
     /// The blocks that began, in order.
     pub blocks: Vec<BlockOpened>,
+    /// Earlier runs of the path on this machine, the oldest first; none where the run did not look for any, or is older than
+    /// that.
+    pub earlier: Option<Vec<EarlierRun>>,
     /// The points, ascending by size.
     pub points: Vec<Point>,
     /// Trials made long, to show what the path keeps up.
@@ -109,6 +113,10 @@ impl Fold {
             other => {
                 self.add(other.clone());
                 self.settle();
+                // The range of a repeat rests on the whole curve: while that grows, once a block is soon enough.
+                if matches!(other, Event::Block(_) | Event::End(_)) {
+                    self.foretell();
+                }
             }
         }
     }
@@ -132,6 +140,7 @@ impl Fold {
                     PathRun {
                         opened,
                         blocks: Vec::new(),
+                        earlier: None,
                         points: Vec::new(),
                         sustained: Vec::new(),
                         common: Common::default(),
@@ -141,6 +150,13 @@ impl Fold {
             Event::Block(block) => {
                 if let Ok(i) = place(&file.paths, block.path) {
                     file.paths[i].blocks.push(block);
+                }
+            }
+            Event::Earlier(told) => {
+                if let Ok(i) = place(&file.paths, told.path) {
+                    // A file may say anything, and however much of it.
+                    let sound = told.runs.into_iter().filter(EarlierRun::sound).take(EarlierRun::MOST);
+                    file.paths[i].earlier = Some(sound.collect());
                 }
             }
             Event::Trial(trial) => {
@@ -221,6 +237,14 @@ impl Fold {
         }
     }
 
+    /// Says of every point where a repeat will fall, as far as earlier runs tell.
+    fn foretell(&mut self) {
+        let Some(file) = &mut self.file else { return };
+        for path in &mut file.paths {
+            crate::repeat::foretell(&file.run.plan, path);
+        }
+    }
+
     fn rebuild(&mut self, path: u32, size: u64) {
         let Some(file) = &mut self.file else { return };
         let Ok(i) = place(&file.paths, path) else { return };
@@ -247,6 +271,7 @@ impl Fold {
         let paths: Vec<u32> = self.file.iter().flat_map(|f| f.paths.iter().map(|p| p.opened.path)).collect();
         self.stale.extend(paths);
         self.settle();
+        self.foretell();
         let mut file = self.file?;
         if self.strays > 0 {
             file.warnings.push(Warning {

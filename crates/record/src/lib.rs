@@ -10,6 +10,7 @@
 //! ```text
 //! {"event":"run","schema":"pipegauge-run/1","version":"0.1.0","started":"2026-01-31T10:00:00Z","command":["run","tcp"],"plan":{...},"near":{...},"calibration":{...}}
 //! {"event":"path","path":0,"transport":"tcp","capabilities":{...},"far":{...},"near_effective":{...},"far_effective":{...}}
+//! {"event":"earlier","path":0,"runs":[{"started":"2026-01-30T10:00:00Z","points":[[1,9.3e-6],...]}]}
 //! {"event":"block","path":0,"block":0,"at":0.012,"planned":124}
 //! {"event":"trial","path":0,"block":0,"at":0.013,"size":1,"repeats":500,"seconds":0.0091,"median":1.8e-5,...}
 //! {"event":"point","path":0,"size":1,"time":"half-round-trip","blocks":7,"trials":7,"median":9.1e-6,"low":9.0e-6,"high":9.2e-6,...,"why":"precision"}
@@ -37,10 +38,12 @@
 //! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
+//! | `repeat` | [`RunFile::between`]: how far runs lie apart, and where a repeat falls |
 //! | `curve` | [`RunFile::curve`], [`RunFile::analysis`]: what `model` needs, and what it finds |
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
+//! | [`history`] | earlier runs on this host: what runs read and add to |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
 
 mod curve;
@@ -50,10 +53,12 @@ mod extent;
 mod facts;
 pub mod fold;
 mod hint;
+pub mod history;
 pub mod import;
 mod machine;
 mod moments;
 pub mod read;
+mod repeat;
 #[cfg(test)]
 mod sample;
 pub mod schema;

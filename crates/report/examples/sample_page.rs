@@ -78,7 +78,7 @@ fn odd() -> record::RunFile {
     for (i, point) in run.paths[1].points.iter_mut().enumerate() {
         let bad = [f64::NAN, 0.0, f64::INFINITY, -1.0, 1e-6][i % 5];
         (point.figures.median, point.figures.low, point.figures.high) = (bad, f64::NAN, f64::INFINITY);
-        (point.figures.loss, point.figures.repeat_high) = (f64::NAN, f64::INFINITY);
+        (point.figures.loss, point.figures.repeat_high) = (f64::NAN, None);
     }
     for point in &mut run.paths[2].points {
         point.figures.percentiles = None;

@@ -2,7 +2,7 @@
 
 use crate::basic::{median, variance};
 use crate::moves::Moves;
-use crate::repeat::pooled_log_sigma;
+use crate::spread::pooled_log_sigma;
 
 /// What a path's points share, from their blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use crate::basic::{mean, median, variance};
 use crate::common::Shared;
 use crate::moves::{FEWEST_ROUNDS, Moves};
-use crate::repeat::median_log_error;
+use crate::spread::median_log_error;
 
 /// A range of values. `high` is infinite where nothing bounds it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,7 +5,7 @@
 //! number, its median; blocks are independent, trials within one are not. From there:
 //!
 //! - [`median_interval`]: where the true median lies, from the medians of a few blocks.
-//! - [`repeat_range`]: where a second run's median is expected to fall; wider, because that run has noise of its own.
+//! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls.
 //! - [`pooled_log_sigma`]: the noise that the sizes of a path have in common, robustly.
 //! - [`Shared`], [`block_levels`]: that noise, and how far the whole curve moves from block to block.
 //! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
@@ -21,6 +21,7 @@
 //! intervals cover what they claim to.
 
 mod basic;
+mod between;
 mod bootstrap;
 mod common;
 mod histogram;
@@ -28,11 +29,12 @@ mod interval;
 mod levels;
 mod line;
 mod moves;
-mod repeat;
 mod runs;
+mod spread;
 mod warmup;
 
 pub use basic::{mean, median, quantile, variance, weighted_median};
+pub use between::{Between, Measured, level_spread};
 pub use bootstrap::{bootstrap_ratio, draw};
 pub use common::{Shared, block_levels};
 pub use histogram::Histogram;
@@ -40,6 +42,6 @@ pub use interval::{Interval, holm, median_interval, point_interval, rounds_inter
 pub use levels::{Levels, Moment};
 pub use line::{Line, robust_line, weighted_line};
 pub use moves::{FEWEST_ROUNDS, Moves};
-pub use repeat::{StandardError, median_log_error, pooled_log_sigma, repeat_range};
 pub use runs::runs_deviation;
+pub use spread::{StandardError, median_log_error, pooled_log_sigma};
 pub use warmup::warmup_end;

@@ -7,7 +7,7 @@
 //! of Business and Economic Statistics 36:541-559).
 
 use crate::basic::{mean, median, variance};
-use crate::repeat::StandardError;
+use crate::spread::StandardError;
 
 /// Fewest rounds that an interval is made of.
 pub const FEWEST_ROUNDS: usize = 4;

@@ -2,7 +2,7 @@
 
 use crate::basic::{median, median_in_place};
 use crate::interval::student_t;
-use crate::repeat::median_error;
+use crate::spread::median_error;
 
 /// Share of flat series from which something may be discarded by chance.
 const FALSE_ALARMS: f64 = 0.01;

@@ -4,7 +4,7 @@
 mod noise;
 
 use noise::Noise;
-use stats::{Interval, Shared, bootstrap_ratio, median, median_interval, pooled_log_sigma, repeat_range};
+use stats::{Interval, bootstrap_ratio, median, median_interval, pooled_log_sigma};
 
 type Draw = fn(&mut Noise) -> f64;
 
@@ -55,50 +55,6 @@ fn the_coverage_test_notices_an_interval_that_is_too_narrow_or_too_wide() {
         let wide = coverage(k, LOG_NORMAL, 1.0, |blocks| median_interval(blocks, 0.998));
         assert!(wide > 0.99, "{k} blocks: an interval of 99.8% passes for one of 95%: {wide}");
     }
-}
-
-/// Share of runs whose repeat falls into the foretold range, and the mean ratio of its ends as a logarithm. The five
-/// neighbours, from which the shared spread is pooled, are as noisy as the point times `neighbours`.
-fn repeats(k: usize, own: f64, neighbours: f64, draw: fn(&mut Noise, f64) -> f64) -> (f64, f64) {
-    const RUNS: usize = 5_000;
-    let mut noise = Noise::new(1000 + k as u64);
-    let (mut hits, mut width) = (0, 0.0);
-    for _ in 0..RUNS {
-        let mut run = |sigma: f64| -> Vec<f64> { (0..k).map(|_| draw(&mut noise, sigma)).collect() };
-        let shared = pooled_log_sigma(&(0..5).map(|_| run(own * neighbours)).collect::<Vec<_>>());
-        let sigma = if neighbours == 0.0 { 0.0 } else { shared };
-        let range = repeat_range(&run(own), Shared { sigma, ..Shared::default() }, 0.95);
-        hits += usize::from(range.contains(median(&run(own))));
-        width += (range.high / range.low).ln();
-    }
-    (hits as f64 / RUNS as f64, width / RUNS as f64)
-}
-
-#[test]
-fn repeat_range_covers_a_repeat_run() {
-    for k in 4..=12 {
-        let (own, _) = repeats(k, 0.05, 0.0, Noise::log_normal);
-        assert!((0.93..=0.97).contains(&own), "{k} blocks, own spread alone: {own}");
-        let (alike, _) = repeats(k, 0.05, 1.0, Noise::log_normal);
-        assert!((0.94..=0.985).contains(&alike), "{k} blocks, neighbours as noisy: {alike}");
-        let (contaminated, _) = repeats(k, 0.05, 1.0, Noise::contaminated);
-        assert!((0.94..=0.995).contains(&contaminated), "{k} blocks, one in ten an outlier: {contaminated}");
-    }
-}
-
-#[test]
-fn quiet_neighbours_do_not_talk_a_noisy_point_into_confidence() {
-    for k in 4..=12 {
-        let (found, _) = repeats(k, 0.10, 0.5, Noise::log_normal);
-        assert!(found >= 0.89, "{k} blocks, point twice as noisy as its neighbours: {found}");
-    }
-}
-
-#[test]
-fn neighbours_narrow_the_range_of_few_blocks() {
-    let (_, alone) = repeats(3, 0.05, 0.0, Noise::log_normal);
-    let (_, shared) = repeats(3, 0.05, 1.0, Noise::log_normal);
-    assert!(shared < 0.8 * alone, "{shared} against {alone}");
 }
 
 #[test]

@@ -93,7 +93,8 @@ impl Measured {
         let said = |value, low, high| Said { value, low, high };
         let one = |p: &record::Point| {
             let f = &p.figures;
-            (p.size, said(f.median, f.low, f.high), said(f.median, f.repeat_low, f.repeat_high))
+            let repeat = f.repeat_low.zip(f.repeat_high).unwrap_or((0.0, f64::INFINITY));
+            (p.size, said(f.median, f.low, f.high), said(f.median, repeat.0, repeat.1))
         };
         Some(points.iter().map(one).collect())
     }

@@ -2,14 +2,16 @@
 //!
 //! Two runs of one thing differ: the machine stands at another level each time. So a difference has two parts: how far the
 //! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
-//! runs) lie apart; and what each size does beyond that, judged against its own noise. `ratio` puts both together and
-//! corrects for the many sizes, `machine` tells what of it the machine explains, `align` finds the sizes to compare at, `verdict` says the result in words.
+//! runs, and earlier runs that they carry) lie apart; and what each size does beyond that, judged against its own noise. `ratio` puts both together and
+//! corrects for the many sizes, `between` tells how far runs lie apart, `machine` what of it the machine explains, `align` finds the sizes to compare at, `verdict` says the result in words.
 
 mod align;
+mod between;
 mod machine;
 mod ratio;
 mod verdict;
 
+pub use between::{BetweenRuns, History};
 pub use machine::{Circumstances, Disturbed, Pace, Shift};
 pub use verdict::Stretch;
 
@@ -25,12 +27,14 @@ pub struct Side<'a> {
     pub runs: &'a [Vec<CurvePoint>],
     /// What surrounded each run, in the order of `runs`; or nothing.
     pub circumstances: &'a [Circumstances],
+    /// What the runs tell of other runs of their path; or nothing, as where both sides were measured in one run.
+    pub histories: &'a [History],
 }
 
 impl<'a> Side<'a> {
-    /// Runs of whose circumstances nothing is known.
+    /// Runs of whose circumstances and earlier runs nothing is known.
     pub fn of(runs: &'a [Vec<CurvePoint>]) -> Self {
-        Self { runs, circumstances: &[] }
+        Self { runs, circumstances: &[], histories: &[] }
     }
 }
 
@@ -49,6 +53,10 @@ pub struct Comparison {
     /// Other programs took more of the CPUs on one side than on the other.
     #[serde(default)]
     pub disturbed: Option<Disturbed>,
+    /// How far runs of one thing lie apart: from repeats, or from earlier runs that the runs carry. None where nothing tells
+    /// it: the comparison of separate runs is then about these runs alone.
+    #[serde(default)]
+    pub between: Option<BetweenRuns>,
     /// Time of the second side over that of the first, over all sizes together.
     pub whole: Estimate,
     /// Highest throughput of the second side over that of the first; above 1 the second carries more.
@@ -102,11 +110,11 @@ impl Comparison {
 
     /// What the runs tell; with nothing sure of how far curves lie apart by chance, where that is not `known`.
     fn told(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
-        let ratio::Ratios { sizes, left_out, machine, disturbed, whole, throughput } =
+        let ratio::Ratios { sizes, left_out, machine, disturbed, between, whole, throughput } =
             ratio::ratios(first, second, known)?;
         let stretches = verdict::stretches(&sizes);
         let crossovers = verdict::crossovers(&sizes, &stretches);
-        Some(Self { sizes, left_out, machine, disturbed, whole, throughput, stretches, crossovers })
+        Some(Self { sizes, left_out, machine, disturbed, between, whole, throughput, stretches, crossovers })
     }
 
     /// Whether the sides differ: over a stretch of sizes. At a lone size connections of one run may settle at a level of

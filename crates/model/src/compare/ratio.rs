@@ -3,6 +3,7 @@
 use stats::{Shared, StandardError, holm, mean, median, median_log_error, student_p, student_t, variance};
 
 use super::align::{Sizes, Value, align, total};
+use super::between::{BetweenRuns, pooled};
 use super::machine::{Disturbed, Explained, Shift, shifts};
 use super::{Compared, Side};
 use crate::{CurvePoint, Estimate};
@@ -43,6 +44,7 @@ pub(super) struct Ratios {
     pub left_out: usize,
     pub machine: Vec<Shift>,
     pub disturbed: Option<Disturbed>,
+    pub between: Option<BetweenRuns>,
     pub whole: Estimate,
     pub throughput: Option<Estimate>,
 }
@@ -64,8 +66,12 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
     let machine = shifts(first.circumstances, second.circumstances);
     let disturbed = Disturbed::of(first.circumstances, second.circumstances);
     let explained = Explained::by(&machine);
+    let repeats = pooled([sides.0, sides.1].into_iter().filter_map(repeats));
+    // Repeats are among the earlier runs of the later ones: what rests on more runs counts, and none counts twice.
+    let carried = BetweenRuns::carried(first, second).filter(|c| repeats.is_none_or(|r| r.degrees <= c.degrees));
+    let between = carried.or(repeats);
     let apart = match known {
-        true => apart((&a, sides.0), (&b, sides.1)),
+        true => apart(&a, &b, carried, repeats),
         false => StandardError { value: f64::INFINITY, degrees: 1.0 },
     };
     let at = |side: &[Vec<Value>], i: usize| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>());
@@ -112,6 +118,7 @@ pub(super) fn ratios(first: Side<'_>, second: Side<'_>, known: bool) -> Option<R
         left_out: seen.len() - common.len(),
         machine,
         disturbed,
+        between,
         whole: estimate(median(&differences), apart, explained),
         throughput,
     })
@@ -132,33 +139,39 @@ fn together(apart: StandardError, own: &[Vec<StandardError>; 2]) -> StandardErro
     total(&parts)
 }
 
-/// How far the curves of two sides as wholes lie apart by chance: the standard error of their shift. One run knows it from
-/// the levels of its blocks, which time does not average away ([`stats::repeat_range`] says why); several runs of one side
-/// know it from one another. The larger counts.
-fn apart((a, values_a): (&[Ready], &[Vec<Value>]), (b, values_b): (&[Ready], &[Vec<Value>])) -> StandardError {
-    let levels: Vec<(f64, f64)> = (a.iter().chain(b))
-        .filter(|r| r.shared.levels > 1)
-        .map(|r| (r.shared.between.powi(2), f64::from(r.shared.levels - 1)))
-        .collect();
-    let repeats: Vec<(f64, f64)> = [values_a, values_b]
-        .into_iter()
-        .filter(|side| side.len() > 1)
-        .map(|side| {
-            // Once for all runs: with a hundred of them, a mean for each would be ten thousand.
-            let middles: Vec<f64> =
-                (0..side[0].len()).map(|i| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>())).collect();
-            let level = |r: &Vec<Value>| -> f64 {
-                median(&r.iter().zip(&middles).map(|(v, middle)| v.ln - middle).collect::<Vec<_>>())
-            };
-            (variance(&side.iter().map(level).collect::<Vec<_>>()), (side.len() - 1) as f64)
-        })
-        .collect();
-    let pooled = |parts: &[(f64, f64)]| -> (f64, f64) {
-        let degrees: f64 = parts.iter().map(|p| p.1).sum();
-        if degrees > 0.0 { (parts.iter().map(|p| p.0 * p.1).sum::<f64>() / degrees, degrees) } else { (0.0, 0.0) }
+/// How far the curves of two sides as wholes lie apart by chance: the standard error of their shift. One run knows something
+/// of it from the levels of its blocks, which time does not average away (machines drift on every scale of time); whole runs,
+/// `carried` or repeated here, know it themselves. The larger counts.
+fn apart(a: &[Ready], b: &[Ready], carried: Option<BetweenRuns>, repeats: Option<BetweenRuns>) -> StandardError {
+    let levels = pooled(
+        a.iter()
+            .chain(b)
+            .filter(|r| r.shared.levels > 1)
+            .map(|r| StandardError { value: r.shared.between, degrees: f64::from(r.shared.levels - 1) }),
+    );
+    let unknown = BetweenRuns { spread: 0.0, degrees: 0.0 };
+    let (l, r) = (levels.unwrap_or(unknown), repeats.unwrap_or(unknown));
+    let one = match carried {
+        // Few runs that happen to agree know no better than their number allows.
+        Some(c) => BetweenRuns { spread: c.spread.max(l.spread), ..c },
+        None if r.spread > l.spread => r,
+        None => BetweenRuns { spread: l.spread, degrees: l.degrees + r.degrees },
     };
-    let (levels, repeats) = (pooled(&levels), pooled(&repeats));
-    let (one, degrees) = if repeats.0 > levels.0 { repeats } else { (levels.0, levels.1 + repeats.1) };
     let runs = 1.0 / a.len() as f64 + 1.0 / b.len() as f64;
-    StandardError { value: (one * runs).sqrt(), degrees: degrees.max(1.0) }
+    StandardError { value: one.spread * runs.sqrt(), degrees: one.degrees.max(1.0) }
+}
+
+/// How far repeats of one side lie apart as wholes; none of a single run.
+fn repeats(side: &[Vec<Value>]) -> Option<StandardError> {
+    if side.len() < 2 {
+        return None;
+    }
+    // Once for all runs: with a hundred of them, a mean for each would be ten thousand.
+    let middles: Vec<f64> =
+        (0..side[0].len()).map(|i| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>())).collect();
+    let level = |r: &Vec<Value>| -> f64 {
+        median(&r.iter().zip(&middles).map(|(v, middle)| v.ln - middle).collect::<Vec<_>>())
+    };
+    let levels: Vec<f64> = side.iter().map(level).collect();
+    Some(StandardError { value: variance(&levels).sqrt(), degrees: (side.len() - 1) as f64 })
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::TimeKind;
-use model::{Circumstances, Comparison, CurvePoint, Side};
+use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
 use report::compare::{Named, junit, markdown, table, verdict};
+use transport::Kind;
 
 use super::files;
 use crate::config::gate::Gate;
@@ -40,6 +41,9 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
     }
     for named in &mut all {
         named.gates = gates.iter().map(|g| g.hold(&named.comparison)).collect::<Result<_>>()?;
+        if named.alone() {
+            named.gates.iter_mut().for_each(|g| g.found.push_str(" (of these runs alone)"));
+        }
     }
     let failed = all.iter().flat_map(|n| &n.gates).any(|g| g.failed);
     let exit = if failed { Exit::Short } else { Exit::Ok };
@@ -129,14 +133,19 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         );
     }
     let [around_a, around_b] = circumstances((a, x), (b, y))?;
-    let side = |runs, circumstances| Side { runs, circumstances };
-    let comparison = Comparison::of(side(&first, &around_a), side(&second, &around_b))
+    // Paths of one run took turns and share its level; what is modelled has no machine.
+    let separate = !std::ptr::eq(a, b) && [path_a, path_b].iter().any(|p| p.opened.transport != Kind::Theory);
+    let [past_a, past_b] = if separate { [histories(a, x)?, histories(b, y)?] } else { Default::default() };
+    let first_side = Side { runs: &first, circumstances: &around_a, histories: &past_a };
+    let second_side = Side { runs: &second, circumstances: &around_b, histories: &past_b };
+    let comparison = Comparison::of(first_side, second_side)
         .ok_or_else(|| anyhow!("{} and {} have no block size in common", names.0, names.1))?;
     Ok(Named {
         first: names.0,
         second: names.1,
         runs: (first.len(), second.len()),
         hint: run_a.is_hint(),
+        separate,
         comparison,
         differences: record::differences((run_a, path_a), (run_b, path_b)),
         gates: Vec::new(),
@@ -156,6 +165,11 @@ fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)>
 fn curves(side: &Repeats, name: &str) -> Result<Vec<Vec<CurvePoint>>> {
     let curve = |r: &RunFile, path| if r.is_hint() { r.quips_curve(path) } else { r.curve(path) };
     side.runs.iter().map(|r| Ok(curve(r, files::one_path(r, Some(name))?))).collect()
+}
+
+/// What each of the side's runs tells of other runs of this path.
+fn histories(side: &Repeats, name: &str) -> Result<Vec<History>> {
+    side.runs.iter().map(|r| Ok(r.history(files::one_path(r, Some(name))?))).collect()
 }
 
 /// What surrounded each run. Where it is not the same machines all through, they are what is compared, and their pace

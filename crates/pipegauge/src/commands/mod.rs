@@ -8,6 +8,7 @@ mod explain;
 mod export;
 mod files;
 mod hint;
+mod history;
 mod import;
 mod jitter;
 mod layers;
@@ -40,6 +41,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::List => list::list(json),
         Command::Show(flags) => show::show(&flags, json),
         Command::Plot(flags) => plot::plot(&flags, json),
+        Command::History(flags) => history::history(&flags, json),
         Command::Compare(flags) => compare::compare(&flags, json),
         Command::Layers(flags) => layers::layers(&flags, json),
         Command::Tables(flags) => tables::tables(&flags, json),

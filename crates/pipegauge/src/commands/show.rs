@@ -59,7 +59,7 @@ pub fn graph(runs: &[&RunFile], asked: Option<GraphFlag>) -> Result<Graph> {
 
 /// Figures and points of a HINT run.
 fn hint(run: &RunFile) -> String {
-    let mut text = table::hint(run);
+    let mut text = table::hint(run) + &table::machine(run);
     for (path, measured) in run.paths.iter().enumerate() {
         text.push_str(&format!("\n{}\n{}", measured.opened.transport, table::hint_points(run, path)));
     }

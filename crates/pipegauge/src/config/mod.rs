@@ -6,6 +6,7 @@ mod command_line;
 mod far;
 pub mod gate;
 mod hint;
+pub mod history;
 pub mod names;
 mod pin;
 pub mod question;
@@ -58,6 +59,8 @@ pub struct RunConfig {
     pub precise: bool,
     /// The command line as it is recorded: without keys.
     pub command: Vec<String>,
+    /// Whether earlier runs are looked up, and this one is kept for later ones.
+    pub history: bool,
     /// Things the person should know before the run, one line each.
     pub notes: Vec<String>,
 }
@@ -90,6 +93,8 @@ impl RunConfig {
             progress: !flags.quiet,
             precise: flags.precision.is_some(),
             command: command_line::without_keys(command),
+            // Figures that were taken under trace are not to be believed.
+            history: !flags.no_history && flags.trace.is_none(),
             notes,
         })
     }

@@ -5,7 +5,7 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `hint`, `show` |
-//! | [`ask`], [`compare`], [`explain`], [`jitter`], [`layers`], [`loggp`], [`scale`], [`tables`] | the commands of these names |
+//! | [`ask`], [`compare`], [`explain`], [`history`], [`jitter`], [`layers`], [`loggp`], [`scale`], [`tables`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
 //! | [`here`] | `list`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
@@ -15,6 +15,7 @@ mod compare;
 mod explain;
 mod files;
 mod here;
+mod history;
 mod jitter;
 mod layers;
 mod loggp;
@@ -32,6 +33,7 @@ pub use compare::CompareDocument;
 pub use explain::{ExplainDocument, Explained, Tested};
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
 pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
+pub use history::{HistoryDocument, HistoryOf};
 pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;
 pub use loggp::{LoggpDocument, LoggpOf};
@@ -40,12 +42,13 @@ pub use scale::ScaleDocument;
 pub use tables::TablesDocument;
 
 /// Names of the documents.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 22] = [
     "run",
     "hint",
     "list",
     "show",
     "plot",
+    "history",
     "compare",
     "ask",
     "layers",
@@ -72,6 +75,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "list" => schema_for!(ListDocument),
         "show" => schema_for!(ShowDocument),
         "plot" => schema_for!(PlotDocument),
+        "history" => schema_for!(HistoryDocument),
         "compare" => schema_for!(CompareDocument),
         "ask" => schema_for!(AskDocument),
         "layers" => schema_for!(LayersDocument),

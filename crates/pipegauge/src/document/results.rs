@@ -48,6 +48,9 @@ struct PathResults {
     /// What long trials say, ascending by size.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sustained: Vec<SustainedResults>,
+    /// What earlier runs tell of the path on this machine; none where no earlier run of it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_this_machine: Option<OnThisMachine>,
     /// Dips and steps.
     breaks: Breaks,
     /// Points, ascending by size.
@@ -113,6 +116,22 @@ impl SustainedResults {
     }
 }
 
+/// What earlier runs tell of a path.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OnThisMachine {
+    /// Earlier runs that count.
+    earlier_runs: usize,
+    /// Standard deviation of the logarithms of whole curves' levels between these runs and this one.
+    spread: f64,
+}
+
+impl OnThisMachine {
+    fn of(run: &RunFile, path: usize) -> Option<Self> {
+        let between = run.between(path)?;
+        Some(Self { earlier_runs: between.earlier(), spread: between.spread().value })
+    }
+}
+
 /// HINT's figures of a path.
 #[derive(Debug, Serialize, JsonSchema)]
 struct HintResults {
@@ -153,11 +172,12 @@ struct PointResults {
 impl Results {
     /// The results in a run file.
     pub fn of(run: &RunFile) -> Self {
-        let found = run.paths.iter().enumerate().map(|(n, path)| (path, run.analysis(n)));
+        let found = run.paths.iter().enumerate().map(|(n, path)| (n, path, run.analysis(n)));
         let hints: Vec<_> = (0..run.paths.len()).map(|n| run.hint(n).map(HintResults::of)).collect();
-        let paths = found.zip(hints).map(|((path, Analysis { curve, summary, fits }), hint)| PathResults {
+        let paths = found.zip(hints).map(|((n, path, Analysis { curve, summary, fits }), hint)| PathResults {
             hint,
             opened: path.opened.clone(),
+            on_this_machine: OnThisMachine::of(run, n),
             summary,
             fits,
             rounds: RoundsResults::of(path),

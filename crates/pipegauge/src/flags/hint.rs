@@ -100,6 +100,9 @@ pub struct HintFlags {
     /// The run file [default: pipegauge-TIME.run.jsonl here]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Neither look at earlier runs on this host nor keep this one for later ones
+    #[arg(long, help_heading = "Output")]
+    pub no_history: bool,
     /// No progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
@@ -157,6 +160,7 @@ impl HintFlags {
             output: flags.output,
             html: None,
             no_html: true,
+            no_history: flags.no_history,
             quiet: flags.quiet,
         }
     }

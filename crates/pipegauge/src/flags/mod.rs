@@ -5,6 +5,7 @@ mod ask;
 mod compare;
 mod explain;
 mod hint;
+mod history;
 mod live;
 mod run;
 mod scale;
@@ -15,6 +16,7 @@ pub use ask::AskFlags;
 pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use hint::{HintFlags, HintWish};
+pub use history::{HistoryFlags, HistoryWish};
 pub use live::LiveFlags;
 pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use scale::{ScaleFlags, WireFlags};
@@ -63,6 +65,8 @@ pub enum Command {
     Show(ShowFlags),
     /// Draw one or more run files as SVG, PNG or a one-file HTML report
     Plot(PlotFlags),
+    /// Earlier runs on this host, which tell where a repeat falls: what is kept, how far they lie apart
+    History(HistoryFlags),
     /// Compare runs: do they differ, where, and by how much?
     Compare(CompareFlags),
     /// What does each layer add to the one below it, over size?

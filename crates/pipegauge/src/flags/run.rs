@@ -239,6 +239,9 @@ pub struct RunFlags {
     /// Write no HTML report
     #[arg(long, help_heading = "Output")]
     pub no_html: bool,
+    /// Neither look at earlier runs on this host nor keep this one for later ones
+    #[arg(long, help_heading = "Output")]
+    pub no_history: bool,
     /// No progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

@@ -17,7 +17,7 @@ fn altered(dir: &Scratch, from: &str, to: &str, size: u64, factor: f64) {
     let lines = text.lines().map(|line| {
         let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
         if event["size"].as_u64().is_some_and(|s| s >= size) {
-            scale(&mut event, &["seconds", "median", "min", "max", "mean", "low", "high", "repeat_low", "repeat_high"]);
+            scale(&mut event, &["seconds", "median", "min", "max", "mean", "low", "high"]);
             if let Some(t) = event.get_mut("throughput").and_then(|v| v.as_f64().map(|n| (v, n))) {
                 *t.0 = (t.1 / factor).into();
             }

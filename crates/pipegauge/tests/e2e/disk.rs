@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::processes::{all_end, far_processes};
-use super::support::{LONG, Running, SHORT, SHORT_LOUD, Scratch, root, skip, until};
+use super::support::{HISTORY, LONG, Running, SHORT, SHORT_LOUD, Scratch, root, skip, until};
 
 /// A file system of a few pages, for a test; taken away again when the test ends.
 struct SmallDisk(PathBuf);
@@ -52,6 +52,34 @@ fn a_disk_that_fills_up_while_measuring_loses_nothing_that_was_written() {
     said.refuses(&["small/x.html", "No space left"]);
     let left: Vec<_> = std::fs::read_dir(dir.path("small")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["x.run.jsonl"]);
+    drop(disk);
+}
+
+#[test]
+fn a_full_disk_under_the_earlier_runs_costs_a_warning_and_no_figure() {
+    if !root() {
+        return skip("only root can mount a small disk to fill");
+    }
+    let dir = Scratch::new();
+    let Some(disk) = SmallDisk::mount(&dir.path("small"), "64k") else {
+        return skip("this system does not let its root mount a tmpfs");
+    };
+    let args = [&["run", "memcpy", "-o", "x.run.jsonl"][..], &SHORT].concat();
+    let run = || {
+        let mut command = dir.command(&args);
+        command.env(HISTORY.0, dir.path("small"));
+        Running::start(command).end()
+    };
+    std::fs::write(dir.path("small/lock"), "").unwrap();
+    // As much as there is room for.
+    let _ = std::fs::write(dir.path("small/filled"), vec![0; 1 << 20]);
+    let said = run();
+    assert!(said.measured(), "{said}");
+    said.complains(&["warning: this run of memcpy is not kept", "No space left"]);
+    assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
+    let mut left: Vec<_> = std::fs::read_dir(dir.path("small")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["filled", "lock"], "no half of a file is left");
     drop(disk);
 }
 

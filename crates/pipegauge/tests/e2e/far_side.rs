@@ -165,6 +165,7 @@ fn a_far_side_that_cannot_be_started_is_said() {
     let dir = Scratch::new();
     let mut command = std::process::Command::new("sh");
     command.arg("-c").arg("ulimit -n 7; exec \"$0\" run tcp --no-html -o x.run.jsonl").arg(super::support::binary());
+    command.env(super::support::HISTORY.0, super::support::HISTORY.1);
     command.current_dir(dir.path("."));
     let said = Running::start(command).end();
     said.refuses(&["Too many open files"]);

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::support::{Running, SHORT, Scratch, binary, installed, json, root, skip};
+use super::support::{HISTORY, Running, SHORT, Scratch, binary, installed, json, root, skip};
 
 /// Two namespaces that reach each other and nothing else.
 struct Hosts {
@@ -55,7 +55,7 @@ impl Hosts {
     fn command(&self, dir: &Scratch, host: usize, args: &[&str]) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.names[host]]).arg(binary()).args(args);
-        command.current_dir(dir.path(".")).stdin(std::process::Stdio::null());
+        command.current_dir(dir.path(".")).stdin(std::process::Stdio::null()).env(HISTORY.0, HISTORY.1);
         command
     }
 

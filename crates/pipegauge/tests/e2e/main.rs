@@ -12,6 +12,7 @@ mod explaining;
 mod far_side;
 mod files;
 mod hinting;
+mod history;
 mod hosts;
 mod input;
 #[cfg(feature = "live")]

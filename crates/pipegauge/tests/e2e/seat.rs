@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
 
-use super::support::{Scratch, binary, until};
+use super::support::{HISTORY, Scratch, binary, until};
 
 /// Takes the screen; gives it back.
 pub const ENTER: &str = "\x1b[?1049h";
@@ -52,7 +52,11 @@ impl Seat {
         // The terminal comes to control the process through its standard input.
         command.args(if typing { &["--ctty", "--wait"][..] } else { &["--wait"] });
         command.arg(binary()).args(args).current_dir(dir.path("."));
-        command.env("TERM", "xterm-256color").env_remove("NO_COLOR").env_remove("PIPEGAUGE_KEY");
+        command
+            .env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR")
+            .env_remove("PIPEGAUGE_KEY")
+            .env(HISTORY.0, HISTORY.1);
         command.stdin(if typing { end() } else { Stdio::null() });
         command.stdout(end()).stderr(end());
         let child = command.spawn().expect("starting at a terminal");

@@ -47,6 +47,10 @@ pub fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_pipegauge"))
 }
 
+/// The variable that names the folder of earlier runs, and its value for tests: within the test's own directory, so that no test
+/// reads or writes the user's.
+pub const HISTORY: (&str, &str) = ("PIPEGAUGE_HISTORY", ".history");
+
 /// A directory of a test's own, and the command run in it.
 pub struct Scratch(TempDir);
 
@@ -63,7 +67,7 @@ impl Scratch {
     pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(binary());
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
-        command.env_remove("PIPEGAUGE_KEY").env_remove("NO_COLOR");
+        command.env_remove("PIPEGAUGE_KEY").env_remove("NO_COLOR").env(HISTORY.0, HISTORY.1);
         command
     }
 
@@ -83,11 +87,12 @@ impl Scratch {
         self.path(name)
     }
 
-    /// Names of the files in the directory.
+    /// Names of the files in the directory, but for the folder of earlier runs.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the scratch directory");
         let mut names: Vec<String> =
             entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name != HISTORY.1);
         names.sort();
         names
     }

@@ -72,7 +72,7 @@ const COLUMNS: [(&str, Column); 51] = [
     ("point_high_s", Number(|l| l.row.high_s)),
     ("point_mean_s", Number(|l| Some(l.row.mean_s))),
     ("point_variance_s2", Number(|l| Some(l.row.variance_s2))),
-    ("point_repeat_low_s", Number(|l| Some(l.row.repeat_low_s))),
+    ("point_repeat_low_s", Number(|l| l.row.repeat_low_s)),
     ("point_repeat_high_s", Number(|l| l.row.repeat_high_s)),
     ("point_p50_s", Number(|l| l.row.p50_s)),
     ("point_p90_s", Number(|l| l.row.p90_s)),

@@ -42,9 +42,10 @@ pub struct Row {
     pub mean_s: f64,
     /// Variance of the trials' times, seconds squared.
     pub variance_s2: f64,
-    /// Lower end of the range in which a repeat run's median is expected, 95%, seconds.
-    pub repeat_low_s: f64,
-    /// Upper end of the range in which a repeat run's median is expected, 95%, seconds; none where nothing bounds it.
+    /// Lower end of the range in which the median of a repeat on this machine falls, 95%, seconds; none where no earlier run
+    /// is known.
+    pub repeat_low_s: Option<f64>,
+    /// Upper end of the range in which the median of a repeat on this machine falls, 95%, seconds; none likewise.
     pub repeat_high_s: Option<f64>,
     /// Median of single iterations, seconds, where they were timed.
     pub p50_s: Option<f64>,
@@ -93,7 +94,7 @@ impl Row {
             mean_s: f.mean,
             variance_s2: f.variance,
             repeat_low_s: f.repeat_low,
-            repeat_high_s: Some(f.repeat_high).filter(|v| v.is_finite()),
+            repeat_high_s: f.repeat_high,
             p50_s: percentiles.map(|p| p.p50),
             p90_s: percentiles.and_then(|p| p.p90),
             p99_s: percentiles.and_then(|p| p.p99),

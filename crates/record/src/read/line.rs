@@ -26,7 +26,7 @@ pub(super) struct Head<'a> {
 }
 
 /// The kinds of event of this schema.
-pub(super) const KNOWN: [&str; 7] = ["run", "path", "block", "trial", "point", "warning", "end"];
+pub(super) const KNOWN: [&str; 8] = ["run", "path", "earlier", "block", "trial", "point", "warning", "end"];
 
 /// What a line is, or what is wrong with it.
 pub(super) fn parse(text: &[u8]) -> Result<Line, String> {

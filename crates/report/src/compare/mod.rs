@@ -22,6 +22,8 @@ pub struct Named {
     pub runs: (usize, usize),
     /// The sides are of HINT: sizes are subintervals of all processes together.
     pub hint: bool,
+    /// The sides were measured in separate runs of a machine, which stands at another level in each.
+    pub separate: bool,
     /// The comparison.
     pub comparison: Comparison,
     /// What differs in the circumstances.
@@ -34,6 +36,12 @@ impl Named {
     /// A size in words.
     fn size(&self, size: u64) -> String {
         if self.hint { units::format::thousands(size) } else { units::Bytes(size).to_string() }
+    }
+
+    /// The comparison is about these runs alone, and not about what was measured: too little is known of how far runs lie apart.
+    pub fn alone(&self) -> bool {
+        let undecided = self.comparison.disturbed.is_some_and(|d| d.undecided);
+        self.separate && !undecided && !self.comparison.between.is_some_and(|b| b.sure())
     }
 
     /// The title of a column of sizes.

@@ -9,7 +9,24 @@ use crate::words::plain;
 
 /// "B is 1.8 times faster than A from 64 KiB up, no different below."
 pub fn verdict(named: &Named) -> String {
-    format!("{}{}", difference(named), machine(&named.comparison))
+    format!("{}{}{}", alone(named), difference(named), machine(&named.comparison))
+}
+
+/// What the verdict is about where too little is known of how far runs lie apart, as its first line; nothing elsewhere.
+fn alone(named: &Named) -> String {
+    if !named.alone() {
+        return String::new();
+    }
+    let known = match named.comparison.between {
+        None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
+        Some(b) => {
+            format!("how far runs of one thing lie apart is known from {:.0} runs, and five are few", b.degrees + 1.0)
+        }
+    };
+    format!(
+        "About these runs alone: {known}. To compare the things, measure both in one run, where they take turns{}.\n",
+        if named.comparison.between.is_none() { ", or each more often" } else { "" }
+    )
 }
 
 /// A shift of the machine's pace below this share is nothing that a person need hear of.
@@ -189,6 +206,7 @@ mod tests {
             left_out: 2,
             machine: Vec::new(),
             disturbed: None,
+            between: None,
             whole: Estimate { value: 1.01, low: 0.97, high: 1.05 },
             throughput: None,
             stretches,
@@ -199,6 +217,7 @@ mod tests {
             second: "b\u{1b}[2J".into(),
             runs: (1, 1),
             hint: false,
+            separate: false,
             comparison,
             differences: Vec::new(),
             gates: Vec::new(),
@@ -217,6 +236,24 @@ mod tests {
         assert!(!verdict(&n).contains("machine"), "{}", verdict(&n));
         n.comparison.machine = vec![shift(0.5)];
         assert!(verdict(&n).contains("another pace: wake-up round trip 50.0% of the time"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn separate_runs_of_an_unknown_machine_are_spoken_of_alone_in_the_first_line() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.5, true)]);
+        assert!(!verdict(&n).contains("alone"), "paths of one run: {}", verdict(&n));
+        n.separate = true;
+        let said = verdict(&n);
+        let first = said.lines().next().unwrap();
+        assert!(first.starts_with("About these runs alone: nothing tells") && first.contains("in one run"), "{said}");
+        assert!(said.lines().nth(1).unwrap().contains("1.50 times slower"), "{said}");
+        let between = |degrees| Some(model::BetweenRuns { spread: 0.1, degrees });
+        n.comparison.between = between(2.0);
+        assert!(
+            verdict(&n).starts_with("About these runs alone: how far runs of one thing lie apart is known from 3 runs")
+        );
+        n.comparison.between = between(4.0);
+        assert!(!verdict(&n).contains("alone"), "{}", verdict(&n));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::thread;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use measure::earlier::Earlier;
 use measure::event::{Event, PointEnded, Trial, Why};
 use measure::{FarReport, TrialReport};
 use record::{PathRun, Point, RunFile};
@@ -123,6 +124,9 @@ fn lines(run: &RunFile) -> Vec<Line<'_>> {
     event(Event::Run(run.run.clone()), &mut lines);
     for path in &run.paths {
         event(Event::Path(path.opened.clone()), &mut lines);
+        if let Some(runs) = path.earlier.clone() {
+            event(Event::Earlier(Earlier { path: path.opened.path, runs }), &mut lines);
+        }
     }
     for block in run.paths.iter().flat_map(|p| &p.blocks) {
         event(Event::Block(block.clone()), &mut lines);

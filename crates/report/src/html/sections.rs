@@ -79,8 +79,16 @@ pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
          <th scope=\"col\">Per byte, below 1 KiB</th><th scope=\"col\">Max throughput</th><th scope=\"col\">At size</th>\
          <th scope=\"col\">Half-power size</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n\
          <p class=\"note\">In brackets: 95% intervals. Half-power size: the smallest block that reaches half of the maximum \
-         throughput.</p></section>\n"
+         throughput.</p>\n{}</section>\n",
+        runs.iter().enumerate().map(|(r, run)| machine(run, r, runs.len())).collect::<String>()
     )
+}
+
+/// Where a repeat of each path falls on its machine, or that it is not known.
+fn machine(run: &RunFile, index: usize, of: usize) -> String {
+    let letter = if of > 1 { format!("Run {}: ", words::letter(index)) } else { String::new() };
+    let lines = table::machine(run);
+    lines.lines().map(|line| format!("<p class=\"note\">{letter}{}</p>\n", escape(line))).collect()
 }
 
 /// A figure with its interval under it.

@@ -6,6 +6,7 @@ mod grid;
 mod hint;
 mod jitter;
 mod loggp;
+mod machine;
 mod points;
 mod state;
 mod summary;
@@ -16,12 +17,14 @@ pub use fits::fits;
 pub use hint::{hint, hint_points};
 pub use jitter::jitter;
 pub use loggp::loggp;
+pub use machine::machine;
 pub use points::points;
 pub use state::{rounds, state};
 pub use summary::{paths, summary};
 pub use warnings::{warnings, warnings_within};
 
 pub(crate) use grid::{Flush, Grid};
+pub(crate) use machine::machine_of;
 pub(crate) use summary::{effective, estimate};
 pub(crate) use warnings::subject;
 

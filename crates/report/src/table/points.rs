@@ -21,7 +21,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
     let mut grid = Grid::new(&[
         ("size", Right),
         ("median [95%]", Left),
-        ("a repeat run", Left),
+        ("on this machine [95%]", Left),
         ("min", Right),
         ("throughput", Right),
         ("sender", Right),
@@ -49,7 +49,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
         grid.row([
             Bytes(point.size).to_string(),
             median(f),
-            range(f.repeat_low, f.repeat_high, f.median),
+            f.repeat_low.zip(f.repeat_high).map_or(String::new(), |ends| range(ends, f.median)),
             time(f.min),
             if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
             f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
@@ -67,6 +67,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
         ]);
     }
     let mut text = format!("{name}: times are {}\n{}", words::time_label(first.time), grid.text());
+    text.push_str(&super::machine_of(run, path));
     if any_warned {
         text.push_str("! the point has a warning\n");
     }
@@ -97,10 +98,7 @@ fn time(seconds: f64) -> String {
 }
 
 /// A range in the unit of its point's median, as [`with_interval`] writes it.
-fn range(low: f64, high: f64, median: f64) -> String {
-    if !(low > 0.0 && high.is_finite()) {
-        return "-".to_owned();
-    }
+fn range((low, high): (f64, f64), median: f64) -> String {
     let text = with_interval(median, low, high, Kind::Seconds);
     text.split_once('[').map_or("-".to_owned(), |(_, ends)| format!("[{ends}"))
 }

@@ -135,6 +135,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
         ..Effective::default()
     };
     PathRun {
+        earlier: None,
         opened: PathOpened {
             path: number,
             transport: m.kind,
@@ -223,8 +224,8 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
             variance: spread * spread,
             low: median - spread,
             high: median + spread * 1.2,
-            repeat_low: median - 2.2 * spread,
-            repeat_high: median + 2.6 * spread,
+            repeat_low: Some(median - 2.2 * spread),
+            repeat_high: Some(median + 2.6 * spread),
             percentiles: (m.kind != Kind::Memcpy).then_some(Percentiles {
                 p50: median,
                 p90: Some(median * 1.08),

@@ -35,6 +35,8 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     flags.budget = Some(asked.budget.unwrap_or(DEFAULT_BUDGET));
     (flags.html, flags.no_html, flags.trace) = (None, true, None);
     flags.quiet = asked.quiet;
+    // With a knob moved, and over a part of the sizes: no repeat of anything.
+    flags.no_history = true;
     if flags.key.is_some() || asked.key.is_some() {
         // The recorded one is blanked out; without another, the variable speaks.
         flags.key = asked.key.clone();

@@ -31,6 +31,10 @@ pub fn finish(
         (None, Some(e)) => Some(e.to_string()),
         (None, None) => None,
     };
+    // A run that was cut short is no repeat of a whole one.
+    for note in listeners.remember(error.is_none()) {
+        out::tell(&format!("warning: {note}"));
+    }
     let measured = results.filter(|run| run.paths.iter().any(|p| !p.points.is_empty()));
     let Some(run) = measured else {
         // The run file says so too, and stays: its header and warnings may tell why.
@@ -68,6 +72,7 @@ fn picture(run: &RunFile) -> String {
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
     text.push_str(&if run.is_hint() { table::hint(run) } else { table::summary(run) });
+    text.push_str(&table::machine(run));
     text
 }
 

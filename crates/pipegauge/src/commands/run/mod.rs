@@ -4,6 +4,7 @@
 mod finish;
 mod front;
 mod listen;
+mod past;
 mod progress;
 mod sessions;
 

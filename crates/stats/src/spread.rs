@@ -1,51 +1,9 @@
-//! Where a repeat run's median is expected to fall.
+//! How far the blocks of a point lie apart, and how sure its median is: from its own blocks and those of all points.
 
-use crate::basic::{median, median_in_place, variance};
-use crate::common::Shared;
-use crate::interval::{Interval, student_t};
+use crate::basic::{median_in_place, variance};
 
 /// Degrees of freedom that the pooled spread of the neighbouring sizes counts for.
 const SHARED_DEGREES: f64 = 8.0;
-
-/// The range in which the median of a repeat run with as many blocks is expected to fall, at `confidence` (0.95).
-///
-/// The range is the median of the blocks, times and divided by `exp(t * s * sqrt(2) * c)`: `c` is the standard error
-/// of the median of k normal values of spread 1, and both runs have that error, which makes it `sqrt(2)` wider than
-/// an interval of the median. The spread `s` is that of the logarithms:
-///
-/// - the point's own, with the one block that lies farthest from the median counted only
-///   as far out as the next one if there are five blocks or more: a lone outlier does not move a median, so it must
-///   not widen the range of one;
-/// - pooled with `shared.sigma`, the log standard deviation of the path's points ([`pooled_log_sigma`]; 0 if unknown),
-///   which counts as 8 degrees and less the more the point's own spread exceeds it: a point may be noisier than the
-///   others (at a buffer's edge it is), and its own blocks then speak for it;
-/// - but never below `shared.sigma`: three blocks that happen to agree do not make a quiet point.
-///
-/// To that comes, in quadrature, what moves the whole curve: `t * shared.between * sqrt(2)`, with no division by the
-/// number of blocks. Machines drift on every scale of time (1/f noise): the levels of two runs lie as far apart as those
-/// of two blocks of one run, however many blocks each of them averages. (Where blocks are independent, this makes the range
-/// wider than it need be, never narrower.)
-///
-/// What it can't foretell: a change of the machine between the runs that no block of the first run saw.
-///
-/// Without any block, or with one and no shared spread, or with values of 0 or less: [`Interval::UNBOUNDED`].
-pub fn repeat_range(blocks: &[f64], shared: Shared, confidence: f64) -> Interval {
-    let moves = match shared.between {
-        b if b > 0.0 && shared.levels > 1 => {
-            student_t(confidence, f64::from(shared.levels - 1)) * b * std::f64::consts::SQRT_2
-        }
-        _ => 0.0,
-    };
-    let Some(error) = median_log_error(blocks, shared.sigma) else { return Interval::UNBOUNDED };
-    let middle = median(blocks);
-    let reach = match error.value {
-        // Equal blocks and no shared spread: nothing was seen to vary (and 0 * infinity would be NaN).
-        0.0 => 0.0,
-        e => student_t(confidence, error.degrees) * e * std::f64::consts::SQRT_2,
-    };
-    let reach = reach.hypot(moves);
-    Interval { low: middle * (-reach).exp(), high: middle * reach.exp() }
-}
 
 /// A standard error and how well it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -57,16 +15,29 @@ pub struct StandardError {
 }
 
 /// Standard error of the logarithm of the median of `blocks`, from their own spread and that of all points of the path
-/// (`shared_sigma`, [`pooled_log_sigma`]; 0 if unknown), as [`repeat_range`] weighs them. None without any block, with
-/// one and no shared spread, or with values of 0 or less.
+/// (`shared_sigma`, [`pooled_log_sigma`]; 0 if unknown): [`log_spread`] times the standard error of the median of as many
+/// normal values of spread 1. None without any block, with one and no shared spread, or with values of 0 or less.
 pub fn median_log_error(blocks: &[f64], shared_sigma: f64) -> Option<StandardError> {
+    let spread = log_spread(blocks, shared_sigma)?;
+    Some(StandardError { value: spread.value * median_error(blocks.len()), ..spread })
+}
+
+/// The standard deviation of the logarithms of `blocks`:
+///
+/// - the point's own, with the one block that lies farthest from the median counted only as far out as the next one if there
+///   are five blocks or more: a lone outlier does not move a median, so it must not widen an interval of one;
+/// - pooled with `shared_sigma`, which counts as 8 degrees and less the more the point's own spread exceeds it: a point may be
+///   noisier than the others (at a buffer's edge it is), and its own blocks then speak for it;
+/// - but never below `shared_sigma`: three blocks that happen to agree do not make a quiet point.
+///
+/// None as of [`median_log_error`].
+pub(crate) fn log_spread(blocks: &[f64], shared_sigma: f64) -> Option<StandardError> {
     let k = blocks.len();
     let shared = if shared_sigma.is_finite() { shared_sigma.max(0.0) } else { 0.0 };
     if k == 0 || blocks.iter().any(|b| b.is_nan() || *b <= 0.0) || (k == 1 && shared == 0.0) {
         return None;
     }
-    let logs: Vec<f64> = blocks.iter().map(|b| b.ln()).collect();
-    let (own, own_degrees) = own_spread(logs);
+    let (own, own_degrees) = own_spread(blocks.iter().map(|b| b.ln()).collect());
     let shared_degrees = match shared {
         0.0 => 0.0,
         s if own <= s => SHARED_DEGREES,
@@ -74,7 +45,7 @@ pub fn median_log_error(blocks: &[f64], shared_sigma: f64) -> Option<StandardErr
     };
     let degrees = own_degrees + shared_degrees;
     let pooled = ((own_degrees * own * own + shared_degrees * shared * shared) / degrees).sqrt();
-    Some(StandardError { value: pooled.max(shared) * median_error(k), degrees })
+    Some(StandardError { value: pooled.max(shared), degrees })
 }
 
 /// Standard deviation of one point's log blocks and its degrees of freedom; from five blocks on, with the farthest from
@@ -153,10 +124,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-
-    fn noise(sigma: f64) -> Shared {
-        Shared { sigma, ..Shared::default() }
-    }
+    use crate::basic::median;
 
     #[test]
     fn the_constants_of_normal_noise_agree_with_a_simulation() {
@@ -186,52 +154,32 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_repeat_range_is_symmetric_in_ratio_about_the_median() {
-        let range = repeat_range(&[1.0, 1.1, 0.9, 1.05], noise(0.05), 0.95);
-        let middle = median(&[1.0, 1.1, 0.9, 1.05]);
-        assert!((range.low * range.high / (middle * middle) - 1.0).abs() < 1e-12);
+    fn error(blocks: &[f64], shared: f64) -> f64 {
+        median_log_error(blocks, shared).unwrap().value
     }
 
     #[test]
     fn the_shared_spread_is_a_floor_for_blocks_that_happen_to_agree() {
-        let range = repeat_range(&[1.0, 1.0, 1.0], noise(0.05), 0.95);
-        assert!(range.high > 1.0 + 1.96 * 0.05 * std::f64::consts::SQRT_2 * median_error(3), "{range:?}");
-        let wider = repeat_range(&[1.0, 1.0, 1.0], noise(0.10), 0.95);
-        assert!(wider.high > range.high);
+        assert!(error(&[1.0, 1.0, 1.0], 0.05) >= 0.05 * median_error(3));
+        assert!(error(&[1.0, 1.0, 1.0], 0.10) > error(&[1.0, 1.0, 1.0], 0.05));
     }
 
     #[test]
-    fn what_moves_the_whole_curve_is_not_averaged_away() {
-        let blocks = [1.0, 1.001, 0.999, 1.0, 1.001, 0.999, 1.0, 1.0, 1.001, 0.999];
-        let still = repeat_range(&blocks, noise(0.001), 0.95);
-        assert!(still.high < 1.005, "{still:?}");
-        let drifting = Shared { sigma: 0.001, between: 0.02, levels: 10, ..Shared::default() };
-        let range = repeat_range(&blocks, drifting, 0.95);
-        let reach = student_t(0.95, 9.0) * 0.02 * std::f64::consts::SQRT_2;
-        assert!((range.high.ln() / reach - 1.0).abs() < 0.01, "{range:?}");
-    }
-
-    #[test]
-    fn one_far_block_of_many_hardly_widens_the_range() {
+    fn one_far_block_of_many_hardly_counts() {
         let calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.015, 0.985, 1.005];
         let mut stray = calm;
         stray[3] = 10.0;
-        let (calm, stray) = (repeat_range(&calm, noise(0.0), 0.95), repeat_range(&stray, noise(0.0), 0.95));
-        assert!((stray.high / stray.low).ln() < 1.5 * (calm.high / calm.low).ln(), "{calm:?} {stray:?}");
+        assert!(error(&stray, 0.0) < 1.5 * error(&calm, 0.0));
     }
 
     #[test]
-    fn too_little_evidence_is_unbounded() {
-        assert_eq!(repeat_range(&[], noise(0.1), 0.95), Interval::UNBOUNDED);
-        assert_eq!(repeat_range(&[1.0], noise(0.0), 0.95), Interval::UNBOUNDED);
-        assert_eq!(repeat_range(&[1.0], noise(f64::NAN), 0.95), Interval::UNBOUNDED);
-        assert_eq!(repeat_range(&[1.0, 0.0, 2.0], noise(0.1), 0.95), Interval::UNBOUNDED);
-        let one = repeat_range(&[2.0], noise(0.1), 0.95);
-        assert!(one.low < 1.6 && one.high > 2.5 && one.high.is_finite(), "{one:?}");
-        assert_eq!(repeat_range(&[2.0, 2.0], noise(0.0), 0.95), Interval { low: 2.0, high: 2.0 });
-        let certain = repeat_range(&[2.0, 2.1, 2.2], noise(0.0), 1.0);
-        assert_eq!((certain.low, certain.high), (0.0, f64::INFINITY));
+    fn too_little_evidence_has_no_error() {
+        for blocks in [&[][..], &[1.0], &[1.0, 0.0, 2.0], &[1.0, -1.0], &[f64::NAN, 1.0]] {
+            assert_eq!(median_log_error(blocks, 0.0), None, "{blocks:?}");
+        }
+        assert_eq!(median_log_error(&[1.0], f64::NAN), None);
+        assert_eq!(median_log_error(&[2.0], 0.1), Some(StandardError { value: 0.1, degrees: 8.0 }));
+        assert_eq!(error(&[2.0, 2.0], 0.0), 0.0);
     }
 
     #[test]

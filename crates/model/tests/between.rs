@@ -1,0 +1,66 @@
+//! Separate runs of one thing on machines whose runs lie apart: with earlier runs they are said to differ in at most one comparison
+//! of twenty, and true differences beyond the spread are still found.
+
+mod noisy;
+
+use model::{Comparison, CurvePoint, History, Side};
+use noisy::{Noisy, sizes};
+
+type Machine = fn(&mut Noisy) -> f64;
+
+const MACHINES: [(&str, Machine); 4] = [
+    ("2%", |noisy| (0.02 * noisy.normal()).exp()),
+    ("12%", |noisy| (0.12 * noisy.normal()).exp()),
+    ("30%", |noisy| (0.30 * noisy.normal()).exp()),
+    ("two states x1.5", |noisy| if noisy.normal() < 0.0 { 1.5 } else { 1.0 }),
+];
+
+fn pairs(curve: &[CurvePoint]) -> Vec<(u64, f64)> {
+    curve.iter().map(|p| (p.size, p.seconds)).collect()
+}
+
+/// A comparison of two runs, the second `factor` slower, after `earlier` runs of one path.
+fn compared(noisy: &mut Noisy, machine: Machine, earlier: usize, factor: f64) -> Comparison {
+    let sizes = sizes(8e6, 40);
+    let mut run = |factor: f64| {
+        let level = machine(noisy) * factor;
+        noisy.curve(&sizes, |x| level * (1e-5 + 2e-10 * x))
+    };
+    let before: Vec<(String, Vec<(u64, f64)>)> = (0..earlier).map(|i| (i.to_string(), pairs(&run(1.0)))).collect();
+    let (a, b) = (run(1.0), run(factor));
+    let first = History { started: "a".into(), curve: pairs(&a), earlier: before.clone() };
+    let with_first = before.into_iter().chain([("a".into(), pairs(&a))]).collect();
+    let second = History { started: "b".into(), curve: pairs(&b), earlier: with_first };
+    let (a, b, first, second) = ([a], [b], [first], [second]);
+    Comparison::of(Side { histories: &first, ..Side::of(&a) }, Side { histories: &second, ..Side::of(&b) }).unwrap()
+}
+
+#[test]
+fn two_runs_of_one_thing_do_not_differ_whatever_state_the_machine_was_in() {
+    const PAIRS: u64 = 400;
+    for (name, machine) in MACHINES {
+        for earlier in [0, 1, 2, 3, 5, 15] {
+            let (mut differ, mut surely) = (0, 0);
+            for seed in 0..PAIRS {
+                let found = compared(&mut Noisy::new(seed), machine, earlier, 1.0);
+                differ += u64::from(found.differs());
+                surely += u64::from(found.differs() && found.between.is_some_and(|b| b.sure()));
+                assert_eq!(found.between.map_or(0.0, |b| b.degrees), earlier.saturating_sub(1) as f64);
+            }
+            println!("{name}, {earlier} earlier: {differ} of {PAIRS} said to differ, {surely} without reserve");
+            assert!(surely * 20 <= PAIRS, "{name}, {earlier} earlier runs: {surely} of {PAIRS}");
+            // Of few runs of two states all may be in one: then the words say that these two runs alone are meant.
+            let few = earlier < 2 || (name.contains("states") && earlier < 5);
+            assert!(few || differ * 20 <= PAIRS, "{name}, {earlier} earlier runs: {differ} of {PAIRS}");
+        }
+    }
+}
+
+#[test]
+fn a_difference_beyond_what_runs_differ_by_is_found() {
+    let found = |machine: Machine, factor: f64| {
+        (0..100).filter(|seed| compared(&mut Noisy::new(*seed), machine, 15, factor).differs()).count()
+    };
+    let (small, large) = (found(MACHINES[0].1, 1.3), found(MACHINES[1].1, 3.0));
+    assert!(small > 95 && large > 85, "{small} {large}");
+}

@@ -1,0 +1,79 @@
+//! Earlier runs of the paths of a run: looked up as each path opens, added to at the end. Nothing that goes wrong here costs the
+//! run anything.
+
+use measure::Event;
+use measure::earlier::{Earlier, EarlierRun};
+use measure::event::Run;
+use record::RunFile;
+use record::history::{Folder, Kept, Key};
+
+use crate::config::RunConfig;
+use crate::config::history;
+
+/// The history as one run uses it.
+pub struct Past {
+    folder: Option<Folder>,
+    run: Option<Run>,
+    /// What went wrong, told at the end: a screen may be over everything until then.
+    notes: Vec<String>,
+}
+
+impl Past {
+    /// The user's; none where the run was asked not to look.
+    pub fn of(config: &RunConfig) -> Option<Self> {
+        if !config.history {
+            return None;
+        }
+        let (folder, notes) = match history::folder() {
+            Ok(folder) => (Some(folder), Vec::new()),
+            // Without a machine behind any path there is nothing to keep, and nothing to say.
+            Err(_) if !config.plan.transports.iter().any(|kind| Key::kept(*kind)) => (None, Vec::new()),
+            Err(e) => (None, vec![e.to_string()]),
+        };
+        Some(Self { folder, run: None, notes })
+    }
+
+    /// What is to be told after this event: the earlier runs of a path that opened.
+    pub fn after(&mut self, event: &Event) -> Option<Event> {
+        let opened = match event {
+            Event::Run(run) => {
+                self.run = Some(run.clone());
+                return None;
+            }
+            Event::Path(opened) if Key::kept(opened.transport) => opened,
+            _ => return None,
+        };
+        let found = match self.folder.as_ref()?.earlier(&Key::of(self.run.as_ref()?, opened)) {
+            Ok(found) => found,
+            Err(e) => {
+                self.notes.push(format!("earlier runs of {} are not known: {e}", opened.transport));
+                return None;
+            }
+        };
+        if found.damaged > 0 {
+            self.notes.push(format!(
+                "{} damaged entries of earlier runs of {} are left out",
+                found.damaged, opened.transport
+            ));
+        }
+        let runs = found.runs.into_iter().map(|kept| kept.run).collect();
+        Some(Event::Earlier(Earlier { path: opened.path, runs }))
+    }
+
+    /// Adds what was measured, if it is whole, and says what went wrong, a line each.
+    pub fn end(mut self, run: Option<&RunFile>) -> Vec<String> {
+        let (Some(folder), Some(run)) = (&self.folder, run) else { return self.notes };
+        for path in run.paths.iter().filter(|p| Key::kept(p.opened.transport)) {
+            let points = path.points.iter().map(|p| (p.size, p.figures.median));
+            let Some(kept) = EarlierRun::new(run.run.started.clone(), points) else { continue };
+            let seconds = run.end.as_ref().map_or(0.0, |e| e.at);
+            let rounds = path.points.iter().map(|p| p.figures.blocks).max().unwrap_or(0);
+            if let Err(e) = folder.keep(&Key::of(&run.run, &path.opened), Kept { run: kept, seconds, rounds }) {
+                let kind = path.opened.transport;
+                self.notes
+                    .push(format!("this run of {kind} is not kept for later ones: {e}; --no-history does without"));
+            }
+        }
+        self.notes
+    }
+}

@@ -1,0 +1,160 @@
+//! The folder of histories: a file for each path, and how much is kept.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use stats::{StandardError, level_spread};
+
+use super::lines::{Found, Kept, Read, read, written};
+use super::{HistoryError, Key, open};
+
+/// Most bytes of all files; beyond, those that were not added to for longest leave.
+const MOST_BYTES: u64 = 16 << 20;
+/// Most names that are looked at.
+const MOST_NAMES: usize = 10_000;
+
+/// A folder of histories, there already or not.
+#[derive(Debug, Clone)]
+pub struct Folder(PathBuf);
+
+/// Everything in a folder.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The paths, in order of their keys.
+    pub paths: Vec<Listed>,
+    /// What was wrong with files, a line each.
+    pub notes: Vec<String>,
+}
+
+/// One path of a folder.
+#[derive(Debug)]
+pub struct Listed {
+    /// What its runs have in common.
+    pub key: Key,
+    /// Its runs, the oldest first.
+    pub runs: Vec<Kept>,
+    file: PathBuf,
+}
+
+impl Listed {
+    /// How far its runs lie apart as wholes; none of a single one.
+    pub fn spread(&self) -> Option<StandardError> {
+        level_spread(&self.runs.iter().map(|k| k.run.points.as_slice()).collect::<Vec<_>>())
+    }
+}
+
+impl Folder {
+    /// The folder of this name.
+    pub fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Its name.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Earlier runs of a path.
+    pub fn earlier(&self, key: &Key) -> Result<Found, HistoryError> {
+        let path = self.0.join(key.file());
+        match open::bytes(&path)?.map(|bytes| read(&bytes)) {
+            None => Ok(Found::default()),
+            Some(Read::Path(of, found)) if of == *key => Ok(found),
+            Some(Read::Later) => Err(HistoryError::Later(path)),
+            Some(Read::Path(..) | Read::Foreign) => Err(HistoryError::Foreign(path)),
+        }
+    }
+
+    /// Adds a run to a path's. What can't be read is not replaced: whoever put it there may want it.
+    pub fn keep(&self, key: &Key, run: Kept) -> Result<(), HistoryError> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        made.map_err(|source| HistoryError::Io { what: "making the folder", path: self.0.clone(), source })?;
+        let _lock = open::lock(&self.0.join("lock"))?;
+        let mut runs = self.earlier(key)?.runs;
+        runs.push(run);
+        let path = self.0.join(key.file());
+        open::replace(&path, &written(key, &runs))?;
+        self.trim(&path);
+        Ok(())
+    }
+
+    /// Every path in the folder.
+    pub fn list(&self) -> Listing {
+        let mut listing = Listing::default();
+        for file in self.files() {
+            match open::bytes(&file).map(|bytes| bytes.map(|b| read(&b))) {
+                Ok(Some(Read::Path(key, found))) => {
+                    if found.damaged > 0 {
+                        let name = file.display();
+                        listing.notes.push(format!("{name}: {} damaged entries are left out", found.damaged));
+                    }
+                    listing.paths.push(Listed { key, runs: found.runs, file });
+                }
+                Ok(None) => {}
+                Ok(Some(Read::Later)) => listing.notes.push(HistoryError::Later(file).to_string()),
+                Ok(Some(Read::Foreign)) => listing.notes.push(HistoryError::Foreign(file).to_string()),
+                Err(e) => listing.notes.push(e.to_string()),
+            }
+        }
+        listing.paths.sort_by(|a, b| a.key.cmp(&b.key));
+        listing
+    }
+
+    /// Removes the files of these paths; says how many.
+    pub fn remove(&self, paths: &[Listed]) -> Result<usize, HistoryError> {
+        paths.iter().try_for_each(|p| remove(&p.file)).map(|()| paths.len())
+    }
+
+    /// Removes every file that has the name of one of ours, whatever is in it; says how many.
+    pub fn clear(&self) -> Result<usize, HistoryError> {
+        let files = self.files();
+        files.iter().try_for_each(|f| remove(f)).map(|()| files.len())
+    }
+
+    /// Files with names of ours, in order.
+    fn files(&self) -> Vec<PathBuf> {
+        let ours = |name: &str| {
+            let id = name.strip_suffix(".jsonl").and_then(|stem| stem.rsplit_once('-')).map(|(_, id)| id);
+            id.is_some_and(|id| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit()))
+        };
+        let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten().take(MOST_NAMES);
+        let mut files: Vec<PathBuf> =
+            entries.filter(|e| e.file_name().to_str().is_some_and(ours)).map(|e| e.path()).collect();
+        files.sort();
+        files
+    }
+
+    /// Lets the oldest files leave while all together are too large.
+    fn trim(&self, added: &Path) {
+        let mut all: Vec<(SystemTime, u64, PathBuf)> = self
+            .files()
+            .into_iter()
+            .filter_map(|file| {
+                let meta = std::fs::symlink_metadata(&file).ok().filter(|m| m.is_file())?;
+                Some((meta.modified().unwrap_or(SystemTime::UNIX_EPOCH), meta.len(), file))
+            })
+            .collect();
+        all.sort();
+        let mut bytes: u64 = all.iter().map(|f| f.1).sum();
+        for (_, length, file) in all.iter().filter(|f| f.2 != added) {
+            if bytes <= MOST_BYTES {
+                break;
+            }
+            // One that can't be removed takes its room; the next is tried.
+            if std::fs::remove_file(file).is_ok() {
+                bytes -= length;
+            }
+        }
+    }
+}
+
+fn remove(file: &Path) -> Result<(), HistoryError> {
+    match std::fs::remove_file(file) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(HistoryError::Io { what: "removing", path: file.to_owned(), source: e })
+        }
+        _ => Ok(()),
+    }
+}

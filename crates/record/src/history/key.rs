@@ -1,0 +1,137 @@
+//! What makes two runs runs of one path: hosts, transport, pattern, and everything asked for that changes figures.
+
+use std::collections::BTreeMap;
+
+use host::Environment;
+use measure::earlier::METHOD;
+use measure::event::{Plan, Run};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use transport::Kind;
+use transport::settings::Effective;
+
+use measure::event::PathOpened;
+
+/// Fields of a plan that change how sure figures are or at which sizes, but not the figures: runs that differ in these are
+/// still runs of one path.
+const PASSING: [&str; 14] = [
+    "budget",
+    "from",
+    "patience",
+    "pattern",
+    "perturb",
+    "precision",
+    "seed",
+    "sizes",
+    "step",
+    "theory",
+    "to",
+    "transports",
+    "trials",
+    "schedule",
+];
+
+/// Names and values that two runs of one path have in common.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Key(BTreeMap<String, String>);
+
+impl Key {
+    /// Of a path of a run.
+    pub fn of(run: &Run, path: &PathOpened) -> Self {
+        let mut parts = BTreeMap::new();
+        let mut add = |name: &str, value: String| drop(parts.insert(name.to_owned(), value));
+        add("transport", path.transport.name().to_owned());
+        add("pattern", run.plan.pattern.name().to_owned());
+        add("schedule", text(&serde_json::to_value(run.plan.schedule).unwrap_or_default()));
+        add("method", METHOD.to_string());
+        add("build", if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned());
+        place("near", &run.near, &mut add);
+        match &path.far {
+            Some(far) => place("far", far, &mut add),
+            None => add("far", "none".to_owned()),
+        }
+        effective("near", &path.near_effective, &mut add);
+        effective("far", &path.far_effective, &mut add);
+        asked(&run.plan, &mut add);
+        Self(parts)
+    }
+
+    /// Whether runs of the path are kept at all: a modelled link has no machine that a repeat could find in another state.
+    pub fn kept(kind: Kind) -> bool {
+        kind != Kind::Theory
+    }
+
+    /// A value of it.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Names and values, in order of the names.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Sixteen hexadecimal digits by which it is known (FNV-1a, 64 bits).
+    pub fn id(&self) -> String {
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        for (name, value) in self.parts() {
+            for byte in name.bytes().chain([0]).chain(value.bytes()).chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+        format!("{hash:016x}")
+    }
+
+    /// The name of its file.
+    pub(super) fn file(&self) -> String {
+        let word = |name| {
+            let letters = self.get(name).unwrap_or("path").chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-');
+            letters.take(20).collect::<String>()
+        };
+        format!("{}-{}-{}.jsonl", word("transport"), word("pattern"), self.id())
+    }
+}
+
+/// What of a host changes figures, and tells it from others.
+fn place(side: &str, e: &Environment, add: &mut impl FnMut(&str, String)) {
+    let pinned = e.pinned.map_or("no".to_owned(), |cpu| cpu.to_string());
+    let or = |value: &Option<String>| value.clone().unwrap_or_default();
+    for (name, value) in [
+        ("host", e.hostname.clone()),
+        ("cpu", or(&e.cpu)),
+        ("kernel", e.kernel.clone()),
+        ("governor", or(&e.governor)),
+        ("hypervisor", or(&e.hypervisor)),
+        ("pinned", pinned),
+    ] {
+        add(&format!("{side}.{name}"), value);
+    }
+}
+
+/// What the system's settings made of the connections.
+fn effective(side: &str, e: &Effective, add: &mut impl FnMut(&str, String)) {
+    let bytes = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
+    add(&format!("{side}.send_buffer"), bytes(e.send_buffer));
+    add(&format!("{side}.receive_buffer"), bytes(e.receive_buffer));
+    add(&format!("{side}.congestion"), e.congestion.clone().unwrap_or_default());
+}
+
+/// Everything else of the plan: a field that is added to it counts unless it is said here that it need not.
+fn asked(plan: &Plan, add: &mut impl FnMut(&str, String)) {
+    fn walk(name: &str, value: &Value, add: &mut impl FnMut(&str, String)) {
+        if PASSING.iter().any(|p| name.rsplit('.').next() == Some(p)) {
+            return;
+        }
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(k, v)| walk(&format!("{name}.{k}"), v, add)),
+            Value::Null => {}
+            other => add(name, text(other)),
+        }
+    }
+    walk("plan", &serde_json::to_value(plan).unwrap_or_default(), add);
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,82 @@
+//! The lines of a history file: a head that names the path, then a run each, the oldest first.
+
+use measure::earlier::EarlierRun;
+use serde::{Deserialize, Serialize};
+
+use super::Key;
+
+/// Schema of a history file.
+const SCHEMA: &str = "pipegauge-history-file/1";
+
+/// One run of a path, as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its start and its medians.
+    #[serde(flatten)]
+    pub run: EarlierRun,
+    /// Seconds that were measured.
+    pub seconds: f64,
+    /// Blocks that visited the point that most of them did.
+    pub rounds: u32,
+}
+
+/// What is known of a path.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Found {
+    /// Its runs, the oldest first.
+    pub runs: Vec<Kept>,
+    /// Lines that were none and were left out.
+    pub damaged: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    schema: String,
+    #[serde(default)]
+    key: Key,
+}
+
+/// What a file's bytes are.
+#[derive(Debug, PartialEq)]
+pub(super) enum Read {
+    /// Runs of the path with this key.
+    Path(Key, Found),
+    /// A later version's.
+    Later,
+    /// Nothing of ours.
+    Foreign,
+}
+
+/// Reads a file's bytes; damaged lines are counted and left out.
+pub(super) fn read(bytes: &[u8]) -> Read {
+    let mut lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+    let Some(head) = lines.next().and_then(|line| serde_json::from_slice::<Head>(line).ok()) else {
+        return Read::Foreign;
+    };
+    if head.schema != SCHEMA {
+        return if head.schema.starts_with("pipegauge-history-file/") { Read::Later } else { Read::Foreign };
+    }
+    let mut found = Found::default();
+    for line in lines {
+        match serde_json::from_slice::<Kept>(line) {
+            Ok(kept) if kept.run.sound() && kept.seconds.is_finite() => found.runs.push(kept),
+            _ => found.damaged += 1,
+        }
+    }
+    found.runs.drain(..found.runs.len().saturating_sub(EarlierRun::MOST));
+    Read::Path(head.key, found)
+}
+
+/// The bytes of a file with these runs; the oldest leave where there are too many.
+pub(super) fn written(key: &Key, runs: &[Kept]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut add = |line: serde_json::Result<Vec<u8>>| {
+        // Plain structs of numbers and strings always serialise.
+        out.extend(line.unwrap_or_default());
+        out.push(b'\n');
+    };
+    add(serde_json::to_vec(&Head { schema: SCHEMA.to_owned(), key: key.clone() }));
+    let first = runs.len().saturating_sub(EarlierRun::MOST);
+    runs[first..].iter().for_each(|run| add(serde_json::to_vec(run)));
+    out
+}

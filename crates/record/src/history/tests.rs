@@ -1,0 +1,194 @@
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::process::Command;
+
+use measure::Pattern;
+use measure::earlier::EarlierRun;
+use tempfile::TempDir;
+use transport::Kind;
+
+use super::*;
+use crate::sample;
+
+fn key() -> Key {
+    Key::of(&sample::run(Pattern::PingPong), &sample::opened(0, Kind::Tcp))
+}
+
+fn run(day: usize) -> Kept {
+    let points = (1..=200).map(|i| (i, 1.2345e-6 * i as f64));
+    let run = EarlierRun::new(format!("2026-01-{day:02}T10:00:00Z"), points).unwrap();
+    Kept { run, seconds: 12.0, rounds: 10 }
+}
+
+fn folder() -> (TempDir, Folder) {
+    let dir = TempDir::new().unwrap();
+    let folder = Folder::at(dir.path().join("a/history"));
+    (dir, folder)
+}
+
+#[test]
+fn a_run_that_was_kept_is_found_by_the_next() {
+    let (_dir, folder) = folder();
+    assert_eq!(folder.earlier(&key()).unwrap(), Found::default());
+    folder.keep(&key(), run(1)).unwrap();
+    folder.keep(&key(), run(2)).unwrap();
+    assert_eq!(folder.earlier(&key()).unwrap().runs, [run(1), run(2)]);
+    let listing = folder.list();
+    assert!(listing.notes.is_empty() && listing.paths.len() == 1 && listing.paths[0].key == key());
+    assert_eq!(listing.paths[0].spread().unwrap().degrees, 1.0);
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(folder.path()), mode(&folder.path().join(key().file()))), (0o700, 0o600));
+}
+
+#[test]
+fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
+    let (near, path) = (sample::run(Pattern::PingPong), sample::opened(0, Kind::Tcp));
+    let same = |change: &dyn Fn(&mut measure::event::Run, &mut measure::event::PathOpened)| {
+        let (mut run, mut opened) = (near.clone(), path.clone());
+        change(&mut run, &mut opened);
+        let other = Key::of(&run, &opened);
+        assert_eq!(other == key(), other.id() == key().id());
+        other == key()
+    };
+    assert!(same(&|r, _| (r.plan.budget, r.plan.seed, r.plan.to) = (1.0, 99, 64)));
+    assert!(same(&|r, _| (r.plan.precision, r.plan.sizes, r.plan.trials) = (0.5, Some(vec![1]), Some(2))));
+    assert!(same(&|r, _| (r.near.load, r.plan.transports) = (None, vec![Kind::Tcp])));
+    assert!(same(&|_, p| p.near_effective.addresses = Some("another port".into())));
+    assert!(!same(&|r, _| r.plan.pin = None));
+    assert!(!same(&|r, _| r.plan.settings.sockbuf = Some(4096)));
+    assert!(!same(&|r, _| r.plan.settings.nodelay = false));
+    assert!(!same(&|r, _| (r.plan.response, r.plan.burst) = (7, 8)));
+    assert!(!same(&|r, _| r.plan.rate = Some(10.0)));
+    assert!(!same(&|r, _| r.plan.check = true));
+    assert!(!same(&|r, _| r.plan.cache = measure::Cache::Cold));
+    assert!(!same(&|r, _| r.plan.pattern = Pattern::Stream));
+    assert!(!same(&|r, _| r.plan.schedule = measure::event::Schedule::Netpipe));
+    assert!(!same(&|r, _| r.near.hostname = "another".into()));
+    assert!(!same(&|r, _| r.near.cpu = Some("another".into())));
+    assert!(!same(&|_, p| p.far.as_mut().unwrap().hostname = "another".into()));
+    assert!(!same(&|_, p| p.far = None));
+    assert!(!same(&|_, p| p.transport = Kind::Unix));
+    assert!(!same(&|_, p| p.near_effective.congestion = Some("bbr".into())));
+    assert!(!Key::kept(Kind::Theory) && Key::kept(Kind::Shm));
+}
+
+#[test]
+fn the_oldest_runs_and_the_oldest_files_leave() {
+    let (_dir, folder) = folder();
+    for day in 1..=35 {
+        folder.keep(&key(), run(day)).unwrap();
+    }
+    let kept = folder.earlier(&key()).unwrap().runs;
+    assert_eq!((kept.len(), &kept[0], &kept[29]), (EarlierRun::MOST, &run(6), &run(35)));
+    // Twelve files of 1.5 MiB are more than is kept; the one that was just added stays.
+    for i in 0..12 {
+        let old = folder.path().join(format!("tcp-ping-pong-{i:016x}.jsonl"));
+        fs::write(&old, vec![b' '; 3 << 19]).unwrap();
+    }
+    folder.keep(&key(), run(36)).unwrap();
+    let bytes: u64 = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+    assert!(bytes <= 16 << 20, "{bytes}");
+    assert_eq!(folder.earlier(&key()).unwrap().runs.last(), Some(&run(36)));
+}
+
+#[test]
+fn runs_that_end_at_once_all_leave_their_entry() {
+    let (_dir, folder) = folder();
+    std::thread::scope(|scope| {
+        for day in 1..=8 {
+            let folder = &folder;
+            scope.spawn(move || folder.keep(&key(), run(day)).unwrap());
+        }
+    });
+    assert_eq!(folder.earlier(&key()).unwrap().runs.len(), 8);
+}
+
+#[test]
+fn damaged_entries_are_left_out_and_a_killed_writer_leaves_the_file_as_it_was() {
+    let (_dir, folder) = folder();
+    folder.keep(&key(), run(1)).unwrap();
+    let path = folder.path().join(key().file());
+    let mut text = fs::read_to_string(&path).unwrap();
+    let nested = "[".repeat(100_000);
+    let bad = run(2);
+    let mut far = bad.clone();
+    far.run.started = "\u{1b}]0;owned\u{7}".into();
+    for line in ["not JSON", "{}", &nested, r#"{"started":"x","seconds":1e999,"rounds":-1,"points":[[1,1e-6]]}"#] {
+        text.push_str(&format!("{line}\n"));
+    }
+    text.push_str(&format!("{}\n", serde_json::to_string(&far).unwrap()));
+    text.push_str(&format!("{}\n", serde_json::to_string(&bad).unwrap()));
+    text.push_str(r#"{"started":"2026-01-03T"#);
+    fs::write(&path, &text).unwrap();
+    fs::write(path.with_extension("part"), "half of a file").unwrap();
+    let found = folder.earlier(&key()).unwrap();
+    assert_eq!((found.runs.len(), found.damaged), (2, 6));
+    assert!(folder.list().notes[0].contains("6 damaged entries"), "{:?}", folder.list().notes);
+    folder.keep(&key(), run(4)).unwrap();
+    let healed = folder.earlier(&key()).unwrap();
+    assert_eq!((healed.runs.len(), healed.damaged), (3, 0));
+    assert!(!path.with_extension("part").exists());
+}
+
+#[test]
+fn whatever_lies_in_the_place_of_a_file_neither_holds_nor_is_replaced() {
+    let (dir, folder) = folder();
+    folder.keep(&key(), run(1)).unwrap();
+    let path = folder.path().join(key().file());
+    let refused = |word: &str| {
+        for said in [folder.earlier(&key()).unwrap_err(), folder.keep(&key(), run(2)).unwrap_err()] {
+            assert!(said.to_string().contains(word), "{word}: {said}");
+        }
+        assert_eq!(folder.list().notes.len(), 1, "{word}");
+    };
+    fs::remove_file(&path).unwrap();
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    refused("no regular file");
+    assert!(fs::symlink_metadata(&path).unwrap().file_type().is_fifo());
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    refused("no regular file");
+    fs::remove_dir(&path).unwrap();
+    symlink(dir.path().join("elsewhere"), &path).unwrap();
+    refused("no regular file");
+    fs::remove_file(&path).unwrap();
+    fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    refused("larger than 2 MiB");
+    fs::write(&path, r#"{"schema":"pipegauge-history-file/2","key":7}"#).unwrap();
+    refused("no history of the path");
+    fs::write(&path, r#"{"schema":"pipegauge-history-file/2","key":{}}"#).unwrap();
+    refused("later version");
+    fs::write(&path, vec![b'['; 1 << 20]).unwrap();
+    refused("no history of the path");
+    fs::remove_file(&path).unwrap();
+    let lock = folder.path().join("lock");
+    fs::remove_file(&lock).unwrap();
+    assert!(Command::new("mkfifo").arg(&lock).status().unwrap().success());
+    assert!(folder.keep(&key(), run(2)).unwrap_err().to_string().contains("lock is no regular file"));
+}
+
+#[test]
+fn a_lock_that_is_held_is_waited_for_a_moment_only() {
+    let (_dir, folder) = folder();
+    folder.keep(&key(), run(1)).unwrap();
+    let held = open::lock(&folder.path().join("lock")).unwrap();
+    assert!(matches!(folder.keep(&key(), run(2)), Err(HistoryError::Locked(_))));
+    drop(held);
+    folder.keep(&key(), run(2)).unwrap();
+}
+
+#[test]
+fn clearing_takes_our_files_and_nothing_else() {
+    let (_dir, folder) = folder();
+    assert_eq!((folder.clear().unwrap(), folder.list().paths.len()), (0, 0), "no folder is an empty one");
+    folder.keep(&key(), run(1)).unwrap();
+    let unix = Key::of(&sample::run(Pattern::PingPong), &sample::opened(0, Kind::Unix));
+    folder.keep(&unix, run(1)).unwrap();
+    fs::write(folder.path().join("notes.jsonl"), "mine").unwrap();
+    fs::write(folder.path().join("tcp-ping-pong-0123456789abcdef.jsonl"), "damaged").unwrap();
+    let tcp: Vec<Listed> = folder.list().paths.into_iter().filter(|p| p.key == key()).collect();
+    assert_eq!(folder.remove(&tcp).unwrap(), 1);
+    assert_eq!(folder.list().paths.len(), 1);
+    assert_eq!(folder.clear().unwrap(), 2);
+    assert_eq!(fs::read_to_string(folder.path().join("notes.jsonl")).unwrap(), "mine");
+}

@@ -1,0 +1,120 @@
+//! Where a repeat of a path falls on this machine: from the earlier runs that a run file carries.
+
+use measure::event::Plan;
+use measure::figures;
+use model::History;
+use stats::{Between, Measured, median_log_error};
+
+use crate::{PathRun, RunFile};
+
+impl RunFile {
+    /// How far runs of the path at this index lie apart, from this one and the earlier runs it carries. None where none of
+    /// them measured what this one did.
+    pub fn between(&self, path: usize) -> Option<Between> {
+        between(&self.run.plan, self.paths.get(path)?)
+    }
+
+    /// What the run tells of other runs of the path at this index, for comparisons.
+    pub fn history(&self, path: usize) -> History {
+        let Some(path) = self.paths.get(path) else { return History::default() };
+        let points = path.points.iter().map(|p| (p.size, p.figures.median)).filter(|(_, t)| usable(*t));
+        let earlier = path.earlier.iter().flatten().map(|run| (run.started.clone(), run.points.clone()));
+        History { started: self.run.started.clone(), curve: points.collect(), earlier: earlier.collect() }
+    }
+}
+
+/// Fills in the range of a repeat at every point; what a file recorded of it is not believed, as older versions took it from
+/// one run alone.
+pub(crate) fn foretell(plan: &Plan, path: &mut PathRun) {
+    let mut ranges = between(plan, path).map(|b| b.ranges(0.95)).unwrap_or_default().into_iter();
+    for point in &mut path.points {
+        let range = if usable(point.figures.median) { ranges.next().flatten() } else { None };
+        let range = range.filter(|r| r.low > 0.0 && r.high.is_finite());
+        (point.figures.repeat_low, point.figures.repeat_high) = (range.map(|r| r.low), range.map(|r| r.high));
+    }
+}
+
+fn between(plan: &Plan, path: &PathRun) -> Option<Between> {
+    let earlier = path.earlier.as_ref().filter(|runs| !runs.is_empty())?;
+    let sigma = path.common.shared.sigma;
+    let points = path.points.iter().filter(|p| usable(p.figures.median));
+    let run: Vec<Measured> = points
+        .map(|p| {
+            let trials: Vec<_> = p.trials.iter().collect();
+            let times = figures::at_level(plan, path.opened.transport, &trials, &path.common);
+            Measured { size: p.size, seconds: p.figures.median, error: median_log_error(&times, sigma) }
+        })
+        .collect();
+    Between::of(&run, &earlier.iter().map(|r| r.points.as_slice()).collect::<Vec<_>>())
+}
+
+fn usable(seconds: f64) -> bool {
+    seconds > 0.0 && seconds.is_finite()
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::Event;
+    use measure::earlier::{Earlier, EarlierRun};
+
+    use super::*;
+    use crate::{Fold, sample};
+
+    /// The sample's first path with earlier runs that took this many times as long.
+    fn with(levels: &[f64]) -> RunFile {
+        let points = sample::file().paths[0].points.iter().map(|p| (p.size, p.figures.median)).collect::<Vec<_>>();
+        let run = |(level, i): (&f64, usize)| EarlierRun {
+            started: format!("2026-01-{:02}T10:00:00Z", i + 1),
+            points: points.iter().map(|(size, t)| (*size, t * level)).collect(),
+        };
+        let runs = levels.iter().zip(0..).map(run).collect();
+        let mut events = sample::events();
+        events.insert(2, Event::Earlier(Earlier { path: 0, runs }));
+        let text: Vec<u8> =
+            events.iter().flat_map(|e| [serde_json::to_vec(e).unwrap(), b"\n".to_vec()].concat()).collect();
+        let read = crate::read::read_from(&text[..], "with").unwrap();
+        let mut live = Fold::new();
+        events.iter().for_each(|e| live.event(e));
+        assert_eq!(live.run(), Some(&read), "live and read give the same");
+        read
+    }
+
+    fn ranges(run: &RunFile, path: usize) -> Vec<Option<(f64, f64)>> {
+        run.paths[path].points.iter().map(|p| p.figures.repeat_low.zip(p.figures.repeat_high)).collect()
+    }
+
+    #[test]
+    fn a_file_without_earlier_runs_says_nothing_of_a_repeat() {
+        let mut old = sample::file();
+        for point in &mut old.paths[0].points {
+            (point.figures.repeat_low, point.figures.repeat_high) = (Some(1e-6), Some(2e-6));
+        }
+        foretell(&old.run.plan, &mut old.paths[0]);
+        assert!(old.paths[0].earlier.is_none() && old.between(0).is_none());
+        assert!(ranges(&old, 0).iter().all(Option::is_none), "what one run claimed is not believed");
+        let point = sample::events().into_iter().find(|e| matches!(e, Event::Point(_))).unwrap();
+        let line = serde_json::to_string(&point).unwrap();
+        assert!(!line.contains("repeat"), "older readers take no null for a number: {line}");
+        assert!(ranges(&with(&[]), 0).iter().all(Option::is_none));
+        assert_eq!(with(&[]).paths[0].earlier, Some(Vec::new()), "it looked, and there was none");
+    }
+
+    #[test]
+    fn earlier_runs_tell_where_a_repeat_falls_and_more_of_them_tell_more() {
+        let (one, five) = (with(&[1.1]), with(&[1.1, 0.95, 1.0, 1.05, 0.9]));
+        for (one, (five, point)) in ranges(&one, 0).iter().zip(ranges(&five, 0).iter().zip(&five.paths[0].points)) {
+            let ((a, b), (c, d)) = (one.unwrap(), five.unwrap());
+            assert!(a < c && d < b, "[{c}, {d}] of five within [{a}, {b}] of one");
+            assert!(c < point.figures.median * 0.9 && d > point.figures.median * 1.1);
+        }
+        assert!(ranges(&five, 1).iter().all(Option::is_none), "of the other path nothing is known");
+        assert_eq!(five.between(0).unwrap().earlier(), 5);
+        assert!(five.between(9).is_none());
+    }
+
+    #[test]
+    fn earlier_runs_that_nobody_measured_are_left_out() {
+        assert_eq!(with(&[1.0, f64::MAX, 1.1]).paths[0].earlier.as_ref().unwrap().len(), 2);
+        assert_eq!(with(&[1.0; 99]).paths[0].earlier.as_ref().unwrap().len(), EarlierRun::MOST);
+    }
+}

@@ -1,0 +1,79 @@
+//! What earlier runs say of a path on this machine, or that nothing is known: one line a path.
+
+use record::RunFile;
+use units::{Kind, Share, with_interval};
+
+use crate::words;
+
+/// A line for each path: where a repeat of its smallest block falls and how far runs lie apart, or that it is not known.
+pub fn machine(run: &RunFile) -> String {
+    (0..run.paths.len()).map(|path| machine_of(run, path)).collect()
+}
+
+/// [`machine`] of the path at this index; nothing beyond the paths and of one without points.
+pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
+    let Some(p) = run.paths.get(path).filter(|p| !p.points.is_empty()) else { return String::new() };
+    let name = p.opened.transport.name();
+    if p.opened.transport == transport::Kind::Theory {
+        return format!("{name} on this machine: no machine has a part in it, as the link is modelled.\n");
+    }
+    let Some(between) = run.between(path) else {
+        let why = match p.earlier.as_deref() {
+            None => "the run did not look for earlier ones",
+            Some([]) => "no earlier run of this path; run it again",
+            Some(_) => "the earlier runs of this path measured other sizes; run it again",
+        };
+        let yet = if p.earlier.is_some() { " yet" } else { "" };
+        return format!("{name} on this machine: not known{yet} ({why}).\n");
+    };
+    let first = p.points.iter().find_map(|p| Some((p, p.figures.repeat_low.zip(p.figures.repeat_high)?)));
+    let repeat = first.map_or(String::new(), |(point, (low, high))| {
+        let text = with_interval(point.figures.median, low, high, Kind::Seconds);
+        let unit = text.split_whitespace().nth(1).unwrap_or("s").to_owned();
+        let ends = text.split_once('[').map_or("", |(_, ends)| ends);
+        let size =
+            if run.is_hint() { words::subintervals(&[point.size], 1) } else { units::Bytes(point.size).to_string() };
+        format!("a repeat of {size} falls in [{ends} {unit}, 95%; ")
+    });
+    let runs = between.earlier();
+    format!(
+        "{name} on this machine: {repeat}whole runs differ by {} (standard deviation, {runs} earlier {}).\n{}",
+        Share(between.spread().value),
+        if runs == 1 { "run" } else { "runs" },
+        // Useful widths come with three (the range is Student's t with as many degrees), all states with more.
+        if runs < 3 { "  Few runs tell little: the range narrows from three earlier runs on.\n" } else { "" }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn what_is_not_known_of_a_machine_is_said_plainly() {
+        let mut run = sample::run_of(&sample::MODELS[3..], &[1, 64, 1024], 5, 7);
+        assert!(machine(&run).contains("tcp on this machine: not known (the run did not look"), "{}", machine(&run));
+        run.paths[0].earlier = Some(Vec::new());
+        assert_eq!(machine(&run), "tcp on this machine: not known yet (no earlier run of this path; run it again).\n");
+        run.paths[0].points.clear();
+        assert_eq!(machine(&run), "");
+        assert_eq!(machine_of(&run, 9), "");
+    }
+
+    #[test]
+    fn earlier_runs_are_counted_and_the_range_of_a_repeat_is_told() {
+        let mut run = sample::run_of(&sample::MODELS[3..], &[1, 64, 1024], 5, 7);
+        let points: Vec<(u64, f64)> = run.paths[0].points.iter().map(|p| (p.size, p.figures.median * 1.1)).collect();
+        let earlier = measure::earlier::EarlierRun { started: "2026-01-01T00:00:00Z".into(), points };
+        run.paths[0].earlier = Some(vec![earlier]);
+        let f = &mut run.paths[0].points[0].figures;
+        (f.repeat_low, f.repeat_high) = (Some(f.median * 0.5), Some(f.median * 2.0));
+        let text = machine(&run);
+        assert!(
+            text.contains("a repeat of 1 B falls in [") && text.contains("us, 95%; whole runs differ by"),
+            "{text}"
+        );
+        assert!(text.contains("1 earlier run)") && text.contains("from three earlier runs on"), "{text}");
+    }
+}

@@ -1,0 +1,233 @@
+//! Where a repeat falls on this machine: what one run can't know, and what earlier runs of the same path tell.
+//!
+//! A machine stands at another level in each run (virtual CPUs that are moved, frequency, where memory came to lie), and no
+//! number of blocks within one run shows how far apart those levels lie. So the range of a repeat has two parts, each between
+//! runs: how far whole curves lie apart, which is one number a run and known with as many degrees of freedom as there are runs
+//! but one; and what each size does beyond its run's level, pooled over the sizes.
+//!
+//! A curve is pairs of a size and the median time there, seconds, ascending by size. Runs need not have their sizes in common:
+//! between two near sizes a curve is read off a straight line on logarithmic axes.
+
+use crate::basic::{mean, median, variance};
+use crate::interval::{Interval, student_t};
+use crate::spread::{StandardError, log_spread, pooled_log_sigma};
+
+/// Sizes further apart than this ratio are not read between: the schedules' own lie 0.045 decades (1.11) apart.
+const NEAR: f64 = 1.25;
+/// What a time may fall, or rise faster than its size, between two near sizes before it is a jump, as a logarithm.
+const JUMP: f64 = 0.1;
+/// Share of a run's sizes that another run must tell of: a level is one of whole curves.
+const ENOUGH: f64 = 0.5;
+
+/// One size of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// Size.
+    pub size: u64,
+    /// Median time, seconds, positive.
+    pub seconds: f64,
+    /// Standard error of its logarithm within the run, where known: a repeat has it too.
+    pub error: Option<StandardError>,
+}
+
+/// How far runs of one path lie apart: this run and the earlier ones that measured what it did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Between {
+    /// Logarithm of each run's level against the middle of all; this run's is the last.
+    levels: Vec<f64>,
+    /// What the runs say at each size of this run.
+    sizes: Vec<At>,
+    /// Log standard deviation of single sizes between runs beyond the levels, over all sizes.
+    shared: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct At {
+    /// Standard error within this run.
+    error: Option<StandardError>,
+    /// Times of the runs that tell of the size, brought to the same level.
+    levelled: Vec<f64>,
+    /// Their shortest and longest time as it was.
+    seen: Interval,
+}
+
+impl Between {
+    /// From this run, ascending by size, and the curves of earlier ones. None without an earlier run that tells of half of
+    /// this run's sizes.
+    pub fn of(run: &[Measured], earlier: &[&[(u64, f64)]]) -> Option<Self> {
+        let curve: Vec<(u64, f64)> = run.iter().map(|m| (m.size, m.seconds)).collect();
+        let (used, mut levels): (Vec<_>, Vec<f64>) =
+            earlier.iter().filter_map(|e| Some((*e, level(&curve, e)?))).unzip();
+        if used.is_empty() {
+            return None;
+        }
+        levels.push(0.0);
+        let middle = mean(&levels);
+        levels.iter_mut().for_each(|l| *l -= middle);
+        let at = |m: &Measured| {
+            let others = used.iter().zip(&levels).filter_map(|(e, l)| Some((read(e, m.size)?, *l)));
+            let all: Vec<(f64, f64)> = others.chain([(m.seconds.ln(), levels[used.len()])]).collect();
+            let end = |pick: fn(f64, f64) -> f64| all.iter().map(|a| a.0).reduce(pick).unwrap_or(f64::NAN).exp();
+            let levelled = all.iter().map(|(time, level)| (time - level).exp()).collect();
+            At { error: m.error, levelled, seen: Interval { low: end(f64::min), high: end(f64::max) } }
+        };
+        let sizes: Vec<At> = run.iter().map(at).collect();
+        let shared = pooled_log_sigma(&sizes.iter().map(|a| a.levelled.clone()).collect::<Vec<_>>());
+        Some(Self { levels, sizes, shared })
+    }
+
+    /// Earlier runs that count.
+    pub fn earlier(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    /// How far whole curves lie apart: the standard deviation of the logarithms of the runs' levels.
+    pub fn spread(&self) -> StandardError {
+        StandardError { value: variance(&self.levels).sqrt(), degrees: self.earlier() as f64 }
+    }
+
+    /// The range in which a repeat's median falls at `confidence` (0.95), for each size of this run in order. None where no
+    /// earlier run tells of the size.
+    ///
+    /// It is a prediction interval about the mean of all runs: Student's t with its degrees, times the spread, times
+    /// `sqrt(1 + 1/n)` for n runs; of the levels and of the size itself, in quadrature. A size's own part is at least what
+    /// its error within this run makes of it: a repeat has that error too, whatever few runs happen to agree on. And where
+    /// a run has fallen, a repeat may fall: of a machine with stray runs the range holds those that were seen.
+    pub fn ranges(&self, confidence: f64) -> Vec<Option<Interval>> {
+        let reach = |spread: StandardError, runs: usize| match spread.value {
+            // Nothing was seen to vary (and 0 times infinity would be NaN).
+            0.0 => 0.0,
+            s => student_t(confidence, spread.degrees) * s * (1.0 + 1.0 / runs as f64).sqrt(),
+        };
+        let whole = reach(self.spread(), self.levels.len());
+        let range = |at: &At| {
+            let n = at.levelled.len();
+            if n < 2 {
+                return None;
+            }
+            let unknown = StandardError { value: 0.0, degrees: 0.0 };
+            let (own, within) = (log_spread(&at.levelled, self.shared).unwrap_or(unknown), at.error.unwrap_or(unknown));
+            // What few blocks say of their own error is a floor; how sure it is, all runs together say.
+            let degrees = if own.value > 0.0 { own.degrees } else { within.degrees };
+            let own = reach(StandardError { value: own.value.max(within.value), degrees }, n);
+            let middle = mean(&at.levelled.iter().map(|t| t.ln()).collect::<Vec<_>>());
+            let reach = whole.hypot(own);
+            let (low, high) = ((middle - reach).exp(), (middle + reach).exp());
+            Some(Interval { low: low.min(at.seen.low), high: high.max(at.seen.high) })
+        };
+        self.sizes.iter().map(range).collect()
+    }
+}
+
+/// How far whole curves of these runs lie apart: the standard deviation of the logarithms of their levels, with as many degrees
+/// of freedom as there are runs but one. None of fewer than two runs that tell of the same sizes as the last.
+pub fn level_spread(runs: &[&[(u64, f64)]]) -> Option<StandardError> {
+    let (last, others) = runs.split_last()?;
+    let mut levels: Vec<f64> = others.iter().filter_map(|r| level(last, r)).collect();
+    if levels.is_empty() {
+        return None;
+    }
+    levels.push(0.0);
+    Some(StandardError { value: variance(&levels).sqrt(), degrees: (levels.len() - 1) as f64 })
+}
+
+/// How far `other` as a whole lies above `curve`, as a logarithm: the median over the sizes of `curve`, so that what single
+/// sizes do cancels out. None where it tells of fewer than half of them.
+fn level(curve: &[(u64, f64)], other: &[(u64, f64)]) -> Option<f64> {
+    let apart: Vec<f64> = curve.iter().filter_map(|(size, t)| Some(read(other, *size)? - t.ln())).collect();
+    let enough = !apart.is_empty() && apart.len() as f64 >= ENOUGH * curve.len() as f64;
+    enough.then(|| median(&apart))
+}
+
+/// Logarithm of the time of `curve` at `size`: measured, or read off between two near sizes that no jump parts.
+fn read(curve: &[(u64, f64)], size: u64) -> Option<f64> {
+    let above = curve.partition_point(|(s, _)| *s < size);
+    let (s, t) = curve.get(above)?;
+    if *s == size {
+        return Some(t.ln());
+    }
+    let (below, time) = curve.get(above.checked_sub(1)?)?;
+    let (gap, rise) = ((*s as f64 / *below as f64).ln(), (t / time).ln());
+    let near = gap <= NEAR.ln() && (-JUMP..=gap + JUMP).contains(&rise);
+    near.then(|| time.ln() + rise * (size as f64 / *below as f64).ln() / gap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(curve: &[(u64, f64)]) -> Vec<Measured> {
+        curve.iter().map(|(size, seconds)| Measured { size: *size, seconds: *seconds, error: None }).collect()
+    }
+
+    fn curve(level: f64) -> Vec<(u64, f64)> {
+        (0..60).map(|i| (64 + 8 * i, level * (1e-5 + 1e-8 * (64 + 8 * i) as f64))).collect()
+    }
+
+    #[test]
+    fn without_an_earlier_run_nothing_is_known() {
+        assert_eq!(Between::of(&run(&curve(1.0)), &[]), None);
+        assert_eq!(Between::of(&[], &[&curve(1.0)]), None);
+        assert_eq!(Between::of(&run(&curve(1.0)), &[&[]]), None);
+        assert_eq!((level_spread(&[]), level_spread(&[&curve(1.0)])), (None, None));
+    }
+
+    #[test]
+    fn two_runs_are_two_values_with_one_degree() {
+        let (now, before) = (curve(1.1), curve(1.0));
+        let found = Between::of(&run(&now), &[&before]).unwrap();
+        let sd = 1.1f64.ln() / 2f64.sqrt();
+        let spread = found.spread();
+        assert!(found.earlier() == 1 && (spread.value - sd).abs() < 1e-12 && spread.degrees == 1.0, "{spread:?}");
+        let range = found.ranges(0.95)[7].unwrap();
+        let middle = (now[7].1 * before[7].1).sqrt();
+        assert!((range.low * range.high / (middle * middle) - 1.0).abs() < 1e-9, "{range:?}");
+        let reach = 12.706_205 * sd * 1.5f64.sqrt();
+        assert!(((range.high / middle).ln() / reach - 1.0).abs() < 1e-6, "{range:?}");
+        assert!((level_spread(&[&before, &now]).unwrap().value - sd).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_runs_of_an_exact_path_fall_on_it_again() {
+        let found = Between::of(&run(&curve(1.0)), &[&curve(1.0), &curve(1.0)]).unwrap();
+        let range = found.ranges(0.95)[0].unwrap();
+        assert!((range.high / range.low - 1.0).abs() < 1e-9, "{range:?}");
+    }
+
+    #[test]
+    fn runs_that_agree_by_luck_leave_the_runs_own_error() {
+        let error = Some(StandardError { value: 0.03, degrees: 9.0 });
+        let now: Vec<Measured> = run(&curve(1.0)).into_iter().map(|m| Measured { error, ..m }).collect();
+        let range = Between::of(&now, &[&curve(1.0)]).unwrap().ranges(0.95)[0].unwrap();
+        assert!((range.high / range.low).ln() > 2.0 * 1.96 * 0.03, "{range:?}");
+    }
+
+    #[test]
+    fn slightly_other_sizes_are_read_between_their_neighbours() {
+        let before: Vec<(u64, f64)> =
+            curve(1.2).into_iter().map(|(s, _)| (s + 3, 1.2 * (1e-5 + 1e-8 * (s + 3) as f64))).collect();
+        let found = Between::of(&run(&curve(1.0)), &[&before]).unwrap();
+        assert!((found.levels[0] - found.levels[1] - 1.2f64.ln()).abs() < 1e-3, "{:?}", found.levels);
+        let ranges = found.ranges(0.95);
+        assert!(ranges[0].is_none(), "below its first size a curve says nothing");
+        assert!(ranges[1..].iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn across_a_jump_a_wide_gap_or_an_end_nothing_is_read() {
+        let jump = [(100, 1.0), (110, 3.0), (121, 3.1), (400, 4.0)];
+        assert_eq!((read(&jump, 105), read(&jump, 200), read(&jump, 99), read(&jump, 500)), (None, None, None, None));
+        assert_eq!(read(&jump, 110), Some(3f64.ln()));
+        assert!(read(&jump, 115).is_some_and(|ln| (3f64.ln()..3.1f64.ln()).contains(&ln)));
+        assert_eq!(read(&[(0, 1.0), (1, 1.0)], 0), Some(0.0));
+        assert_eq!((read(&[], 1), read(&[(0, 1.0), (2, 1.0)], 1)), (None, None));
+    }
+
+    #[test]
+    fn a_run_of_one_size_is_no_level_of_a_curve() {
+        let one = &curve(2.0)[..1];
+        assert_eq!(Between::of(&run(&curve(1.0)), &[one]), None);
+        let found = Between::of(&run(one), &[&curve(1.0)]).unwrap();
+        assert_eq!((found.earlier(), found.ranges(0.95).len()), (1, 1));
+    }
+}
