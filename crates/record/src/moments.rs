@@ -47,6 +47,7 @@ fn moment(trial: &Trial, seconds: f64) -> Moment {
         lasted: r.seconds,
         seconds,
         pauses: r.pauses.iter().map(|(ns, _)| trial.at + *ns as f64 * 1e-9).collect(),
+        lengths: r.pauses.iter().map(|(_, ns)| *ns as f64 * 1e-9).collect(),
         slow: (slow, r.histogram.iter().map(|(_, n)| n).sum()),
     }
 }
@@ -65,6 +66,7 @@ mod tests {
         let m = moment(&t, 5e-6);
         assert_eq!((m.slow, m.seconds), ((5, 100), 5e-6));
         assert!((m.pauses[0] - 2.001).abs() < 1e-9 && (m.pauses[1] - 2.005).abs() < 1e-9);
+        assert_eq!(m.lengths, [21e-6, 900e-6]);
         let run = sample::file();
         assert!(run.jitter(9).unsearched.is_some());
     }

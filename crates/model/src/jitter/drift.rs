@@ -1,13 +1,23 @@
 //! How the whole curve moves over a run.
+//!
+//! A machine that wanders ends a run elsewhere than it began, and a line through independent levels would be sure of it. So the line
+//! lies on a background that wanders and returns, too; how much, a few blocks hardly tell, so each such background has its say by how
+//! likely it makes the levels.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{block_levels, mean, median, student_t, weighted_line};
+use stats::{block_levels, mean, median};
 
 use super::Moment;
+use super::background::{Background, Line};
 use crate::Estimate;
+
+/// How likely it is beforehand that levels do not wander at all, over that they wander in any way; and of those ways, one that hardly
+/// returns within the run over one that does.
+const STEADY: f64 = 0.2;
+const LASTING: f64 = 5.0;
 
 /// A drift.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,23 +42,118 @@ impl Drift {
             of_size.into_values().map(|blocks| blocks.into_iter().map(|(b, t)| (b, median(&t))).collect()).collect();
         let levels: Vec<(f64, f64)> =
             block_levels(&points).into_iter().filter_map(|(b, level)| Some((mean(times.get(&b)?), level))).collect();
+        Self::through(levels)
+    }
+
+    /// The drift of blocks' levels: (moment, level).
+    fn through(mut levels: Vec<(f64, f64)>) -> Option<Self> {
         if levels.len() < 4 {
             return None;
         }
-        let line = weighted_line(&levels.iter().map(|(x, y)| (*x, *y, 1.0)).collect::<Vec<_>>())?;
-        let middle = mean(&levels.iter().map(|l| l.0).collect::<Vec<_>>());
-        let spread: f64 = levels.iter().map(|l| (l.0 - middle).powi(2)).sum();
+        levels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let seconds = levels[levels.len() - 1].0 - levels[0].0;
         let degrees = (levels.len() - 2) as f64;
-        let noise = levels.iter().map(|l| (l.1 - line.at(l.0)).powi(2)).sum::<f64>() / degrees;
-        let first = levels.iter().map(|l| l.0).fold(f64::INFINITY, f64::min);
-        let seconds = levels.iter().map(|l| l.0).fold(0.0, f64::max) - first;
-        let (rise, reach) = (line.slope * seconds, student_t(0.95, degrees) * (noise / spread).sqrt() * seconds);
-        let ratio = Estimate { value: rise.exp(), low: (rise - reach).exp(), high: (rise + reach).exp() };
+        let moments: Vec<f64> = levels.iter().map(|l| l.0).collect();
+        let backgrounds = Background::all(&moments);
+        let lines: Vec<(Line, f64)> = (backgrounds.iter().enumerate())
+            .filter_map(|(i, b)| Some((b.line(&levels)?, prior(i, backgrounds.len(), b.wanders(seconds / 3.0)))))
+            .collect();
+        if lines.is_empty() {
+            return None;
+        }
+        let most = lines.iter().map(|(l, _)| l.likelihood).fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = lines.iter().map(|(l, prior)| prior * (l.likelihood - most).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        let say: Vec<(&Line, f64)> =
+            lines.iter().map(|(line, _)| line).zip(weights).filter(|(_, w)| *w > 1e-5 * sum).collect();
+        // The slope below which this share lies, over all backgrounds, each with its own say.
+        let below = |slope: f64| -> f64 {
+            let of = |(line, weight): &(&Line, f64)| {
+                let t = (slope - line.slope) / line.error;
+                let tail = stats::student_p(t, degrees) / 2.0;
+                weight * if t > 0.0 { 1.0 - tail } else { tail }
+            };
+            say.iter().map(of).sum::<f64>() / sum
+        };
+        let far = lines.iter().map(|(l, _)| l.slope.abs() + 100.0 * l.error).fold(0.0, f64::max);
+        let at = |share: f64| {
+            let (mut low, mut high) = (-far, far);
+            for _ in 0..60 {
+                let middle = (low + high) / 2.0;
+                if below(middle) < share { low = middle } else { high = middle }
+            }
+            high * seconds
+        };
+        let ratio = Estimate { value: at(0.5).exp(), low: at(0.025).exp(), high: at(0.975).exp() };
         (ratio.low.is_finite() && ratio.high.is_finite()).then_some(Self { ratio, seconds })
     }
 
-    /// Whether it is more than the levels of single blocks explain.
+    /// Whether it is more than levels explain that wander as these do.
     pub fn sure(&self) -> bool {
         self.ratio.low > 1.0 || self.ratio.high < 1.0
+    }
+}
+
+/// How likely the background at this index of so many is beforehand; the first is the one that does not wander.
+fn prior(i: usize, many: usize, wanders: bool) -> f64 {
+    match i {
+        0 => STEADY * many as f64,
+        _ if wanders => LASTING,
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    fn normal(rng: &mut ChaCha8Rng) -> f64 {
+        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+    }
+
+    const RUNS: u32 = 200;
+
+    /// Of all runs, how many are sure of a drift, and how many intervals hold it: levels that keep this share of themselves from block
+    /// to block (1: a random walk) with white noise of `white` times that, and drift by so much over the run, in units of the white noise.
+    fn sure(blocks: u32, kept: f64, wander: f64, drift: f64) -> (u32, u32) {
+        let (mut sure, mut held) = (0, 0);
+        for seed in 0..u64::from(RUNS) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let mut state = normal(&mut rng);
+            let level = |k| {
+                let new = if kept < 1.0 { (1.0 - kept * kept).sqrt() } else { 1.0 };
+                state = kept * state + new * normal(&mut rng);
+                let at = f64::from(k) / f64::from(blocks - 1);
+                (1.2 * f64::from(k), 0.01 * (wander * state + normal(&mut rng) + drift * at))
+            };
+            let found = Drift::through((0..blocks).map(level).collect()).unwrap();
+            sure += u32::from(found.sure());
+            let truth = (0.01 * drift).exp();
+            held += u32::from(found.ratio.low <= truth && truth <= found.ratio.high);
+        }
+        (sure, held)
+    }
+
+    #[test]
+    fn levels_that_wander_are_seldom_sure_of_a_drift_and_steady_ones_are() {
+        for (blocks, kept, wander, most) in [
+            (10, 0.0, 0.0, 10),
+            (30, 0.0, 0.0, 10),
+            (10, 0.8, 2.0, 20),
+            (30, 0.95, 2.0, 30),
+            (10, 1.0, 3.0, 50),
+            (30, 1.0, 3.0, 40),
+        ] {
+            let (sure, _) = sure(blocks, kept, wander, 0.0);
+            println!("{blocks} {kept} {wander} {sure}");
+            assert!(sure <= most, "{blocks} blocks, {kept} kept: {sure} of {RUNS}");
+        }
+        let (found, held) = sure(30, 0.0, 0.0, 5.0);
+        println!("{found} {held}");
+        assert!(found >= RUNS * 9 / 10 && held >= RUNS * 93 / 100, "sure {found}, held {held} of {RUNS}");
     }
 }

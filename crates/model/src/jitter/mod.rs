@@ -1,11 +1,23 @@
 //! Jitter: how unsteady a path is. Outliers, drift over the run, and disturbances that come back at a period.
 //!
-//! Percentiles over size are figures of single points, and need no model. `drift` holds the levels of the run's blocks against
-//! the time, `periodic` looks for a period in pauses and in the trials' levels, `cycle` tells it from a part of itself.
+//! Percentiles over size are figures of single points, and need no model.
+//!
+//! | module | job |
+//! |---|---|
+//! | `drift` | the levels of the run's blocks against the time |
+//! | `periodic` | a quick period in the moments of pauses, from their spectrum |
+//! | `cycle` | tells it from a part of itself |
+//! | `stops` | a slow period of the longest pauses |
+//! | `levels` | a period in how long trials take, beyond a red `background` |
+//! | `rhythm` | the pace of the run's own trials and blocks |
 
+mod background;
 mod cycle;
 mod drift;
+mod levels;
 mod periodic;
+mod rhythm;
+mod stops;
 
 pub use drift::Drift;
 pub use periodic::{Periodic, Source};
@@ -18,8 +30,14 @@ use stats::{mean, median, student_t, variance};
 
 use crate::Estimate;
 
+/// A disturbance comes back so often at least: what comes back less often in a run may as well be chance.
+const TIMES: f64 = 6.0;
+
+/// Chance that a run without a periodic disturbance is said to have one, in pauses or levels.
+const LEVEL: f64 = 0.001;
+
 /// One trial, as jitter sees it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Moment {
     /// Block size, bytes.
     pub size: u64,
@@ -33,6 +51,8 @@ pub struct Moment {
     pub seconds: f64,
     /// Pauses: seconds from the run's start to each, ascending. An iteration that took over twice the trial's median.
     pub pauses: Vec<f64>,
+    /// How long each of them lasted, seconds; empty where nobody knows.
+    pub lengths: Vec<f64>,
     /// Of single iterations that were timed: how many took over twice the trial's median, and how many there were.
     pub slow: (u64, u64),
 }
@@ -46,6 +66,9 @@ pub struct Jitter {
     pub drift: Option<Drift>,
     /// Disturbances that come back, the surest first; empty where none is sure.
     pub periodic: Vec<Periodic>,
+    /// The longest period that a run of this length can tell, seconds: one that comes back six times in it. 0 where none was looked
+    /// for.
+    pub longest: f64,
     /// Why no period was looked for, where none was.
     pub unsearched: Option<String>,
 }
@@ -57,11 +80,13 @@ impl Jitter {
         let mut trials: Vec<&Moment> = trials.iter().filter(usable).collect();
         trials.sort_by(|a, b| a.at.total_cmp(&b.at));
         let levels = levels(&trials);
+        let span = trials.last().map_or(0.0, |t| t.at + t.lasted) - trials.first().map_or(0.0, |t| t.at);
         let (periodic, unsearched) = match periodic::search(&trials, &levels) {
             Ok(found) => (found, None),
             Err(why) => (Vec::new(), Some(why.to_owned())),
         };
-        Self { outliers: outliers(&trials), drift: Drift::of(&trials), periodic, unsearched }
+        let longest = if unsearched.is_none() { span / TIMES } else { 0.0 };
+        Self { outliers: outliers(&trials), drift: Drift::of(&trials), periodic, longest, unsearched }
     }
 }
 

@@ -1,18 +1,23 @@
-//! Disturbances that come back at a period: a spectrum of the pauses, and one of the trials' levels.
+//! Disturbances that come back at a period: a spectrum of the pauses, beside `stops` and `levels`.
 //!
 //! A path is seen only while a trial runs, and trials have rhythms of their own. So each stretch of time is held against the
-//! pauses that its trials would have had if pauses came at random, and each frequency against its neighbours: what is left is
+//! pauses that its trials would have had if pauses came at random, and each frequency against its neighbours and against what the
+//! same trials give with their pauses exchanged: what is left is
 //! exponential with mean 1 where nothing comes back (the periodogram of Schuster 1898; Scargle 1982). A frequency and its
 //! overtones are judged together (the H-test: de Jager, Raubenheimer and Swanepoel 1989).
 
-use super::cycle;
-use rustfft::FftPlanner;
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use rustfft::num_complex::Complex;
+use rustfft::{Fft, FftPlanner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::median;
 
-use super::Moment;
+use super::{LEVEL, Moment, TIMES, cycle, levels, rhythm, stops};
 use crate::Estimate;
 
 /// Finest stretch of time, seconds: trials start up to a tenth of it later than they say.
@@ -21,17 +26,15 @@ const STRETCH: f64 = 0.5e-3;
 /// Most stretches.
 const STRETCHES: usize = 1 << 18;
 
-/// A disturbance comes back so often at least.
-const TIMES: f64 = 8.0;
-
-/// Chance that a run without a periodic disturbance is said to have one.
-const LEVEL: f64 = 0.001;
+/// Runs with the same trials and pauses, but each trial's pauses in another trial, whose spectra say what the trials' own rhythm gives.
+const SHUFFLED: usize = 8;
 
 /// Fewest pauses, or trials, to look for a period in.
 const FEWEST: usize = 40;
 
-/// Neighbours on each side that a frequency is held against.
+/// Neighbours on each side that a frequency is held against: at most, and at least.
 const NEIGHBOURS: usize = 256;
+const LEAST: usize = 12;
 
 /// Overtones that are looked at together with a frequency: a short disturbance has many, none of which need stand out.
 const OVERTONES: usize = 20;
@@ -77,32 +80,45 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Vec<Periodic>
     let half = halves(trials);
     let pauses = |which: &dyn Fn(usize) -> bool| {
         let of: Vec<&Moment> = (0..trials.len()).filter(|i| which(*i)).map(|i| trials[i]).collect();
-        Series {
-            moments: of.iter().flat_map(|t| apart(&t.pauses)).map(|p| (p, 1.0)).collect(),
-            expected: expected(&of),
-        }
+        Series { moments: of.iter().flat_map(|t| apart(&t.pauses)).collect(), expected: expected(&of) }
     };
-    let middle = stats::mean(levels);
-    let level = |which: &dyn Fn(usize) -> bool| {
-        let of = (0..trials.len()).filter(|i| which(*i)).map(|i| (trials[i], levels[i]));
-        let moments = of.map(|(t, l)| (t.at + t.lasted / 2.0, (l - middle).clamp(-0.5, 0.5))).collect();
-        Series { moments, expected: Vec::new() }
-    };
-    let mut found = Vec::new();
+    let blocks = begun(trials);
+    let mut found: Vec<Periodic> = stops::period(trials, &blocks).into_iter().collect();
     let all = pauses(&|_| true);
     if all.moments.len() >= FEWEST {
         let parts = [pauses(&|i| half[i]), pauses(&|i| !half[i])];
-        found.extend(grid.peak(&all, &parts, Source::Pauses).map(|p| cycle::whole(p, trials)));
+        let own = grid.own(trials, &all);
+        let quick = grid.peak(&all, &parts, &own).map(|p| cycle::whole(p, trials));
+        let starts: Vec<f64> = trials.iter().map(|t| t.at).collect();
+        let own = |p: &Periodic| [&starts, &blocks].iter().any(|own| rhythm::shared(own, 1.0 / p.period.value));
+        // The overtones of a slow one that was found are no other.
+        let part = |p: &Periodic| {
+            found.iter().any(|slow| {
+                let times = slow.period.value / p.period.value;
+                (times - times.round()).abs() < 0.02 * times.max(1.0).min(10.0)
+            })
+        };
+        let quick = quick.filter(|p| !own(p) && !part(p));
+        found.extend(quick);
     }
-    let parts = [level(&|i| half[i]), level(&|i| !half[i])];
-    found.extend(grid.peak(&level(&|_| true), &parts, Source::Levels));
+    let moments: Vec<(f64, f64)> = trials.iter().zip(levels).map(|(t, l)| (t.at + t.lasted / 2.0, *l)).collect();
+    found.extend(levels::period(&moments, &blocks));
     found.sort_by(|a, b| b.power.total_cmp(&a.power));
     Ok(found)
 }
 
-/// Moments and their weights, and what is expected of them: (from, to, weight) of each trial.
+/// When each block of trials began.
+fn begun(trials: &[&Moment]) -> Vec<f64> {
+    let mut first = std::collections::BTreeMap::<u32, f64>::new();
+    for t in trials {
+        first.entry(t.block).or_insert(t.at);
+    }
+    first.into_values().collect()
+}
+
+/// Moments, and what is expected of them: (from, to, weight) of each trial.
 struct Series {
-    moments: Vec<(f64, f64)>,
+    moments: Vec<f64>,
     expected: Vec<(f64, f64, f64)>,
 }
 
@@ -150,36 +166,67 @@ struct Grid {
     /// Seconds that hold something, and stretches of the transform (a power of two, the rest empty).
     span: f64,
     many: usize,
+    transform: Arc<dyn Fft<f64>>,
 }
 
 impl Grid {
     fn of(start: f64, span: f64) -> Self {
         let step = STRETCH.max(span / STRETCHES as f64);
-        Self { start, step, span, many: ((span / step) as usize + 1).next_power_of_two().min(STRETCHES) }
+        let many = ((span / step) as usize + 1).next_power_of_two().min(STRETCHES);
+        Self { start, step, span, many, transform: FftPlanner::new().plan_fft_forward(many) }
     }
 
     fn place(&self, at: f64) -> usize {
         (((at - self.start) / self.step).max(0.0) as usize).min(self.many - 1)
     }
 
-    /// The spectrum of a series beyond what is expected, each power over that of its neighbours.
-    fn spectrum(&self, series: &Series) -> Vec<f64> {
+    /// The spectrum of a series beyond what is expected.
+    fn powers(&self, moments: &[f64], expected: &[(f64, f64, f64)]) -> Vec<f64> {
         let mut stretches = vec![Complex::new(0.0, 0.0); self.many];
-        for (at, weight) in &series.moments {
-            stretches[self.place(*at)].re += weight;
+        for at in moments {
+            stretches[self.place(*at)].re += 1.0;
         }
-        for (from, to, weight) in &series.expected {
+        for (from, to, weight) in expected {
             let (first, last) = (self.place(*from), self.place(*to));
             let each = weight / (last - first + 1) as f64;
             stretches[first..=last].iter_mut().for_each(|s| s.re -= each);
         }
-        FftPlanner::new().plan_fft_forward(self.many).process(&mut stretches);
-        whitened(&stretches[..self.many / 2].iter().map(Complex::norm_sqr).collect::<Vec<f64>>())
+        self.transform.process(&mut stretches);
+        stretches[..self.many / 2].iter().map(Complex::norm_sqr).collect()
+    }
+
+    /// The spectrum of a series, each power over that of its neighbours, or over what the trials' own rhythm gives where that is more.
+    fn spectrum(&self, series: &Series, own: &[f64]) -> Vec<f64> {
+        let powers = self.powers(&series.moments, &series.expected);
+        let neighbours = background(&powers);
+        let own = own.iter().copied().chain(std::iter::repeat(0.0));
+        let least = neighbours.iter().zip(own).map(|(n, own)| n.max(own));
+        powers.iter().zip(least).map(|(p, l)| if l > 0.0 { p / l } else { 0.0 }).collect()
+    }
+
+    /// What the trials' own rhythm gives: the mean spectrum where each trial has the pauses of another, as far from its beginning. What
+    /// comes with the beginnings of trials is in it, what comes back whatever the trials do is not.
+    fn own(&self, trials: &[&Moment], series: &Series) -> Vec<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64(trials.len() as u64);
+        let mut order: Vec<usize> = (0..trials.len()).collect();
+        let mut sum = vec![0.0; self.many / 2];
+        for _ in 0..SHUFFLED {
+            order.shuffle(&mut rng);
+            let from = |(t, other): (&&Moment, &usize)| {
+                let (at, lasted, other) = (t.at, t.lasted, trials[*other]);
+                let since = apart(&other.pauses).into_iter().map(move |p| p - other.at);
+                since.filter(move |s| *s <= lasted).map(move |s| at + s).collect::<Vec<_>>()
+            };
+            let moments: Vec<f64> = trials.iter().zip(&order).flat_map(from).collect();
+            let of = self.powers(&moments, &series.expected);
+            sum.iter_mut().zip(of).for_each(|(s, p)| *s += p / SHUFFLED as f64);
+        }
+        sum
     }
 
     /// The highest peak of a series, if it is sure and stands in both of its halves.
-    fn peak(&self, series: &Series, halves: &[Series; 2], source: Source) -> Option<Periodic> {
-        let whitened = self.spectrum(series);
+    fn peak(&self, series: &Series, halves: &[Series; 2], own: &[f64]) -> Option<Periodic> {
+        let whitened = self.spectrum(series, own);
         // In steps of the transform; slower ones come back too seldom to tell.
         let lowest = ((TIMES / self.span) * self.step * self.many as f64).ceil() as usize;
         let (mut best, mut height, mut overtones) = (0, 0.0, 1);
@@ -206,7 +253,7 @@ impl Grid {
             (best, overtones) = (candidate, m);
         }
         let confirmed = |half: &Series| {
-            let spectrum = self.spectrum(half);
+            let spectrum = self.spectrum(half, &[]);
             (best - 1..=best + 1).any(|candidate| h_test(&spectrum, candidate).0 > CONFIRMED)
         };
         if !halves.iter().all(confirmed) {
@@ -223,15 +270,15 @@ impl Grid {
             low: 1.0 / (frequency + reach),
             high: 1.0 / (frequency - reach).max(f64::MIN_POSITIVE),
         };
-        Some(Periodic { period, source, each_time: source == Source::Levels, power: height })
+        Some(Periodic { period, source: Source::Pauses, each_time: false, power: height })
     }
 
     /// The frequency near this one at which the moments and their overtones agree best.
-    fn refined(&self, moments: &[(f64, f64)], about: f64, overtones: usize) -> f64 {
+    fn refined(&self, moments: &[f64], about: f64, overtones: usize) -> f64 {
         let agreement = |frequency: f64| -> f64 {
             let phase = |at: f64| -std::f64::consts::TAU * frequency * (at - self.start);
             let one = |k: usize| -> Complex<f64> {
-                moments.iter().map(|(at, w)| Complex::from_polar(*w, k as f64 * phase(*at))).sum()
+                moments.iter().map(|at| Complex::from_polar(1.0, k as f64 * phase(*at))).sum()
             };
             (1..=overtones).map(|k| one(k).norm_sqr()).sum()
         };
@@ -264,15 +311,18 @@ fn h_test(whitened: &[f64], candidate: usize) -> (f64, usize) {
     best
 }
 
-/// Each power over that of its neighbours, so that noise of any colour has mean 1.
-fn whitened(power: &[f64]) -> Vec<f64> {
-    // Neighbours change slowly: their median is taken anew every so many steps.
-    let every = NEIGHBOURS / 8;
-    let levels: Vec<f64> = (0..power.len())
-        .step_by(every)
-        .map(|i| {
-            median(&power[i.saturating_sub(NEIGHBOURS)..(i + NEIGHBOURS).min(power.len())]) / std::f64::consts::LN_2
-        })
-        .collect();
-    power.iter().enumerate().map(|(i, p)| if levels[i / every] > 0.0 { p / levels[i / every] } else { 0.0 }).collect()
+/// What the neighbours of each frequency give, so that noise of any colour has mean 1: slow ones, where noise is steep, have few.
+fn background(power: &[f64]) -> Vec<f64> {
+    let mut levels = Vec::with_capacity(power.len());
+    let (mut level, mut next) = (0.0, 0);
+    for i in 0..power.len() {
+        // Neighbours change slowly: their median is taken anew every so many steps.
+        let reach = NEIGHBOURS.min(i / 3).max(LEAST);
+        if i == next {
+            level = median(&power[i.saturating_sub(reach)..(i + reach).min(power.len())]) / std::f64::consts::LN_2;
+            next = i + (reach / 8).max(1);
+        }
+        levels.push(level);
+    }
+    levels
 }

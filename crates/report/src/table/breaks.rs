@@ -1,6 +1,6 @@
 //! Dips and steps in words.
 
-use model::{Break, Edge, Fate, Suspect};
+use model::{Break, Breaks, Edge, Fate, Suspect};
 use record::RunFile;
 use units::{Bytes, Share};
 
@@ -35,6 +35,29 @@ pub fn found_words(found: &Break) -> String {
         ),
         Break::Step(s) => format!("step {}: blocks take {times} from there on", at(s.at)),
     }
+}
+
+/// What to say of a curve without breaks: how shallow a dip could still be there, and which would not show.
+pub fn none_found(breaks: &Breaks) -> String {
+    let Some(s) = breaks.sight else {
+        return "no dip and no step was found, but there may be some: its sizes are too few or too far apart, or too few blocks \
+                visited them, to show a dip of any width (a longer --budget measures more)"
+            .to_owned();
+    };
+    let wide =
+        if s.decades < 0.07 { "a twentieth of a decade".to_owned() } else { format!("{:.1} decades", s.decades) };
+    let narrower = if s.decades < 0.07 {
+        "narrower or shallower ones may be missed"
+    } else {
+        "narrower ones may lie between two sizes, and shallower ones be missed"
+    };
+    format!(
+        "no dip and no step; a dip {wide} wide in which blocks take {} times as long would have been found in 9 of 10 places \
+         between {} and {}; {narrower}",
+        digits(1.0 + s.share),
+        Bytes(s.from),
+        Bytes(s.to)
+    )
 }
 
 /// `between 127 B and 131 B`, or `at 131 B` where that is known to a hundredth.
@@ -82,7 +105,7 @@ pub fn digits(v: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Dip, Estimate, Fact, Knob, Step};
+    use model::{Dip, Estimate, Fact, Knob, Sight, Step};
 
     fn edge(below: u64, above: u64) -> Edge {
         Edge { below, above }
@@ -102,6 +125,18 @@ mod tests {
         assert!(found_words(&step(1000, 1500)).starts_with("step between 1,000 B and 1,500 B:"));
         assert_eq!(fate(&Fate::Moved { to: Break::Dip(dip) }), "has moved to 60 KiB to 75 KiB");
         assert_eq!(fate(&Fate::Moved { to: step(128, 129) }), "has moved: it is at 129 B");
+    }
+
+    #[test]
+    fn what_a_curve_cannot_show_is_said() {
+        let with = |sight| Breaks { dips: vec![], steps: vec![], sensitivity: f64::INFINITY, sight };
+        assert!(none_found(&with(None)).contains("too far apart"));
+        let sight = |decades| Some(Sight { decades, share: 0.5, from: 128, to: 1 << 20 });
+        let said = none_found(&with(sight(0.05)));
+        assert!(said.contains("a twentieth of a decade wide in which blocks take 1.50 times"), "{said}");
+        assert!(said.contains("between 128 B and 1 MiB"), "{said}");
+        let said = none_found(&with(sight(0.2)));
+        assert!(said.contains("0.2 decades wide") && said.contains("between two sizes"), "{said}");
     }
 
     #[test]

@@ -80,16 +80,29 @@ fn sentences(j: &Jitter) -> Vec<String> {
         Some(d) => {
             let percent = |v: f64| format!("{:+.1}%", (v - 1.0) * 100.0);
             let (value, low, high) = (percent(d.ratio.value), percent(d.ratio.low), percent(d.ratio.high));
-            let what = if d.sure() { "all sizes drifted together" } else { "no sure drift" };
+            let what = if d.sure() { "all sizes drifted together in this run" } else { "no sure drift" };
             format!("{what}: times changed by {value} [{low}, {high}] over {}", Seconds(d.seconds))
         }
     });
     match (&j.periodic[..], &j.unsearched) {
         (_, Some(why)) => lines.push(format!("no period was looked for: {why}")),
-        ([], None) => lines.push("nothing comes back at a period that the run could tell".to_owned()),
-        (found, None) => lines.extend(found.iter().map(period)),
+        ([], None) => {
+            lines.push(format!("nothing comes back at a period that the run could tell: {}", untold(j.longest)))
+        }
+        (found, None) => {
+            lines.extend(found.iter().map(period));
+            lines.push(format!("other periods: {}", untold(j.longest)));
+        }
     }
     lines
+}
+
+/// What a run of this length can't tell.
+fn untold(longest: f64) -> String {
+    format!(
+        "those longer than {}, and pauses that fewer than six trials met, can't be told in a run of this length",
+        Seconds(longest)
+    )
 }
 
 fn period(p: &Periodic) -> String {
@@ -124,20 +137,23 @@ mod tests {
                 Periodic { period: e(0.004), source: Source::Pauses, each_time: false, power: 90.0 },
                 Periodic { period: e(0.25), source: Source::Levels, each_time: true, power: 90.0 },
             ],
+            longest: 2.0,
             unsearched: None,
         };
         let said = sentences(&found).join("\n");
         for words in [
             "over twice the median",
-            "all sizes drifted together: times changed by +20.0%",
+            "all sizes drifted together in this run: times changed by +20.0%",
             "every 4.00 ms",
             "250 /s",
             "every 250 ms",
         ] {
             assert!(said.contains(words), "{words}: {said}");
         }
-        let said = sentences(&Jitter { outliers: None, drift: None, periodic: vec![], unsearched: None }).join("\n");
+        let said = sentences(&Jitter { outliers: None, drift: None, periodic: vec![], longest: 2.0, unsearched: None })
+            .join("\n");
         assert!(said.contains("too few blocks") && said.contains("nothing comes back"), "{said}");
+        assert!(said.contains("longer than 2.00 s") && said.contains("can't be told"), "{said}");
     }
 
     #[test]

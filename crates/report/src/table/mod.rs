@@ -12,7 +12,7 @@ mod state;
 mod summary;
 mod warnings;
 
-pub use breaks::{breaks, digits, fate, found_words, suspect};
+pub use breaks::{breaks, digits, fate, found_words, none_found, suspect};
 pub use fits::fits;
 pub use hint::{hint, hint_points};
 pub use jitter::jitter;

@@ -43,7 +43,7 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
     for (path, measured) in run.paths.iter().enumerate() {
         let breaks = run.breaks(path);
         if breaks.is_empty() {
-            smooth.push(without(measured, &breaks));
+            smooth.push(format!("{}: {}.\n", measured.opened.transport.name(), report::table::none_found(&breaks)));
             continue;
         }
         let tests = if flags.dry_run || stop.load(Ordering::Relaxed) {
@@ -75,17 +75,6 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
         out::text(&report::words::plain(&text.concat())).map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
-}
-
-/// What to say of a path without breaks: how shallow a dip could still be there.
-fn without(measured: &PathRun, breaks: &Breaks) -> String {
-    let name = measured.opened.transport.name();
-    if breaks.sensitivity.is_finite() {
-        let from = report::table::digits(1.0 + breaks.sensitivity);
-        format!("{name}: no dip and no step; one in which blocks take {from} times as long would have been found.\n")
-    } else {
-        format!("{name}: too few sizes to tell a dip or a step: at least five.\n")
-    }
 }
 
 /// Measures the path again as it was and, if any break is still there, with each knob moved.

@@ -1,0 +1,100 @@
+//! Trials that are slower for a while, again and again: a sine in the trials' levels.
+//!
+//! Machines change on every scale of time, and a spectrum of such changes has peaks at random, the higher the slower (red noise). So a
+//! sine is held against a red background: levels that wander and return at some pace (a first-order process) with white noise on top
+//! and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter whitens levels and sines alike at the moments
+//! at which trials ran, so that gaps between trials and between blocks are allowed for exactly (as the likelihood-ratio test of Baluev
+//! 2008 for white noise). What the background leaves uneven is taken off by the middle of the neighbouring frequencies (as Schulz and
+//! Mudelsee 2002 scale their red-noise spectrum; Vaughan 2005).
+
+use stats::median;
+
+use super::background::Background;
+use super::{LEVEL, Periodic, Source, TIMES, rhythm};
+use crate::Estimate;
+
+/// Most levels that are looked at: beyond that, neighbouring trials are averaged.
+const MOST: usize = 1000;
+
+/// A period takes so many trials at least: anything faster passes within one, or is the rhythm of the trials themselves.
+const TRIALS: f64 = 4.0;
+
+/// Steps of frequency to one over the run's length.
+const FINER: f64 = 3.0;
+
+/// Neighbours that a frequency is held against: within this factor, and so many steps at least.
+const WITHIN: f64 = 1.5;
+const NEIGHBOURS: usize = 40;
+
+/// Steps on each side that belong to a frequency itself.
+const OWN: usize = 5;
+
+/// Power that each half of the run must have at a frequency found in the whole: a chance of 1 in 30.
+const CONFIRMED: f64 = 3.5;
+
+/// The period of these levels, (moment, level) ascending in time, if one is sure. `blocks` are the moments at which blocks began.
+pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> {
+    let series = fewer(&clipped(levels));
+    let (first, last) = (series.first()?.0, series.last()?.0);
+    let span = last - first;
+    let gaps: Vec<f64> = series.windows(2).map(|w| w[1].0 - w[0].0).collect();
+    let pitch = median(&gaps);
+    let step = 1.0 / (FINER * span);
+    let (lowest, highest) = ((TIMES / span / step).ceil() as usize, (1.0 / (TRIALS * pitch) / step) as usize);
+    if !(span > 0.0 && pitch > 0.0) || highest < lowest + NEIGHBOURS {
+        return None;
+    }
+    let background = Background::of(&series)?;
+    let powers: Vec<f64> = background.powers(&series, lowest as f64 * step, step, highest + 1 - lowest);
+    let beyond: Vec<f64> = (0..powers.len()).map(|i| powers[i] / around(&powers, i, lowest)).collect();
+    let best = (0..beyond.len()).max_by(|a, b| beyond[*a].total_cmp(&beyond[*b]))?;
+    let frequency = (best + lowest) as f64 * step;
+    let many = (beyond.len() as f64 / FINER * 3.0).max(1.0);
+    if beyond[best] < (many / LEVEL).ln() || rhythm::shared(blocks, frequency) {
+        return None;
+    }
+    let halves = series.split_at(series.len() / 2);
+    if [halves.0, halves.1].iter().any(|half| background.powers(half, frequency, 0.0, 1)[0] < CONFIRMED) {
+        return None;
+    }
+    let finer = step / 8.0;
+    let about = background.powers(&series, frequency - 8.0 * finer, finer, 17);
+    let highest = (0..about.len()).max_by(|a, b| about[*a].total_cmp(&about[*b]))?;
+    let frequency = frequency + (highest as f64 - 8.0) * finer;
+    // The error of a frequency in white noise (Rife and Boorstyn 1974), by half wider for what is not white.
+    let say = powers[best].max(1.0);
+    let reach = 1.96 * 1.5 * 6f64.sqrt() / (2.0 * std::f64::consts::PI * span * say.sqrt());
+    let period = Estimate {
+        value: 1.0 / frequency,
+        low: 1.0 / (frequency + reach),
+        high: 1.0 / (frequency - reach).max(f64::MIN_POSITIVE),
+    };
+    Some(Periodic { period, source: Source::Levels, each_time: true, power: beyond[best] / 0.4 })
+}
+
+/// What the frequencies about this one have, one in mean where the background is right; never less, so that none is made to stand out.
+fn around(powers: &[f64], i: usize, lowest: usize) -> f64 {
+    let at = (i + lowest) as f64;
+    let low = ((at / WITHIN) as usize).saturating_sub(lowest).min(i.saturating_sub(NEIGHBOURS));
+    let high = ((at * WITHIN) as usize - lowest).max(i + NEIGHBOURS).min(powers.len() - 1);
+    let others: Vec<f64> = (low..=high).filter(|k| k.abs_diff(i) > OWN).map(|k| powers[k]).collect();
+    (median(&others) / std::f64::consts::LN_2).max(1.0)
+}
+
+/// Levels about their middle, none farther from it than four times what is typical: a trial that strays far says nothing of a period.
+fn clipped(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let middle = median(&levels.iter().map(|l| l.1).collect::<Vec<_>>());
+    let typical = median(&levels.iter().map(|l| (l.1 - middle).abs()).collect::<Vec<_>>()) / 0.6745;
+    let far = if typical > 0.0 { 4.0 * typical } else { f64::INFINITY };
+    levels.iter().map(|(at, l)| (*at, (l - middle).clamp(-far, far))).collect()
+}
+
+/// Neighbours averaged until no more than [`MOST`] are left.
+fn fewer(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let each = levels.len().div_ceil(MOST).max(1);
+    let mean = |part: &[(f64, f64)]| {
+        let n = part.len() as f64;
+        (part.iter().map(|p| p.0).sum::<f64>() / n, part.iter().map(|p| p.1).sum::<f64>() / n)
+    };
+    levels.chunks(each).map(mean).collect()
+}

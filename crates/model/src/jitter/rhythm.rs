@@ -1,0 +1,36 @@
+//! The run's own rhythm: trials and blocks begin at a pace of their own, and what comes with them is no disturbance.
+
+use std::f64::consts::TAU;
+
+/// How surely moments must keep to a frequency to be said to share it: minus the logarithm of the chance (Rayleigh's test).
+const SHARED: f64 = 7.0;
+
+/// Overtones of the moments' own rhythm that count: a quicker period shares one by chance.
+const OVERTONES: f64 = 3.3;
+
+/// Whether these moments, ascending, come at this frequency, or at one or two to its period.
+pub(super) fn shared(moments: &[f64], frequency: f64) -> bool {
+    let gaps: Vec<f64> = moments.windows(2).map(|w| w[1] - w[0]).collect();
+    if moments.len() < 4 || frequency * stats::median(&gaps) > OVERTONES {
+        return false;
+    }
+    let (sin, cos) = moments.iter().fold((0.0, 0.0), |(s, c), at| {
+        let (sin, cos) = (TAU * frequency * at).sin_cos();
+        (s + sin, c + cos)
+    });
+    let n = moments.len() as f64;
+    // No more can be told by few moments than that all of them agree.
+    (sin * sin + cos * cos) / n > SHARED.min(0.8 * n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shared;
+
+    #[test]
+    fn moments_share_their_own_rhythm_and_its_overtones_alone() {
+        let own: Vec<f64> = (0..40).map(|k| 0.3 + 0.4 * f64::from(k)).collect();
+        assert!(shared(&own, 2.5) && shared(&own, 5.0));
+        assert!(!shared(&own, 2.2) && !shared(&own, 1.0) && !shared(&own[..3], 2.5) && !shared(&own, 25.0));
+    }
+}

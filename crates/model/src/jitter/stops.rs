@@ -1,0 +1,162 @@
+//! Long stops that come back at a slow period: too few for a spectrum, but each of them is seen.
+//!
+//! The longest pauses of a run are folded at each period, and the place in the period that holds most is looked at: the moments at which
+//! a stop was due there, of which a trial watched some, and those at which one came. Stops at random come at each due moment by the
+//! share of time that they hold. What comes with the beginnings or ends of trials and blocks is the run's own rhythm.
+
+use super::{LEVEL, Moment, Periodic, Source, TIMES, rhythm};
+use crate::Estimate;
+
+/// Pauses that are looked at: the longest so many of them.
+const LONGEST: [usize; 3] = [16, 40, 100];
+
+/// How far from its moment a stop may be seen, seconds, or as a share of the run.
+const NEAR: f64 = 1e-3;
+const OF_RUN: f64 = 1e-4;
+
+/// Stops that must be seen, and the share of the due moments that a trial watched at which they must be.
+const SEEN: usize = 6;
+const KEPT: f64 = 0.6;
+
+/// Share of the stops which, so near the ends of their trials, belong to the trials.
+const BOUND: f64 = 0.6;
+
+/// A period found, with what tells how sure it is.
+struct Found {
+    frequency: f64,
+    /// Number of each due moment at which a stop came, and when it did.
+    stops: Vec<(f64, f64)>,
+    /// Logarithm of the chance.
+    chance: f64,
+}
+
+/// The period of the run's long stops, if one is sure. `blocks` are the moments at which blocks began.
+pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
+    let (first, last) = (trials.first()?, trials.last()?);
+    let span = last.at + last.lasted - first.at;
+    let watched: f64 = trials.iter().map(|t| t.lasted).sum();
+    let near = NEAR.max(span * OF_RUN);
+    let mut pauses: Vec<(f64, f64)> = trials.iter().flat_map(|t| stops_of(t, near)).collect();
+    pauses.sort_by(|a, b| b.1.total_cmp(&a.1));
+    // Where all are as long, or nobody knows how long they were, none are the longest.
+    let alike = |many: usize| pauses.get(many).is_some_and(|next| pauses[many - 1].1 <= next.1);
+    let sets = LONGEST.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
+    let most = LONGEST[LONGEST.len() - 1];
+    let sets: Vec<usize> = sets.chain((pauses.len() <= most * 3 / 2).then_some(pauses.len())).collect();
+    let mut best: Option<Found> = None;
+    for many in sets {
+        let mut set: Vec<f64> = pauses[..many].iter().map(|p| p.0).collect();
+        set.sort_unstable_by(f64::total_cmp);
+        let chance = (many as f64 * 2.0 * near / watched).min(0.9);
+        let (shortest, longest) = ((watched * KEPT / many as f64).max(10.0 * near), span / TIMES);
+        let step = 1.0 + 2.0 * near / span;
+        let mut period = shortest;
+        let mut looked = 0.0;
+        let mut candidate: Option<Found> = None;
+        while period <= longest {
+            looked += period / near;
+            let due = watched / period;
+            if let Some(found) = folded(&set, trials, period, near, chance, due) {
+                if candidate.as_ref().is_none_or(|c| found.chance < c.chance) {
+                    candidate = Some(found);
+                }
+            }
+            period *= step;
+        }
+        let sure = |c: &Found| c.chance + f64::ln(looked * LONGEST.len() as f64) < LEVEL.ln();
+        candidate = candidate.filter(sure).filter(|c| !rhythm::shared(blocks, c.frequency) && !bound(c, trials, near));
+        if candidate.as_ref().is_some_and(|c| best.as_ref().is_none_or(|b| c.chance < b.chance)) {
+            best = candidate;
+        }
+    }
+    best.map(|found| periodic(&found, near))
+}
+
+/// Pauses of a trial that are not part of one stop with the one before, with their lengths.
+fn stops_of(t: &Moment, near: f64) -> Vec<(f64, f64)> {
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    for (i, at) in t.pauses.iter().enumerate() {
+        let long = t.lengths.get(i).copied().unwrap_or(0.0);
+        match kept.last_mut() {
+            Some(last) if at - last.0 < 2.0 * near => last.1 = last.1.max(long),
+            _ => kept.push((*at, long)),
+        }
+    }
+    kept
+}
+
+/// The stops at the fullest place of this period, where they are many enough to be looked at.
+fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, due: f64) -> Option<Found> {
+    let needed = SEEN.max((KEPT * due * 0.8) as usize);
+    if set.len() < needed {
+        return None;
+    }
+    let mut phases: Vec<f64> = set.iter().map(|p| (p / period).fract() * period).collect();
+    phases.sort_unstable_by(f64::total_cmp);
+    let n = phases.len();
+    let at = |i: usize| if i < n { phases[i] } else { phases[i - n] + period };
+    let (mut end, mut fullest) = (0, (0, 0));
+    for i in 0..n {
+        end = end.max(i);
+        while end < i + n && at(end) - phases[i] <= 2.0 * near {
+            end += 1;
+        }
+        fullest = fullest.max((end - i, i));
+    }
+    if fullest.0 < needed {
+        return None;
+    }
+    let phase = (phases[fullest.1] + at(fullest.1 + fullest.0 - 1)) / 2.0;
+    let (mut watched, mut stops) = ([0usize; 2], Vec::new());
+    let middle = (trials[0].at + trials[trials.len() - 1].at) / 2.0;
+    for t in trials {
+        let mut k = ((t.at + near - phase) / period).ceil();
+        while phase + k * period < t.at + t.lasted - near {
+            let moment = phase + k * period;
+            watched[usize::from(moment > middle)] += 1;
+            let from = set.partition_point(|p| *p < moment - near);
+            stops.extend(set.get(from).filter(|p| **p <= moment + near).map(|p| (k, *p)));
+            k += 1.0;
+        }
+    }
+    let late = stops.iter().filter(|s| s.1 > middle).count();
+    let kept = |came: usize, all: usize| all > 0 && came as f64 >= KEPT * all as f64;
+    if stops.len() < SEEN || !kept(stops.len() - late, watched[0]) || !kept(late, watched[1]) {
+        return None;
+    }
+    let all = (watched[0] + watched[1]) as f64;
+    let came = stops.len() as f64;
+    // Chernoff's bound of the binomial tail.
+    let share = came / all;
+    let part = |p: f64, q: f64| if p > 0.0 { p * (p / q.max(f64::MIN_POSITIVE)).ln() } else { 0.0 };
+    let told = all * (part(share, chance) + part(1.0 - share, 1.0 - chance));
+    (share > chance).then_some(Found { frequency: 1.0 / period, stops, chance: -told })
+}
+
+/// Whether the stops come with the beginnings or the ends of trials.
+fn bound(found: &Found, trials: &[&Moment], near: f64) -> bool {
+    let bound = found.stops.iter().filter(|(_, at)| {
+        let i = trials.partition_point(|t| t.at <= *at);
+        i > 0 && {
+            let t = trials[i - 1];
+            let close = near.min(t.lasted / 8.0);
+            at - t.at <= close || t.at + t.lasted - at <= close
+        }
+    });
+    bound.count() as f64 > BOUND * found.stops.len() as f64
+}
+
+/// The period through the stops themselves: a straight line through their moments over their numbers.
+fn periodic(found: &Found, near: f64) -> Periodic {
+    let points: Vec<(f64, f64, f64)> = found.stops.iter().map(|(k, at)| (*k, *at, 1.0)).collect();
+    let n = points.len() as f64;
+    let middle = points.iter().map(|p| p.0).sum::<f64>() / n;
+    let spread = points.iter().map(|p| (p.0 - middle).powi(2)).sum::<f64>().sqrt();
+    let line = stats::weighted_line(&points);
+    let value = line.as_ref().map_or(1.0 / found.frequency, |l| l.slope);
+    let off = line.map_or(0.0, |l| points.iter().map(|p| (p.1 - l.at(p.0)).powi(2)).sum::<f64>());
+    let noise = (off / (n - 2.0).max(1.0)).sqrt().max(near / 10.0);
+    let reach = stats::student_t(0.95, (n - 2.0).max(1.0)) * noise / spread;
+    let period = Estimate { value, low: value - reach, high: value + reach };
+    Periodic { period, source: Source::Pauses, each_time: true, power: -found.chance / 0.4 }
+}

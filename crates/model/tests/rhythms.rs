@@ -1,0 +1,208 @@
+//! Runs whose machine changes without any period, and runs with a stop that comes back.
+
+use model::{Jitter, Moment, Source};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+}
+
+/// How the level of a machine moves.
+#[derive(Debug, Clone, Copy)]
+enum Machine {
+    Calm,
+    /// Half as slow again for stretches of about so long, seconds, half of the time.
+    States(f64),
+    /// A random walk of so much in a second.
+    Walk(f64),
+    /// A straight drift of so much over the run, or a quarter of a sine.
+    Drift(f64),
+    Quarter(f64),
+    /// First-order from trial to trial.
+    Red(f64),
+    /// First-order from block to block.
+    Blocks(f64),
+    /// The sum of five processes, each ten times slower than the last: about 1/f.
+    Flicker,
+}
+
+const RESTLESS: [Machine; 16] = [
+    Machine::Calm,
+    Machine::States(0.02),
+    Machine::States(0.1),
+    Machine::States(0.5),
+    Machine::States(5.0),
+    Machine::Walk(0.05),
+    Machine::Walk(0.3),
+    Machine::Drift(0.1),
+    Machine::Quarter(0.1),
+    Machine::Red(0.5),
+    Machine::Red(0.8),
+    Machine::Red(0.95),
+    Machine::Blocks(0.5),
+    Machine::Blocks(0.95),
+    Machine::Flicker,
+    Machine::Walk(0.01),
+];
+
+/// When trials run.
+#[derive(Debug, Clone, Copy)]
+enum Schedule {
+    /// Of 1 to 8 ms, in ten blocks.
+    Uneven,
+    /// Of 8 ms each, to 2%, in thirty blocks that open with a gap of 10 ms.
+    Even,
+    /// The same, in turns with two other paths.
+    Turns,
+}
+
+/// What comes with the trials and the machine beside its level.
+#[derive(Debug, Clone, Copy)]
+struct Extra {
+    /// A stop of so long every so many seconds.
+    stop: Option<(f64, f64)>,
+    /// Short pauses at random, a second.
+    random: f64,
+    /// Each trial begins with a pause; the first of a block is slow as a whole.
+    opening: bool,
+}
+
+const NONE: Extra = Extra { stop: None, random: 20.0, opening: false };
+
+fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64) -> Vec<Moment> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let phase: f64 = rng.random();
+    let (mut at, mut all, mut block, mut of_block) = (0.3, Vec::new(), 0, 0.0);
+    let (mut slow, mut walk, mut red, mut five, mut before) = (false, 0.0, normal(&mut rng), [0.0; 5], 0.0);
+    five.iter_mut().for_each(|f| *f = normal(&mut rng));
+    let blocks = if matches!(schedule, Schedule::Uneven) { 10.0 } else { 30.0 };
+    let mut first = true;
+    while at < total {
+        let size = 1u64 << rng.random_range(0..12);
+        let mut lasted = match schedule {
+            Schedule::Uneven => 0.001 + 0.007 * rng.random::<f64>(),
+            _ => 0.008 * (1.0 + 0.02 * normal(&mut rng)),
+        };
+        let iteration = 5e-6 * (1.0 + size as f64 / 500.0);
+        let gone: f64 = at - before;
+        before = at;
+        let level = match machine {
+            Machine::Calm => 0.0,
+            Machine::States(long) => {
+                if rng.random::<f64>() < 1.0 - (-gone / long).exp() {
+                    slow = rng.random();
+                }
+                if slow { 0.4 } else { 0.0 }
+            }
+            Machine::Walk(a_second) => {
+                walk += a_second * gone.sqrt() * normal(&mut rng);
+                walk
+            }
+            Machine::Drift(all) => all * at / total,
+            Machine::Quarter(all) => all * (at / total * std::f64::consts::FRAC_PI_2).sin(),
+            Machine::Red(r) => {
+                red = r * red + (1.0 - r * r).sqrt() * normal(&mut rng);
+                0.1 * red
+            }
+            Machine::Blocks(r) => {
+                if first {
+                    red = r * red + (1.0 - r * r).sqrt() * normal(&mut rng);
+                }
+                0.1 * red
+            }
+            Machine::Flicker => {
+                for (f, long) in five.iter_mut().zip([0.005, 0.05, 0.5, 5.0, 50.0]) {
+                    let kept = (-gone / f64::from(long as f32)).exp();
+                    *f = kept * *f + (1.0 - kept * kept).sqrt() * normal(&mut rng);
+                }
+                0.05 * five.iter().sum::<f64>()
+            }
+        };
+        let mut pauses: Vec<(f64, f64)> = Vec::new();
+        if extra.opening {
+            pauses.push((at + 2e-5 * rng.random::<f64>(), 1e-4));
+        }
+        if let Some((period, long)) = extra.stop {
+            let mut k = (at / period - phase).ceil();
+            while (k + phase) * period < at + lasted {
+                pauses.push(((k + phase) * period, long));
+                lasted += long;
+                k += 1.0;
+            }
+        }
+        let mut next = at;
+        loop {
+            next += -(1.0 - rng.random::<f64>()).ln() / extra.random.max(1e-9);
+            if next >= at + lasted {
+                break;
+            }
+            pauses.push((next, 3e-5 * (1.0 - rng.random::<f64>()).powf(-0.7)));
+        }
+        pauses.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let opening = if extra.opening && first { 0.3 } else { 0.0 };
+        first = false;
+        all.push(Moment {
+            size,
+            block,
+            at,
+            lasted,
+            seconds: iteration * (level + opening + 0.03 * normal(&mut rng)).exp(),
+            slow: (pauses.len() as u64, (lasted / iteration) as u64),
+            pauses: pauses.iter().map(|p| p.0).collect(),
+            lengths: pauses.iter().map(|p| p.1).collect(),
+        });
+        at +=
+            lasted + if matches!(schedule, Schedule::Uneven) { 0.0003 + 0.0005 * rng.random::<f64>() } else { 0.0005 };
+        of_block += lasted + 0.0005;
+        let turn = if matches!(schedule, Schedule::Turns) { total / blocks / 3.0 } else { total / blocks };
+        if of_block >= turn {
+            (block, of_block, first) = (block + 1, 0.0, true);
+            at += if matches!(schedule, Schedule::Turns) { 2.0 * turn } else { 0.01 };
+        }
+    }
+    all
+}
+
+#[test]
+fn a_restless_machine_has_no_period_and_the_runs_own_rhythm_is_none() {
+    let (mut named, mut all) = (Vec::new(), 0);
+    for schedule in [Schedule::Uneven, Schedule::Even, Schedule::Turns] {
+        for (i, machine) in RESTLESS.into_iter().enumerate() {
+            for opening in [false, true] {
+                let seed = i as u64;
+                let extra = Extra { opening, random: [5.0, 20.0, 200.0][i % 3], ..NONE };
+                let total = if i % 4 == 3 { 4.0 } else { 12.0 };
+                let found = Jitter::of(&run(seed, machine, schedule, extra, total)).periodic;
+                all += 1;
+                if !found.is_empty() {
+                    named.push((schedule, machine, opening, found));
+                }
+            }
+        }
+    }
+    assert!(named.len() * 100 <= all * 2, "{} of {all}: {named:#?}", named.len());
+}
+
+#[test]
+fn a_stop_of_10_ms_every_second_is_found_among_shorter_pauses() {
+    const RUNS: u64 = 12;
+    for (schedule, period) in
+        [(Schedule::Uneven, 1.0), (Schedule::Even, 1.0), (Schedule::Uneven, 0.5), (Schedule::Turns, 0.5)]
+    {
+        let (mut right, mut wrong) = (0, 0);
+        for seed in 0..RUNS {
+            let extra = Extra { stop: Some((period, 0.01)), random: [5.0, 20.0, 200.0][(seed % 3) as usize], ..NONE };
+            let jitter = Jitter::of(&run(seed, Machine::Calm, schedule, extra, 12.0));
+            let held = |p: &model::Periodic| (p.period.value / period - 1.0).abs() < 0.02 && p.source == Source::Pauses;
+            right += u64::from(jitter.periodic.iter().any(held));
+            wrong += u64::from(!jitter.periodic.iter().all(held));
+            assert!((1.8..=2.0).contains(&jitter.longest), "{}", jitter.longest);
+        }
+        assert!(
+            right * 4 >= RUNS * 3 && wrong <= 1,
+            "{schedule:?}, every {period} s: right {right}, wrong {wrong} of {RUNS}"
+        );
+    }
+}
