@@ -121,7 +121,7 @@ impl State {
             }
             Event::Point(p) => self.note(p.path, p.size),
             Event::End(_) => self.phase = Phase::Ended,
-            Event::Run(_) | Event::Path(_) | Event::Warning(_) => {}
+            Event::Run(_) | Event::Path(_) | Event::Taken(_) | Event::Warning(_) => {}
         }
     }
 

@@ -29,7 +29,7 @@ mod shape;
 mod summary;
 
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Step, Suspect, fate, suspects};
-pub use compare::{Circumstances, Compared, Comparison, Disturbed, Pace, Shift, Side, Stretch};
+pub use compare::{Circumstances, Compared, Comparison, Disturbed, Disturber, Pace, Shift, Side, Stretch};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use hint::Quips;
 pub use jitter::{Drift, Jitter, Moment, Periodic, Source};

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Event;
-use measure::event::{BlockOpened, End, Figures, PathOpened, PointEnded, Run, TimeKind, Trial, Warning, Why};
+use measure::event::{
+    BlockOpened, BlockTaken, End, Figures, PathOpened, PointEnded, Run, TimeKind, Trial, Warning, Why,
+};
 use measure::figures;
 use stats::Shared;
 
@@ -30,6 +32,8 @@ pub struct PathRun {
     pub opened: PathOpened,
     /// The blocks that began, in order.
     pub blocks: Vec<BlockOpened>,
+    /// What was taken of the pinned CPUs during blocks, in order; of those that could tell.
+    pub taken: Vec<BlockTaken>,
     /// The points, ascending by size.
     pub points: Vec<Point>,
 }
@@ -108,11 +112,18 @@ impl Fold {
             Event::Run(_) => {}
             Event::Path(opened) => match place(&file.paths, opened.path) {
                 Ok(i) => file.paths[i].opened = opened,
-                Err(i) => file.paths.insert(i, PathRun { opened, blocks: Vec::new(), points: Vec::new() }),
+                Err(i) => {
+                    file.paths.insert(i, PathRun { opened, blocks: Vec::new(), taken: Vec::new(), points: Vec::new() })
+                }
             },
             Event::Block(block) => {
                 if let Ok(i) = place(&file.paths, block.path) {
                     file.paths[i].blocks.push(block);
+                }
+            }
+            Event::Taken(taken) => {
+                if let Ok(i) = place(&file.paths, taken.path) {
+                    file.paths[i].taken.push(taken);
                 }
             }
             Event::Trial(trial) => {
@@ -334,7 +345,7 @@ mod tests {
             fold.event(&Event::Trial(sample::trial(0, block, 0.0, 64, 1e-5)));
         }
         assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO);
-        fold.event(&Event::End(End { at: 1.0, error: None, foreign_cpu: None }));
+        fold.event(&Event::End(End { at: 1.0, error: None, foreign_cpu: None, taken: None }));
         assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO + 10);
     }
 }

@@ -10,7 +10,7 @@ mod machine;
 mod ratio;
 mod verdict;
 
-pub use machine::{Circumstances, Disturbed, Pace, Shift};
+pub use machine::{Circumstances, Disturbed, Disturber, Pace, Shift};
 pub use verdict::Stretch;
 
 use schemars::JsonSchema;

@@ -84,7 +84,7 @@ pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFil
                         .into(),
             },
         ],
-        end: Some(End { at: 41.8, error: None, foreign_cpu: Some(0.013) }),
+        end: Some(End { at: 41.8, error: None, foreign_cpu: Some(0.013), taken: None }),
         cut: None,
         paths,
     }
