@@ -143,6 +143,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             near_effective: effective.clone(),
             far_effective: effective,
         },
+        taken: Vec::new(),
         blocks: (0..blocks)
             .map(|b| BlockOpened {
                 path: number,

@@ -147,7 +147,7 @@ mod tests {
             near_effective,
             far_effective: Effective::default(),
         };
-        PathRun { opened, blocks: Vec::new(), points: Vec::new() }
+        PathRun { opened, blocks: Vec::new(), taken: Vec::new(), points: Vec::new() }
     }
 
     #[test]
