@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """make bench: how fast and how good, as ratios measured side by side in one run.
 
-Every comparison interleaves what it compares (A B A B ...) and reports the median of the paired ratios with a bootstrap
-95% interval: machines are shared and noisy, and a single run can't rank two tools. Writes bench/RESULTS.md.
+Every comparison interleaves what it compares (A B B A ...) at like settings of both sides (bench/peers.py) and reports the
+median of the paired ratios with a bootstrap 95% interval (bench/pairs.py): machines are shared and noisy, and a single run
+can't rank two tools. An interval with 1 in it is parity. Writes bench/RESULTS.md.
 
     bench/bench.py [--quick] [PART ...]      parts: floor latency throughput honesty curve repeat same dip start analysis
 """
@@ -20,12 +21,15 @@ import tempfile
 import threading
 import time
 
+import peers
+from pairs import FEWEST_PAIRS, interleaved, ratio
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
 PG = os.path.join(TARGET, "release/pipegauge")
 FLOOR = os.path.join(TARGET, "release/pipegauge-floor")
 QUICK = "--quick" in sys.argv
-PAIRS = 5 if QUICK else 20
+PAIRS = 5 if QUICK else max(20, FEWEST_PAIRS)
 WORK = tempfile.mkdtemp(prefix="pipegauge-bench-")
 # The user's earlier runs are neither read nor added to.
 os.environ["PIPEGAUGE_HISTORY"] = os.path.join(WORK, "history")
@@ -44,18 +48,6 @@ def table(title, head, rows, note=""):
         lines += ["", note]
     TABLES[title] = "\n".join(lines)
     say("\n".join(lines) + "\n")
-
-
-def bootstrap(values, statistic=statistics.median, n=4000, seed=1):
-    """Statistic and its 95% bootstrap interval."""
-    r = random.Random(seed)
-    draws = sorted(statistic(r.choices(values, k=len(values))) for _ in range(n))
-    return statistic(values), draws[int(0.025 * n)], draws[int(0.975 * n)]
-
-
-def ratio(pairs):
-    m, lo, hi = bootstrap([a / b for a, b in pairs])
-    return f"{m:.3f} [{lo:.3f}, {hi:.3f}]"
 
 
 def run(command, timeout=120, **more):
@@ -91,36 +83,36 @@ def floor_once(path, pattern, size, repeats, spin):
     return json.loads(run(args + (["--spin"] if spin else [])))
 
 
-def mine_once(path, pattern, size, repeats, spin):
+def mine_once(path, pattern, size, repeats, spin, *more):
     wait = ["--wait", "spin"] if spin else ["--wait", "block"]
-    e = pipegauge(path, "--pattern", pattern, "--sizes", str(size), "--repeats", str(repeats), "--trials", "1", *wait)
+    e = pipegauge(path, "--pattern", pattern, "--sizes", str(size), "--repeats", str(repeats), "--trials", "1", *wait, *more)
     t = trials(e)[0]
     if t["far"]["seconds"] > 0:
         return t["far"]["bytes"] * 8 / t["far"]["seconds"]
     return t["seconds"] / t["repeats"]
 
 
+def like(path):
+    """The floor's settings as flags: NODELAY, and the congestion control that the system gives."""
+    return peers.Settings(True, peers.system_congestion()).mine() if path == "tcp" else []
+
+
 def part_floor():
     rows = []
     for path, spin, repeats in [("tcp", False, 20000), ("unix", False, 20000), ("tcp", True, 30000), ("unix", True, 30000), ("shm", True, 500000)]:
-        pairs = []
-        for _ in range(PAIRS):
-            f = floor_once(path, "pingpong", 1, repeats, spin)["seconds_per_iteration"]
-            m = mine_once(path, "ping-pong", 1, repeats, spin)
-            pairs.append((m, f))
+        pairs = interleaved(PAIRS, lambda: mine_once(path, "ping-pong", 1, repeats, spin, *like(path)),
+                            lambda: floor_once(path, "pingpong", 1, repeats, spin)["seconds_per_iteration"])
         rows.append([f"{path}, {'spinning' if spin else 'blocking'}, 1 B round trip",
                      f"{statistics.median(f for _, f in pairs) * 1e6:.3f} us", f"{statistics.median(m for m, _ in pairs) * 1e6:.3f} us",
                      ratio(pairs), len(pairs)])
-    for path in ["tcp", "unix"]:
-        pairs = []
-        for _ in range(PAIRS):
-            f = floor_once(path, "stream", 131072, 30000, False)["bits_per_second"]
-            m = mine_once(path, "stream", 131072, 30000, False)
-            pairs.append((m, f))
-        rows.append([f"{path}, 128 KiB stream", f"{statistics.median(f for _, f in pairs) / 1e9:.1f} Gbit/s",
+    for path, trial in [(path, trial) for path in ["tcp", "unix"] for trial in ["burst", "sustained"]]:
+        repeats = REPEATS["stream", trial]
+        pairs = interleaved(PAIRS, lambda: mine_once(path, "stream", 131072, repeats, False, *like(path)),
+                            lambda: floor_once(path, "stream", 131072, repeats, False)["bits_per_second"])
+        rows.append([f"{path}, 128 KiB stream, {trial}", f"{statistics.median(f for _, f in pairs) / 1e9:.1f} Gbit/s",
                      f"{statistics.median(m for m, _ in pairs) / 1e9:.1f} Gbit/s", ratio(pairs), len(pairs)])
     table("pipegauge against the floor", ["path", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
-          "The floor is `pipegauge-floor`: the same system calls with nothing around them. Latency: lower is better; throughput: higher.")
+          "The floor is `pipegauge-floor`: the same system calls with nothing around them, at the same settings of the socket. Latency: lower is better; throughput: higher.")
 
 
 # -- peers --------------------------------------------------------------------------------------------------------------
@@ -140,16 +132,6 @@ def served(server, client, settle=0.3, cpu=("0", "1"), timeout=60):
             s.wait()
 
 
-def number(pattern, text):
-    m = re.search(pattern, text)
-    if not m:
-        raise RuntimeError(f"no '{pattern}' in: {text[-400:]}")
-    return float(m.group(1))
-
-
-UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
-
-
 def netpipe(*flags):
     """Runs NetPIPE with the same flags on both sides (unlike ones end it with errno=104); gives its file's rows."""
     out = os.path.join(WORK, "np.out")
@@ -158,78 +140,64 @@ def netpipe(*flags):
         return [[float(x) for x in line.split()] for line in f]
 
 
-def lat_netpipe():
-    return netpipe("-l", "64", "-u", "64", "-p", "0")[0][2]
+def theirs(peer, pattern, congestion):
+    """One figure of a peer: seconds of half a round trip, or bits a second."""
+    out = os.path.join(WORK, "np.out")
+    if os.path.exists(out):
+        os.unlink(out)
+    said = served(peer.server(congestion), peer.client(congestion))
+    if peer.read:
+        return peer.read(said)
+    with open(out) as f:
+        return peers.of_netpipe(f.read(), pattern == "stream")
 
 
-def lat_mine_as_netpipe():
-    """NetPIPE reports the shortest of its trials: so does this."""
-    return points(pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block"))[64]["min"]
+# Blocks, or round trips, of a pipegauge trial as long as the peer's: about a millisecond, and about a second.
+REPEATS = {("stream", "burst"): 40, ("stream", "sustained"): 40000, ("ping-pong", "burst"): 100, ("ping-pong", "sustained"): 100000}
 
 
-def lat_sockperf():
-    t = served(["sockperf", "sr", "--tcp", "-p", "11190"], ["sockperf", "pp", "--tcp", "-p", "11190", "-m", "64", "-t", "2", "-i", "127.0.0.1"])
-    return number(r"avg-latency=([\d.]+)", t) * 1e-6
+def ours(pattern, peer, settings):
+    """The same figure of pipegauge at the same settings."""
+    like = settings.mine()
+    if pattern == "ping-pong" and peer.program == "NPtcp":
+        # NetPIPE reports the shortest of its trials: so does this.
+        e = pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block", *like)
+        return points(e)[64]["min"]
+    size = peers.BLOCK if pattern == "stream" else 64
+    found = mine_once("tcp", pattern, size, REPEATS[pattern, peer.trial], False, *like)
+    return found if pattern == "stream" else found / 2
 
 
-def lat_qperf():
-    t = served(["qperf", "-lp", "11191"], ["qperf", "-lp", "11191", "-m", "64", "-t", "2", "-u", "127.0.0.1", "tcp_lat"])
-    m = re.search(r"latency\s*=\s*([\d.]+)\s*(ns|us|ms)", t)
-    return float(m.group(1)) * UNITS[m.group(2)]
-
-
-def lat_mine():
-    return mine_once("tcp", "ping-pong", 64, 100000, False) / 2
-
-
-def bw_netpipe():
-    return netpipe("-s", "-l", "131072", "-u", "131072", "-p", "0")[0][1] * 1024 * 1024
-
-
-def bw_qperf():
-    t = served(["qperf", "-lp", "11191"], ["qperf", "-lp", "11191", "-m", "131072", "-t", "2", "-uu", "127.0.0.1", "tcp_bw"])
-    return number(r"bw\s*=\s*([\d.]+)\s*bytes/sec", t) * 8
-
-
-def bw_iperf3():
-    t = served(["iperf3", "-s", "-p", "11192", "-1"], ["iperf3", "-c", "127.0.0.1", "-p", "11192", "-t", "2", "-l", "131072", "-J"])
-    return json.loads(t[t.index("{"):])["end"]["sum_received"]["bits_per_second"]
-
-
-def bw_nuttcp():
-    t = served(["nuttcp", "-S", "--nofork", "-P", "11193"], ["nuttcp", "-P", "11193", "-T2", "-l128k", "-fparse", "127.0.0.1"])
-    return number(r"rate_Mbps=([\d.]+)", t) * 1e6
-
-
-def bw_mine():
-    return mine_once("tcp", "stream", 131072, 60000, False)
-
-
-def against(title, mine, peers, unit, scale, better):
-    """`peers`: name, program, how it measures and, where that is not `mine`, how pipegauge measures the same."""
-    peers = [(*p, mine)[:4] for p in peers if shutil.which(p[1]) or say(f"skipped: {p[1]} is not installed")]
-    got = {name: [] for name, *_ in peers}
-    for _ in range(PAIRS):
-        for name, _, measure, ours in peers:
-            m = ours()
+def against(title, pattern, list_of_peers, unit, scale, better):
+    """Each peer against pipegauge at like settings, in pairs; a tool that can choose its congestion control with cubic too."""
+    system = peers.system_congestion()
+    rows, missing = [], set()
+    for peer in list_of_peers:
+        if not shutil.which(peer.program):
+            missing.add(peer.program)
+            continue
+        for congestion in [system] + (["cubic"] if peer.chooses and system != "cubic" else []):
+            settings = peer.settings(system, congestion)
             try:
-                got[name].append((m, measure()))
+                pairs = interleaved(PAIRS, lambda: ours(pattern, peer, settings), lambda: theirs(peer, pattern, settings.congestion))
             except (RuntimeError, AttributeError, ValueError, OSError, IndexError, subprocess.TimeoutExpired) as e:
-                say(f"{name}: {e}")
-    rows = [[name, f"{statistics.median(p for _, p in pairs) * scale:.2f} {unit}", f"{statistics.median(m for m, _ in pairs) * scale:.2f} {unit}", ratio(pairs), len(pairs)]
-            for name, pairs in got.items() if pairs]
-    table(title, ["peer", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
-          f"Each peer run has a pipegauge run just before it; both sides pinned to CPUs 0 and 1; {better} is better.")
+                say(f"{peer.name}: {e}")
+                continue
+            median = lambda i: f"{statistics.median(p[i] for p in pairs) * scale:.2f} {unit}"
+            rows.append([peer.name, f"{settings}, {peer.trial}", median(1), median(0), ratio(pairs), len(pairs)])
+    for program in sorted(missing):
+        say(f"skipped: {program} is not installed")
+    table(title, ["peer", "both sides set to, trials", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
+          f"Pairs in turns, each side first in every other one; both pinned to CPUs 0 and 1, TCP_NODELAY and congestion control alike, socket buffers the "
+          f"system's, the same write size. Burst trials take about a millisecond, sustained ones about a second. {better} is better; parity: the interval has 1 in it.")
 
 
 def part_latency():
-    peers = [("NetPIPE (shortest of its trials)", "NPtcp", lat_netpipe, lat_mine_as_netpipe), ("sockperf", "sockperf", lat_sockperf), ("qperf", "qperf", lat_qperf)]
-    against("64 B TCP latency (RTT/2) against peers", lat_mine, peers, "us", 1e6, "lower")
+    against("64 B TCP latency (RTT/2) against peers", "ping-pong", peers.LATENCY, "us", 1e6, "Lower")
 
 
 def part_throughput():
-    peers = [("NetPIPE -s", "NPtcp", bw_netpipe), ("qperf", "qperf", bw_qperf), ("iperf3", "iperf3", bw_iperf3), ("nuttcp", "nuttcp", bw_nuttcp)]
-    against("TCP throughput, 128 KiB writes, against peers", bw_mine, peers, "Gbit/s", 1e-9, "higher")
+    against("TCP throughput, 128 KiB writes, against peers", "stream", peers.THROUGHPUT, "Gbit/s", 1e-9, "Higher")
 
 
 # -- honesty ------------------------------------------------------------------------------------------------------------
@@ -502,4 +470,5 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

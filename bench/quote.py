@@ -27,14 +27,17 @@ def quoted(text):
     machine = re.search(r"^(\d+ CPUs \([^)]*\), Linux [\w.]+)", text, re.M)
     found = sections(text)
     out = [f"Measured {days(found)} on {machine.group(1) if machine else 'an unknown machine'}, a shared virtual machine, by `make bench`; ratios",
-           "are medians of interleaved pairs with a bootstrap 95% interval.", "",
+           "are medians of interleaved pairs with a bootstrap 95% interval, both sides at like settings of the socket; where the interval",
+           "has 1 in it, that is parity, and no lead of either.", "",
            "| against | what | ratio pipegauge / other |", "|---|---|---|"]
     for r in rows(found.get("pipegauge against the floor", "")):
         out.append(f"| bare floor | {r[0]} ({r[2]}) | {r[3]} |")
     for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),
                         ("TCP throughput, 128 KiB writes, against peers", "TCP throughput, 128 KiB writes")):
         for r in rows(found.get(title, "")):
-            out.append(f"| {r[0]} | {what} ({r[2]}, {r[0]}: {r[1]}) | {r[3]} |")
+            if len(r) == 6:
+                out.append(f"| {r[0]} | {what}, {r[1]} ({r[3]}, {r[0]}: {r[2]}) | {r[4]} |")
+            # Rows without their settings were not measured at like ones: nothing of them is quoted.
     words = []
     curve = rows(found.get("A default curve, 1 B to 8 MiB over TCP loopback", ""))
     if len(curve) == 5:

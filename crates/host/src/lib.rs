@@ -11,9 +11,12 @@
 //! | `clock` | nanoseconds |
 //! | [`cpu`] | allowed CPUs, pinning, cores, caches, and which pair of CPUs to use |
 //! | [`watch`] | [`CpuWatch`]: the CPU that others took |
+//! | `taken` | [`Taken`]: what was taken between two moments, by processes, hypervisor or quota |
+//! | `cgroup` | the control groups around this process |
 //! | [`pace`] | [`Pace`]: how fast the machine itself is at a moment |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
+mod cgroup;
 mod clock;
 pub mod cpu;
 pub mod doctor;
@@ -24,6 +27,7 @@ mod network;
 pub mod pace;
 pub mod root;
 mod system;
+mod taken;
 mod versions;
 pub mod watch;
 
@@ -35,4 +39,5 @@ pub use environment::{Environment, Interface};
 pub use pace::Pace;
 pub use root::Root;
 pub use system::memory;
+pub use taken::Taken;
 pub use watch::CpuWatch;

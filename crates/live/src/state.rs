@@ -122,7 +122,7 @@ impl State {
             }
             Event::Point(p) => self.note(p.path, p.size),
             Event::End(_) => self.phase = Phase::Ended,
-            Event::Run(_) | Event::Path(_) | Event::Earlier(_) | Event::Warning(_) => {}
+            Event::Run(_) | Event::Path(_) | Event::Earlier(_) | Event::Taken(_) | Event::Warning(_) => {}
         }
     }
 

@@ -46,7 +46,7 @@ impl PathRun<'_> {
                 break;
             }
         }
-        self.note_foreign_cpu();
+        self.note_taken(block)?;
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
+use host::Taken;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -113,11 +114,13 @@ pub fn run<'a>(
             Err(e) => outcome.error = outcome.error.or(Some(e)),
         }
     }
-    let foreign: Vec<f64> = paths.iter().flat_map(|p| p.foreign().iter().copied()).collect();
+    let taken: Vec<_> = paths.iter().flat_map(|p| p.taken().iter().copied()).collect();
+    let taken = Taken::over(&taken);
     let end = Event::End(End {
         at: paths.iter().map(PathRun::at).fold(0.0, f64::max),
         error: outcome.error.as_ref().map(ToString::to_string),
-        foreign_cpu: (!foreign.is_empty()).then(|| stats::mean(&foreign)),
+        foreign_cpu: taken.map(|t| t.processes),
+        taken,
     });
     if let Err(e) = teller.tell(&end) {
         outcome.error = outcome.error.or(Some(e));

@@ -1,7 +1,7 @@
 //! What happens in a run, as it happens. The run file is these events, one JSON object a line; every front end
 //! (progress, terminal graph, store) listens to the same stream.
 
-use host::{Environment, Pace};
+use host::{Environment, Pace, Taken};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
@@ -30,6 +30,8 @@ pub enum Event {
     Trial(Trial),
     /// A trial made long, to show what a path keeps up, ended: it counts in no point's figures.
     Sustained(Trial),
+    /// What was taken of the pinned CPUs during a block, at its end; only where that is known.
+    Taken(BlockTaken),
     /// A point ended: its figures, and why it ended.
     Point(PointEnded),
     /// Something a reader of the figures must know.
@@ -206,6 +208,18 @@ pub struct BlockOpened {
     pub far_pace: Option<Pace>,
 }
 
+/// What others than the two sides took of the pinned CPUs during a block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockTaken {
+    /// Path.
+    pub path: u32,
+    /// Number of the block.
+    pub block: u32,
+    /// What was taken, and by whom.
+    #[serde(flatten)]
+    pub taken: Taken,
+}
+
 /// A trial's place and report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
@@ -379,7 +393,7 @@ pub struct Percentiles {
 /// Something a reader of the figures must know, with its likely cause and remedy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
-    /// A short stable name ("noisy", "foreign-cpu", "not-converged", "closed-loop", ...).
+    /// A short stable name ("noisy", "foreign-cpu", "steal", "throttled", "not-converged", "closed-loop", ...).
     pub code: String,
     /// Path, where it concerns one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -399,7 +413,11 @@ pub struct End {
     /// What went wrong, if anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
-    /// Share of one CPU that other processes took of the pinned CPUs, where known.
+    /// Share of one CPU that other processes took of the pinned CPUs, where known. Without `taken` beside it, what the
+    /// hypervisor kept is counted in: runs did not tell them apart then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub foreign_cpu: Option<f64>,
+    /// What was taken of the pinned CPUs and by whom, shares as means over the blocks of all paths, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub taken: Option<Taken>,
 }

@@ -133,7 +133,7 @@ impl PathRun<'_> {
                 again += 1;
             }
         }
-        self.note_foreign_cpu();
+        self.note_taken(block)?;
         self.session.rest();
         self.spent += spent(self);
         Ok(())

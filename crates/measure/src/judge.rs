@@ -1,11 +1,13 @@
 //! Warnings: what a reader of the figures must know, its likely cause, and what to do.
 
+use host::Taken;
 use transport::Kind;
 use units::{Bytes, Seconds, Share};
 
 use crate::Pattern;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::sustained::Sustained;
+use crate::taken_by::{self, Cause};
 
 /// A point as the judge sees it.
 pub struct Judged<'a> {
@@ -21,8 +23,6 @@ pub struct Judged<'a> {
 
 /// Half-width of an interval, as a share of the median, beyond which a figure is of no use for most ends.
 const UNUSABLE: f64 = 0.10;
-/// Share of a CPU that others may take before it is worth a word.
-const FOREIGN: f64 = 0.05;
 /// A single iteration this many medians long is a pause.
 const PAUSE: f64 = 20.0;
 /// Share of the time spent in pauses before it is worth a word.
@@ -39,7 +39,7 @@ fn sized(plan: &Plan, size: u64) -> String {
     }
 }
 
-fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
+pub(crate) fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
     Warning { code: code.into(), path: None, sizes, text }
 }
 
@@ -114,16 +114,10 @@ pub fn unsteady(levels: &[(u32, f64)]) -> Option<Warning> {
 }
 
 /// Everything that the figures of a path call for.
-pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<f64>) -> Vec<Warning> {
-    let mut all = Vec::new();
-    let busy = foreign.filter(|f| *f > FOREIGN);
-    if let Some(share) = busy {
-        let text = format!(
-            "other processes took {} of one CPU on the pinned CPUs during the run; stop them, or pin to CPUs they don't use (--pin A,B)",
-            Share(share)
-        );
-        all.push(warning("foreign-cpu", Vec::new(), text));
-    }
+pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], taken: Option<Taken>) -> Vec<Warning> {
+    let taken = taken.unwrap_or_default();
+    let mut all = taken_by::warnings(&taken);
+    let busy = taken_by::most(&taken);
     all.extend(noisy(plan, points, busy));
     all.extend(unsettled(plan, points));
     if kind != Kind::Memcpy {
@@ -139,15 +133,15 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], foreign: Option<
     all
 }
 
-fn noisy(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
+fn noisy(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
     // Where there is no interval, the rounds' line says why.
     let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.half_width() > UNUSABLE;
     let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.half_width().total_cmp(&b.figures.half_width()))?;
     // The spread within a block against the spread between blocks tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
-    let cause = if busy.is_some() {
-        "other processes on the pinned CPUs"
+    let cause = if let Some(cause) = busy {
+        cause.name()
     } else if within < UNUSABLE {
         "each connection settles at a level of its own (placement of memory and processes); more blocks (--budget) average over it"
     } else {
@@ -191,7 +185,7 @@ fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
 
 /// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one
 /// iteration; the time tells.
-fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warning> {
+fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
     if plan.rate.is_some() {
         return None;
     }
@@ -229,7 +223,7 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<f64>) -> Option<Warni
         "{who} stood still for {} of the time, in {pauses} pauses of up to {}{}: {how}",
         Share(stood / total),
         Seconds(longest),
-        if busy.is_some() { " (other processes had its CPUs)" } else { "" },
+        busy.map_or(String::new(), |cause| format!(" (likely cause: {})", cause.name())),
     );
     Some(warning("closed-loop", Vec::new(), text))
 }

@@ -19,7 +19,7 @@
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
 //! | `hint`, `hint_schedule` | HINT over a path: its loops; its numbers of subintervals, blocks and stop rules |
-//! | [`judge`] | warnings: what a reader of the figures must know |
+//! | [`judge`], `taken_by` | warnings: what a reader of the figures must know; who took the CPUs |
 //! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
 //! | [`event`] | what happens, as it happens; the run file's lines |
 
@@ -47,6 +47,7 @@ pub mod spec;
 pub mod support;
 mod survey;
 pub mod sustained;
+mod taken_by;
 
 pub use buffers::Buffers;
 pub use calibrate::calibrate;

@@ -54,8 +54,7 @@ pub fn measure(path: &mut PathRun<'_>) -> Result<(), RunError> {
             path.end_point(step.size, Why::Trials, &Common::default())?;
         }
     }
-    path.note_foreign_cpu();
-    Ok(())
+    path.note_taken(1)
 }
 
 #[cfg(test)]

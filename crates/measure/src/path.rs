@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use host::Taken;
 use transport::Kind;
 
 use crate::driver::{RunError, Teller};
 use crate::event::{
-    BlockOpened, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
+    BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
 };
 use crate::figures::Common;
 use crate::hint_schedule::BESIDE;
@@ -34,7 +35,7 @@ pub struct PathRun<'a> {
     pub(crate) spent: f64,
     pub(crate) announced: bool,
     pub(crate) done: bool,
-    pub(crate) foreign: Vec<f64>,
+    pub(crate) taken: Vec<Taken>,
     /// Measured cost of a trial beyond its iterations, seconds.
     pub(crate) overhead: f64,
     pub(crate) counted: u64,
@@ -78,7 +79,7 @@ impl<'a> PathRun<'a> {
             spent: 0.0,
             announced: false,
             done: false,
-            foreign: Vec::new(),
+            taken: Vec::new(),
             overhead: 3e-4,
             counted: 0,
             sustained: Vec::new(),
@@ -96,14 +97,16 @@ impl<'a> PathRun<'a> {
         self.counted
     }
 
-    /// What others took of the pinned CPUs, block by block, as a share of one CPU.
-    pub fn foreign(&self) -> &[f64] {
-        &self.foreign
+    /// What was taken of the pinned CPUs, block by block.
+    pub fn taken(&self) -> &[Taken] {
+        &self.taken
     }
 
-    /// Notes what others took of the pinned CPUs since the path was opened.
-    pub(crate) fn note_foreign_cpu(&mut self) {
-        self.foreign.extend(self.session.foreign_cpu());
+    /// Tells what was taken of the pinned CPUs during block `block`, where that is known.
+    pub(crate) fn note_taken(&mut self, block: u32) -> Result<(), RunError> {
+        let Some(taken) = self.session.taken() else { return Ok(()) };
+        self.taken.push(taken);
+        self.tell(&Event::Taken(BlockTaken { path: self.number, block, taken }))
     }
 
     /// What is left of the budget for rounds, seconds.
@@ -353,8 +356,7 @@ impl<'a> PathRun<'a> {
                 Some(judge::Judged { size, figures, trials: &p.trials, ended: p.ended })
             })
             .collect();
-        let foreign = (!self.foreign.is_empty()).then(|| stats::mean(&self.foreign));
-        let warnings = judge::warnings(self.plan, self.kind, &view, foreign);
+        let warnings = judge::warnings(self.plan, self.kind, &view, Taken::over(&self.taken));
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
         let figureless = judge::figureless(self.plan, figureless.map(|(s, _)| *s).collect());

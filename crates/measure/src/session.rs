@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host::{Environment, Pace};
+use host::{Environment, Pace, Taken};
 use transport::settings::Effective;
 use transport::{Capabilities, Kind, LinkError};
 
@@ -79,9 +79,8 @@ pub trait Session {
     fn close(&mut self) -> Result<(), SessionError>;
     /// The session's clock, nanoseconds: wall-clock time, or virtual time for the theoretical link. Budgets use it.
     fn now(&self) -> u64;
-    /// Share of one CPU that processes other than the two sides took on the pinned CPUs since the last call; none where
-    /// it can't be known.
-    fn foreign_cpu(&mut self) -> Option<f64> {
+    /// What was taken of the pinned CPUs since the last call, by others than the two sides; none where it can't be known.
+    fn taken(&mut self) -> Option<Taken> {
         None
     }
     /// How fast the machine is just now: the near side's, and the far side's where that is another; each within about `time`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use host::{CpuWatch, Pace};
+use host::{CpuWatch, Pace, Taken};
 use transport::clock::{Clock, Monotonic};
 use transport::memcpy::Memcpy;
 use transport::settings::Effective;
@@ -109,10 +109,10 @@ impl Session for Solo {
         (matches!(self.link, Ends::Memcpy(_)).then(|| Pace::here(None, time)).flatten(), None)
     }
 
-    fn foreign_cpu(&mut self) -> Option<f64> {
+    fn taken(&mut self) -> Option<Taken> {
         // A virtual clock loses nothing to anybody.
         let real = !matches!(self.link, Ends::Theory(_));
-        self.cpu.as_mut().filter(|_| real).and_then(CpuWatch::foreign_share)
+        self.cpu.as_mut().filter(|_| real).and_then(CpuWatch::taken)
     }
 }
 

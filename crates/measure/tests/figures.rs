@@ -163,7 +163,8 @@ fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let trials: Vec<Trial> = (1..=8).map(|b| trial(b, if b % 2 == 0 { 20e-6 } else { 40e-6 })).collect();
     let figures = of(&p, Kind::Tcp, &trials).unwrap();
     let points = [Judged { size: 1000, figures, trials: &trials, ended: Some(Why::Budget) }];
-    let all = warnings(&p, Kind::Tcp, &points, Some(0.5));
+    let busy = host::Taken { processes: 0.5, ..host::Taken::default() };
+    let all = warnings(&p, Kind::Tcp, &points, Some(busy));
     assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["foreign-cpu", "noisy", "not-converged"]);
     assert!(all[1].text.contains("other processes on the pinned CPUs"), "{}", all[1].text);
 }

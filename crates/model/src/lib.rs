@@ -29,7 +29,9 @@ mod shape;
 mod summary;
 
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
-pub use compare::{BetweenRuns, Circumstances, Compared, Comparison, Disturbed, History, Pace, Shift, Side, Stretch};
+pub use compare::{
+    BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, History, Pace, Shift, Side, Stretch,
+};
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use hint::Quips;
 pub use jitter::{Drift, Jitter, Moment, Periodic, Source};

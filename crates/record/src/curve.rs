@@ -70,8 +70,7 @@ impl RunFile {
         let set = &self.run.plan.settings;
         if opened.transport == Kind::Theory {
             let link = &set.theory;
-            let framing = 1.0 + link.header as f64 / link.packet.max(1) as f64;
-            return Wire::new(link.rate, framing, link.header as f64).ok();
+            return Wire::new(link.rate, 1.0, link.header as f64).and_then(|w| w.with_packet(Some(link.packet))).ok();
         }
         // What plays both ends in one process passes the shape by.
         let shape = set.shape.as_ref().filter(|_| opened.capabilities.two_ended)?;
@@ -125,7 +124,11 @@ mod tests {
         assert_eq!((run.wire(0), run.wire(9)), (None, None), "a shape of latency alone has no rate");
         run.paths[0].opened.transport = Kind::Theory;
         let wire = run.wire(0).unwrap();
-        assert_eq!((wire.rate, wire.framing, wire.header), (10e9, 1.0 + 66.0 / 1448.0, 66.0));
+        assert_eq!((wire.rate, wire.framing, wire.header, wire.packet), (10e9, 1.0, 66.0, Some(1448)));
+        let link = &run.run.plan.settings.theory;
+        for n in [0, 1, 1448, 1449, 10_000, 20_000] {
+            assert!((wire.seconds(n as f64) / link.line_time(n) - 1.0).abs() < 1e-12, "{n}");
+        }
         run.run.plan.settings.shape = shape(155e6);
         run.paths[1].opened.capabilities.two_ended = false;
         assert_eq!(run.wire(1), None);

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Event;
 use measure::earlier::EarlierRun;
-use measure::event::{BlockOpened, End, Figures, PathOpened, Plan, PointEnded, Run, TimeKind, Trial, Warning, Why};
+use measure::event::{
+    BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, PointEnded, Run, TimeKind, Trial, Warning, Why,
+};
 use measure::figures::{self, Common};
 use measure::sustained::Sustained;
 
@@ -34,6 +36,8 @@ pub struct PathRun {
     /// Earlier runs of the path on this machine, the oldest first; none where the run did not look for any, or is older than
     /// that.
     pub earlier: Option<Vec<EarlierRun>>,
+    /// What was taken of the pinned CPUs during blocks, in order; of those that could tell.
+    pub taken: Vec<BlockTaken>,
     /// The points, ascending by size.
     pub points: Vec<Point>,
     /// Trials made long, to show what the path keeps up.
@@ -140,6 +144,7 @@ impl Fold {
                     PathRun {
                         opened,
                         blocks: Vec::new(),
+                        taken: Vec::new(),
                         earlier: None,
                         points: Vec::new(),
                         sustained: Vec::new(),
@@ -150,6 +155,11 @@ impl Fold {
             Event::Block(block) => {
                 if let Ok(i) = place(&file.paths, block.path) {
                     file.paths[i].blocks.push(block);
+                }
+            }
+            Event::Taken(taken) => {
+                if let Ok(i) = place(&file.paths, taken.path) {
+                    file.paths[i].taken.push(taken);
                 }
             }
             Event::Earlier(told) => {
@@ -393,7 +403,7 @@ mod tests {
             fold.event(&Event::Trial(sample::trial(0, block, 0.0, 64, 1e-5)));
         }
         assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO);
-        fold.event(&Event::End(End { at: 1.0, error: None, foreign_cpu: None }));
+        fold.event(&Event::End(End { at: 1.0, error: None, foreign_cpu: None, taken: None }));
         assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO + 10);
     }
 }

@@ -1,18 +1,25 @@
 //! What surrounded a path while it was measured, for comparisons: the machines' pace and what other programs took of them;
 //! and whether two runs were on the same machines.
 
-use host::Environment;
+use host::{Environment, Taken};
 use model::{Circumstances, Pace};
 use transport::Kind;
 
 use crate::{PathRun, RunFile};
 
 impl RunFile {
-    /// What the blocks of the path at this index read of the machines' pace, and what other programs took during the run;
-    /// beyond the paths only that.
+    /// What the blocks of the path at this index read of the machines' pace, and what was taken of the CPUs meanwhile; beyond
+    /// the paths, and where the blocks do not tell, what was taken during the run.
     pub fn circumstances(&self, path: usize) -> Circumstances {
-        let foreign = self.end.as_ref().and_then(|e| e.foreign_cpu);
-        Circumstances { paces: self.paths.get(path).map(paces).unwrap_or_default(), foreign }
+        let path = self.paths.get(path);
+        let blocks: Vec<Taken> = path.map(|p| p.taken.iter().map(|t| t.taken).collect()).unwrap_or_default();
+        let taken = Taken::over(&blocks).or_else(|| self.end.as_ref()?.taken);
+        Circumstances {
+            paces: path.map(paces).unwrap_or_default(),
+            foreign: taken.map(|t| t.processes).or_else(|| self.end.as_ref()?.foreign_cpu),
+            stolen: taken.map(|t| t.steal),
+            stopped: taken.and_then(|t| t.throttled_share),
+        }
     }
 }
 
@@ -65,6 +72,22 @@ mod tests {
         assert_eq!(found.iter().map(|p| p.seconds.len()).collect::<Vec<_>>(), [blocks, blocks - 1, blocks]);
         file.paths[0].opened.transport = Kind::Memcpy;
         assert_eq!(file.circumstances(0).paces.len(), 1);
+    }
+
+    #[test]
+    fn what_was_taken_is_told_of_the_paths_own_blocks_and_of_old_files_in_one() {
+        let mut file = sample::file();
+        let of = |file: &RunFile| {
+            let c = file.circumstances(0);
+            (c.foreign, c.stolen, c.stopped)
+        };
+        assert_eq!(of(&file), (Some(0.01), None, None), "a run that did not tell them apart");
+        let taken = Taken { processes: 0.02, steal: 0.3, throttled: Some(2), throttled_share: Some(0.1) };
+        file.end.as_mut().unwrap().taken = Some(taken);
+        assert_eq!(of(&file), (Some(0.02), Some(0.3), Some(0.1)));
+        let block = |steal| measure::event::BlockTaken { path: 0, block: 1, taken: Taken { steal, ..taken } };
+        file.paths[0].taken = vec![block(0.25), block(0.75)];
+        assert_eq!(of(&file).1, Some(0.5));
     }
 
     #[test]

@@ -124,7 +124,7 @@ pub fn events() -> Vec<Event> {
         sizes: vec![1, 24],
         text: "other processes took 12% of the pinned CPUs; \u{7f6e} stop them".into(),
     }));
-    events.push(Event::End(End { at: 5.0, error: None, foreign_cpu: Some(0.01) }));
+    events.push(Event::End(End { at: 5.0, error: None, foreign_cpu: Some(0.01), taken: None }));
     events
 }
 

@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use host::{Environment, Pace};
+use host::{Environment, Pace, Taken};
 use measure::{FarReport, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::open::Address;
@@ -141,8 +141,8 @@ pub(crate) enum Answer {
     Ready,
     /// The trial ended.
     Done { report: Box<FarReport> },
-    /// To `Foreign`: share of one CPU; none where the far side is on no CPU in particular or can't tell.
-    Foreign { share: Option<f64> },
+    /// To `Foreign`: what was taken, and by whom; none where the far side is on no CPU in particular or can't tell.
+    Foreign { taken: Option<Taken> },
     /// To `Pace`; none where it can't tell.
     Pace { pace: Option<Pace> },
     /// It did not work out.

@@ -48,6 +48,14 @@ pub fn run_line(run: &RunFile) -> String {
     if let Some(share) = run.end.as_ref().and_then(|e| e.foreign_cpu).filter(|s| s.is_finite()) {
         parts.push(format!("other processes took {}", units::Share(share)));
     }
+    if let Some(taken) = run.end.as_ref().and_then(|e| e.taken) {
+        if taken.steal > 0.0 {
+            parts.push(format!("the hypervisor kept {}", units::Share(taken.steal)));
+        }
+        if let Some(times) = taken.throttled.filter(|n| *n > 0) {
+            parts.push(format!("the CPU quota stopped it {times} times"));
+        }
+    }
     if run.cut.is_some() {
         parts.push("cut off before its end".to_owned());
     }

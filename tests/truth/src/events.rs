@@ -46,7 +46,7 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<
         events.push(Event::Trial(trial(t)));
     }
     let at = trials.last().map_or(0.0, |t| t.at + t.lasted);
-    events.push(Event::End(End { at, error: None, foreign_cpu: None }));
+    events.push(Event::End(End { at, error: None, foreign_cpu: None, taken: None }));
     events
 }
 

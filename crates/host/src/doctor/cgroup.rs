@@ -3,6 +3,7 @@
 use units::Bytes;
 
 use super::Finding;
+use crate::cgroup::groups;
 use crate::{Root, cpu};
 
 /// CPU time that a measurement takes: both ends may spin all the time.
@@ -13,33 +14,6 @@ const COLD_POOLS: u64 = 4;
 
 /// Taken for the last-level cache where the system doesn't say, as `--cache cold` does.
 const UNKNOWN_CACHE: u64 = 64 << 20;
-
-/// Directories of this process's control group and of those around it, the innermost first, for a controller of version 1
-/// and for version 2.
-fn groups(root: &Root, controller: &str) -> Vec<String> {
-    let text = root.text("proc/self/cgroup").unwrap_or_default();
-    let mut found = Vec::new();
-    for line in text.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-        let mount = match controllers {
-            "" => "sys/fs/cgroup".to_owned(),
-            some if some.split(',').any(|c| c == controller) => format!("sys/fs/cgroup/{controller}"),
-            _ => continue,
-        };
-        // A container may see its own group as the root, or under the name that it has outside: what isn't there is
-        // passed over. Nothing outside the mount is looked at.
-        let mut path = if path.split('/').any(|name| name == "..") { "" } else { path.trim_matches('/') };
-        loop {
-            found.push(format!("{mount}/{path}"));
-            if path.is_empty() {
-                break;
-            }
-            path = path.rsplit_once('/').map_or("", |(outer, _)| outer);
-        }
-    }
-    found
-}
 
 /// CPUs' worth of time that a group may take; none where it is not limited.
 fn group_cpus(root: &Root, group: &str) -> Option<f64> {

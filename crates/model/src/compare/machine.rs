@@ -6,7 +6,8 @@
 //!
 //! What other programs take bounds nothing: they stop a side in the middle of a block, and their work may as well keep CPUs
 //! from sleeping, so that waking them costs less. Where they took more in one run than in the other, a difference may be
-//! theirs, and nothing can be said of it.
+//! theirs, and nothing can be said of it. The same of what the hypervisor kept (steal), and of time in which a CPU quota
+//! stopped a side.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,12 +31,32 @@ pub struct Circumstances {
     pub paces: Vec<Pace>,
     /// What other programs took of the CPUs measured on, as a share of one CPU, where known.
     pub foreign: Option<f64>,
+    /// What the hypervisor kept of them, as a share of one CPU; none where it is not known apart from `foreign`.
+    pub stolen: Option<f64>,
+    /// For what share of the time a CPU quota stopped the measurement, where known.
+    pub stopped: Option<f64>,
 }
 
-/// Other programs took more of the CPUs on one side than on the other: a difference may be theirs.
+/// Who took of the CPUs measured on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disturber {
+    /// Other programs of the machine.
+    #[default]
+    Programs,
+    /// The hypervisor: steal in `/proc/stat`.
+    Hypervisor,
+    /// The CPU quota of a control group.
+    Quota,
+}
+
+/// Others took more of the CPUs on one side than on the other: a difference may be theirs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbed {
-    /// What they took while the first side's runs were measured, as a share of one CPU, mean of the runs.
+    /// Who took most more on one side than on the other.
+    #[serde(default)]
+    pub by: Disturber,
+    /// What that took while the first side's runs were measured, as a share of one CPU, mean of the runs.
     pub first: f64,
     /// The same of the second side.
     pub second: f64,
@@ -50,12 +71,24 @@ impl Disturbed {
 
     /// None where the sides were disturbed alike, or a run can't tell.
     pub(super) fn of(first: &[Circumstances], second: &[Circumstances]) -> Option<Self> {
-        let share = |side: &[Circumstances]| -> Option<f64> {
-            let shares: Option<Vec<f64>> = side.iter().map(|c| c.foreign.filter(|f| f.is_finite())).collect();
+        let share = |side: &[Circumstances], of: fn(&Circumstances) -> Option<f64>| -> Option<f64> {
+            let shares: Option<Vec<f64>> = side.iter().map(|c| of(c).filter(|f| f.is_finite())).collect();
             shares.filter(|s| !s.is_empty()).map(|s| mean(&s))
         };
-        let found = Self { first: share(first)?, second: share(second)?, undecided: false };
-        ((found.first - found.second).abs() > Self::APART).then_some(found)
+        let by = |by, of: fn(&Circumstances) -> Option<f64>| {
+            Some(Self { by, first: share(first, of)?, second: share(second, of)?, undecided: false })
+        };
+        let all = [
+            by(Disturber::Programs, |c| c.foreign),
+            by(Disturber::Hypervisor, |c| c.stolen),
+            by(Disturber::Quota, |c| c.stopped),
+        ];
+        let apart = |d: &Self| (d.first - d.second).abs();
+        let all: Vec<Self> = all.into_iter().flatten().collect();
+        // What one takes less does not make up for what another takes more.
+        let sum: f64 = all.iter().map(apart).sum();
+        let most = all.into_iter().max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
+        (sum > Self::APART).then_some(most)
     }
 }
 
@@ -124,7 +157,7 @@ mod tests {
 
     fn run(wake: &[f64], line: &[f64]) -> Circumstances {
         let of = |what: &str, seconds: &[f64]| Pace { what: what.to_owned(), seconds: seconds.to_vec() };
-        Circumstances { paces: vec![of("wake", wake), of("line", line)], foreign: None }
+        Circumstances { paces: vec![of("wake", wake), of("line", line)], ..Circumstances::default() }
     }
 
     #[test]
@@ -142,8 +175,10 @@ mod tests {
     #[test]
     fn what_not_every_run_read_tells_nothing() {
         let a = || run(&[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]);
-        let only =
-            |seconds: Vec<f64>| Circumstances { paces: vec![Pace { what: "wake".into(), seconds }], foreign: None };
+        let only = |seconds: Vec<f64>| Circumstances {
+            paces: vec![Pace { what: "wake".into(), seconds }],
+            ..Circumstances::default()
+        };
         let b = || only(vec![2.0, 2.0, 2.0]);
         assert_eq!(shifts(&[a()], &[b()]).len(), 1);
         assert!(shifts(&[a()], &[b(), Circumstances::default()]).is_empty());
@@ -155,13 +190,30 @@ mod tests {
     #[test]
     fn sides_are_disturbed_where_others_took_more_of_one_of_them() {
         let took = |foreign: &[Option<f64>]| -> Vec<Circumstances> {
-            foreign.iter().map(|f| Circumstances { paces: Vec::new(), foreign: *f }).collect()
+            foreign.iter().map(|f| Circumstances { foreign: *f, ..Circumstances::default() }).collect()
         };
         let of = |a: &[Option<f64>], b: &[Option<f64>]| Disturbed::of(&took(a), &took(b));
-        assert_eq!(of(&[Some(0.01)], &[Some(1.1)]), Some(Disturbed { first: 0.01, second: 1.1, undecided: false }));
+        assert_eq!(
+            of(&[Some(0.01)], &[Some(1.1)]),
+            Some(Disturbed { by: Disturber::Programs, first: 0.01, second: 1.1, undecided: false })
+        );
         assert_eq!(of(&[Some(1.08)], &[Some(1.1)]), None, "alike");
         assert_eq!(of(&[Some(0.0), None], &[Some(1.1)]), None, "unknown");
         assert_eq!(of(&[Some(f64::NAN)], &[Some(1.1)]), None);
         assert_eq!(of(&[], &[Some(1.1)]), None);
+    }
+
+    #[test]
+    fn what_the_hypervisor_kept_or_a_quota_stopped_disturbs_under_its_own_name() {
+        let run = |foreign, stolen, stopped| [Circumstances { foreign, stolen, stopped, ..Circumstances::default() }];
+        let quiet = run(Some(0.02), Some(0.01), Some(0.0));
+        let by = |other: &[Circumstances]| Disturbed::of(&quiet, other).map(|d| (d.by, d.first, d.second));
+        assert_eq!(by(&run(Some(0.02), Some(0.95), Some(0.0))), Some((Disturber::Hypervisor, 0.01, 0.95)));
+        assert_eq!(by(&run(Some(0.02), Some(0.01), Some(0.4))), Some((Disturber::Quota, 0.0, 0.4)));
+        assert_eq!(by(&run(Some(0.7), Some(0.2), None)), Some((Disturber::Programs, 0.02, 0.7)));
+        assert_eq!(by(&run(Some(0.08), Some(0.09), None)), Some((Disturber::Hypervisor, 0.01, 0.09)), "both together");
+        assert_eq!(by(&run(Some(0.02), None, None)), None);
+        let swapped = Disturbed::of(&run(Some(0.6), Some(0.0), None), &run(Some(0.0), Some(0.6), None));
+        assert!(swapped.is_some(), "one does not make up for the other");
     }
 }

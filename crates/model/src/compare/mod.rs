@@ -12,7 +12,7 @@ mod ratio;
 mod verdict;
 
 pub use between::{BetweenRuns, History};
-pub use machine::{Circumstances, Disturbed, Pace, Shift};
+pub use machine::{Circumstances, Disturbed, Disturber, Pace, Shift};
 pub use verdict::Stretch;
 
 use schemars::JsonSchema;

@@ -7,7 +7,7 @@ const ROUNDS: usize = 25;
 
 /// `seconds = t0 + per_byte * bytes`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Fitted {
+pub(crate) struct Fitted {
     pub t0: f64,
     pub per_byte: f64,
 }
@@ -28,14 +28,22 @@ pub(super) fn huber(residuals: &[f64]) -> Vec<f64> {
 /// The line through (bytes, seconds) whose relative errors are least: noise grows with time, and absolute errors would leave
 /// the start-up cost to the largest sizes alone. Outliers weigh less the farther they lie. None without two sizes.
 pub(super) fn line(points: &[(f64, f64)]) -> Option<Fitted> {
+    line_beside(points, |_| 0.0)
+}
+
+/// The line of what is left of the seconds beside `known`, a part of them that is known for each size. Errors are relative to
+/// all the seconds, so that a known part that is itself a line changes nothing of the fit.
+pub(crate) fn line_beside(points: &[(f64, f64)], known: impl Fn(f64) -> f64) -> Option<Fitted> {
+    let rests: Vec<(f64, f64)> = points.iter().map(|p| (p.0, p.1 - known(p.0))).collect();
     let mut weights: Vec<f64> = points.iter().map(|p| p.1.powi(-2)).collect();
-    let mut found = solve(points, &weights)?;
+    let mut found = solve(&rests, &weights)?;
     for _ in 0..ROUNDS {
         // A wild line may pass below zero: relative to what was measured it stays a number.
-        let fitted: Vec<f64> = points.iter().map(|p| found.at(p.0).max(p.1 / 4.0)).collect();
+        let of = |(p, rest): (&(f64, f64), &(f64, f64))| (found.at(p.0) + (p.1 - rest.1)).max(p.1 / 4.0);
+        let fitted: Vec<f64> = points.iter().zip(&rests).map(of).collect();
         let residuals: Vec<f64> = points.iter().zip(&fitted).map(|(p, f)| p.1 / f - 1.0).collect();
         weights = huber(&residuals).iter().zip(&fitted).map(|(w, f)| w / (f * f)).collect();
-        let next = solve(points, &weights)?;
+        let next = solve(&rests, &weights)?;
         let same = (next.t0 - found.t0).abs() <= 1e-10 * found.t0.abs()
             && (next.per_byte - found.per_byte).abs() <= 1e-10 * found.per_byte.abs();
         found = next;
@@ -46,7 +54,8 @@ pub(super) fn line(points: &[(f64, f64)]) -> Option<Fitted> {
     Some(found)
 }
 
-fn solve(points: &[(f64, f64)], weights: &[f64]) -> Option<Fitted> {
+/// The line through (bytes, seconds) with the weight that each has. None without two sizes.
+pub(crate) fn solve(points: &[(f64, f64)], weights: &[f64]) -> Option<Fitted> {
     let weighted: Vec<(f64, f64, f64)> = points.iter().zip(weights).map(|(p, w)| (p.0, p.1, *w)).collect();
     let line = stats::weighted_line(&weighted)?;
     (line.intercept.is_finite() && line.slope.is_finite())
@@ -65,6 +74,16 @@ mod tests {
         }
         let found = line(&points).unwrap();
         assert!((found.t0 / 1e-5 - 1.0).abs() < 0.01 && (found.per_byte / 2e-10 - 1.0).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn a_known_part_that_is_no_line_leaves_the_line_beside_it_exact() {
+        let known = |x: f64| 4e-6 * (x / 1448.0).ceil();
+        let points: Vec<(f64, f64)> =
+            (0..50).map(|i| 1.25f64.powi(i).round()).map(|x| (x, 1e-5 + 2e-9 * x + known(x))).collect();
+        let found = line_beside(&points, known).unwrap();
+        assert!((found.t0 / 1e-5 - 1.0).abs() < 1e-9 && (found.per_byte / 2e-9 - 1.0).abs() < 1e-9, "{found:?}");
+        assert!((line(&points).unwrap().t0 / 1e-5 - 1.0).abs() > 0.1, "what one line makes of it");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod saturation;
 pub use bandwidth::BandwidthCurve;
 pub(crate) use latency::derived_line;
 pub use latency::{LatencyLine, LatencyLines};
+pub(crate) use line::{Fitted, line_beside, solve};
 pub use pieces::Piece;
 pub use saturation::Saturation;
 

@@ -4,7 +4,8 @@
 //! The paper times every operation on the way of a block and sums the lines up: those of the network go by its rate, copies
 //! that miss the cache by the memory's speed, those that hit by the cache's, and the rest by the CPU's. Here only the sum, a
 //! line `t0 + b B`, was measured. It is taken apart by what is known of it: the wire takes `framing * 8 / rate` of each byte
-//! (and of each block's header), what else a byte costs is memory's, what else a block costs is the CPU's. That is coarser in
+//! and the same of the header of each packet, of which a block of n bytes has `ceil(n / packet)`; what else a byte costs is
+//! memory's, what else a block costs is the CPU's. That is coarser in
 //! three ways: caches go by the memory's factor, work that the CPU does on each byte or page (checksums, page tables) too,
 //! and whatever overlaps with the wire is charged as if it did not. From one rate to another, with the same machines, the
 //! first two don't matter: both models then say `b - n (1 - R1 / R2)`, with n the wire's share of b.
@@ -13,9 +14,12 @@
 //! so that caches and bends that no line follows stay where they are, and an error of the line does not grow with the wire's
 //! share of it.
 
+mod error;
+mod faster;
 mod held;
 mod wire;
 
+pub use error::Unscaled;
 pub use held::{Held, HeldAt};
 pub use wire::{Target, Wire};
 
@@ -23,56 +27,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Kind, Share, format::significant};
 
-use crate::fit::derived_line;
+use crate::fit::{Fitted, derived_line, line_beside, solve};
 use crate::{CurvePoint, Estimate, LatencyLine};
-
-/// Why a path can't be scaled.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Unscaled {
-    /// A rate that is none.
-    #[error("a wire of no rate brings nothing (found {0} bit/s): give a rate above 0")]
-    Rate(f64),
-    /// Bytes on the wire that are none.
-    #[error("a wire carries at least the block itself (found {framing} bytes a byte and {header} bytes a block)")]
-    Framing {
-        /// Bytes a byte.
-        framing: f64,
-        /// Bytes a block.
-        header: f64,
-    },
-    /// A factor that is none.
-    #[error("{what} that is {factor} times as fast is no machine: give a factor above 0, such as 2")]
-    Factor {
-        /// Of what.
-        what: &'static str,
-        /// The factor.
-        factor: f64,
-    },
-    /// Nothing to fit a line to.
-    #[error("a line needs at least three sizes; measured: {0}")]
-    TooFew(usize),
-    /// The path beats the wire.
-    #[error(
-        "a byte costs {} here, and the wire alone would take {}: the path is faster than the wire that is said to be in it (is the rate right? do blocks cross it?)",
-        significant(*.per_byte, Kind::SecondsPerByte), significant(*.wire, Kind::SecondsPerByte)
-    )]
-    Faster {
-        /// Seconds a byte as fitted.
-        per_byte: f64,
-        /// Seconds a byte that the wire takes.
-        wire: f64,
-    },
-    /// A line that no sum of costs makes.
-    #[error("{0}: no sum of costs makes such a line")]
-    NoLine(&'static str),
-}
 
 /// A path's latency line, taken apart and put together again for another machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scaled {
     /// The line as measured.
     pub measured: LatencyLine,
-    /// What the wire took of each byte, seconds.
+    /// What the wire took of each byte of a long block, its share of the packets' headers included, seconds.
     pub wire_per_byte: f64,
     /// What else a byte cost, seconds: memory's.
     pub memory_per_byte: Estimate,
@@ -110,6 +73,12 @@ enum Split {
 
 /// Below this share of a cost a difference is of no account, noise or not.
 const NEGLIGIBLE: f64 = 0.01;
+/// Figures of lines, before those of single sizes.
+const FIGURES: usize = 6;
+/// A time that divides: a picosecond.
+const LEAST: f64 = 1e-12;
+/// The line of a wire that takes nothing.
+const NO_WIRE: Fitted = Fitted { t0: 0.0, per_byte: 0.0 };
 
 impl Scaled {
     /// Scales a curve to `target`, and says its times at `sizes`. ChaCha8 from `seed` drives the bootstrap over blocks, as in
@@ -128,44 +97,62 @@ impl Scaled {
 
     fn split(points: &[CurvePoint], to: &Target, split: Split, sizes: &[u64], seed: u64) -> Result<Self, Unscaled> {
         to.check()?;
-        let (from_byte, from_block) = match (to.wires, split) {
-            (Some((from, _)), Split::Known) => (from.per_byte(), from.per_block()),
-            _ => (0.0, 0.0),
-        };
-        let (to_byte, to_block) = to.wires.map_or((0.0, 0.0), |(_, to)| (to.per_byte(), to.per_block()));
+        let from = to.wires.map(|w| w.0).filter(|_| matches!(split, Split::Known));
+        let all_wire = matches!(split, Split::AllWire);
         let mut sizes = sizes.to_vec();
         sizes.sort_unstable();
         sizes.dedup();
         let derive = |t0: f64, per_byte: f64, points: &[(f64, f64)]| {
-            let block = t0 - from_block;
-            let byte = if matches!(split, Split::AllWire) { 0.0 } else { per_byte - from_byte };
-            let (new_block, new_byte) = (to_block + block / to.cpu, to_byte + byte / to.memory);
+            let took = |size: f64| from.map_or(0.0, |w| w.seconds(size));
+            let rest = beside(from, Fitted { t0, per_byte }, points);
+            let rest = Fitted { per_byte: if all_wire { 0.0 } else { rest.per_byte }, ..rest };
+            let new = Fitted { t0: rest.t0 / to.cpu, per_byte: rest.per_byte / to.memory };
+            let wire = to.wires.and_then(|(_, wire)| wire_line(&wire, points, new)).unwrap_or(NO_WIRE);
+            // Between two sizes the rest is drawn straight: the wire's part has steps of its own.
+            let rests: Vec<(f64, f64)> = points.iter().map(|p| (p.0, p.1 - took(p.0))).collect();
             let at = |size: &u64| {
                 let size = *size as f64;
                 // What all the wire's bytes cost is the line's slope: then the line is all there is.
-                let measured = measured_at(points, size).filter(|_| !matches!(split, Split::AllWire));
-                let bent = measured.map_or(0.0, |t| t - (t0 + per_byte * size));
-                new_block + new_byte * size + bent / to.memory
+                let measured = measured_at(&rests, size).filter(|_| !all_wire);
+                let bent = measured.map_or(0.0, |t| t - rest.at(size));
+                to.wires.map_or(0.0, |(_, wire)| wire.seconds(size)) + new.at(size) + bent / to.memory
             };
-            [block, byte, new_block, new_byte].into_iter().chain(sizes.iter().map(at)).collect()
+            let line = [rest.t0, rest.per_byte, new.t0 + wire.t0, new.per_byte + wire.per_byte, wire.t0, wire.per_byte];
+            line.into_iter().chain(sizes.iter().map(at)).collect()
         };
-        let Some((line, figures)) = derived_line(points, seed, 4 + sizes.len(), derive) else {
+        let Some((line, figures)) = derived_line(points, seed, FIGURES + sizes.len(), derive) else {
             let mut found: Vec<u64> = points.iter().map(|p| p.size).collect();
             found.sort_unstable();
             found.dedup();
             return Err(Unscaled::TooFew(found.len()));
         };
-        possible(&line, from_byte)?;
-        let notes = notes(&line, from_byte, &sizes);
-        let share = |all: f64| if matches!(split, Split::AllWire) { all } else { from_byte };
+        possible(&line)?;
+        let faster = from.and_then(|wire| faster::surely(points, &wire));
+        let from_byte = from.map_or(0.0, |w| w.per_byte());
+        if faster == Some(true) {
+            return Err(Unscaled::Faster { per_byte: line.per_byte.value, wire: from_byte });
+        }
+        let memory = figures[1];
+        let mut notes = notes(&line, &sizes);
+        if from.is_some() && faster.is_none() && memory.value < -NEGLIGIBLE * from_byte {
+            let cost = |seconds| significant(seconds, Kind::SecondsPerByte);
+            let (path, wire) = (cost(line.per_byte.value), cost(from_byte));
+            notes.push(format!(
+                "a byte costs {path} here, and the wire would take {wire}: whether that is noise or a wrong rate, a single \
+                 block of trials does not tell"
+            ));
+        } else if from.is_some() && memory.low < 0.0 && memory.high.is_finite() {
+            notes.push("the wire may take all that a byte costs: nothing is surely left for memory".to_owned());
+        }
+        let least = |size: u64| to.wires.map_or(0.0, |(_, wire)| wire.seconds(size as f64));
         Ok(Self {
-            wire_per_byte: share(line.per_byte.value),
+            wire_per_byte: if all_wire { line.per_byte.value } else { from_byte },
             cpu_per_block: at_least(figures[0], 0.0),
-            memory_per_byte: at_least(figures[1], 0.0),
-            t0: at_least(figures[2], to_block),
-            per_byte: at_least(figures[3], to_byte),
-            at: (sizes.iter().zip(&figures[4..]))
-                .map(|(&size, &e)| ScaledAt { size, seconds: at_least(e, to_block + to_byte * size as f64) })
+            memory_per_byte: at_least(memory, 0.0),
+            t0: at_least(figures[2], figures[4].value),
+            per_byte: at_least(figures[3], figures[5].value),
+            at: (sizes.iter().zip(&figures[FIGURES..]))
+                .map(|(&size, &e)| ScaledAt { size, seconds: at_least(e, least(size)) })
                 .collect(),
             measured: line,
             notes,
@@ -178,7 +165,29 @@ impl Scaled {
     }
 }
 
-/// What was measured at a size: the median, or between two sizes a straight line. None beyond the ends.
+/// The line of what is left beside the wire's part, where `line` is the one of all. What a wire without packets takes is a
+/// line itself.
+fn beside(from: Option<Wire>, line: Fitted, points: &[(f64, f64)]) -> Fitted {
+    match from {
+        None => line,
+        Some(w) if w.packet.is_some() => line_beside(points, |size| w.seconds(size)).unwrap_or(line),
+        Some(w) => Fitted { t0: line.t0 - w.seconds(0.0), per_byte: line.per_byte - w.per_byte() },
+    }
+}
+
+/// The line through a wire's own times at these sizes, weighed as the line of all that a block takes beside `rest` would be:
+/// with packets the wire takes steps, and a line follows them as well as it can.
+fn wire_line(wire: &Wire, points: &[(f64, f64)], rest: Fitted) -> Option<Fitted> {
+    if wire.packet.is_none() {
+        return Some(Fitted { t0: wire.seconds(0.0), per_byte: wire.per_byte() });
+    }
+    let rest = Fitted { t0: rest.t0.max(0.0), per_byte: rest.per_byte.max(0.0) };
+    let times: Vec<(f64, f64)> = points.iter().map(|p| (p.0, wire.seconds(p.0))).collect();
+    let weights: Vec<f64> = times.iter().map(|(size, wire)| (rest.at(*size) + wire).max(LEAST).powi(-2)).collect();
+    solve(&times, &weights)
+}
+
+/// What is left of the time at a size: of the median, or between two sizes on a straight line. None beyond the ends.
 fn measured_at(points: &[(f64, f64)], size: f64) -> Option<f64> {
     let next = points.partition_point(|p| p.0 < size);
     let b = points.get(next)?;
@@ -190,7 +199,7 @@ fn measured_at(points: &[(f64, f64)], size: f64) -> Option<f64> {
 }
 
 /// Whether costs that sum up can make the line.
-fn possible(line: &LatencyLine, wire: f64) -> Result<(), Unscaled> {
+fn possible(line: &LatencyLine) -> Result<(), Unscaled> {
     // Nothing bounds the interval of a single block: then the figure itself is all there is.
     let surely = |e: Estimate| if e.high.is_finite() { e.high } else { e.value };
     if surely(line.per_byte) <= 0.0 {
@@ -199,13 +208,10 @@ fn possible(line: &LatencyLine, wire: f64) -> Result<(), Unscaled> {
     if surely(line.t0) <= 0.0 {
         return Err(Unscaled::NoLine("the line begins below zero"));
     }
-    if surely(line.per_byte) < wire * (1.0 - NEGLIGIBLE) {
-        return Err(Unscaled::Faster { per_byte: line.per_byte.value, wire });
-    }
     Ok(())
 }
 
-fn notes(line: &LatencyLine, wire: f64, sizes: &[u64]) -> Vec<String> {
+fn notes(line: &LatencyLine, sizes: &[u64]) -> Vec<String> {
     let mut notes = Vec::new();
     let misfit = line.misfit;
     if misfit.systematic {
@@ -218,9 +224,6 @@ fn notes(line: &LatencyLine, wire: f64, sizes: &[u64]) -> Vec<String> {
     }
     if line.per_byte.high.is_infinite() {
         notes.push("a single block says nothing of the spread of blocks: there are no intervals".to_owned());
-    }
-    if wire > 0.0 && line.per_byte.low < wire && line.per_byte.high.is_finite() {
-        notes.push("the wire may take all that a byte costs: nothing is surely left for memory".to_owned());
     }
     if let Some(most) = sizes.last().filter(|most| **most > line.sizes.1) {
         notes.push(format!("{} lies beyond what was measured ({})", Bytes(*most), Bytes(line.sizes.1)));

@@ -10,14 +10,18 @@ use super::Unscaled;
 pub struct Wire {
     /// Bits a second.
     pub rate: f64,
-    /// Bytes on the wire for each byte of a block: 53/48 for ATM cells.
+    /// Bytes on the wire for each byte of a block: 53/48 for ATM cells, where no packet says it by its header.
     pub framing: f64,
-    /// Bytes on the wire for each block besides.
+    /// Header of each packet, bytes on the wire.
     pub header: f64,
+    /// The most that a packet carries of a block, bytes; none where a block of any size is one packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<u64>,
 }
 
 impl Wire {
-    /// A wire of `rate` bits a second that carries `framing` bytes for each byte and `header` bytes for each block.
+    /// A wire of `rate` bits a second that carries `framing` bytes for each byte and `header` bytes for each block, which is
+    /// one packet.
     pub fn new(rate: f64, framing: f64, header: f64) -> Result<Self, Unscaled> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(Unscaled::Rate(rate));
@@ -25,17 +29,31 @@ impl Wire {
         if !(framing.is_finite() && framing >= 1.0 && header.is_finite() && header >= 0.0) {
             return Err(Unscaled::Framing { framing, header });
         }
-        Ok(Self { rate, framing, header })
+        Ok(Self { rate, framing, header, packet: None })
     }
 
-    /// Seconds for each byte of a block.
+    /// The same wire with packets of at most `packet` bytes of a block, a header each; none leaves a block in one packet.
+    pub fn with_packet(self, packet: Option<u64>) -> Result<Self, Unscaled> {
+        match packet {
+            Some(0) => Err(Unscaled::Packet),
+            packet => Ok(Self { packet, ..self }),
+        }
+    }
+
+    /// Packets of a block of `size` bytes: `ceil(size / packet)`, and one for a block of none.
+    pub fn packets(&self, size: f64) -> f64 {
+        self.packet.map_or(1.0, |packet| (size / packet as f64).ceil().max(1.0))
+    }
+
+    /// Seconds for which a block of `size` bytes occupies the wire, with a header for each of its packets.
+    pub fn seconds(&self, size: f64) -> f64 {
+        (size * self.framing + self.packets(size) * self.header) * 8.0 / self.rate
+    }
+
+    /// Seconds for each byte of a long block, its share of the packets' headers included.
     pub fn per_byte(&self) -> f64 {
-        self.framing * 8.0 / self.rate
-    }
-
-    /// Seconds for each block besides.
-    pub fn per_block(&self) -> f64 {
-        self.header * 8.0 / self.rate
+        let header = self.packet.map_or(0.0, |packet| self.header / packet as f64);
+        (self.framing + header) * 8.0 / self.rate
     }
 }
 
@@ -64,5 +82,24 @@ impl Target {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_goes_with_each_packet_and_an_empty_block_is_one() {
+        // One byte a nanosecond.
+        let one = Wire::new(8e9, 1.0, 50.0).unwrap();
+        let wire = one.with_packet(Some(1000)).unwrap();
+        for (size, packets, ns) in [(0.0, 1.0, 50.0), (1.0, 1.0, 51.0), (1000.0, 1.0, 1050.0), (1001.0, 2.0, 1101.0)] {
+            assert_eq!(wire.packets(size), packets);
+            assert!((wire.seconds(size) * 1e9 - ns).abs() < 1e-6, "{size}");
+        }
+        assert!((wire.seconds(10_000.0) * 1e9 - 10_500.0).abs() < 1e-6 && (wire.per_byte() * 1e9 - 1.05).abs() < 1e-9);
+        assert!((one.seconds(10_000.0) * 1e9 - 10_050.0).abs() < 1e-6 && (one.per_byte() * 1e9 - 1.0).abs() < 1e-9);
+        assert_eq!(one.with_packet(Some(0)), Err(Unscaled::Packet));
     }
 }

@@ -42,7 +42,7 @@ pub fn scale(flags: &ScaleFlags, json: bool) -> Result<Exit> {
         bail!("the runs hold no path: nothing was measured");
     }
     // What is known of the wire there is what that run knows: the flags tell of the one here.
-    let nothing = WireFlags { rate: None, framing: None, header: None };
+    let nothing = WireFlags::default();
     let mut there = measured(&flags.against, &nothing)?;
     if let Some(name) = &flags.path {
         let all: Vec<&str> = paths.iter().map(|p| p.transport).collect();
@@ -186,9 +186,8 @@ fn target(
         return Ok((target, vec![note.to_owned()]));
     };
     let rate = flags.to_rate.or(beyond.map(|w| w.rate)).unwrap_or(from.rate);
-    let framing = flags.wire.framing.or(beyond.map(|w| w.framing)).unwrap_or(from.framing);
-    let header = flags.wire.header.map(|h| h as f64).or(beyond.map(|w| w.header)).unwrap_or(from.header);
-    target.wires = Some((from, Wire::new(rate, framing, header).map_err(|e| e.to_string())?));
+    let to = wires::with(rate, &flags.wire, Some(beyond.unwrap_or(from))).map_err(|e| e.to_string())?;
+    target.wires = Some((from, to));
     let other = beyond.filter(|w| (w.rate / rate - 1.0).abs() > 0.01);
     let note = |w: Wire| {
         format!("estimated at {}, and held against a run at {}", units::BitRate(rate), units::BitRate(w.rate))

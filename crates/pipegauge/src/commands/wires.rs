@@ -11,8 +11,14 @@ use crate::flags::WireFlags;
 pub fn of(run: &RunFile, path: usize, flags: &WireFlags) -> Result<Option<Wire>, Unscaled> {
     let known = run.wire(path);
     let Some(rate) = flags.rate.or(known.map(|w| w.rate)) else { return Ok(None) };
-    let (framing, header) = known.map_or((1.0, 0.0), |w| (w.framing, w.header));
-    Wire::new(rate, flags.framing.unwrap_or(framing), flags.header.map_or(header, |h| h as f64)).map(Some)
+    with(rate, flags, known).map(Some)
+}
+
+/// A wire of `rate` bits a second, framed as the flags say, else as `known` is, else not at all.
+pub fn with(rate: f64, flags: &WireFlags, known: Option<Wire>) -> Result<Wire, Unscaled> {
+    let (framing, header, packet) = known.map_or((1.0, 0.0, None), |w| (w.framing, w.header, w.packet));
+    Wire::new(rate, flags.framing.unwrap_or(framing), flags.header.map_or(header, |h| h as f64))?
+        .with_packet(flags.packet.or(packet))
 }
 
 /// A sum of costs makes a path's time only where one block has the path to itself; otherwise, why not.

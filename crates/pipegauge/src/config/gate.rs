@@ -85,8 +85,7 @@ impl Gate {
             percent(ratio.low - 1.0),
             percent(ratio.high - 1.0),
             match (beyond, chance) {
-                _ if c.disturbed.is_some_and(|d| d.undecided) =>
-                    ", not judged: other programs took more of the CPUs on one side",
+                _ if c.disturbed.is_some_and(|d| d.undecided) => ", not judged: more was taken of the CPUs on one side",
                 (true, true) => ", beyond the limit but within what runs of one thing differ by",
                 (true, false) => ", beyond the limit",
                 _ => "",

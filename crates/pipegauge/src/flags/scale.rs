@@ -7,7 +7,7 @@ use clap::Args;
 use super::value;
 
 /// The wire that a run was measured over.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct WireFlags {
     /// Rate of the wire that was measured over [default: what the run knows: theory's, or --shape's]
     #[arg(long, value_name = "RATE", value_parser = value::wire_rate)]
@@ -15,9 +15,13 @@ pub struct WireFlags {
     /// What the wire carries for each byte of a block, or what comes on top: 53/48, 1.1, 10% [default: what the run knows, or 1]
     #[arg(long, value_name = "RATIO|SHARE", value_parser = value::framing)]
     pub framing: Option<f64>,
-    /// What the wire carries for each block besides [default: what the run knows, or 0]
+    /// Header of each packet on the wire [default: what the run knows, or 0]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
     pub header: Option<u64>,
+    /// The most that a packet carries of a block: n bytes take ceil(n / SIZE) headers [default: what the run knows, or one
+    /// packet a block]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
+    pub packet: Option<u64>,
 }
 
 impl WireFlags {
@@ -27,6 +31,7 @@ impl WireFlags {
             ("--rate", self.rate.is_some()),
             ("--framing", self.framing.is_some()),
             ("--header", self.header.is_some()),
+            ("--packet", self.packet.is_some()),
         ];
         all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }

@@ -126,7 +126,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
         events.push(Event::Point(PointEnded { path: 0, size, time, figures, why: Why::Trials }));
     }
     events.push(Event::Warning(about(version, kind, source, samples.iter().any(|(_, _, s)| s.unlike))));
-    events.push(Event::End(End { at: 0.0, error: None, foreign_cpu: None }));
+    events.push(Event::End(End { at: 0.0, error: None, foreign_cpu: None, taken: None }));
     Ok(events)
 }
 

@@ -74,8 +74,8 @@ impl<W: Work> Attendant<'_, W> {
                     }
                 }
                 Ask::Foreign => {
-                    let share = self.foreign.as_mut().and_then(CpuWatch::foreign_share);
-                    self.channel.send(&Answer::Foreign { share })?;
+                    let taken = self.foreign.as_mut().and_then(CpuWatch::taken);
+                    self.channel.send(&Answer::Foreign { taken })?;
                 }
                 Ask::Pace { time } => {
                     // Longer than anybody needs would only keep the CPUs busy.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use host::{Environment, Pace};
+use host::{Environment, Pace, Taken};
 use measure::{FarReport, TrialSpec};
 use transport::open::Address;
 use transport::settings::Effective;
@@ -155,11 +155,11 @@ impl Control {
         }
     }
 
-    /// What others took of the far side's CPU, as a share of it, since the path was opened or this was asked last.
-    pub(crate) fn foreign(&mut self) -> Result<Option<f64>, MeetError> {
+    /// What others took of the far side's CPU since the path was opened or this was asked last.
+    pub(crate) fn foreign(&mut self) -> Result<Option<Taken>, MeetError> {
         self.ask(&Ask::Foreign)?;
         match self.answer("asking what others took of the far side's CPU", SLACK)? {
-            Answer::Foreign { share } => Ok(share.filter(|s| s.is_finite() && *s >= 0.0)),
+            Answer::Foreign { taken } => Ok(taken.filter(Taken::is_sane)),
             other => Err(self.unexpected(other)),
         }
     }

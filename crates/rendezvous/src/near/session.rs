@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use host::{CpuWatch, Environment, Pace};
+use host::{CpuWatch, Environment, Pace, Taken};
 use measure::event::Plan;
 use measure::session::Party;
 use measure::{Buffers, Pattern, Session, SessionError, TrialReport, TrialSpec};
@@ -257,15 +257,15 @@ impl Session for RemoteSession {
         Monotonic.now()
     }
 
-    fn foreign_cpu(&mut self) -> Option<f64> {
-        let near = self.cpu.as_mut()?.foreign_share()?;
+    fn taken(&mut self) -> Option<Taken> {
+        let near = self.cpu.as_mut()?.taken()?;
         // A far process of this host is watched from here, with its CPU.
         let Some(meeting) = self.meeting.as_ref().filter(|_| matches!(self.reach, Reach::Shared(_))) else {
             return Some(near);
         };
         let far = meeting.borrow_mut().control.foreign().ok()?;
         match (far, self.environment.as_ref().and_then(|e| e.pinned)) {
-            (Some(far), _) => Some(near + far),
+            (Some(far), _) => Some(near.with(far)),
             // It keeps to no CPU: the near one is all that was pinned.
             (None, None) => Some(near),
             (None, Some(_)) => None,

@@ -1,6 +1,6 @@
 //! The verdict a person can repeat, and the table behind it.
 
-use model::{Comparison, Estimate, Stretch};
+use model::{Comparison, Disturber, Estimate, Stretch};
 use units::Seconds;
 
 use super::Named;
@@ -38,7 +38,8 @@ fn machine(c: &Comparison) -> String {
     let mut text = String::new();
     if let Some(d) = c.disturbed.filter(|d| !d.undecided) {
         text = format!(
-            "\nOther programs took {:.0}% of a CPU on the first side and {:.0}% on the second, which may hide a difference.",
+            "\n{} {:.0}% of a CPU on the first side and {:.0}% on the second, which may hide a difference.",
+            capital(took(d.by)),
             d.first * 100.0,
             d.second * 100.0
         );
@@ -54,17 +55,43 @@ fn machine(c: &Comparison) -> String {
     )
 }
 
+/// Who took of the CPUs, and how it is told.
+fn took(by: Disturber) -> &'static str {
+    match by {
+        Disturber::Programs => "other programs took",
+        Disturber::Hypervisor => "the hypervisor kept (steal)",
+        Disturber::Quota => "a CPU quota stopped the measurement for",
+    }
+}
+
+/// Where to measure again, so that it does not happen.
+fn remedy(by: Disturber) -> &'static str {
+    match by {
+        Disturber::Programs => "Measure again on a quiet machine, or both in one run, in turns.",
+        Disturber::Hypervisor => {
+            "Nothing on this machine stops that: measure both in one run, in turns, or on another machine."
+        }
+        Disturber::Quota => "Allow two CPUs and more (docker run --cpus, CPUQuota=), and measure again.",
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut all = text.chars();
+    all.next().map_or(String::new(), |first| first.to_uppercase().chain(all).collect())
+}
+
 fn difference(named: &Named) -> String {
     let c = &named.comparison;
     if let Some(d) = c.disturbed.filter(|d| d.undecided) {
         let taken = |share: f64| format!("{:.0}%", share * 100.0);
         return format!(
-            "No verdict: other programs took {} of a CPU while {} was measured, and {} while {} was. What differs below may be \
-             their doing. Measure again on a quiet machine, or both in one run, in turns.",
+            "No verdict: {} {} of a CPU while {} was measured, and {} while {} was. What differs below may come of that. {}",
+            took(d.by),
             taken(d.first),
             plain(&named.first),
             taken(d.second),
-            plain(&named.second)
+            plain(&named.second),
+            remedy(d.by)
         );
     }
     let (a, b) = (plain(&named.first), plain(&named.second));
@@ -259,12 +286,17 @@ mod tests {
     #[test]
     fn a_disturbed_side_gets_no_verdict() {
         let mut n = named(vec![stretch(1, 1 << 20, 2.0, false)]);
-        n.comparison.disturbed = Some(model::Disturbed { first: 0.013, second: 1.1, undecided: true });
+        n.comparison.disturbed =
+            Some(model::Disturbed { by: Disturber::Programs, first: 0.013, second: 1.1, undecided: true });
         let said = verdict(&n);
         assert!(
             said.starts_with("No verdict: other programs took 1% of a CPU while a was measured, and 110% while"),
             "{said}"
         );
+        n.comparison.disturbed =
+            Some(model::Disturbed { by: Disturber::Hypervisor, first: 0.0, second: 0.95, undecided: true });
+        let said = verdict(&n);
+        assert!(said.contains("the hypervisor kept (steal) 0% of a CPU") && !said.contains("programs"), "{said}");
     }
 
     #[test]

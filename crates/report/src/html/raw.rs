@@ -116,7 +116,7 @@ fn lean(trial: &Trial) -> Lean<'_> {
     }
 }
 
-/// Header, paths, blocks, every trial in the order of time, points, warnings, end. A point that had not ended is written as
+/// Header, paths, blocks, what was taken during them, every trial in the order of time, points, warnings, end. A point that had not ended is written as
 /// stopped.
 fn lines(run: &RunFile) -> Vec<Line<'_>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
@@ -130,6 +130,9 @@ fn lines(run: &RunFile) -> Vec<Line<'_>> {
     }
     for block in run.paths.iter().flat_map(|p| &p.blocks) {
         event(Event::Block(block.clone()), &mut lines);
+    }
+    for taken in run.paths.iter().flat_map(|p| &p.taken) {
+        event(Event::Taken(taken.clone()), &mut lines);
     }
     let mut trials: Vec<&Trial> = run.paths.iter().flat_map(|p| &p.points).flat_map(|p| &p.trials).collect();
     trials.sort_by(|a, b| a.at.total_cmp(&b.at));

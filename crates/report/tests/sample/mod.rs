@@ -84,7 +84,7 @@ pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFil
                         .into(),
             },
         ],
-        end: Some(End { at: 41.8, error: None, foreign_cpu: Some(0.013) }),
+        end: Some(End { at: 41.8, error: None, foreign_cpu: Some(0.013), taken: None }),
         cut: None,
         paths,
     }
@@ -144,6 +144,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             near_effective: effective.clone(),
             far_effective: effective,
         },
+        taken: Vec::new(),
         blocks: (0..blocks)
             .map(|b| BlockOpened {
                 path: number,

@@ -42,6 +42,6 @@ pub fn link(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
 fn at_rate(p: &Asked<'_>, size: u64, rate: f64) -> Result<(AtRate, Option<Wire>), Unanswered> {
     wires::sums_up(p.kind).map_err(Unanswered::NoSum)?;
     let from = p.wire.clone()?;
-    let to = from.map_or(Wire::new(rate, 1.0, 0.0), |w| Wire::new(rate, w.framing, w.header))?;
+    let to = from.map_or(Wire::new(rate, 1.0, 0.0), |w| Wire::new(rate, w.framing, w.header)?.with_packet(w.packet))?;
     Ok((answer::at_rate(&p.curve, size, from, to, p.seed)?, from))
 }

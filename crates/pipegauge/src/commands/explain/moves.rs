@@ -150,6 +150,7 @@ mod tests {
         PathRun {
             opened,
             blocks: Vec::new(),
+            taken: Vec::new(),
             earlier: None,
             points: Vec::new(),
             sustained: Vec::new(),

@@ -1,0 +1,124 @@
+"""Tests of `make bench` without measuring: like settings on both sides of every pair, and no lead told where there is none.
+Closes with "N passed, N failed"."""
+
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import pairs  # noqa: E402
+import peers  # noqa: E402
+import quote  # noqa: E402
+
+# What sets TCP_NODELAY of a tool: a flag, or its nature (NetPIPE and sockperf's ping-pong always, qperf never).
+NODELAY_FLAGS = {"iperf3": "-N", "nuttcp": "-D", "netperf": "-D"}
+CONGESTION_FLAGS = {"iperf3": "-C", "netperf": "-K"}
+NATURE = {"NPtcp": True, "sockperf": True, "qperf": False}
+
+
+def both_sides_of_every_pair_have_like_settings():
+    for peer in peers.LATENCY + peers.THROUGHPUT:
+        for wanted in (None, "cubic"):
+            settings = peer.settings("bbr", wanted)
+            client, mine = peer.client(settings.congestion), settings.mine()
+            own = client[client.index("--"):] if peer.program == "netperf" else client
+            flag = NODELAY_FLAGS.get(peer.program)
+            nodelay = flag in own if flag else NATURE[peer.program]
+            assert mine[0] == ("--nodelay" if nodelay else "--no-nodelay"), (peer.name, mine)
+            assert mine[1:2] == ["--congestion"], mine
+            flag = CONGESTION_FLAGS.get(peer.program)
+            # A tool without a flag has what the system gives.
+            theirs = own[own.index(flag) + 1] if flag else "bbr"
+            assert mine[2] == theirs, (peer.name, wanted, mine)
+            if flag and wanted:
+                assert theirs == "cubic", (peer.name, client)
+
+
+def both_sides_write_blocks_of_one_size():
+    for peer in peers.THROUGHPUT:
+        said = " ".join(peer.client("bbr"))
+        assert str(peers.BLOCK) in said, said
+    for peer in peers.LATENCY:
+        assert "64" in peer.client("bbr") or "64,64" in peer.client("bbr"), peer.name
+
+
+def bursts_and_sustained_trials_are_both_there():
+    assert {p.trial for p in peers.THROUGHPUT} == {"burst", "sustained"}
+    for peer in peers.THROUGHPUT:
+        said = " ".join(peer.client("bbr"))
+        if peer.program != "NPtcp":
+            assert "-t 1" in said or "-T1" in said or "-l 1 " in said, said
+
+
+def figures_are_read_from_what_the_tools_print():
+    near = lambda a, b: abs(a / b - 1) < 1e-9
+    by = {p.program: p for p in peers.THROUGHPUT}
+    assert near(by["iperf3"].read('starting\n{"end": {"sum_received": {"bits_per_second": 5e10}}}'), 5e10)
+    assert near(by["nuttcp"].read("megabytes=100 rate_Mbps=40000.5 tx_cpu=99"), 40000.5e6)
+    assert near(by["qperf"].read("tcp_bw:\n    bw  =  4000000000 bytes/sec\n"), 32e9)
+    assert near(by["netperf"].read("35000.25\n"), 35000.25e6)
+    assert near(peers.of_netpipe("131072 30517.578125 0.000032768\n", True), 32e9)
+    by = {p.program: p for p in peers.LATENCY}
+    assert near(by["sockperf"].read("[valid] avg-latency=9.990 (std-dev=1)"), 9.99e-6)
+    assert near(by["qperf"].read("tcp_lat:\n    latency  =  9.5 us\n"), 9.5e-6)
+    assert near(by["netperf"].read("50000.00\n"), 10e-6)
+    assert near(peers.of_netpipe("64 51.5 0.00000944\n", False), 9.44e-6)
+    for peer in peers.LATENCY + peers.THROUGHPUT:
+        if peer.read:
+            try:
+                peer.read("connection refused")
+            except (RuntimeError, ValueError):
+                continue
+            raise AssertionError(f"{peer.name} has a figure of nothing")
+
+
+def pairs_take_turns_and_each_side_begins_as_often():
+    said = []
+    found = pairs.interleaved(12, lambda: said.append("a") or 1.0, lambda: said.append("b") or 2.0)
+    assert found == [(1.0, 2.0)] * 12 and len(found) >= pairs.FEWEST_PAIRS
+    assert "".join(said) == "abba" * 6, said
+
+
+def an_interval_with_one_in_it_is_parity_and_nothing_else_is():
+    even = [(1.0 + 0.1 * (-1) ** i, 1.0) for i in range(20)]
+    lead = [(1.2 + 0.01 * (-1) ** i, 1.0) for i in range(20)]
+    assert pairs.ratio(even).startswith("parity: "), pairs.ratio(even)
+    assert pairs.ratio(lead).startswith("1.200 [1.190, "), pairs.ratio(lead)
+    assert pairs.ratio([(b, a) for a, b in lead]).startswith("0.8")
+
+
+def only_pairs_at_like_settings_are_quoted():
+    title = "TCP throughput, 128 KiB writes, against peers"
+    head = "# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## " + title + "\n\n2030-01-01 00:00.\n\n"
+    old = head + "| a | b | c | d | e |\n|---|---|---|---|---|\n| iperf3 | 53.35 Gbit/s | 65.22 Gbit/s | 1.164 [1.079, 1.223] | 20 |\n"
+    assert "iperf3" not in quote.quoted(old)
+    new = head + "| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n"
+    new += "| iperf3 -N | NODELAY, cubic, sustained | 60 Gbit/s | 61 Gbit/s | parity: 1.060 [0.910, 1.370] | 20 |\n"
+    said = quote.quoted(new)
+    assert "NODELAY, cubic, sustained" in said and "| parity: 1.060 [0.910, 1.370] |" in said, said
+
+
+def the_systems_congestion_control_is_named():
+    with tempfile.TemporaryDirectory() as at:
+        file = Path(at, "proc/sys/net/ipv4/tcp_congestion_control")
+        file.parent.mkdir(parents=True)
+        file.write_text("bbr\n")
+        assert peers.system_congestion(at) == "bbr"
+
+
+passed = failed = 0
+for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
+             bursts_and_sustained_trials_are_both_there, figures_are_read_from_what_the_tools_print,
+             pairs_take_turns_and_each_side_begins_as_often, an_interval_with_one_in_it_is_parity_and_nothing_else_is,
+             only_pairs_at_like_settings_are_quoted, the_systems_congestion_control_is_named]:
+    try:
+        test()
+        passed += 1
+    except Exception:
+        failed += 1
+        print(f"not ok - {test.__name__}\n{traceback.format_exc()}")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
