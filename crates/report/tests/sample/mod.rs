@@ -225,8 +225,8 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
             variance: spread * spread,
             low: median - spread,
             high: median + spread * 1.2,
-            repeat_low: Some(median - 2.2 * spread),
-            repeat_high: Some(median + 2.6 * spread),
+            repeat_low: None,
+            repeat_high: None,
             percentiles: (m.kind != Kind::Memcpy).then_some(Percentiles {
                 p50: median,
                 p90: Some(median * 1.08),
