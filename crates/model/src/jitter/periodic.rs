@@ -29,6 +29,9 @@ const STRETCHES: usize = 1 << 18;
 /// Runs with the same trials and pauses, but each trial's pauses in another trial, whose spectra say what the trials' own rhythm gives.
 const SHUFFLED: usize = 8;
 
+/// The first trials of a block, which show what opening it costs.
+const OPENING: usize = 8;
+
 /// Fewest pauses, or trials, to look for a period in.
 const FEWEST: usize = 40;
 
@@ -95,16 +98,37 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Vec<Periodic>
         let part = |p: &Periodic| {
             found.iter().any(|slow| {
                 let times = slow.period.value / p.period.value;
-                (times - times.round()).abs() < 0.02 * times.max(1.0).min(10.0)
+                (times - times.round()).abs() < 0.02 * times.clamp(1.0, 10.0)
             })
         };
         let quick = quick.filter(|p| !own(p) && !part(p));
         found.extend(quick);
     }
-    let moments: Vec<(f64, f64)> = trials.iter().zip(levels).map(|(t, l)| (t.at + t.lasted / 2.0, *l)).collect();
+    let moments: Vec<(f64, f64)> =
+        trials.iter().zip(settled(trials, levels)).map(|(t, l)| (t.at + t.lasted / 2.0, l)).collect();
     found.extend(levels::period(&moments, &blocks));
     found.sort_by(|a, b| b.power.total_cmp(&a.power));
     Ok(found)
+}
+
+/// The levels without what the first trials of all blocks have in common: a connection that was just opened is the run's own doing, and
+/// comes back with each block.
+fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
+    let mut seen = std::collections::BTreeMap::<u32, usize>::new();
+    let places: Vec<usize> = (trials.iter())
+        .map(|t| {
+            let next = seen.entry(t.block).or_default();
+            *next += 1;
+            *next - 1
+        })
+        .collect();
+    let common: Vec<f64> = (0..OPENING)
+        .map(|place| {
+            let of: Vec<f64> = places.iter().zip(levels).filter(|(p, _)| **p == place).map(|(_, l)| *l).collect();
+            if of.len() < 4 { 0.0 } else { median(&of) }
+        })
+        .collect();
+    places.iter().zip(levels).map(|(place, level)| level - common.get(*place).unwrap_or(&0.0)).collect()
 }
 
 /// When each block of trials began.

@@ -56,10 +56,9 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
         while period <= longest {
             looked += period / near;
             let due = watched / period;
-            if let Some(found) = folded(&set, trials, period, near, chance, due) {
-                if candidate.as_ref().is_none_or(|c| found.chance < c.chance) {
-                    candidate = Some(found);
-                }
+            let better = |f: &Found| candidate.as_ref().is_none_or(|c| f.chance < c.chance);
+            if let Some(found) = folded(&set, trials, period, near, chance, due).filter(better) {
+                candidate = Some(found);
             }
             period *= step;
         }
@@ -96,9 +95,9 @@ fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, 
     let n = phases.len();
     let at = |i: usize| if i < n { phases[i] } else { phases[i - n] + period };
     let (mut end, mut fullest) = (0, (0, 0));
-    for i in 0..n {
+    for (i, first) in phases.iter().enumerate() {
         end = end.max(i);
-        while end < i + n && at(end) - phases[i] <= 2.0 * near {
+        while end < i + n && at(end) - first <= 2.0 * near {
             end += 1;
         }
         fullest = fullest.max((end - i, i));
