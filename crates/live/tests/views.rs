@@ -37,6 +37,7 @@ fn events() -> Vec<Event> {
         plan: plan.clone(),
         near: Environment { hostname: "here".into(), ..Environment::default() },
         calibration: CALIBRATION,
+        side: None,
     });
     let mut events = vec![header];
     let mut tell = |event: &Event| {

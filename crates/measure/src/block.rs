@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::SessionError;
 use crate::driver::RunError;
 use crate::event::Why;
+use crate::figures::Common;
 use crate::path::PathRun;
 
 /// Largest message with which a connection comes to rest, and that every round visits, bytes.
@@ -20,19 +21,59 @@ const FOR_LARGE: f64 = 0.55;
 /// Fewest rounds after which a point can be settled.
 const SETTLED_ROUNDS: u32 = 8;
 
+/// The unsettled sizes that the next round visits, in random order: the same for all `sides`, which take turns in it. Up to 64 KiB that
+/// is all of them. Each larger one has the same share of the time and is due whenever its shares have come to a trial on the
+/// slowest side: the largest sizes in every third or fourth round, each in rounds of its own.
+pub(crate) fn order(sides: &mut [PathRun<'_>], time: f64, rng: &mut ChaCha8Rng) -> Vec<u64> {
+    let Some(first) = sides.first() else { return Vec::new() };
+    let open = first.points.keys().copied().filter(|size| sides.iter().all(|side| side.wants(*size)));
+    let (mut order, large): (Vec<u64>, Vec<u64>) = open.partition(|s| *s <= MIDDLING);
+    if first.plan.trials.is_some() {
+        order.extend(large);
+    } else {
+        let least = |size: &u64| sides.iter().map(|side| side.least(*size)).fold(0.0, f64::max);
+        let costs: Vec<f64> = large.iter().map(least).collect();
+        let share = level(&costs, time * if order.is_empty() { 1.0 } else { FOR_LARGE });
+        for (size, cost) in large.into_iter().zip(costs) {
+            let Some(point) = sides[0].points.get_mut(&size) else { continue };
+            // Where a size comes in first is left to chance, so that not all large ones fall into one round.
+            let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share.min(cost);
+            let due = saved >= cost * (1.0 - 1e-9);
+            point.saved = Some(if due { saved - cost } else { saved });
+            if due {
+                order.push(size);
+            }
+        }
+    }
+    order.shuffle(rng);
+    order
+}
+
+/// Ends the points that all `sides` know well enough, and says how uncertain the others are. Sides are done together: a round that
+/// one side has alone has no neighbour to compare it with. An error comes with the number of its side.
+pub(crate) fn settle(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize, RunError)> {
+    let told: Vec<(Common, Vec<u64>)> = sides.iter_mut().map(PathRun::known).collect();
+    for (number, (side, (common, known))) in sides.iter_mut().zip(&told).enumerate() {
+        for size in known.iter().filter(|size| told.iter().all(|(_, known)| known.contains(size))) {
+            side.end_point(*size, Why::Precision, common).map_err(|e| (number, e))?;
+        }
+    }
+    let done = sides.iter().any(|side| !side.wants_more(block));
+    sides.iter_mut().for_each(|side| side.done = done);
+    Ok(())
+}
+
 impl PathRun<'_> {
-    /// One round: every unsettled size that is due, once, in random order, within `time` seconds.
-    pub fn block(&mut self, block: u32, time: f64, rng: &mut ChaCha8Rng, stop: &AtomicBool) -> Result<(), RunError> {
+    /// One round: every size of `order`, within `time` seconds.
+    pub fn block(&mut self, block: u32, time: f64, order: &[u64], stop: &AtomicBool) -> Result<(), RunError> {
         let begin = self.session.now();
-        let mut order = self.due(time, rng);
-        order.shuffle(rng);
         self.open(block, order.len() as u32)?;
         if self.plan.rate.is_none() {
             self.warm_up(block, MIDDLING, time)?;
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;
-        let slice = self.slice(&order, time - used);
-        for size in order {
+        let slice = self.slice(order, time - used);
+        for &size in order {
             if stop.load(Ordering::Relaxed) {
                 return Err(RunError::Session { kind: self.kind, source: SessionError::Interrupted });
             }
@@ -51,29 +92,9 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// The unsettled sizes that the next round visits. Up to 64 KiB that is all of them. Each larger one has the same share of the
-    /// time and is due whenever its shares have come to a trial: the largest sizes in every third or fourth round, each in
-    /// rounds of its own.
-    fn due(&mut self, time: f64, rng: &mut ChaCha8Rng) -> Vec<u64> {
-        let open = self.points.iter().filter(|(s, p)| **s <= self.ceiling && p.ended.is_none());
-        let (mut order, large): (Vec<u64>, Vec<u64>) = open.map(|(s, _)| *s).partition(|s| *s <= MIDDLING);
-        if self.plan.trials.is_some() {
-            order.extend(large);
-            return order;
-        }
-        let costs: Vec<f64> = large.iter().map(|s| self.least(*s)).collect();
-        let share = level(&costs, time * if order.is_empty() { 1.0 } else { FOR_LARGE });
-        for (size, cost) in large.into_iter().zip(costs) {
-            let Some(point) = self.points.get_mut(&size) else { continue };
-            // Where a size comes in first is left to chance, so that not all large ones fall into one round.
-            let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share.min(cost);
-            let due = saved >= cost * (1.0 - 1e-9);
-            point.saved = Some(if due { saved - cost } else { saved });
-            if due {
-                order.push(size);
-            }
-        }
-        order
+    /// Whether a size is still to be measured.
+    fn wants(&self, size: u64) -> bool {
+        size <= self.ceiling && self.points.get(&size).is_some_and(|p| p.ended.is_none())
     }
 
     /// Seconds that the shortest trial of a size takes.
@@ -107,10 +128,11 @@ impl PathRun<'_> {
         low
     }
 
-    /// Ends the points that are known well enough, and says how uncertain the others are.
-    pub fn settle(&mut self, block: u32) -> Result<(), RunError> {
+    /// Which of the open points are known well enough; says of all how uncertain they are.
+    fn known(&mut self) -> (Common, Vec<u64>) {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
         let common = self.common();
+        let mut known = Vec::new();
         for size in open {
             let Some(f) = self.figures(size, &common) else { continue };
             let width = f.half_width();
@@ -118,11 +140,10 @@ impl PathRun<'_> {
                 p.width = width;
             }
             if self.plan.trials.is_none() && f.blocks >= SETTLED_ROUNDS && width <= self.plan.precision {
-                self.end_point(size, Why::Precision, &common)?;
+                known.push(size);
             }
         }
-        self.done = !self.wants_more(block);
-        Ok(())
+        (common, known)
     }
 
     /// Whether another block is worth its time.

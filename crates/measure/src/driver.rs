@@ -3,6 +3,9 @@
 //! The error that matters lies between runs, not within one, so the curve is not measured point after point: all sizes
 //! are visited in each block, in random order, over a fresh connection (and process, where that is cheap), and blocks of
 //! the paths that are compared take turns. A point's interval comes from its blocks.
+//!
+//! Two sides of one run measure the same paths at other settings. Blocks of one number are neighbours in time, whose turn comes first is
+//! left to chance, and both visit the same sizes in the same order, so that what the machine does hits both.
 
 use std::cell::RefCell;
 use std::io;
@@ -16,7 +19,7 @@ use transport::Kind;
 
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
-use crate::{Pattern, Session, SessionError, netpipe, sustained};
+use crate::{Pattern, Session, SessionError, block, netpipe, survey, sustained};
 
 /// Rounds that a run plans, unless the plan names the number of trials: thirty in the default budget, so that states of the
 /// machine that last for a tenth of the run are averaged over, and enough in a short one for an interval.
@@ -45,6 +48,9 @@ pub enum RunError {
     /// An event could not be told (the run file could not be written).
     #[error("{0}")]
     Tell(#[from] io::Error),
+    /// Nothing of this side's own: another side of the run ended it.
+    #[error("the other side ended the run: {0}")]
+    OtherSide(String),
 }
 
 impl RunError {
@@ -89,6 +95,16 @@ impl Teller<'_> {
     }
 }
 
+/// One side of a run: the same paths as the others have, at settings of its own.
+pub struct Side<'a> {
+    /// What was asked.
+    pub plan: &'a Plan,
+    /// One a transport, in the plan's order.
+    pub sessions: Vec<Box<dyn Session + 'a>>,
+    /// Who hears its events.
+    pub tell: &'a mut Tell<'a>,
+}
+
 /// Measures what `plan` asks over `sessions` (one a transport, in the plan's order) and tells every event but the header.
 pub fn run<'a>(
     plan: &'a Plan,
@@ -97,13 +113,44 @@ pub fn run<'a>(
     tell: &'a mut Tell<'a>,
     stop: &AtomicBool,
 ) -> Outcome {
-    let teller = Teller(RefCell::new(tell));
-    let mut paths: Vec<PathRun<'_>> = sessions
-        .into_iter()
-        .zip(0..)
-        .map(|(session, number)| PathRun::new(plan, calibration, number, session, &teller))
-        .collect();
-    let mut outcome = Outcome { error: measure(plan, &mut paths, stop).err(), ..Outcome::default() };
+    run_sides(vec![Side { plan, sessions, tell }], calibration, stop).pop().unwrap_or_default()
+}
+
+/// Measures the sides of one run in turns and tells each side's events but the header to its own listener. Their plans have the same
+/// transports, sizes and effort; the first side's decides where the order is drawn. What ends one side early ends all.
+pub fn run_sides(sides: Vec<Side<'_>>, calibration: Calibration, stop: &AtomicBool) -> Vec<Outcome> {
+    let mut sessions = Vec::new();
+    let mut tellers = Vec::new();
+    for side in sides {
+        sessions.push((side.plan, side.sessions));
+        tellers.push(Teller(RefCell::new(side.tell)));
+    }
+    // Paths of one number take turns: one of each side.
+    let mut paths: Vec<Vec<PathRun<'_>>> = Vec::new();
+    for ((plan, of_side), teller) in sessions.into_iter().zip(&tellers) {
+        for (number, session) in of_side.into_iter().enumerate() {
+            let path = PathRun::new(plan, calibration, number as u32, session, teller);
+            match paths.get_mut(number) {
+                Some(sides) => sides.push(path),
+                None => paths.push(vec![path]),
+            }
+        }
+    }
+    let mut failed = measure(&mut paths, stop).err();
+    let reason = failed.as_ref().map(|(_, e)| e.to_string());
+    let mut outcomes = Vec::new();
+    for (number, teller) in tellers.iter().enumerate() {
+        let own = failed.take_if(|(side, _)| *side == number).map(|(_, e)| e);
+        let error = own.or_else(|| reason.clone().map(RunError::OtherSide));
+        let of_side: Vec<&mut PathRun<'_>> = paths.iter_mut().filter_map(|sides| sides.get_mut(number)).collect();
+        outcomes.push(end(of_side, teller, error));
+    }
+    outcomes
+}
+
+/// Closes the paths of one side, says what a reader must know of each, and ends the side's events.
+fn end(mut paths: Vec<&mut PathRun<'_>>, teller: &Teller<'_>, error: Option<RunError>) -> Outcome {
+    let mut outcome = Outcome { error, ..Outcome::default() };
     for path in &mut paths {
         if let Err(e) = path.close() {
             outcome.error.get_or_insert(e);
@@ -117,7 +164,7 @@ pub fn run<'a>(
     let taken: Vec<_> = paths.iter().flat_map(|p| p.taken().iter().copied()).collect();
     let taken = Taken::over(&taken);
     let end = Event::End(End {
-        at: paths.iter().map(PathRun::at).fold(0.0, f64::max),
+        at: paths.iter().map(|p| p.at()).fold(0.0, f64::max),
         error: outcome.error.as_ref().map(ToString::to_string),
         foreign_cpu: taken.map(|t| t.processes),
         taken,
@@ -128,42 +175,64 @@ pub fn run<'a>(
     outcome
 }
 
-fn measure(plan: &Plan, paths: &mut [PathRun<'_>], stop: &AtomicBool) -> Result<(), RunError> {
+/// Does `what` with each side of a path; an error comes with the number of its side.
+fn each<'a>(
+    sides: &mut [PathRun<'a>],
+    mut what: impl FnMut(&mut PathRun<'a>) -> Result<(), RunError>,
+) -> Result<(), (usize, RunError)> {
+    sides.iter_mut().enumerate().try_for_each(|(number, side)| what(side).map_err(|e| (number, e)))
+}
+
+/// Runs all blocks. `paths` holds, for each path, its sides; an error comes with the number of the side that it is of.
+fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usize, RunError)> {
+    let Some(plan) = paths.first().and_then(|sides| sides.first()).map(|side| side.plan) else { return Ok(()) };
     if plan.schedule == Schedule::Netpipe {
-        return paths.iter_mut().try_for_each(netpipe::measure);
+        return paths.iter_mut().try_for_each(|sides| each(sides, netpipe::measure));
     }
     let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
     let hint = plan.pattern == Pattern::Hint;
-    for path in paths.iter_mut() {
-        if hint { path.hint_survey()? } else { path.survey()? }
+    for sides in paths.iter_mut() {
+        if hint {
+            each(sides, PathRun::hint_survey)?;
+        } else {
+            survey::sides(sides)?;
+        }
     }
     let blocks = rounds(plan);
     for block in 1.. {
-        let mut turn: Vec<usize> = (0..paths.len()).filter(|&i| !paths[i].done()).collect();
+        let mut turn: Vec<usize> = (0..paths.len()).filter(|&i| !paths[i].iter().all(PathRun::done)).collect();
         if turn.is_empty() {
             break;
         }
         turn.shuffle(&mut rng);
         for i in turn {
-            let path = &mut paths[i];
+            let sides = &mut paths[i];
             let left = (blocks + 1).saturating_sub(block).max(1);
-            let time = path.left() / f64::from(left);
+            let time = sides.iter().map(PathRun::left).fold(f64::INFINITY, f64::min) / f64::from(left);
             if hint {
-                path.hint_block(block, time, &mut rng, stop)?;
+                each(sides, |side| side.hint_block(block, time, &mut rng, stop))?;
             } else {
-                path.block(block, time, &mut rng, stop)?;
+                let order = block::order(sides, time, &mut rng);
+                let mut first: Vec<usize> = (0..sides.len()).collect();
+                if first.len() > 1 {
+                    first.shuffle(&mut rng);
+                }
+                for number in first {
+                    sides[number].block(block, time, &order, stop).map_err(|e| (number, e))?;
+                }
                 if sustained::moment(block, blocks) {
-                    path.sustain(block)?;
+                    each(sides, |side| side.sustain(block))?;
                 }
             }
             // A size found late could not get as many trials as were asked for.
             if block <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
-                path.refine(block, 3)?;
+                each(sides, |side| side.refine(block, 3))?;
+                survey::share(sides, block)?;
             }
-            path.settle(block)?;
-            if path.done() {
+            block::settle(sides, block)?;
+            if sides.iter().all(PathRun::done) {
                 // Settled before its moment came, or out of time for rounds.
-                path.sustain_rest(block)?;
+                each(sides, |side| side.sustain_rest(block))?;
             }
         }
     }

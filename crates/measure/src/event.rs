@@ -57,6 +57,18 @@ pub struct Run {
     pub near: Environment,
     /// What the calibration found.
     pub calibration: Calibration,
+    /// This file is one side of a run of two, whose rounds took turns; none of any other run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub side: Option<SideOf>,
+}
+
+/// Which side of which run: rounds of one number of both sides are neighbours in time, so that they compare round by round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideOf {
+    /// The run's name, drawn at random: both sides have it.
+    pub of: String,
+    /// 0: what was asked; 1: what it is compared with.
+    pub number: u32,
 }
 
 /// Which sizes, in which way.

@@ -51,7 +51,7 @@ mod taken_by;
 
 pub use buffers::Buffers;
 pub use calibrate::calibrate;
-pub use driver::{Outcome, run};
+pub use driver::{Outcome, Side, run, run_sides};
 pub use event::Event;
 pub use session::{Session, SessionError};
 pub use spec::{Cache, FarReport, Pattern, TrialReport, TrialSpec};

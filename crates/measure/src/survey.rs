@@ -19,6 +19,38 @@ const ADDED: usize = 32;
 /// Share of a round in which a connection may come to rest, after the fewest trials that can tell.
 const WARM_UP: f64 = 0.06;
 
+/// The first look of all sides of a path, at the same sizes. An error comes with the number of its side.
+pub(crate) fn sides(sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> {
+    let most = sides.iter().map(PathRun::most).min().unwrap_or(u64::MAX);
+    if sides.len() > 1 {
+        sides.iter_mut().for_each(|side| side.ceiling = most);
+    }
+    for (number, side) in sides.iter_mut().enumerate() {
+        side.survey().map_err(|e| (number, e))?;
+    }
+    // What one side is too slow for is not compared.
+    let ceiling = sides.iter().map(|side| side.ceiling).min().unwrap_or(u64::MAX);
+    sides.iter_mut().for_each(|side| side.ceiling = ceiling);
+    share(sides, 0)
+}
+
+/// Lets each side look at the sizes that only others have: those that their jumps called for.
+pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize, RunError)> {
+    let mut all: Vec<u64> = sides.iter().flat_map(|side| side.points.keys().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    for (number, side) in sides.iter_mut().enumerate() {
+        let begin = side.session.now();
+        let missing = |size: &&u64| **size <= side.ceiling && !side.points.contains_key(size);
+        for size in all.iter().filter(missing).copied().collect::<Vec<_>>() {
+            let n = side.brief(size, SURVEY_TRIAL);
+            side.trial(size, n, block, true).map_err(|e| (number, e))?;
+        }
+        side.spent += (side.session.now() - begin) as f64 * 1e-9;
+    }
+    Ok(())
+}
+
 impl PathRun<'_> {
     /// The first look at every size: short trials, ascending, so that each knows about how long it will take.
     pub fn survey(&mut self) -> Result<(), RunError> {

@@ -37,6 +37,7 @@ pub fn run(pattern: Pattern) -> Run {
         plan: plan(pattern),
         near,
         calibration: Calibration { clock_cost_ns: 21.5, clock_step_ns: 1.0, loop_cost_ns: 2.25 },
+        side: None,
     }
 }
 

@@ -39,6 +39,7 @@ fn measured(plan: &Plan) -> RunFile {
         plan: plan.clone(),
         near: host::Environment::default(),
         calibration,
+        side: None,
     }));
     let mut hear = |e: &Event| {
         fold.event(e);

@@ -24,6 +24,7 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<
             plan,
             near: Environment::default(),
             calibration,
+            side: None,
         }),
         Event::Path(PathOpened {
             path: 0,

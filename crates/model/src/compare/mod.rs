@@ -3,16 +3,18 @@
 //! Two runs of one thing differ: the machine stands at another level each time. So a difference has two parts: how far the
 //! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
 //! runs, and earlier runs that they carry) lie apart; and what each size does beyond that, judged against its own noise. `ratio` puts both together and
-//! corrects for the many sizes, `between` tells how far runs lie apart, `machine` what of it the machine explains, `align` finds the sizes to compare at, `verdict` says the result in words.
+//! corrects for the many sizes, `between` tells how far runs lie apart, `machine` what of it the machine explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `verdict` says the result in words.
 
 mod align;
 mod between;
 mod machine;
+mod paired;
 mod ratio;
 mod verdict;
 
 pub use between::{BetweenRuns, History};
 pub use machine::{Circumstances, Disturbed, Disturber, Pace, Shift};
+pub use paired::Paired;
 pub use verdict::Stretch;
 
 use schemars::JsonSchema;
@@ -57,6 +59,9 @@ pub struct Comparison {
     /// it: the comparison of separate runs is then about these runs alone.
     #[serde(default)]
     pub between: Option<BetweenRuns>,
+    /// The sides are those of one run and were compared round by round; none of any others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paired: Option<Paired>,
     /// Time of the second side over that of the first, over all sizes together.
     pub whole: Estimate,
     /// Highest throughput of the second side over that of the first; above 1 the second carries more.
@@ -114,12 +119,13 @@ impl Comparison {
             ratio::ratios(first, second, known)?;
         let stretches = verdict::stretches(&sizes);
         let crossovers = verdict::crossovers(&sizes, &stretches);
-        Some(Self { sizes, left_out, machine, disturbed, between, whole, throughput, stretches, crossovers })
+        let paired = None;
+        Some(Self { sizes, left_out, machine, disturbed, between, paired, whole, throughput, stretches, crossovers })
     }
 
-    /// Whether the sides differ: over a stretch of sizes. At a lone size connections of one run may settle at a level of
-    /// their own, which blocks of that run have in common and another run has not.
+    /// Whether the sides differ: over a stretch of sizes, or as wholes where they are sides of one run. At a lone size
+    /// connections of one run may settle at a level of their own, which blocks of that run have in common and another run has not.
     pub fn differs(&self) -> bool {
-        self.stretches.iter().any(|s| s.differs)
+        self.stretches.iter().any(|s| s.differs) || self.paired.is_some_and(|p| p.differs)
     }
 }

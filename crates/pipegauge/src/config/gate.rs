@@ -119,6 +119,7 @@ mod tests {
             machine: Vec::new(),
             disturbed: None,
             between: None,
+            paired: None,
             whole: ratio,
             throughput: Some(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }),
             stretches: Vec::new(),

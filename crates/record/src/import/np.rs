@@ -97,6 +97,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
             plan: plan.clone(),
             near: Environment::default(),
             calibration: Calibration::default(),
+            side: None,
         }),
         Event::Path(PathOpened {
             path: 0,

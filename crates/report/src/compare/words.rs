@@ -234,6 +234,7 @@ mod tests {
             machine: Vec::new(),
             disturbed: None,
             between: None,
+            paired: None,
             whole: Estimate { value: 1.01, low: 0.97, high: 1.05 },
             throughput: None,
             stretches,

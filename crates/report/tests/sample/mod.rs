@@ -99,6 +99,7 @@ fn header(transports: Vec<Kind>, seed: u64) -> Run {
         plan: Plan { transports, pin: Some((0, 1)), seed, ..Plan::default() },
         near: environment(0),
         calibration: Calibration { clock_cost_ns: 23.1, clock_step_ns: 1.0, loop_cost_ns: 1.4 },
+        side: None,
     }
 }
 

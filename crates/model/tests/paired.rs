@@ -1,0 +1,207 @@
+//! Two sides of one run whose rounds took turns, on machines whose noise is known: what is said to differ, and what is found.
+
+use model::{Comparison, CurvePoint};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const RUNS: u64 = 200;
+
+/// What the machine does to both sides' rounds; a state may change between the two rounds of a pair.
+#[derive(Debug, Clone, Copy)]
+enum Machine {
+    /// Each round stands 3% off by itself.
+    Independent,
+    /// Half as slow again half of the time; a state lasts so many rounds on average, and ends between two turns, wherever.
+    States(f64),
+    /// 10% slower from the first round to the last.
+    Drift,
+    /// AR(1) of 10%, from round to round.
+    Red(f64),
+}
+
+struct Bench {
+    rng: ChaCha8Rng,
+    machine: Machine,
+    level: f64,
+    turns: f64,
+}
+
+impl Bench {
+    fn new(seed: u64, machine: Machine) -> Self {
+        let mut bench = Self { rng: ChaCha8Rng::seed_from_u64(seed), machine, level: 0.0, turns: 0.0 };
+        bench.level = match machine {
+            Machine::States(_) => bench.state(),
+            Machine::Red(_) => bench.normal(),
+            _ => 0.0,
+        };
+        bench
+    }
+
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.rng.random::<f64>()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.rng.random::<f64>()).cos()
+    }
+
+    fn state(&mut self) -> f64 {
+        if self.rng.random::<bool>() { 1.5f64.ln() } else { 0.0 }
+    }
+
+    /// Level of the next turn, of which a round has two.
+    fn turn(&mut self, rounds: u32) -> f64 {
+        self.turns += 1.0;
+        match self.machine {
+            Machine::Independent => 0.03 * self.normal(),
+            Machine::States(lasting) => {
+                if self.rng.random::<f64>() * 2.0 * lasting < 1.0 {
+                    self.level = 1.5f64.ln() - self.level;
+                }
+                self.level
+            }
+            Machine::Drift => 1.1f64.ln() * self.turns / f64::from(2 * rounds),
+            Machine::Red(alike) => {
+                // From turn to turn, so that it is `alike` from round to round.
+                let each = alike.sqrt();
+                self.level = each * self.level + (1.0 - alike).sqrt() * self.normal();
+                0.1 * self.level
+            }
+        }
+    }
+
+    /// Both sides over `sizes` sizes in `rounds` rounds; times of the second are `ratio(size)` of the first's, and each size has
+    /// noise of its own of the spread `own`.
+    fn sides(&mut self, sizes: usize, rounds: u32, own: f64, ratio: impl Fn(u64) -> f64) -> [Vec<CurvePoint>; 2] {
+        let all: Vec<u64> = (0..sizes as u64).map(|i| 64 + i * 64).collect();
+        let mut blocks = [vec![Vec::new(); sizes], vec![Vec::new(); sizes]];
+        for round in 1..=rounds {
+            let first = usize::from(self.rng.random::<bool>());
+            for side in [first, 1 - first] {
+                let level = self.turn(rounds);
+                for (i, size) in all.iter().enumerate() {
+                    let times = if side == 1 { ratio(*size) } else { 1.0 };
+                    let seconds = (1e-5 + 1e-9 * *size as f64) * times * (level + own * self.normal()).exp();
+                    blocks[side][i].push((round, seconds));
+                }
+            }
+        }
+        blocks.map(|of_side| {
+            let point = |(size, blocks): (&u64, Vec<(u32, f64)>)| {
+                let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
+                CurvePoint { size: *size, seconds, blocks, throughput: 8.0 * *size as f64 / seconds, interval: None }
+            };
+            all.iter().zip(of_side).map(point).collect()
+        })
+    }
+}
+
+fn compare(seed: u64, machine: Machine, sizes: usize, rounds: u32, own: f64, ratio: f64) -> Comparison {
+    let [a, b] = Bench::new(seed, machine).sides(sizes, rounds, own, |_| ratio);
+    Comparison::paired(&a, &b).unwrap()
+}
+
+/// Of [`RUNS`] comparisons: how many were said to differ, and how many intervals of the whole curve hold the truth.
+fn tried(machine: Machine, sizes: usize, rounds: u32, own: f64, ratio: f64) -> (u64, u64) {
+    let (mut differ, mut held) = (0, 0);
+    for seed in 0..RUNS {
+        let found = compare(seed, machine, sizes, rounds, own, ratio);
+        differ += u64::from(found.differs());
+        held += u64::from(found.whole.low <= ratio && ratio <= found.whole.high);
+    }
+    println!("{machine:?} {sizes} x {rounds}, {own}, x{ratio}: {differ} differ, {held} held of {RUNS}");
+    (differ, held)
+}
+
+#[test]
+fn the_same_measured_twice_in_turns_does_not_differ_whatever_the_machine_does() {
+    let machines = [
+        Machine::Independent,
+        Machine::States(3.0),
+        Machine::States(10.0),
+        Machine::States(30.0),
+        Machine::Drift,
+        Machine::Red(0.95),
+    ];
+    for machine in machines {
+        for rounds in [9, 30] {
+            let (differ, held) = tried(machine, 60, rounds, 0.03, 1.0);
+            assert!(differ * 20 <= RUNS, "{machine:?}, {rounds} rounds: {differ} of {RUNS} said to differ");
+            assert!(held * 100 >= 94 * RUNS, "{machine:?}, {rounds} rounds: {held} of {RUNS} intervals hold the truth");
+        }
+    }
+}
+
+#[test]
+fn a_single_size_measured_twice_does_not_differ_either() {
+    for machine in [Machine::Independent, Machine::States(10.0), Machine::Red(0.95)] {
+        let (differ, _) = tried(machine, 1, 30, 0.03, 1.0);
+        assert!(differ * 20 <= RUNS, "{machine:?}: {differ} of {RUNS} said to differ");
+    }
+}
+
+#[test]
+fn a_small_difference_is_found_where_noise_is_usual_and_a_larger_one_where_it_is_strong() {
+    for (machine, own, ratio) in [
+        (Machine::States(30.0), 0.03, 1.03),
+        (Machine::Drift, 0.03, 1.03),
+        (Machine::States(30.0), 0.1, 1.1),
+        (Machine::Independent, 0.1, 1.1),
+    ] {
+        let (found, held) = tried(machine, 155, 30, own, ratio);
+        assert!(found * 5 >= 4 * RUNS, "x{ratio} among {own}: {found} of {RUNS} found");
+        assert!(held * 100 >= 93 * RUNS, "x{ratio} among {own}: {held} of {RUNS} intervals hold it");
+    }
+}
+
+#[test]
+fn what_is_said_to_be_found_four_times_in_five_is_found_about_so_often() {
+    let typical = compare(1, Machine::Independent, 60, 30, 0.03, 1.0).paired.unwrap();
+    let claimed: Vec<f64> =
+        (0..50).filter_map(|seed| compare(seed, Machine::Independent, 60, 30, 0.03, 1.0).paired?.finds).collect();
+    let (found, _) = tried(Machine::Independent, 60, 30, 0.03, 1.0 + stats::median(&claimed));
+    assert!((140..=190).contains(&found), "{found} of {RUNS}");
+    assert!(typical.finds_at_a_size > typical.finds, "one size says less than all: {typical:?}");
+    assert_eq!(typical.rounds, 30);
+}
+
+#[test]
+fn a_part_of_the_curve_that_differs_is_named_and_the_rest_is_not() {
+    let [a, b] = Bench::new(3, Machine::States(10.0)).sides(155, 30, 0.02, |s| if s > 5000 { 1.3 } else { 1.0 });
+    let found = Comparison::paired(&a, &b).unwrap();
+    let clear: Vec<_> = found.stretches.iter().filter(|s| s.differs).collect();
+    assert_eq!(clear.len(), 1, "{:?}", found.stretches);
+    assert!((clear[0].ratio / 1.3 - 1.0).abs() < 0.03 && (4800..5300).contains(&clear[0].from), "{clear:?}");
+}
+
+#[test]
+fn exact_curves_have_exact_ratios_and_equal_ones_none() {
+    let curve = |times: f64| -> Vec<CurvePoint> {
+        let of = |size: u64| CurvePoint {
+            size,
+            seconds: size as f64 * times,
+            blocks: (1..=8).map(|round| (round, size as f64 * times)).collect(),
+            throughput: 8.0 / times,
+            interval: None,
+        };
+        (1..=40).map(of).collect()
+    };
+    let found = Comparison::paired(&curve(1e-6), &curve(1.1e-6)).unwrap();
+    assert!(found.differs() && (found.whole.value - 1.1).abs() < 1e-9 && found.whole.high - found.whole.low < 1e-9);
+    assert!((found.throughput.unwrap().value * 1.1 - 1.0).abs() < 1e-9);
+    assert!(found.sizes.iter().all(|s| s.significant));
+    let same = Comparison::paired(&curve(1e-6), &curve(1e-6)).unwrap();
+    assert!(!same.differs() && same.sizes.iter().all(|s| s.probability == 1.0), "{:?}", same.whole);
+}
+
+#[test]
+fn few_rounds_and_none_say_nothing_for_sure() {
+    let [a, b] = Bench::new(4, Machine::Independent).sides(20, 3, 0.03, |_| 2.0);
+    let found = Comparison::paired(&a, &b).unwrap();
+    assert!(!found.differs() && found.whole.high == f64::INFINITY, "{:?}", found.whole);
+    assert_eq!(found.paired.unwrap().finds, None);
+    let apart: Vec<CurvePoint> = b.iter().map(|p| CurvePoint { size: p.size + 1, ..p.clone() }).collect();
+    assert!(Comparison::paired(&a, &apart).is_none() && Comparison::paired(&[], &b).is_none());
+    // Rounds of other numbers are no neighbours.
+    let mut later = b.clone();
+    later.iter_mut().flat_map(|p| &mut p.blocks).for_each(|block| block.0 += 100);
+    let found = Comparison::paired(&a, &later).unwrap();
+    assert!(!found.differs() && found.sizes.iter().all(|s| s.ratio.high == f64::INFINITY));
+}
