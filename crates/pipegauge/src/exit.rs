@@ -79,6 +79,12 @@ pub fn misread(error: &clap::Error, documents: Documents) -> Exit {
     if !error.use_stderr() {
         return Exit::Ok;
     }
+    document(words(error), documents);
+    Exit::CouldNot
+}
+
+/// What clap says of a command line that can't be read, as one line, without usage.
+pub fn words(error: &clap::Error) -> String {
     let text = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             "no command was given (pipegauge --help lists them)".into()
@@ -88,8 +94,7 @@ pub fn misread(error: &clap::Error, documents: Documents) -> Exit {
     let what =
         ["\n\nUsage:", "\n\nFor more information"].iter().fold(&text[..], |t, end| t.split(end).next().unwrap_or(t));
     let words: Vec<&str> = what.strip_prefix("error: ").unwrap_or(what).split_whitespace().collect();
-    document(words.join(" "), documents);
-    Exit::CouldNot
+    words.join(" ")
 }
 
 /// The error's document. The exit code already says that it failed: a closed standard output changes nothing.

@@ -74,6 +74,24 @@ fn read(side: &str) -> Result<Repeats> {
     Ok(Repeats { name: format!("{name}{more}"), runs })
 }
 
+/// The paths of both sides of a run that was just measured; the second side has the flags `more`.
+pub fn sides(first: RunFile, second: RunFile, more: &str) -> Result<Vec<Named>> {
+    let names: Vec<&str> = first.paths.iter().map(|p| p.opened.transport.name()).collect();
+    let side = |run: &RunFile| Repeats { name: String::new(), runs: vec![run.clone()] };
+    let (a, b) = (side(&first), side(&second));
+    let mut all = Vec::new();
+    for name in names.into_iter().filter(|name| second.paths.iter().any(|p| p.opened.transport.name() == *name)) {
+        all.push(named(&a, name, &b, name, (name.to_owned(), format!("{name} {more}")))?);
+    }
+    Ok(all)
+}
+
+/// Whether these are the two sides of one run, whose rounds took turns.
+fn of_one_run(a: &Repeats, b: &Repeats) -> bool {
+    let ([a], [b]) = (&a.runs[..], &b.runs[..]) else { return false };
+    matches!((&a.run.side, &b.run.side), (Some(a), Some(b)) if a.of == b.of && a.number != b.number)
+}
+
 /// The paths of one run against its first.
 fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<()> {
     if flags.path.is_some() {
@@ -132,14 +150,26 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
             report::words::time_label(t)
         );
     }
+    let none = || anyhow!("{} and {} have no block size in common", names.0, names.1);
+    if x == y && of_one_run(a, b) {
+        return Ok(Named {
+            comparison: Comparison::paired(&first[0], &second[0]).ok_or_else(none)?,
+            first: names.0,
+            second: names.1,
+            runs: (1, 1),
+            hint: false,
+            separate: false,
+            differences: record::differences((run_a, path_a), (run_b, path_b)),
+            gates: Vec::new(),
+        });
+    }
     let [around_a, around_b] = circumstances((a, x), (b, y))?;
     // Paths of one run took turns and share its level; what is modelled has no machine.
     let separate = !std::ptr::eq(a, b) && [path_a, path_b].iter().any(|p| p.opened.transport != Kind::Theory);
     let [past_a, past_b] = if separate { [histories(a, x)?, histories(b, y)?] } else { Default::default() };
     let first_side = Side { runs: &first, circumstances: &around_a, histories: &past_a };
     let second_side = Side { runs: &second, circumstances: &around_b, histories: &past_b };
-    let comparison = Comparison::of(first_side, second_side)
-        .ok_or_else(|| anyhow!("{} and {} have no block size in common", names.0, names.1))?;
+    let comparison = Comparison::of(first_side, second_side).ok_or_else(none)?;
     Ok(Named {
         first: names.0,
         second: names.1,
@@ -189,7 +219,7 @@ fn circumstances((a, x): (&Repeats, &str), (b, y): (&Repeats, &str)) -> Result<[
 }
 
 /// What is printed of one comparison.
-fn section(named: &Named) -> String {
+pub fn section(named: &Named) -> String {
     let mut text = format!("{}\n", verdict(named));
     for gate in &named.gates {
         text.push_str(&format!("{}: {}: {}\n", if gate.failed { "FAILED" } else { "passed" }, gate.limit, gate.found));

@@ -59,6 +59,12 @@ pub fn key_from(flag: &str, stdin: &mut dyn BufRead) -> Result<String> {
     }
 }
 
+/// The flags with the key itself in place of where it stands: standard input is read once, for whoever needs it twice.
+pub fn with_key(flags: &RunFlags) -> Result<RunFlags> {
+    let key = flags.key.as_deref().map(|key| key_from(key, &mut std::io::stdin().lock())).transpose()?;
+    Ok(RunFlags { key, ..flags.clone() })
+}
+
 /// A target goes to `ssh` as an argument, so it must not look like an option.
 fn ssh_target(peer: &str, target: &str) -> Result<String> {
     let target = target.trim_end_matches('/');

@@ -10,6 +10,7 @@ pub mod history;
 pub mod names;
 mod pin;
 pub mod question;
+pub mod sides;
 mod unused;
 
 use std::path::PathBuf;

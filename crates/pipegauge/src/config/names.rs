@@ -21,6 +21,12 @@ pub fn report_beside(run: &Path) -> PathBuf {
     free(|number| run.with_file_name(format!("{stem}{number}.html")))
 }
 
+/// The names of a run's two sides, where `run` is asked for or (`run_file`) made up.
+pub fn sides(run: &Path) -> [PathBuf; 2] {
+    let stem = stem(run);
+    ["a", "b"].map(|side| run.with_file_name(format!("{stem}.{side}.run.jsonl")))
+}
+
 /// A run file's name beside another: its own with `more` at the end of it, and a number where that is taken.
 pub fn beside(run: &Path, more: &str) -> PathBuf {
     let stem = stem(run);

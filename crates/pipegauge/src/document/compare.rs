@@ -1,5 +1,7 @@
 //! What `compare --json` prints.
 
+use std::path::Path;
+
 use model::Comparison;
 use record::Difference;
 use report::compare::{Gated, Named, verdict};
@@ -13,8 +15,24 @@ pub struct CompareDocument {
     schema: &'static str,
     /// The comparisons.
     comparisons: Vec<Compared>,
-    /// Exit code: 1 where a limit was passed.
+    /// The run files that were just measured and the report, of `run --vs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<SidesOfRun>,
+    /// Exit code: 1 where a limit was passed, and where something of `run --vs` fell short.
     exit: u8,
+}
+
+/// What `run --vs` leaves.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SidesOfRun {
+    /// The run files of the first and the second side.
+    run_files: Vec<String>,
+    /// The report of both, if one was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<String>,
+    /// What ended the run early, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 /// One comparison.
@@ -49,6 +67,12 @@ impl CompareDocument {
             differences: n.differences.clone(),
             gates: n.gates.clone(),
         });
-        Self { schema: "pipegauge-compare/1", comparisons: comparisons.collect(), exit }
+        Self { schema: "pipegauge-compare/1", comparisons: comparisons.collect(), run: None, exit }
+    }
+
+    /// The comparison at the end of `run --vs`.
+    pub fn of_run(all: &[Named], exit: u8, files: &[String], report: Option<&Path>, error: Option<String>) -> Self {
+        let run = SidesOfRun { run_files: files.to_vec(), report: report.map(super::text), error };
+        Self { run: Some(run), ..Self::new(all, exit) }
     }
 }

@@ -119,6 +119,7 @@ impl HintFlags {
                 memory: flags.memory,
             }),
             transports: flags.transports,
+            vs: None,
             from: 1,
             to: None,
             step: None,

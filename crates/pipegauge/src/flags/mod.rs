@@ -25,7 +25,7 @@ pub use view::{
     ServeFlags, ShowFlags,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -47,6 +47,25 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// A command line to which flags were added: where one comes twice, the later one counts.
+    pub fn again(words: &[String]) -> Result<Self, clap::Error> {
+        let matches = Self::command().args_override_self(true).try_get_matches_from(words)?;
+        Self::from_arg_matches(&matches)
+    }
+}
+
+impl Command {
+    /// The flags of a measurement.
+    pub fn into_run(self) -> Option<RunFlags> {
+        match self {
+            Command::Run(flags) => Some(flags),
+            Command::Live(flags) => Some(flags.run),
+            _ => None,
+        }
+    }
 }
 
 /// The subcommands.
@@ -108,7 +127,6 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn definitions_are_consistent() {

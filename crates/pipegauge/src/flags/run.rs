@@ -226,6 +226,13 @@ pub struct RunFlags {
     #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Shape>, help_heading = "What if")]
     pub shape: Option<Shape>,
 
+    /// Measure a second side in turns with the first, at the settings of this command line with these flags of `run` added, and compare
+    ///
+    /// The later of two equal flags wins: run tcp --sizes 64KiB --vs '--sockbuf 256KiB'. --budget is for each side and transport.
+    /// The run files end in .a.run.jsonl and .b.run.jsonl.
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "What if")]
+    pub vs: Option<String>,
+
     /// Write down every operation of this side's link, a JSON line each (don't believe figures taken under trace)
     #[arg(long, value_name = "FILE", help_heading = "What if")]
     pub trace: Option<PathBuf>,

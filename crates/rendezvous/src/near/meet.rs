@@ -42,27 +42,33 @@ pub enum Far {
     },
 }
 
-/// One session for each two-ended transport of `plan`, in its order. Over ssh, and with a serving far side, all share one
+/// One session for each two-ended transport of each of `plans`, in its order: plans of one run have the same transports. Over ssh, and with a serving far side, all share one
 /// control connection, which stands when this returns; on this host the first far process starts with the first block.
 ///
 /// `pin` is for a far side on another host; on this one the plan's CPU counts.
-pub fn meet(far: &Far, plan: &Plan, pin: FarPin, stop: Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>, MeetError> {
-    meet_with(far, plan, pin, stop, Path::new("ssh"))
+pub fn meet(
+    far: &Far,
+    plans: &[&Plan],
+    pin: FarPin,
+    stop: Arc<AtomicBool>,
+) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
+    meet_with(far, plans, pin, stop, Path::new("ssh"))
 }
 
 pub(crate) fn meet_with(
     far: &Far,
-    plan: &Plan,
+    plans: &[&Plan],
     pin: FarPin,
     stop: Arc<AtomicBool>,
     ssh: &Path,
-) -> Result<Vec<Box<dyn Session>>, MeetError> {
+) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
+    let Some(plan) = plans.first() else { return Ok(Vec::new()) };
     let kinds: Vec<Kind> = plan.transports.iter().copied().filter(|kind| kind.capabilities().two_ended).collect();
     for kind in &kinds {
         kind.availability().map_err(|why| MeetError::Unavailable { kind: *kind, why })?;
     }
     if kinds.is_empty() {
-        return Ok(Vec::new());
+        return Ok(plans.iter().map(|_| Vec::new()).collect());
     }
     let terms = Terms { pin: None, wish: pin, settings: &plan.settings, stop: &stop, environment: true };
     let reach: Box<dyn Fn() -> Reach> = match far {
@@ -74,10 +80,14 @@ pub(crate) fn meet_with(
             shared(meeting::serving(&addresses, &name, key, &terms)?, &kinds)?
         }
     };
-    let plan = Rc::new(plan.clone());
-    let session =
-        |kind| -> Box<dyn Session> { Box::new(RemoteSession::new(kind, Rc::clone(&plan), Arc::clone(&stop), reach())) };
-    Ok(kinds.into_iter().map(session).collect())
+    let sessions = |plan: &&Plan| {
+        let plan = Rc::new((*plan).clone());
+        let session = |kind: &Kind| -> Box<dyn Session> {
+            Box::new(RemoteSession::new(*kind, Rc::clone(&plan), Arc::clone(&stop), reach()))
+        };
+        kinds.iter().map(session).collect()
+    };
+    Ok(plans.iter().map(sessions).collect())
 }
 
 /// Hands the same far side to every session, if all their transports reach it.

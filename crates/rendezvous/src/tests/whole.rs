@@ -92,7 +92,8 @@ fn every_two_ended_transport_runs_between_two_processes() {
     let kinds: Vec<Kind> =
         Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended && k.availability().is_ok()).collect();
     assert!(kinds.contains(&Kind::Tcp) && kinds.contains(&Kind::Shm), "{kinds:?}");
-    let sessions = meet(&programs.local(), &plan(&kinds, Pattern::PingPong), FarPin::None, no_stop()).unwrap();
+    let sessions =
+        meet(&programs.local(), &[&plan(&kinds, Pattern::PingPong)], FarPin::None, no_stop()).unwrap().remove(0);
     assert_eq!(sessions.iter().map(|s| s.kind()).collect::<Vec<_>>(), kinds);
     for mut session in sessions {
         let party = session.open(0).unwrap_or_else(|e| panic!("{}: {e}", session.kind()));
@@ -194,7 +195,7 @@ fn one_serving_far_side_serves_all_paths_in_turn() {
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
     let kinds = [Kind::Tcp, Kind::Udp, Kind::Shm];
-    let mut sessions = meet(&far, &plan(&kinds, Pattern::PingPong), FarPin::None, no_stop()).unwrap();
+    let mut sessions = meet(&far, &[&plan(&kinds, Pattern::PingPong)], FarPin::None, no_stop()).unwrap().remove(0);
     for block in 0..2 {
         for session in &mut sessions {
             let party = session.open(block).unwrap();
@@ -223,7 +224,9 @@ fn a_far_side_started_by_ssh() {
     );
     let far = Far::Ssh { target: "user@host:2222".into(), program: programs.peer().display().to_string() };
     let mut sessions =
-        meet_with(&far, &plan(&[Kind::Tcp, Kind::Unix], Pattern::PingPong), FarPin::None, no_stop(), &ssh).unwrap();
+        meet_with(&far, &[&plan(&[Kind::Tcp, Kind::Unix], Pattern::PingPong)], FarPin::None, no_stop(), &ssh)
+            .unwrap()
+            .remove(0);
     for session in &mut sessions {
         session.open(0).unwrap();
         assert_eq!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats, 20);
@@ -236,10 +239,10 @@ fn ssh_that_fails_is_quoted() {
     let one = plan(&[Kind::Tcp], Pattern::PingPong);
     let far = Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string() };
     let denies = programs.script("denies", "echo 'user@host: Permission denied (publickey).' >&2; exit 255");
-    let e = meet_with(&far, &one, FarPin::None, no_stop(), &denies).err().unwrap().to_string();
+    let e = meet_with(&far, &[&one], FarPin::None, no_stop(), &denies).err().unwrap().to_string();
     assert!(e.contains("Permission denied") && e.contains("255"), "{e}");
     let bare = programs.script("bare", &format!("{SSH}\nunset SSH_CONNECTION\nexec \"$@\""));
-    let e = meet_with(&far, &one, FarPin::None, no_stop(), &bare).err().unwrap().to_string();
+    let e = meet_with(&far, &[&one], FarPin::None, no_stop(), &bare).err().unwrap().to_string();
     assert!(e.contains("SSH_CONNECTION") && e.contains("pipegauge serve"), "{e}");
 }
 
@@ -247,11 +250,12 @@ fn ssh_that_fails_is_quoted() {
 fn a_program_that_is_no_far_side_is_named() {
     let mut sessions = meet(
         &Far::Local { program: "/bin/false".into() },
-        &plan(&[Kind::Tcp], Pattern::PingPong),
+        &[&plan(&[Kind::Tcp], Pattern::PingPong)],
         FarPin::None,
         no_stop(),
     )
-    .unwrap();
+    .unwrap()
+    .remove(0);
     let e = sessions[0].open(0).unwrap_err().to_string();
     assert!(e.contains("/bin/false") && e.contains("status 1"), "{e}");
 }

@@ -1,6 +1,6 @@
 //! The verdict a person can repeat, and the table behind it.
 
-use model::{Comparison, Disturber, Estimate, Stretch};
+use model::{Comparison, Disturber, Estimate, Paired, Stretch};
 use units::Seconds;
 
 use super::Named;
@@ -95,6 +95,9 @@ fn difference(named: &Named) -> String {
         );
     }
     let (a, b) = (plain(&named.first), plain(&named.second));
+    if let Some(paired) = c.paired {
+        return in_turns(named, paired);
+    }
     let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
     if clear.is_empty() {
         let few = c.sizes.iter().filter(|s| s.significant).count();
@@ -107,18 +110,59 @@ fn difference(named: &Named) -> String {
             ),
         };
     }
-    let parts: Vec<String> = clear.iter().map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
+    let mut text = format!("{b} is {} (against {a}).", parts(named));
+    for (from, to) in &c.crossovers {
+        let (from, to) = (named.size(*from), named.size(*to));
+        let unit = if named.hint { " subintervals" } else { "" };
+        text.push_str(&format!("\nThe faster side changes between {from} and {to}{unit}."));
+    }
+    text
+}
+
+/// Where the second side differs, and that it does not elsewhere.
+fn parts(named: &Named) -> String {
+    let c = &named.comparison;
+    let clear = c.stretches.iter().filter(|s| s.differs);
+    let parts: Vec<String> = clear.map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
     let rest = match c.stretches.iter().filter(|s| !s.differs).collect::<Vec<_>>()[..] {
         [] => String::new(),
         [s] if s.from == c.sizes[0].size => ", no different below".to_owned(),
         [s] if s.to == c.sizes[c.sizes.len() - 1].size => ", no different above".to_owned(),
         _ => ", no different elsewhere".to_owned(),
     };
-    let mut text = format!("{b} is {}{rest} (against {a}).", parts.join(", "));
-    for (from, to) in &c.crossovers {
-        let (from, to) = (named.size(*from), named.size(*to));
-        let unit = if named.hint { " subintervals" } else { "" };
-        text.push_str(&format!("\nThe faster side changes between {from} and {to}{unit}."));
+    format!("{}{rest}", parts.join(", "))
+}
+
+/// The verdict on two sides of one run: the curves as wholes first, then the sizes, then what could have been seen.
+fn in_turns(named: &Named, paired: Paired) -> String {
+    let c = &named.comparison;
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = interval(c.whole);
+    let Some(finds) = paired.finds else {
+        return format!(
+            "No verdict: {b} took {whole} of the time of {a}, and {} rounds of each side do not tell how sure that is; \
+             measure longer (--budget).",
+            paired.rounds
+        );
+    };
+    let stretches = c.stretches.iter().any(|s| s.differs);
+    let mut text = match (paired.differs, stretches) {
+        (true, _) => format!("{b} is {}: over all sizes it takes {whole} of the time of {a}.", how(c.whole.value)),
+        (false, true) => format!("{b} differs from {a} at some sizes; over all of them it takes {whole} of the time."),
+        (false, false) => format!("{b} is no different from {a}: over all sizes it takes {whole} of the time."),
+    };
+    if stretches {
+        text.push_str(&format!("\nIt is {}.", parts(named)));
+    } else if paired.differs {
+        text.push_str("\nNo stretch of sizes is sure to differ by itself.");
+    } else {
+        let share = |share: f64| format!("{:.1}%", share * 100.0);
+        text.push_str(&format!(
+            "\n{} rounds in turns find 4 of 5 differences of {} over all sizes{}.",
+            paired.rounds,
+            share(finds),
+            paired.finds_at_a_size.map_or(String::new(), |f| format!(", and of {} at a single size", share(f)))
+        ));
     }
     text
 }

@@ -6,12 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use anyhow::{Result, anyhow, bail};
-use clap::Parser;
 use record::{PathRun, RunFile};
 
 use super::super::run;
 use crate::config::{RunConfig, names};
-use crate::flags::{Cli, Command, ExplainFlags, RunFlags, ScheduleFlag};
+use crate::flags::{Cli, ExplainFlags, RunFlags, ScheduleFlag};
 
 /// Time for one measurement where nobody asked for another, seconds.
 const DEFAULT_BUDGET: f64 = 4.0;
@@ -21,7 +20,7 @@ const AROUND: u64 = 4;
 
 /// Flags that measure this path as the run did, over the sizes about its breaks alone.
 pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model::Edge]) -> Result<RunFlags> {
-    let cli = Cli::try_parse_from(&run.run.command).map_err(|_| unknown(asked, run))?;
+    let cli = Cli::again(&run.run.command).map_err(|_| unknown(asked, run))?;
     let mut flags = cli.command.into_run().ok_or_else(|| unknown(asked, run))?;
     let first = edges.iter().map(|e| e.below).min().unwrap_or(1);
     let last = edges.iter().map(|e| e.above).max().unwrap_or(1);
@@ -35,6 +34,8 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     flags.budget = Some(asked.budget.unwrap_or(DEFAULT_BUDGET));
     (flags.html, flags.no_html, flags.trace) = (None, true, None);
     flags.quiet = asked.quiet;
+    // Of two sides, this file is one.
+    flags.vs = None;
     // With a knob moved, and over a part of the sizes: no repeat of anything.
     flags.no_history = true;
     if flags.key.is_some() || asked.key.is_some() {
@@ -77,15 +78,4 @@ pub fn measure(flags: &RunFlags, stop: &Arc<AtomicBool>) -> Result<RunFile> {
         Ok(run)
     };
     std::thread::scope(|s| s.spawn(work).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-impl Command {
-    /// The flags of a measurement.
-    fn into_run(self) -> Option<RunFlags> {
-        match self {
-            Command::Run(flags) => Some(flags),
-            Command::Live(flags) => Some(flags.run),
-            _ => None,
-        }
-    }
 }

@@ -41,7 +41,7 @@ pub fn finish(
         let why = error.unwrap_or_else(|| "no trial was completed".to_owned());
         return Err(anyhow!("nothing was measured: {why} (run file: {})", config.output.display()));
     };
-    let html = config.html.as_deref().filter(|file| page(file, &run));
+    let html = config.html.as_deref().filter(|file| page(file, &[&run]));
     let html_failed = config.html.is_some() && html.is_none();
     let missed = config.precise && outcome.unsettled > 0;
     let exit = if error.is_some() || html_failed || missed { Exit::Short } else { Exit::Ok };
@@ -85,8 +85,8 @@ fn places(run_file: &Path, html: Option<&Path>) -> String {
 }
 
 /// Writes the report; an error is said, and costs the report alone.
-fn page(file: &Path, run: &RunFile) -> bool {
-    match files::write(file, report::html::page(&[run]).as_bytes()) {
+pub fn page(file: &Path, runs: &[&RunFile]) -> bool {
+    match files::write(file, report::html::page(runs).as_bytes()) {
         Ok(()) => true,
         Err(e) => {
             out::tell(&format!("warning: no report: {}", crate::exit::sentence(&e)));

@@ -7,6 +7,7 @@ mod listen;
 mod past;
 mod progress;
 mod sessions;
+mod versus;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow};
 use host::Environment;
-use measure::event::{Calibration, Run, SCHEMA};
+use measure::event::{Calibration, Run, SCHEMA, SideOf};
 use measure::{Event, Outcome};
 
 use crate::config::RunConfig;
@@ -29,6 +30,9 @@ pub use listen::Listeners;
 
 /// Measures what was asked for, with a line of progress.
 pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
+    if let Some(more) = &flags.vs {
+        return versus::run(flags, more, json);
+    }
     with(flags, json, |config, _| Ok(progress(config)))
 }
 
@@ -44,13 +48,17 @@ pub fn with(
     front: impl FnOnce(&RunConfig, &Stop) -> Result<Box<dyn Front>>,
 ) -> Result<Exit> {
     let started = SystemTime::now();
-    let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let config = RunConfig::resolve(flags, &command, started)?;
+    let config = RunConfig::resolve(flags, &command(), started)?;
     let asked = Stop::listen()?;
     let stop = asked.flag();
     let (listeners, outcome) = measured(&config, started, &stop, || front(&config, &asked))?;
     let interrupted = stop.load(Ordering::Relaxed);
     finish::finish(&config, listeners, outcome, interrupted, json)
+}
+
+/// The command line as typed.
+fn command() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Measures what a configuration asks for, on this thread, and keeps it in the run file; `front` makes what people see
@@ -68,20 +76,26 @@ pub fn measured(
         out::tell(&format!("note: {note}"));
     }
     // The far side is met first: where there is none, no file is left behind.
-    let sessions = sessions::open(config, stop)?;
+    let sessions = sessions::open(&[config], stop)?.pop().unwrap_or_default();
     let calibration = measure::calibrate();
-    let header = Event::Run(header(config, near, started, calibration));
+    let header = header(config, near, started, calibration, None);
+    let mut listeners = begin(config, header, front)?;
+    let mut tell = |event: &Event| listeners.hear(event);
+    let outcome = measure::run(&config.plan, calibration, sessions, &mut tell, stop);
+    Ok((listeners, outcome))
+}
+
+/// Creates the run file with its header, then the front.
+fn begin(config: &RunConfig, header: Run, front: impl FnOnce() -> Result<Box<dyn Front>>) -> Result<Listeners> {
     let mut listeners = Listeners::open(config, front)?;
-    if listeners.hear(&header).is_err() {
+    if listeners.hear(&Event::Run(header)).is_err() {
         // Not even the header fits: an empty file helps nobody. (A device that was named stays.)
         if config.output.is_file() {
             let _ = std::fs::remove_file(&config.output);
         }
         return Err(listeners.failure().map_or_else(|| anyhow!("the run file can't be written"), Into::into));
     }
-    let mut tell = |event: &Event| listeners.hear(event);
-    let outcome = measure::run(&config.plan, calibration, sessions, &mut tell, stop);
-    Ok((listeners, outcome))
+    Ok(listeners)
 }
 
 /// Keeps this thread to its CPU.
@@ -90,7 +104,13 @@ fn pin(config: &RunConfig) -> Result<()> {
     host::pin_this_thread(near).with_context(|| format!("keeping to CPU {near} (--pin none does without)"))
 }
 
-fn header(config: &RunConfig, near: Environment, started: SystemTime, calibration: Calibration) -> Run {
+fn header(
+    config: &RunConfig,
+    near: Environment,
+    started: SystemTime,
+    calibration: Calibration,
+    side: Option<SideOf>,
+) -> Run {
     Run {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -99,5 +119,6 @@ fn header(config: &RunConfig, near: Environment, started: SystemTime, calibratio
         plan: config.plan.clone(),
         near,
         calibration,
+        side,
     }
 }

@@ -1,7 +1,9 @@
 //! Progress on standard error. It moves only when something happened, between trials: a thread that draws by itself would
 //! disturb what is being measured.
 
+use std::cell::RefCell;
 use std::io::IsTerminal;
+use std::rc::Rc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::event::Plan;
@@ -15,11 +17,33 @@ use crate::out;
 /// What a person sees while a run goes on.
 pub struct Progress {
     /// Names of the paths, by number.
-    names: Vec<&'static str>,
+    names: Vec<String>,
     /// Sizes are subintervals.
     hint: bool,
     extent: Extent,
     show: Show,
+}
+
+/// What one side of a run tells: its paths are numbered from `beyond` on.
+struct Side {
+    all: Rc<RefCell<Progress>>,
+    beyond: u32,
+}
+
+impl Front for Side {
+    fn hear(&mut self, event: &Event) {
+        let mut event = event.clone();
+        match &mut event {
+            Event::Block(b) => b.path += self.beyond,
+            Event::Trial(t) | Event::Sustained(t) => t.path += self.beyond,
+            _ => return,
+        }
+        self.all.borrow_mut().hear(&event);
+    }
+
+    fn done(&mut self) {
+        self.all.borrow_mut().done();
+    }
 }
 
 /// Steps of the bar.
@@ -42,7 +66,20 @@ impl Progress {
             (true, true) => Show::Bar(bar()),
         };
         let hint = plan.pattern == Pattern::Hint;
-        Self { names: plan.transports.iter().map(|k| k.name()).collect(), hint, extent: Extent::of(plan), show }
+        let names = plan.transports.iter().map(|k| k.name().to_owned()).collect();
+        Self { names, hint, extent: Extent::of(plan), show }
+    }
+
+    /// Progress of a run of two sides, one front for each: their paths are those of one run of twice as many.
+    pub fn sides(plan: &Plan, wanted: bool) -> [Box<dyn Front>; 2] {
+        let paths = plan.transports.len() as u32;
+        let both = Plan { transports: plan.transports.repeat(2), ..plan.clone() };
+        let mut all = Self::new(&both, wanted);
+        all.names.iter_mut().enumerate().for_each(|(i, name)| {
+            name.push_str(if i < paths as usize { " (a)" } else { " (b)" });
+        });
+        let all = Rc::new(RefCell::new(all));
+        [0, paths].map(|beyond| -> Box<dyn Front> { Box::new(Side { all: Rc::clone(&all), beyond }) })
     }
 
     fn draw(&self, bar: &ProgressBar, what: &str) {
@@ -54,7 +91,7 @@ impl Progress {
 impl Front for Progress {
     fn hear(&mut self, event: &Event) {
         self.extent.event(event);
-        let name = |path: u32| self.names.get(path as usize).copied().unwrap_or("?");
+        let name = |path: u32| self.names.get(path as usize).map_or("?", String::as_str);
         match (&self.show, event) {
             (Show::Nothing, _) => {}
             (Show::Bar(bar), Event::Block(b)) => self.draw(bar, &format!("{}, block {}", name(b.path), b.block)),

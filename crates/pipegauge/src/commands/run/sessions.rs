@@ -6,17 +6,21 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow};
 use measure::Session;
+use measure::event::Plan;
 use measure::solo::Solo;
 
 use crate::config::RunConfig;
 
-/// Meets the far side for the two-ended transports and makes the others here.
-pub fn open(config: &RunConfig, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>> {
-    let plan = &config.plan;
-    let mut met = VecDeque::new();
-    if plan.transports.iter().any(|k| k.capabilities().two_ended) {
-        met.extend(rendezvous::meet(&config.far, plan, config.far_pin, Arc::clone(stop))?);
-    }
+/// Meets the far side for the two-ended transports of each side, and makes the others here. The sides have the same transports and
+/// far side.
+pub fn open(sides: &[&RunConfig], stop: &Arc<AtomicBool>) -> Result<Vec<Vec<Box<dyn Session>>>> {
+    let Some(first) = sides.first() else { return Ok(Vec::new()) };
+    let plans: Vec<&Plan> = sides.iter().map(|side| &side.plan).collect();
+    let met = rendezvous::meet(&first.far, &plans, first.far_pin, Arc::clone(stop))?;
+    plans.into_iter().zip(met).map(|(plan, met)| all(plan, met.into(), stop)).collect()
+}
+
+fn all(plan: &Plan, mut met: VecDeque<Box<dyn Session>>, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>> {
     plan.transports
         .iter()
         .map(|kind| -> Result<Box<dyn Session>> {

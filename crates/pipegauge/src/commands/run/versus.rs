@@ -1,0 +1,124 @@
+//! `run --vs`: two sides of one run, measured in turns and compared.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use anyhow::{Result, anyhow};
+use host::Environment;
+use measure::driver::{RunError, Side};
+use measure::event::SideOf;
+use measure::{Event, Outcome};
+use record::RunFile;
+use report::table;
+
+use super::finish::page;
+use super::progress::Progress;
+use super::{Listeners, begin, command, header, pin, sessions};
+use crate::commands::compare;
+use crate::config::sides::Sides;
+use crate::document::CompareDocument;
+use crate::exit::{Exit, printed};
+use crate::flags::RunFlags;
+use crate::out;
+use crate::signals::Stop;
+
+/// Measures both sides and compares the second with the first.
+pub fn run(flags: &RunFlags, more: &str, json: bool) -> Result<Exit> {
+    let started = SystemTime::now();
+    let sides = Sides::resolve(flags, more, &command(), started)?;
+    let [first, second] = &sides.configs;
+    let stop = Stop::listen()?.flag();
+    // Pinning narrows the CPUs that this process sees: the environment is read first.
+    let near = Environment::here(first.plan.pin.map(|(near, _)| near));
+    pin(first)?;
+    for note in &first.notes {
+        out::tell(&format!("note: {note}"));
+    }
+    // The far side is met first: where there is none, no file is left behind.
+    let mut opened = sessions::open(&[first, second], &stop)?;
+    let calibration = measure::calibrate();
+    let [front_a, front_b] = Progress::sides(&first.plan, first.progress);
+    let of = format!("{:016x}", RandomState::new().build_hasher().finish());
+    let side = |number| Some(SideOf { of: of.clone(), number });
+    let mut a = begin(first, header(first, near.clone(), started, calibration, side(0)), || Ok(front_a))?;
+    let mut b = match begin(second, header(second, near, started, calibration, side(1)), || Ok(front_b)) {
+        Ok(listeners) => listeners,
+        Err(e) => {
+            // One side alone compares with nothing, and holds nothing yet.
+            drop(a);
+            let _ = std::fs::remove_file(&first.output);
+            return Err(e);
+        }
+    };
+    let (of_second, of_first) = (opened.pop().unwrap_or_default(), opened.pop().unwrap_or_default());
+    let (mut tell_a, mut tell_b) = (|e: &Event| a.hear(e), |e: &Event| b.hear(e));
+    let both = vec![
+        Side { plan: &first.plan, sessions: of_first, tell: &mut tell_a },
+        Side { plan: &second.plan, sessions: of_second, tell: &mut tell_b },
+    ];
+    let outcomes = measure::run_sides(both, calibration, &stop);
+    finish(&sides, [a, b], &outcomes, stop.load(Ordering::Relaxed), json)
+}
+
+/// Says what ended the run, shows the comparison and where everything lies.
+fn finish(
+    sides: &Sides,
+    mut listeners: [Listeners; 2],
+    outcomes: &[Outcome],
+    interrupted: bool,
+    json: bool,
+) -> Result<Exit> {
+    let runs = listeners.each_mut().map(Listeners::results);
+    let error = ended(&mut listeners, outcomes, interrupted);
+    for note in listeners.iter_mut().flat_map(|l| l.remember(error.is_none())) {
+        out::tell(&format!("warning: {note}"));
+    }
+    let files = sides.configs.each_ref().map(|c| c.output.display().to_string());
+    let measured = |run: Option<RunFile>| run.filter(|r| r.paths.iter().any(|p| !p.points.is_empty()));
+    let [Some(a), Some(b)] = runs.map(measured) else {
+        let why = error.unwrap_or_else(|| "no trial was completed".to_owned());
+        return Err(anyhow!("the sides can't be compared: {why} (run files: {})", files.join(", ")));
+    };
+    let wanted = sides.configs[0].html.as_deref();
+    let html = wanted.filter(|file| page(file, &[&a, &b]));
+    let missed = sides.configs[0].precise && outcomes.iter().any(|o| o.unsettled > 0);
+    let short = error.is_some() || (wanted.is_some() && html.is_none()) || missed;
+    let exit = if short { Exit::Short } else { Exit::Ok };
+    if let Some(e) = &error {
+        out::tell(&format!("pipegauge: {e}; what was measured until then is compared"));
+    }
+    for (run, file) in [&a, &b].into_iter().zip(&files) {
+        let warnings = table::warnings(run);
+        if !warnings.is_empty() {
+            out::tell(&format!("{file}:\n{}", warnings.trim_end()));
+        }
+    }
+    let all = compare::sides(a, b, &sides.more)?;
+    let result = if json {
+        out::json(&CompareDocument::of_run(&all, exit.code(), &files, html, error))
+    } else {
+        let mut text = all.iter().map(compare::section).collect::<Vec<_>>().join("\n");
+        text.push_str(&format!("\nrun files {}\n          {}\n", files[0], files[1]));
+        if let Some(html) = html {
+            text.push_str(&format!("report    {}\n", html.display()));
+        }
+        out::text(&text).map_err(Into::into)
+    };
+    printed(result, exit)
+}
+
+/// What ended the run early: a file that can't be written, a person, or the side that failed.
+fn ended(listeners: &mut [Listeners; 2], outcomes: &[Outcome], interrupted: bool) -> Option<String> {
+    if let Some(failure) = listeners.iter_mut().find_map(Listeners::failure) {
+        return Some(failure.to_string());
+    }
+    if interrupted {
+        return Some("interrupted".to_owned());
+    }
+    let own = |(o, side): (&Outcome, &str)| match &o.error {
+        None | Some(RunError::OtherSide(_)) => None,
+        Some(e) => Some(format!("{side} side: {e}")),
+    };
+    outcomes.iter().zip(["first", "second"]).find_map(own)
+}
