@@ -189,6 +189,9 @@ fn exact_curves_have_exact_ratios_and_equal_ones_none() {
     assert!(found.sizes.iter().all(|s| s.significant));
     let same = Comparison::paired(&curve(1e-6), &curve(1e-6)).unwrap();
     assert!(!same.differs() && same.sizes.iter().all(|s| s.probability == 1.0), "{:?}", same.whole);
+    // One size alone is its rounds' level: no noise is left beside it, but for rounding.
+    let lone = compare(1, Machine::Independent, 1, 30, 0.03, 1.1);
+    assert!(lone.sizes[0].effect.abs() < 1e6, "{:?}", lone.sizes);
 }
 
 #[test]

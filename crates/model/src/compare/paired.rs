@@ -115,7 +115,7 @@ impl Comparison {
                 first: p.first.seconds,
                 second: p.second.seconds,
                 ratio: f.estimate(),
-                effect: if shared.sigma > 0.0 { f.ln / shared.sigma } else { 0.0 },
+                effect: if shared.sigma > NOTHING { f.ln / shared.sigma } else { 0.0 },
                 probability,
                 significant: probability < LEVEL,
                 first_interpolated: false,

@@ -29,3 +29,4 @@ mod strangers;
 mod support;
 mod two_sides;
 mod versions;
+mod versus;

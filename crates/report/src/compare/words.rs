@@ -124,11 +124,13 @@ fn parts(named: &Named) -> String {
     let c = &named.comparison;
     let clear = c.stretches.iter().filter(|s| s.differs);
     let parts: Vec<String> = clear.map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
+    // Of sides in turns the curves as wholes are judged as well: what no size says alone may still be so.
+    let not = if c.paired.is_some() { "not sure to differ" } else { "no different" };
     let rest = match c.stretches.iter().filter(|s| !s.differs).collect::<Vec<_>>()[..] {
         [] => String::new(),
-        [s] if s.from == c.sizes[0].size => ", no different below".to_owned(),
-        [s] if s.to == c.sizes[c.sizes.len() - 1].size => ", no different above".to_owned(),
-        _ => ", no different elsewhere".to_owned(),
+        [s] if s.from == c.sizes[0].size => format!(", {not} below"),
+        [s] if s.to == c.sizes[c.sizes.len() - 1].size => format!(", {not} above"),
+        _ => format!(", {not} elsewhere"),
     };
     format!("{}{rest}", parts.join(", "))
 }
@@ -146,22 +148,29 @@ fn in_turns(named: &Named, paired: Paired) -> String {
         );
     };
     let stretches = c.stretches.iter().any(|s| s.differs);
-    let mut text = match (paired.differs, stretches) {
-        (true, _) => format!("{b} is {}: over all sizes it takes {whole} of the time of {a}.", how(c.whole.value)),
-        (false, true) => format!("{b} differs from {a} at some sizes; over all of them it takes {whole} of the time."),
-        (false, false) => format!("{b} is no different from {a}: over all sizes it takes {whole} of the time."),
+    let (over, alone) = match &c.sizes[..] {
+        [one] => (format!("at {}", named.size(one.size)), true),
+        _ => ("over all sizes".to_owned(), false),
     };
-    if stretches {
+    let mut text = match (paired.differs, stretches) {
+        (true, _) => format!("{b} is {}: {over} it takes {whole} of the time of {a}.", how(c.whole.value)),
+        (false, true) => format!("{b} differs from {a} at some sizes; over all of them it takes {whole} of the time."),
+        (false, false) => format!("{b} is no different from {a}: {over} it takes {whole} of the time."),
+    };
+    if stretches && !alone {
         text.push_str(&format!("\nIt is {}.", parts(named)));
-    } else if paired.differs {
+    } else if paired.differs && !alone {
         text.push_str("\nNo stretch of sizes is sure to differ by itself.");
-    } else {
+    } else if !paired.differs {
         let share = |share: f64| format!("{:.1}%", share * 100.0);
         text.push_str(&format!(
-            "\n{} rounds in turns find 4 of 5 differences of {} over all sizes{}.",
+            "\n{} rounds in turns find a difference of {} {over}{}, four times in five.",
             paired.rounds,
             share(finds),
-            paired.finds_at_a_size.map_or(String::new(), |f| format!(", and of {} at a single size", share(f)))
+            paired
+                .finds_at_a_size
+                .filter(|_| !alone)
+                .map_or(String::new(), |f| format!(", and of {} at a single size", share(f)))
         ));
     }
     text
@@ -355,6 +364,35 @@ mod tests {
             said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),
             "{said}"
         );
+    }
+
+    #[test]
+    fn sides_in_turns_have_the_whole_curve_first_and_no_difference_says_what_would_have_been_seen() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        let turns = Paired { rounds: 30, differs: false, finds: Some(0.012), finds_at_a_size: Some(0.045) };
+        n.comparison.paired = Some(turns);
+        let said = verdict(&n);
+        assert!(
+            said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),
+            "{said}"
+        );
+        assert!(
+            said.contains("30 rounds in turns find a difference of 1.2% over all sizes, and of 4.5% at a"),
+            "{said}"
+        );
+        n.comparison.paired = Some(Paired { differs: true, ..turns });
+        n.comparison.whole = Estimate { value: 1.1, low: 1.08, high: 1.12 };
+        let said = verdict(&n);
+        assert!(
+            said.contains("is 10.0% slower: over all sizes it takes 110.0% [108.0%, 112.0%] of the time of a."),
+            "{said}"
+        );
+        assert!(said.ends_with("No stretch of sizes is sure to differ by itself."), "{said}");
+        n.comparison.stretches[0].differs = true;
+        assert!(verdict(&n).contains("\nIt is"), "{}", verdict(&n));
+        n.comparison.paired = Some(Paired { rounds: 3, differs: false, finds: None, finds_at_a_size: None });
+        let said = verdict(&n);
+        assert!(said.starts_with("No verdict: ") && said.contains("3 rounds") && said.contains("--budget"), "{said}");
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! `run --vs`: two sides of one run, in turns.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use super::processes::{all_end, under_way};
+use super::support::{LONG, Running, SHORT, Scratch, json};
+
+/// A run on the theoretical link against another one, for two seconds of its own clock a side.
+fn theory(dir: &Scratch, first: &str, second: &str, more: &[&str]) -> super::support::Said {
+    let vs = format!("--theory '{second}'");
+    let mut args = vec!["run", "theory", "--theory", first, "--vs", &vs, "--to", "64KiB", "--budget", "4s"];
+    args.extend(["--quiet", "--no-html", "-o", "x.run.jsonl"]);
+    args.extend(more);
+    dir.run(&args)
+}
+
+#[test]
+fn a_slower_link_is_slower_by_what_it_is_and_the_files_say_so_again() {
+    let dir = Scratch::new();
+    let said = theory(&dir, "latency=10us,rate=10Gbit/s", "latency=11us,rate=9.0909090909Gbit/s", &[]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.err.contains("note: two sides take turns: 8.00 s in all"), "{said}");
+    let first = said.out.lines().next().unwrap();
+    assert!(first.contains("is 10.0% slower: over all sizes it takes 110.0% [110.0%, 110.0%] of the time"), "{said}");
+    assert!(said.out.contains("x.a.run.jsonl") && said.out.contains("x.b.run.jsonl"), "{said}");
+    assert_eq!(dir.names(), ["x.a.run.jsonl", "x.b.run.jsonl"]);
+
+    let again = dir.run(&["compare", "x.a.run.jsonl", "x.b.run.jsonl", "--json", "--fail-if", "time>+5%"]);
+    assert_eq!(again.code(), 1, "{again}");
+    let found = &json(&again.out)["comparisons"][0];
+    assert!((found["whole"]["value"].as_f64().unwrap() - 1.1).abs() < 1e-3, "{found}");
+    assert!(found["paired"]["rounds"].as_u64().unwrap() >= 4 && found["paired"]["differs"] == true, "{found}");
+    assert_eq!(found["gates"][0]["failed"], true);
+    let turned = dir.run(&["compare", "x.b.run.jsonl", "x.a.run.jsonl", "--fail-if", "time>+5%"]);
+    assert!(turned.code() == 0 && turned.out.contains("10.0% faster"), "{turned}");
+
+    // Each side is a run like any other.
+    for (side, number) in [("x.a.run.jsonl", 0), ("x.b.run.jsonl", 1)] {
+        let shown = dir.run(&["show", side, "--json"]);
+        assert_eq!(shown.code(), 0, "{shown}");
+        let header = &json(&shown.out)["header"];
+        assert_eq!(header["side"]["number"], number);
+        let again = header["command"].as_array().unwrap().iter().any(|w| w == "--vs");
+        assert_eq!(again, number == 0, "{header}");
+        let told = dir.run(&["explain", side, "--dry-run"]);
+        assert_eq!(told.code(), 0, "{told}");
+    }
+    // A side of another run is no neighbour in time.
+    fs::rename(dir.path("x.b.run.jsonl"), dir.path("old.b.run.jsonl")).unwrap();
+    fs::remove_file(dir.path("x.a.run.jsonl")).unwrap();
+    assert_eq!(theory(&dir, "latency=10us", "latency=11us", &[]).code(), 0);
+    let apart = dir.run(&["compare", "x.a.run.jsonl", "old.b.run.jsonl", "--json"]);
+    assert!(json(&apart.out)["comparisons"][0]["paired"].is_null(), "{apart}");
+}
+
+#[test]
+fn the_same_link_with_other_noise_is_no_different_and_what_would_have_been_seen_is_said() {
+    let dir = Scratch::new();
+    let same = |seed: u32| format!("latency=10us,rate=10Gbit/s,noise=3%,block-noise=3%,seed={seed}");
+    let said = theory(&dir, &same(1), &same(2), &["--json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let document = json(&said.out);
+    assert_eq!(document["schema"], "pipegauge-compare/1");
+    assert_eq!(document["run"]["run_files"], serde_json::json!(["x.a.run.jsonl", "x.b.run.jsonl"]));
+    let found = &document["comparisons"][0];
+    let verdict = found["verdict"].as_str().unwrap();
+    assert!(verdict.contains("is no different from theory") && verdict.contains("four times in five"), "{verdict}");
+    let finds = found["paired"]["finds"].as_f64().unwrap();
+    assert!(finds > 0.005 && finds < 0.2, "{found}");
+}
+
+#[test]
+fn real_paths_take_turns_and_every_path_is_compared() {
+    let dir = Scratch::new();
+    let mut args = vec!["run", "tcp", "unix", "--vs", "--sockbuf 64KiB", "-o", "x.run.jsonl"];
+    args.extend(SHORT);
+    let said = dir.run(&args);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("tcp --sockbuf 64KiB") && said.out.contains("unix --sockbuf 64KiB"), "{said}");
+    assert!(said.out.contains("plan.settings.sockbuf: absent / 65536"), "{said}");
+    assert!(said.out.contains("No verdict") && said.out.contains("2 rounds"), "{said}");
+}
+
+#[test]
+fn a_second_side_that_cannot_be_is_refused_with_what_to_do() {
+    let dir = Scratch::new();
+    let tcp = |vs: &str| dir.run(&["run", "tcp", "--vs", vs]);
+    tcp("").refuses(&["--vs names no flag", "--sockbuf 256KiB"]);
+    tcp("--sokbuf 1KiB").refuses(&["--vs '--sokbuf 1KiB'", "--sokbuf"]);
+    tcp("--sockbuf").refuses(&["--sockbuf", "value"]);
+    tcp("--sockbuf '64KiB").refuses(&["quote", "never ends"]);
+    tcp("--nodelay").refuses(&["changes nothing"]);
+    tcp("unix").refuses(&["pipegauge run tcp unix", "layers"]);
+    tcp("--peer host:1").refuses(&["--peer is one for both sides"]);
+    tcp("-o y.run.jsonl").refuses(&["--output is one for both sides"]);
+    tcp("--budget 1s").refuses(&["--budget is one for both sides"]);
+    tcp("--schedule netpipe").refuses(&["NetPIPE", "no rounds"]);
+    tcp("--trace t").refuses(&["--trace"]);
+    tcp("--vs '--mss 1000'").refuses(&["two sides"]);
+    tcp("--pattern stream").refuses(&["can't be compared"]);
+    tcp("--cache cold --wait nonsense").refuses(&["nonsense"]);
+    dir.run(&["run", "shm", "--vs", "--mss 1000"]).refuses(&["--vs '--mss 1000'", "--mss changes nothing here"]);
+    assert!(dir.names().is_empty(), "{:?}", dir.names());
+}
+
+#[test]
+fn ctrl_c_ends_both_sides_and_both_files_stay_whole() {
+    let dir = Scratch::new();
+    let mut args = vec!["run", "tcp", "--vs", "--sockbuf 64KiB", "-o", "x.run.jsonl"];
+    args.extend(LONG);
+    let mut run = Running::start(dir.command(&args));
+    let far = under_way(&mut run, &dir.path("x.b.run.jsonl"));
+    run.signal(Signal::INT);
+    let said = run.end();
+    assert_eq!(said.code(), 1, "{said}");
+    said.complains(&["interrupted"]);
+    all_end(&[far]);
+    for side in ["x.a.run.jsonl", "x.b.run.jsonl"] {
+        let shown = dir.run(&["show", side, "--json"]);
+        assert_eq!(shown.code(), 0, "{shown}");
+        assert!(json(&shown.out)["end"].is_object(), "{shown}");
+    }
+}
+
+#[test]
+fn a_file_that_is_there_already_is_not_lost_for_a_side() {
+    let dir = Scratch::new();
+    fs::write(dir.path("x.b.run.jsonl"), "mine").unwrap();
+    let said = theory(&dir, "latency=10us", "latency=11us", &[]);
+    said.refuses(&["x.b.run.jsonl"]);
+    assert_eq!(fs::read_to_string(dir.path("x.b.run.jsonl")).unwrap(), "mine");
+    assert_eq!(dir.names(), ["x.b.run.jsonl"]);
+}
