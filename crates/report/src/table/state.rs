@@ -3,6 +3,11 @@
 use record::{PathRun, RunFile};
 use units::{Bytes, Seconds, Share};
 
+use super::warnings::paragraph;
+
+/// Columns of text, as the tables below it.
+const WIDTH: usize = 80;
+
 /// One line a path: how many rounds there are, how many they count for, and for which state of the machine the figures hold.
 /// Then one for what long trials say, where there were any.
 pub fn state(run: &RunFile) -> String {
@@ -10,10 +15,10 @@ pub fn state(run: &RunFile) -> String {
     for path in &run.paths {
         let name = path.opened.transport.name();
         if let Some(line) = rounds(path) {
-            text.push_str(&format!("{name}: {line}\n"));
+            paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
         }
         if let Some(line) = sustained(run, path) {
-            text.push_str(&format!("{name}: {line}\n"));
+            paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
         }
     }
     text
