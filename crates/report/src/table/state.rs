@@ -50,7 +50,7 @@ pub fn rounds(path: &PathRun) -> Option<String> {
             Share(moves.spread)
         )),
         _ => Some(format!(
-            "{}{lasted} saw one state of the machine (steady to {}): intervals hold for that state",
+            "{}{lasted} saw one state of the machine (rounds lie {} apart): intervals hold for that state",
             of(n),
             Share(moves.spread.max(5e-4))
         )),
