@@ -66,5 +66,5 @@ function least(values: readonly number[]): number {
 }
 
 function told(t: Trial): string {
-  return `block ${t.block}, ${t.at.toFixed(2)} s after the start: ${pretty(significant(t.seconds, "seconds"))}${t.warmup ? ", warming up" : ""}`;
+  return `round ${t.block}, ${t.at.toFixed(2)} s after the start: ${pretty(significant(t.seconds, "seconds"))}${t.warmup ? ", warming up" : ""}`;
 }

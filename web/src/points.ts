@@ -55,7 +55,7 @@ const COLUMNS: readonly (readonly [string, Cell, Figure?])[] = [
   ["Max", column("max"), "max"],
   ["Lost", share("loss"), "loss"],
   ["Reordered", share("reordering"), "reordering"],
-  ["Blocks", (s, r) => String(s.columns.blocks[r])],
+  ["Rounds", (s, r) => String(s.columns.blocks[r])],
   ["Ended", (s, r) => s.columns.why(r) + (s.columns.warned[r] === 1 ? " (warning)" : "")],
 ];
 

@@ -39,8 +39,8 @@ export function listing(state: State, spot: Spot): HTMLElement {
   });
   const row = spot.series.rows[spot.n]!;
   const { columns, path } = spot.series;
-  const blocks = columns.blocks[row] === 1 ? "1 block" : `${columns.blocks[row]} blocks`;
-  const kind = `${path.name}: ${path.time}, ${blocks}, ${columns.why(row)}`;
+  const rounds = columns.blocks[row] === 1 ? "1 round" : `${columns.blocks[row]} rounds`;
+  const kind = `${path.name}: ${path.time}, ${rounds}, ${columns.why(row)}`;
   return table(size(bytes), rows, kind + (columns.warned[row] === 1 ? "; has a warning" : ""));
 }
 

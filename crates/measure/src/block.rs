@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::SessionError;
-use crate::driver::RunError;
+use crate::driver::{RunError, rounds};
 use crate::event::Why;
 use crate::figures::Common;
 use crate::path::PathRun;
@@ -16,13 +16,16 @@ use crate::path::PathRun;
 const MIDDLING: u64 = 65_536;
 
 /// Share of a round that the larger sizes may take: their trials are long, and many short rounds tell more than a few long ones.
-const FOR_LARGE: f64 = 0.55;
+const FOR_LARGE: f64 = 0.65;
+
+/// Rounds that visit each larger size, where the time allows it.
+const VISITS: f64 = 8.0;
 
 /// Fewest rounds after which a point can be settled.
 const SETTLED_ROUNDS: u32 = 8;
 
 /// The unsettled sizes that the next round visits, in random order: the same for all `sides`, which take turns in it. Up to 64 KiB that
-/// is all of them. Each larger one has the same share of the time and is due whenever its shares have come to a trial on the
+/// is all of them. Each larger one has a share of the time and is due whenever its shares have come to a trial on the
 /// slowest side: the largest sizes in every third or fourth round, each in rounds of its own.
 pub(crate) fn order(sides: &mut [PathRun<'_>], time: f64, rng: &mut ChaCha8Rng) -> Vec<u64> {
     let Some(first) = sides.first() else { return Vec::new() };
@@ -33,11 +36,11 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], time: f64, rng: &mut ChaCha8Rng) 
     } else {
         let least = |size: &u64| sides.iter().map(|side| side.least(*size)).fold(0.0, f64::max);
         let costs: Vec<f64> = large.iter().map(least).collect();
-        let share = level(&costs, time * if order.is_empty() { 1.0 } else { FOR_LARGE });
-        for (size, cost) in large.into_iter().zip(costs) {
+        let shares = shares(&costs, time * if order.is_empty() { 1.0 } else { FOR_LARGE }, rounds(first.plan));
+        for ((size, cost), share) in large.into_iter().zip(costs).zip(shares) {
             let Some(point) = sides[0].points.get_mut(&size) else { continue };
             // Where a size comes in first is left to chance, so that not all large ones fall into one round.
-            let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share.min(cost);
+            let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share;
             let due = saved >= cost * (1.0 - 1e-9);
             point.saved = Some(if due { saved - cost } else { saved });
             if due {
@@ -156,6 +159,16 @@ impl PathRun<'_> {
     }
 }
 
+/// What each larger size gets of a round's `total` seconds: first what lets all of them be visited alike, by so many rounds or as many
+/// as the time allows, then equal shares of the rest, none more than a trial costs.
+fn shares(costs: &[f64], total: f64, rounds: u32) -> Vec<f64> {
+    let all: f64 = costs.iter().sum();
+    let visits = (VISITS / f64::from(rounds.max(1))).min(total.max(0.0) / all.max(f64::MIN_POSITIVE)).min(1.0);
+    let rest: Vec<f64> = costs.iter().map(|cost| cost * (1.0 - visits)).collect();
+    let share = level(&rest, total - visits * all);
+    costs.iter().zip(rest).map(|(cost, rest)| cost * visits + share.min(rest)).collect()
+}
+
 /// The share with which all `costs`, none taking more than it costs, come to `total`; infinite where they cost no more.
 fn level(costs: &[f64], total: f64) -> f64 {
     let mut ascending = costs.to_vec();
@@ -183,5 +196,15 @@ mod tests {
         assert_eq!(level(&costs, 9.0), 3.0);
         assert_eq!(level(&costs, 2.0), 0.5);
         assert_eq!((level(&[], 1.0), level(&costs, -1.0)), (f64::INFINITY, 0.0));
+    }
+
+    #[test]
+    fn large_sizes_are_visited_alike_before_any_gets_more() {
+        let costs = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(shares(&costs, 3.0, 30), costs.map(|c| c * 0.2), "too little for eight visits: the same for all");
+        let found = shares(&costs, 7.0, 32);
+        assert!((found.iter().sum::<f64>() - 7.0).abs() < 1e-9 && found[3] >= 2.0 && found[0] == 1.0, "{found:?}");
+        assert_eq!(shares(&costs, 99.0, 30), costs);
+        assert!(shares(&[], 1.0, 30).is_empty() && shares(&costs, -1.0, 0).iter().all(|s| *s <= 0.0));
     }
 }

@@ -24,7 +24,7 @@ use crate::{Pattern, Session, SessionError, block, netpipe, survey, sustained};
 /// Rounds that a run plans, unless the plan names the number of trials: thirty in the default budget, so that states of the
 /// machine that last for a tenth of the run are averaged over, and enough in a short one for an interval.
 pub(crate) fn rounds(plan: &Plan) -> u32 {
-    const EACH: f64 = 0.4;
+    const EACH: f64 = 0.38;
     match (plan.trials, plan.schedule) {
         (Some(trials), _) => trials,
         // An answer may take as long as all rounds of another pattern.

@@ -1,8 +1,9 @@
 //! A curve made fit for computing: sorted, without unusable values, its blocks numbered from 0.
 
 use rand_chacha::ChaCha8Rng;
-use stats::Moves;
+use stats::{Interval, Moves, Shared};
 
+use crate::resampled::CONFIDENCE;
 use crate::{CurvePoint, Estimate};
 
 /// One size.
@@ -18,6 +19,8 @@ pub(crate) struct Point {
     pub bits: f64,
     /// Every block of the curve visited it, once.
     whole: bool,
+    /// Whoever measured it gave no interval: median and interval are those of its blocks at the typical level.
+    untold: bool,
 }
 
 impl Point {
@@ -65,6 +68,7 @@ impl Curve {
                     .collect(),
                 bits: p.throughput * p.seconds,
                 whole: false,
+                untold: p.interval.is_none(),
             })
             .collect();
         points.sort_by_key(|p| p.size);
@@ -87,7 +91,15 @@ impl Curve {
         let sorted = sorted.collect();
         let levels: Vec<f64> = (0..numbers.len() as u32).map(level).collect();
         let sigma = stats::pooled_log_sigma(&alone.iter().map(|(times, _)| times.clone()).collect::<Vec<_>>());
-        Self { points, sorted, alone, blocks: numbers.len(), moves: Moves::of(&levels), levels, sigma }
+        let moves = Moves::of(&levels);
+        let shared = Shared { sigma, moves, ..Shared::default() };
+        for (point, (times, _)) in points.iter_mut().zip(&alone).filter(|(p, (times, _))| p.untold && !times.is_empty())
+        {
+            point.seconds = stats::median(times);
+            let interval = stats::point_interval(times, &shared, CONFIDENCE).unwrap_or(Interval::UNBOUNDED);
+            point.estimate = Estimate::new(point.seconds, interval.low, interval.high);
+        }
+        Self { points, sorted, alone, blocks: numbers.len(), moves, levels, sigma }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.
@@ -100,18 +112,15 @@ impl Curve {
         point.blocks.iter().map(|(b, t)| (*b, t / self.levels[*b].exp())).collect()
     }
 
-    /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones, at their typical level. Blocks and not trials
-    /// are drawn, because what differs between connections is common to all sizes measured on one. A point that none
-    /// of the drawn blocks visited is resampled among its own.
+    /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones at the typical level. Blocks and
+    /// not trials are drawn, because what differs between connections is common to many sizes measured on one. A point that
+    /// none of the drawn blocks visited is resampled among its own.
     pub fn resample(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         stats::draw(rng, self.blocks, &mut drawn.indices);
         drawn.counts.clear();
         drawn.counts.resize(self.blocks, 0);
         drawn.indices.iter().for_each(|i| drawn.counts[*i] += 1);
         medians.clear();
-        drawn.levels.clear();
-        drawn.levels.extend(drawn.indices.iter().map(|i| self.levels[*i]));
-        let level = if drawn.levels.is_empty() { 1.0 } else { stats::median(&drawn.levels).exp() };
         for (point, (times, blocks)) in self.points.iter().zip(&self.sorted) {
             let counts = || blocks.iter().map(|block| drawn.counts[*block as usize]);
             // Whoever has all blocks has all that were drawn.
@@ -122,7 +131,7 @@ impl Curve {
                 own.sort_by(f64::total_cmp);
                 median(&own, own.iter().map(|_| 1), own.len())
             });
-            medians.push(middle.map_or(point.seconds, |t| t * level));
+            medians.push(middle.unwrap_or(point.seconds));
         }
     }
 
@@ -145,7 +154,6 @@ impl Curve {
 #[derive(Default)]
 pub(crate) struct Drawn {
     indices: Vec<usize>,
-    levels: Vec<f64>,
     /// How often each block was drawn.
     pub counts: Vec<usize>,
     /// The same of a point that draws among its own blocks.
@@ -224,11 +232,14 @@ mod tests {
             stats::draw(&mut theirs, curve.blocks, &mut indices);
             let whole = indices.clone();
             for (p, found) in curve.points.iter().zip(&medians) {
-                let times = |block: &usize| p.blocks.iter().filter(|b| b.0 == *block).map(|b| b.1).collect::<Vec<_>>();
+                let at_level = curve.at_level(p);
+                let times = |block: &usize| at_level.iter().filter(|b| b.0 == *block).map(|b| b.1).collect::<Vec<_>>();
                 let mut times: Vec<f64> = whole.iter().flat_map(times).collect();
                 if times.is_empty() {
+                    let mut ascending: Vec<f64> = at_level.iter().map(|b| b.1).collect();
+                    ascending.sort_by(f64::total_cmp);
                     stats::draw(&mut theirs, p.blocks.len(), &mut indices);
-                    times = indices.iter().map(|i| p.blocks[*i].1).collect();
+                    times = indices.iter().map(|i| ascending[*i]).collect();
                 }
                 assert_eq!(*found, of_all(times, p), "size {}", p.size);
             }
@@ -253,16 +264,19 @@ mod tests {
 
     #[test]
     fn a_block_is_drawn_at_all_sizes_together() {
-        let curve = Curve::of(&[point(1, &[(0, 1.0), (1, 2.0)]), point(2, &[(0, 10.0), (1, 20.0)])]);
+        // Two sizes slow down together, and two the other way round: no level of the whole curve.
+        let (up, down) = ([(0, 1.0), (1, 2.0)], [(0, 20.0), (1, 10.0)]);
+        let curve = Curve::of(&[point(1, &up), point(2, &up), point(3, &down), point(4, &down)]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let (mut drawn, mut medians) = (Drawn::default(), Vec::new());
         let mut seen = Vec::new();
         for _ in 0..100 {
             curve.resample(&mut rng, &mut drawn, &mut medians);
-            assert_eq!(medians[1], 10.0 * medians[0]);
+            assert_eq!(medians[1], medians[0]);
+            assert!((medians[2] + 10.0 * medians[0] - 30.0).abs() < 1e-9);
             seen.push(medians[0]);
         }
-        assert!(seen.contains(&1.0) && seen.contains(&1.5) && seen.contains(&2.0));
+        assert!([1.0, 1.5, 2.0].iter().all(|want| seen.iter().any(|s| (s - want).abs() < 1e-9)), "{seen:?}");
     }
 
     #[test]

@@ -72,7 +72,9 @@ impl CurvePoint {
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Lower end of its 95% interval.
+    /// Lower end of its 95% interval; in JSON `null` where nothing bounds a figure that may be negative.
+    #[serde(with = "units::unbounded::floor")]
+    #[schemars(with = "Option<f64>")]
     pub low: f64,
     /// Upper end; in JSON `null` where nothing bounds it (a single block says nothing about the spread of blocks).
     #[serde(with = "units::unbounded")]

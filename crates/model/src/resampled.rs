@@ -11,6 +11,9 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 /// Share of a figure's variance beyond which it moves with the level of the whole curve.
 const MOVED_WITH: f64 = 0.25;
 
+/// Logarithm by which the whole curve is moved to see how far a figure follows.
+const SHIFT: f64 = 0.01;
+
 /// On which scale a figure's interval is symmetric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -20,14 +23,14 @@ pub(crate) enum Scale {
     Ratio,
 }
 
-/// The figures that `fit` reads off the curve's medians, each with its 95% interval: the figure plus and minus Student's t
-/// times the standard deviation of the figures refitted on drawn blocks. None where the curve itself can't be fitted. With
-/// fewer than four blocks every interval is unbounded, and so is that of a figure that moves with a machine whose states outlast the
-/// run.
+/// The figures that `fit` reads off the curve's medians, each with its 95% interval. None where the curve itself can't be fitted.
+/// With fewer than four blocks every interval is unbounded, and so is that of a figure that moves with a machine whose states
+/// outlast the run.
 ///
-/// Blocks are drawn twice over: whole, and by each size apart without what blocks have in common. The second spread shows the
-/// sizes' own noise, of which there are many independent values; only what the first shows beyond it comes from the few
-/// blocks, and only that part has their few degrees of freedom (Satterthwaite 1946).
+/// Three variances add up, each with degrees of freedom of its own (Satterthwaite 1946). The sizes' own noise, of which there are
+/// many independent values: figures are refitted on blocks that each size draws apart. What blocks do to several sizes alike: what
+/// blocks drawn whole show beyond that. And the level of the whole curve, which moves a figure as far as it has a scale: the
+/// error of the level ([`stats::Moves`]) times how far the figure follows it.
 pub(crate) fn estimates<const N: usize>(
     curve: &Curve,
     scales: [Scale; N],
@@ -69,34 +72,43 @@ pub(crate) fn estimates_of(
     };
     let (whole, apart) = (refitted(false), refitted(true));
     let blocks = typical_blocks(curve.points.iter());
-    let one = |(i, scale): (usize, &Scale)| match spread(&whole[i], &apart[i], blocks, curve) {
-        Some(reach) => {
-            let middle = on(*scale, found[i]);
-            Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach))
+    let shifted = fit(&seconds.iter().map(|s| s * SHIFT.exp()).collect::<Vec<_>>());
+    let follows = |i: usize, scale: Scale| {
+        let moved = shifted.as_ref().map_or(found[i], |s| s[i]);
+        (on(scale, moved) - on(scale, found[i])) / SHIFT
+    };
+    let one = |(i, scale): (usize, &Scale)| {
+        let follows = follows(i, *scale);
+        match spread(&whole[i], &apart[i], follows, blocks, curve) {
+            Some(reach) => {
+                let middle = on(*scale, found[i]) + follows * curve.moves.mean;
+                Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach))
+            }
+            None => Estimate::unbounded(found[i]),
         }
-        None => Estimate::unbounded(found[i]),
     };
     Some(scales.iter().enumerate().map(one).collect())
 }
 
-/// Half-width of the 95% interval from both kinds of refits.
-fn spread(whole: &[f64], apart: &[f64], blocks: usize, curve: &Curve) -> Option<f64> {
+/// Half-width of the 95% interval from both kinds of refits, of a figure that follows the level so far.
+fn spread(whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Curve) -> Option<f64> {
     if blocks < 2 || whole.len() < 2 || apart.len() < 2 || !mean(whole).is_finite() || !mean(apart).is_finite() {
         return None;
     }
     let own = variance(apart);
-    // Drawing takes blocks for independent; where states last, they say less of what they have in common.
-    let common = (variance(whole) - own).max(0.0) * curve.moves.inflation();
+    let alike = (variance(whole) - own).max(0.0);
     let own = own / inflation(blocks);
-    let total = own + common;
+    let level = (follows * curve.moves.error.value).powi(2);
+    let total = own + alike + level;
     // Levels that moved once or twice tell nothing of a figure that moves with them.
-    if curve.moves.slow(curve.sigma) && common > MOVED_WITH * total {
+    if curve.moves.slow(curve.sigma) && level > MOVED_WITH * total {
         return None;
     }
-    let few = curve.moves.error.degrees.max(1.0);
+    let few = (blocks - 1) as f64;
     // A figure rests on a good part of the sizes, not on all of them alike.
-    let many = (blocks - 1) as f64 * (curve.points.len() as f64 / 4.0).max(1.0);
-    let degrees = total * total / (common * common / few + own * own / many);
+    let many = few * (curve.points.len() as f64 / 4.0).max(1.0);
+    let parts = [(own, many), (alike, few), (level, curve.moves.error.degrees.max(1.0))];
+    let degrees = total * total / parts.iter().map(|(variance, degrees)| variance * variance / degrees).sum::<f64>();
     Some(if total > 0.0 { student_t(CONFIDENCE, degrees) * total.sqrt() } else { 0.0 })
 }
 

@@ -194,23 +194,28 @@ fn noisy(rng: &mut ChaCha8Rng, blocks: u32, cell: f64, shared: f64, visit: f64) 
         .collect()
 }
 
-/// Over 200 seeded curves, how often each interval holds the truth, and its mean half-width as a share of the truth
-/// (latency, time a byte, maximum throughput, half-power point).
+/// Over 200 seeded curves, how often each interval holds the truth, and the mean half-width of those that are bounded as a share
+/// of the truth (latency, time a byte, maximum throughput, half-power point). At most one in twenty may be unbounded: levels that
+/// look by chance like one change that stayed.
 fn coverage(blocks: u32, cell: f64, shared: f64, visit: f64) -> [(f64, f64); 4] {
     const RUNS: u64 = 200;
     let (maximum, half) = truth();
     let truths = [T0 + B, B, maximum, half];
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(blocks));
-    let mut found = [(0.0, 0.0); 4];
+    let (mut found, mut open) = ([(0.0, 0.0); 4], [0; 4]);
     for seed in 0..RUNS {
         let s = Summary::of(&noisy(&mut rng, blocks, cell, shared, visit), seed).unwrap();
         let all = [Some(s.latency), s.per_byte, Some(s.max_throughput), s.half_power];
-        for ((estimate, truth), found) in all.iter().zip(truths).zip(&mut found) {
+        for (((estimate, truth), found), open) in all.iter().zip(truths).zip(&mut found).zip(&mut open) {
             let Some(e) = estimate else { continue };
             found.0 += f64::from(u8::from(e.low <= truth && truth <= e.high)) / RUNS as f64;
-            found.1 += (e.high - e.low) / 2.0 / truth / RUNS as f64;
+            *open += u64::from(e.high.is_infinite());
+            found.1 += if e.high.is_finite() { (e.high - e.low) / 2.0 / truth / RUNS as f64 } else { 0.0 };
         }
     }
+    // Sizes that few blocks visit have none more often.
+    let most = if visit < 1.0 { RUNS / 5 } else { RUNS / 20 };
+    assert!(open.iter().all(|n| *n <= most), "{open:?} of {RUNS} have no interval");
     found
 }
 
@@ -238,8 +243,10 @@ fn intervals_cover_the_truth_where_connections_differ() {
 }
 
 #[test]
-fn intervals_cover_the_truth_with_three_blocks() {
-    covers(coverage(3, 0.02, 0.02, 1.0), [0.08, 0.65, 0.08, 0.14]);
+fn three_blocks_bound_nothing() {
+    let s = Summary::of(&noisy(&mut ChaCha8Rng::seed_from_u64(3), 3, 0.02, 0.02, 1.0), 1).unwrap();
+    let all = [s.latency, s.per_byte.unwrap(), s.max_throughput, s.half_power.unwrap()];
+    assert!(all.iter().all(|e| e.high == f64::INFINITY), "{all:?}");
 }
 
 #[test]

@@ -222,7 +222,7 @@ mod tests {
         let Some(Event::Point(mut point)) = events.iter().find(|e| matches!(e, Event::Point(_))).cloned() else {
             panic!("the sample has points")
         };
-        point.figures.low = f64::NAN;
+        point.figures.mean = f64::NAN;
         let text = w.write(&Event::Point(point)).unwrap_err().to_string();
         assert!(text.contains("bug in pipegauge"), "{text}");
         w.write(&events[1]).unwrap();

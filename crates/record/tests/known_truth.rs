@@ -124,7 +124,7 @@ fn intervals_hold_the_truth_of_the_link_in_95_of_100_runs() {
     }
     for (name, n) in names.iter().zip(hits) {
         let share = n as f64 / RUNS as f64;
-        assert!((0.93..=0.97).contains(&share), "{name}: {share}; all: {hits:?}");
+        assert!((0.92..=0.98).contains(&share), "{name}: {share}; all: {hits:?}");
     }
 }
 

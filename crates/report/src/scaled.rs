@@ -223,7 +223,8 @@ mod tests {
         [1u64, 64, 1024, 16_384, 61_440]
             .map(|size| {
                 let t = time(size as f64) * 1e-6;
-                let blocks = (0..blocks).map(|b| (b, t * (1.0 + 0.001 * f64::from(b)))).collect();
+                let middle = f64::from(blocks - 1) / 2.0;
+                let blocks = (0..blocks).map(|b| (b, t * (1.0 + 0.001 * (f64::from(b) - middle)))).collect();
                 CurvePoint { size, seconds: t, blocks, throughput: size as f64 * 8.0 / t, interval: None }
             })
             .to_vec()

@@ -20,10 +20,21 @@ fn point(side: &Value) -> CurvePoint {
     }
 }
 
+/// The interval that stands in the page for a point.
+fn interval(p: &CurvePoint) -> stats::Interval {
+    stats::median_interval(&p.blocks.iter().map(|b| b.1).collect::<Vec<_>>(), 0.95)
+}
+
+/// A point with that interval.
+fn told(side: &Value) -> CurvePoint {
+    let p = point(side);
+    CurvePoint { interval: Some(interval(&p)), ..p }
+}
+
 /// As the page has it: median and interval, an open end as null.
 fn side(side: &Value) -> Value {
     let p = point(side);
-    let i = stats::median_interval(&p.blocks.iter().map(|b| b.1).collect::<Vec<_>>(), 0.95);
+    let i = interval(&p);
     let ends = i.high.is_finite().then_some((i.low, i.high));
     json!({ "size": p.size, "blocks": side["blocks"], "seconds": p.seconds, "interval": ends })
 }
@@ -37,7 +48,7 @@ fn the_table_that_the_page_is_tested_with_is_what_the_model_says() {
         .expect("cases")
         .iter()
         .map(|case| {
-            let found = model::overheads(&[point(&case["below"])], &[point(&case["above"])]);
+            let found = model::overheads(&[told(&case["below"])], &[told(&case["above"])]);
             let o = found.first().expect("one size in common");
             let closed = o.extra.low.is_finite() && o.extra.high.is_finite();
             let ends = closed.then_some((o.extra.low, o.extra.high));

@@ -188,7 +188,7 @@ mod tests {
             ((31.4e6, 30.1e6, 32.6e6), Kind::Quips, "31.4 MQUIPS [30, 33]"),
             ((105_000.0, 98_000.0, 111_000.0), Kind::PerSecond, "105 k/s [98, 111]"),
             ((2.0, 2.0, 2.0), Kind::Seconds, "2.00 s [2.00, 2.00]"),
-            ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s [0.0, inf]"),
+            ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s (no interval)"),
             ((-0.013, -0.09, 0.03), Kind::Share, "-1.30% [-9, 3]"),
         ];
         for ((value, low, high), kind, text) in cases {

@@ -9,7 +9,7 @@ const SEED: u64 = 1;
 
 #[test]
 fn the_same_seed_gives_the_same_table_on_any_number_of_threads() {
-    let shape = Shape::of(3, 20);
+    let shape = Shape::of(9, 20);
     let text = |seed, threads| table::coverage(&[coverage::row(Noise::Seconds(0.5), &shape, 4, seed, threads)], false);
     assert_eq!(text(SEED, 1), text(SEED, 3));
     assert_ne!(text(SEED, 1), text(SEED + 1, 1));

@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Break, Breaks, Edge, Sight};
-use crate::Estimate;
+use super::rough::Rough;
+use super::{Break, Breaks, Edge, Sight, sight};
+use crate::curve::Curve;
+use crate::{CurvePoint, Estimate};
 
 /// Edges this close count as one place, as a share of the size.
 const PLACE: f64 = 0.02;
@@ -45,8 +47,8 @@ impl Fate {
 }
 
 /// What became of `before` in a curve measured after a change. `control` are the breaks of a curve measured again without the
-/// change: what it shows as well has not moved.
-pub fn fate(before: &Break, control: &Breaks, after: &Breaks) -> Fate {
+/// change: what it shows as well has not moved. `curve` is the one that `after` is of.
+pub fn fate(before: &Break, control: &Breaks, after: &Breaks, curve: &[CurvePoint]) -> Fate {
     let of_kind: Vec<Break> = after.all().into_iter().filter(|b| alike(before, b)).collect();
     if let Some(same) = of_kind.iter().find(|b| same_place(before, b)) {
         let (was, is) = (before.factor(), same.factor());
@@ -59,7 +61,7 @@ pub fn fate(before: &Break, control: &Breaks, after: &Breaks) -> Fate {
         .into_iter()
         .filter(|b| !control.iter().any(|c| same_place(b, c)) && within_reach(before, b))
         .min_by(|a, b| nearest(a).total_cmp(&nearest(b)))
-        .map_or(gone(before, after), |to| Fate::Moved { to })
+        .map_or_else(|| gone(before, after, curve), |to| Fate::Moved { to })
 }
 
 /// Whether a break lies where a knob may have moved the other to.
@@ -68,14 +70,18 @@ fn within_reach(from: &Break, to: &Break) -> bool {
     from.edges().iter().zip(&to.edges()).all(|(a, b)| far(a, b) <= REACH.ln())
 }
 
-/// Gone, unless a break as narrow or as low would not have been found.
-fn gone(before: &Break, after: &Breaks) -> Fate {
+/// Gone, unless a break as narrow or as low would not have been found: anywhere on the curve, or a dip where it was.
+fn gone(before: &Break, after: &Breaks, curve: &[CurvePoint]) -> Fate {
     let wide = match before {
         Break::Dip(d) => (d.to.above as f64 / d.from.below.max(1) as f64).log10(),
         Break::Step(_) => f64::INFINITY,
     };
     let shown = |s: Sight| s.decades <= wide && s.share.ln_1p() <= before.factor().value.ln().abs();
-    if after.sight.is_some_and(shown) { Fate::Gone } else { Fate::Hidden }
+    let there = || match before {
+        Break::Dip(dip) => sight::shows(Rough::of(&Curve::of(curve)), dip),
+        Break::Step(_) => false,
+    };
+    if after.sight.is_some_and(shown) || there() { Fate::Gone } else { Fate::Hidden }
 }
 
 /// Whether both are dips, or steps in one direction.
@@ -113,27 +119,27 @@ mod tests {
     fn every_fate_is_told() {
         let before = Break::Dip(dip(60_000, 70_000, 3.0));
         let control = with(&[dip(60_010, 69_900, 2.9), dip(200_000, 210_000, 3.0)]);
-        assert_eq!(fate(&before, &control, &control), Fate::Same);
-        assert_eq!(fate(&before, &control, &with(&[])), Fate::Gone);
+        assert_eq!(fate(&before, &control, &control, &[]), Fate::Same);
+        assert_eq!(fate(&before, &control, &with(&[]), &[]), Fate::Gone);
         let shallow = dip(60_000, 70_000, 1.5);
         assert_eq!(
-            fate(&before, &control, &with(std::slice::from_ref(&shallow))),
+            fate(&before, &control, &with(std::slice::from_ref(&shallow)), &[]),
             Fate::Changed { factor: shallow.factor }
         );
         let moved = dip(120_000, 140_000, 2.8);
         let after = with(&[moved.clone(), dip(200_000, 210_000, 3.0)]);
-        assert_eq!(fate(&before, &control, &after), Fate::Moved { to: Break::Dip(moved) });
+        assert_eq!(fate(&before, &control, &after, &[]), Fate::Moved { to: Break::Dip(moved) });
         let noisy = seeing(vec![], vec![], 0.05, 2.5);
-        assert_eq!(fate(&before, &control, &noisy), Fate::Hidden, "three times as long is less than 3.5");
+        assert_eq!(fate(&before, &control, &noisy, &[]), Fate::Hidden, "three times as long is less than 3.5");
         let coarse = seeing(vec![], vec![], 0.2, 0.05);
-        assert_eq!(fate(&before, &control, &coarse), Fate::Hidden, "0.07 decades are less than 0.2");
+        assert_eq!(fate(&before, &control, &coarse, &[]), Fate::Hidden, "0.07 decades are less than 0.2");
         // A neighbour that was there all along is not where it moved to.
-        assert_eq!(fate(&before, &control, &with(&[dip(200_000, 210_000, 3.0)])), Fate::Gone);
+        assert_eq!(fate(&before, &control, &with(&[dip(200_000, 210_000, 3.0)]), &[]), Fate::Gone);
         // Nor is one far away.
-        assert_eq!(fate(&before, &control, &with(&[dip(900_000, 990_000, 3.0)])), Fate::Gone);
+        assert_eq!(fate(&before, &control, &with(&[dip(900_000, 990_000, 3.0)]), &[]), Fate::Gone);
         // Nor is a break of another kind.
         let step = Step { at: Edge { below: 99_990, above: 100_000 }, factor: Estimate::unbounded(3.0) };
         let steps = seeing(vec![], vec![step], 0.05, 0.05);
-        assert_eq!(fate(&before, &control, &steps), Fate::Gone);
+        assert_eq!(fate(&before, &control, &steps, &[]), Fate::Gone);
     }
 }

@@ -4,7 +4,7 @@ use super::edges::{Jump, is_found, spans};
 use super::luck::{is_believed, luck};
 use super::pair::pair;
 use super::rough::Rough;
-use super::{SHALLOWEST, Sight};
+use super::{Dip, SHALLOWEST, Sight};
 
 /// Widths of dips that are planted, decades: the first at which a curve shows them is what it can tell.
 const WIDTHS: [f64; 5] = [NARROWEST, 0.1, 0.2, 0.5, 1.0];
@@ -65,6 +65,17 @@ pub(super) fn sight(mut rough: Rough) -> Option<Sight> {
         return Some(Sight { decades, share: (high * margin).exp_m1(), from: first.size, to: last.size });
     }
     None
+}
+
+/// Whether this curve would show a dip as wide and as deep as that one, where that one lies.
+pub(super) fn shows(mut rough: Rough, dip: &Dip) -> bool {
+    let x = |size: u64| (size.max(1) as f64).ln();
+    let (first, last) = (place(&rough, x(dip.from.above)), place(&rough, x(dip.to.above)));
+    let Some(within) = rough.places.get(first..last).filter(|w| !w.is_empty()) else { return false };
+    let blocks = stats::median(&within.iter().map(|p| p.blocks.len() as f64).collect::<Vec<_>>());
+    let depth = dip.factor.value.ln() / (MARGIN + OF_FEW / blocks.max(1.0));
+    let many = spans(&rough).len();
+    depth > 0.0 && finds(&mut rough, first, last, depth, many)
 }
 
 /// The first place at this logarithm of size or after it.

@@ -149,11 +149,9 @@ mod tests {
             (30, 1.0, 3.0, 40),
         ] {
             let (sure, _) = sure(blocks, kept, wander, 0.0);
-            println!("{blocks} {kept} {wander} {sure}");
             assert!(sure <= most, "{blocks} blocks, {kept} kept: {sure} of {RUNS}");
         }
         let (found, held) = sure(30, 0.0, 0.0, 5.0);
-        println!("{found} {held}");
         assert!(found >= RUNS * 9 / 10 && held >= RUNS * 93 / 100, "sure {found}, held {held} of {RUNS}");
     }
 }

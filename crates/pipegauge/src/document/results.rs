@@ -46,7 +46,6 @@ struct PathResults {
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<RoundsResults>,
     /// What long trials say, ascending by size.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     sustained: Vec<SustainedResults>,
     /// What earlier runs tell of the path on this machine; none where no earlier run of it is known.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,7 @@ fn dips(dir: &Scratch, name: &str) {
         "--offset",
         "64,0",
         "--budget",
-        "4s",
+        "12s",
         "--no-html",
         "--quiet",
         "-o",
@@ -26,7 +26,7 @@ fn dips(dir: &Scratch, name: &str) {
 fn each_dip_is_put_down_to_what_moves_it() {
     let dir = Scratch::new();
     dips(&dir, "a.run.jsonl");
-    let said = dir.run(&["explain", "a.run.jsonl", "--quiet", "--json"]);
+    let said = dir.run(&["explain", "a.run.jsonl", "--quiet", "--json", "--budget", "12s"]);
     assert_eq!(said.code(), 0, "{said}");
     let document = json(&said.out);
     assert_eq!(document["schema"], "pipegauge-explain/1");

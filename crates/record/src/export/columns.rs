@@ -68,7 +68,7 @@ const COLUMNS: [(&str, Column); 51] = [
     ("point_iterations", Count(|l| Some(l.row.iterations))),
     ("point_min_s", Number(|l| Some(l.row.min_s))),
     ("point_median_s", Number(|l| Some(l.row.median_s))),
-    ("point_low_s", Number(|l| Some(l.row.low_s))),
+    ("point_low_s", Number(|l| l.row.low_s)),
     ("point_high_s", Number(|l| l.row.high_s)),
     ("point_mean_s", Number(|l| Some(l.row.mean_s))),
     ("point_variance_s2", Number(|l| Some(l.row.variance_s2))),

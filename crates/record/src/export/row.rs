@@ -35,7 +35,7 @@ pub struct Row {
     /// Median of the blocks' medians, seconds.
     pub median_s: f64,
     /// Lower end of the median's 95% interval, seconds.
-    pub low_s: f64,
+    pub low_s: Option<f64>,
     /// Upper end of the median's 95% interval, seconds; none where nothing bounds it.
     pub high_s: Option<f64>,
     /// Mean, weighted by iterations, seconds.
@@ -89,7 +89,7 @@ impl Row {
             iterations,
             min_s: f.min,
             median_s: f.median,
-            low_s: f.low,
+            low_s: Some(f.low).filter(|_| f.high.is_finite()),
             high_s: Some(f.high).filter(|v| v.is_finite()),
             mean_s: f.mean,
             variance_s2: f.variance,

@@ -3,6 +3,11 @@
 use record::{PathRun, RunFile};
 use units::{Bytes, Seconds, Share};
 
+use super::warnings::paragraph;
+
+/// Columns of text, as the tables below it.
+const WIDTH: usize = 80;
+
 /// One line a path: how many rounds there are, how many they count for, and for which state of the machine the figures hold.
 /// Then one for what long trials say, where there were any.
 pub fn state(run: &RunFile) -> String {
@@ -10,10 +15,10 @@ pub fn state(run: &RunFile) -> String {
     for path in &run.paths {
         let name = path.opened.transport.name();
         if let Some(line) = rounds(path) {
-            text.push_str(&format!("{name}: {line}\n"));
+            paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
         }
         if let Some(line) = sustained(run, path) {
-            text.push_str(&format!("{name}: {line}\n"));
+            paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
         }
     }
     text
@@ -45,7 +50,7 @@ pub fn rounds(path: &PathRun) -> Option<String> {
             Share(moves.spread)
         )),
         _ => Some(format!(
-            "{}{lasted} saw one state of the machine (steady to {}): intervals hold for that state",
+            "{}{lasted} saw one state of the machine (rounds lie {} apart): intervals hold for that state",
             of(n),
             Share(moves.spread.max(5e-4))
         )),

@@ -9,7 +9,7 @@ use super::grid::{Flush, Grid};
 use crate::words;
 
 /// What the titles mean, in a line or two.
-const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: the slope over blocks below 1 KiB.\n\
+const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: the slope below 1 KiB.\n\
                            Half power: the smallest block that reaches half of the maximum throughput.\n";
 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in

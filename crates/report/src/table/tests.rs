@@ -31,7 +31,7 @@ fn the_points_table_tells_every_figure() {
     assert!(text.starts_with("tcp: times are RTT/2\n"), "{text}");
     let row = text.lines().find(|l| l.trim_start().starts_with("12 KiB")).expect("a row");
     assert!(row.ends_with('!'), "the warned point is marked: {row:?}");
-    for title in ["median [95%]", "on this machine [95%]", "p99.9", "blocks", "ended"] {
+    for title in ["median [95%]", "on this machine [95%]", "p99.9", "rounds", "ended"] {
         assert!(text.contains(title), "{title} is missing");
     }
     assert!(!text.contains("lost"), "nothing was lost, so there is no such column");

@@ -17,7 +17,7 @@ pub fn warnings(run: &RunFile) -> String {
 /// [`warnings`] in lines of `width` columns, where words allow. A paragraph starts with `! `.
 pub fn warnings_within(run: &RunFile, width: usize) -> String {
     let mut out = String::new();
-    let mut paragraph = |text: &str| paragraph(text, width, &mut out);
+    let mut paragraph = |text: &str| paragraph("! ", text, width, &mut out);
     if let Some(cut) = &run.cut {
         paragraph(&format!("The file ends short: {cut}"));
     }
@@ -41,13 +41,14 @@ pub(crate) fn subject(run: &RunFile, warning: &Warning) -> String {
     if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
 }
 
-fn paragraph(text: &str, width: usize, out: &mut String) {
+/// Adds the words in lines of `width` columns, the first after `lead`, the others indented.
+pub(super) fn paragraph(lead: &str, text: &str, width: usize, out: &mut String) {
     let mut column = 0;
     for word in text.split_whitespace() {
         let length = word.chars().count();
         if column == 0 {
-            out.push_str("! ");
-            column = 2;
+            out.push_str(lead);
+            column = lead.len();
         } else if column + 1 + length > width {
             out.push_str("\n  ");
             column = 2;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use model::{Break, Breaks, Edge};
+use model::{Break, Breaks, CurvePoint, Edge};
 use record::{PathRun, RunFile};
 
 use super::files;
@@ -21,13 +21,19 @@ use crate::out;
 use crate::signals::Stop;
 use moves::Move;
 
+/// A curve and its breaks.
+struct Shown {
+    curve: Vec<CurvePoint>,
+    breaks: Breaks,
+}
+
 /// What a path showed when it was measured again.
 #[derive(Default)]
 struct Tests {
     /// As it was; none where nothing was measured.
-    control: Option<Breaks>,
+    control: Option<Shown>,
     /// Each knob with what the path showed once it was moved, or why that could not be measured.
-    moved: Vec<(Move, Result<Breaks, String>)>,
+    moved: Vec<(Move, Result<Shown, String>)>,
     /// Knobs that the path does not have, each with why.
     fixed: Vec<String>,
 }
@@ -90,7 +96,7 @@ fn test(
     let base = again::flags(asked, run, measured, &edges)?;
     let (moves, fixed) = moves::moves(&run.run.plan, measured, &run.run.near.sysctls);
     let name = measured.opened.transport.name();
-    let mut once = |what: &str, said: &str, change: &dyn Fn(&mut RunFlags)| -> Result<Breaks> {
+    let mut once = |what: &str, said: &str, change: &dyn Fn(&mut RunFlags)| -> Result<Shown> {
         if !asked.quiet {
             out::tell(&format!("{name}: {said}"));
         }
@@ -101,7 +107,8 @@ fn test(
         if output.is_file() {
             written.push(output);
         }
-        Ok(found?.breaks(0))
+        let curve = found?.curve(0);
+        Ok(Shown { breaks: Breaks::of(&curve), curve })
     };
     let control = once("again", "again, as it was", &|_| {})?;
     let mut moved = Vec::new();

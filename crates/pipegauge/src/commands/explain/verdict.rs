@@ -1,27 +1,31 @@
 //! What follows from what became of a break.
 
-use model::{Break, Breaks, Fact, Fate, fate, suspects};
+use model::{Break, Fact, Fate, fate, suspects};
 use record::PathRun;
 use report::table;
 
-use super::Tests;
+use super::{Shown, Tests};
 use crate::document::{Explained, Tested};
 
 /// Whether a break shows in a curve measured again as before.
-pub fn seen_again(found: &Break, control: &Breaks) -> bool {
-    matches!(fate(found, control, control), Fate::Same | Fate::Changed { .. })
+pub fn seen_again(found: &Break, control: &Shown) -> bool {
+    matches!(became(found, control, control), Fate::Same | Fate::Changed { .. })
+}
+
+fn became(found: &Break, control: &Shown, after: &Shown) -> Fate {
+    fate(found, &control.breaks, &after.breaks, &after.curve)
 }
 
 /// A break with its suspects, what became of it, and what follows.
 pub fn judged(measured: &PathRun, found: Break, facts: &[Fact], tests: &Tests) -> Explained {
-    let again = tests.control.as_ref().map(|control| fate(&found, control, control));
+    let again = tests.control.as_ref().map(|control| became(&found, control, control));
     let mut tested = Vec::new();
     if let Some(control) = tests.control.as_ref().filter(|c| seen_again(&found, c)) {
         for (to, after) in &tests.moved {
             tested.push(Tested {
                 knob: to.knob,
                 change: to.change.clone(),
-                fate: after.as_ref().ok().map(|after| fate(&found, control, after)),
+                fate: after.as_ref().ok().map(|after| became(&found, control, after)),
                 error: after.as_ref().err().cloned(),
             });
         }
