@@ -103,7 +103,11 @@ impl Comparison {
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
         }
-        let moves = Moves::of(&drawn_in(levels.values().copied().collect()));
+        let mut moves = Moves::of(&drawn_in(levels.values().copied().collect()));
+        // Neighbouring rounds of two sides differ by chance where a state changed in between, which no correlation of the levels
+        // tells: their error is known by the slowest waves of the series alone.
+        let waves = (0.62 * f64::from(moves.rounds).powf(2.0 / 3.0)).round().max(2.0);
+        moves.error.degrees = moves.error.degrees.min(waves);
         let at_level: Vec<Vec<(u32, f64)>> = pairs.iter().map(|p| p.ratios.clone()).collect();
         let shared = Shared { moves, ..Shared::of(&at_level) };
 
