@@ -15,7 +15,7 @@ put() {
   chmod 644 "$file"
 }
 put "$man/pipegauge.1" man
-for command in run live hint list show plot compare layers tables scale ask explain jitter loggp export import serve doctor man completions schema; do
+for command in run live hint list show plot history compare layers tables scale ask explain jitter loggp export import serve doctor man completions schema; do
   put "$man/pipegauge-$command.1" man "$command"
 done
 put "$prefix/share/bash-completion/completions/pipegauge" completions bash
