@@ -55,7 +55,7 @@ export async function point({ check, shot }) {
     assert.match(await page.locator(".say").innerText(), /^[\d.]+ µs to [\d.]+ µs: [\d,]+ of [\d,]+ iterations; 100% took no longer$/);
     await page.locator(".panel.trials .frame").focus();
     await page.keyboard.press("ArrowRight");
-    assert.match(await page.locator(".say").innerText(), /^block 0, 0\.01 s after the start: .*, warming up$/);
+    assert.match(await page.locator(".say").innerText(), /^round 0, 0\.01 s after the start: .*, warming up$/);
     assert.match(await page.locator(".panel.trials .note").innerText(), /^5 trials, 1 of them while warming up/);
     await shot(page, "histogram");
   });
