@@ -47,6 +47,19 @@ pub struct PathRun {
 }
 
 impl PathRun {
+    /// A path of which nothing was measured yet.
+    pub fn new(opened: PathOpened) -> Self {
+        Self {
+            opened,
+            blocks: Vec::new(),
+            taken: Vec::new(),
+            earlier: None,
+            points: Vec::new(),
+            sustained: Vec::new(),
+            common: Common::default(),
+        }
+    }
+
     /// Seconds from the first round's start to the end of the run's last trial; none without a round.
     pub fn measured_for(&self) -> Option<f64> {
         let first = self.blocks.iter().find(|b| b.block > 0)?.at;
@@ -139,18 +152,7 @@ impl Fold {
             Event::Run(_) => {}
             Event::Path(opened) => match place(&file.paths, opened.path) {
                 Ok(i) => file.paths[i].opened = opened,
-                Err(i) => file.paths.insert(
-                    i,
-                    PathRun {
-                        opened,
-                        blocks: Vec::new(),
-                        taken: Vec::new(),
-                        earlier: None,
-                        points: Vec::new(),
-                        sustained: Vec::new(),
-                        common: Common::default(),
-                    },
-                ),
+                Err(i) => file.paths.insert(i, PathRun::new(opened)),
             },
             Event::Block(block) => {
                 if let Ok(i) = place(&file.paths, block.path) {

@@ -147,15 +147,7 @@ mod tests {
             near_effective,
             far_effective: Effective::default(),
         };
-        PathRun {
-            opened,
-            blocks: Vec::new(),
-            taken: Vec::new(),
-            earlier: None,
-            points: Vec::new(),
-            sustained: Vec::new(),
-            common: measure::figures::Common::default(),
-        }
+        PathRun::new(opened)
     }
 
     #[test]
