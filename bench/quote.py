@@ -44,11 +44,11 @@ def quoted(text):
         words.append(f"A default curve over TCP loopback takes {curve[0][2]} (NetPIPE 3.7: {curve[0][1]}); one run's 95% interval is {curve[3][2]} wide on "
                      f"average, where five NetPIPE runs spread by {curve[2][1]} and none says so.")
     repeat = found.get("Does a repeat fall where earlier runs foretold?", "")
-    mean = re.search(r"Mean of (\d+) repeats: ([\d.]+%) inside", repeat)
-    if mean:
-        shifts = [float(r[3]) for r in rows(repeat)]
-        words.append(f"Of the points of {mean.group(1)} repeats, {mean.group(2)} fell into the range that earlier runs foretold (the repeats took {min(shifts):.2f} to "
-                     f"{max(shifts):.2f} times as long as the first run, since the machine changes its pace).")
+    ranges = rows(repeat)
+    if len(ranges) > 2:
+        inside = [float(r[1].rstrip("%")) for r in ranges[:-2]]
+        words.append(f"Of {len(inside)} later runs, {min(inside):.1f}% or more of the points fell into the range that earlier runs foretold (ranges {ranges[-2][1]} high over "
+                     f"low; the runs spread by {ranges[-1][1]}).")
     same = rows(found.get("Two sides of one thing, compared", ""))
     if same:
         # Of "3 (2.9%)" the count: how many there were stands beside it.

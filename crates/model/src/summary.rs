@@ -1,8 +1,8 @@
 //! The summary figures and their intervals.
 
 use rand::SeedableRng;
+use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
-use stats::median;
 
 use crate::curve::{Curve, Drawn};
 use crate::maximum::{held_out, throughput, top};
@@ -34,7 +34,7 @@ impl Summary {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let held_out = held_out(&curve, &places, &mut rng);
         let top = top(&curve, &held_out)?;
-        let max_throughput = throughput(top);
+        let max_throughput = throughput(&curve.points[top]);
         let found = estimates(&curve, [Scale::Plain], RESAMPLES / 2, &mut rng, |seconds| {
             per_byte(&curve, seconds).map(|s| [s])
         });
@@ -50,10 +50,9 @@ impl Summary {
         for _ in 0..resamples {
             curve.resample(&mut rng, &mut drawn, &mut medians);
             if half.is_some() {
-                let maxima =
-                    held_out.blocks.iter().flat_map(|(block, v)| std::iter::repeat_n(*v, drawn.counts[*block]));
-                let maxima: Vec<f64> = maxima.collect();
-                let maximum = if maxima.is_empty() { max_throughput.value } else { median(&maxima) };
+                // The row that stands for the maximum errs as any row does, and so does its choice.
+                let row = held_out.chosen.choose(&mut rng).map_or(top, |place| places[*place].points.0);
+                let maximum = curve.points[row].throughput(medians[row]);
                 halves.extend(half_power(&curve, &places, &medians, maximum / 2.0).map(|(size, _)| size));
             }
             rises.push(rise(&curve, &decade, &medians));
@@ -69,7 +68,7 @@ impl Summary {
         });
         let end_blocks = typical_blocks(decade.0.iter().chain(&decade.1).map(|i| &curve.points[*i]));
         // A curve whose highest point lies well before its end has come down again.
-        let at_end = top.size as f64 * 10f64.sqrt() >= curve.points.last().map_or(0.0, |p| p.size as f64);
+        let at_end = curve.points[top].size as f64 * 10f64.sqrt() >= curve.points.last().map_or(0.0, |p| p.size as f64);
         let still_rising =
             at_end && risen > WORTH.ln_1p() && reach(&rises, end_blocks).is_none_or(|reach| risen > reach);
 
@@ -78,7 +77,7 @@ impl Summary {
             latency_size: smallest.size,
             per_byte,
             max_throughput,
-            max_size: top.size,
+            max_size: curve.points[top].size,
             half_power,
             still_rising,
         })

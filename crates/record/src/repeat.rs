@@ -23,13 +23,16 @@ impl RunFile {
     }
 }
 
+/// Ends so many times apart are no range: one earlier run that lies far off tells no more.
+const TELLS_NOTHING: f64 = 100.0;
+
 /// Fills in the range of a repeat at every point; what a file recorded of it is not believed, as older versions took it from
 /// one run alone.
 pub(crate) fn foretell(plan: &Plan, path: &mut PathRun) {
     let mut ranges = between(plan, path).map(|b| b.ranges(0.95)).unwrap_or_default().into_iter();
     for point in &mut path.points {
         let range = if usable(point.figures.median) { ranges.next().flatten() } else { None };
-        let range = range.filter(|r| r.low > 0.0 && r.high.is_finite());
+        let range = range.filter(|r| r.low > 0.0 && r.high / r.low < TELLS_NOTHING);
         (point.figures.repeat_low, point.figures.repeat_high) = (range.map(|r| r.low), range.map(|r| r.high));
     }
 }

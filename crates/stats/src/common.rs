@@ -1,11 +1,11 @@
 //! What the points of a path have in common: the noise of a block, and how far whole blocks lie apart.
 
-use crate::basic::{median, variance};
+use crate::basic::{mean, median, variance};
 use crate::moves::Moves;
 use crate::spread::pooled_log_sigma;
 
 /// What a path's points share, from their blocks.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shared {
     /// Log standard deviation between blocks, pooled over the points ([`pooled_log_sigma`]); 0 if unknown.
     pub sigma: f64,
@@ -16,6 +16,15 @@ pub struct Shared {
     pub levels: u32,
     /// How the rounds' levels moved, in the order of time.
     pub moves: Moves,
+    /// How many times as far as for normal noise a median errs, because few rounds lie near the middle: 1 or more. Where trials
+    /// fall into one of two states by turns, the median of some is one of the two, and never what lies between.
+    pub hollow: f64,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self { sigma: 0.0, between: 0.0, levels: 0, moves: Moves::default(), hollow: 1.0 }
+    }
 }
 
 impl Shared {
@@ -30,8 +39,30 @@ impl Shared {
     /// The same where the numbers of blocks mean nothing: only the noise.
     pub fn noise_of(points: &[Vec<(u32, f64)>]) -> Self {
         let times: Vec<Vec<f64>> = points.iter().map(|p| p.iter().map(|(_, t)| *t).collect()).collect();
-        Self { sigma: pooled_log_sigma(&times), ..Self::default() }
+        Self { sigma: pooled_log_sigma(&times), hollow: hollow(&times), ..Self::default() }
     }
+}
+
+/// Half a standard deviation about the mean holds this share of normal values.
+const NORMAL_SHARE: f64 = 0.3829;
+/// Normal values that are added to those seen: so many tell nothing yet.
+const ADDED: f64 = 100.0;
+/// Below this the shape is that of normal values, as far as a few hundred tell.
+const TELLING: f64 = 1.3;
+
+/// How many times as far as of normal noise of the same spread the median of such values errs: its error is inverse to the share
+/// of values near the middle (Kendall and Stuart, The Advanced Theory of Statistics 1, 10.10). The points' logarithms are pooled,
+/// each about its mean and divided by its spread.
+fn hollow(points: &[Vec<f64>]) -> f64 {
+    let (mut near, mut all) = (0.0, 0.0);
+    for times in points.iter().filter(|t| t.len() >= 4 && t.iter().all(|t| *t > 0.0)) {
+        let logs: Vec<f64> = times.iter().map(|t| t.ln()).collect();
+        let (middle, spread) = (mean(&logs), variance(&logs).sqrt());
+        near += logs.iter().filter(|l| (*l - middle).abs() < spread / 2.0).count() as f64;
+        all += logs.len() as f64;
+    }
+    let factor = NORMAL_SHARE * (all + ADDED) / (near + NORMAL_SHARE * ADDED);
+    if factor > TELLING { factor } else { 1.0 }
 }
 
 /// How far each block as a whole lies from the run's middle, as a logarithm: the median over the points of a block's
@@ -79,6 +110,21 @@ mod tests {
         let shared = Shared::of(&points(&[1.0; 8]));
         assert!(shared.between < 0.012 && shared.sigma > 0.005, "{shared:?}");
         assert!(Shared::of(&points(&[1.0, 1.1, 0.9, 1.0, 1.1, 0.9])).between > 0.07);
+    }
+
+    #[test]
+    fn two_states_by_turns_leave_the_middle_empty_and_normal_noise_does_not() {
+        use rand::{Rng, SeedableRng};
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+        let mut of = |spread: f64, apart: f64| {
+            let mut one = || {
+                let normal: f64 = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+                (spread * normal + if rng.random::<bool>() { apart } else { 0.0 }).exp()
+            };
+            (0..40).map(|_| (0..9).map(|_| one()).collect()).collect::<Vec<Vec<f64>>>()
+        };
+        assert_eq!((hollow(&of(0.03, 0.0)), hollow(&of(0.5, 0.0)), hollow(&[])), (1.0, 1.0, 1.0));
+        assert!(hollow(&of(0.03, 0.4)) > 1.8);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use crate::basic::{mean, median, variance};
 use crate::common::Shared;
 use crate::moves::{FEWEST_ROUNDS, Moves};
-use crate::spread::median_log_error;
+use crate::spread::{log_spread, median_log_error};
 
 /// A range of values. `high` is infinite where nothing bounds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +57,9 @@ pub fn median_interval(blocks: &[f64], confidence: f64) -> Interval {
     Interval { low: found.low.min(middle), high: found.high.max(middle) }
 }
 
+/// Standard error, of the spread, whose 95% interval reaches from either of two equally likely states to the middle of them.
+const HALF_APART: f64 = 0.55;
+
 /// Interval of a point's median in this run, at `confidence` (0.95), from what its rounds read at one level of the machine
 /// (`rounds`: each divided by its round's level) and from what the path's points share.
 ///
@@ -71,7 +74,12 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     if rounds.len() < FEWEST_ROUNDS || moves.few() || moves.slow(shared.sigma) {
         return None;
     }
-    let own = median_log_error(rounds, shared.sigma)?;
+    let mut own = median_log_error(rounds, shared.sigma)?;
+    if shared.hollow > 1.0 {
+        // Between two states by turns the median can't err farther than half their distance, which is the spread.
+        let spread = log_spread(rounds, shared.sigma)?.value;
+        own.value = own.value.max((own.value * shared.hollow).min(HALF_APART * spread));
+    }
     let (own_part, level_part) = (own.value.powi(2), moves.error.value.powi(2));
     let total = own_part + level_part;
     let middle = median(rounds);

@@ -50,11 +50,11 @@ pub fn agreement(program: &Path, noises: &[Noise], shape: &Shape, seed: u64) -> 
                     sum.hold(said, &found["value"], found, ("low", "high"), || format!("{name}, {}", noise.name()));
                 }
             }
-            for (i, (size, said, range)) in run.points(&[]).into_iter().flatten().enumerate() {
+            for (i, point) in run.points().enumerate() {
                 let found = at(&format!("/points/{i}"));
-                let what = || format!("{size} B, {}", noise.name());
-                sum.hold(said, &found["median"], found, ("low", "high"), what);
-                sum.hold(range, &found["median"], found, ("repeat_low", "repeat_high"), what);
+                let what = || format!("{} B, {}", point.size, noise.name());
+                sum.hold(point.said, &found["median"], found, ("low", "high"), what);
+                sum.hold(point.repeat, &found["median"], found, ("repeat_low", "repeat_high"), what);
             }
             files.push(file.to_string_lossy().into_owned());
         }

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::draw::Draw;
 use crate::noise::{Demand, Noise};
-use crate::runs::{BETWEEN, BEYOND, Measured, SCALED, Said, WIRES, measure};
+use crate::runs::{BETWEEN, BEYOND, SCALED, Said, WIRES, measure};
 use crate::tally::Tally;
 use crate::world::{Shape, World};
 use crate::{centre, pool};
 
 /// The figures of the table, in its order.
-pub const FIGURES: [&str; 13] = [
+pub const FIGURES: [&str; 12] = [
     "point",
-    "repeat",
     "latency",
     "maximum",
     "half power",
@@ -32,58 +31,48 @@ pub struct Row {
     pub noise: Noise,
     /// What is asked of it.
     pub demand: Demand,
-    /// Against the centre of what the machine does in the long run; of `repeat`, against the medians of another run.
+    /// Runs whose first line says that their figures hold for what they saw and no more.
+    pub of_this_run: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Against the centre of what the machine does in the long run.
     pub of_machine: BTreeMap<&'static str, Tally>,
-    /// Against the centre of what it did in the run; `repeat` is not held against it.
+    /// Against the centre of what it did in the run.
     pub of_run: BTreeMap<&'static str, Tally>,
 }
 
 type Tallies = BTreeMap<&'static str, Tally>;
 
-/// Measures one row: `runs` runs, in pairs of which each is the other's repeat.
+/// Measures one row.
 pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) -> Row {
     let world = World::plain(noise);
     let clean: BTreeMap<_, _> = measure(&world, shape, false, seed, 0).figures().into_iter().collect();
     let long = centre::of_machine(noise, seed);
-    let pairs = pool::map(runs.div_ceil(2), threads, |pair| {
-        let both = [2 * pair + 1, 2 * pair + 2].map(|number| (measure(&world, shape, true, seed, number), number));
+    let found = pool::map(runs, threads, |i| {
+        let run = measure(&world, shape, true, seed, i + 1);
         let mut tallies = [Tallies::new(), Tallies::new()];
-        for (mine, other) in [(&both[0], &both[1]), (&both[1], &both[0])] {
-            let (run, number) = mine;
-            let Some(machine) = &run.machine else { continue };
-            let here = centre::of_run(machine, shape, &mut Draw::new(seed, u64::MAX - number));
+        if let Some(machine) = &run.machine {
+            let here = centre::of_run(machine, shape, &mut Draw::new(seed, u64::MAX - i));
             let truths = [[long; 2], here].map(|ends| Truth { world: &world, clean: &clean, ends });
-            points(&mut tallies, run, &other.0, &truths);
-            for (name, said) in run.figures() {
-                for (tally, truth) in tallies.iter_mut().zip(&truths) {
-                    tally.entry(name).or_default().add(said, truth.of(name));
-                }
+            for (tally, truth) in tallies.iter_mut().zip(&truths) {
+                run.points().for_each(|p| tally.entry("point").or_default().add(p.said, truth.time(p.size)));
+                run.figures()
+                    .into_iter()
+                    .for_each(|(name, said)| tally.entry(name).or_default().add(said, truth.of(name)));
+                tally.values_mut().for_each(|t| t.runs += 1);
             }
-            tallies.iter_mut().flat_map(BTreeMap::values_mut).for_each(|t| t.runs += 1);
         }
-        tallies
+        (tallies, run.of_this_run())
     });
-    let mut sums = [Tallies::new(), Tallies::new()];
-    for pair in pairs {
-        for (sum, tallies) in sums.iter_mut().zip(pair) {
+    let (mut sums, mut of_this_run) = ([Tallies::new(), Tallies::new()], 0);
+    for (tallies, only) in found {
+        of_this_run += u64::from(only);
+        for (sum, tallies) in sums.iter_mut().zip(tallies) {
             tallies.into_iter().for_each(|(name, tally)| sum.entry(name).or_default().join(tally));
         }
     }
     let [of_machine, of_run] = sums;
-    Row { noise, demand: noise.demand(shape.rounds, shape.length), of_machine, of_run }
-}
-
-/// The intervals of points against the truth at their sizes, and their repeat ranges against the other run.
-fn points(tallies: &mut [Tallies; 2], run: &Measured, other: &Measured, truths: &[Truth<'_>; 2]) {
-    let repeat: BTreeMap<u64, Said> = other.points(&[]).into_iter().flatten().map(|(n, said, _)| (n, said)).collect();
-    for (size, said, range) in run.points(&[]).into_iter().flatten() {
-        for (tally, truth) in tallies.iter_mut().zip(truths) {
-            tally.entry("point").or_default().add(said, truth.time(size));
-        }
-        if let Some(repeat) = repeat.get(&size) {
-            tallies[0].entry("repeat").or_default().add(range, [repeat.value; 2]);
-        }
-    }
+    Row { noise, demand: noise.demand(shape.rounds, shape.length), of_this_run, runs, of_machine, of_run }
 }
 
 /// The true figures of a path on a machine whose centre lies between these logarithms.

@@ -21,6 +21,7 @@
 //! | [`sustained`] | single transfers and sustained ones |
 //! | [`command`] | the built command prints the same |
 //! | [`pool`] | threads |
+//! | [`repeats`] | where a further run falls |
 //! | [`sections`] | the sections of the document |
 //! | [`table`](mod@table) | Markdown |
 
@@ -35,6 +36,7 @@ pub mod machine;
 pub mod noise;
 pub mod periods;
 pub mod pool;
+pub mod repeats;
 pub mod runs;
 pub mod sections;
 pub mod sustained;

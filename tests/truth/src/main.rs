@@ -79,8 +79,9 @@ Written by `make truth`. Synthetic runs of a path whose curve is known (10 us an
 are known, too, as events through the run file to the figures that the command prints. `tests/truth` has the noises and says how \
 each truth is found.
 
-- The machine's truth is the centre of what the noise does in the long run; of a repeat range it is the median of a second run of \
-the same machine. The run's truth is the centre of what the noise did in that run.
+- The machine's truth is the centre of what the noise does in the long run. The run's truth is the centre of what the noise did in that \
+run.
 - Targets: 92-98% of the intervals hold the machine's truth where the run is at least three times as long as its noise lasts; else \
-90% of those given, or none given. 92% hold the run's truth. A standard error of a share of so many runs is granted.
+90% of those given, or the first line says that the figures are those of this run. 92% hold the run's truth. Below four rounds no \
+interval is given. A standard error of a share of so many runs is granted.
 ";

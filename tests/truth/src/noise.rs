@@ -9,6 +9,8 @@ use crate::draw::Draw;
 pub const COMMON: f64 = 0.03;
 /// The same of a trial's own.
 pub const OWN: f64 = 0.03;
+/// Rounds below which there is no interval.
+const FEWEST_ROUNDS: u32 = 4;
 /// How much slower the slow state is.
 pub const SLOW: f64 = 1.5;
 
@@ -50,8 +52,11 @@ pub enum Demand {
     Nominal,
     /// What the run saw must be held as often as the intervals say; they may say more than that, and be wider.
     InRun,
-    /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or nothing be claimed.
+    /// The noise lasts about as long as the run or longer: what is claimed must hold in nine of ten runs, or the first line says
+    /// that the figures are those of this run.
     Claimed,
+    /// Too few rounds for an interval: none may be given.
+    NoInterval,
 }
 
 /// All noises of the tables.
@@ -110,7 +115,11 @@ impl Noise {
             Self::Drift | Self::Pink => false,
             _ => true,
         };
-        if shorter_than_a_third { Demand::Nominal } else { Demand::Claimed }
+        match shorter_than_a_third {
+            _ if rounds < FEWEST_ROUNDS => Demand::NoInterval,
+            true => Demand::Nominal,
+            false => Demand::Claimed,
+        }
     }
 
     /// What a trial has of its own: the logarithm of a factor on its time.
@@ -152,7 +161,8 @@ impl Demand {
         match self {
             Self::Nominal => "92-98",
             Self::InRun => ">= 92",
-            Self::Claimed => ">= 90 or none",
+            Self::Claimed => ">= 90 or not claimed",
+            Self::NoInterval => "none",
         }
     }
 }

@@ -3,6 +3,7 @@
 //! `record` reads a run file of its events, and it is asked what the command asks. A change of those types is followed here.
 
 use measure::Event;
+use measure::earlier::{Earlier, EarlierRun};
 use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, Side, answer};
 use record::RunFile;
@@ -39,6 +40,16 @@ impl From<Estimate> for Said {
     }
 }
 
+/// What is printed of a point.
+pub struct Printed {
+    /// Size, bytes.
+    pub size: u64,
+    /// Its median and interval.
+    pub said: Said,
+    /// Where a repeat of it falls.
+    pub repeat: Said,
+}
+
 /// A size between two that are measured, and one beyond them, that `ask` is asked about, bytes.
 pub const BETWEEN: u64 = 30_000;
 /// See [`BETWEEN`].
@@ -51,6 +62,19 @@ pub const SCALED: u64 = 1 << 18;
 /// Measures a world with a seed: the same seed gives the same run. Without noise, all trials take their true time.
 pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> Measured {
     let (events, machine) = drawn(world, shape, noisy, seed, number);
+    Measured { file: read(&events), machine }
+}
+
+/// As [`measure`] a noisy run, which carries earlier runs of the same machine, the oldest first.
+pub fn measure_after(earlier: &[&Measured], world: &World, shape: &Shape, seed: u64, number: u64) -> Measured {
+    let (mut events, machine) = drawn(world, shape, true, seed, number);
+    let run = |(run, day): (&&Measured, u32)| {
+        let points = run.points().map(|p| (p.size, p.said.value));
+        EarlierRun::new(format!("2025-12-{day:02}T00:00:00Z"), points)
+    };
+    let runs = earlier.iter().zip(1..).filter_map(run).collect();
+    let opened = events.iter().position(|e| matches!(e, Event::Path(_))).map_or(0, |i| i + 1);
+    events.insert(opened, Event::Earlier(Earlier { path: 0, runs }));
     Measured { file: read(&events), machine }
 }
 
@@ -83,20 +107,25 @@ fn read(events: &[Event]) -> RunFile {
 }
 
 impl Measured {
-    /// What is printed of each point: size, its interval, its repeat range. `earlier` runs of the same machine count where the
-    /// command knows how to use them; none where it does not.
-    pub fn points(&self, earlier: &[&Measured]) -> Option<Vec<(u64, Said, Said)>> {
-        if !earlier.is_empty() {
-            return None;
-        }
-        let points = self.file.paths.first().map_or(&[][..], |p| &p.points[..]);
-        let said = |value, low, high| Said { value, low, high };
-        let one = |p: &record::Point| {
+    /// What is printed of each point.
+    pub fn points(&self) -> impl Iterator<Item = Printed> {
+        self.file.paths.iter().take(1).flat_map(|path| &path.points).map(|p| {
             let f = &p.figures;
-            let repeat = f.repeat_low.zip(f.repeat_high).unwrap_or((0.0, f64::INFINITY));
-            (p.size, said(f.median, f.low, f.high), said(f.median, repeat.0, repeat.1))
-        };
-        Some(points.iter().map(one).collect())
+            let (low, high) = f.repeat_low.zip(f.repeat_high).unwrap_or((0.0, f64::INFINITY));
+            Printed {
+                size: p.size,
+                said: Said { value: f.median, low: f.low, high: f.high },
+                repeat: Said { value: f.median, low, high },
+            }
+        })
+    }
+
+    /// Whether the first line of `run` and `show` says that the figures hold for what this run saw and no more.
+    pub fn of_this_run(&self) -> bool {
+        let line = self.file.paths.first().and_then(report::table::rounds).unwrap_or_default();
+        ["hold for that state", "hold for this run's states", "beyond what was seen", "what they saw is shown"]
+            .iter()
+            .any(|words| line.contains(words))
     }
 
     /// Median and mean of each point: size, seconds, seconds.

@@ -10,13 +10,15 @@ use crate::finding::{self, DEPTHS, Found, WIDTHS};
 use crate::noise::{Demand, Noise};
 use crate::tally::few;
 use crate::world::Shape;
-use crate::{comparing, coverage, periods, sustained, table};
+use crate::{comparing, coverage, periods, repeats as repeated, sustained, table};
 
 /// A section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Section {
     /// How often intervals hold.
     Coverage,
+    /// How often a repeat falls where it was foretold.
+    Repeats,
     /// False alarms and power of comparisons.
     Compare,
     /// Dips and steps.
@@ -63,6 +65,7 @@ impl Section {
     pub fn text(self, job: &Job) -> Result<String, String> {
         match self {
             Self::Coverage => Ok(coverage(job)),
+            Self::Repeats => Ok(repeats(job)),
             Self::Compare => Ok(compare(job)),
             Self::Breaks => Ok(breaks(job)),
             Self::Periods => Ok(jitter(job)),
@@ -91,7 +94,7 @@ fn command(job: &Job) -> Result<String, String> {
 
 fn coverage(job: &Job) -> String {
     let mut text = "## Coverage\n\nPercent of the intervals given that hold the truth, ± their median half-width. Bold misses its target; \
-        `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
+        \"Of this run alone\": runs whose first line says that their figures hold for what they saw. `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
         1000 times apart.\n\n"
         .to_owned();
     for shape in job.shapes([(2, 40), (3, 40), (4, 40), (9, 40), (30, 155)]) {
@@ -100,6 +103,28 @@ fn coverage(job: &Job) -> String {
         let rows: Vec<_> = job.noises.iter().map(row).collect();
         let (head, machine, run) = (heading(&shape, runs), table::coverage(&rows, false), table::coverage(&rows, true));
         let _ = write!(text, "### {head}: the machine's truth\n\n{machine}\n### {head}: the run's truth\n\n{run}\n");
+    }
+    text
+}
+
+fn repeats(job: &Job) -> String {
+    let mut text = "## Repeats\n\nPoints of a further run that fall where a run foretells that carries so many earlier ones of the same machine, ± the \
+        median half-width of the range (target: 90% of them, or no range). Runs lie 12% apart as a whole beside what the noise does, \
+        or not.\n\n"
+        .to_owned();
+    let columns = repeated::SPREADS.iter().flat_map(|spread| {
+        repeated::EARLIER.map(|n| format!("{n} earlier{}", if *spread > 0.0 { ", 12%" } else { "" }))
+    });
+    let header: Vec<String> = table::cells(["noise"]).into_iter().chain(columns).collect();
+    for shape in job.shapes([(9, 40)]) {
+        let runs = job.runs.div_ceil(2);
+        let row = |noise: &Noise| {
+            let row = repeated::row(*noise, &shape, runs, job.seed, job.threads);
+            let cells = row.held.iter().flatten().map(|tally| table::held(Some(tally), Some(Demand::Claimed)));
+            [noise.name()].into_iter().chain(cells).collect()
+        };
+        let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
 }

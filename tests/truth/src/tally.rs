@@ -68,13 +68,16 @@ impl Tally {
 
     /// Whether the demand is met, as far as these runs can tell: a standard error of a share of so many runs is granted.
     pub fn meets(&self, demand: Demand) -> bool {
-        let Some(found) = self.coverage() else { return demand == Demand::Claimed && self.absurd == 0 };
+        let Some(found) = self.coverage() else {
+            return matches!(demand, Demand::Claimed | Demand::NoInterval) && self.absurd == 0;
+        };
         let runs = self.runs as f64 * self.given() as f64 / (self.given() + self.none) as f64;
         let enough = |p: f64| found >= p - error(p, runs);
         let holds = match demand {
             Demand::Nominal => enough(0.92) && found <= 0.98 + error(0.98, runs),
             Demand::InRun => enough(0.92),
             Demand::Claimed => enough(0.90),
+            Demand::NoInterval => false,
         };
         holds && self.absurd == 0
     }
@@ -111,6 +114,7 @@ mod tests {
         assert!(!of(200, 0, 0).meets(Demand::Nominal) && of(200, 0, 0).meets(Demand::InRun), "wider than they say");
         assert!(!of(160, 40, 0).meets(Demand::Claimed) && of(182, 18, 0).meets(Demand::Claimed));
         assert!(of(0, 0, 200).meets(Demand::Claimed) && !of(0, 0, 200).meets(Demand::Nominal), "no claim");
+        assert!(of(0, 0, 200).meets(Demand::NoInterval) && !of(1, 0, 199).meets(Demand::NoInterval), "too few rounds");
         assert_eq!((of(3, 1, 2).coverage(), of(3, 1, 2).none, of(0, 0, 1).coverage()), (Some(0.75), 2, None));
     }
 

@@ -108,6 +108,12 @@ impl World {
         Self { t0: 10e-6, per_byte: 0.2e-9, slow: Vec::new(), bend: None, stops: None, noise }
     }
 
+    /// The same path where all takes so many times as long.
+    pub fn times(mut self, factor: f64) -> Self {
+        (self.t0, self.per_byte) = (self.t0 * factor, self.per_byte * factor);
+        self
+    }
+
     /// True time of one transfer without noise, seconds.
     pub fn time(&self, size: u64) -> f64 {
         let n = size as f64;
