@@ -41,8 +41,6 @@ pub(crate) struct Curve {
     alone: Vec<(Vec<f64>, Vec<u32>)>,
     /// How many different blocks there are.
     pub blocks: usize,
-    /// Level of each block, as a logarithm: what its sizes have in common.
-    levels: Vec<f64>,
     /// How the levels moved, in the order of the blocks.
     pub moves: Moves,
     /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
@@ -99,17 +97,12 @@ impl Curve {
             let interval = stats::point_interval(times, &shared, CONFIDENCE).unwrap_or(Interval::UNBOUNDED);
             point.estimate = Estimate::new(point.seconds, interval.low, interval.high);
         }
-        Self { points, sorted, alone, blocks: numbers.len(), moves, levels, sigma }
+        Self { points, sorted, alone, blocks: numbers.len(), moves, sigma }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.
     pub fn alone(&self, point: usize) -> &[f64] {
         &self.alone[point].0
-    }
-
-    /// The times of a point's blocks at the typical level of the machine: (index of the block, seconds).
-    pub fn at_level(&self, point: &Point) -> Vec<(usize, f64)> {
-        point.blocks.iter().map(|(b, t)| (*b, t / self.levels[*b].exp())).collect()
     }
 
     /// Draws blocks whole, with replacement, and tells every point's median over the drawn ones at the typical level. Blocks and
@@ -231,8 +224,8 @@ mod tests {
             curve.resample(&mut ours, &mut drawn, &mut medians);
             stats::draw(&mut theirs, curve.blocks, &mut indices);
             let whole = indices.clone();
-            for (p, found) in curve.points.iter().zip(&medians) {
-                let at_level = curve.at_level(p);
+            for ((p, (sorted, of)), found) in curve.points.iter().zip(&curve.sorted).zip(&medians) {
+                let at_level: Vec<(usize, f64)> = of.iter().map(|b| *b as usize).zip(sorted.iter().copied()).collect();
                 let times = |block: &usize| at_level.iter().filter(|b| b.0 == *block).map(|b| b.1).collect::<Vec<_>>();
                 let mut times: Vec<f64> = whole.iter().flat_map(times).collect();
                 if times.is_empty() {

@@ -9,7 +9,7 @@
 //! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters, [`Quips::of`] HINT's figures. [`scale`] is the model
 //! of other rates and machines.
 //!
-//! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `maximum` finds the largest throughput
+//! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `smooth` takes the luck of single sizes off it
 //! without its luck, `summary` puts the intervals to all of them.
 //! All of it is pure: no I/O, no clock, and the seed is an argument.
 
@@ -22,10 +22,10 @@ mod hint;
 mod jitter;
 mod layers;
 mod loggp;
-mod maximum;
 mod resampled;
 pub mod scale;
 mod shape;
+mod smooth;
 mod summary;
 
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
@@ -112,7 +112,7 @@ pub struct Summary {
     pub max_throughput: Estimate,
     /// Size of the highest point, bytes.
     pub max_size: u64,
-    /// Smallest size at which half of the maximum throughput is reached, bytes, interpolated log-log between the
+    /// Size that parts those below half of the maximum throughput from those above, bytes, interpolated log-log between the
     /// measured sizes. None if even the smallest size reaches it.
     #[serde(default)]
     pub half_power: Option<Estimate>,

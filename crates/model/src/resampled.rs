@@ -79,7 +79,7 @@ pub(crate) fn estimates_of(
     };
     let one = |(i, scale): (usize, &Scale)| {
         let follows = follows(i, *scale);
-        match spread(&whole[i], &apart[i], follows, blocks, curve) {
+        match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, blocks, curve) {
             Some(reach) => {
                 let middle = on(*scale, found[i]) + follows * curve.moves.mean;
                 Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach))
@@ -91,13 +91,14 @@ pub(crate) fn estimates_of(
 }
 
 /// Half-width of the 95% interval from both kinds of refits, of a figure that follows the level so far.
-fn spread(whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Curve) -> Option<f64> {
+fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Curve) -> Option<f64> {
     if blocks < 2 || whole.len() < 2 || apart.len() < 2 || !mean(whole).is_finite() || !mean(apart).is_finite() {
         return None;
     }
     let own = variance(apart);
     let alike = (variance(whole) - own).max(0.0);
-    let own = own / inflation(blocks);
+    // What noise moves to one side on average (the highest of some, the first of some) it has moved in the figure, too.
+    let own = own / inflation(blocks) + (mean(apart) - found).powi(2);
     let level = (follows * curve.moves.error.value).powi(2);
     let total = own + alike + level;
     // Levels that moved once or twice tell nothing of a figure that moves with them.
@@ -105,8 +106,8 @@ fn spread(whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Cur
         return None;
     }
     let few = (blocks - 1) as f64;
-    // A figure rests on a good part of the sizes, not on all of them alike.
-    let many = few * (curve.points.len() as f64 / 4.0).max(1.0);
+    // A figure rests on some of the sizes, and their noise is not all alike.
+    let many = 3.0 * few;
     let parts = [(own, many), (alike, few), (level, curve.moves.error.degrees.max(1.0))];
     let degrees = total * total / parts.iter().map(|(variance, degrees)| variance * variance / degrees).sum::<f64>();
     Some(if total > 0.0 { student_t(CONFIDENCE, degrees) * total.sqrt() } else { 0.0 })

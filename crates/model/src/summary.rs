@@ -1,13 +1,14 @@
 //! The summary figures and their intervals.
 
+use std::f64::consts::LN_2;
+
 use rand::SeedableRng;
-use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::curve::{Curve, Drawn};
-use crate::maximum::{held_out, throughput, top};
+use crate::curve::{Curve, Drawn, Point};
 use crate::resampled::{Scale, estimates, reach, typical_blocks};
-use crate::shape::{half_power, last_decade, per_byte, places, rise};
+use crate::shape::{last_decade, per_byte, rise};
+use crate::smooth::{Smooth, crossing, highest};
 use crate::{CurvePoint, Estimate, Summary};
 
 /// Resamples of the bootstrap. The standard deviation of 500 values is itself known to 3%.
@@ -20,7 +21,8 @@ const WORTH: f64 = 0.05;
 impl Summary {
     /// Reads the figures off a curve, in any order of sizes. None without a single point that has a time.
     ///
-    /// Intervals are at 95%. Latency and maximum throughput are those of their points. The others come from a bootstrap over
+    /// Intervals are at 95%. Latency and maximum throughput are those of their points; the maximum is that of the size at which the
+    /// smoothed curve (`smooth.rs`) is highest, because the largest of many noisy points is large by luck. The others come from a bootstrap over
     /// blocks, drawn whole across all sizes (ChaCha8 from `seed`): the figure plus and minus Student's t times the standard
     /// deviation of the resampled figures, widened as far as blocks are alike. The percentiles of a bootstrap over a few
     /// blocks would be too narrow by a third or more. With fewer than four blocks every interval is unbounded: 0 to infinity.
@@ -30,56 +32,57 @@ impl Summary {
         let latency = smallest.estimate;
 
         let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
-        let places = places(&curve);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let held_out = held_out(&curve, &places, &mut rng);
-        let top = top(&curve, &held_out)?;
-        let max_throughput = throughput(&curve.points[top]);
+        let smooth = Smooth::of(&curve);
+        // Where nothing carries anything, the first point stands for the maximum: 0.
+        let top = highest(&smooth.rates(&curve, &seconds)).map_or(0, |(at, _)| smooth.points[at]);
+        let top = &curve.points[top];
         let found = estimates(&curve, [Scale::Plain], RESAMPLES / 2, &mut rng, |seconds| {
             per_byte(&curve, seconds).map(|s| [s])
         });
         let per_byte = found.map(|[slope]| slope);
-        // Reached at the very first place: the half-power point lies below what was measured.
-        let half = half_power(&curve, &places, &seconds, max_throughput.value / 2.0).filter(|(_, place)| *place > 0);
+        let half = |seconds: &[f64]| {
+            let rates = smooth.rates(&curve, seconds);
+            let (top, most) = highest(&rates)?;
+            Some([crossing(&smooth.logs[..=top], &rates[..=top], most - LN_2).exp()])
+        };
+        let half_power = estimates(&curve, [Scale::Ratio], RESAMPLES / 2, &mut rng, half).map(|[size]| size);
+        // Reached at the very first size: the half-power point lies below what was measured.
+        let first = smooth.points.first().map_or(0.0, |i| curve.points[*i].size as f64);
+        let half_power = half_power.filter(|size| size.value > first * (1.0 + 1e-9));
+
         let decade = last_decade(&curve);
         let risen = rise(&curve, &decade, &seconds);
-
-        let (mut halves, mut rises) = (Vec::new(), Vec::new());
-        let (mut drawn, mut medians) = (Drawn::default(), Vec::new());
+        let (mut drawn, mut medians, mut rises) = (Drawn::default(), Vec::new(), Vec::new());
         let resamples = if curve.moves.few() { 0 } else { RESAMPLES };
         for _ in 0..resamples {
             curve.resample(&mut rng, &mut drawn, &mut medians);
-            if half.is_some() {
-                // The row that stands for the maximum errs as any row does, and so does its choice.
-                let row = held_out.chosen.choose(&mut rng).map_or(top, |place| places[*place].points.0);
-                let maximum = curve.points[row].throughput(medians[row]);
-                halves.extend(half_power(&curve, &places, &medians, maximum / 2.0).map(|(size, _)| size));
-            }
             rises.push(rise(&curve, &decade, &medians));
         }
-
-        let half_power = half.map(|(ln_size, place)| {
-            let around = &curve.points[places[place - 1].points.0..places[place].points.1];
-            let blocks = typical_blocks(around.iter()).min(held_out.blocks.len());
-            match reach(&halves, blocks) {
-                Some(reach) => Estimate::new(ln_size.exp(), (ln_size - reach).exp(), (ln_size + reach).exp()),
-                None => Estimate::unbounded(ln_size.exp()),
-            }
-        });
         let end_blocks = typical_blocks(decade.0.iter().chain(&decade.1).map(|i| &curve.points[*i]));
         // A curve whose highest point lies well before its end has come down again.
-        let at_end = curve.points[top].size as f64 * 10f64.sqrt() >= curve.points.last().map_or(0.0, |p| p.size as f64);
+        let at_end = top.size as f64 * 10f64.sqrt() >= curve.points.last().map_or(0.0, |p| p.size as f64);
         let still_rising =
-            at_end && risen > WORTH.ln_1p() && reach(&rises, end_blocks).is_none_or(|reach| risen > reach);
+            at_end && risen > WORTH.ln_1p() && reach(&rises, end_blocks).is_some_and(|reach| risen > reach);
 
         Some(Self {
             latency,
             latency_size: smallest.size,
             per_byte,
-            max_throughput,
-            max_size: curve.points[top].size,
+            max_throughput: throughput(top),
+            max_size: top.size,
             half_power,
             still_rising,
         })
+    }
+}
+
+/// A point's throughput with the interval of its time.
+fn throughput(point: &Point) -> Estimate {
+    let e = point.estimate;
+    if e.high.is_finite() && e.low > 0.0 {
+        Estimate::new(point.throughput(e.value), point.throughput(e.high), point.throughput(e.low))
+    } else {
+        Estimate::unbounded(point.throughput(e.value))
     }
 }

@@ -8,11 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::Unanswered;
 use crate::curve::Curve;
 use crate::resampled::{Scale, estimates_of};
+use crate::smooth::{Smooth, crossing, highest};
 use crate::{CurvePoint, Estimate};
-
-/// Half of the window over which throughput is smoothed, as a logarithm of size: a seventh of a decade. The first of many
-/// noisy sizes to pass a level passes it by luck, far below where the curve does.
-const WINDOW: f64 = 0.33;
 
 /// Refits for an interval. The standard deviation of 200 values is itself known to 5%.
 const REFITS: usize = 200;
@@ -34,72 +31,28 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Finds the size that parts those below `share` of the largest throughput from those above. Throughput is smoothed over
-    /// neighbouring sizes (a weighted line through their logarithms), and the size is the one that leaves the least on the
-    /// wrong side, so that neither one lucky size nor one dip decides. `seed` drives the bootstrap over blocks.
+    /// Finds the size that parts those below `share` of the largest throughput from those above, on the smoothed curve
+    /// (`smooth.rs`). `seed` drives the bootstrap over rounds.
     pub fn of(points: &[CurvePoint], share: f64, seed: u64) -> Result<Self, Unanswered> {
         let curve = Curve::of(points);
-        let used: Vec<usize> =
-            (0..curve.points.len()).filter(|i| curve.points[*i].size > 0 && curve.points[*i].bits > 0.0).collect();
-        if used.is_empty() {
-            return Err(Unanswered::Nothing);
-        }
-        let logs: Vec<f64> = used.iter().map(|i| (curve.points[*i].size as f64).ln()).collect();
+        let smooth = Smooth::of(&curve);
         let read = |seconds: &[f64]| {
-            let rates: Vec<f64> = used.iter().map(|i| curve.points[*i].throughput(seconds[*i]).ln()).collect();
-            let smooth: Vec<f64> = (0..logs.len()).map(|i| smoothed(&logs, &rates, i)).collect();
-            let (top, most) = (0..smooth.len()).map(|i| (i, smooth[i])).max_by(|a, b| a.1.total_cmp(&b.1))?;
-            let mut figures = vec![crossing(&logs[..=top], &smooth[..=top], most + share.ln()).exp()];
-            figures.extend(smooth.iter().map(|s| (s - most).exp()));
+            let rates = smooth.rates(&curve, seconds);
+            let (top, most) = highest(&rates)?;
+            let mut figures = vec![crossing(&smooth.logs[..=top], &rates[..=top], most + share.ln()).exp()];
+            figures.extend(rates.iter().map(|s| (s - most).exp()));
             Some(figures)
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let scales = vec![Scale::Ratio; used.len() + 1];
+        let scales = vec![Scale::Ratio; smooth.points.len() + 1];
         let found = estimates_of(&curve, &scales, REFITS, &mut rng, read).ok_or(Unanswered::Nothing)?;
         let (size, shares) = found.split_first().ok_or(Unanswered::Nothing)?;
         let good = |e: &Estimate| e.value >= AS_GOOD || e.high >= AS_GOOD;
         let top = (0..shares.len()).max_by(|a, b| shares[*a].value.total_cmp(&shares[*b].value)).unwrap_or(0);
         let first = (0..=top).rev().take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let last = (top..shares.len()).take_while(|i| good(&shares[*i])).last().unwrap_or(top);
-        let at = |i: usize| curve.points[used[i]].size;
+        let at = |i: usize| curve.points[smooth.points[i]].size;
         Ok(Self { size: *size, share, best: (at(first), at(last)), open: last + 1 == shares.len() })
-    }
-}
-
-/// The value at point `i` of a line through its neighbours in the window, weighted less towards its ends (tricube:
-/// Cleveland 1979). A point without neighbours stands for itself.
-fn smoothed(logs: &[f64], values: &[f64], i: usize) -> f64 {
-    let x = logs[i];
-    let (from, to) = (logs.partition_point(|l| *l < x - WINDOW), logs.partition_point(|l| *l <= x + WINDOW));
-    let near: Vec<(f64, f64, f64)> = (from..to)
-        .map(|j| (logs[j], values[j], (1.0 - ((logs[j] - x).abs() / (WINDOW * 1.001)).powi(3)).powi(3)))
-        .collect();
-    if near.len() < 3 { values[i] } else { stats::weighted_line(&near).map_or(values[i], |l| l.at(x)) }
-}
-
-/// Logarithm of the size that parts values below `level` from those above: the split with the least stretch of sizes on its
-/// wrong side, and from there the straight line between the two.
-fn crossing(logs: &[f64], values: &[f64], level: f64) -> f64 {
-    let n = logs.len();
-    let width = |i: usize| (logs[(i + 1).min(n - 1)] - logs[i.saturating_sub(1)]) / 2.0;
-    let wrong = |i: usize, above: bool| if (values[i] >= level) == above { width(i) } else { 0.0 };
-    // The split before the first: all above are right.
-    let mut cost: f64 = (0..n).map(|i| wrong(i, false)).sum();
-    let mut best = (cost, 0);
-    for i in 0..n {
-        cost += wrong(i, true) - wrong(i, false);
-        if cost < best.0 - 1e-12 {
-            best = (cost, i + 1);
-        }
-    }
-    match best.1 {
-        0 => logs[0],
-        i if i == n => logs[n - 1],
-        i => {
-            let (a, b) = (values[i - 1], values[i]);
-            let share = if b > a { ((level - a) / (b - a)).clamp(0.0, 1.0) } else { 0.5 };
-            logs[i - 1] + share * (logs[i] - logs[i - 1])
-        }
     }
 }
 
