@@ -26,8 +26,8 @@ pub fn quantile(blocks: &[Vec<(f64, u64)>], q: f64) -> Result<Estimate, Unanswer
         // The longest seen is at least that of the path.
         return Ok(if beyond > 0.0 { Estimate::unbounded(value) } else { Estimate::new(value, value, f64::INFINITY) });
     }
-    let interval = stats::median_interval(&each, CONFIDENCE);
-    Ok(Estimate::new(value, interval.low, interval.high))
+    let interval = stats::rounds_interval(&each, CONFIDENCE).unwrap_or(stats::Interval::UNBOUNDED);
+    Ok(Estimate::new(value, interval.low.min(value), interval.high.max(value)))
 }
 
 /// The smallest time with at least a share `q` at or below it.
@@ -59,6 +59,15 @@ mod tests {
             "{found:?}"
         );
         assert!(found.low >= 890.0 && found.high <= 1090.0, "{found:?}");
+    }
+
+    #[test]
+    fn fewer_than_four_rounds_bound_nothing() {
+        let block = |scale: f64| (1..=1000).map(|i| (f64::from(i) * scale, 1)).collect::<Vec<_>>();
+        for rounds in 1..4 {
+            let found = quantile(&vec![block(1.0); rounds], 0.9).unwrap();
+            assert_eq!((found.value, found.high), (900.0, f64::INFINITY), "{rounds}");
+        }
     }
 
     #[test]

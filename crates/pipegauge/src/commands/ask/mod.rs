@@ -110,6 +110,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Carries { rate, size } => each(&|p| rates::carries(p, *rate, *size)),
         Question::Size => each(&sizes::to_use),
         Question::Saturation => each(&sizes::saturation),
+        Question::Share(share) => each(&|p| sizes::share(p, *share)),
         Question::HalfPower => each(&sizes::half_power),
         Question::PerByte => each(&times::per_byte),
         Question::StartUp => each(&times::start_up),

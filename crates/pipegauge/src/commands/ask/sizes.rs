@@ -70,6 +70,23 @@ pub fn saturation(p: &Asked<'_>) -> Answered {
     }
 }
 
+pub fn share(p: &Asked<'_>, share: f64) -> Answered {
+    match (&p.summary, Reached::of(&p.curve, share, p.seed)) {
+        (Some(summary), Ok(r)) => {
+            let text = format!(
+                "{} of the most ({}) from {} on; {}",
+                Share(share),
+                figure(summary.max_throughput, Kind::BitsPerSecond),
+                figure(r.size, Kind::Bytes),
+                best(&r)
+            );
+            yes(p, text, r.size, "B", vec![summary.max_size])
+        }
+        (None, _) => no(p, &Unanswered::Nothing, &[]),
+        (_, Err(why)) => no(p, &why, &[]),
+    }
+}
+
 pub fn half_power(p: &Asked<'_>) -> Answered {
     let Some(summary) = &p.summary else { return no(p, &Unanswered::Nothing, &[]) };
     match summary.half_power {

@@ -3,6 +3,7 @@
 use anyhow::{Error, Result, anyhow, bail};
 use units::words::{NAMES, Read, Unit, unit};
 
+use super::lexer::Lexeme;
 use super::lexicon;
 use super::numbers::{Words, number};
 use super::suggest::{nearest, safe, shown};
@@ -23,6 +24,8 @@ pub enum Amount {
     Count(u64),
     /// A percentile, thousandths of a percent.
     Percentile(u32),
+    /// A share of the largest throughput, percent.
+    Share(f64),
     /// Pixels of a frame.
     Pixels(u64, u64),
     /// Bits of a pixel or sample.
@@ -90,16 +93,19 @@ impl Amounts<'_> {
         let Some(value) = value else { bail!("'{}': {} is beyond any number", self.shown(), shown(&digits)) };
         let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
         let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
+        if w.any(at, &["%", "percent"]) && !percentile && self.of_the_most(at + 1) {
+            if !(value > 0.0 && value < 100.0) {
+                bail!("'{}': a share of the largest throughput lies between 0 and 100%", self.shown());
+            }
+            return found(Amount::Share(value), at + 1);
+        }
         if w.any(at, &["%", "percent"]) && !percentile && value < 50.0 {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
         }
         if named || w.any(at, &["%", "percent"]) {
-            let thousandths = (value * 1000.0).round();
-            if !(0.0..=100_000.0).contains(&thousandths) {
-                bail!("'{}': a percentile lies between 0 and 100", self.shown());
-            }
+            let thousandths = super::hearing::thousandths(value, &self.shown())?;
             let next = at + 1 + usize::from(w.any(at + 1, &["percentile", "percentiles"]));
-            return found(Amount::Percentile(thousandths as u32), next);
+            return found(Amount::Percentile(thousandths), next);
         }
         if (self.video || w.any(at, &["p"]))
             && let Some(frame) = self.pixels(&digits, value, at)
@@ -149,6 +155,17 @@ impl Amounts<'_> {
         if w.any(at, &["gbe"]) {
             return found(Amount::Rate(value * 1e9), at);
         }
+        // "1 500 bytes": five hundred and one of something, or fifteen hundred?
+        if let Some(Lexeme::Number(second)) = w.0.get(at)
+            && (second.len(), digits.len() <= 3) == (3, true)
+            && self.unit(at + 1).is_some_and(|(_, end)| !w.any(end, &NOUNS))
+        {
+            bail!(
+                "'{}': `{digits} {second}` can be read in two ways: write `{digits},{second}` for one number, or \
+                 `{digits} messages of {second} ...`",
+                self.shown()
+            );
+        }
         // "5 1KiB messages", "5 x 1KiB", "5 control messages"
         let skip = at + usize::from(w.any(at, &["x"]));
         let sized = number(w, skip, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some());
@@ -161,6 +178,22 @@ impl Amounts<'_> {
             return Err(self.unknown(&digits, w.text(at).unwrap_or(word), w.glued(at)));
         }
         found(Amount::Bare(digits), at)
+    }
+
+    /// Whether a share is one of the largest throughput: "90% of the bandwidth".
+    fn of_the_most(&self, at: usize) -> bool {
+        #[rustfmt::skip]
+        const BETWEEN: [&str; 14] = [
+            "the", "its", "my", "our", "full", "max", "maximum", "maximal", "peak", "total", "available", "possible", "largest", "tcp",
+        ];
+        #[rustfmt::skip]
+        const MOST: [&str; 16] = [
+            "bandwidth", "throughput", "link", "line", "capacity", "speed", "rate", "most", "max", "maximum", "peak", "wire", "nic", "rmax",
+            "goodput", "saturation",
+        ];
+        let w = self.words;
+        w.any(at, &["of"])
+            && (at + 1..w.0.len()).take_while(|i| *i == at + 1 || w.any(i - 1, &BETWEEN)).any(|i| w.any(i, &MOST))
     }
 
     /// "4K", "1080p", "1080p60" and "10 bit" where the question is about video.

@@ -62,6 +62,7 @@ pub struct Asked<'a> {
     pub per_second: Vec<f64>,
     pub counts: Vec<u64>,
     pub percentiles: Vec<u32>,
+    pub shares: Vec<f64>,
 }
 
 impl<'a> Asked<'a> {
@@ -105,6 +106,7 @@ impl<'a> Asked<'a> {
             per_second: heard.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
             counts: heard.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
             percentiles,
+            shares: heard.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
             heard: heard.clone(),
         })
     }
@@ -123,6 +125,9 @@ impl<'a> Asked<'a> {
         let h = &self.heard;
         let (size, rate, time) = (self.size(), self.rates.first().copied(), self.times.first().copied());
         let round_trip = h.any(&[RoundTrip, Requests]);
+        if let Some(share) = self.shares.first().copied() {
+            return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
+        }
         if h.has(HalfPower) {
             return Ok(vec![Question::HalfPower]);
         }
@@ -152,6 +157,14 @@ impl<'a> Asked<'a> {
         if let Some(rate) = rate {
             if rate <= 0.0 {
                 bail!("'{}': a rate of nothing; ask about one above 0", shown(self.text));
+            }
+            if h.has(HowMany) {
+                bail!(
+                    "'{}': how many a second over a path that was not measured is not reckoned; ask when one arrives: \
+                     'what would a link of {} bring for 1 KB?'",
+                    shown(self.text),
+                    units::BitRate(rate)
+                );
             }
             let link = h.has(Link) && (h.any(&[Would, HowLong, HowFast]) || !h.any(&[Can, Within, Saturation]));
             return Ok(vec![match link || h.has(Would) {
@@ -235,6 +248,7 @@ impl<'a> Asked<'a> {
                 "a number"
             }
             () if one(self.percentiles.len(), matches!(first, Question::Percentile { .. })) => "a percentile",
+            () if one(self.shares.len(), matches!(first, Question::Share(_) | Question::HalfPower)) => "a share",
             () => return Ok(()),
         };
         bail!(

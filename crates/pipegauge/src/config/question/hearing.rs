@@ -100,9 +100,10 @@ impl Heard {
     fn single(&mut self, amounts: &Amounts<'_>, measured: &Measured, at: usize) -> Result<usize> {
         let words = amounts.words;
         let (Some(word), Some(text)) = (words.low(at), words.text(at)) else { return Ok(at + 1) };
-        if let Some(thousandths) = percentile(words, at) {
-            self.items.push(Item::Amount(Amount::Percentile(thousandths.0)));
-            return Ok(thousandths.1);
+        if let Some((value, next)) = percentile(words, at) {
+            let thousandths = thousandths(value, &amounts.shown())?;
+            self.items.push(Item::Amount(Amount::Percentile(thousandths)));
+            return Ok(next);
         }
         if words.glued(at)
             && let Some(Item::Amount(Amount::Bare(lines))) = self.items.last()
@@ -164,22 +165,34 @@ impl Heard {
     }
 }
 
-/// "p99", "p99.9", "p999" and "percentile 99", as thousandths of a percent, and the place after.
-fn percentile(words: Words<'_>, at: usize) -> Option<(u32, usize)> {
+/// A percentile in thousandths of a percent.
+pub fn thousandths(percent: f64, question: &str) -> Result<u32> {
+    let thousandths = percent * 1000.0;
+    if !(0.0..=100_000.0).contains(&thousandths) {
+        bail!("'{question}': a percentile lies between 0 and 100");
+    }
+    if (thousandths - thousandths.round()).abs() > 1e-6 {
+        bail!("'{question}': a percentile has at most three decimals: p99.999");
+    }
+    Ok(thousandths.round() as u32)
+}
+
+/// "p99", "p99.9", "p999" and "percentile 99", in percent, and the place after.
+fn percentile(words: Words<'_>, at: usize) -> Option<(f64, usize)> {
     let word = words.low(at)?;
     if matches!(word, "percentile" | "percentiles")
         && let Some(Lexeme::Number(digits)) = words.0.get(at + 1)
     {
-        let found = digits.parse::<f64>().ok().filter(|v| *v <= 100.0)?;
-        return Some(((found * 1000.0).round() as u32, at + 2));
+        return Some((digits.parse().ok()?, at + 2));
     }
     let digits = word.strip_prefix('p').filter(|d| d.starts_with(|c: char| c.is_ascii_digit()) && !words.glued(at))?;
     let value = digits.parse::<f64>().ok()?;
     // p999 is p99.9.
     let value = match digits.len() {
-        3 if !digits.contains('.') && value > 100.0 => value / 10.0,
-        4 if !digits.contains('.') => value / 100.0,
+        3 if digits.starts_with("99") => value / 10.0,
+        4 if digits.starts_with("999") => value / 100.0,
+        5 if digits.starts_with("9999") => value / 1000.0,
         _ => value,
     };
-    (value <= 100.0).then(|| ((value * 1000.0).round() as u32, at + 1))
+    Some((value, at + 1))
 }

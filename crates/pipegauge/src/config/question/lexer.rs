@@ -1,6 +1,6 @@
 //! A question's characters as numbers and words.
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, anyhow, bail};
 
 use super::suggest::shown;
 
@@ -131,12 +131,7 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
             let three = (1..=3).all(|n| digit(chars, at + n)) && !digit(chars, at + 4);
             let group = chars[from..at].iter().rev().take_while(|c| c.is_ascii_digit()).count();
             if !three || group > 3 {
-                let written: String = chars[from..].iter().take_while(|c| !c.is_whitespace()).collect();
-                bail!(
-                    "'{}': `{}` is no number; a point marks decimals (1.5), and commas part groups of three (1,000,000)",
-                    shown(text),
-                    shown(&written)
-                );
+                return Err(no_number(text, chars, from));
             }
             at += 1;
         }
@@ -154,6 +149,10 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
             digits.push(chars[at]);
             at += 1;
         }
+        // 1.000.000
+        if chars.get(at) == Some(&'.') && digit(chars, at + 1) {
+            return Err(no_number(text, chars, from));
+        }
     }
     let sign = usize::from(matches!(chars.get(at + 1), Some('-' | '+')));
     if matches!(chars.get(at), Some('e' | 'E')) && digit(chars, at + 1 + sign) {
@@ -166,6 +165,13 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
         digits = shifted(&digits, if sign == 1 && chars[at - 1 - sign] == '-' { -power } else { power });
     }
     let digits = if digits.starts_with('.') { format!("0{digits}") } else { digits };
+    // "1 000": no count has a nought in front of it, so this is a group of a number's digits.
+    if let Some(Lexeme::Number(before)) = found.last()
+        && digits.len() == 3
+        && digits.starts_with('0')
+    {
+        bail!("'{0}': `{before} {digits}` is no number; write `{before},{digits}` for groups of three", shown(text));
+    }
     found.push(Lexeme::Number(digits));
     // 1920x1080, 5x1KiB
     if matches!(chars.get(at), Some('x' | 'X')) && digit(chars, at + 1) {
@@ -186,6 +192,16 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
         bail!("'{}': a range of numbers; ask about one at a time", shown(text));
     }
     Ok(at)
+}
+
+/// The error for what is written from a place on.
+fn no_number(text: &str, chars: &[char], from: usize) -> Error {
+    let written: String = chars[from..].iter().take_while(|c| !c.is_whitespace()).collect();
+    anyhow!(
+        "'{}': `{}` is no number; a point marks decimals (1.5), and commas part groups of three (1,000,000)",
+        shown(text),
+        shown(&written)
+    )
 }
 
 /// Decimal digits times a power of ten, without going through a float.
@@ -233,7 +249,18 @@ mod tests {
             words("5 \u{b5}s, 99.9% p99.9 n1/2 64-byte"),
             "#5 us #99.9 +% p99.9 n1/2 #64 byte".split(' ').collect::<Vec<_>>()
         );
-        for bad in ["1,5 MB", "1234,567", "-5 B", "1e999", "10-20 kB", "1,2"] {
+        for bad in [
+            "1.000.000 B",
+            "2.500.000",
+            "1 000 B",
+            "10 000 000 B",
+            "1,5 MB",
+            "1234,567",
+            "-5 B",
+            "1e999",
+            "10-20 kB",
+            "1,2",
+        ] {
             assert!(lex(bad, &[]).is_err(), "{bad}");
         }
     }

@@ -30,6 +30,13 @@ impl Amounts<'_> {
         let per = self.per(next).filter(|_| !each);
         let rate = |text: &str| text.parse::<BitRate>().map(|r| r.0).map_err(|e| self.wrong(&e));
         match unit {
+            // A whole number of bytes has no decimals: 1.000 is a thousand to half of the world.
+            Unit::Size("B") if digits.split_once('.').is_some_and(|(_, f)| f.len() == 3) => bail!(
+                "'{}': `{digits} bytes` can be read in two ways: write {} or {} bytes",
+                self.shown(),
+                digits.replace('.', ","),
+                value
+            ),
             Unit::Size(symbol) => {
                 let bytes = format!("{digits}{symbol}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
                 match per {

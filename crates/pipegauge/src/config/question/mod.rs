@@ -95,6 +95,8 @@ pub enum Question {
     Size,
     /// From which size on it is saturated.
     Saturation,
+    /// The size that reaches this share of the most.
+    Share(f64),
     /// The size that reaches half of the most.
     HalfPower,
     /// What one more byte costs.

@@ -80,6 +80,9 @@ impl fmt::Display for Question {
             }
             Question::Size => write!(f, "the size to use"),
             Question::Saturation => write!(f, "the size from which on the path is saturated"),
+            Question::Share(share) => {
+                write!(f, "the size that reaches {} of the most throughput", units::Share(*share))
+            }
             Question::HalfPower => write!(f, "the size that reaches half of the most throughput (n1/2)"),
             Question::PerByte => write!(f, "what each further byte costs"),
             Question::StartUp => write!(f, "what a message costs before its first byte"),
