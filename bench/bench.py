@@ -112,9 +112,9 @@ def part_floor():
                      f"{statistics.median(f for _, f in pairs) * 1e6:.3f} us", f"{statistics.median(m for m, _ in pairs) * 1e6:.3f} us",
                      ratio(pairs), len(pairs)])
     for path, trial in [(path, trial) for path in ["tcp", "unix"] for trial in ["burst", "sustained"]]:
-        repeats = REPEATS["stream", trial]
-        pairs = interleaved(PAIRS, lambda: mine_once(path, "stream", 131072, repeats, False, *like(path)),
-                            lambda: floor_once(path, "stream", 131072, repeats, False)["bits_per_second"])
+        blocks = repeats(path, "stream", 131072, trial, *like(path))
+        pairs = interleaved(PAIRS, lambda: mine_once(path, "stream", 131072, blocks, False, *like(path)),
+                            lambda: floor_once(path, "stream", 131072, blocks, False)["bits_per_second"])
         rows.append([f"{path}, 128 KiB stream, {trial}", f"{statistics.median(f for _, f in pairs) / 1e9:.1f} Gbit/s",
                      f"{statistics.median(m for m, _ in pairs) / 1e9:.1f} Gbit/s", ratio(pairs), len(pairs)])
     table("pipegauge against the floor", ["path", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
@@ -158,8 +158,22 @@ def theirs(peer, pattern, congestion):
         return peers.of_netpipe(f.read(), pattern == "stream")
 
 
-# Blocks, or round trips, of a pipegauge trial as long as the peer's: about a millisecond, and about a second.
-REPEATS = {("stream", "burst"): 40, ("stream", "sustained"): 40000, ("ping-pong", "burst"): 100, ("ping-pong", "sustained"): 100000}
+# Blocks, or round trips, of a trial of about a millisecond.
+BURST = {"stream": 40, "ping-pong": 100}
+LASTING = {}
+
+
+def repeats(path, pattern, size, trial, *settings):
+    """Blocks, or round trips, of a trial as long as the peer's: about a millisecond, or a second at the path's own pace."""
+    if trial != "sustained":
+        return BURST[pattern]
+    key = (path, pattern, size, *settings)
+    if key not in LASTING:
+        # A fifth of a second tells the pace.
+        tried = mine_once(path, pattern, size, BURST[pattern] * 20, False, *settings)
+        pace = tried / (size * 8) if pattern == "stream" else 1 / tried
+        LASTING[key] = max(BURST[pattern], round(pace * 1.0))
+    return LASTING[key]
 
 
 def ours(pattern, peer, settings):
@@ -170,7 +184,7 @@ def ours(pattern, peer, settings):
         e = pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block", *like)
         return points(e)[64]["min"]
     size = peers.BLOCK if pattern == "stream" else 64
-    found = mine_once("tcp", pattern, size, REPEATS[pattern, peer.trial], False, *like)
+    found = mine_once("tcp", pattern, size, repeats("tcp", pattern, size, peer.trial, *like), False, *like)
     return found if pattern == "stream" else found / 2
 
 

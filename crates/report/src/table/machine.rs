@@ -1,7 +1,7 @@
 //! What earlier runs say of a path on this machine, or that nothing is known: one line a path.
 
 use record::RunFile;
-use units::{Kind, Share, with_interval};
+use units::{Seconds, Share};
 
 use crate::words;
 
@@ -28,12 +28,9 @@ pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
     };
     let first = p.points.iter().find_map(|p| Some((p, p.figures.repeat_low.zip(p.figures.repeat_high)?)));
     let repeat = first.map_or(String::new(), |(point, (low, high))| {
-        let text = with_interval(point.figures.median, low, high, Kind::Seconds);
-        let unit = text.split_whitespace().nth(1).unwrap_or("s").to_owned();
-        let ends = text.split_once('[').map_or("", |(_, ends)| ends);
         let size =
             if run.is_hint() { words::subintervals(&[point.size], 1) } else { units::Bytes(point.size).to_string() };
-        format!("a repeat of {size} falls in [{ends} {unit}, 95%; ")
+        format!("a repeat of {size} takes {} to {} (95%); ", Seconds(low), Seconds(high))
     });
     let runs = between.earlier();
     format!(
@@ -68,12 +65,12 @@ mod tests {
         let earlier = measure::earlier::EarlierRun { started: "2026-01-01T00:00:00Z".into(), points };
         run.paths[0].earlier = Some(vec![earlier]);
         let f = &mut run.paths[0].points[0].figures;
-        (f.repeat_low, f.repeat_high) = (Some(f.median * 0.5), Some(f.median * 2.0));
+        // A hundredfold range, and one that is wider than an interval may be, are told with both ends.
+        let low = f.median * 1e-4;
+        (f.repeat_low, f.repeat_high) = (Some(low), Some(f.median * 2.0));
         let text = machine(&run);
-        assert!(
-            text.contains("a repeat of 1 B falls in [") && text.contains("us, 95%; whole runs differ by"),
-            "{text}"
-        );
+        assert!(text.contains(&format!("a repeat of 1 B takes {} to ", units::Seconds(low))), "{text}");
+        assert!(text.contains(" us (95%); whole runs differ by"), "{text}");
         assert!(text.contains("1 earlier run)") && text.contains("from three earlier runs on"), "{text}");
     }
 }

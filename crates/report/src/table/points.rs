@@ -49,7 +49,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
         grid.row([
             Bytes(point.size).to_string(),
             median(f),
-            f.repeat_low.zip(f.repeat_high).map_or(String::new(), |ends| range(ends, f.median)),
+            f.repeat_low.zip(f.repeat_high).map_or(String::new(), range),
             time(f.min),
             if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
             f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
@@ -79,9 +79,11 @@ fn median(f: &Figures) -> String {
     if f.high.is_finite() || !(f.seen_low > 0.0 && f.seen_high.is_finite()) {
         return with_interval(f.median, f.low, f.high, Kind::Seconds);
     }
-    let rounds = if f.blocks == 1 { "1 round".to_owned() } else { format!("{} rounds", f.blocks) };
     let median = units::format::significant(f.median, Kind::Seconds);
-    format!("{median} (-, {rounds}: {} to {})", Seconds(f.seen_low), Seconds(f.seen_high))
+    match f.blocks {
+        1 => format!("{median} (-, 1 round)"),
+        n => format!("{median} (-, {n} rounds: {} to {})", Seconds(f.seen_low), Seconds(f.seen_high)),
+    }
 }
 
 /// How many a second: whole ones, where there are many.
@@ -97,8 +99,7 @@ fn time(seconds: f64) -> String {
     if seconds.is_finite() && seconds > 0.0 { Seconds(seconds).to_string() } else { "-".to_owned() }
 }
 
-/// A range in the unit of its point's median, as [`with_interval`] writes it.
-fn range((low, high): (f64, f64), median: f64) -> String {
-    let text = with_interval(median, low, high, Kind::Seconds);
-    text.split_once('[').map_or("-".to_owned(), |(_, ends)| format!("[{ends}"))
+/// Both ends of a range.
+fn range((low, high): (f64, f64)) -> String {
+    format!("{} to {}", Seconds(low), Seconds(high))
 }
