@@ -106,11 +106,10 @@ pub struct Summary {
     /// None with fewer than three such sizes.
     #[serde(default)]
     pub per_byte: Option<Estimate>,
-    /// Largest throughput over all sizes, bits a second. The largest of many noisy medians is too high by luck alone,
-    /// so the size is chosen with one half of the blocks and the throughput read from the other; the value can lie a
-    /// little below the highest point.
+    /// Largest throughput, bits a second: that of the size at which the curve, smoothed over its neighbours, is highest. The
+    /// largest of many noisy medians is too high by luck alone; the value can lie a little below the highest point.
     pub max_throughput: Estimate,
-    /// Size of the highest point, bytes.
+    /// Its size, bytes.
     pub max_size: u64,
     /// Size that parts those below half of the maximum throughput from those above, bytes, interpolated log-log between the
     /// measured sizes. None if even the smallest size reaches it.

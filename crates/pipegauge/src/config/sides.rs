@@ -81,6 +81,9 @@ fn same_run(first: &RunFlags, second: &RunFlags) -> Result<(), String> {
     if first.transports != second.transports {
         let extra: Vec<&str> =
             second.transports.iter().filter(|t| !first.transports.contains(t)).map(String::as_str).collect();
+        if extra.is_empty() {
+            return Err("both sides measure the same transports; name flags here, and no transport".to_owned());
+        }
         return Err(format!(
             "both sides measure the same transports, and {} is another. To compare transports, name them in one run \
              (pipegauge run {} {}), whose paths take turns, and read its file with `pipegauge compare` or `layers`",

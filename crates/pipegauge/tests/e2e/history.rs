@@ -29,7 +29,7 @@ fn a_run_that_is_asked_not_to_look_leaves_the_home_as_it_was() {
     let dir = Scratch::new();
     fs::create_dir(dir.path("home")).unwrap();
     let said = at_home(&dir, &args("a.run.jsonl", &["--no-history"]), "home");
-    assert!(said.measured() && said.out.contains("not known (the run did not look"), "{said}");
+    assert!(said.measured() && said.out.contains("not known (the run read no earlier ones"), "{said}");
     assert_eq!(fs::read_dir(dir.path("home")).unwrap().count(), 0);
     let said = at_home(&dir, &args("b.run.jsonl", &[]), "home");
     assert!(
