@@ -4,6 +4,8 @@
 //! and the first of many to pass a level passes it by luck, far below where the curve does. A line through the neighbours of each
 //! size is free of both. A size that lies farther from that line than noise explains keeps its own value: a spike is no noise.
 
+use stats::median;
+
 use crate::curve::Curve;
 
 /// Half of the window, as a logarithm of size: a seventh of a decade.
@@ -13,6 +15,9 @@ const WINDOW: f64 = 0.33;
 /// hundred runs.
 const NOT_LUCK: f64 = 4.0;
 
+/// Rounds from which on a size's own noise is known.
+const ENOUGH: usize = 4;
+
 /// The smoothed curve of throughput: sizes that carry something, ascending.
 pub(crate) struct Smooth {
     /// Indices of the curve's points.
@@ -21,6 +26,8 @@ pub(crate) struct Smooth {
     pub logs: Vec<f64>,
     /// Log standard error of each median.
     errors: Vec<f64>,
+    /// Whether enough rounds visited each for a spike to be told from luck; the others count as the median of five neighbours.
+    many: Vec<bool>,
 }
 
 impl Smooth {
@@ -31,15 +38,22 @@ impl Smooth {
         let error =
             |i: &usize| stats::median_log_error(curve.alone(*i), curve.sigma).map_or(f64::INFINITY, |e| e.value);
         let errors = points.iter().map(error).collect();
-        Self { points, logs, errors }
+        // Where no size has many rounds, each stands for itself: a coarse run of one round is no plateau of thirty sizes.
+        let most = points.iter().map(|i| curve.points[*i].blocks.len()).max().unwrap_or(0);
+        let many = points.iter().map(|i| curve.points[*i].blocks.len() >= ENOUGH.min(most)).collect();
+        Self { points, logs, errors, many }
     }
 
     /// Natural logarithm of each size's throughput, where the curve's medians are these (seconds, of all its points).
     pub fn rates(&self, curve: &Curve, seconds: &[f64]) -> Vec<f64> {
-        let raw: Vec<f64> = self.points.iter().map(|i| curve.points[*i].throughput(seconds[*i]).ln()).collect();
+        let read: Vec<f64> = self.points.iter().map(|i| curve.points[*i].throughput(seconds[*i]).ln()).collect();
+        let steady = |i: usize| {
+            if self.many[i] { read[i] } else { median(&read[i.saturating_sub(2)..(i + 3).min(read.len())]) }
+        };
+        let raw: Vec<f64> = (0..read.len()).map(steady).collect();
         let one = |i: usize| {
             let smooth = self.at(&raw, i);
-            if (raw[i] - smooth).abs() > NOT_LUCK * self.errors[i] { raw[i] } else { smooth }
+            if self.many[i] && (raw[i] - smooth).abs() > NOT_LUCK * self.errors[i] { raw[i] } else { smooth }
         };
         (0..raw.len()).map(one).collect()
     }
@@ -84,5 +98,45 @@ pub(crate) fn crossing(logs: &[f64], values: &[f64], level: f64) -> f64 {
             let share = if b > a { ((level - a) / (b - a)).clamp(0.0, 1.0) } else { 0.5 };
             logs[i - 1] + share * (logs[i] - logs[i - 1])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CurvePoint;
+
+    /// 10 us and 1 ns a byte, 0.1 decades apart, seen by so many rounds; every size takes so many times as long as the line.
+    fn curve(rounds: impl Fn(usize) -> u32, times: impl Fn(usize, u32) -> f64) -> Curve {
+        let point = |i: usize| {
+            let size = 10f64.powf(0.1 * i as f64) as u64;
+            let line = 1e-5 + size as f64 * 1e-9;
+            let blocks: Vec<(u32, f64)> = (0..rounds(i)).map(|r| (r, line * times(i, r))).collect();
+            let seconds = median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
+            CurvePoint { size, seconds, blocks, throughput: size as f64 * 8.0 / seconds, interval: None }
+        };
+        Curve::of(&(10..60).map(point).collect::<Vec<_>>())
+    }
+
+    fn top(curve: &Curve) -> u64 {
+        let smooth = Smooth::of(curve);
+        let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
+        let (at, _) = highest(&smooth.rates(curve, &seconds)).unwrap();
+        curve.points[smooth.points[at]].size
+    }
+
+    /// Noise of 2% that differs by size and round.
+    fn noise(i: usize, r: u32) -> f64 {
+        1.0 + 0.02 * f64::from((i as u32 * 7 + r * 5) % 9) / 8.0
+    }
+
+    #[test]
+    fn one_lucky_round_is_not_the_maximum_and_a_spike_that_all_rounds_saw_is() {
+        let rounds = |i: usize| if i > 45 { 1 } else { 9 };
+        let lucky = |i: usize, r: u32| noise(i, r) * if i == 50 { 0.25 } else { 1.0 };
+        assert!(top(&curve(rounds, lucky)) > 500_000, "the end of a rising curve, and not the lucky one of 10^5 B");
+        let spike = |i: usize, r: u32| noise(i, r) * if i == 40 { 0.05 } else { 1.0 };
+        assert_eq!(top(&curve(|_| 9, spike)), 10_000);
+        assert_eq!(top(&curve(|_| 1, |i, _| if i == 40 { 0.05 } else { 1.0 })), 10_000, "all that one round can say");
     }
 }

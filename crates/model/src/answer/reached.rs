@@ -61,6 +61,7 @@ mod tests {
     use rand::Rng;
 
     use super::*;
+    use crate::Summary;
 
     /// Ten blocks of t0 + b B with noise of `sigma` at each size and in common, 0.045 decades apart, 1 B to 8 MiB.
     fn line(sigma: f64, seed: u64) -> Vec<CurvePoint> {
@@ -105,6 +106,16 @@ mod tests {
         assert!((found.size.value / truth(&points) - 1.0).abs() < 0.02, "{found:?}");
         // 99% of the most, from 99 n on.
         assert!(found.open && (800_000..1_000_000).contains(&found.best.0), "{found:?}");
+    }
+
+    #[test]
+    fn a_share_of_the_most_is_reached_no_later_than_the_most_was_seen() {
+        for seed in 0..30 {
+            let points = line(0.1, seed);
+            let (found, most) = (Reached::of(&points, 0.95, seed).unwrap(), Summary::of(&points, seed).unwrap());
+            assert!(found.size.value <= most.max_size as f64 * 1.001, "{seed}: {found:?}, seen at {}", most.max_size);
+            assert!((found.best.0..=found.best.1).contains(&most.max_size), "{seed}: {found:?} {}", most.max_size);
+        }
     }
 
     #[test]

@@ -58,7 +58,7 @@ mod tests {
             (980.0..1060.0).contains(&found.value) && found.low < found.value && found.high > found.value,
             "{found:?}"
         );
-        assert!(found.low >= 890.0 && found.high <= 1090.0, "{found:?}");
+        assert!(found.low >= 850.0 && found.high <= 1150.0, "{found:?}");
     }
 
     #[test]

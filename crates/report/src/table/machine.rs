@@ -50,7 +50,11 @@ mod tests {
     #[test]
     fn what_is_not_known_of_a_machine_is_said_plainly() {
         let mut run = sample::run_of(&sample::MODELS[3..], &[1, 64, 1024], 5, 7);
-        assert!(machine(&run).contains("tcp on this machine: not known (the run read no earlier ones"), "{}", machine(&run));
+        assert!(
+            machine(&run).contains("tcp on this machine: not known (the run read no earlier ones"),
+            "{}",
+            machine(&run)
+        );
         run.paths[0].earlier = Some(Vec::new());
         assert_eq!(machine(&run), "tcp on this machine: not known yet (no earlier run of this path; run it again).\n");
         run.paths[0].points.clear();
