@@ -98,7 +98,7 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
     let own = variance(apart);
     let alike = (variance(whole) - own).max(0.0);
     // What noise moves to one side on average (the highest of some, the first of some) it has moved in the figure, too.
-    let own = own / inflation(blocks) + (mean(apart) - found).powi(2);
+    let own = own / inflation(blocks) + (median(apart) - found).powi(2);
     let level = (follows * curve.moves.error.value).powi(2);
     let total = own + alike + level;
     // Levels that moved once or twice tell nothing of a figure that moves with them.

@@ -352,6 +352,18 @@ fn notes(series: &[Series]) -> Vec<String> {
         } else if s.points.is_empty() {
             notes.push(format!("{}: no points.", s.name));
         }
+        let bare = s.points.iter().filter(|p| p.interval.is_none()).count();
+        if bare > 0 {
+            let of = match s.points.len() {
+                all if all == bare => "no point has".to_owned(),
+                all => format!("{bare} of {all} points have no"),
+            };
+            let an = if of.starts_with("no ") { " an" } else { "" };
+            notes.push(format!(
+                "{}: {of}{an} interval (too few rounds, or states that outlast the run), and no band.",
+                s.name
+            ));
+        }
     }
     notes
 }
