@@ -141,6 +141,7 @@ impl Comparison {
             machine: Vec::new(),
             disturbed: None,
             between: None,
+            few_rounds: None,
             paired: Some(paired),
             whole: whole.estimate(),
             throughput: throughput(&pairs, &found, &shared),
