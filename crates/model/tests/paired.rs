@@ -1,6 +1,6 @@
 //! Two sides of one run whose rounds took turns, on machines whose noise is known: what is said to differ, and what is found.
 
-use model::{Comparison, CurvePoint};
+use model::{Comparison, CurvePoint, Side};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -207,4 +207,28 @@ fn few_rounds_and_none_say_nothing_for_sure() {
     later.iter_mut().flat_map(|p| &mut p.blocks).for_each(|block| block.0 += 100);
     let found = Comparison::paired(&a, &later).unwrap();
     assert!(!found.differs() && found.sizes.iter().all(|s| s.ratio.high == f64::INFINITY));
+}
+
+#[test]
+fn paths_of_one_run_are_compared_round_by_round_where_most_sizes_are_common() {
+    let side = |curve: &[CurvePoint]| [curve.to_vec()];
+    let of = |a: &[Vec<CurvePoint>], b: &[Vec<CurvePoint>]| Comparison::of_paths(Side::of(a), Side::of(b)).unwrap();
+    // A machine whose states hide 10% from whoever does not pair the rounds.
+    let [a, b] = Bench::new(3, Machine::Red(0.8)).sides(40, 30, 0.01, |_| 1.1);
+    let found = of(&side(&a), &side(&b));
+    assert_eq!(found.paired.map(|p| p.rounds), Some(30));
+    assert!(found.differs(), "{:?}", found.whole);
+    assert!(!Comparison::of(Side::of(&side(&a)), Side::of(&side(&b))).unwrap().differs());
+    // Some sizes of its own: where a curve jumps.
+    assert!(of(&side(&a), &side(&b[5..])).paired.is_some());
+    assert_eq!(of(&side(&a), &side(&b[5..])).sizes.len(), 35);
+    // A schedule of its own, and no round in common: curves are compared.
+    let apart = |curve: &[CurvePoint]| -> Vec<CurvePoint> {
+        curve.iter().map(|p| CurvePoint { size: p.size + 32, ..p.clone() }).collect()
+    };
+    let mixed = [apart(&b[..20]), b[20..].to_vec()].concat();
+    assert!(of(&side(&a), &side(&mixed)).paired.is_none());
+    let mut later = b.clone();
+    later.iter_mut().flat_map(|p| &mut p.blocks).for_each(|(round, _)| *round += 100);
+    assert!(of(&side(&a), &side(&later)).paired.is_none());
 }

@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use crate::basic::{mean, median, variance};
 use crate::common::Shared;
 use crate::moves::{FEWEST_ROUNDS, Moves};
-use crate::spread::{log_spread, median_log_error};
+use crate::spread::{StandardError, log_spread, median_log_error};
 
 /// A range of values. `high` is infinite where nothing bounds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,12 +74,7 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     if rounds.len() < FEWEST_ROUNDS || moves.few() || moves.slow(shared.sigma) {
         return None;
     }
-    let mut own = median_log_error(rounds, shared.sigma)?;
-    if shared.hollow > 1.0 {
-        // Between two states by turns the median can't err farther than half their distance, which is the spread.
-        let spread = log_spread(rounds, shared.sigma)?.value;
-        own.value = own.value.max((own.value * shared.hollow).min(HALF_APART * spread));
-    }
+    let own = own_error(rounds, shared)?;
     let (own_part, level_part) = (own.value.powi(2), moves.error.value.powi(2));
     let total = own_part + level_part;
     let middle = median(rounds);
@@ -92,6 +87,18 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     // Where most rounds saw one state and some another, mean and median lie apart: both are held.
     let (low, high) = ((moves.mean - reach).min(0.0), (moves.mean + reach).max(0.0));
     Some(Interval { low: middle * low.exp(), high: middle * high.exp() })
+}
+
+/// Standard error of the logarithm of a point's median, from what its rounds read at one level of the machine: [`median_log_error`],
+/// more where rounds fall into one of two states by turns ([`Shared::hollow`]). None as of that.
+pub fn own_error(rounds: &[f64], shared: &Shared) -> Option<StandardError> {
+    let mut own = median_log_error(rounds, shared.sigma)?;
+    if shared.hollow > 1.0 {
+        // Between two states by turns the median can't err farther than half their distance, which is the spread.
+        let spread = log_spread(rounds, shared.sigma)?.value;
+        own.value = own.value.max((own.value * shared.hollow).min(HALF_APART * spread));
+    }
+    Some(own)
 }
 
 /// Interval of a median from its rounds alone, at `confidence` (0.95), where nothing else was measured by which the machine's

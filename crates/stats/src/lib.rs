@@ -38,7 +38,7 @@ pub use between::{Between, Measured, level_spread};
 pub use bootstrap::{bootstrap_ratio, draw};
 pub use common::{Shared, block_levels};
 pub use histogram::Histogram;
-pub use interval::{Interval, holm, median_interval, point_interval, rounds_interval, student_p, student_t};
+pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};
 pub use levels::{Levels, Moment};
 pub use line::{Line, robust_line, weighted_line};
 pub use moves::{FEWEST_ROUNDS, Moves};

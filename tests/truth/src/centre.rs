@@ -19,7 +19,7 @@ pub fn of_machine(noise: Noise, seed: u64) -> f64 {
             let mut draw = Draw::new(seed, 0);
             let one = |_| {
                 let machine = Machine::new(noise, 1, 1.0, &mut draw);
-                machine.level(0, 0.0) + noise.own(&mut draw)
+                machine.level(1, 0, 0.0) + noise.own(&mut draw)
             };
             middle((0..DRAWS).map(one).collect())
         }
@@ -33,7 +33,7 @@ pub fn of_machine(noise: Noise, seed: u64) -> f64 {
 pub fn of_run(machine: &Machine, shape: &Shape, draw: &mut Draw) -> [f64; 2] {
     let at = |i: usize| (i as f64 + 0.5) / MOMENTS as f64;
     let round = |i: usize| (at(i) * f64::from(shape.rounds)) as usize;
-    let one = |i| machine.level(round(i), at(i) * shape.length) + machine.noise().own(draw);
+    let one = |i| machine.level(1, round(i), at(i) * shape.length) + machine.noise().own(draw);
     let mut met: Vec<f64> = (0..MOMENTS).map(one).collect();
     if matches!(machine.noise(), Noise::Rounds(_) | Noise::Seconds(_)) {
         met.sort_by(f64::total_cmp);
@@ -72,7 +72,7 @@ mod tests {
     fn states_last_as_long_as_they_say_and_come_in_turns() {
         let mut draw = Draw::new(5, 2);
         let machine = Machine::new(Noise::Seconds(5.0), 1, 36_000.0, &mut draw);
-        let level = |i: u32| machine.level(0, f64::from(i) * 0.1);
+        let level = |i: u32| machine.level(1, 0, f64::from(i) * 0.1);
         let changes = (1..360_000).filter(|i| level(*i) != level(i - 1)).count();
         // 7200 changes in ten hours, give or take 85.
         assert!((6900..7500).contains(&changes), "{changes}");
@@ -82,7 +82,7 @@ mod tests {
     fn levels_of_rounds_follow_each_other_as_closely_as_they_say() {
         let mut draw = Draw::new(5, 3);
         let machine = Machine::new(Noise::Correlated(0.8), 20_000, 1.0, &mut draw);
-        let levels: Vec<f64> = (0..20_000).map(|i| machine.level(i, 0.0)).collect();
+        let levels: Vec<f64> = (0..20_000).map(|i| machine.level(1, i, 0.0)).collect();
         let power: f64 = levels.iter().map(|l| l * l).sum();
         let with_next: f64 = levels.windows(2).map(|w| w[0] * w[1]).sum();
         assert!((with_next / power - 0.8).abs() < 0.02 && ((power / 20_000.0).sqrt() - 0.03).abs() < 0.002);

@@ -1,7 +1,7 @@
 //! A machine under a noise: its log level in a round and at a moment, drawn once for each run.
 
 use crate::draw::Draw;
-use crate::noise::{COMMON, Noise, SLOW};
+use crate::noise::{COMMON, LARGE, Noise, SLOW};
 
 /// Steps in which a level that moves all the time is drawn, over a run.
 const STEPS: usize = 1024;
@@ -32,7 +32,7 @@ impl Machine {
         let slow = SLOW.ln();
         let track = match noise {
             Noise::Rounds(mean) => states((mean * length / n as f64, mean * length / n as f64), slow, until, draw),
-            Noise::Seconds(mean) => states((mean, mean), slow, until, draw),
+            Noise::Seconds(mean) | Noise::Large(mean) => states((mean, mean), slow, until, draw),
             Noise::Rare(mean) => states((mean, mean / 10.0), slow, until, draw),
             Noise::SlowStart => vec![(0.0, slow), (1.0, 0.0)],
             Noise::Drift => {
@@ -47,9 +47,12 @@ impl Machine {
         Self { noise, rounds: levels, track }
     }
 
-    /// Logarithm of the factor on times at a moment of a round, without what a trial has of its own.
-    pub fn level(&self, round: usize, at: f64) -> f64 {
+    /// Logarithm of the factor on a size's times at a moment of a round, without what a trial has of its own.
+    pub fn level(&self, size: u64, round: usize, at: f64) -> f64 {
         let of_round = self.rounds.get(round).or(self.rounds.last()).copied().unwrap_or(0.0);
+        if matches!(self.noise, Noise::Large(_)) && size <= LARGE {
+            return of_round;
+        }
         of_round + self.track[self.track.partition_point(|p| p.0 <= at).saturating_sub(1)].1
     }
 
@@ -99,4 +102,18 @@ fn pink(length: f64, draw: &mut Draw) -> Vec<(f64, f64)> {
             (i as f64 * dt, now)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_of_large_sizes_leave_small_ones_at_their_round() {
+        let mut draw = Draw::new(5, 4);
+        let machine = Machine::new(Noise::Large(0.5), 1, 1000.0, &mut draw);
+        let slow = |size| (0..10_000).filter(|i| machine.level(size, 0, f64::from(*i) * 0.1) > SLOW.ln() / 2.0).count();
+        assert_eq!(slow(LARGE), 0);
+        assert!((4500..5500).contains(&slow(LARGE + 1)), "{}", slow(LARGE + 1));
+    }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use truth::noise;
+use truth::noise::{self, Noise};
 use truth::sections::{Job, Section};
 
 /// How often what pipegauge says is true, on synthetic runs whose truth is known.
@@ -41,8 +41,9 @@ fn main() -> ExitCode {
     let flags = Flags::parse();
     let chosen = |name: &str| flags.noise.as_deref().is_none_or(|text| name.contains(text));
     let Flags { runs, rounds, seed, threads, .. } = flags;
-    let noises = noise::ALL.into_iter().filter(|n| chosen(&n.name())).collect();
-    let job = Job { noises, runs, rounds, seed, threads, program: flags.program.clone() };
+    let of = |all: &[Noise]| all.iter().copied().filter(|n| chosen(&n.name())).collect();
+    let (noises, of_sizes) = (of(&noise::ALL), of(&noise::OF_SIZES));
+    let job = Job { noises, of_sizes, runs, rounds, seed, threads, program: flags.program.clone() };
     let mut text = String::new();
     // A file is written whole; on the standard output each section shows as it is done.
     let mut tell = |part: &str| match flags.output {

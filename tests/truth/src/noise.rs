@@ -11,6 +11,8 @@ pub const COMMON: f64 = 0.03;
 pub const OWN: f64 = 0.03;
 /// Rounds below which there is no interval.
 const FEWEST_ROUNDS: u32 = 4;
+/// Sizes up to this, bytes, do not feel the states of [`Noise::Large`].
+pub const LARGE: u64 = 16 << 10;
 /// How much slower the slow state is.
 pub const SLOW: f64 = 1.5;
 
@@ -35,6 +37,9 @@ pub enum Noise {
     Rounds(f64),
     /// Two states, each lasting so many seconds on average, exponentially.
     Seconds(f64),
+    /// Two states, each lasting so many seconds on average, exponentially, that only sizes above [`LARGE`] feel: a neighbour on
+    /// the memory's bandwidth.
+    Large(f64),
     /// Two states, the slow one lasting a tenth of the other, which lasts so many seconds on average.
     Rare(f64),
     /// A sine of 10%, of which a run covers a quarter period.
@@ -59,7 +64,10 @@ pub enum Demand {
     NoInterval,
 }
 
-/// All noises of the tables.
+/// Noises of which not all sizes feel the same. Their centre depends on the size, so that only tables that need no centre have them.
+pub const OF_SIZES: [Noise; 3] = [Noise::Large(0.05), Noise::Large(0.5), Noise::Large(2.0)];
+
+/// All noises that every size feels alike: those of all tables.
 pub const ALL: [Noise; 21] = [
     Noise::Independent,
     Noise::Pareto,
@@ -99,6 +107,7 @@ impl Noise {
             Self::Rounds(n) => format!("states +{percent}% of {n} rounds"),
             Self::Seconds(s) if s < 1.0 => format!("states +{percent}% of {} ms", s * 1e3),
             Self::Seconds(s) => format!("states +{percent}% of {s} s"),
+            Self::Large(s) => format!("states +{percent}% of {} ms above 16 KiB", s * 1e3),
             Self::Rare(s) => format!("rare states +{percent}%, {} of {s} s", s / 10.0),
             Self::Drift => "drift 10%, a quarter period".into(),
             Self::Correlated(r) => format!("AR(1) {r}"),
@@ -110,7 +119,7 @@ impl Noise {
     pub fn demand(self, rounds: u32, length: f64) -> Demand {
         let shorter_than_a_third = match self {
             Self::Rounds(n) => n < f64::from(rounds) / 3.0,
-            Self::Seconds(s) | Self::Rare(s) => s < length / 3.0,
+            Self::Seconds(s) | Self::Large(s) | Self::Rare(s) => s < length / 3.0,
             Self::Correlated(r) => r <= 0.5,
             Self::Drift | Self::Pink => false,
             _ => true,

@@ -36,6 +36,8 @@ pub enum Section {
 pub struct Job {
     /// Noises.
     pub noises: Vec<Noise>,
+    /// Noises that not all sizes feel alike, for the tables that have them.
+    pub of_sizes: Vec<Noise>,
     /// Runs of a row.
     pub runs: u64,
     /// Only runs of so many rounds.
@@ -135,10 +137,10 @@ fn compare(job: &Job) -> String {
         takes so many times as long. \"Runs\" are comparisons here.\n\n",
         table::percent(comparing::FALSE)
     );
-    for shape in job.shapes([(3, 40), (9, 40), (30, 155)]) {
+    for shape in job.shapes([(3, 40), (9, 40), (30, 40), (30, 155)]) {
         let runs = job.runs(&shape);
         let row = |noise: &Noise| comparing::row(*noise, &shape, runs, job.seed, job.threads);
-        let rows: Vec<_> = job.noises.iter().map(row).collect();
+        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::comparing(&rows));
     }
     text

@@ -154,7 +154,7 @@ impl World {
         let clean = 2.0 * self.time(size);
         let own = machine.map_or(0.0, |m| m.noise().own(draw));
         let looks = (0..LOOKS).map(|i| at + length * (i as f64 + 0.5) / LOOKS as f64);
-        let level = |t: f64| machine.map_or(0.0, |m| m.level(round as usize, t)) + own;
+        let level = |t: f64| machine.map_or(0.0, |m| m.level(size, round as usize, t)) + own;
         let step = machine.map_or(0.0, |m| m.noise().step());
         let read = |time: f64| if step > 0.0 { (time / step).round().max(1.0) * step } else { time };
         let mut times: Vec<f64> = looks.map(|t| read(clean * level(t).exp())).collect();

@@ -15,7 +15,7 @@ use stats::StandardError;
 pub(super) type Sizes = BTreeMap<u64, (f64, StandardError)>;
 
 /// Share of the sizes that one would expect to be common; with fewer, curves are interpolated.
-const EXPECTED: f64 = 0.8;
+pub(super) const EXPECTED: f64 = 0.8;
 /// Share of a run's range of sizes, on a logarithmic axis, that gaps no wider than what its schedule bridges make up: at the
 /// smallest sizes whole bytes leave wider ones.
 const REGULAR: f64 = 0.75;

@@ -27,6 +27,9 @@ pub struct BetweenRuns {
     pub spread: f64,
     /// Its degrees of freedom: runs that it rests on but one, of each side's path.
     pub degrees: f64,
+    /// Runs that it rests on.
+    #[serde(default)]
+    pub runs: u32,
 }
 
 impl BetweenRuns {
@@ -62,7 +65,15 @@ impl BetweenRuns {
                 None => groups.push(Group { sides: [!side, *side], own: vec![&history.curve], earlier }),
             }
         }
-        pooled(groups.iter().filter_map(Group::spread))
+        Self::pooled(groups.iter().filter_map(Group::spread))
+    }
+
+    /// Spreads of the runs of one path each, weighed by their degrees; none where there are none.
+    pub(super) fn pooled(parts: impl Iterator<Item = StandardError>) -> Option<Self> {
+        let (squares, degrees, runs) = parts.fold((0.0, 0.0, 0), |(squares, degrees, runs), p| {
+            (squares + p.value * p.value * p.degrees, degrees + p.degrees, runs + p.degrees as u32 + 1)
+        });
+        (degrees > 0.0).then(|| Self { spread: (squares / degrees).sqrt(), degrees, runs })
     }
 }
 
@@ -83,12 +94,6 @@ impl Group<'_> {
         let own = if self.sides == [true, true] { &[] } else { &self.own[..] };
         level_spread(&earlier.chain(own.iter().map(|c| c.as_slice())).collect::<Vec<_>>())
     }
-}
-
-/// Spreads of one kind of thing, weighed by their degrees; none where there are none.
-pub(super) fn pooled(parts: impl Iterator<Item = StandardError>) -> Option<BetweenRuns> {
-    let (sum, degrees) = parts.fold((0.0, 0.0), |(s, d), p| (s + p.value * p.value * p.degrees, d + p.degrees));
-    (degrees > 0.0).then(|| BetweenRuns { spread: (sum / degrees).sqrt(), degrees })
 }
 
 #[cfg(test)]
@@ -118,7 +123,7 @@ mod tests {
         let (a, b) =
             (history(7, 1.0, &[(1, 1.0), (2, 1.1)]), history(8, 9.0, &[(1, 1.0), (2, 1.1), (7, 1.0), (3, 0.9)]));
         let found = carried(&[a], &[b]).unwrap();
-        assert!(found.degrees == 2.0 && found.spread < 0.12, "three others: {found:?}");
+        assert!(found.runs == 3 && found.degrees == 2.0 && found.spread < 0.12, "three others: {found:?}");
         assert_eq!((carried(&[], &[]), carried(&[history(1, 1.0, &[])], &[])), (None, None));
     }
 
@@ -127,6 +132,7 @@ mod tests {
         let a = history(7, 1.0, &[(1, 1.0), (2, 1.1)]);
         let b = history(8, 50.0, &[(1, 50.0), (3, 55.0), (4, 45.0)]);
         let found = carried(&[a], &[b]).unwrap();
+        assert_eq!(found.runs, 7, "three of one path and four of the other");
         assert!(found.degrees == 5.0 && found.spread < 0.12 && found.sure(), "{found:?}");
     }
 }

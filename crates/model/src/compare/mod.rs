@@ -2,14 +2,19 @@
 //!
 //! Two runs of one thing differ: the machine stands at another level each time. So a difference has two parts: how far the
 //! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
-//! runs, and earlier runs that they carry) lie apart; and what each size does beyond that, judged against its own noise. `ratio` puts both together and
-//! corrects for the many sizes, `between` tells how far runs lie apart, `machine` what of it the machine explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `verdict` says the result in words.
+//! runs, and earlier runs that they carry) lie apart; and what each size does beyond that, judged against its own noise and what its
+//! neighbours share with it. `ready` prepares a run, `ratio` puts all together and corrects for the many sizes, `apart` tells how far
+//! curves lie apart by chance, `between` how far runs do, `local` what neighbouring sizes share, `machine` what of it the machine
+//! explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `verdict` says the result in words.
 
 mod align;
+mod apart;
 mod between;
+mod local;
 mod machine;
 mod paired;
 mod ratio;
+mod ready;
 mod verdict;
 
 pub use between::{BetweenRuns, History};
@@ -59,6 +64,10 @@ pub struct Comparison {
     /// it: the comparison of separate runs is then about these runs alone.
     #[serde(default)]
     pub between: Option<BetweenRuns>,
+    /// Rounds of the side that has fewest, where they are fewer than four: nothing then tells how sure a ratio is, so that there is no
+    /// interval and no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub few_rounds: Option<u32>,
     /// The sides are those of one run and were compared round by round; none of any others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<Paired>,
@@ -115,12 +124,24 @@ impl Comparison {
 
     /// What the runs tell; with nothing sure of how far curves lie apart by chance, where that is not `known`.
     fn told(first: Side<'_>, second: Side<'_>, known: bool) -> Option<Self> {
-        let ratio::Ratios { sizes, left_out, machine, disturbed, between, whole, throughput } =
+        let ratio::Ratios { sizes, left_out, machine, disturbed, between, few_rounds, whole, throughput } =
             ratio::ratios(first, second, known)?;
         let stretches = verdict::stretches(&sizes);
         let crossovers = verdict::crossovers(&sizes, &stretches);
         let paired = None;
-        Some(Self { sizes, left_out, machine, disturbed, between, paired, whole, throughput, stretches, crossovers })
+        Some(Self {
+            sizes,
+            left_out,
+            machine,
+            disturbed,
+            between,
+            few_rounds,
+            paired,
+            whole,
+            throughput,
+            stretches,
+            crossovers,
+        })
     }
 
     /// Whether the sides differ: over a stretch of sizes, or as wholes where they are sides of one run. At a lone size

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{Moves, Shared, StandardError, holm, mean, median, median_log_error, point_interval, student_p, student_t};
 
-use super::align::total;
-use super::{Compared, Comparison, verdict};
+use super::align::{EXPECTED, total};
+use super::{Compared, Comparison, Side, verdict};
 use crate::{CurvePoint, Estimate};
 
 /// Significance of the whole curve, and of the family of sizes.
@@ -28,7 +28,7 @@ const FAR: f64 = 3.0;
 /// Logarithms of ratios below this are rounding.
 const NOTHING: f64 = 1e-9;
 
-/// What a comparison of two sides of one run rests on.
+/// What a comparison of two sides, or of two paths, of one run rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Paired {
     /// Rounds that both sides have.
@@ -85,6 +85,17 @@ impl Found {
 }
 
 impl Comparison {
+    /// Compares two paths of one run, each a side of one run alone. Their rounds took turns, so that they are compared as by
+    /// [`Comparison::paired`], but for two cases: most sizes are those of one path alone (each path has sizes of its own where its curve
+    /// jumps), or the paths have no round in common, as where a file keeps no trials. None as of [`Comparison::of`].
+    pub fn of_paths(first: Side<'_>, second: Side<'_>) -> Option<Self> {
+        let ([a], [b]) = (first.runs, second.runs) else { return Self::of(first, second) };
+        let fewer = usable(a).count().min(usable(b).count());
+        let paired = Self::paired(a, b)
+            .filter(|c| c.sizes.len() as f64 >= EXPECTED * fewer as f64 && c.paired.is_some_and(|p| p.rounds > 0));
+        paired.or_else(|| Self::of(first, second))
+    }
+
     /// Compares two sides of one run whose rounds took turns, `second` with `first`: rounds of one number are neighbours in time.
     /// None where the sides have no size in common.
     pub fn paired(first: &[CurvePoint], second: &[CurvePoint]) -> Option<Self> {
@@ -141,6 +152,7 @@ impl Comparison {
             machine: Vec::new(),
             disturbed: None,
             between: None,
+            few_rounds: moves.few().then_some(moves.rounds),
             paired: Some(paired),
             whole: whole.estimate(),
             throughput: throughput(&pairs, &found, &shared),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use measure::event::TimeKind;
+use measure::event::{Schedule, TimeKind};
 use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
 use report::compare::{Named, junit, markdown, table, verdict};
@@ -92,6 +92,11 @@ fn of_one_run(a: &Repeats, b: &Repeats) -> bool {
     matches!((&a.run.side, &b.run.side), (Some(a), Some(b)) if a.of == b.of && a.number != b.number)
 }
 
+/// Whether these are paths of one run, whose rounds took turns; NetPIPE's schedule measures one path after the other, without rounds.
+fn took_turns(a: &Repeats, b: &Repeats) -> bool {
+    std::ptr::eq(a, b) && a.runs.iter().all(|run| run.run.plan.schedule != Schedule::Netpipe)
+}
+
 /// The paths of one run against its first.
 fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<()> {
     if flags.path.is_some() {
@@ -169,7 +174,8 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
     let [past_a, past_b] = if separate { [histories(a, x)?, histories(b, y)?] } else { Default::default() };
     let first_side = Side { runs: &first, circumstances: &around_a, histories: &past_a };
     let second_side = Side { runs: &second, circumstances: &around_b, histories: &past_b };
-    let comparison = Comparison::of(first_side, second_side).ok_or_else(none)?;
+    let compare = if took_turns(a, b) { Comparison::of_paths } else { Comparison::of };
+    let comparison = compare(first_side, second_side).ok_or_else(none)?;
     Ok(Named {
         first: names.0,
         second: names.1,

@@ -79,13 +79,16 @@ impl Gate {
         let beyond = if self.above { change > self.change } else { change < self.change };
         let chance = ratio.low <= 1.0 && 1.0 <= ratio.high;
         let percent = |v: f64| if v.is_finite() { format!("{:+.1}%", v * 100.0) } else { "unbounded".to_owned() };
+        let range = match c.few_rounds {
+            Some(_) => String::new(),
+            None => format!(" [{}, {}]", percent(ratio.low - 1.0), percent(ratio.high - 1.0)),
+        };
         let found = format!(
-            "{what}: {} [{}, {}]{}",
+            "{what}: {}{range}{}",
             percent(change),
-            percent(ratio.low - 1.0),
-            percent(ratio.high - 1.0),
             match (beyond, chance) {
                 _ if c.disturbed.is_some_and(|d| d.undecided) => ", not judged: more was taken of the CPUs on one side",
+                _ if c.few_rounds.is_some() => ", not judged: fewer than four rounds",
                 (true, true) => ", beyond the limit but within what runs of one thing differ by",
                 (true, false) => ", beyond the limit",
                 _ => "",
@@ -119,6 +122,7 @@ mod tests {
             machine: Vec::new(),
             disturbed: None,
             between: None,
+            few_rounds: None,
             paired: None,
             whole: ratio,
             throughput: Some(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }),
@@ -137,6 +141,9 @@ mod tests {
         let unsure = comparison(1.1, 0.95, 1.25);
         assert!(!failed("latency>+5%", &unsure));
         assert!(Gate::parse("latency>5%").unwrap().hold(&unsure).unwrap().found.contains("within what runs"));
+        let few = Comparison { few_rounds: Some(3), ..comparison(1.1, 0.0, f64::INFINITY) };
+        let said = Gate::parse("latency>5%").unwrap().hold(&few).unwrap();
+        assert!(!said.failed && said.found.ends_with("+10.0%, not judged: fewer than four rounds"), "{}", said.found);
     }
 
     #[test]

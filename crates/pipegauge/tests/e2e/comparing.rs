@@ -110,6 +110,40 @@ fn repeats_are_joined_by_commas_and_paths_of_one_run_compare_with_its_first() {
     let said = dir.run(&["compare", "two.run.jsonl"]);
     assert_eq!(said.code(), 0, "{said}");
     assert!(said.out.contains("tcp") && said.out.contains("unix") && said.out.contains("transport: unix / tcp"));
+    assert!(said.out.starts_with("No verdict: tcp took") && said.out.contains("2 rounds of each side"), "{said}");
+}
+
+#[test]
+fn paths_of_one_run_are_compared_round_by_round_and_those_of_netpipes_schedule_are_not() {
+    let dir = Scratch::new();
+    let few = ["--sizes", "1,64,4KiB", "--perturb", "0", "--trials", "6", "--repeats", "10", "--no-html", "--quiet"];
+    let said = dir.run(&[&["run", "unix", "pipe", "-o", "two.run.jsonl"][..], &few].concat());
+    assert!(said.measured(), "{said}");
+    let found = json(&dir.run(&["compare", "two.run.jsonl", "--json"]).out);
+    let compared = &found["comparisons"][0];
+    assert_eq!(compared["paired"]["rounds"], 6, "{found}");
+    assert!(compared["verdict"].as_str().unwrap().contains("turns"), "{found}");
+
+    let netpipe =
+        ["run", "unix", "pipe", "--schedule", "netpipe", "--to", "64", "--no-html", "-q", "-o", "np.run.jsonl"];
+    assert!(dir.run(&netpipe).measured());
+    let found = json(&dir.run(&["compare", "np.run.jsonl", "--json"]).out);
+    assert!(found["comparisons"][0].get("paired").is_none(), "{found}");
+}
+
+#[test]
+fn one_round_of_each_side_gives_no_interval_and_no_verdict() {
+    let dir = Scratch::new();
+    for name in ["a.run.jsonl", "b.run.jsonl"] {
+        let one =
+            ["--sizes", "1,64,4KiB", "--perturb", "0", "--trials", "1", "--repeats", "10", "--no-html", "--quiet"];
+        let said = dir.run(&[&["run", "theory", "-o", name][..], &one].concat());
+        assert!(said.code() <= 1, "{said}");
+    }
+    let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+1%"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.starts_with("No verdict: ") && said.out.contains("1 round of a side"), "{said}");
+    assert!(!said.out.contains("% [") && said.out.contains("not judged: fewer than four rounds"), "{said}");
 }
 
 #[test]

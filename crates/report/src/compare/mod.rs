@@ -40,7 +40,7 @@ impl Named {
 
     /// The comparison is about these runs alone, and not about what was measured: too little is known of how far runs lie apart.
     pub fn alone(&self) -> bool {
-        let undecided = self.comparison.disturbed.is_some_and(|d| d.undecided);
+        let undecided = self.comparison.disturbed.is_some_and(|d| d.undecided) || self.comparison.few_rounds.is_some();
         self.separate && !undecided && !self.comparison.between.is_some_and(|b| b.sure())
     }
 

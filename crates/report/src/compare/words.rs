@@ -20,7 +20,7 @@ fn alone(named: &Named) -> String {
     let known = match named.comparison.between {
         None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
         Some(b) => {
-            format!("how far runs of one thing lie apart is known from {:.0} runs, and five are few", b.degrees + 1.0)
+            format!("how far runs of one thing lie apart is known from only {} runs", b.runs)
         }
     };
     format!(
@@ -98,6 +98,14 @@ fn difference(named: &Named) -> String {
     if let Some(paired) = c.paired {
         return in_turns(named, paired);
     }
+    if let Some(rounds) = c.few_rounds {
+        return format!(
+            "No verdict: {b} took {} of the time of {a}, and {} of a side, fewer than four, do not tell how sure that is; \
+             measure longer (--budget).",
+            interval(c.whole),
+            if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") },
+        );
+    }
     let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
     if clear.is_empty() {
         let few = c.sizes.iter().filter(|s| s.significant).count();
@@ -172,6 +180,9 @@ fn in_turns(named: &Named, paired: Paired) -> String {
                 .filter(|_| !alone)
                 .map_or(String::new(), |f| format!(", and of {} at a single size", share(f)))
         ));
+    }
+    if paired.differs {
+        text.push_str(&format!("\nBoth took turns, and {} rounds of each were compared in pairs.", paired.rounds));
     }
     text
 }
@@ -287,6 +298,7 @@ mod tests {
             machine: Vec::new(),
             disturbed: None,
             between: None,
+            few_rounds: None,
             paired: None,
             whole: Estimate { value: 1.01, low: 0.97, high: 1.05 },
             throughput: None,
@@ -328,13 +340,26 @@ mod tests {
         let first = said.lines().next().unwrap();
         assert!(first.starts_with("About these runs alone: nothing tells") && first.contains("in one run"), "{said}");
         assert!(said.lines().nth(1).unwrap().contains("1.50 times slower"), "{said}");
-        let between = |degrees| Some(model::BetweenRuns { spread: 0.1, degrees });
-        n.comparison.between = between(2.0);
-        assert!(
-            verdict(&n).starts_with("About these runs alone: how far runs of one thing lie apart is known from 3 runs")
-        );
-        n.comparison.between = between(4.0);
+        let between = |degrees, runs| Some(model::BetweenRuns { spread: 0.1, degrees, runs });
+        // Two of one side and three of the other.
+        n.comparison.between = between(3.0, 5);
+        let said = verdict(&n);
+        let known = "About these runs alone: how far runs of one thing lie apart is known from only 5 runs.";
+        assert!(said.starts_with(known), "{said}");
+        n.comparison.between = between(4.0, 5);
         assert!(!verdict(&n).contains("alone"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn too_few_rounds_have_no_verdict_and_no_interval() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        (n.comparison.few_rounds, n.comparison.whole) =
+            (Some(1), Estimate { value: 0.993, low: 0.0, high: f64::INFINITY });
+        let said = verdict(&n);
+        let want = "took 99.3% (no interval) of the time of a, and 1 round of a side, fewer than four, do";
+        assert!(said.starts_with("No verdict: b") && said.contains(want) && said.contains("--budget"), "{said}");
+        n.separate = true;
+        assert!(verdict(&n).starts_with("No verdict"), "{}", verdict(&n));
     }
 
     #[test]
@@ -387,7 +412,8 @@ mod tests {
             said.contains("is 10.0% slower: over all sizes it takes 110.0% [108.0%, 112.0%] of the time of a."),
             "{said}"
         );
-        assert!(said.ends_with("No stretch of sizes is sure to differ by itself."), "{said}");
+        assert!(said.contains("\nNo stretch of sizes is sure to differ by itself.\n"), "{said}");
+        assert!(said.ends_with("Both took turns, and 30 rounds of each were compared in pairs."), "{said}");
         n.comparison.stretches[0].differs = true;
         assert!(verdict(&n).contains("\nIt is"), "{}", verdict(&n));
         n.comparison.paired = Some(Paired { rounds: 3, differs: false, finds: None, finds_at_a_size: None });

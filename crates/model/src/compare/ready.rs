@@ -1,0 +1,88 @@
+//! A run made ready for a comparison: what it says at each size, and how its rounds lie apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use stats::{Shared, StandardError, block_levels, own_error};
+
+use super::align::Sizes;
+use super::local;
+use crate::CurvePoint;
+
+/// Sizes about one, with it, whose rounds tell whether they fall into one of two states by turns.
+const NEAR: usize = 4;
+
+/// A run made ready: for each size the logarithm of its median and the error of that, and the spread of its block levels.
+pub(super) struct Ready {
+    pub sizes: Sizes,
+    /// The noise of a size is that about the level of its round: the level is judged apart, and must not count twice.
+    pub shared: Shared,
+    /// Rounds of the run.
+    pub rounds: u32,
+    /// Logarithm of the highest throughput, the error of the median it comes from, and its size.
+    pub top: Option<((f64, StandardError), u64)>,
+    near: BTreeMap<u64, Near>,
+}
+
+/// What a size shows beside its median.
+#[derive(Clone, Copy)]
+struct Near {
+    /// Standard deviation of what its neighbours share with it in a round, beyond the level of all.
+    shared: f64,
+    /// Rounds that visited it.
+    rounds: u32,
+}
+
+impl Ready {
+    pub fn of(points: &[CurvePoint]) -> Self {
+        let mut points: Vec<&CurvePoint> = points.iter().filter(|p| p.seconds > 0.0 && p.seconds.is_finite()).collect();
+        points.sort_by_key(|p| p.size);
+        let good = |p: &&CurvePoint| -> Vec<(u32, f64)> {
+            p.blocks.iter().copied().filter(|(_, t)| *t > 0.0 && t.is_finite()).collect()
+        };
+        let rounds: Vec<Vec<(u32, f64)>> = points.iter().map(good).collect();
+        let levels: BTreeMap<u32, f64> = block_levels(&rounds).into_iter().collect();
+        let level = |round: &u32| levels.get(round).copied().unwrap_or(0.0);
+        let at_level: Vec<Vec<(u32, f64)>> =
+            rounds.iter().map(|r| r.iter().map(|(k, t)| (*k, t / level(k).exp())).collect()).collect();
+        let shared = Shared { sigma: Shared::noise_of(&at_level).sigma, ..Shared::of(&rounds) };
+        let error = |i: usize| {
+            let about = &at_level[i.saturating_sub(NEAR)..(i + NEAR + 1).min(at_level.len())];
+            let times: Vec<f64> = at_level[i].iter().map(|(_, t)| *t).collect();
+            let unknown = StandardError { value: f64::INFINITY, degrees: 1.0 };
+            own_error(&times, &Shared { hollow: Shared::noise_of(about).hollow, ..shared }).unwrap_or(unknown)
+        };
+        let errors: Vec<StandardError> = (0..points.len()).map(error).collect();
+        let logs: Vec<Vec<(u32, f64)>> =
+            at_level.iter().map(|r| r.iter().map(|(k, t)| (*k, t.ln())).collect()).collect();
+        let sizes = points.iter().zip(&errors).map(|(p, e)| (p.size, (p.seconds.ln(), *e))).collect();
+        let near = (points.iter().zip(local::shared(&logs, |_| 0)).zip(&rounds))
+            .map(|((p, shared), r)| (p.size, Near { shared, rounds: r.len() as u32 }))
+            .collect();
+        let fast = points.iter().zip(&errors).filter(|(p, _)| p.throughput > 0.0 && p.throughput.is_finite());
+        let top = fast.max_by(|a, b| a.0.throughput.total_cmp(&b.0.throughput));
+        let seen: BTreeSet<u32> = rounds.iter().flatten().map(|(k, _)| *k).collect();
+        Self {
+            sizes,
+            shared,
+            rounds: seen.len() as u32,
+            top: top.map(|(p, e)| ((p.throughput.ln(), *e), p.size)),
+            near,
+        }
+    }
+
+    /// What the sizes about this one share in a round, beyond the level of all: a standard deviation.
+    pub fn shared_at(&self, size: u64) -> f64 {
+        self.about(size).map(|near| near.shared).fold(0.0, f64::max)
+    }
+
+    /// Rounds that visited this size; of a size between two that were measured, the fewest of both.
+    pub fn rounds_at(&self, size: u64) -> u32 {
+        self.about(size).map(|near| near.rounds).min().unwrap_or(0)
+    }
+
+    fn about(&self, size: u64) -> impl Iterator<Item = Near> {
+        let below = self.near.range(..=size).next_back();
+        let above = self.near.range(size..).next();
+        below.into_iter().chain(above).map(|(_, near)| *near)
+    }
+}
