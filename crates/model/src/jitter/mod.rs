@@ -8,11 +8,13 @@
 //! | `periodic` | a quick period in the moments of pauses, from their spectrum |
 //! | `cycle` | tells it from a part of itself |
 //! | `stops` | a slow period of the longest pauses |
+//! | `divided` | tells it from a whole multiple of a quicker one |
 //! | `levels` | a period in how long trials take, beyond a red `background` |
 //! | `rhythm` | the pace of the run's own trials and blocks |
 
 mod background;
 mod cycle;
+mod divided;
 mod drift;
 mod levels;
 mod periodic;
