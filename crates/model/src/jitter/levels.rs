@@ -22,6 +22,9 @@ const TRIALS: f64 = 4.0;
 /// Steps of frequency to one over the run's length.
 const FINER: f64 = 3.0;
 
+/// Most frequencies that are looked at, the slowest: trials that lie close together here and far apart there would have millions.
+const FREQUENCIES: usize = 4096;
+
 /// Neighbours that a frequency is held against: within this factor, and so many steps at least.
 const WITHIN: f64 = 1.5;
 const NEIGHBOURS: usize = 40;
@@ -32,18 +35,42 @@ const OWN: usize = 5;
 /// Power that each half of the run must have at a frequency found in the whole: a chance of 1 in 30.
 const CONFIRMED: f64 = 3.5;
 
+/// The frequencies that a series can tell, in steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Frequencies {
+    lowest: usize,
+    highest: usize,
+    /// Hertz.
+    step: f64,
+}
+
+impl Frequencies {
+    /// None where there are too few of them to tell one from the others.
+    fn of(series: &[(f64, f64)]) -> Option<Self> {
+        let span = series.last()?.0 - series.first()?.0;
+        let gaps: Vec<f64> = series.windows(2).map(|w| w[1].0 - w[0].0).collect();
+        let pitch = median(&gaps);
+        if !(span > 0.0 && pitch > 0.0) {
+            return None;
+        }
+        let step = 1.0 / (FINER * span);
+        let lowest = (TIMES / span / step).ceil() as usize;
+        let highest = ((1.0 / (TRIALS * pitch) / step) as usize).min(lowest + FREQUENCIES - 1);
+        (highest >= lowest + NEIGHBOURS).then_some(Self { lowest, highest, step })
+    }
+}
+
+/// The shortest period that is looked for in these levels, seconds; none where no period is.
+pub(super) fn shortest(levels: &[(f64, f64)]) -> Option<f64> {
+    let found = Frequencies::of(&fewer(levels))?;
+    Some(1.0 / (found.highest as f64 * found.step))
+}
+
 /// The period of these levels, (moment, level) ascending in time, if one is sure. `blocks` are the moments at which blocks began.
 pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> {
     let series = fewer(&clipped(levels));
-    let (first, last) = (series.first()?.0, series.last()?.0);
-    let span = last - first;
-    let gaps: Vec<f64> = series.windows(2).map(|w| w[1].0 - w[0].0).collect();
-    let pitch = median(&gaps);
-    let step = 1.0 / (FINER * span);
-    let (lowest, highest) = ((TIMES / span / step).ceil() as usize, (1.0 / (TRIALS * pitch) / step) as usize);
-    if !(span > 0.0 && pitch > 0.0) || highest < lowest + NEIGHBOURS {
-        return None;
-    }
+    let span = series.last()?.0 - series.first()?.0;
+    let Frequencies { lowest, highest, step } = Frequencies::of(&series)?;
     let background = Background::of(&series)?;
     let powers: Vec<f64> = background.powers(&series, lowest as f64 * step, step, highest + 1 - lowest);
     let beyond: Vec<f64> = (0..powers.len()).map(|i| powers[i] / around(&powers, i, lowest)).collect();
@@ -97,4 +124,21 @@ fn fewer(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
         (part.iter().map(|p| p.0).sum::<f64>() / n, part.iter().map(|p| p.1).sum::<f64>() / n)
     };
     levels.chunks(each).map(mean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frequencies_looked_at_are_bounded_whatever_the_moments() {
+        let even: Vec<(f64, f64)> = (0..400).map(|i| (0.01 * f64::from(i), 0.0)).collect();
+        assert!((shortest(&even).unwrap() / 0.04 - 1.0).abs() < 0.01);
+        // All trials but one lie close together: 760,000 frequencies.
+        let mut far = even.clone();
+        far.push((10_000.0, 0.0));
+        let found = Frequencies::of(&far).unwrap();
+        assert_eq!(found.highest + 1 - found.lowest, FREQUENCIES);
+        assert!(shortest(&far).unwrap() > 7.0);
+    }
 }

@@ -1,10 +1,10 @@
 //! Disturbances that come back at a period: a spectrum of the pauses, beside `stops` and `levels`.
 //!
 //! A path is seen only while a trial runs, and trials have rhythms of their own. So each stretch of time is held against the
-//! pauses that its trials would have had if pauses came at random, and each frequency against its neighbours and against what the
-//! same trials give with their pauses exchanged: what is left is
-//! exponential with mean 1 where nothing comes back (the periodogram of Schuster 1898; Scargle 1982). A frequency and its
-//! overtones are judged together (the H-test: de Jager, Raubenheimer and Swanepoel 1989).
+//! pauses that its trials would have had if pauses came at random, and each frequency against its neighbours and against
+//! what the same trials give with their pauses exchanged: what is left is exponential with mean 1 where nothing comes back
+//! (the periodogram of Schuster 1898; Scargle 1982). A frequency and its overtones are judged together (the H-test: de Jager,
+//! Raubenheimer and Swanepoel 1989).
 
 use std::sync::Arc;
 
@@ -25,6 +25,11 @@ const STRETCH: f64 = 0.5e-3;
 
 /// Most stretches.
 const STRETCHES: usize = 1 << 18;
+
+/// Trials that last longer in all than so many times the run overlap, and a first trial that begins later than so many times
+/// the run's length leaves no digits for the moments within.
+const OVERLAP: f64 = 2.0;
+const FAR: f64 = 1e6;
 
 /// Runs with the same trials and pauses, but each trial's pauses in another trial, whose spectra say what the trials' own rhythm gives.
 const SHUFFLED: usize = 8;
@@ -72,12 +77,28 @@ pub struct Periodic {
     pub power: f64,
 }
 
+/// Periods found, and the shortest that were looked for, seconds: of pauses, and of levels where any were.
+pub(super) struct Searched {
+    pub found: Vec<Periodic>,
+    pub shortest: f64,
+    pub shortest_of_levels: Option<f64>,
+}
+
 /// Looks for periods, or says why it can't.
-pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Vec<Periodic>, &'static str> {
+pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'static str> {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Err("no trial") };
     let span = last.at + last.lasted - first.at;
     if trials.len() < FEWEST || span.is_nan() || span < TIMES * STRETCH * 4.0 {
         return Err("too few trials to tell a period");
+    }
+    // What follows counts the moments due while trials ran: many times the run's length would never end.
+    if trials.iter().map(|t| t.lasted).sum::<f64>() > OVERLAP * span {
+        return Err(
+            "the trials overlap in time: one path's trials run one after the other, so their moments are wrong",
+        );
+    }
+    if first.at.abs() > FAR * span {
+        return Err("the trials lie too far from the run's start to tell their moments apart");
     }
     let grid = Grid::of(first.at, span);
     let half = halves(trials);
@@ -108,7 +129,7 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Vec<Periodic>
         trials.iter().zip(settled(trials, levels)).map(|(t, l)| (t.at + t.lasted / 2.0, l)).collect();
     found.extend(levels::period(&moments, &blocks));
     found.sort_by(|a, b| b.power.total_cmp(&a.power));
-    Ok(found)
+    Ok(Searched { found, shortest: 2.0 * grid.step, shortest_of_levels: levels::shortest(&moments) })
 }
 
 /// The levels without what the first trials of all blocks have in common: a connection that was just opened is the run's own doing, and
