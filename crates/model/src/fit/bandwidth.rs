@@ -44,7 +44,8 @@ impl BandwidthCurve {
             least_squares(&points)
         };
         let [r_max, n_half] = estimates(curve, [Scale::Ratio; 2], REFITS, rng, fit)?;
-        let (r_max, n_half) = open_ended(r_max, n_half, bounds(sizes[0] as f64, *sizes.last()? as f64));
+        let least_and_most = bounds(sizes[0] as f64, *sizes.last()? as f64);
+        let (r_max, n_half) = open_ended(r_max, n_half, least_and_most);
         let residuals: Vec<(u64, f64)> = used
             .iter()
             .map(|i| &curve.points[*i])
@@ -60,7 +61,13 @@ impl BandwidthCurve {
             ));
         }
         let largest = *sizes.last()? as f64;
-        if n_half.value > largest {
+        if n_half.value >= least_and_most.1 * EDGE {
+            warnings.push(
+                "throughput grows in proportion to size up to the largest block: nothing bounds Rmax and n1/2 of the fitted \
+                 curve, and the values stand for any larger ones"
+                    .to_owned(),
+            );
+        } else if n_half.value > largest {
             warnings.push(format!(
                 "the half-power point of the fitted curve ({}) lies beyond the largest block: Rmax is extrapolated",
                 Bytes(n_half.value as u64)
@@ -74,6 +81,9 @@ impl BandwidthCurve {
     }
 }
 
+/// How close to the edge of the search a value stands for it: edges are met to the rounding of an exponential.
+const EDGE: f64 = 0.999;
+
 /// Between which half-power points are looked for: curves beyond them differ by a thousandth at the sizes measured.
 fn bounds(smallest: f64, largest: f64) -> (f64, f64) {
     (smallest / 1e3, largest * 1e3)
@@ -82,11 +92,10 @@ fn bounds(smallest: f64, largest: f64) -> (f64, f64) {
 /// A half-power point at the edge of where it is looked for may as well lie beyond it: nothing bounds it there, nor what larger
 /// blocks would reach.
 fn open_ended(mut r_max: Estimate, mut n_half: Estimate, (least, most): (f64, f64)) -> (Estimate, Estimate) {
-    // Edges are met to the rounding of an exponential.
-    if n_half.low.min(n_half.value) <= least * 1.001 {
+    if n_half.low.min(n_half.value) <= least / EDGE {
         n_half.low = 0.0;
     }
-    if n_half.high.max(n_half.value) >= most * 0.999 {
+    if n_half.high.max(n_half.value) >= most * EDGE {
         (n_half.high, r_max.high) = (f64::INFINITY, f64::INFINITY);
     }
     (r_max, n_half)
@@ -140,7 +149,8 @@ fn least_squares(points: &[(f64, f64)]) -> Option<[f64; 2]> {
             }
         }
     }
-    Some([ln_r.exp(), ln_n.exp()])
+    let found = [ln_r.exp(), ln_n.exp()];
+    found.iter().all(|v| v.is_finite() && *v > 0.0).then_some(found)
 }
 
 #[cfg(test)]

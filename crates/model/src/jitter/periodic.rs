@@ -86,7 +86,7 @@ pub(super) struct Searched {
 
 /// Looks for periods, or says why it can't.
 pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'static str> {
-    let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Err("no trial") };
+    let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Err("no trial took a time above 0") };
     let span = last.at + last.lasted - first.at;
     if trials.len() < FEWEST || span.is_nan() || span < TIMES * STRETCH * 4.0 {
         return Err("too few trials to tell a period");

@@ -77,7 +77,9 @@ fn sentences(j: &Jitter) -> Vec<String> {
         lines.push(format!("{share} of all iterations took over twice the median of their trial"));
     }
     lines.push(match &j.drift {
-        None => "no drift can be told: that takes four rounds at least, one after the other".to_owned(),
+        None => {
+            "no drift can be told: that takes four rounds at least, one after the other, with times above 0".to_owned()
+        }
         Some(d) => drifted(d),
     });
     match (&j.periodic[..], &j.unsearched) {
@@ -187,6 +189,13 @@ mod tests {
             assert_eq!(said, "no sure drift: times changed by +0.0% (no interval) over 10.0 s");
         }
         assert_eq!(said(1.0, 1.0, 1.0), "no drift: all rounds took the same time, over 10.0 s");
+    }
+
+    #[test]
+    fn factors_without_bounds_stay_short() {
+        for (factor, text) in [(2.514, "2.51"), (25.14, "25.1"), (1_020_674.2, "1,020,674"), (9.98e11, "9.98e11")] {
+            assert_eq!(digits(factor), text);
+        }
     }
 
     #[test]
