@@ -60,8 +60,8 @@ impl Kind {
     }
 }
 
-/// `value` with three significant digits and its unit: "9.23 us", "37.2 Gbit/s", "1.44 KiB"; with an exponent where its units end:
-/// "1.00e-291 ns". An infinite value is "inf", a NaN "unknown".
+/// `value` with three significant digits and its unit: "9.23 us", "37.2 Gbit/s", "1.44 KiB"; with an exponent where its
+/// units end: "1.00e-291 ns". An infinite value is "inf", a NaN "unknown".
 pub fn significant(value: f64, kind: Kind) -> String {
     if let Some(word) = not_finite(value) {
         return word;
@@ -102,8 +102,9 @@ const ZERO: usize = 9;
 const WIDEST: f64 = 1e3;
 
 /// A figure and its interval in one unit: "9.23 us [8.9, 9.6]". The ends carry the digits that the interval's width
-/// gives them, at most those of the value unless that is 0, and are rounded outwards: the text never claims a narrower interval
-/// than was computed. Where nothing bounds an end, or the ends lie more than a thousandfold apart, it says that there is none.
+/// gives them, at most those of the value unless that is 0, and are rounded outwards: the text never claims a narrower
+/// interval than was computed. Where nothing bounds an end, or the ends lie more than a thousandfold apart, it says
+/// that there is none.
 pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     if let Some(word) = not_finite(value) {
         return word;

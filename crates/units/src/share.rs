@@ -40,8 +40,8 @@ impl FromStr for Share {
 }
 
 impl fmt::Display for Share {
-    /// One decimal from 1% on, below it two digits, down to what a computation's rounding leaves: `12.3%`, `1.0%`, `0.25%`,
-    /// `0.0012%`, `under 0.00000001%`.
+    /// One decimal from 1% on, below it two digits, down to what a computation's rounding leaves: `12.3%`, `1.0%`,
+    /// `0.25%`, `0.0012%`, `under 0.00000001%`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
         let text = match percent.abs() {

@@ -63,8 +63,8 @@ impl BandwidthCurve {
         let largest = *sizes.last()? as f64;
         if n_half.value >= least_and_most.1 * EDGE {
             warnings.push(
-                "throughput grows in proportion to size up to the largest block: nothing bounds Rmax and n1/2 of the fitted \
-                 curve, and the values stand for any larger ones"
+                "throughput grows in proportion to size up to the largest block: nothing bounds Rmax and n1/2 of the \
+                 fitted curve, and the values stand for any larger ones"
                     .to_owned(),
             );
         } else if n_half.value > largest {
@@ -89,8 +89,8 @@ fn bounds(smallest: f64, largest: f64) -> (f64, f64) {
     (smallest / 1e3, largest * 1e3)
 }
 
-/// A half-power point at the edge of where it is looked for may as well lie beyond it: nothing bounds it there, nor what larger
-/// blocks would reach.
+/// A half-power point at the edge of where it is looked for may as well lie beyond it: nothing bounds it there, nor
+/// what larger blocks would reach.
 fn open_ended(mut r_max: Estimate, mut n_half: Estimate, (least, most): (f64, f64)) -> (Estimate, Estimate) {
     if n_half.low.min(n_half.value) <= least / EDGE {
         n_half.low = 0.0;

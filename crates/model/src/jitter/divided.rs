@@ -1,23 +1,25 @@
 //! Whether a slow period is a whole multiple of a quicker one.
 //!
-//! The longest of many pauses that come back quickly are a choice of them at random, and many multiples of their period fit such a
-//! choice. So a slow period is held against all pauses: at whole parts of it, too, moments are due, and where pauses come at these
-//! as well, the part is meant.
+//! The longest of many pauses that come back quickly are a choice of them at random, and many multiples of their period
+//! fit such a choice. So a slow period is held against all pauses: at whole parts of it, too, moments are due, and
+//! where pauses come at these as well, the part is meant.
 
 use super::Moment;
 
 /// The largest number of parts.
 const PARTS: usize = 256;
 
-/// How far from its moment a pause may lie: a share of the part, and at least as far as trials can tell their starts, seconds.
+/// How far from its moment a pause may lie: a share of the part, and at least as far as trials can tell their starts,
+/// seconds.
 const OF_PART: f64 = 1.0 / 8.0;
 const LEAST: f64 = 0.3e-3;
 
-/// Share of the moments between that must have a pause, beyond what chance gives. A whole multiple of the right number of parts has
-/// a half at most.
+/// Share of the moments between that must have a pause, beyond what chance gives. A whole multiple of the right number
+/// of parts has a half at most.
 const KEPT: f64 = 0.6;
 
-/// How surely there must be more pauses than chance gives: minus the logarithm of the chance, of which [`PARTS`] are looked at.
+/// How surely there must be more pauses than chance gives: minus the logarithm of the chance, of which [`PARTS`] are
+/// looked at.
 const TOLD: f64 = 18.0;
 
 /// What all pauses say of a slow period.
@@ -31,8 +33,8 @@ pub(super) enum Verdict {
     Unclear,
 }
 
-/// Holds a period, with a moment at which its stops are due, against all `pauses`, ascending. `near` is how far off its stops were
-/// looked for.
+/// Holds a period, with a moment at which its stops are due, against all `pauses`, ascending. `near` is how far off its
+/// stops were looked for.
 pub(super) fn judge(pauses: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64) -> Verdict {
     let watched: f64 = trials.iter().map(|t| t.lasted).sum();
     let mut verdict = Verdict::Stands;
@@ -57,7 +59,8 @@ pub(super) fn judge(pauses: &[f64], trials: &[&Moment], (period, phase): (f64, f
     verdict
 }
 
-/// Of the moments that are due at a part alone and that a trial watched: at how many a pause came, and how many there were.
+/// Of the moments that are due at a part alone and that a trial watched: at how many a pause came, and how many there
+/// were.
 fn between(pauses: &[f64], trials: &[&Moment], (part, phase): (f64, f64), parts: usize, near: f64) -> (usize, usize) {
     let (mut came, mut all) = (0, 0);
     for t in trials {

@@ -1,8 +1,9 @@
 //! How the whole curve moves over a run.
 //!
-//! A machine that wanders ends a run elsewhere than it began, and a line through independent levels would be sure of it. So the
-//! line lies on a background that wanders and returns, too. A few blocks hardly tell how much it wanders, so many backgrounds are
-//! tried, and the lines on them averaged: each weighs as much as the levels are likely on its background.
+//! A machine that wanders ends a run elsewhere than it began, and a line through independent levels would be sure of
+//! it. So the line lies on a background that wanders and returns, too. A few blocks hardly tell how much it wanders, so
+//! many backgrounds are tried, and the lines on them averaged: each weighs as much as the levels are likely on its
+//! background.
 //!
 //! A block that strays far from all others says nothing of a drift: it counts only as far out as [`FAR`] allows.
 
@@ -16,8 +17,8 @@ use super::Moment;
 use super::background::{Background, Line};
 use crate::Estimate;
 
-/// How likely it is beforehand that levels do not wander at all, over that they wander in any way; and of those ways, one that hardly
-/// returns within the run over one that does.
+/// How likely it is beforehand that levels do not wander at all, over that they wander in any way; and of those ways,
+/// one that hardly returns within the run over one that does.
 const STEADY: f64 = 0.2;
 const LASTING: f64 = 5.0;
 
@@ -30,8 +31,8 @@ const EQUAL: f64 = 1e-9;
 /// A drift.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
-    /// How many times as long blocks of all sizes take at the end of the run as at its start, along a straight line through
-    /// the levels of its blocks.
+    /// How many times as long blocks of all sizes take at the end of the run as at its start, along a straight line
+    /// through the levels of its blocks.
     pub ratio: Estimate,
     /// From the first to the last block, seconds.
     pub seconds: f64,
@@ -136,8 +137,9 @@ mod tests {
 
     const RUNS: u32 = 200;
 
-    /// Of all runs, how many are sure of a drift, and how many intervals hold it: levels that keep this share of themselves from block
-    /// to block (1: a random walk) with white noise of `white` times that, and drift by so much over the run, in units of the white noise.
+    /// Of all runs, how many are sure of a drift, and how many intervals hold it: levels that keep this share of
+    /// themselves from block to block (1: a random walk) with white noise of `white` times that, and drift by so much
+    /// over the run, in units of the white noise.
     fn sure(blocks: u32, kept: f64, wander: f64, drift: f64) -> (u32, u32) {
         let (mut sure, mut held) = (0, 0);
         for seed in 0..u64::from(RUNS) {

@@ -1,11 +1,12 @@
 //! Trials that are slower for a while, again and again: a sine in the trials' levels.
 //!
-//! Machines change on every scale of time, and a spectrum of such changes has peaks at random, the higher the slower (red noise). So a
-//! sine is held against a red background: levels that wander and return at some pace (a first-order process) with white noise on top
-//! and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter whitens levels and sines alike at the moments
-//! at which trials ran, so that gaps between trials and between blocks are allowed for exactly (as the likelihood-ratio test of Baluev
-//! 2008 for white noise). What the background leaves uneven is taken off by the middle of the neighbouring frequencies (as Schulz and
-//! Mudelsee 2002 scale their red-noise spectrum; Vaughan 2005).
+//! Machines change on every scale of time, and a spectrum of such changes has peaks at random, the higher the slower
+//! (red noise). So a sine is held against a red background: levels that wander and return at some pace (a first-order
+//! process) with white noise on top and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter
+//! whitens levels and sines alike at the moments at which trials ran, so that gaps between trials and between blocks
+//! are allowed for exactly (as the likelihood-ratio test of Baluev 2008 for white noise). What the background leaves
+//! uneven is taken off by the middle of the neighbouring frequencies (as Schulz and Mudelsee 2002 scale their red-noise
+//! spectrum; Vaughan 2005).
 
 use stats::median;
 
@@ -16,13 +17,15 @@ use crate::Estimate;
 /// Most levels that are looked at: beyond that, neighbouring trials are averaged.
 const MOST: usize = 1000;
 
-/// A period takes so many trials at least: anything faster passes within one, or is the rhythm of the trials themselves.
+/// A period takes so many trials at least: anything faster passes within one, or is the rhythm of the trials
+/// themselves.
 const TRIALS: f64 = 4.0;
 
 /// Steps of frequency to one over the run's length.
 const FINER: f64 = 3.0;
 
-/// Most frequencies that are looked at, the slowest: trials that lie close together here and far apart there would have millions.
+/// Most frequencies that are looked at, the slowest: trials that lie close together here and far apart there would have
+/// millions.
 const FREQUENCIES: usize = 4096;
 
 /// Neighbours that a frequency is held against: within this factor, and so many steps at least.
@@ -66,7 +69,8 @@ pub(super) fn shortest(levels: &[(f64, f64)]) -> Option<f64> {
     Some(1.0 / (found.highest as f64 * found.step))
 }
 
-/// The period of these levels, (moment, level) ascending in time, if one is sure. `blocks` are the moments at which blocks began.
+/// The period of these levels, (moment, level) ascending in time, if one is sure. `blocks` are the moments at which
+/// blocks began.
 pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> {
     let series = fewer(&clipped(levels));
     let span = series.last()?.0 - series.first()?.0;
@@ -99,7 +103,8 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
     Some(Periodic { period, source: Source::Levels, each_time: true, power: beyond[best] / 0.4 })
 }
 
-/// What the frequencies about this one have, one in mean where the background is right; never less, so that none is made to stand out.
+/// What the frequencies about this one have, one in mean where the background is right; never less, so that none is
+/// made to stand out.
 fn around(powers: &[f64], i: usize, lowest: usize) -> f64 {
     let at = (i + lowest) as f64;
     let low = ((at / WITHIN) as usize).saturating_sub(lowest).min(i.saturating_sub(NEIGHBOURS));
@@ -108,7 +113,8 @@ fn around(powers: &[f64], i: usize, lowest: usize) -> f64 {
     (median(&others) / std::f64::consts::LN_2).max(1.0)
 }
 
-/// Levels about their middle, none farther from it than four times what is typical: a trial that strays far says nothing of a period.
+/// Levels about their middle, none farther from it than four times what is typical: a trial that strays far says
+/// nothing of a period.
 fn clipped(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let middle = median(&levels.iter().map(|l| l.1).collect::<Vec<_>>());
     let typical = median(&levels.iter().map(|l| (l.1 - middle).abs()).collect::<Vec<_>>()) / 0.6745;

@@ -69,8 +69,8 @@ pub struct Jitter {
     pub drift: Option<Drift>,
     /// Disturbances that come back, the surest first; empty where none is sure.
     pub periodic: Vec<Periodic>,
-    /// The longest period that a run of this length can tell, seconds: one that comes back six times in it. 0 where none was
-    /// looked for.
+    /// The longest period that a run of this length can tell, seconds: one that comes back six times in it. 0 where
+    /// none was looked for.
     pub longest: f64,
     /// The shortest period of pauses that was looked for, seconds; 0 where none was.
     pub shortest: f64,
@@ -112,8 +112,8 @@ fn levels(trials: &[&Moment]) -> Vec<f64> {
     trials.iter().map(|t| t.seconds.ln() - middle[&t.size]).collect()
 }
 
-/// The share of all iterations, with an interval from how the shares of blocks differ, and no narrower than so many iterations
-/// allow (Wilson 1927): that none was seen does not mean that there are none.
+/// The share of all iterations, with an interval from how the shares of blocks differ, and no narrower than so many
+/// iterations allow (Wilson 1927): that none was seen does not mean that there are none.
 fn outliers(trials: &[&Moment]) -> Option<Estimate> {
     let mut blocks = BTreeMap::<u32, (u64, u64)>::new();
     for t in trials.iter().filter(|t| t.slow.1 > 0) {

@@ -1,9 +1,9 @@
 //! Long stops that come back at a slow period: too few for a spectrum, but each of them is seen.
 //!
-//! The longest pauses of a run are folded at each period, and the place in the period that holds most is looked at: the moments at which
-//! a stop was due there, of which a trial watched some, and those at which one came. Stops at random come at each due moment by the
-//! share of time that they hold. What comes with the beginnings or ends of trials and blocks is the run's own rhythm. A period found is
-//! then held against all pauses (`divided`).
+//! The longest pauses of a run are folded at each period, and the place in the period that holds most is looked at: the
+//! moments at which a stop was due there, of which a trial watched some, and those at which one came. Stops at random
+//! come at each due moment by the share of time that they hold. What comes with the beginnings or ends of trials and
+//! blocks is the run's own rhythm. A period found is then held against all pauses (`divided`).
 
 use super::divided::{self, Verdict, told};
 use super::{LEVEL, Moment, Periodic, Source, TIMES, rhythm};
@@ -114,7 +114,8 @@ fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, 
     kept(set, trials, (period, phase), near, chance)
 }
 
-/// The stops that come at this period and phase, where they come at most of the moments that were watched, in both halves of the run.
+/// The stops that come at this period and phase, where they come at most of the moments that were watched, in both
+/// halves of the run.
 fn kept(set: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64, chance: f64) -> Option<Found> {
     let (mut watched, mut stops) = ([0usize; 2], Vec::new());
     let middle = (trials[0].at + trials[trials.len() - 1].at) / 2.0;
@@ -139,7 +140,8 @@ fn kept(set: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64,
     (share > chance).then(found)
 }
 
-/// What is found, or the part of its period at which all pauses come; none where something comes back between, but not each time.
+/// What is found, or the part of its period at which all pauses come; none where something comes back between, but not
+/// each time.
 fn quickest(found: Found, all: &[f64], trials: &[&Moment], near: f64) -> Option<Found> {
     let line = line(&found)?;
     match divided::judge(all, trials, (line.slope, line.at(0.0)), near) {

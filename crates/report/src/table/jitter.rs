@@ -13,8 +13,8 @@ use crate::words;
 /// Sizes of a table: so many to a factor of two, which a screen holds.
 const PLACES: f64 = 1.0;
 
-/// The path at this index: its outliers, drift and periods in a sentence each, then its percentiles over size. Only sizes about
-/// a factor of two apart are shown; `all` shows each.
+/// The path at this index: its outliers, drift and periods in a sentence each, then its percentiles over size. Only
+/// sizes about a factor of two apart are shown; `all` shows each.
 pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
     let Some(p) = run.paths.get(path) else { return String::new() };
     let name = p.opened.transport.name();
@@ -120,8 +120,8 @@ fn untold(j: &Jitter) -> String {
         format!("those of slower trials below {}", Seconds(shortest))
     });
     format!(
-        "those of pauses below {}, {levels}, those longer than {}, and pauses that fewer than six trials met, can't be told in \
-         this run",
+        "those of pauses below {}, {levels}, those longer than {}, and pauses that fewer than six trials met, can't be told \
+         in this run",
         Seconds(j.shortest),
         Seconds(j.longest)
     )
