@@ -26,6 +26,37 @@ function round(x: number): { value: number; decimals: number } {
   return { value, decimals: decimals(value === 0 ? x : value) };
 }
 
+/** Numbers below and from which digits before or behind the point tell a reader nothing. */
+const LEAST = 1e-6;
+const MOST = 1e9;
+
+/** Most decimals of an interval's ends about 0, which has none of its own. */
+const ZERO = 9;
+
+/** Whether a number in its unit is written with an exponent. */
+function extreme(x: number): boolean {
+  return x !== 0 && !(Math.abs(x) >= LEAST && Math.abs(x) < MOST);
+}
+
+/** Three significant digits and a power of ten. */
+function exponent(x: number): string {
+  return x === 0 ? "0" : x.toExponential(2).replace("e+", "e");
+}
+
+/** Rounds an interval's end away from the value. */
+function outward(x: number, decimals: number, up: boolean): number {
+  const scaled = x * 10 ** decimals;
+  const slack = Math.abs(scaled) * 1e-12 + 1e-9;
+  return (up ? Math.ceil(scaled - slack) : Math.floor(scaled + slack)) / 10 ** decimals;
+}
+
+/** The same to three significant digits. */
+function outwardDigits(x: number, up: boolean): number {
+  const ten = 10 ** Math.floor(Math.log10(Math.abs(x)));
+  const rounded = outward(x / ten, 2, up) * ten;
+  return Number.isFinite(rounded) ? rounded : x;
+}
+
 function unitFor(value: number, kind: Kind): readonly [string, number] {
   const scale = SCALES[kind];
   const plain = scale.find(([, factor]) => factor === 1) ?? scale[0]!;
@@ -49,6 +80,7 @@ function grouped(x: number, decimals: number): string {
 export function significant(value: number, kind: Kind): string {
   if (!Number.isFinite(value)) return "unknown";
   const [unit, factor] = unitFor(value, kind);
+  if (extreme(value / factor)) return `${exponent(value / factor)} ${unit}`;
   const r = round(value / factor);
   return `${grouped(r.value, r.decimals)} ${unit}`;
 }
@@ -57,6 +89,7 @@ export function significant(value: number, kind: Kind): string {
 export function short(value: number, kind: Kind): string {
   if (!Number.isFinite(value)) return "unknown";
   const [unit, factor] = unitFor(value, kind);
+  if (extreme(value / factor)) return `${exponent(value / factor).replace(/\.?0+e/, "e")} ${unit}`.trimEnd();
   const r = round(value / factor);
   const number = grouped(r.value, r.decimals);
   return `${r.decimals > 0 ? number.replace(/\.?0+$/, "") : number} ${unit}`.trimEnd();
@@ -78,15 +111,16 @@ export function count(n: number): string {
 export function withInterval(value: number, low: number, high: number, kind: Kind): string {
   if (!Number.isFinite(value)) return "unknown";
   const [unit, factor] = unitFor(value, kind);
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return significant(value, kind);
+  if (extreme(value / factor) || Math.max(Math.abs(low), Math.abs(high)) / factor >= MOST) {
+    const end = (v: number, up: boolean) => exponent(outwardDigits(v / factor, up));
+    return `${exponent(value / factor)} ${unit} [${end(low, false)}, ${end(high, true)}]`;
+  }
   const r = round(value / factor);
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return `${grouped(r.value, r.decimals)} ${unit}`;
   const half = (high - low) / factor / 2;
-  const digits = half > 0 ? Math.min(r.decimals, Math.max(0, -Math.floor(Math.log10(half)))) : r.decimals;
-  const end = (v: number, up: boolean) => {
-    const scaled = (v / factor) * 10 ** digits;
-    const slack = Math.abs(scaled) * 1e-12 + 1e-9;
-    return grouped((up ? Math.ceil(scaled - slack) : Math.floor(scaled + slack)) / 10 ** digits, digits);
-  };
+  const most = value === 0 ? ZERO : r.decimals;
+  const digits = half > 0 ? Math.min(most, Math.max(0, -Math.floor(Math.log10(half)))) : r.decimals;
+  const end = (v: number, up: boolean) => grouped(outward(v / factor, digits, up), digits);
   return `${grouped(r.value, r.decimals)} ${unit} [${end(low, false)}, ${end(high, true)}]`;
 }
 

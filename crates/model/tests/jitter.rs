@@ -84,7 +84,7 @@ fn no_period_is_seen_where_nothing_comes_back() {
 
 #[test]
 fn a_disturbance_that_comes_back_is_found_with_its_period() {
-    for period in [0.004, 0.0101, 0.1, 0.5] {
+    for period in [0.004, 0.0101, 0.047, 0.1, 0.5] {
         let (mut found, mut held, mut wrong) = (0, 0, 0);
         const RUNS: u64 = 40;
         for seed in 0..RUNS {
@@ -154,5 +154,30 @@ fn odd_input_is_answered_in_words() {
         let jitter = Jitter::of(&trials);
         let json = serde_json::to_string(&jitter).unwrap();
         assert!(!json.contains("NaN") && jitter.periodic.is_empty(), "{json}");
+    }
+}
+
+#[test]
+fn moments_of_any_kind_are_answered_and_what_was_not_looked_for_is_said() {
+    let calm = run(1, &CALM);
+    let usual = Jitter::of(&calm);
+    assert!(usual.shortest == 0.001 && usual.shortest_of_levels.unwrap() < 0.1, "{usual:?}");
+    // One block of the run lasted hours.
+    let mut far = calm.clone();
+    far.iter_mut().filter(|t| t.block > 5).for_each(|t| t.at += 25_000.0);
+    let jitter = Jitter::of(&far);
+    assert!(jitter.unsearched.is_none() && jitter.shortest > 0.1, "{jitter:?}");
+    assert!(jitter.shortest_of_levels.is_some_and(|s| s > 10.0), "{jitter:?}");
+    // Moments that no run has.
+    for wrong in [
+        |t: &mut Moment| t.lasted = 1e6,
+        |t: &mut Moment| t.at += 1e18,
+        |t: &mut Moment| t.lasted = f64::INFINITY,
+        |t: &mut Moment| t.at *= 1e200,
+    ] {
+        let mut trials = calm.clone();
+        trials.iter_mut().for_each(wrong);
+        let jitter = Jitter::of(&trials);
+        assert!(jitter.periodic.is_empty(), "{jitter:?}");
     }
 }

@@ -127,7 +127,8 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
         if let Some((period, long)) = extra.stop {
             let mut k = (at / period - phase).ceil();
             while (k + phase) * period < at + lasted {
-                pauses.push(((k + phase) * period, long));
+                // What is seen of it is the iteration that it fell into.
+                pauses.push(((k + phase) * period, long + iteration * (1.0 + rng.random::<f64>())));
                 lasted += long;
                 k += 1.0;
             }
@@ -205,4 +206,36 @@ fn a_stop_of_10_ms_every_second_is_found_among_shorter_pauses() {
             "{schedule:?}, every {period} s: right {right}, wrong {wrong} of {RUNS}"
         );
     }
+}
+
+/// Of so many runs: how many name this period, and how many name another as one at which pauses come each time.
+fn named(seeds: std::ops::Range<u64>, schedule: Schedule, stop: (f64, f64), random: f64) -> (u64, u64) {
+    let (mut right, mut wrong) = (0, 0);
+    for seed in seeds {
+        let extra = Extra { stop: Some(stop), random, ..NONE };
+        let found = Jitter::of(&run(seed, Machine::Calm, schedule, extra, 12.0)).periodic;
+        let held = |p: &model::Periodic| (p.period.value / stop.0 - 1.0).abs() < 0.02 && p.source == Source::Pauses;
+        right += u64::from(found.iter().any(held));
+        wrong += u64::from(found.iter().any(|p| !held(p) && p.each_time));
+    }
+    (right, wrong)
+}
+
+#[test]
+fn quick_stops_are_not_taken_for_slow_ones() {
+    const RUNS: u64 = 3;
+    let (mut right, mut wrong, mut all) = (0, 0, 0);
+    let mut said = String::new();
+    for schedule in [Schedule::Uneven, Schedule::Even] {
+        for (period, long) in
+            [(0.008, 1e-4), (0.021, 3e-4), (0.047, 5e-4), (0.05, 5e-4), (0.061, 2e-3), (0.113, 1e-3), (0.23, 1e-3)]
+        {
+            for random in [0.0, 20.0] {
+                let of = named(0..RUNS, schedule, (period, long), random);
+                said += &format!("{schedule:?}, every {period} s, {random} a second beside: {of:?}\n");
+                (right, wrong, all) = (right + of.0, wrong + of.1, all + RUNS);
+            }
+        }
+    }
+    assert!(wrong * 50 <= all && right * 20 >= all * 19, "right {right}, wrong {wrong} of {all}:\n{said}");
 }

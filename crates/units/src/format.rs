@@ -60,13 +60,16 @@ impl Kind {
     }
 }
 
-/// `value` with three significant digits and its unit: "9.23 us", "37.2 Gbit/s", "1.44 KiB". An infinite value is
-/// "inf", a NaN "unknown".
+/// `value` with three significant digits and its unit: "9.23 us", "37.2 Gbit/s", "1.44 KiB"; with an exponent where its
+/// units end: "1.00e-291 ns". An infinite value is "inf", a NaN "unknown".
 pub fn significant(value: f64, kind: Kind) -> String {
     if let Some(word) = not_finite(value) {
         return word;
     }
     let (unit, factor) = kind.unit_for(value);
+    if extreme(value / factor) {
+        return join(&exponent(value / factor), unit);
+    }
     let (rounded, decimals) = round_to_digits(value / factor);
     join(&grouped(rounded, decimals), unit)
 }
@@ -77,18 +80,31 @@ pub fn short(value: f64, kind: Kind) -> String {
         return word;
     }
     let (unit, factor) = kind.unit_for(value);
+    if extreme(value / factor) {
+        let text = exponent(value / factor);
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        return join(&format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.')), unit);
+    }
     let (rounded, decimals) = round_to_digits(value / factor);
     let number = grouped(rounded, decimals);
     let number = if decimals > 0 { number.trim_end_matches('0').trim_end_matches('.') } else { &number };
     join(number, unit)
 }
 
+/// Numbers below and from which digits before or behind the point tell a reader nothing.
+const LEAST: f64 = 1e-6;
+const MOST: f64 = 1e9;
+
+/// Most decimals of the ends about 0, which has none of its own.
+const ZERO: usize = 9;
+
 /// Ends of an interval that lie further apart than this tell a reader nothing.
 const WIDEST: f64 = 1e3;
 
 /// A figure and its interval in one unit: "9.23 us [8.9, 9.6]". The ends carry the digits that the interval's width
-/// gives them, at most those of the value, and are rounded outwards: the text never claims a narrower interval than
-/// was computed. Where nothing bounds an end, or the ends lie more than a thousandfold apart, it says that there is none.
+/// gives them, at most those of the value unless that is 0, and are rounded outwards: the text never claims a narrower
+/// interval than was computed. Where nothing bounds an end, or the ends lie more than a thousandfold apart, it says
+/// that there is none.
 pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     if let Some(word) = not_finite(value) {
         return word;
@@ -97,10 +113,15 @@ pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
         return significant(value, kind) + " (no interval)";
     }
     let (unit, factor) = kind.unit_for(value);
+    if extreme(value / factor) || (low.abs().max(high.abs()) / factor) >= MOST {
+        let end = |end: f64, up: bool| exponent(outward_digits(end / factor, up));
+        return join(&exponent(value / factor), unit) + &format!(" [{}, {}]", end(low, false), end(high, true));
+    }
     let (rounded, decimals) = round_to_digits(value / factor);
     let half_width = (high - low) / factor / 2.0;
     let ends = if half_width.is_finite() && half_width > 0.0 {
-        (-half_width.log10().floor()).clamp(0.0, decimals as f64) as usize
+        let most = if value == 0.0 { ZERO } else { decimals };
+        (-half_width.log10().floor()).clamp(0.0, most as f64) as usize
     } else if half_width == 0.0 {
         decimals
     } else {
@@ -134,6 +155,23 @@ fn not_finite(value: f64) -> Option<String> {
 
 fn join(number: &str, unit: &str) -> String {
     if unit == "%" { format!("{number}%") } else { format!("{number} {unit}") }
+}
+
+/// Whether a number in its unit is written with an exponent.
+fn extreme(x: f64) -> bool {
+    x != 0.0 && !(LEAST..MOST).contains(&x.abs())
+}
+
+/// Three significant digits and a power of ten.
+fn exponent(x: f64) -> String {
+    not_finite(x).unwrap_or_else(|| if x == 0.0 { "0".to_owned() } else { format!("{x:.2e}") })
+}
+
+/// Rounds an interval's end away from the value to three significant digits.
+fn outward_digits(x: f64, up: bool) -> f64 {
+    let ten = 10f64.powf(x.abs().log10().floor());
+    let rounded = outward(x / ten, 2, up) * ten;
+    if rounded.is_finite() { rounded } else { x }
 }
 
 /// `x` rounded to three significant digits (to a whole number from 1000 on), and the decimals that show them.
@@ -190,6 +228,12 @@ mod tests {
             ((2.0, 2.0, 2.0), Kind::Seconds, "2.00 s [2.00, 2.00]"),
             ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s (no interval)"),
             ((-0.013, -0.09, 0.03), Kind::Share, "-1.30% [-9, 3]"),
+            ((0.0, 0.0, 3.84e-6), Kind::Share, "0% [0.0000, 0.0004]"),
+            ((0.0, 0.0, 0.0), Kind::Share, "0% [0, 0]"),
+            ((1e-300, 1e-300, 2e-300), Kind::Seconds, "1.00e-291 ns [1.00e-291, 2.00e-291]"),
+            ((5e17, 5e17, 5e17), Kind::Seconds, "5.00e17 s [5.00e17, 5.00e17]"),
+            ((5e17, 4.996e17, 5.001e17), Kind::Seconds, "5.00e17 s [4.99e17, 5.01e17]"),
+            ((5e8, -1e7, 2e9), Kind::Seconds, "5.00e8 s [-1.00e7, 2.00e9]"),
         ];
         for ((value, low, high), kind, text) in cases {
             assert_eq!(with_interval(value, low, high, kind), text);
@@ -257,6 +301,23 @@ mod tests {
                 assert!(!short(value, kind).is_empty());
                 assert!(!with_interval(value, -value, value, kind).is_empty());
             }
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_their_units_have_an_exponent() {
+        let cases = [
+            (1e-300, Kind::Seconds, "1.00e-291 ns", "1e-291 ns"),
+            (-2.5e-16, Kind::Seconds, "-2.50e-7 ns", "-2.5e-7 ns"),
+            (1e-15, Kind::Seconds, "0.00000100 ns", "0.000001 ns"),
+            (1e18, Kind::Seconds, "1.00e18 s", "1e18 s"),
+            (8e301, Kind::BitsPerSecond, "8.00e289 Tbit/s", "8e289 Tbit/s"),
+            (999_999_999.0, Kind::Seconds, "999,999,999 s", "999,999,999 s"),
+            (1e-12, Kind::Share, "1.00e-10%", "1e-10%"),
+        ];
+        for (value, kind, text, label) in cases {
+            assert_eq!(significant(value, kind), text);
+            assert_eq!(short(value, kind), label);
         }
     }
 

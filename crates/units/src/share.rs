@@ -40,12 +40,15 @@ impl FromStr for Share {
 }
 
 impl fmt::Display for Share {
-    /// One decimal from 1% on, below it two digits: `12.3%`, `1.0%`, `0.25%`, `0.0012%`.
+    /// One decimal from 1% on, below it two digits, down to what a computation's rounding leaves: `12.3%`, `1.0%`,
+    /// `0.25%`, `0.0012%`, `under 0.00000001%`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
         let text = match percent.abs() {
             p if !p.is_finite() => significant(self.0, Kind::Share),
             0.0 => "0.0%".to_owned(),
+            p if p < 1e-8 => "under 0.00000001%".to_owned(),
+            p if p >= 1e9 => significant(self.0, Kind::Share),
             p if p >= 0.995 => format!("{percent:.1}%"),
             p => {
                 let decimals = (1.0 - p.log10().floor()).clamp(2.0, 9.0) as usize;
@@ -92,6 +95,10 @@ mod tests {
             (-0.013, "-1.3%"),
             (0.0, "0.0%"),
             (0.00996, "1.0%"),
+            (1e-10, "0.000000010%"),
+            (3e-16, "under 0.00000001%"),
+            (-1e-16, "under 0.00000001%"),
+            (4.2e20, "4.20e22%"),
             (f64::NAN, "unknown"),
         ];
         for (share, text) in cases {

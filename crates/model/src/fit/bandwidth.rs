@@ -44,6 +44,8 @@ impl BandwidthCurve {
             least_squares(&points)
         };
         let [r_max, n_half] = estimates(curve, [Scale::Ratio; 2], REFITS, rng, fit)?;
+        let least_and_most = bounds(sizes[0] as f64, *sizes.last()? as f64);
+        let (r_max, n_half) = open_ended(r_max, n_half, least_and_most);
         let residuals: Vec<(u64, f64)> = used
             .iter()
             .map(|i| &curve.points[*i])
@@ -59,7 +61,13 @@ impl BandwidthCurve {
             ));
         }
         let largest = *sizes.last()? as f64;
-        if n_half.value > largest {
+        if n_half.value >= least_and_most.1 * EDGE {
+            warnings.push(
+                "throughput grows in proportion to size up to the largest block: nothing bounds Rmax and n1/2 of the \
+                 fitted curve, and the values stand for any larger ones"
+                    .to_owned(),
+            );
+        } else if n_half.value > largest {
             warnings.push(format!(
                 "the half-power point of the fitted curve ({}) lies beyond the largest block: Rmax is extrapolated",
                 Bytes(n_half.value as u64)
@@ -73,6 +81,26 @@ impl BandwidthCurve {
     }
 }
 
+/// How close to the edge of the search a value stands for it: edges are met to the rounding of an exponential.
+const EDGE: f64 = 0.999;
+
+/// Between which half-power points are looked for: curves beyond them differ by a thousandth at the sizes measured.
+fn bounds(smallest: f64, largest: f64) -> (f64, f64) {
+    (smallest / 1e3, largest * 1e3)
+}
+
+/// A half-power point at the edge of where it is looked for may as well lie beyond it: nothing bounds it there, nor
+/// what larger blocks would reach.
+fn open_ended(mut r_max: Estimate, mut n_half: Estimate, (least, most): (f64, f64)) -> (Estimate, Estimate) {
+    if n_half.low.min(n_half.value) <= least / EDGE {
+        n_half.low = 0.0;
+    }
+    if n_half.high.max(n_half.value) >= most * EDGE {
+        (n_half.high, r_max.high) = (f64::INFINITY, f64::INFINITY);
+    }
+    (r_max, n_half)
+}
+
 /// Logarithm of the curve at `x`.
 fn model(x: f64, ln_r: f64, ln_n: f64) -> f64 {
     ln_r + x.ln() - (ln_n.exp() + x).ln()
@@ -82,7 +110,8 @@ fn model(x: f64, ln_r: f64, ln_n: f64) -> f64 {
 /// logarithms. `points` are (bytes, logarithm of throughput).
 fn least_squares(points: &[(f64, f64)]) -> Option<[f64; 2]> {
     let (first, last) = (points.first()?, points.last()?);
-    let bounds = ((first.0 / 1e3).ln(), (last.0 * 1e3).ln());
+    let (least, most) = bounds(first.0, last.0);
+    let bounds = (least.ln(), most.ln());
     let top = points.iter().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
     let half = points.iter().find(|p| p.1 >= top - std::f64::consts::LN_2).map_or(last.0, |p| p.0);
     let (mut ln_r, mut ln_n) = (top, half.ln().clamp(bounds.0, bounds.1));
@@ -120,7 +149,8 @@ fn least_squares(points: &[(f64, f64)]) -> Option<[f64; 2]> {
             }
         }
     }
-    Some([ln_r.exp(), ln_n.exp()])
+    let found = [ln_r.exp(), ln_n.exp()];
+    found.iter().all(|v| v.is_finite() && *v > 0.0).then_some(found)
 }
 
 #[cfg(test)]
@@ -146,6 +176,20 @@ mod tests {
         }
         let [r, n] = least_squares(&points).unwrap();
         assert!((r / 1e9 - 1.0).abs() < 0.01 && (n / 2000.0 - 1.0).abs() < 0.01, "{r} {n}");
+    }
+
+    #[test]
+    fn a_half_power_point_at_the_edge_of_the_search_is_not_bounded_there() {
+        let same = |value: f64| Estimate { value, low: value, high: value };
+        // Throughput that grows as the size: any large half-power point does.
+        let points: Vec<(f64, f64)> = (0..40).map(|i| 2f64.powf(f64::from(i) / 4.0)).map(|x| (x, x.ln())).collect();
+        let [r, n] = least_squares(&points).unwrap();
+        let edges = bounds(1.0, points[39].0);
+        let (r, n) = open_ended(same(r), same(n), edges);
+        assert!(n.high.is_infinite() && r.high.is_infinite() && n.low.is_finite(), "{r:?} {n:?} {edges:?}");
+        let (r, n) = open_ended(same(1e9), same(edges.0), edges);
+        assert!(n.low == 0.0 && n.high == edges.0 && r == same(1e9));
+        assert_eq!(open_ended(same(1e9), same(50.0), edges), (same(1e9), same(50.0)));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A red background: levels that wander and return (a first-order process in continuous time), white noise on top, and a straight
-//! drift below.
+//! A red background: levels that wander and return (a first-order process in continuous time), white noise on top, and
+//! a straight drift below.
 
 /// Variance of what wanders, over that of the white noise.
 const RATIOS: [f64; 8] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0];
@@ -18,7 +18,8 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Backgrounds for moments ascending in time, evenly on both of their logarithmic axes, with one of white noise alone.
+    /// Backgrounds for moments ascending in time, evenly on both of their logarithmic axes, with one of white noise
+    /// alone.
     pub fn all(moments: &[f64]) -> Vec<Self> {
         let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Vec::new() };
         let span = last - first;
@@ -71,8 +72,8 @@ impl Background {
         (likelihood.is_finite() && error.is_finite()).then_some(Line { slope, error, likelihood })
     }
 
-    /// How much of a series sines of these frequencies, `step` apart from `first` on, explain beyond the background, in units in which
-    /// chance gives an exponential value of mean 1.
+    /// How much of a series sines of these frequencies, `step` apart from `first` on, explain beyond the background, in
+    /// units in which chance gives an exponential value of mean 1.
     pub fn powers(self, series: &[(f64, f64)], first: f64, step: f64, many: usize) -> Vec<f64> {
         let Some(start) = series.first().map(|s| s.0) else { return Vec::new() };
         let mut rows: Vec<[f64; 3]> = Vec::with_capacity(series.len());
@@ -120,7 +121,8 @@ impl Background {
         powers
     }
 
-    /// The filter's numbers for each row: what is kept of the state, how much of a surprise goes into it, one over its deviation.
+    /// The filter's numbers for each row: what is kept of the state, how much of a surprise goes into it, one over its
+    /// deviation.
     fn gains(self, series: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
         let (mut variance, mut last) = (self.ratio, None::<f64>);
         let each = |(at, _): &(f64, f64)| {
@@ -137,8 +139,8 @@ impl Background {
         series.iter().map(each).collect()
     }
 
-    /// Whitens columns by a Kalman filter: each row as the filter sees it, less what the rows before foretell, over its standard
-    /// deviation. Returns the sum of the logarithms of the variances.
+    /// Whitens columns by a Kalman filter: each row as the filter sees it, less what the rows before foretell, over its
+    /// standard deviation. Returns the sum of the logarithms of the variances.
     fn whiten<const N: usize>(
         self,
         series: &[(f64, f64)],

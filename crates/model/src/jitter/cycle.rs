@@ -1,5 +1,6 @@
-//! A spectrum of short, rare pauses has overtones without end, none higher than the others: what stands out is a whole part of
-//! the period that is meant. Which one, the moments themselves tell: of the moments at which a pause is due, all have one.
+//! A spectrum of short, rare pauses has overtones without end, none higher than the others: what stands out is a whole
+//! part of the period that is meant. Which one, the moments themselves tell: of the moments at which a pause is due,
+//! all have one.
 
 use super::{Moment, Periodic};
 use crate::Estimate;
@@ -14,15 +15,15 @@ const PARTS: usize = 200;
 const WATCHED: usize = 6;
 const KEPT: f64 = 0.6;
 
-/// Share of all pauses beyond chance that come at these moments: others would mean that the period is not a part, but missed
-/// now and then.
+/// Share of all pauses beyond chance that come at these moments: others would mean that the period is not a part, but
+/// missed now and then.
 const ALONE: f64 = 0.7;
 
 /// How surely these moments must differ from the others: twenty thousand classes are looked at.
 const TOLD: f64 = 18.0;
 
-/// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where there is
-/// none.
+/// The same disturbance with the smallest whole multiple of its period at which pauses come each time; as it is where
+/// there is none.
 pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
     let period = found.period.value;
     let near = NEAR.min(period / 8.0);
@@ -61,7 +62,8 @@ pub(super) fn whole(found: Periodic, trials: &[&Moment]) -> Periodic {
     Periodic { period: Estimate { value: times(value), low: times(low), high: times(high) }, each_time: true, ..found }
 }
 
-/// How surely a class of moments has more pauses than all of them: minus the logarithm of the chance (Chernoff's bound).
+/// How surely a class of moments has more pauses than all of them: minus the logarithm of the chance (Chernoff's
+/// bound).
 fn told((came, all): (usize, usize), usual: f64) -> f64 {
     let share = came as f64 / all.max(1) as f64;
     let part = |p: f64, q: f64| if p > 0.0 && q > 0.0 { p * (p / q).ln() } else { 0.0 };

@@ -1,8 +1,11 @@
 //! How the whole curve moves over a run.
 //!
-//! A machine that wanders ends a run elsewhere than it began, and a line through independent levels would be sure of it. So the line
-//! lies on a background that wanders and returns, too; how much, a few blocks hardly tell, so each such background has its say by how
-//! likely it makes the levels.
+//! A machine that wanders ends a run elsewhere than it began, and a line through independent levels would be sure of
+//! it. So the line lies on a background that wanders and returns, too. A few blocks hardly tell how much it wanders, so
+//! many backgrounds are tried, and the lines on them averaged: each weighs as much as the levels are likely on its
+//! background.
+//!
+//! A block that strays far from all others says nothing of a drift: it counts only as far out as [`FAR`] allows.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +17,29 @@ use super::Moment;
 use super::background::{Background, Line};
 use crate::Estimate;
 
-/// How likely it is beforehand that levels do not wander at all, over that they wander in any way; and of those ways, one that hardly
-/// returns within the run over one that does.
+/// How likely it is beforehand that levels do not wander at all, over that they wander in any way; and of those ways,
+/// one that hardly returns within the run over one that does.
 const STEADY: f64 = 0.2;
 const LASTING: f64 = 5.0;
+
+/// A level counts as no farther from the middle one than so many times what is typical.
+const FAR: f64 = 3.0;
+
+/// Levels closer together than this, relatively, are equal: the rest is rounding.
+const EQUAL: f64 = 1e-9;
 
 /// A drift.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
-    /// How many times as long blocks of all sizes take at the end of the run as at its start, along a straight line through
-    /// the levels of its blocks.
+    /// How many times as long blocks of all sizes take at the end of the run as at its start, along a straight line
+    /// through the levels of its blocks.
     pub ratio: Estimate,
     /// From the first to the last block, seconds.
     pub seconds: f64,
 }
 
 impl Drift {
-    /// None with fewer than four blocks: a line through three says nothing of its error.
+    /// None with fewer than four blocks, or at one moment: a line through three says nothing of its error.
     pub(super) fn of(trials: &[&Moment]) -> Option<Self> {
         let mut of_size = BTreeMap::<u64, BTreeMap<u32, Vec<f64>>>::new();
         let mut times = BTreeMap::<u32, Vec<f64>>::new();
@@ -52,6 +61,10 @@ impl Drift {
         }
         levels.sort_by(|a, b| a.0.total_cmp(&b.0));
         let seconds = levels[levels.len() - 1].0 - levels[0].0;
+        let levels = clipped(&levels);
+        if levels.iter().all(|l| (l.1 - levels[0].1).abs() <= EQUAL) {
+            return (seconds > 0.0).then_some(Self { ratio: Estimate { value: 1.0, low: 1.0, high: 1.0 }, seconds });
+        }
         let degrees = (levels.len() - 2) as f64;
         let moments: Vec<f64> = levels.iter().map(|l| l.0).collect();
         let backgrounds = Background::all(&moments);
@@ -75,9 +88,9 @@ impl Drift {
             };
             say.iter().map(of).sum::<f64>() / sum
         };
-        let far = lines.iter().map(|(l, _)| l.slope.abs() + 100.0 * l.error).fold(0.0, f64::max);
+        let most = lines.iter().map(|(l, _)| l.slope.abs() + 100.0 * l.error).fold(0.0, f64::max);
         let at = |share: f64| {
-            let (mut low, mut high) = (-far, far);
+            let (mut low, mut high) = (-most, most);
             for _ in 0..60 {
                 let middle = (low + high) / 2.0;
                 if below(middle) < share { low = middle } else { high = middle }
@@ -85,13 +98,20 @@ impl Drift {
             high * seconds
         };
         let ratio = Estimate { value: at(0.5).exp(), low: at(0.025).exp(), high: at(0.975).exp() };
-        (ratio.low.is_finite() && ratio.high.is_finite()).then_some(Self { ratio, seconds })
+        ratio.value.is_finite().then_some(Self { ratio, seconds })
     }
 
     /// Whether it is more than levels explain that wander as these do.
     pub fn sure(&self) -> bool {
         self.ratio.low > 1.0 || self.ratio.high < 1.0
     }
+}
+
+/// Levels, none farther from the middle one than [`FAR`] times what is typical.
+fn clipped(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let middle = median(&levels.iter().map(|l| l.1).collect::<Vec<_>>());
+    let far = FAR * median(&levels.iter().map(|l| (l.1 - middle).abs()).collect::<Vec<_>>()) / 0.6745;
+    levels.iter().map(|(at, level)| (*at, level.clamp(middle - far, middle + far))).collect()
 }
 
 /// How likely the background at this index of so many is beforehand; the first is the one that does not wander.
@@ -117,8 +137,9 @@ mod tests {
 
     const RUNS: u32 = 200;
 
-    /// Of all runs, how many are sure of a drift, and how many intervals hold it: levels that keep this share of themselves from block
-    /// to block (1: a random walk) with white noise of `white` times that, and drift by so much over the run, in units of the white noise.
+    /// Of all runs, how many are sure of a drift, and how many intervals hold it: levels that keep this share of
+    /// themselves from block to block (1: a random walk) with white noise of `white` times that, and drift by so much
+    /// over the run, in units of the white noise.
     fn sure(blocks: u32, kept: f64, wander: f64, drift: f64) -> (u32, u32) {
         let (mut sure, mut held) = (0, 0);
         for seed in 0..u64::from(RUNS) {
@@ -153,5 +174,34 @@ mod tests {
         }
         let (found, held) = sure(30, 0.0, 0.0, 5.0);
         assert!(found >= RUNS * 9 / 10 && held >= RUNS * 93 / 100, "sure {found}, held {held} of {RUNS}");
+    }
+
+    #[test]
+    fn one_wild_block_moves_a_drift_no_more_than_its_noise() {
+        for wild in [2.3, 7.0, 300.0] {
+            for at in [0, 4, 9] {
+                let mut held = 0;
+                for seed in 0..40 {
+                    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                    let level = |k: u32| (1.2 * f64::from(k), 0.03 * normal(&mut rng) + 0.01 * f64::from(k));
+                    let mut levels: Vec<(f64, f64)> = (0..10).map(level).collect();
+                    levels[at].1 += wild;
+                    let ratio = Drift::through(levels).unwrap().ratio;
+                    held += u32::from(ratio.low <= 1.094 && 1.094 <= ratio.high);
+                    assert!(ratio.low > 0.5 && ratio.high < 2.5, "{wild} at {at}: {ratio:?}");
+                }
+                assert!(held >= 36, "{wild} at {at}: {held} of 40");
+            }
+        }
+    }
+
+    #[test]
+    fn levels_that_are_all_equal_did_not_drift() {
+        let level = |k: u32, wild: f64| (f64::from(k), if k == 3 { wild } else { 1e-17 * f64::from(k) });
+        for wild in [0.0, 5.0] {
+            let found = Drift::through((0..10).map(|k| level(k, wild)).collect()).unwrap();
+            assert!(found.ratio == Estimate { value: 1.0, low: 1.0, high: 1.0 } && !found.sure(), "{found:?}");
+        }
+        assert_eq!(Drift::through(vec![(1.0, 0.0); 10]), None);
     }
 }

@@ -1,11 +1,12 @@
 //! Trials that are slower for a while, again and again: a sine in the trials' levels.
 //!
-//! Machines change on every scale of time, and a spectrum of such changes has peaks at random, the higher the slower (red noise). So a
-//! sine is held against a red background: levels that wander and return at some pace (a first-order process) with white noise on top
-//! and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter whitens levels and sines alike at the moments
-//! at which trials ran, so that gaps between trials and between blocks are allowed for exactly (as the likelihood-ratio test of Baluev
-//! 2008 for white noise). What the background leaves uneven is taken off by the middle of the neighbouring frequencies (as Schulz and
-//! Mudelsee 2002 scale their red-noise spectrum; Vaughan 2005).
+//! Machines change on every scale of time, and a spectrum of such changes has peaks at random, the higher the slower
+//! (red noise). So a sine is held against a red background: levels that wander and return at some pace (a first-order
+//! process) with white noise on top and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter
+//! whitens levels and sines alike at the moments at which trials ran, so that gaps between trials and between blocks
+//! are allowed for exactly (as the likelihood-ratio test of Baluev 2008 for white noise). What the background leaves
+//! uneven is taken off by the middle of the neighbouring frequencies (as Schulz and Mudelsee 2002 scale their red-noise
+//! spectrum; Vaughan 2005).
 
 use stats::median;
 
@@ -16,11 +17,16 @@ use crate::Estimate;
 /// Most levels that are looked at: beyond that, neighbouring trials are averaged.
 const MOST: usize = 1000;
 
-/// A period takes so many trials at least: anything faster passes within one, or is the rhythm of the trials themselves.
+/// A period takes so many trials at least: anything faster passes within one, or is the rhythm of the trials
+/// themselves.
 const TRIALS: f64 = 4.0;
 
 /// Steps of frequency to one over the run's length.
 const FINER: f64 = 3.0;
+
+/// Most frequencies that are looked at, the slowest: trials that lie close together here and far apart there would have
+/// millions.
+const FREQUENCIES: usize = 4096;
 
 /// Neighbours that a frequency is held against: within this factor, and so many steps at least.
 const WITHIN: f64 = 1.5;
@@ -32,18 +38,43 @@ const OWN: usize = 5;
 /// Power that each half of the run must have at a frequency found in the whole: a chance of 1 in 30.
 const CONFIRMED: f64 = 3.5;
 
-/// The period of these levels, (moment, level) ascending in time, if one is sure. `blocks` are the moments at which blocks began.
+/// The frequencies that a series can tell, in steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Frequencies {
+    lowest: usize,
+    highest: usize,
+    /// Hertz.
+    step: f64,
+}
+
+impl Frequencies {
+    /// None where there are too few of them to tell one from the others.
+    fn of(series: &[(f64, f64)]) -> Option<Self> {
+        let span = series.last()?.0 - series.first()?.0;
+        let gaps: Vec<f64> = series.windows(2).map(|w| w[1].0 - w[0].0).collect();
+        let pitch = median(&gaps);
+        if !(span > 0.0 && pitch > 0.0) {
+            return None;
+        }
+        let step = 1.0 / (FINER * span);
+        let lowest = (TIMES / span / step).ceil() as usize;
+        let highest = ((1.0 / (TRIALS * pitch) / step) as usize).min(lowest + FREQUENCIES - 1);
+        (highest >= lowest + NEIGHBOURS).then_some(Self { lowest, highest, step })
+    }
+}
+
+/// The shortest period that is looked for in these levels, seconds; none where no period is.
+pub(super) fn shortest(levels: &[(f64, f64)]) -> Option<f64> {
+    let found = Frequencies::of(&fewer(levels))?;
+    Some(1.0 / (found.highest as f64 * found.step))
+}
+
+/// The period of these levels, (moment, level) ascending in time, if one is sure. `blocks` are the moments at which
+/// blocks began.
 pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> {
     let series = fewer(&clipped(levels));
-    let (first, last) = (series.first()?.0, series.last()?.0);
-    let span = last - first;
-    let gaps: Vec<f64> = series.windows(2).map(|w| w[1].0 - w[0].0).collect();
-    let pitch = median(&gaps);
-    let step = 1.0 / (FINER * span);
-    let (lowest, highest) = ((TIMES / span / step).ceil() as usize, (1.0 / (TRIALS * pitch) / step) as usize);
-    if !(span > 0.0 && pitch > 0.0) || highest < lowest + NEIGHBOURS {
-        return None;
-    }
+    let span = series.last()?.0 - series.first()?.0;
+    let Frequencies { lowest, highest, step } = Frequencies::of(&series)?;
     let background = Background::of(&series)?;
     let powers: Vec<f64> = background.powers(&series, lowest as f64 * step, step, highest + 1 - lowest);
     let beyond: Vec<f64> = (0..powers.len()).map(|i| powers[i] / around(&powers, i, lowest)).collect();
@@ -72,7 +103,8 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
     Some(Periodic { period, source: Source::Levels, each_time: true, power: beyond[best] / 0.4 })
 }
 
-/// What the frequencies about this one have, one in mean where the background is right; never less, so that none is made to stand out.
+/// What the frequencies about this one have, one in mean where the background is right; never less, so that none is
+/// made to stand out.
 fn around(powers: &[f64], i: usize, lowest: usize) -> f64 {
     let at = (i + lowest) as f64;
     let low = ((at / WITHIN) as usize).saturating_sub(lowest).min(i.saturating_sub(NEIGHBOURS));
@@ -81,7 +113,8 @@ fn around(powers: &[f64], i: usize, lowest: usize) -> f64 {
     (median(&others) / std::f64::consts::LN_2).max(1.0)
 }
 
-/// Levels about their middle, none farther from it than four times what is typical: a trial that strays far says nothing of a period.
+/// Levels about their middle, none farther from it than four times what is typical: a trial that strays far says
+/// nothing of a period.
 fn clipped(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let middle = median(&levels.iter().map(|l| l.1).collect::<Vec<_>>());
     let typical = median(&levels.iter().map(|l| (l.1 - middle).abs()).collect::<Vec<_>>()) / 0.6745;
@@ -97,4 +130,21 @@ fn fewer(levels: &[(f64, f64)]) -> Vec<(f64, f64)> {
         (part.iter().map(|p| p.0).sum::<f64>() / n, part.iter().map(|p| p.1).sum::<f64>() / n)
     };
     levels.chunks(each).map(mean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frequencies_looked_at_are_bounded_whatever_the_moments() {
+        let even: Vec<(f64, f64)> = (0..400).map(|i| (0.01 * f64::from(i), 0.0)).collect();
+        assert!((shortest(&even).unwrap() / 0.04 - 1.0).abs() < 0.01);
+        // All trials but one lie close together: 760,000 frequencies.
+        let mut far = even.clone();
+        far.push((10_000.0, 0.0));
+        let found = Frequencies::of(&far).unwrap();
+        assert_eq!(found.highest + 1 - found.lowest, FREQUENCIES);
+        assert!(shortest(&far).unwrap() > 7.0);
+    }
 }

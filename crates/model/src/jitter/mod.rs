@@ -8,11 +8,13 @@
 //! | `periodic` | a quick period in the moments of pauses, from their spectrum |
 //! | `cycle` | tells it from a part of itself |
 //! | `stops` | a slow period of the longest pauses |
+//! | `divided` | tells it from a whole multiple of a quicker one |
 //! | `levels` | a period in how long trials take, beyond a red `background` |
 //! | `rhythm` | the pace of the run's own trials and blocks |
 
 mod background;
 mod cycle;
+mod divided;
 mod drift;
 mod levels;
 mod periodic;
@@ -29,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use stats::{mean, median, student_t, variance};
 
 use crate::Estimate;
+use periodic::Searched;
 
 /// A disturbance comes back so often at least: what comes back less often in a run may as well be chance.
 const TIMES: f64 = 6.0;
@@ -58,7 +61,7 @@ pub struct Moment {
 }
 
 /// How unsteady a path is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Jitter {
     /// Share of single iterations that took over twice the median of their trial; none where none were timed.
     pub outliers: Option<Estimate>,
@@ -66,9 +69,14 @@ pub struct Jitter {
     pub drift: Option<Drift>,
     /// Disturbances that come back, the surest first; empty where none is sure.
     pub periodic: Vec<Periodic>,
-    /// The longest period that a run of this length can tell, seconds: one that comes back six times in it. 0 where none was looked
-    /// for.
+    /// The longest period that a run of this length can tell, seconds: one that comes back six times in it. 0 where
+    /// none was looked for.
     pub longest: f64,
+    /// The shortest period of pauses that was looked for, seconds; 0 where none was.
+    pub shortest: f64,
+    /// The shortest period of levels that was looked for, seconds: trials must lie close enough, and no more than 4096
+    /// frequencies are looked at. None where none was.
+    pub shortest_of_levels: Option<f64>,
     /// Why no period was looked for, where none was.
     pub unsearched: Option<String>,
 }
@@ -76,17 +84,21 @@ pub struct Jitter {
 impl Jitter {
     /// Reads it off a path's trials, in any order, warm-up left out.
     pub fn of(trials: &[Moment]) -> Self {
-        let usable = |t: &&Moment| t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite() && t.lasted >= 0.0;
+        let usable = |t: &&Moment| {
+            t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite() && t.lasted >= 0.0 && t.lasted.is_finite()
+        };
         let mut trials: Vec<&Moment> = trials.iter().filter(usable).collect();
         trials.sort_by(|a, b| a.at.total_cmp(&b.at));
         let levels = levels(&trials);
         let span = trials.last().map_or(0.0, |t| t.at + t.lasted) - trials.first().map_or(0.0, |t| t.at);
-        let (periodic, unsearched) = match periodic::search(&trials, &levels) {
-            Ok(found) => (found, None),
-            Err(why) => (Vec::new(), Some(why.to_owned())),
-        };
-        let longest = if unsearched.is_none() { span / TIMES } else { 0.0 };
-        Self { outliers: outliers(&trials), drift: Drift::of(&trials), periodic, longest, unsearched }
+        let (outliers, drift) = (outliers(&trials), Drift::of(&trials));
+        match periodic::search(&trials, &levels) {
+            Ok(Searched { found: periodic, shortest, shortest_of_levels }) => {
+                let longest = span / TIMES;
+                Self { outliers, drift, periodic, longest, shortest, shortest_of_levels, unsearched: None }
+            }
+            Err(why) => Self { outliers, drift, unsearched: Some(why.to_owned()), ..Self::default() },
+        }
     }
 }
 
@@ -100,12 +112,13 @@ fn levels(trials: &[&Moment]) -> Vec<f64> {
     trials.iter().map(|t| t.seconds.ln() - middle[&t.size]).collect()
 }
 
-/// The share of all iterations, with an interval from how the shares of blocks differ.
+/// The share of all iterations, with an interval from how the shares of blocks differ, and no narrower than so many
+/// iterations allow (Wilson 1927): that none was seen does not mean that there are none.
 fn outliers(trials: &[&Moment]) -> Option<Estimate> {
     let mut blocks = BTreeMap::<u32, (u64, u64)>::new();
     for t in trials.iter().filter(|t| t.slow.1 > 0) {
         let block = blocks.entry(t.block).or_default();
-        *block = (block.0 + t.slow.0, block.1 + t.slow.1);
+        *block = (block.0.saturating_add(t.slow.0), block.1.saturating_add(t.slow.1));
     }
     let shares: Vec<f64> = blocks.values().map(|(slow, all)| *slow as f64 / *all as f64).collect();
     let k = shares.len();
@@ -115,7 +128,37 @@ fn outliers(trials: &[&Moment]) -> Option<Estimate> {
         1 => Some(Estimate { value, low: 0.0, high: 1.0 }),
         _ => {
             let reach = student_t(0.95, (k - 1) as f64) * (variance(&shares) / k as f64).sqrt();
-            Some(Estimate { value, low: (value - reach).max(0.0), high: (value + reach).min(1.0) })
+            let (low, high) = wilson(value, blocks.values().map(|b| b.1 as f64).sum());
+            Some(Estimate { value, low: (value - reach).max(0.0).min(low), high: (value + reach).min(1.0).max(high) })
         }
+    }
+}
+
+/// Wilson's 95% interval of a share seen among so many.
+fn wilson(share: f64, many: f64) -> (f64, f64) {
+    const Z: f64 = 1.96;
+    let part = Z * Z / many;
+    let middle = (share + part / 2.0) / (1.0 + part);
+    let reach = (share * (1.0 - share) * part + part * part / 4.0).max(0.0).sqrt() / (1.0 + part);
+    ((middle - reach).max(0.0), (middle + reach).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_outlier_was_seen_there_may_be_some() {
+        let of = |slow: (u64, u64)| {
+            let trials: Vec<Moment> =
+                (0..10).map(|block| Moment { block, slow, seconds: 1e-6, ..Moment::default() }).collect();
+            outliers(&trials.iter().collect::<Vec<_>>()).unwrap()
+        };
+        let none = of((0, 1000));
+        assert!(none.value == 0.0 && none.low == 0.0 && (2e-4..6e-4).contains(&none.high), "{none:?}");
+        let all = of((1000, 1000));
+        assert!(all.high == 1.0 && (0.999..1.0).contains(&all.low), "{all:?}");
+        let some = of((10, 1000));
+        assert!((0.007..0.009).contains(&some.low) && (0.011..0.013).contains(&some.high), "{some:?}");
     }
 }

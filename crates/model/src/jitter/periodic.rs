@@ -1,10 +1,10 @@
 //! Disturbances that come back at a period: a spectrum of the pauses, beside `stops` and `levels`.
 //!
-//! A path is seen only while a trial runs, and trials have rhythms of their own. So each stretch of time is held against the
-//! pauses that its trials would have had if pauses came at random, and each frequency against its neighbours and against what the
-//! same trials give with their pauses exchanged: what is left is
-//! exponential with mean 1 where nothing comes back (the periodogram of Schuster 1898; Scargle 1982). A frequency and its
-//! overtones are judged together (the H-test: de Jager, Raubenheimer and Swanepoel 1989).
+//! A path is seen only while a trial runs, and trials have rhythms of their own. So each stretch of time is held
+//! against the pauses that its trials would have had if pauses came at random, and each frequency against its
+//! neighbours and against what the same trials give with their pauses exchanged: what is left is exponential with mean
+//! 1 where nothing comes back (the periodogram of Schuster 1898; Scargle 1982). A frequency and its overtones are
+//! judged together (the H-test: de Jager, Raubenheimer and Swanepoel 1989).
 
 use std::sync::Arc;
 
@@ -26,7 +26,13 @@ const STRETCH: f64 = 0.5e-3;
 /// Most stretches.
 const STRETCHES: usize = 1 << 18;
 
-/// Runs with the same trials and pauses, but each trial's pauses in another trial, whose spectra say what the trials' own rhythm gives.
+/// Trials that last longer in all than so many times the run overlap, and a first trial that begins later than so many
+/// times the run's length leaves no digits for the moments within.
+const OVERLAP: f64 = 2.0;
+const FAR: f64 = 1e6;
+
+/// Runs with the same trials and pauses, but each trial's pauses in another trial, whose spectra say what the trials'
+/// own rhythm gives.
 const SHUFFLED: usize = 8;
 
 /// The first trials of a block, which show what opening it costs.
@@ -65,19 +71,35 @@ pub struct Periodic {
     pub period: Estimate,
     /// In what it shows.
     pub source: Source,
-    /// It shows each time that the path was watched. Where it does not, the true period may be a whole multiple of this one:
-    /// short, rare pauses leave only their overtones to see.
+    /// It shows each time that the path was watched. Where it does not, the true period may be a whole multiple of this
+    /// one: short, rare pauses leave only their overtones to see.
     pub each_time: bool,
     /// H of the H-test over the frequency and its overtones: its chance at one frequency is `exp(-0.4 H)`.
     pub power: f64,
 }
 
+/// Periods found, and the shortest that were looked for, seconds: of pauses, and of levels where any were.
+pub(super) struct Searched {
+    pub found: Vec<Periodic>,
+    pub shortest: f64,
+    pub shortest_of_levels: Option<f64>,
+}
+
 /// Looks for periods, or says why it can't.
-pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Vec<Periodic>, &'static str> {
-    let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Err("no trial") };
+pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'static str> {
+    let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Err("no trial took a time above 0") };
     let span = last.at + last.lasted - first.at;
     if trials.len() < FEWEST || span.is_nan() || span < TIMES * STRETCH * 4.0 {
         return Err("too few trials to tell a period");
+    }
+    // What follows counts the moments due while trials ran: many times the run's length would never end.
+    if trials.iter().map(|t| t.lasted).sum::<f64>() > OVERLAP * span {
+        return Err(
+            "the trials overlap in time: one path's trials run one after the other, so their moments are wrong",
+        );
+    }
+    if first.at.abs() > FAR * span {
+        return Err("the trials lie too far from the run's start to tell their moments apart");
     }
     let grid = Grid::of(first.at, span);
     let half = halves(trials);
@@ -108,11 +130,11 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Vec<Periodic>
         trials.iter().zip(settled(trials, levels)).map(|(t, l)| (t.at + t.lasted / 2.0, l)).collect();
     found.extend(levels::period(&moments, &blocks));
     found.sort_by(|a, b| b.power.total_cmp(&a.power));
-    Ok(found)
+    Ok(Searched { found, shortest: 2.0 * grid.step, shortest_of_levels: levels::shortest(&moments) })
 }
 
-/// The levels without what the first trials of all blocks have in common: a connection that was just opened is the run's own doing, and
-/// comes back with each block.
+/// The levels without what the first trials of all blocks have in common: a connection that was just opened is the
+/// run's own doing, and comes back with each block.
 fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
     let mut seen = std::collections::BTreeMap::<u32, usize>::new();
     let places: Vec<usize> = (trials.iter())
@@ -146,8 +168,8 @@ struct Series {
     expected: Vec<(f64, f64, f64)>,
 }
 
-/// Two halves of the trials, every other block each, or before and after where there are few blocks. What comes back does so
-/// in both; two bursts that happen to lie at a distance do not.
+/// Two halves of the trials, every other block each, or before and after where there are few blocks. What comes back
+/// does so in both; two bursts that happen to lie at a distance do not.
 fn halves(trials: &[&Moment]) -> Vec<bool> {
     let mut blocks: Vec<u32> = trials.iter().map(|t| t.block).collect();
     blocks.sort_unstable();
@@ -169,8 +191,8 @@ fn apart(pauses: &[f64]) -> Vec<f64> {
     kept
 }
 
-/// What pauses at random would have given: (from, to, pauses) for each trial. Short iterations show pauses that long ones
-/// hide, so each decade of times has a rate of its own.
+/// What pauses at random would have given: (from, to, pauses) for each trial. Short iterations show pauses that long
+/// ones hide, so each decade of times has a rate of its own.
 fn expected(trials: &[&Moment]) -> Vec<(f64, f64, f64)> {
     let decade = |t: &Moment| t.seconds.log10().floor() as i32;
     let mut rates = std::collections::BTreeMap::<i32, (f64, f64)>::new();
@@ -219,7 +241,8 @@ impl Grid {
         stretches[..self.many / 2].iter().map(Complex::norm_sqr).collect()
     }
 
-    /// The spectrum of a series, each power over that of its neighbours, or over what the trials' own rhythm gives where that is more.
+    /// The spectrum of a series, each power over that of its neighbours, or over what the trials' own rhythm gives
+    /// where that is more.
     fn spectrum(&self, series: &Series, own: &[f64]) -> Vec<f64> {
         let powers = self.powers(&series.moments, &series.expected);
         let neighbours = background(&powers);
@@ -228,8 +251,8 @@ impl Grid {
         powers.iter().zip(least).map(|(p, l)| if l > 0.0 { p / l } else { 0.0 }).collect()
     }
 
-    /// What the trials' own rhythm gives: the mean spectrum where each trial has the pauses of another, as far from its beginning. What
-    /// comes with the beginnings of trials is in it, what comes back whatever the trials do is not.
+    /// What the trials' own rhythm gives: the mean spectrum where each trial has the pauses of another, as far from its
+    /// beginning. What comes with the beginnings of trials is in it, what comes back whatever the trials do is not.
     fn own(&self, trials: &[&Moment], series: &Series) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(trials.len() as u64);
         let mut order: Vec<usize> = (0..trials.len()).collect();
@@ -285,8 +308,8 @@ impl Grid {
         }
         let step = 1.0 / (self.step * self.many as f64);
         let frequency = self.refined(&series.moments, best as f64 / OVERTONES as f64 * step, overtones);
-        // The error of a frequency in white noise (Rife and Boorstyn 1974), each overtone with its own say, by half wider for
-        // what is not white.
+        // The error of a frequency in white noise (Rife and Boorstyn 1974), each overtone with its own say, by half
+        // wider for what is not white.
         let say: f64 = (1..=overtones).map(|k| (k * k) as f64 * at(&whitened, best, k)).sum();
         let reach = 1.96 * 1.5 * 6f64.sqrt() / (2.0 * std::f64::consts::PI * self.span * say.max(1.0).sqrt());
         let period = Estimate {
@@ -335,7 +358,8 @@ fn h_test(whitened: &[f64], candidate: usize) -> (f64, usize) {
     best
 }
 
-/// What the neighbours of each frequency give, so that noise of any colour has mean 1: slow ones, where noise is steep, have few.
+/// What the neighbours of each frequency give, so that noise of any colour has mean 1: slow ones, where noise is steep,
+/// have few.
 fn background(power: &[f64]) -> Vec<f64> {
     let mut levels = Vec::with_capacity(power.len());
     let (mut level, mut next) = (0.0, 0);

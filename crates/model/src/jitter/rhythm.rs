@@ -2,7 +2,8 @@
 
 use std::f64::consts::TAU;
 
-/// How surely moments must keep to a frequency to be said to share it: minus the logarithm of the chance (Rayleigh's test).
+/// How surely moments must keep to a frequency to be said to share it: minus the logarithm of the chance (Rayleigh's
+/// test).
 const SHARED: f64 = 7.0;
 
 /// Overtones of the moments' own rhythm that count: a quicker period shares one by chance.

@@ -1,9 +1,11 @@
 //! Long stops that come back at a slow period: too few for a spectrum, but each of them is seen.
 //!
-//! The longest pauses of a run are folded at each period, and the place in the period that holds most is looked at: the moments at which
-//! a stop was due there, of which a trial watched some, and those at which one came. Stops at random come at each due moment by the
-//! share of time that they hold. What comes with the beginnings or ends of trials and blocks is the run's own rhythm.
+//! The longest pauses of a run are folded at each period, and the place in the period that holds most is looked at: the
+//! moments at which a stop was due there, of which a trial watched some, and those at which one came. Stops at random
+//! come at each due moment by the share of time that they hold. What comes with the beginnings or ends of trials and
+//! blocks is the run's own rhythm. A period found is then held against all pauses (`divided`).
 
+use super::divided::{self, Verdict, told};
 use super::{LEVEL, Moment, Periodic, Source, TIMES, rhythm};
 use crate::Estimate;
 
@@ -43,6 +45,8 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     let sets = LONGEST.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
     let most = LONGEST[LONGEST.len() - 1];
     let sets: Vec<usize> = sets.chain((pauses.len() <= most * 3 / 2).then_some(pauses.len())).collect();
+    let mut all: Vec<f64> = pauses.iter().map(|p| p.0).collect();
+    all.sort_unstable_by(f64::total_cmp);
     let mut best: Option<Found> = None;
     for many in sets {
         let mut set: Vec<f64> = pauses[..many].iter().map(|p| p.0).collect();
@@ -63,7 +67,8 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
             period *= step;
         }
         let sure = |c: &Found| c.chance + f64::ln(looked * LONGEST.len() as f64) < LEVEL.ln();
-        candidate = candidate.filter(sure).filter(|c| !rhythm::shared(blocks, c.frequency) && !bound(c, trials, near));
+        let own = |c: &Found| rhythm::shared(blocks, c.frequency) || bound(c, trials, near);
+        candidate = candidate.filter(sure).and_then(|c| quickest(c, &all, trials, near)).filter(|c| !own(c));
         if candidate.as_ref().is_some_and(|c| best.as_ref().is_none_or(|b| c.chance < b.chance)) {
             best = candidate;
         }
@@ -106,6 +111,12 @@ fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, 
         return None;
     }
     let phase = (phases[fullest.1] + at(fullest.1 + fullest.0 - 1)) / 2.0;
+    kept(set, trials, (period, phase), near, chance)
+}
+
+/// The stops that come at this period and phase, where they come at most of the moments that were watched, in both
+/// halves of the run.
+fn kept(set: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64, chance: f64) -> Option<Found> {
     let (mut watched, mut stops) = ([0usize; 2], Vec::new());
     let middle = (trials[0].at + trials[trials.len() - 1].at) / 2.0;
     for t in trials {
@@ -124,12 +135,30 @@ fn folded(set: &[f64], trials: &[&Moment], period: f64, near: f64, chance: f64, 
         return None;
     }
     let all = (watched[0] + watched[1]) as f64;
-    let came = stops.len() as f64;
-    // Chernoff's bound of the binomial tail.
-    let share = came / all;
-    let part = |p: f64, q: f64| if p > 0.0 { p * (p / q.max(f64::MIN_POSITIVE)).ln() } else { 0.0 };
-    let told = all * (part(share, chance) + part(1.0 - share, 1.0 - chance));
-    (share > chance).then_some(Found { frequency: 1.0 / period, stops, chance: -told })
+    let share = stops.len() as f64 / all;
+    let found = || Found { frequency: 1.0 / period, stops, chance: -all * told(share, chance) };
+    (share > chance).then(found)
+}
+
+/// What is found, or the part of its period at which all pauses come; none where something comes back between, but not
+/// each time.
+fn quickest(found: Found, all: &[f64], trials: &[&Moment], near: f64) -> Option<Found> {
+    let line = line(&found)?;
+    match divided::judge(all, trials, (line.slope, line.at(0.0)), near) {
+        Verdict::Stands => Some(found),
+        Verdict::Unclear => None,
+        Verdict::Parts(parts) => {
+            let watched: f64 = trials.iter().map(|t| t.lasted).sum();
+            let chance = (all.len() as f64 * 2.0 * near / watched).min(0.9);
+            kept(all, trials, (line.slope / parts as f64, line.at(0.0)), near, chance)
+        }
+    }
+}
+
+/// The moments of the stops over their numbers: its slope is the period.
+fn line(found: &Found) -> Option<stats::Line> {
+    let points: Vec<(f64, f64, f64)> = found.stops.iter().map(|(k, at)| (*k, *at, 1.0)).collect();
+    stats::weighted_line(&points)
 }
 
 /// Whether the stops come with the beginnings or the ends of trials.
@@ -147,13 +176,12 @@ fn bound(found: &Found, trials: &[&Moment], near: f64) -> bool {
 
 /// The period through the stops themselves: a straight line through their moments over their numbers.
 fn periodic(found: &Found, near: f64) -> Periodic {
-    let points: Vec<(f64, f64, f64)> = found.stops.iter().map(|(k, at)| (*k, *at, 1.0)).collect();
-    let n = points.len() as f64;
-    let middle = points.iter().map(|p| p.0).sum::<f64>() / n;
-    let spread = points.iter().map(|p| (p.0 - middle).powi(2)).sum::<f64>().sqrt();
-    let line = stats::weighted_line(&points);
+    let n = found.stops.len() as f64;
+    let middle = found.stops.iter().map(|s| s.0).sum::<f64>() / n;
+    let spread = found.stops.iter().map(|s| (s.0 - middle).powi(2)).sum::<f64>().sqrt();
+    let line = line(found);
     let value = line.as_ref().map_or(1.0 / found.frequency, |l| l.slope);
-    let off = line.map_or(0.0, |l| points.iter().map(|p| (p.1 - l.at(p.0)).powi(2)).sum::<f64>());
+    let off = line.map_or(0.0, |l| found.stops.iter().map(|s| (s.1 - l.at(s.0)).powi(2)).sum::<f64>());
     let noise = (off / (n - 2.0).max(1.0)).sqrt().max(near / 10.0);
     let reach = stats::student_t(0.95, (n - 2.0).max(1.0)) * noise / spread;
     let period = Estimate { value, low: value - reach, high: value + reach };

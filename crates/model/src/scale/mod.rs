@@ -223,7 +223,11 @@ fn notes(line: &LatencyLine, sizes: &[u64]) -> Vec<String> {
         ));
     }
     if line.per_byte.high.is_infinite() {
-        notes.push("a single block says nothing of the spread of blocks: there are no intervals".to_owned());
+        notes.push(
+            "there are no intervals: that takes four rounds at least, of a machine that returns to its state within the \
+             run"
+                .to_owned(),
+        );
     }
     if let Some(most) = sizes.last().filter(|most| **most > line.sizes.1) {
         notes.push(format!("{} lies beyond what was measured ({})", Bytes(*most), Bytes(line.sizes.1)));

@@ -115,7 +115,7 @@ fn jitter_says_what_was_found_and_what_was_not() {
     // One trial of few: nothing to tell, and said.
     dir.measure("s.run.jsonl", &["unix"]);
     let said = dir.run(&["jitter", "s.run.jsonl", "--path", "unix", "--all"]);
-    assert!(said.out.contains("too few blocks") && said.out.contains("no period was looked for"), "{said}");
+    assert!(said.out.contains("four rounds at least") && said.out.contains("no period was looked for"), "{said}");
     assert_eq!(dir.run(&["jitter", "s.run.jsonl", "--path", "tcp"]).code(), 2);
 }
 

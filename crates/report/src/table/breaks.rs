@@ -92,11 +92,12 @@ pub fn fate(fate: &Fate) -> String {
     }
 }
 
-/// A factor in three digits: none is known better.
+/// A factor in three digits, or whole: none is known better.
 pub fn digits(v: f64) -> String {
     match v {
         v if !v.is_finite() => "?".to_owned(),
-        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 1e9 => format!("{v:.2e}"),
+        v if v >= 100.0 => units::thousands(v.round() as u64),
         v if v >= 10.0 => format!("{v:.1}"),
         v => format!("{v:.2}"),
     }

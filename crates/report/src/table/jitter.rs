@@ -1,8 +1,9 @@
 //! How unsteady each path is, in words and as percentiles over size.
 
 use measure::event::Percentiles;
-use model::{Jitter, Periodic, Source};
+use model::{Drift, Jitter, Periodic, Source};
 use record::RunFile;
+use units::format::significant;
 use units::{Bytes, Kind, Seconds, with_interval};
 
 use super::breaks::digits;
@@ -12,8 +13,8 @@ use crate::words;
 /// Sizes of a table: so many to a factor of two, which a screen holds.
 const PLACES: f64 = 1.0;
 
-/// The path at this index: its outliers, drift and periods in a sentence each, then its percentiles over size. Only sizes about
-/// a factor of two apart are shown; `all` shows each.
+/// The path at this index: its outliers, drift and periods in a sentence each, then its percentiles over size. Only
+/// sizes about a factor of two apart are shown; `all` shows each.
 pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
     let Some(p) = run.paths.get(path) else { return String::new() };
     let name = p.opened.transport.name();
@@ -76,39 +77,60 @@ fn sentences(j: &Jitter) -> Vec<String> {
         lines.push(format!("{share} of all iterations took over twice the median of their trial"));
     }
     lines.push(match &j.drift {
-        None => "too few blocks to tell a drift: at least four".to_owned(),
-        Some(d) => {
-            let percent = |v: f64| format!("{:+.1}%", (v - 1.0) * 100.0);
-            let (value, low, high) = (percent(d.ratio.value), percent(d.ratio.low), percent(d.ratio.high));
-            let what = if d.sure() { "all sizes drifted together in this run" } else { "no sure drift" };
-            format!("{what}: times changed by {value} [{low}, {high}] over {}", Seconds(d.seconds))
+        None => {
+            "no drift can be told: that takes four rounds at least, one after the other, with times above 0".to_owned()
         }
+        Some(d) => drifted(d),
     });
     match (&j.periodic[..], &j.unsearched) {
         (_, Some(why)) => lines.push(format!("no period was looked for: {why}")),
-        ([], None) => {
-            lines.push(format!("nothing comes back at a period that the run could tell: {}", untold(j.longest)))
-        }
+        ([], None) => lines.push(format!("nothing comes back at a period that the run could tell: {}", untold(j))),
         (found, None) => {
             lines.extend(found.iter().map(period));
-            lines.push(format!("other periods: {}", untold(j.longest)));
+            lines.push(format!("other periods: {}", untold(j)));
         }
     }
     lines
 }
 
-/// What a run of this length can't tell.
-fn untold(longest: f64) -> String {
+/// Ends of an interval of ratios that lie further apart than this tell a reader nothing (as of `with_interval`).
+const WIDEST: f64 = 1e3;
+
+fn drifted(d: &Drift) -> String {
+    let (e, over) = (d.ratio, Seconds(d.seconds));
+    if e.low == 1.0 && e.high == 1.0 {
+        return format!("no drift: all rounds took the same time, over {over}");
+    }
+    let what = if d.sure() { "all sizes drifted together in this run" } else { "no sure drift" };
+    let percent = |ratio: f64| match ratio - 1.0 {
+        change if change.abs() < 10.0 => format!("{:+.1}%", change * 100.0),
+        change => format!("+{}", significant(change, Kind::Share)),
+    };
+    let interval = if e.low > 0.0 && e.high / e.low <= WIDEST {
+        format!("[{}, {}]", percent(e.low), percent(e.high))
+    } else {
+        "(no interval)".to_owned()
+    };
+    format!("{what}: times changed by {} {interval} over {over}", percent(e.value))
+}
+
+/// What this run can't tell.
+fn untold(j: &Jitter) -> String {
+    let levels = j.shortest_of_levels.map_or("any of slower trials".to_owned(), |shortest| {
+        format!("those of slower trials below {}", Seconds(shortest))
+    });
     format!(
-        "those longer than {}, and pauses that fewer than six trials met, can't be told in a run of this length",
-        Seconds(longest)
+        "those of pauses below {}, {levels}, those longer than {}, and pauses that fewer than six trials met, can't be told \
+         in this run",
+        Seconds(j.shortest),
+        Seconds(j.longest)
     )
 }
 
 fn period(p: &Periodic) -> String {
     let e = p.period;
     let every = with_interval(e.value, e.low, e.high, Kind::Seconds);
-    let rate = units::format::significant(1.0 / e.value, Kind::PerSecond);
+    let rate = significant(1.0 / e.value, Kind::PerSecond);
     let or = if p.each_time { "" } else { " (or a whole multiple of that: not each time shows one)" };
     match p.source {
         Source::Pauses => format!(
@@ -125,7 +147,7 @@ fn period(p: &Periodic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Drift, Estimate};
+    use model::Estimate;
 
     #[test]
     fn what_was_found_is_said_and_what_was_not_as_well() {
@@ -138,6 +160,8 @@ mod tests {
                 Periodic { period: e(0.25), source: Source::Levels, each_time: true, power: 90.0 },
             ],
             longest: 2.0,
+            shortest: 0.001,
+            shortest_of_levels: Some(0.05),
             unsearched: None,
         };
         let said = sentences(&found).join("\n");
@@ -150,10 +174,28 @@ mod tests {
         ] {
             assert!(said.contains(words), "{words}: {said}");
         }
-        let said = sentences(&Jitter { outliers: None, drift: None, periodic: vec![], longest: 2.0, unsearched: None })
-            .join("\n");
-        assert!(said.contains("too few blocks") && said.contains("nothing comes back"), "{said}");
+        assert!(said.contains("of pauses below 1.00 ms, those of slower trials below 50.0 ms"), "{said}");
+        let said = sentences(&Jitter { longest: 2.0, ..Jitter::default() }).join("\n");
+        assert!(said.contains("four rounds at least") && said.contains("nothing comes back"), "{said}");
         assert!(said.contains("longer than 2.00 s") && said.contains("can't be told"), "{said}");
+    }
+
+    #[test]
+    fn a_drift_is_said_without_absurd_figures() {
+        let said = |value, low, high| drifted(&Drift { ratio: Estimate { value, low, high }, seconds: 10.0 });
+        assert_eq!(said(1.0, 0.5, 499.0), "no sure drift: times changed by +0.0% [-50.0%, +49,800%] over 10.0 s");
+        for (low, high) in [(0.01, 36.0), (0.0, 2.0), (0.5, f64::INFINITY)] {
+            let said = said(1.0, low, high);
+            assert_eq!(said, "no sure drift: times changed by +0.0% (no interval) over 10.0 s");
+        }
+        assert_eq!(said(1.0, 1.0, 1.0), "no drift: all rounds took the same time, over 10.0 s");
+    }
+
+    #[test]
+    fn factors_without_bounds_stay_short() {
+        for (factor, text) in [(2.514, "2.51"), (25.14, "25.1"), (1_020_674.2, "1,020,674"), (9.98e11, "9.98e11")] {
+            assert_eq!(digits(factor), text);
+        }
     }
 
     #[test]
