@@ -105,7 +105,8 @@ impl PathRun<'_> {
     /// The sustained trials that did not come yet, as the rounds are over. Those of one moment only: twice in the same moment would
     /// pass for more evidence than it is.
     pub(crate) fn sustain_rest(&mut self, block: u32) -> Result<(), RunError> {
-        if self.reserved() > 0.0 { self.sustain(block) } else { Ok(()) }
+        let just = self.sustained.last().is_some_and(|t| t.block == block);
+        if self.reserved() > 0.0 && !just { self.sustain(block) } else { Ok(()) }
     }
 
     /// One sustained trial of each of a few sizes, over the round's connection.

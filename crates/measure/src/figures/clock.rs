@@ -33,7 +33,7 @@ pub(super) fn grain(plan: &Plan, kind: Kind, used: &[&Trial], clock: &Calibratio
 /// same way and the truth may lie half a grain off, however many there are. Where noise spreads them over more, each is
 /// rounded another way, and their spread holds that error already.
 pub(super) fn widened(found: stats::Interval, median: f64, rounds: &[f64], grain: f64) -> stats::Interval {
-    if !found.high.is_finite() || grain <= 0.0 || span(rounds, median) > grain * 1.01 {
+    if !found.high.is_finite() || grain <= 0.0 || span(rounds, median) > grain * 1.25 {
         return found;
     }
     let half = grain / 2.0;
