@@ -131,8 +131,9 @@ impl PathRun<'_> {
 
     /// A trial of about `each` seconds; none where nothing arrives, or no try lasts as long as one that counts must.
     fn long(&mut self, size: u64, each: f64, block: u32) -> Result<Option<Trial>, RunError> {
-        // A trial that happened to be far too fast must not make a long one ten times as long.
-        let mut takes = self.fastest(size).max(self.estimate(size) / 2.0);
+        // What was last seen may have been slow, which would make the trial too short; but a trial that happened to be far too fast must
+        // not make it many times as long.
+        let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
         for _ in 0..TRIES {
             let n = (each / takes.max(1e-12)).ceil() as u64;
             let Some(trial) = self.measure(size, n.clamp(self.fewest(), MOST_ITERATIONS), block, false)? else { break };
