@@ -261,6 +261,21 @@ fn the_fiftieth_percentile_agrees_with_the_median_whatever_the_machine_did_and_t
     }
 }
 
+#[test]
+fn a_machine_of_two_states_is_never_said_to_have_been_in_one() {
+    for (seed, lasts) in (0..60).map(|seed| (seed, if seed % 2 == 0 { 0.5 } else { 1.0 })) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed + 5000);
+        let (mut at, mut changes) = (0.0, Vec::new());
+        while at < 13.0 {
+            at -= lasts * (1.0 - rng.random::<f64>()).ln();
+            changes.push(at);
+        }
+        let state = |at: f64| if changes.partition_point(|c| *c <= at).is_multiple_of(2) { 1.0 } else { 1.5 };
+        let moves = common(&run(seed, 30, 0.03, state)).shared;
+        assert_ne!(moves.moves.saw(moves.sigma), stats::Saw::One, "seed {seed}: states of {lasts} s: {moves:?}");
+    }
+}
+
 fn with_histogram(block: u32, pairs: &[(u64, u64)]) -> Trial {
     let mut t = trial(block, 20e-6);
     t.report.repeats = pairs.iter().map(|(_, n)| n).sum();
