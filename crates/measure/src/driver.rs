@@ -19,7 +19,7 @@ use transport::Kind;
 
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
-use crate::{Pattern, Session, SessionError, block, netpipe, survey, sustained};
+use crate::{Pattern, Session, SessionError, block, netpipe, survey};
 
 /// Rounds that a run plans, unless the plan names the number of trials: thirty in the default budget, so that states of the
 /// machine that last for a tenth of the run are averaged over, and enough in a short one for an interval.
@@ -220,7 +220,8 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
                 for number in first {
                     sides[number].block(block, time, &order, stop).map_err(|e| (number, e))?;
                 }
-                if sustained::moment(block, blocks) {
+                // All sides at once: they are held against each other.
+                if sides.iter().any(|side| side.sustain_due(block)) {
                     each(sides, |side| side.sustain(block))?;
                 }
             }

@@ -384,10 +384,11 @@ impl Figures {
     }
 }
 
-/// Percentiles of single iterations, seconds, of the point's time kind.
+/// Percentiles of single iterations, seconds, of the point's time kind: all but the 50% of the iterations as they were, since a slow
+/// state of the machine is part of the tail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
-    /// 50%; each round weighs as much as any other.
+    /// 50%, at the run's typical level, as the median; each round weighs as much as any other.
     pub p50: f64,
     /// 90%; none from fewer than 10 iterations.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -1,13 +1,16 @@
 //! From trials to the figures of a point. Pure: the driver uses it as a run goes, readers to rebuild a run cut short.
 
-use std::collections::BTreeMap;
+mod clock;
+mod common;
+mod percentiles;
 
-use stats::{Levels, Moves, Shared};
 use transport::Kind;
 use workload::hint::{Bounds, Sums};
 
 use crate::Pattern;
-use crate::event::{Figures, Percentiles, Plan, Schedule, TimeKind, Trial};
+use crate::event::{Figures, Plan, Schedule, TimeKind, Trial};
+
+pub use common::Common;
 
 /// Which time the figures of a path are.
 pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
@@ -90,85 +93,9 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
     if warm.is_empty() { trials.to_vec() } else { warm }
 }
 
-/// What the points of a path have in common: the noise of a round, and the machine's states that their trials met.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Common {
-    /// Noise of a round about its level, and how the rounds' levels moved.
-    pub shared: Shared,
-    /// How the state of each trial's moment differs from its round's, as a logarithm, by (bits of its time, size).
-    within: Vec<((u64, u64), f64)>,
-    /// Level of each round, as a logarithm.
-    rounds: BTreeMap<u32, f64>,
-}
-
-impl Common {
-    /// From all trials of a path, a slice a size.
-    pub fn of<'a>(plan: &Plan, kind: Kind, points: impl Iterator<Item = &'a [Trial]>) -> Self {
-        let points: Vec<Vec<&Trial>> = points.map(|trials| trials.iter().collect()).collect();
-        let untold = Self::default();
-        match plan.schedule {
-            // The third trial of one size is no moment that it has in common with the third of another.
-            Schedule::Netpipe => {
-                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
-                Self { shared: Shared::noise_of(&by_point), ..untold }
-            }
-            // Of trials that follow each other HINT keeps the best, which no moment's state may make better.
-            Schedule::Hint => {
-                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
-                let levels = stats::block_levels(&by_point).into_iter().collect();
-                Self::levelled(by_point, Vec::new(), levels)
-            }
-            Schedule::Adaptive => {
-                let used: Vec<(&Trial, f64)> = (points.iter().flat_map(|p| counted(p)))
-                    .filter_map(|t| Some((t, typical(plan, kind, t)?)))
-                    .collect();
-                let moment = |(t, seconds): &(&Trial, f64)| stats::Moment {
-                    size: t.size,
-                    round: t.block,
-                    at: t.at,
-                    log: seconds.ln(),
-                };
-                let levels = Levels::of(&used.iter().map(moment).collect::<Vec<_>>());
-                let mut within: Vec<_> = used.iter().map(|(t, _)| moment_of(t)).zip(levels.within).collect();
-                within.sort_by_key(|(moment, _)| *moment);
-                let told = Self { within, ..untold };
-                let by_point = points.iter().map(|p| rounds(plan, kind, p, &told)).collect();
-                Self::levelled(by_point, told.within, levels.rounds.into_iter().collect())
-            }
-        }
-    }
-
-    fn levelled(mut points: Vec<Vec<(u32, f64)>>, within: Vec<((u64, u64), f64)>, levels: BTreeMap<u32, f64>) -> Self {
-        let mut found = Self { within, rounds: levels, ..Self::default() };
-        points.iter_mut().flatten().for_each(|(round, t)| *t /= found.level(*round).exp());
-        let series: Vec<f64> = found.rounds.values().copied().collect();
-        found.shared = Shared { moves: Moves::of(&series), ..Shared::of(&points) };
-        found
-    }
-
-    /// (number, level) of each round, as logarithms about the run's middle, in the order of time.
-    pub fn levels(&self) -> impl Iterator<Item = (u32, f64)> {
-        self.rounds.iter().map(|(round, level)| (*round, *level))
-    }
-
-    /// Level of a round, as a logarithm; 0 of one that is not known.
-    pub fn level(&self, round: u32) -> f64 {
-        self.rounds.get(&round).copied().unwrap_or(0.0)
-    }
-
-    fn within(&self, trial: &Trial) -> f64 {
-        let moment = moment_of(trial);
-        self.within.binary_search_by_key(&moment, |(m, _)| *m).map_or(0.0, |i| self.within[i].1)
-    }
-}
-
-fn moment_of(trial: &Trial) -> (u64, u64) {
-    (trial.at.to_bits(), trial.size)
-}
-
 /// Median time of each round that visited a point (of HINT the shortest), in round order: seconds of the point's kind, freed of
 /// how its moment differed from its round's level. The NetPIPE schedule has no rounds: each trial stands for itself, numbered
-/// in order.
+/// in order. The looks of the survey at a size that no round visited are no rounds either: together they count as one.
 pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
     let mut values: Vec<(u32, f64)> = counted(trials)
         .into_iter()
@@ -176,6 +103,11 @@ pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Ve
         .collect();
     if plan.schedule == Schedule::Netpipe {
         return values.into_iter().zip(0..).map(|((_, t), i)| (i, t)).collect();
+    }
+    if trials.iter().all(|t| t.warmup)
+        && let Some((first, _)) = values.first().copied()
+    {
+        values.iter_mut().for_each(|(round, _)| *round = first);
     }
     values.sort_by_key(|(round, _)| *round);
     values
@@ -209,7 +141,9 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
     }
     let median = stats::median(&at_level);
     let interval = interval(plan, &at_level, common);
-    let ends = |pick: fn(f64, f64) -> f64, from: f64| seen.iter().map(|(_, t)| *t).fold(from, pick);
+    let times_seen: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
+    let interval = clock::widened(interval, median, &times_seen, clock::grain(plan, kind, &used, &common.clock));
+    let ends = |pick: fn(f64, f64) -> f64, from: f64| times_seen.iter().copied().fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
@@ -238,7 +172,7 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
         // One run can't know it: who has earlier runs beside it works it out.
         repeat_low: None,
         repeat_high: None,
-        percentiles: percentiles(plan, kind, &used),
+        percentiles: percentiles::percentiles(plan, kind, &used, common),
         throughput: bits(plan, sample) / median,
         sender_throughput: (plan.pattern == Pattern::Stream && near_seconds > 0.0)
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
@@ -279,41 +213,4 @@ pub fn singles(plan: &Plan, kind: Kind, trials: &[Trial]) -> Vec<(f64, u64)> {
         .iter()
         .flat_map(|t| t.report.histogram.iter().map(|(ns, n)| (*ns as f64 * 1e-9 / transfers(plan, kind, t), *n)));
     pairs.collect()
-}
-
-/// Iterations that a percentile needs: one beyond it, at least.
-const FOR_P90: u64 = 10;
-const FOR_P99: u64 = 100;
-const FOR_P999: u64 = 1000;
-
-/// Each round weighs as much as any other, as in the median over rounds, however many iterations it timed.
-const WEIGHT: u64 = 1_000_000;
-
-/// Percentiles over all single iterations of the counted trials, where every one of them timed single iterations: those that
-/// so many iterations can tell, none above the longest.
-fn percentiles(plan: &Plan, kind: Kind, used: &[&Trial]) -> Option<Percentiles> {
-    if used.iter().any(|t| t.report.histogram.is_empty()) {
-        return None;
-    }
-    let iterations = |t: &Trial| t.report.histogram.iter().map(|(_, n)| n).sum::<u64>();
-    let mut of_round = BTreeMap::<u32, u64>::new();
-    used.iter().for_each(|t| *of_round.entry(t.block).or_default() += iterations(t));
-    let mut all = stats::Histogram::new();
-    for t in used {
-        let weight = (WEIGHT / of_round[&t.block].max(1)).max(1);
-        let pairs: Vec<(u64, u64)> = t.report.histogram.iter().map(|(ns, n)| (*ns, n.saturating_mul(weight))).collect();
-        all.add_pairs(&pairs);
-    }
-    let each = transfers(plan, kind, used[0]);
-    let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
-    let total: u64 = of_round.values().sum();
-    let at = |q: f64| (all.quantile(q) as f64 * 1e-9 / each).min(longest);
-    let told = |q: f64, needed: u64| (total >= needed).then(|| at(q));
-    Some(Percentiles {
-        p50: at(0.5),
-        p90: told(0.9, FOR_P90),
-        p99: told(0.99, FOR_P99),
-        p999: told(0.999, FOR_P999),
-        max: longest,
-    })
 }

@@ -1,11 +1,13 @@
 //! Warnings: what a reader of the figures must know, its likely cause, and what to do.
 
 use host::Taken;
+use stats::Saw;
 use transport::Kind;
 use units::{Bytes, Seconds, Share};
 
 use crate::Pattern;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
+use crate::figures::Common;
 use crate::sustained::Sustained;
 use crate::taken_by::{self, Cause};
 
@@ -87,24 +89,43 @@ pub fn figureless(plan: &Plan, sizes: Vec<u64>) -> Option<Warning> {
     Some(warning("no-figure", sizes, text))
 }
 
-/// The whole curve moved between blocks by more than this: a quarter.
+/// The whole curve moved between rounds by more than this: a quarter.
 const MOVED: f64 = 0.223;
 
-/// The machine changed its state during the run: whole blocks, at all sizes alike, lie far apart. `levels` are
-/// [`stats::block_levels`].
-pub fn unsteady(levels: &[(u32, f64)]) -> Option<Warning> {
+/// The machine changed its state during the run: whole rounds, at all sizes alike, lie far apart. What they saw is decided where the
+/// line of the rounds decides it ([`stats::Moves::saw`]), so that the two can't say different things.
+pub fn unsteady(common: &Common) -> Option<Warning> {
+    let levels: Vec<(u32, f64)> = common.levels().collect();
     let slowest = levels.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let fastest = levels.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let apart = slowest.1 - fastest.1;
     if levels.len() < 3 || apart < MOVED {
         return None;
     }
+    let causes = "virtual CPUs moved, frequency, neighbours on the host";
+    let what = match common.shared.moves.saw(common.shared.sigma) {
+        Saw::One => return None,
+        Saw::Few | Saw::Outlasting => format!(
+            "the machine changed its state ({causes}); a repeat may find it in another state, and one median stands for no \
+             single one"
+        ),
+        Saw::Lasting => format!(
+            "the machine's states ({causes}) lasted for some rounds; medians are over all of them, and a shorter run may meet \
+             one alone"
+        ),
+        Saw::OneFar(_) => format!(
+            "all other rounds lie near each other: something held the machine up or sped it up once ({causes}), and the medians \
+             pass it by"
+        ),
+        Saw::Changing => format!(
+            "the machine changed its pace from round to round ({causes}, where memory came to lie); medians are over all of them"
+        ),
+    };
     let middle = (slowest.1 + fastest.1) / 2.0;
     let slow = levels.iter().filter(|l| l.1 > middle).count();
     let text = format!(
-        "the whole curve moved during the run: block {} took {:.2} times as long as block {} at all sizes alike ({slow} of \
-         {} blocks lie nearer the slow end); the machine changed its state (virtual CPUs moved, frequency, neighbours on the \
-         host); a repeat may find it in another state, and one median stands for no single one",
+        "the whole curve moved during the run: round {} took {:.2} times as long as round {} at all sizes alike ({slow} of {} \
+         rounds lie nearer the slow end); {what}",
         slowest.0,
         apart.exp(),
         fastest.0,
@@ -138,12 +159,12 @@ fn noisy(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warn
     let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.half_width() > UNUSABLE;
     let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.half_width().total_cmp(&b.figures.half_width()))?;
-    // The spread within a block against the spread between blocks tells whether a connection's fate or the moment decides.
+    // The spread within a round against the spread between rounds tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
     let cause = if let Some(cause) = busy {
         cause.name()
     } else if within < UNUSABLE {
-        "each connection settles at a level of its own (placement of memory and processes); more blocks (--budget) average over it"
+        "each connection settles at a level of its own (placement of memory and processes); more rounds (--budget) average over it"
     } else {
         "the machine itself is unsteady (shared host, frequency changes, interrupts); pipegauge doctor looks for causes"
     };
@@ -228,21 +249,29 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
     Some(warning("closed-loop", Vec::new(), text))
 }
 
-/// Long trials show another speed than short ones.
-pub fn burst(plan: &Plan, kept_up: &[Sustained]) -> Option<Warning> {
+/// Long trials show another speed than short ones. `taken` is what was taken of the CPUs during the long ones, where that is known:
+/// a cause is named where there is evidence of it.
+pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option<Warning> {
     let apart: Vec<&Sustained> = kept_up.iter().filter(|s| s.differs()).collect();
     let worst = apart.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
+    let shaped = plan.settings.shape.as_ref().is_some_and(|s| s.rate > 0.0);
+    let quota_told = taken.is_some_and(|t| t.throttled.is_some());
+    let found = taken.and_then(|t| taken_by::of_long_trials(&t));
     let cause = if worst.ratio < 1.0 {
-        "the path comes up to speed only after a while; the figures are those of short trials"
-    } else if plan.settings.shape.as_ref().is_some_and(|s| s.rate > 0.0) {
-        "the shaper's bucket fills up between short trials; the figures are burst speed"
+        "the path may come up to speed only after a while; the figures are those of short trials".to_owned()
+    } else if shaped {
+        "likely cause: the shaper's bucket, which fills up between short trials; the figures are burst speed".to_owned()
+    } else if let Some(found) = found {
+        format!("likely cause: {found}")
+    } else if quota_told {
+        "a boosted clock or a shaper may be the cause; neither was seen".to_owned()
     } else {
-        "a CPU quota, a boosted clock or a bucket that fills up between short trials; the figures are burst speed \
-         (pipegauge doctor looks for a quota)"
+        "a CPU quota, a boosted clock or a shaper may be the cause; none was seen (pipegauge doctor looks for a quota)"
+            .to_owned()
     };
     let text = format!(
-        "sustained is not burst: trials of {} take {:.2} [{:.2}, {:.2}] times as long a message as the short ones at {}; likely \
-         cause: {cause}",
+        "sustained is not burst: trials of {} take {:.2} [{:.2}, {:.2}] times as long a message as the short ones at {}; \
+         {cause}",
         Seconds(worst.lasted),
         worst.ratio,
         worst.low,

@@ -41,8 +41,10 @@ pub struct PathRun<'a> {
     pub(crate) counted: u64,
     /// Trials that were made long, to show what is kept up.
     pub(crate) sustained: Vec<Trial>,
-    /// Sizes of which one iteration is as long as such a trial.
-    pub(crate) unsustained: usize,
+    /// Moments at which they were made.
+    pub(crate) moments: u32,
+    /// What was taken of the pinned CPUs during them.
+    pub(crate) taken_long: Vec<Taken>,
 }
 
 #[derive(Default)]
@@ -83,7 +85,8 @@ impl<'a> PathRun<'a> {
             overhead: 3e-4,
             counted: 0,
             sustained: Vec::new(),
-            unsustained: 0,
+            moments: 0,
+            taken_long: Vec::new(),
         }
     }
 
@@ -286,7 +289,7 @@ impl<'a> PathRun<'a> {
 
     /// What the path's points have in common.
     pub(crate) fn common(&self) -> Common {
-        Common::of(self.plan, self.kind, self.points.values().map(|p| &p.trials[..]))
+        Common::of(self.plan, self.kind, self.calibration, self.points.values().map(|p| &p.trials[..]))
     }
 
     /// Seconds since the path's start, by its own clock.
@@ -336,6 +339,16 @@ impl<'a> PathRun<'a> {
         (n as u64).clamp(self.fewest(), MOST)
     }
 
+    /// Seconds of the fastest iteration that any trial of a size was typical of.
+    pub(crate) fn fastest(&self, size: u64) -> f64 {
+        let each = |t: &Trial| {
+            let received = t.report.far.seconds / (t.report.far.received.max(2) - 1) as f64;
+            t.report.median.max(received)
+        };
+        let trials = self.points.get(&size).into_iter().flat_map(|p| &p.trials);
+        trials.map(each).filter(|each| *each > 0.0).fold(self.estimate(size), f64::min)
+    }
+
     /// Ends what is still open, and says what a reader must know.
     pub fn finish(&mut self, stopped: bool) -> Result<usize, RunError> {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
@@ -362,14 +375,13 @@ impl<'a> PathRun<'a> {
         let figureless = judge::figureless(self.plan, figureless.map(|(s, _)| *s).collect());
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
-            Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => {
-                judge::unsteady(&common.levels().collect::<Vec<_>>())
-            }
+            Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common),
             _ => None,
         };
         let short = self.points.iter().map(|(size, p)| (*size, &p.trials[..]));
         let kept_up = sustained::sustained(self.plan, self.kind, &self.sustained, short, &common);
-        let burst = judge::burst(self.plan, &kept_up);
+        let taken = Taken::over(&self.taken_long).or_else(|| Taken::over(&self.taken));
+        let burst = judge::burst(self.plan, &kept_up, taken);
         for warning in warnings.into_iter().chain(moved).chain(burst).chain(figureless) {
             self.warn(warning)?;
         }

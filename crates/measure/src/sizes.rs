@@ -54,14 +54,15 @@ pub const MOST: u64 = 1 << 46;
 /// Most sizes of a plan.
 pub const MANY: usize = 100_000;
 
-/// Iterations that a size needs over a run, where a schedule decides how long each takes: three in each of a dozen blocks.
+/// Iterations that a size needs over a run, where an open loop's schedule decides how long each takes: three in each of twelve rounds,
+/// which are fewer than other runs have.
 const VISITS: f64 = 36.0;
 
-/// Seconds of the budget that a size needs to be visited by every block at all.
+/// Seconds of the budget that a size needs to be visited by every round at all.
 const A_SIZE: f64 = 0.016;
 
 /// The sizes that a plan starts from, ascending, none above `most` (the transport's limit). A short budget takes fewer:
-/// a size that few blocks visit says little.
+/// a size that few rounds visit says little.
 pub fn planned(plan: &Plan, most: u64) -> Vec<u64> {
     let to = plan.to.min(most).min(MOST);
     let mut sizes = match (&plan.sizes, plan.step) {

@@ -1,8 +1,8 @@
 //! Sustained beside burst: a few trials long enough to show what a path keeps up.
 //!
 //! The rounds' trials last milliseconds. A CPU quota, a boosted clock or a shaper's bucket lets so short a trial pass at a speed
-//! that no longer one gets. So at two moments of a run a few sizes are measured for 0.3 s and more each, and their mean time
-//! stands beside the median of the short trials at the same level of the machine.
+//! that no longer one gets. So at two moments of a run, placed by its time, a few sizes are measured for 0.3 s and more each, and
+//! their mean time stands beside the median of the short trials at the same level of the machine.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,26 @@ use crate::event::{Event, Plan, Schedule, Trial};
 use crate::figures::{self, Common};
 use crate::path::PathRun;
 
-/// Shortest and longest sustained trial as planned, seconds: 0.3 s and more as they come out. Quotas are dealt out in tenths of a
+/// Shortest and longest sustained trial as planned, seconds, and the shortest that counts. Quotas are dealt out in tenths of a
 /// second.
 const LEAST: f64 = 0.35;
 const MOST: f64 = 1.5;
+const COUNTS: f64 = 0.3;
+
+/// Times that a size is tried at one moment: where the path got faster meanwhile, the first trial comes out too short.
+const TRIES: usize = 3;
+
+/// Most iterations of a sustained trial: a copy of one byte takes two nanoseconds.
+const MOST_ITERATIONS: u64 = 1 << 29;
+
+/// Rounds after which the first sustained trials come at the latest: half of those after which points may be settled and the run be
+/// over.
+const FIRST_ROUND: u32 = 4;
 
 /// Share of the budget that sustained trials take, sizes that are measured so, and times that each is.
 const SHARE: f64 = 0.18;
 const SIZES: usize = 3;
-const TIMES: usize = 2;
+const TIMES: u32 = 2;
 
 /// What a size keeps up, against its short trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +44,8 @@ pub struct Sustained {
     pub trials: u32,
     /// How long they lasted, seconds, on average.
     pub lasted: f64,
+    /// How long the shortest of them lasted, seconds.
+    pub shortest: f64,
     /// Mean time, seconds of the point's kind.
     pub seconds: f64,
     /// Bits a second that the mean time stands for.
@@ -60,52 +73,76 @@ pub fn planned(plan: &Plan) -> (f64, usize) {
     if plan.schedule != Schedule::Adaptive || plan.pattern == Pattern::Connect || !free {
         return (0.0, 0);
     }
-    let time = plan.budget * SHARE / TIMES as f64;
+    let time = plan.budget * SHARE / f64::from(TIMES);
     let sizes = ((time / LEAST) as usize).min(SIZES);
     ((time / sizes.max(1) as f64).clamp(LEAST, MOST), sizes)
 }
 
-/// The moments, as shares of the run's rounds, after which sustained trials come.
-pub(crate) fn moment(round: u32, rounds: u32) -> bool {
-    (1..=TIMES as u32).any(|i| round == (i * rounds / (TIMES as u32 + 1)).max(i))
+/// Whether sustained trials are due where they came at so many moments, so many rounds are over and this share of the time is spent.
+/// Rounds may take far longer than planned, so time places the moments; the first also comes before a quick run may end.
+fn due(moments: u32, rounds: u32, spent: f64) -> bool {
+    let next = f64::from(moments + 1) / f64::from(TIMES + 1);
+    moments < TIMES && (spent >= next || (moments == 0 && rounds >= FIRST_ROUND))
+}
+
+/// How long a trial lasted, seconds.
+fn length(trial: &Trial) -> f64 {
+    trial.report.seconds.max(trial.report.far.seconds)
 }
 
 impl PathRun<'_> {
     /// Time that the sustained trials still to come will take, seconds.
     pub(crate) fn reserved(&self) -> f64 {
         let (each, sizes) = planned(self.plan);
-        let to_come = (sizes.min(self.points.len()) * TIMES).saturating_sub(self.sustained.len() + self.unsustained);
-        each * to_come as f64
+        each * sizes.min(self.points.len()) as f64 * f64::from(TIMES.saturating_sub(self.moments))
     }
 
-    /// The sustained trials that did not come yet.
+    /// Whether the sustained trials of a moment are due after round `block`.
+    pub(crate) fn sustain_due(&self, block: u32) -> bool {
+        planned(self.plan).1 > 0 && due(self.moments, block, self.spent / self.plan.budget)
+    }
+
+    /// The sustained trials that did not come yet, as the rounds are over. Those of one moment only: twice in the same moment would
+    /// pass for more evidence than it is.
     pub(crate) fn sustain_rest(&mut self, block: u32) -> Result<(), RunError> {
-        for _ in 0..TIMES {
-            if self.reserved() > 0.0 {
-                self.sustain(block)?;
-            }
-        }
-        Ok(())
+        let just = self.sustained.last().is_some_and(|t| t.block == block);
+        if self.reserved() > 0.0 && !just { self.sustain(block) } else { Ok(()) }
     }
 
     /// One sustained trial of each of a few sizes, over the round's connection.
     pub fn sustain(&mut self, block: u32) -> Result<(), RunError> {
         let (each, many) = planned(self.plan);
         let begin = self.session.now();
+        self.moments += 1;
         for size in self.spread(many) {
             // Where a message takes as long as the trial, a short trial is as long.
             if self.takes(size) * self.fewest() as f64 > each {
-                self.unsustained += 1;
                 continue;
             }
-            let n = self.within(size, each);
-            if let Some(trial) = self.measure(size, n, block, false)? {
+            if let Some(trial) = self.long(size, each, block)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
             }
         }
+        self.taken_long.extend(self.session.taken());
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
+    }
+
+    /// A trial of about `each` seconds; none where nothing arrives, or no try lasts as long as one that counts must.
+    fn long(&mut self, size: u64, each: f64, block: u32) -> Result<Option<Trial>, RunError> {
+        // What was last seen may have been slow, which would make the trial too short; but a trial that happened to be far too fast must
+        // not make it many times as long.
+        let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
+        for _ in 0..TRIES {
+            let n = (each / takes.max(1e-12)).ceil() as u64;
+            let Some(trial) = self.measure(size, n.clamp(self.fewest(), MOST_ITERATIONS), block, false)? else { break };
+            if length(&trial) >= COUNTS {
+                return Ok(Some(trial));
+            }
+            takes = takes.min(length(&trial) / trial.report.repeats.max(1) as f64);
+        }
+        Ok(None)
     }
 
     /// So many of the path's sizes: the middle one on a logarithmic axis, the smallest, the largest.
@@ -164,7 +201,8 @@ pub fn sustained<'a>(
         Sustained {
             size,
             trials: logs.len() as u32,
-            lasted: stats::mean(&long.iter().map(|(t, _)| t.report.seconds).collect::<Vec<_>>()),
+            lasted: stats::mean(&long.iter().map(|(t, _)| length(t)).collect::<Vec<_>>()),
+            shortest: long.iter().map(|(t, _)| length(t)).fold(f64::INFINITY, f64::min),
             seconds,
             throughput: figures::bits(plan, long[0].0) / seconds,
             ratio: log.exp(),
@@ -179,6 +217,7 @@ pub fn sustained<'a>(
 mod tests {
     use super::*;
     use crate::TrialReport;
+    use crate::event::Calibration;
 
     fn trial(block: u32, size: u64, median: f64, mean: f64, repeats: u64) -> Trial {
         let report = TrialReport { repeats, seconds: mean * repeats as f64, median, ..TrialReport::default() };
@@ -196,7 +235,7 @@ mod tests {
         let long: Vec<Trial> = (sizes.iter())
             .flat_map(|s| [3, 7].map(|b| trial(b, *s, 2e-5, factor * 2e-5 * noise(b, *s), 15_000)))
             .collect();
-        let common = Common::of(&plan, Kind::Tcp, points.iter().map(|(_, t)| &t[..]));
+        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), points.iter().map(|(_, t)| &t[..]));
         sustained(&plan, Kind::Tcp, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common)
     }
 
@@ -215,7 +254,7 @@ mod tests {
     fn one_trial_says_nothing_of_its_error() {
         let plan = Plan::default();
         let short: Vec<Trial> = (1..=10).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
-        let common = Common::of(&plan, Kind::Tcp, [&short[..]].into_iter());
+        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), [&short[..]].into_iter());
         let found =
             sustained(&plan, Kind::Tcp, &[trial(3, 8, 2e-5, 9e-5, 15_000)], [(8, &short[..])].into_iter(), &common);
         assert_eq!((found[0].low, found[0].high), (0.0, f64::INFINITY));
@@ -231,6 +270,40 @@ mod tests {
         assert_eq!((of(1.0).1, of(4.0).1), (0, 1));
         assert_eq!(of(600.0).0, MOST);
         assert_eq!(planned(&Plan { trials: Some(5), ..Plan::default() }).1, 0);
-        assert!((1..=30).filter(|r| moment(*r, 30)).eq([10, 20]));
+    }
+
+    #[test]
+    fn long_trials_are_held_against_short_ones_at_the_level_of_their_round() {
+        let plan = Plan::default();
+        // The machine is three times as slow in every other round; the long trials fall into slow ones.
+        let level = |b: u32| if b.is_multiple_of(2) { 3.0 } else { 1.0 };
+        let noise = |b: u32, s: u64| 1.0 + 0.01 * f64::from((b * 5 + s as u32 * 3) % 7);
+        let each = |b: u32, s: u64| 2e-5 * level(b) * noise(b, s);
+        let sizes = [1, 64, 1024, 4096, 16_384];
+        let points: Vec<(u64, Vec<Trial>)> =
+            sizes.map(|s| (s, (1..=12).map(|b| trial(b, s, each(b, s), each(b, s), 50)).collect())).to_vec();
+        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), points.iter().map(|(_, t)| &t[..]));
+        let long: Vec<Trial> =
+            sizes.iter().flat_map(|s| [4, 8].map(|b| trial(b, *s, each(b, *s), each(b, *s), 15_000))).collect();
+        let found = sustained(&plan, Kind::Tcp, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common);
+        assert_eq!(found.len(), 5);
+        assert!(found.iter().all(|s| (s.ratio - 1.0).abs() < 0.05 && !s.differs()), "{found:?}");
+    }
+
+    #[test]
+    fn time_places_the_moments_and_a_quick_run_has_its_first_before_it_may_end() {
+        // Thirty rounds as planned, three long ones, and a run that settles at its eighth round.
+        let moments = |share: &dyn Fn(u32) -> f64, rounds: u32| {
+            let mut found = Vec::new();
+            for round in 1..=rounds {
+                if due(found.len() as u32, round, share(round)) {
+                    found.push(round);
+                }
+            }
+            found
+        };
+        assert_eq!(moments(&|r| f64::from(r) / 30.0, 30), [4, 20]);
+        assert_eq!(moments(&|r| f64::from(r) / 3.0, 3), [1, 2]);
+        assert_eq!(moments(&|r| f64::from(r) / 30.0, 8), [4], "the other comes when the rounds are over");
     }
 }

@@ -30,7 +30,7 @@ impl Cause {
     }
 }
 
-/// Who took more than is of no account, and how much of one CPU.
+/// Who took more than is of no account, and how much of one CPU: processes, then the hypervisor, then the quota.
 fn causes(taken: &Taken) -> Vec<(Cause, f64)> {
     let stopped = taken.throttled_share.filter(|_| taken.throttled.is_some_and(|n| n > 0)).unwrap_or(0.0);
     let all = [
@@ -44,6 +44,18 @@ fn causes(taken: &Taken) -> Vec<(Cause, f64)> {
 /// Who took most; none where nobody took what is worth a word.
 pub(crate) fn most(taken: &Taken) -> Option<Cause> {
     causes(taken).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(cause, _)| cause)
+}
+
+/// Why long trials took longer than short ones, with the evidence: a quota strikes the long ones alone, so it comes first; none where
+/// nobody took what is worth a word.
+pub(crate) fn of_long_trials(taken: &Taken) -> Option<String> {
+    let (cause, share) = causes(taken).pop()?;
+    let share = Share(share);
+    Some(match cause {
+        Cause::Quota => format!("the control group's CPU quota, which stopped the measurement for {share} of the time"),
+        Cause::Hypervisor => format!("the hypervisor, which kept {share} of one CPU of the pinned CPUs (steal)"),
+        Cause::Processes => format!("other processes, which took {share} of one CPU on the pinned CPUs"),
+    })
 }
 
 /// A warning for each of those who took more than is of no account.
@@ -83,6 +95,19 @@ pub(crate) fn warnings(taken: &Taken) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn why_long_trials_take_longer_is_said_with_the_evidence() {
+        let quiet = Taken { processes: 0.02, steal: 0.03, throttled: Some(0), throttled_share: Some(0.0) };
+        let said = |taken: Taken| of_long_trials(&taken).unwrap_or_default();
+        assert_eq!(said(quiet), "");
+        let busy = Taken { processes: 1.71, ..quiet };
+        assert_eq!(said(busy), "other processes, which took 171.0% of one CPU on the pinned CPUs");
+        let stolen = Taken { steal: 0.2, ..busy };
+        assert!(said(stolen).starts_with("the hypervisor, which kept 20.0%"));
+        let stopped = Taken { throttled: Some(3), throttled_share: Some(0.1), ..stolen };
+        assert!(said(stopped).starts_with("the control group's CPU quota, which stopped the measurement for 10.0%"));
+    }
 
     #[test]
     fn a_warning_names_who_took_the_cpus_and_no_other() {

@@ -23,6 +23,8 @@ struct Fake {
     fail_after: Option<u32>,
     /// Nothing of this size or larger arrives.
     swallows: u64,
+    /// Times that an iteration takes in trials of 0.1 s and more.
+    long_takes: f64,
     trials: u32,
     opened: u32,
 }
@@ -38,6 +40,7 @@ impl Fake {
             rng: ChaCha8Rng::seed_from_u64(seed),
             fail_after: None,
             swallows: u64::MAX,
+            long_takes: 1.0,
             trials: 0,
             opened: 0,
         }
@@ -71,7 +74,10 @@ impl Session for Fake {
         if spec.size >= self.swallows {
             return Err(SessionError::NothingArrives { in_a_row: 10 });
         }
-        let each = 2.0 * (self.time)(spec.size) * self.level * self.noise(self.within);
+        let mut each = 2.0 * (self.time)(spec.size) * self.level * self.noise(self.within);
+        if each * spec.repeats as f64 >= 0.1 {
+            each *= self.long_takes;
+        }
         let seconds = each * spec.repeats as f64;
         self.now += seconds + each * spec.warmup as f64 + 2e-4;
         Ok(TrialReport { repeats: spec.repeats, seconds, median: each, min: each, max: each, ..TrialReport::default() })
@@ -131,6 +137,77 @@ fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_block() {
         assert!(p.figures.blocks >= 6, "{} B was visited by {} blocks", p.size, p.figures.blocks);
         assert!((p.figures.median / line(p.size) - 1.0).abs() < 0.05, "{} B: {}", p.size, p.figures.median);
     }
+}
+
+/// Rounds in which trials counted.
+fn rounds(events: &[Event]) -> BTreeSet<u32> {
+    trials(events).iter().filter(|t| !t.warmup).map(|t| t.block).collect()
+}
+
+fn sustained(events: &[Event]) -> Vec<&Trial> {
+    events.iter().filter_map(|e| if let Event::Sustained(t) = e { Some(t) } else { None }).collect()
+}
+
+#[test]
+fn a_default_run_makes_many_short_rounds_and_large_sizes_leave_time_for_the_others() {
+    let (events, _) = run(&plan(), Fake::new(3, line));
+    let made = rounds(&events).len();
+    assert!((22..=36).contains(&made), "{made} rounds");
+    // Where all large sizes together would take several times as long as a round, and nothing is settled.
+    let mut noisy = Fake::new(3, |s| 10e-6 + s as f64 * 2e-9);
+    noisy.within = 0.2;
+    let (events, _) = run(&plan(), noisy);
+    let counted = || trials(&events).into_iter().filter(|t| !t.warmup);
+    let all: f64 = counted().map(|t| t.report.seconds).sum();
+    let small: f64 = counted().filter(|t| t.size <= 65_536).map(|t| t.report.seconds).sum();
+    assert!(small > 0.2 * all, "sizes up to 64 KiB got {small} s of {all} s");
+}
+
+#[test]
+fn three_sizes_are_measured_for_long_at_two_moments_of_a_run_whatever_its_pace() {
+    for seed in 0..12 {
+        // Each connection has a pace of its own, so that what was seen of a size tells little of the next trial.
+        let mut changing = Fake::new(seed, line);
+        changing.between = 0.6;
+        let mut quick = Fake::new(seed, line);
+        (quick.between, quick.within) = (0.001, 0.001);
+        for session in [changing, quick] {
+            let (events, _) = run(&plan(), session);
+            let long = sustained(&events);
+            assert_eq!(long.iter().map(|t| t.size).collect::<BTreeSet<_>>().len(), 3, "seed {seed}");
+            let moments: BTreeSet<u32> = long.iter().map(|t| t.block).collect();
+            assert_eq!((long.len(), moments.len()), (6, 2), "seed {seed}");
+            let shortest = long.iter().map(|t| t.report.seconds).fold(f64::INFINITY, f64::min);
+            assert!((0.3..1.5).contains(&shortest), "seed {seed}: {shortest}");
+            let Some(Event::End(end)) = events.last() else { panic!("no end") };
+            assert!(end.at < 12.0 * 1.25, "seed {seed}: took {} s of 12", end.at);
+        }
+    }
+}
+
+#[test]
+fn long_trials_of_a_run_of_few_rounds_come_at_two_moments_too() {
+    let slow = |s: u64| if s > 1 << 16 { 0.2 } else { line(s) };
+    let sizes = Some(vec![1, 4096, 1 << 20]);
+    let (events, _) = run(&Plan { sizes, ..plan() }, Fake::new(3, slow));
+    let long = sustained(&events);
+    assert!(long.iter().all(|t| t.size <= 4096 && t.report.seconds >= 0.3), "a message of 0.2 s is as long as a trial");
+    assert_eq!(long.iter().map(|t| t.block).collect::<BTreeSet<_>>().len(), 2);
+    assert!(sustained(&run(&Plan { trials: Some(5), ..plan() }, Fake::new(3, line)).0).is_empty());
+}
+
+#[test]
+fn a_path_that_does_not_keep_up_its_speed_is_spoken_of() {
+    let mut throttled = Fake::new(3, line);
+    throttled.long_takes = 2.0;
+    let (events, _) = run(&plan(), throttled);
+    let burst =
+        events.iter().find_map(|e| if let Event::Warning(w) = e { (w.code == "burst").then_some(w) } else { None });
+    let burst = burst.expect("a warning");
+    assert_eq!(burst.sizes.len(), 3);
+    assert!(burst.text.contains("sustained is not burst") && burst.text.contains("none was seen"), "{}", burst.text);
+    let (events, _) = run(&plan(), Fake::new(3, line));
+    assert!(!events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "burst")));
 }
 
 #[test]

@@ -1,8 +1,13 @@
 //! Figures and warnings from trials made by hand.
 
-use measure::event::{Figures, Plan, TimeKind, Trial, Why};
-use measure::judge::{Judged, warnings};
+use measure::event::{Calibration, Figures, Plan, TimeKind, Trial, Why};
+use measure::figures::Common;
+use measure::judge::{Judged, burst, unsteady, warnings};
+use measure::sustained::Sustained;
 use measure::{FarReport, Pattern, TrialReport, figures};
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use transport::Kind;
 
 fn plan(pattern: Pattern) -> Plan {
@@ -167,4 +172,221 @@ fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let all = warnings(&p, Kind::Tcp, &points, Some(busy));
     assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["foreign-cpu", "noisy", "not-converged"]);
     assert!(all[1].text.contains("other processes on the pinned CPUs"), "{}", all[1].text);
+}
+
+/// 40 sizes in so many rounds in random order, a trial every 10 ms; `state` is how many times as long all takes at a moment.
+fn run(seed: u64, rounds: u32, noise: f64, state: impl Fn(f64) -> f64) -> Vec<Vec<Trial>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut points: Vec<Vec<Trial>> = vec![Vec::new(); 40];
+    let mut at = 0.0;
+    for block in 1..=rounds {
+        let mut order: Vec<usize> = (0..points.len()).collect();
+        order.shuffle(&mut rng);
+        for size in order {
+            let normal: f64 = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+            let time = 20e-6 * (1 + size) as f64 * state(at) * (noise * normal).exp();
+            let mut t = trial(block, time);
+            (t.at, t.size) = (at, 10 * (1 + size as u64));
+            let ns = (time * 1e9) as u64;
+            t.report.histogram = vec![(ns * 9 / 10, 20), (ns, 60), (ns * 11 / 10, 20)];
+            points[size].push(t);
+            at += 0.01;
+        }
+    }
+    points
+}
+
+fn common(points: &[Vec<Trial>]) -> Common {
+    Common::of(&plan(Pattern::PingPong), Kind::Tcp, Calibration::default(), points.iter().map(|p| &p[..]))
+}
+
+fn of_point(points: &[Vec<Trial>], place: usize) -> Figures {
+    let trials: Vec<&Trial> = points[place].iter().collect();
+    figures::figures(&plan(Pattern::PingPong), Kind::Tcp, &trials, &common(points)).unwrap()
+}
+
+#[test]
+fn states_within_a_round_are_taken_off_the_trials() {
+    let states = |at: f64| if (at / 0.13) as u64 % 2 == 1 { 1.5 } else { 1.0 };
+    let points = run(8, 20, 0.03, states);
+    let common = common(&points);
+    let levelled = |p: &Vec<Trial>, common: &Common| {
+        let times = figures::at_level(&plan(Pattern::PingPong), Kind::Tcp, &p.iter().collect::<Vec<_>>(), common);
+        stats::variance(&times.iter().map(|t| t.ln()).collect::<Vec<_>>()).sqrt()
+    };
+    let typical = |common: &Common| stats::median(&points.iter().map(|p| levelled(p, common)).collect::<Vec<_>>());
+    let (raw, levelled) = (typical(&Common::default()), typical(&common));
+    assert!(raw > 0.18 && levelled < 0.12, "{raw} {levelled}");
+    assert!(common.shared.sigma < 0.12, "{}", common.shared.sigma);
+}
+
+#[test]
+fn the_survey_is_no_round() {
+    let mut points = run(9, 8, 0.02, |_| 1.0);
+    // Sizes that were looked at where the curve jumped, and that no round reached.
+    for place in [3, 17, 31] {
+        points[place].truncate(3);
+        let slow = |t: &mut Trial| (t.block, t.warmup, t.report.median) = (0, true, t.report.median * 1.4);
+        points[place].iter_mut().for_each(slow);
+    }
+    let common = common(&points);
+    assert_eq!(common.levels().map(|(round, _)| round).collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
+    assert_eq!(common.shared.moves.rounds, 8);
+    let f = of_point(&points, 3);
+    assert_eq!((f.blocks, f.trials, f.high), (1, 3, f64::INFINITY), "it keeps its point, without an interval");
+    assert_eq!(of_point(&points, 4).blocks, 8);
+    // Nor are looks in four rounds.
+    points[3] = (0..4).map(|b| Trial { block: b, warmup: true, ..points[3][0].clone() }).collect();
+    assert_eq!((of_point(&points, 3).blocks, of_point(&points, 3).high), (1, f64::INFINITY));
+}
+
+#[test]
+fn the_fiftieth_percentile_agrees_with_the_median_whatever_the_machine_did_and_the_tail_does_not_hide_it() {
+    for seed in 0..10 {
+        // States four times apart that last a second; each size is visited by half of the rounds.
+        let phase = 0.13 * seed as f64;
+        let mut points = run(seed, 30, 0.02, |at| if (at + phase) as u64 % 2 == 1 { 4.0 } else { 1.0 });
+        for (place, p) in points.iter_mut().enumerate() {
+            p.retain(|t| (t.block as usize * 7 + place * 5) % 11 < 5);
+        }
+        let mut slow = 0;
+        for place in 0..points.len() {
+            let f = of_point(&points, place);
+            let p = f.percentiles.unwrap();
+            assert!((p.p50 / f.median).ln().abs() < 0.35, "seed {seed}, {place}: p50 {} of {}", p.p50, f.median);
+            assert!(p.p50 <= p.p90.unwrap() && p.p90 <= p.p99 && p.p99.unwrap() <= p.max, "{p:?}");
+            slow += u32::from(p.p99.unwrap() > 3.0 * 10e-6 * (1 + place) as f64);
+        }
+        assert!(slow > 30, "seed {seed}: waits in the slow state are in {slow} of 40 tails");
+    }
+}
+
+#[test]
+fn a_machine_of_two_states_is_never_said_to_have_been_in_one() {
+    for (seed, lasts) in (0..60).map(|seed| (seed, if seed % 2 == 0 { 0.5 } else { 1.0 })) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed + 5000);
+        let (mut at, mut changes) = (0.0, Vec::new());
+        while at < 13.0 {
+            at -= lasts * (1.0 - rng.random::<f64>()).ln();
+            changes.push(at);
+        }
+        let state = |at: f64| if changes.partition_point(|c| *c <= at).is_multiple_of(2) { 1.0 } else { 1.5 };
+        let moves = common(&run(seed, 30, 0.03, state)).shared;
+        assert_ne!(moves.moves.saw(moves.sigma), stats::Saw::One, "seed {seed}: states of {lasts} s: {moves:?}");
+    }
+}
+
+fn with_histogram(block: u32, pairs: &[(u64, u64)]) -> Trial {
+    let mut t = trial(block, 20e-6);
+    t.report.repeats = pairs.iter().map(|(_, n)| n).sum();
+    t.report.histogram = pairs.to_vec();
+    t.report.max = pairs.iter().map(|(ns, _)| *ns).max().unwrap() as f64 * 1e-9;
+    t
+}
+
+#[test]
+fn percentiles_need_enough_iterations() {
+    let p = plan(Pattern::PingPong);
+    for (n, told) in [(9, 0), (10, 1), (99, 1), (100, 2), (999, 2), (1000, 3)] {
+        let found = of(&p, Kind::Tcp, &[with_histogram(1, &[(20_000, n)])]).unwrap().percentiles.unwrap();
+        assert_eq!([found.p90, found.p99, found.p999].iter().flatten().count(), told, "{n} iterations: {found:?}");
+    }
+}
+
+#[test]
+fn each_round_weighs_alike_however_many_iterations_it_timed_and_nothing_lies_above_the_longest() {
+    let p = plan(Pattern::PingPong);
+    // Two rounds of few slow iterations against one of many fast ones.
+    let trials =
+        [with_histogram(1, &[(20_000, 9000)]), with_histogram(2, &[(40_000, 10)]), with_histogram(3, &[(40_000, 10)])];
+    let found = of(&p, Kind::Tcp, &trials).unwrap().percentiles.unwrap();
+    assert!((found.p50 / 20e-6 - 1.0).abs() < 0.01, "{found:?}");
+    // A bucket's middle lies above what was timed in it.
+    let mut one = with_histogram(1, &[(20_000, 2000)]);
+    one.report.max = 19.95e-6;
+    let found = of(&p, Kind::Tcp, &[one]).unwrap().percentiles.unwrap();
+    assert_eq!((found.max, found.p999, found.p50), (19.95e-6 / 2.0, Some(found.max), found.max));
+}
+
+#[test]
+fn an_interval_is_no_narrower_than_the_clock_allows() {
+    let p = plan(Pattern::PingPong);
+    let coarse = Calibration { clock_cost_ns: 25.0, clock_step_ns: 10_000.0, loop_cost_ns: 2.0 };
+    let figures = |points: &[Vec<Trial>], clock: Calibration| {
+        let common = Common::of(&p, Kind::Tcp, clock, points.iter().map(|p| &p[..]));
+        let of = |t: &Vec<Trial>| figures::figures(&p, Kind::Tcp, &t.iter().collect::<Vec<_>>(), &common).unwrap();
+        points.iter().map(of).collect::<Vec<_>>()
+    };
+    // Round trips of 16 to 24 us, read by a clock that steps by 10 us: all of them read 20 us.
+    let points: Vec<Vec<Trial>> = (0..9)
+        .map(|place| {
+            (1..=12)
+                .map(|b| Trial {
+                    at: f64::from(b) + 0.01 * place as f64,
+                    size: 10 + place,
+                    ..with_histogram(b, &[(20_000, 5)])
+                })
+                .collect()
+        })
+        .collect();
+    for (place, f) in figures(&points, coarse).into_iter().enumerate() {
+        let truth = (16.0 + place as f64) / 2.0 * 1e-6;
+        assert!(f.low <= truth && truth <= f.high && f.half_width() < 0.3, "{truth}: [{}, {}]", f.low, f.high);
+    }
+    let fine = Calibration { clock_step_ns: 1.0, ..coarse };
+    assert!(figures(&points, fine).iter().all(|f| f.half_width() < 1e-3));
+    // Noise of several steps is rounded another way each time, and its spread tells the error.
+    let noisy = run(4, 12, 0.3, |_| 1.0);
+    let small = Calibration { clock_step_ns: 1000.0, ..coarse };
+    let widths = |clock| figures(&noisy, clock).iter().map(Figures::half_width).collect::<Vec<_>>();
+    assert_eq!(widths(small), widths(fine));
+}
+
+#[test]
+fn the_warning_and_the_line_of_the_rounds_say_the_same() {
+    let said = |state: &dyn Fn(f64) -> f64, noise: f64| unsteady(&common(&run(5, 12, noise, state))).map(|w| w.text);
+    // A round of 40 trials lasts 0.4 s.
+    let round = |at: f64| ((at + 1e-9) / 0.4) as u64;
+    assert_eq!(said(&|_| 1.0, 0.02), None);
+    let turns = said(&|at| if round(at) % 2 == 1 { 1.35 } else { 1.0 }, 0.02).unwrap();
+    assert!(turns.contains("changed its pace from round to round") && !turns.contains("stands for no single one"));
+    let step = said(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02).unwrap();
+    assert!(step.contains("one median stands for no single one") && step.contains("1.5"), "{step}");
+    let lone = said(&|at| if round(at) == 5 { 10.0 } else { 1.0 }, 0.02).unwrap();
+    assert!(lone.contains("round 6 took") && lone.contains("all other rounds lie near each other"), "{lone}");
+    // Noise of single sizes, so wide that some rounds lie a quarter apart by chance: one state, and no word.
+    let wide = common(&run(5, 30, 1.2, |_| 1.0));
+    let apart = wide.levels().map(|(_, l)| l).fold(f64::NEG_INFINITY, f64::max)
+        - wide.levels().map(|(_, l)| l).fold(f64::INFINITY, f64::min);
+    assert!(apart > 0.25 && wide.shared.moves.saw(wide.shared.sigma) == stats::Saw::One, "{apart}");
+    assert_eq!(unsteady(&wide), None);
+}
+
+#[test]
+fn why_long_trials_differ_is_said_on_evidence() {
+    let p = plan(Pattern::PingPong);
+    let kept = |ratio: f64, by: f64| Sustained {
+        size: 64,
+        trials: 2,
+        lasted: 0.4,
+        shortest: 0.35,
+        seconds: 1e-5 * ratio,
+        throughput: 1e8,
+        ratio,
+        low: ratio / by,
+        high: ratio * by,
+    };
+    let said = |ratio, taken| burst(&p, &[kept(ratio, 1.2)], taken).map_or(String::new(), |w| w.text);
+    assert_eq!(burst(&p, &[kept(1.2, 1.3), kept(1.0, 1.01)], None), None);
+    let quiet = host::Taken { throttled: Some(0), throttled_share: Some(0.0), ..host::Taken::default() };
+    let busy = host::Taken { processes: 1.71, ..quiet };
+    let quota = host::Taken { throttled: Some(12), throttled_share: Some(0.5), ..busy };
+    assert!(
+        said(2.0, Some(busy))
+            .ends_with("likely cause: other processes, which took 171.0% of one CPU on the pinned CPUs")
+    );
+    assert!(said(2.0, Some(quota)).contains("likely cause: the control group's CPU quota"));
+    assert!(said(2.0, Some(quiet)).ends_with("a boosted clock or a shaper may be the cause; neither was seen"));
+    assert!(said(2.0, None).contains("a CPU quota, a boosted clock or a shaper may be the cause; none was seen"));
+    assert!(said(0.5, Some(quiet)).contains("may come up to speed only after a while"));
 }

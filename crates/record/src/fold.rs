@@ -238,7 +238,7 @@ impl Fold {
             let common = {
                 let trials = waiting.clone().map(|(_, trials)| &trials[..]);
                 let points = file.paths[i].points.iter().map(|p| &p.trials[..]).chain(trials);
-                Common::of(&file.run.plan, file.paths[i].opened.transport, points)
+                Common::of(&file.run.plan, file.paths[i].opened.transport, file.run.calibration, points)
             };
             let sizes = file.paths[i].points.iter().map(|p| p.size);
             let sizes: Vec<u64> = sizes.chain(waiting.map(|((_, size), _)| *size)).collect();
@@ -345,6 +345,27 @@ mod tests {
         let middle = (1e-5f64 * 3e-5).sqrt();
         assert!((point.figures.median / middle - 1.0).abs() < 1e-12, "whatever was recorded: {point:?}");
         assert_eq!(point.why, Some(Why::Budget));
+    }
+
+    #[test]
+    fn long_trials_are_kept_beside_the_points_and_count_in_none() {
+        let mut fold = begun();
+        sample::events().iter().for_each(|e| fold.event(e));
+        let before = fold.run().unwrap().paths[0].points.clone();
+        let of = before.iter().find(|p| p.size == 24).unwrap();
+        let mut long = sample::trial(0, 3, 3.05, of.size, of.figures.median * 2.0);
+        long.report.repeats = 20_000;
+        long.report.seconds = 20_000.0 * long.report.median;
+        for at in [3.05, 4.05] {
+            fold.event(&Event::Sustained(Trial { at, ..long.clone() }));
+        }
+        let path = &fold.run().unwrap().paths[0];
+        assert_eq!((path.sustained.len(), &path.points), (2, &before));
+        let kept_up = path.kept_up(&fold.run().unwrap().run.plan);
+        let [found] = kept_up.as_slice() else { panic!("{kept_up:?}") };
+        assert!(found.size == 24 && found.trials == 2 && (found.ratio / 2.0 - 1.0).abs() < 0.2, "{found:?}");
+        fold.event(&Event::Sustained(Trial { path: 9, ..long }));
+        assert_eq!(fold.finish().unwrap().warnings.last().unwrap().code, "stray-trials");
     }
 
     #[test]

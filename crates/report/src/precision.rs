@@ -42,8 +42,8 @@ pub fn series(run: &RunFile) -> Vec<Series> {
     all
 }
 
-/// The median half-width of a point and its neighbours: what ten blocks say of one point's spread is itself uncertain by
-/// half, and a line through all of that hides how far the curve is.
+/// The median half-width of a point and its neighbours: what a few rounds say of one point's spread is itself
+/// uncertain, and a line through all of that hides how far the curve is.
 fn typical(sure: &[(u64, f64)], i: usize) -> f64 {
     let reach = NEIGHBOURS.min(i).min(sure.len() - 1 - i);
     let mut near: Vec<f64> = sure[i - reach..=i + reach].iter().map(|(_, w)| *w).collect();

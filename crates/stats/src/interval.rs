@@ -20,13 +20,6 @@ impl Interval {
     /// What is known of a positive quantity without evidence: 0 to infinity.
     pub const UNBOUNDED: Self = Self { low: 0.0, high: f64::INFINITY };
 
-    /// Half of the width as a share of `mid`: 0.01 is "known to 1%". Infinite if an end is open or `mid` is not
-    /// positive.
-    pub fn half_width_share(&self, mid: f64) -> f64 {
-        let share = (self.high - self.low) / 2.0 / mid;
-        if mid > 0.0 && share.is_finite() { share } else { f64::INFINITY }
-    }
-
     /// Whether `value` lies within, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
@@ -295,12 +288,5 @@ mod tests {
         assert!(found.low > 2400.0 && found.high < 2600.0 && found.contains(2499.5), "{found:?}");
         let hundreds = median_interval(&many[..1000], 0.95);
         assert!(hundreds.low > 465.0 && hundreds.high < 535.0 && hundreds.high - hundreds.low > 55.0, "{hundreds:?}");
-    }
-
-    #[test]
-    fn half_width_is_a_share_of_the_middle() {
-        assert!((Interval { low: 0.9, high: 1.1 }.half_width_share(1.0) - 0.1).abs() < 1e-12);
-        assert_eq!(Interval::UNBOUNDED.half_width_share(1.0), f64::INFINITY);
-        assert_eq!(Interval { low: 0.9, high: 1.1 }.half_width_share(0.0), f64::INFINITY);
     }
 }

@@ -1,13 +1,17 @@
 //! Estimators and intervals: pure, no I/O, no clock, seeded.
 //!
 //! The error that matters lies between runs, not within one (five runs of any common tool differ by 19 to 34% at a
-//! point). So the unit of evidence here is the *block*: trials on one set of fresh connections. A block gives one
-//! number, its median; blocks are independent, trials within one are not. From there:
+//! point). So the unit of evidence here is the *round* (block in older names): trials of all sizes on one set of fresh
+//! connections. Trials within a round share its state of the machine, and so do neighbouring rounds where states last. From
+//! there:
 //!
-//! - [`median_interval`]: where the true median lies, from the medians of a few blocks.
+//! - [`Levels`]: what the machine did at each trial's moment, and the level of each round, from trials of many sizes.
+//! - [`Moves`]: how the rounds' levels moved, how many independent rounds they count for, and what they [`Saw`] of the machine.
+//! - [`pooled_log_sigma`], [`Shared`]: the noise that the sizes of a path have in common, robustly.
+//! - [`point_interval`]: where a point's true median lies in this run, from both; [`rounds_interval`]: from its rounds alone.
+//! - [`median_interval`]: where the true median of independent values lies.
 //! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls.
-//! - [`pooled_log_sigma`]: the noise that the sizes of a path have in common, robustly.
-//! - [`Shared`], [`block_levels`]: that noise, and how far the whole curve moves from block to block.
+//! - [`block_levels`]: levels of rounds from their medians alone, where trials' moments mean nothing.
 //! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
@@ -41,7 +45,7 @@ pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};
 pub use levels::{Levels, Moment};
 pub use line::{Line, robust_line, weighted_line};
-pub use moves::{FEWEST_ROUNDS, Moves};
+pub use moves::{FEWEST_ROUNDS, Moves, Saw};
 pub use runs::runs_deviation;
 pub use spread::{StandardError, median_log_error, pooled_log_sigma};
 pub use warmup::warmup_end;

@@ -27,6 +27,34 @@ const MOST_ALIKE: f64 = 0.97;
 /// Share of the levels' squares beyond which one change that stayed is all that happened.
 const ONE_CHANGE: f64 = 0.9;
 
+/// Rounds that lie within this share of one size's noise are alike, and so are those that lie within [`ALIKE`].
+const OF_NOISE: f64 = 0.5;
+const ALIKE: f64 = 0.01;
+
+/// Fewer effective rounds than this share of all: states last for some rounds.
+const LASTING: f64 = 0.6;
+
+/// A lone round lies far off where it lies a quarter off the median and so many times as far as any other.
+const FAR_OFF: f64 = 0.223;
+const FARTHER: f64 = 3.0;
+
+/// What a run's rounds saw of the machine: one decision for all that is said of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Saw {
+    /// Too few rounds to tell.
+    Few,
+    /// A state or two that last too long to average over.
+    Outlasting,
+    /// States that last for some rounds and come often enough to average over.
+    Lasting,
+    /// One round far from all others, which took so many times as long as the median one (below 1: that much less).
+    OneFar(f64),
+    /// Rounds lie apart, each on its own.
+    Changing,
+    /// One state, as far as rounds tell: they lie no further apart than the noise lets them.
+    One,
+}
+
 /// The levels of a run's rounds, as a series in time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moves {
@@ -42,6 +70,8 @@ pub struct Moves {
     pub one_change: f64,
     /// The mean level less the median one.
     pub mean: f64,
+    /// How far the farthest round lies from the median, as a logarithm, where it lies far beyond all others; else 0.
+    pub far: f64,
     /// Standard error of the mean level.
     pub error: StandardError,
 }
@@ -57,13 +87,14 @@ impl Moves {
             return Self { rounds, spread, effective: k as f64, ..Self::default() };
         }
         let middle = median(levels);
+        let far = far_off(levels, middle);
         let series = drawn_in(levels, middle);
         let centre = mean(&series);
         let squares: f64 = series.iter().map(|l| (l - centre).powi(2)).sum();
         let none = StandardError { value: 0.0, degrees: (k - 1) as f64 };
         let spread = (squares / (k - 1) as f64).sqrt();
         if spread <= f64::EPSILON * centre.abs().max(1.0) {
-            return Self { rounds, effective: k as f64, error: none, ..Self::default() };
+            return Self { rounds, effective: k as f64, error: none, far, ..Self::default() };
         }
         let kf = k as f64;
         let raw = series.windows(2).map(|w| (w[0] - centre) * (w[1] - centre)).sum::<f64>() / squares;
@@ -85,6 +116,7 @@ impl Moves {
             alike,
             one_change: one_change(&series, centre, squares),
             mean: centre - middle,
+            far,
             error,
         }
     }
@@ -100,7 +132,29 @@ impl Moves {
         let rounds = f64::from(self.rounds);
         let needed = (1.6 + 0.08 * rounds).min(4.0);
         let few = self.effective < needed || self.one_change > ONE_CHANGE;
-        !self.few() && few && self.spread > 0.5 * noise
+        !self.few() && few && self.spread > OF_NOISE * noise
+    }
+
+    /// What the rounds saw of the machine, beside `noise`, the standard deviation of one size's rounds about the level.
+    pub fn saw(&self, noise: f64) -> Saw {
+        let apart = self.spread > OF_NOISE * noise;
+        match () {
+            () if self.few() => Saw::Few,
+            () if self.slow(noise) => Saw::Outlasting,
+            () if self.effective < LASTING * f64::from(self.rounds) && apart => Saw::Lasting,
+            () if self.far != 0.0 => Saw::OneFar(self.far.exp()),
+            () if apart && self.spread > ALIKE => Saw::Changing,
+            () => Saw::One,
+        }
+    }
+}
+
+fn far_off(levels: &[f64], middle: f64) -> f64 {
+    let mut off: Vec<f64> = levels.iter().map(|l| l - middle).collect();
+    off.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
+    match off[..] {
+        [far, next, ..] if far.abs() > FAR_OFF && far.abs() > FARTHER * next.abs() => far,
+        _ => 0.0,
     }
 }
 
@@ -208,6 +262,40 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let slow = (0..1000).filter(|_| Moves::of(&series(&mut rng, 9, 0.0)).slow(0.03)).count();
         assert!(slow < 20, "{slow} of 1,000 independent series");
+    }
+
+    #[test]
+    fn one_state_is_said_only_where_rounds_lie_no_further_apart_than_the_noise_lets_them() {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let (mut independent, mut turns, mut quiet) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..200 {
+            let normal = |rng: &mut ChaCha8Rng| 0.003 * normal(rng);
+            let state = |rng: &mut ChaCha8Rng| if rng.random::<bool>() { 1.5f64.ln() } else { 0.0 };
+            let of = |levels: Vec<f64>| Moves::of(&levels).saw(0.03);
+            independent.push(of((0..30).map(|_| state(&mut rng) + normal(&mut rng)).collect()));
+            turns.push(of((0..30).map(|i| f64::from(i % 2) * 1.35f64.ln() + normal(&mut rng)).collect()));
+            quiet.push(of((0..30).map(|_| normal(&mut rng)).collect()));
+        }
+        let many = |all: &[Saw], what: Saw| all.iter().filter(|s| **s == what).count();
+        assert_eq!((many(&independent, Saw::One), many(&turns, Saw::Changing)), (0, 200));
+        assert!(many(&independent, Saw::Changing) > 170, "{independent:?}");
+        assert_eq!(many(&quiet, Saw::One), 200);
+        assert_eq!(Moves::of(&[0.0, 0.1, 0.0]).saw(0.03), Saw::Few);
+    }
+
+    #[test]
+    fn a_lone_round_far_off_is_spoken_of_however_few_rounds_there_are() {
+        for k in [4, 5, 9, 30] {
+            let mut levels: Vec<f64> = (0..k).map(|i| 0.01 * f64::from(i % 3)).collect();
+            assert_eq!(Moves::of(&levels).saw(0.03), Saw::One, "{k}");
+            levels[2] += 10f64.ln();
+            let saw = Moves::of(&levels).saw(0.03);
+            assert!(matches!(saw, Saw::OneFar(times) if (times / 10.0 - 1.0).abs() < 0.02), "{k}: {saw:?}");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(12);
+        let mut noisy = || (0..9).map(|_| 0.3 * normal(&mut rng)).collect::<Vec<f64>>();
+        let said = (0..1000).filter(|_| Moves::of(&noisy()).far != 0.0).count();
+        assert!(said < 20, "{said} of 1,000 runs of normal levels");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What state the machine was in while a path was measured, and what the path keeps up: a line each, before any figure.
 
 use record::{PathRun, RunFile};
+use stats::Saw;
 use units::{Bytes, Seconds, Share};
 
 use super::warnings::paragraph;
@@ -29,37 +30,45 @@ pub fn rounds(path: &PathRun) -> Option<String> {
     let (moves, noise) = (path.common.shared.moves, path.common.shared.sigma);
     let n = moves.rounds;
     let lasted = path.measured_for().map_or(String::new(), |s| format!(" over {}", Seconds(s)));
-    let of = |n: u32| if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") };
-    match n {
-        0 => None,
-        _ if moves.few() => Some(format!("{}{lasted}: too few for an interval; what they saw is shown", of(n))),
-        _ if moves.slow(noise) => {
+    if n == 0 {
+        return None;
+    }
+    let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
+    Some(match moves.saw(noise) {
+        Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
+        Saw::Outlasting => {
             let ends = |pick: fn(f64, f64) -> f64, from: f64| path.common.levels().map(|(_, l)| l).fold(from, pick);
             let apart = (ends(f64::max, f64::NEG_INFINITY) - ends(f64::min, f64::INFINITY)).exp();
-            Some(format!(
-                "{}{lasted} saw a state of the machine or two, {apart:.2} times apart, that last too long to average over: no \
-                 interval beyond what was seen",
-                of(n)
-            ))
+            format!(
+                "{rounds} saw a state of the machine or two, {apart:.2} times apart, that last too long to average over: no \
+                 interval beyond what was seen"
+            )
         }
-        _ if moves.effective < 0.6 * f64::from(n) && moves.spread > 0.5 * noise => Some(format!(
-            "{}{lasted} count as {:.0}: states of the machine last for some rounds (they moved the curve by {}); intervals \
-             hold for this run's states",
-            of(n),
+        Saw::Lasting => format!(
+            "{rounds} count as {:.0}: states of the machine last for some rounds (they moved the curve by {}); intervals hold \
+             for this run's states",
             moves.effective,
             Share(moves.spread)
-        )),
-        _ => Some(format!(
-            "{}{lasted} saw one state of the machine (rounds lie {} apart): intervals hold for that state",
-            of(n),
+        ),
+        Saw::OneFar(times) => format!(
+            "{rounds}: one of them took {times:.2} times as long as the typical one, the others lie near each other; intervals \
+             hold for this run"
+        ),
+        Saw::Changing => format!(
+            "{rounds}, {} apart: the machine changed its pace between rounds often enough to average over; intervals hold for \
+             this run",
+            Share(moves.spread)
+        ),
+        Saw::One => format!(
+            "{rounds} saw one state of the machine (rounds lie {} apart): intervals hold for that state",
             Share(moves.spread.max(5e-4))
-        )),
-    }
+        ),
+    })
 }
 
 fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
     let found = path.kept_up(&run.run.plan);
-    let lasted = found.first()?.lasted;
+    let shortest = found.iter().map(|s| s.shortest).reduce(f64::min)?;
     let each: Vec<String> = found
         .iter()
         .map(|s| {
@@ -71,5 +80,141 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
             }
         })
         .collect();
-    Some(format!("kept up over {}: {} (in brackets: times that of the short trials)", Seconds(lasted), each.join(", ")))
+    Some(format!(
+        "kept up over {} and more: {} (in brackets: times that of the short trials)",
+        Seconds(shortest),
+        each.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::TrialReport;
+    use measure::event::{BlockOpened, Calibration, Schedule, Trial};
+    use measure::figures::Common;
+
+    use super::*;
+
+    /// Noise of a trial, within 3%, the same each time.
+    fn noise(i: u64) -> f64 {
+        let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (i << 7);
+        0.06 * ((mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1u64 << 24) as f64 - 0.5)
+    }
+
+    fn trial(block: u32, at: f64, size: u64, seconds: f64, lasts: f64) -> Trial {
+        let median = 2.0 * seconds;
+        let report = TrialReport {
+            repeats: (lasts / median) as u64,
+            seconds: lasts,
+            median,
+            min: median,
+            max: median,
+            ..TrialReport::default()
+        };
+        Trial { path: 0, block, at, size, response: 0, burst: 0, warmup: false, report }
+    }
+
+    /// A run of 40 sizes whose rounds lie at these levels (times as long), one every 400 ms.
+    fn run(levels: &[f64]) -> RunFile {
+        let sizes: Vec<u64> = (0..40).map(|i| 10 * (i + 1)).collect();
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &sizes, 1, 7);
+        run.run.plan.schedule = Schedule::Adaptive;
+        let path = &mut run.paths[0];
+        path.blocks = (levels.iter().zip(1..))
+            .map(|(_, block)| BlockOpened {
+                path: 0,
+                block,
+                at: 0.4 * f64::from(block - 1),
+                planned: 40,
+                pace: None,
+                far_pace: None,
+            })
+            .collect();
+        for (place, point) in path.points.iter_mut().enumerate() {
+            let one = |(level, block): (&f64, u32)| {
+                // Another order in each round.
+                let turn = (place as u32 * (2 * block + 1)) % 41;
+                let at = 0.4 * f64::from(block - 1) + 0.009 * f64::from(turn);
+                let own = noise(u64::from(block) * 1000 + place as u64).exp();
+                trial(block, at, point.size, 1e-5 * level * own, 0.005)
+            };
+            point.trials = levels.iter().zip(1..).map(one).collect();
+        }
+        let kind = path.opened.transport;
+        let points = path.points.iter().map(|p| &p.trials[..]);
+        path.common = Common::of(&run.run.plan, kind, Calibration::default(), points);
+        run
+    }
+
+    fn line(levels: &[f64]) -> String {
+        rounds(&run(levels).paths[0]).unwrap_or_default()
+    }
+
+    fn by_turns(n: usize, factor: f64) -> Vec<f64> {
+        (0..n).map(|i| if i % 2 == 0 { 1.0 } else { factor }).collect()
+    }
+
+    #[test]
+    fn each_finding_has_its_words() {
+        let one = line(&[1.0; 30]);
+        assert!(
+            one.starts_with("30 rounds over 12.0 s saw one state of the machine (rounds lie 0.")
+                && one.ends_with("hold for that state"),
+            "{one}"
+        );
+        let few = line(&[1.0, 1.1, 1.0]);
+        assert!(
+            few.ends_with("too few for an interval; what they saw is shown") && few.starts_with("3 rounds"),
+            "{few}"
+        );
+        let step: Vec<f64> = (0..30).map(|i| if i < 14 { 1.0 } else { 1.5 }).collect();
+        let outlasting = line(&step);
+        assert!(outlasting.contains("saw a state of the machine or two, 1.5"), "{outlasting}");
+        assert!(outlasting.ends_with("no interval beyond what was seen"), "{outlasting}");
+        let some: Vec<f64> = (0..30).map(|i| if i % 9 < 5 { 1.0 } else { 1.5 }).collect();
+        let lasting = line(&some);
+        assert!(lasting.contains(" count as ") && lasting.ends_with("hold for this run's states"), "{lasting}");
+        let changing = line(&by_turns(30, 1.35));
+        assert!(changing.contains("changed its pace between rounds often enough"), "{changing}");
+        assert!(changing.contains(", 15.") && changing.ends_with("intervals hold for this run"), "{changing}");
+        assert!(rounds(&run(&[]).paths[0]).is_none());
+    }
+
+    #[test]
+    fn rounds_that_differ_by_more_than_the_noise_are_never_one_state() {
+        for seed in 0..60u64 {
+            let state = |i: u64| if noise(seed * 77 + i) > 0.0 { 1.5 } else { 1.0 };
+            let levels: Vec<f64> = (0..30).map(state).collect();
+            assert!(!line(&levels).contains("one state"), "{seed}: {}", line(&levels));
+        }
+    }
+
+    #[test]
+    fn one_round_that_lies_far_off_is_told() {
+        for n in [4, 9, 30] {
+            let mut levels = vec![1.0; n];
+            levels[n / 2] = 10.0;
+            let text = line(&levels);
+            assert!(text.contains("one of them took ") && text.ends_with("intervals hold for this run"), "{text}");
+            let times: f64 = text.split("took ").nth(1).and_then(|t| t.split(' ').next()).unwrap().parse().unwrap();
+            assert!((times / 10.0 - 1.0).abs() < 0.03, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_up_is_told_with_the_length_of_the_shortest_trial() {
+        let mut of = run(&by_turns(12, 1.01));
+        assert!(!state(&of).contains("kept up"), "without long trials");
+        let long = |block, size, lasts: f64, times: f64| {
+            let mut t = trial(block, 0.4 * f64::from(block), size, 1e-5, lasts);
+            t.report.repeats = (lasts / (2e-5 * times)) as u64;
+            t
+        };
+        of.paths[0].sustained = [(4, 10, 1.06), (4, 400, 0.31), (8, 10, 1.1), (8, 400, 0.42)]
+            .map(|(block, size, lasts)| long(block, size, lasts, if size == 10 { 2.0 } else { 1.0 }))
+            .to_vec();
+        let text = state(&of).replace("\n  ", " ");
+        assert!(text.contains("tcp: kept up over 310 ms and more: "), "{text}");
+        assert!(text.contains(" us at 10 B (1.9") && text.contains(" us at 400 B (1.0"), "{text}");
+    }
 }

@@ -1,0 +1,52 @@
+//! What a coarse clock allows to be known.
+
+use transport::Kind;
+
+use super::{timed_there, transfers};
+use crate::event::{Calibration, Plan, Trial};
+
+/// The smallest difference that the clock can tell in a trial's typical time, seconds of the point's kind; 0 where the clock's
+/// step is not known.
+pub(super) fn grain(plan: &Plan, kind: Kind, used: &[&Trial], clock: &Calibration) -> f64 {
+    if !(clock.clock_step_ns > 0.0 && clock.clock_step_ns.is_finite()) {
+        return 0.0;
+    }
+    let step = clock.clock_step_ns * 1e-9;
+    let of = |t: &&Trial| {
+        let r = &t.report;
+        if timed_there(t) {
+            // A stream's receiver reads it once before and once after all blocks.
+            return step * t.size as f64 / r.far.bytes as f64;
+        }
+        // Single iterations leave a histogram; chunks are as long as reading the clock is cheap beside them.
+        let chunk = match r.histogram.is_empty() && r.median > 0.0 {
+            true => (clock.clock_cost_ns * 1e-9 * 100.0 / r.median).ceil().clamp(1.0, r.repeats.max(1) as f64),
+            false => 1.0,
+        };
+        step / chunk / transfers(plan, kind, t)
+    };
+    let grains: Vec<f64> = used.iter().map(of).collect();
+    if grains.is_empty() { 0.0 } else { stats::median(&grains) }
+}
+
+/// The interval, no narrower than the clock allows. Where rounds read the same to within a `grain`, all of them are rounded the
+/// same way and the truth may lie half a grain off, however many there are. Where noise spreads them over more, each is
+/// rounded another way, and their spread holds that error already.
+pub(super) fn widened(found: stats::Interval, median: f64, rounds: &[f64], grain: f64) -> stats::Interval {
+    if !found.high.is_finite() || grain <= 0.0 || span(rounds, median) > grain * 1.25 {
+        return found;
+    }
+    let half = grain / 2.0;
+    stats::Interval { low: found.low.min(median - half).max(0.0), high: found.high.max(median + half) }
+}
+
+/// Distance from the shortest to the longest round; of five and more without the one that lies farthest off.
+fn span(rounds: &[f64], median: f64) -> f64 {
+    let mut sorted = rounds.to_vec();
+    sorted.sort_unstable_by(|a, b| (a - median).abs().total_cmp(&(b - median).abs()));
+    if sorted.len() >= 5 {
+        sorted.pop();
+    }
+    let ends = |pick: fn(f64, f64) -> f64, from: f64| sorted.iter().copied().fold(from, pick);
+    ends(f64::max, f64::NEG_INFINITY) - ends(f64::min, f64::INFINITY)
+}

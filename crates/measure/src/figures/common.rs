@@ -1,0 +1,90 @@
+//! What the points of a path have in common: the noise of a round, the machine's states that their trials met, the clock.
+
+use std::collections::BTreeMap;
+
+use stats::{Levels, Moves, Shared};
+use transport::Kind;
+
+use super::{rounds, typical};
+use crate::event::{Calibration, Plan, Schedule, Trial};
+
+/// What the points of a path have in common. The short looks of the survey and of warming up say nothing here: only rounds do.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Common {
+    /// Noise of a round about its level, and how the rounds' levels moved.
+    pub shared: Shared,
+    /// What the clock that timed them can tell.
+    pub clock: Calibration,
+    /// How the state of each trial's moment differs from its round's, as a logarithm, by (bits of its time, size).
+    within: Vec<((u64, u64), f64)>,
+    /// Level of each round, as a logarithm.
+    rounds: BTreeMap<u32, f64>,
+}
+
+impl Common {
+    /// From all trials of a path, a slice a size, and what the clock can tell.
+    pub fn of<'a>(plan: &Plan, kind: Kind, clock: Calibration, points: impl Iterator<Item = &'a [Trial]>) -> Self {
+        let points: Vec<Vec<&Trial>> = points
+            .map(|trials| trials.iter().filter(|t| !t.warmup).collect::<Vec<_>>())
+            .filter(|trials| !trials.is_empty())
+            .collect();
+        let untold = Self { clock, ..Self::default() };
+        match plan.schedule {
+            // The third trial of one size is no moment that it has in common with the third of another.
+            Schedule::Netpipe => {
+                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
+                Self { shared: Shared::noise_of(&by_point), ..untold }
+            }
+            // Of trials that follow each other HINT keeps the best, which no moment's state may make better.
+            Schedule::Hint => {
+                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
+                let levels = stats::block_levels(&by_point).into_iter().collect();
+                untold.levelled(by_point, levels)
+            }
+            Schedule::Adaptive => {
+                let used: Vec<(&Trial, f64)> =
+                    points.iter().flatten().filter_map(|t| Some((*t, typical(plan, kind, t)?))).collect();
+                let moment = |(t, seconds): &(&Trial, f64)| stats::Moment {
+                    size: t.size,
+                    round: t.block,
+                    at: t.at,
+                    log: seconds.ln(),
+                };
+                let levels = Levels::of(&used.iter().map(moment).collect::<Vec<_>>());
+                let mut within: Vec<_> = used.iter().map(|(t, _)| moment_of(t)).zip(levels.within).collect();
+                within.sort_by_key(|(moment, _)| *moment);
+                let told = Self { within, ..untold };
+                let by_point = points.iter().map(|p| rounds(plan, kind, p, &told)).collect();
+                told.levelled(by_point, levels.rounds.into_iter().collect())
+            }
+        }
+    }
+
+    fn levelled(mut self, mut points: Vec<Vec<(u32, f64)>>, levels: BTreeMap<u32, f64>) -> Self {
+        self.rounds = levels;
+        points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
+        let series: Vec<f64> = self.rounds.values().copied().collect();
+        self.shared = Shared { moves: Moves::of(&series), ..Shared::of(&points) };
+        self
+    }
+
+    /// (number, level) of each round, as logarithms about the run's middle, in the order of time.
+    pub fn levels(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.rounds.iter().map(|(round, level)| (*round, *level))
+    }
+
+    /// Level of a round, as a logarithm; 0 of one that is not known.
+    pub fn level(&self, round: u32) -> f64 {
+        self.rounds.get(&round).copied().unwrap_or(0.0)
+    }
+
+    /// How the state of a trial's moment differs from its round's, as a logarithm; 0 of a trial that is not known.
+    pub fn within(&self, trial: &Trial) -> f64 {
+        let moment = moment_of(trial);
+        self.within.binary_search_by_key(&moment, |(m, _)| *m).map_or(0.0, |i| self.within[i].1)
+    }
+}
+
+fn moment_of(trial: &Trial) -> (u64, u64) {
+    (trial.at.to_bits(), trial.size)
+}
