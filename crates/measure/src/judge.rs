@@ -236,7 +236,7 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
         "a closed loop sends nothing meanwhile, so its percentiles hide what a user would have waited; --rate N sends on \
          schedule and charges the wait"
     } else if plan.pattern == Pattern::Hint {
-        "answers took that much longer there; the best of a block's trials passes most of it by"
+        "answers took that much longer there; the best of a round's trials passes most of it by"
     } else {
         "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
     };

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::noise::Noise;
-use crate::runs::{Said, differ, lines, measure, recorded};
+use crate::runs::{Compares, Said, Verdict, compared, lines, measure, recorded};
 use crate::world::{Shape, World};
 
 /// Where `show --json` has a figure, below a path.
@@ -61,8 +61,9 @@ pub fn agreement(program: &Path, noises: &[Noise], shape: &Shape, seed: u64) -> 
         let compared = asked(program, &["compare", &files[0], &files[1], "--json"])?;
         let stretches = compared.pointer("/comparisons/0/stretches").and_then(Value::as_array);
         let found = stretches.map(|all| all.iter().any(|s| s["differs"] == true));
-        let [first, second] = runs.map(|run| [run.curve()]);
-        sum.count(found == differ(&first, &second), || format!("the comparison, {}", noise.name()));
+        let [first, second] = runs.each_ref().map(|run| Compares::of([run]));
+        let said = compared(&first, &second).map(|v| v != Verdict::Same);
+        sum.count(found == said, || format!("the comparison, {}", noise.name()));
     }
     Ok(sum)
 }

@@ -1,17 +1,15 @@
 //! `compare`: how often runs of one thing are said to differ, and runs of two things that do.
 
-use crate::runs::CurvePoint;
-
 use crate::noise::Noise;
 use crate::pool;
-use crate::runs::{differ, measure, times};
+use crate::runs::{Compares, Measured, Verdict, compared, measure, measure_after};
 use crate::tally::few;
 use crate::world::{Shape, World};
 
 /// How many times as long the second side takes; 1 is the same thing again.
 pub const FACTORS: [f64; 4] = [1.0, 1.03, 1.1, 1.3];
-/// Runs of a side.
-pub const SIDES: [usize; 2] = [1, 3];
+/// Runs of a side, and earlier runs that each carries.
+pub const SIDES: [(usize, usize); 3] = [(1, 0), (3, 0), (1, 3)];
 /// Share of comparisons of the same thing that may be said to differ.
 pub const FALSE: f64 = 0.05;
 
@@ -20,6 +18,8 @@ pub const FALSE: f64 = 0.05;
 pub struct Verdicts {
     /// Said to differ.
     pub differ: u64,
+    /// Said of the runs alone, and not of what was measured, that they differ.
+    pub alone: u64,
     /// Not said to differ.
     pub same: u64,
     /// No comparison.
@@ -29,7 +29,7 @@ pub struct Verdicts {
 impl Verdicts {
     /// Whether as few differ as may, if these are comparisons of the same; a standard error is granted.
     pub fn few(self) -> bool {
-        few(self.differ, FALSE, self.differ + self.same)
+        few(self.differ, FALSE, self.differ + self.alone + self.same)
     }
 }
 
@@ -44,24 +44,32 @@ pub struct Row {
 /// Compares `runs` pairs of sides. Each run finds the machine anew, as runs of other days do.
 pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) -> Row {
     let world = World::plain(noise);
-    let each = 2 * SIDES[1] as u64;
+    let most = SIDES.iter().map(|(runs, earlier)| runs + earlier).max().unwrap_or(1) as u64;
     let found = pool::map(runs, threads, |i| {
-        let curve = |j: u64| measure(&world, shape, true, seed, i * each + j + 1).curve();
-        let curves: Vec<Vec<CurvePoint>> = (0..each).map(curve).collect();
-        let (first, second) = curves.split_at(SIDES[1]);
-        SIDES.map(|n| {
-            FACTORS.map(|factor| {
-                let second: Vec<_> = second[..n].iter().map(|curve| times(curve, factor)).collect();
-                differ(&first[..n], &second)
+        let side = |s: u64| {
+            let number = |j: u64| (2 * i + s) * most + j + 1;
+            let alone: Vec<Measured> = (0..most).map(|j| measure(&world, shape, true, seed, number(j))).collect();
+            SIDES.map(|(runs, earlier)| match earlier {
+                0 => Compares::of(&alone[..runs]),
+                n => {
+                    let known: Vec<&Measured> = alone[..n].iter().collect();
+                    Compares::of([&measure_after(&known, &world, shape, seed, number(n as u64))])
+                }
             })
+        };
+        let (first, second) = (side(0), side(1));
+        let sides: Vec<_> = first.iter().zip(&second).collect();
+        std::array::from_fn::<_, { SIDES.len() }, _>(|s| {
+            FACTORS.map(|factor| compared(sides[s].0, &sides[s].1.times(factor)))
         })
     });
     let mut verdicts = [[Verdicts::default(); FACTORS.len()]; SIDES.len()];
     for one in found {
         for (sums, said) in verdicts.iter_mut().flatten().zip(one.into_iter().flatten()) {
             match said {
-                Some(true) => sums.differ += 1,
-                Some(false) => sums.same += 1,
+                Some(Verdict::Differ) => sums.differ += 1,
+                Some(Verdict::DifferAlone) => sums.alone += 1,
+                Some(Verdict::Same) => sums.same += 1,
                 None => sums.none += 1,
             }
         }

@@ -5,7 +5,7 @@
 use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
 use model::scale::{Scaled, Target, Wire};
-use model::{Comparison, Estimate, Side, answer};
+use model::{Comparison, Estimate, History, Side, answer};
 use record::RunFile;
 
 pub use model::CurvePoint;
@@ -201,13 +201,59 @@ fn scaled(curve: &[CurvePoint], seed: u64) -> Option<Estimate> {
     Scaled::of(curve, &target, &[SCALED], seed).ok()?.at(SCALED)
 }
 
-/// Whether `compare` says that the sides differ; none where it gives no verdict.
-pub fn differ(first: &[Vec<CurvePoint>], second: &[Vec<CurvePoint>]) -> Option<bool> {
-    Comparison::of(Side::of(first), Side::of(second)).filter(|c| c.few_rounds.is_none()).map(|c| c.differs())
+/// What `compare` says of two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// They differ.
+    Differ,
+    /// These runs differ; of what was measured nothing is said ("About these runs alone").
+    DifferAlone,
+    /// No difference.
+    Same,
+}
+
+/// What `compare` says of two sides; none where it gives no verdict.
+pub fn compared(first: &Compares, second: &Compares) -> Option<Verdict> {
+    let found = Comparison::of(first.side(), second.side()).filter(|c| c.few_rounds.is_none())?;
+    Some(match (found.differs(), found.between.is_some_and(|b| b.sure())) {
+        (true, true) => Verdict::Differ,
+        (true, false) => Verdict::DifferAlone,
+        (false, _) => Verdict::Same,
+    })
+}
+
+/// A side of a comparison.
+#[derive(Debug, Clone, Default)]
+pub struct Compares {
+    runs: Vec<Vec<CurvePoint>>,
+    histories: Vec<History>,
+}
+
+impl Compares {
+    /// Runs of one thing, with what they carry of earlier ones.
+    pub fn of<'a>(runs: impl IntoIterator<Item = &'a Measured>) -> Self {
+        let (runs, histories) = runs.into_iter().map(|r| (r.file.curve(0), r.file.history(0))).unzip();
+        Self { runs, histories }
+    }
+
+    /// The same of a thing that takes so many times as long, measured in the same moments.
+    pub fn times(&self, factor: f64) -> Self {
+        let longer = |all: &[(u64, f64)]| all.iter().map(|(size, t)| (*size, t * factor)).collect();
+        let histories = self.histories.iter().map(|h| History {
+            started: h.started.clone(),
+            curve: longer(&h.curve),
+            earlier: h.earlier.iter().map(|(started, curve)| (started.clone(), longer(curve))).collect(),
+        });
+        Self { runs: self.runs.iter().map(|curve| times(curve, factor)).collect(), histories: histories.collect() }
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side { runs: &self.runs, circumstances: &[], histories: &self.histories }
+    }
 }
 
 /// The curve of a path that takes so many times as long, measured in the same moments.
-pub fn times(curve: &[CurvePoint], factor: f64) -> Vec<CurvePoint> {
+fn times(curve: &[CurvePoint], factor: f64) -> Vec<CurvePoint> {
     let one = |p: &CurvePoint| CurvePoint {
         seconds: p.seconds * factor,
         blocks: p.blocks.iter().map(|(block, seconds)| (*block, seconds * factor)).collect(),

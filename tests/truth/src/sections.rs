@@ -134,7 +134,8 @@ fn repeats(job: &Job) -> String {
 fn compare(job: &Job) -> String {
     let mut text = format!(
         "## Comparisons\n\nComparisons that say that the sides differ: of the same thing (target: at most {}), and of a second side that \
-        takes so many times as long. \"Runs\" are comparisons here.\n\n",
+        takes so many times as long. \"Alone\": said of these runs alone, which the first line tells, as nothing is known of how far runs of \
+        the machine lie apart. A run a side; three a side; one that carries three earlier ones. \"Runs\" are comparisons here.\n\n",
         table::percent(comparing::FALSE)
     );
     for shape in job.shapes([(3, 40), (9, 40), (30, 40), (30, 155)]) {

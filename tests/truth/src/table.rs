@@ -81,18 +81,23 @@ pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
 
 /// Comparisons: said to differ, by how many times as long the second side takes and the runs of a side.
 pub fn comparing(rows: &[comparing::Row]) -> String {
-    let column = |factor: f64, runs: usize| {
+    let column = |factor: f64, side: (usize, usize)| {
         let what = if factor > 1.0 { format!("x{factor}") } else { "the same".to_owned() };
-        if runs > 1 { format!("{what}, {runs} a side") } else { what }
+        match side {
+            (1, 0) => what,
+            (runs, 0) => format!("{what}, {runs} a side"),
+            (_, earlier) => format!("{what}, {earlier} earlier"),
+        }
     };
-    let columns = FACTORS.into_iter().flat_map(|factor| SIDES.map(|runs| column(factor, runs)));
+    let columns = FACTORS.into_iter().flat_map(|factor| SIDES.map(|side| column(factor, side)));
     let header: Vec<String> = cells(["noise", "target"]).into_iter().chain(columns).collect();
     let row = |row: &comparing::Row| {
         let met = row.verdicts.iter().all(|side| side[0].few());
         let at = |f: usize, s: usize| {
             let v = row.verdicts[s][f];
             let none = if v.none > 0 { format!(", {} none", v.none) } else { String::new() };
-            count(v.differ, f > 0 || v.few()) + &none
+            let alone = if v.alone > 0 { format!(" + {} alone", v.alone) } else { String::new() };
+            count(v.differ, f > 0 || v.few()) + &alone + &none
         };
         let counts = (0..FACTORS.len()).flat_map(|f| (0..SIDES.len()).map(move |s| (f, s))).map(|(f, s)| at(f, s));
         [row.noise.name(), verdict(met)].into_iter().chain(counts).collect()

@@ -89,7 +89,7 @@ fn doing(state: &State) -> String {
         (Phase::Stopping, ..) => "stopping: what was measured is kept".to_owned(),
         (_, _, Some(extent), Some((path, block, size))) => {
             let name = state.measured(path).map_or("?", |p| p.opened.transport.name());
-            let block = if block == 0 { "first look".to_owned() } else { format!("block {block}") };
+            let block = if block == 0 { "first look".to_owned() } else { format!("round {block}") };
             let size = if size > 0 { format!(", {}", Bytes(size)) } else { String::new() };
             extent.words(&format!("{name}, {block}{size}"))
         }

@@ -58,7 +58,7 @@ pub fn hint_points(run: &RunFile, path: usize) -> String {
         ("quality", Right),
         ("QUIPS [95%]", Left),
         ("memory", Right),
-        ("blocks", Right),
+        ("rounds", Right),
         ("ended", Left),
         ("", Left),
     ]);

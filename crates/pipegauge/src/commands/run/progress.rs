@@ -94,13 +94,13 @@ impl Front for Progress {
         let name = |path: u32| self.names.get(path as usize).map_or("?", String::as_str);
         match (&self.show, event) {
             (Show::Nothing, _) => {}
-            (Show::Bar(bar), Event::Block(b)) => self.draw(bar, &format!("{}, block {}", name(b.path), b.block)),
+            (Show::Bar(bar), Event::Block(b)) => self.draw(bar, &format!("{}, round {}", name(b.path), b.block)),
             (Show::Bar(bar), Event::Trial(t)) => {
                 let size = if self.hint { format!("n = {}", t.size) } else { Bytes(t.size).to_string() };
-                self.draw(bar, &format!("{}, block {}, {size}", name(t.path), t.block));
+                self.draw(bar, &format!("{}, round {}, {size}", name(t.path), t.block));
             }
             (Show::Lines, Event::Block(b)) => {
-                let what = if b.block == 0 { "survey".to_owned() } else { format!("block {}", b.block) };
+                let what = if b.block == 0 { "survey".to_owned() } else { format!("round {}", b.block) };
                 let (name, at) = (name(b.path), Seconds(b.at));
                 out::tell(&format!("{name}: {what}, {} trials, at {at}", b.planned));
             }
