@@ -119,7 +119,10 @@ impl PathRun<'_> {
             if self.takes(size) * self.fewest() as f64 > each {
                 continue;
             }
-            if let Some(trial) = self.long(size, each, block)? {
+            // Where others hold the CPUs, long trials take several times what short ones foretell: what the last one took tells the
+            // next, or the rounds would be left without time.
+            let slower = self.sustained.last().map_or(1.0, |t| (length(t) / each).max(1.0));
+            if let Some(trial) = self.long(size, each / slower, block)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
             }

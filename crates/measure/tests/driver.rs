@@ -197,6 +197,17 @@ fn long_trials_of_a_run_of_few_rounds_come_at_two_moments_too() {
 }
 
 #[test]
+fn long_trials_that_take_five_times_as_long_leave_the_rounds_their_time() {
+    let mut throttled = Fake::new(3, line);
+    throttled.long_takes = 5.0;
+    let (events, _) = run(&plan(), throttled);
+    let long: f64 = sustained(&events).iter().map(|t| t.report.seconds).sum();
+    // Planned are 2.1 s; the first trial can't know, the others can.
+    assert!(long < 4.5, "{long} s of 12 for six long trials");
+    assert!(sustained(&events).iter().all(|t| t.report.seconds >= 0.3));
+}
+
+#[test]
 fn a_path_that_does_not_keep_up_its_speed_is_spoken_of() {
     let mut throttled = Fake::new(3, line);
     throttled.long_takes = 2.0;
