@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    // Asked when it runs: a folder that was built and then moved or copied keeps this program.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let file = Path::new(&here).join("../../Cargo.lock");
     println!("cargo:rerun-if-changed={}", file.display());
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=src/lock.rs");
