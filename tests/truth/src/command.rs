@@ -58,8 +58,8 @@ pub fn agreement(program: &Path, noises: &[Noise], shape: &Shape, seed: u64) -> 
             }
             files.push(file.to_string_lossy().into_owned());
         }
-        let compared = asked(program, &["compare", &files[0], &files[1], "--json"])?;
-        let stretches = compared.pointer("/comparisons/0/stretches").and_then(Value::as_array);
+        let document = asked(program, &["compare", &files[0], &files[1], "--json"])?;
+        let stretches = document.pointer("/comparisons/0/stretches").and_then(Value::as_array);
         let found = stretches.map(|all| all.iter().any(|s| s["differs"] == true));
         let [first, second] = runs.each_ref().map(|run| Compares::of([run]));
         let said = compared(&first, &second).map(|v| v != Verdict::Same);
