@@ -112,7 +112,7 @@ def part_floor():
                      f"{statistics.median(f for _, f in pairs) * 1e6:.3f} us", f"{statistics.median(m for m, _ in pairs) * 1e6:.3f} us",
                      ratio(pairs), len(pairs)])
     for path, trial in [(path, trial) for path in ["tcp", "unix"] for trial in ["burst", "sustained"]]:
-        blocks = repeats(path, "stream", 131072, trial, *like(path))
+        blocks = lasting(path, "stream", 131072, trial, *like(path))
         pairs = interleaved(PAIRS, lambda: mine_once(path, "stream", 131072, blocks, False, *like(path)),
                             lambda: floor_once(path, "stream", 131072, blocks, False)["bits_per_second"])
         rows.append([f"{path}, 128 KiB stream, {trial}", f"{statistics.median(f for _, f in pairs) / 1e9:.1f} Gbit/s",
@@ -163,7 +163,7 @@ BURST = {"stream": 40, "ping-pong": 100}
 LASTING = {}
 
 
-def repeats(path, pattern, size, trial, *settings):
+def lasting(path, pattern, size, trial, *settings):
     """Blocks, or round trips, of a trial as long as the peer's: about a millisecond, or a second at the path's own pace."""
     if trial != "sustained":
         return BURST[pattern]
@@ -184,7 +184,7 @@ def ours(pattern, peer, settings):
         e = pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block", *like)
         return points(e)[64]["min"]
     size = peers.BLOCK if pattern == "stream" else 64
-    found = mine_once("tcp", pattern, size, repeats("tcp", pattern, size, peer.trial, *like), False, *like)
+    found = mine_once("tcp", pattern, size, lasting("tcp", pattern, size, peer.trial, *like), False, *like)
     return found if pattern == "stream" else found / 2
 
 
