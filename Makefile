@@ -4,7 +4,7 @@
 # make buffers measure tcp with two segment sizes and two socket buffers, and print the grid
 # make figures every figure and table of the papers that this host can make, into a new folder
 # make bench   the measured table: against the bare floor and against Debian's peers
-# make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in a quarter of an hour
+# make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in half an hour
 # make build   the command alone: target/release/pipegauge
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
 SHELL := /bin/bash

@@ -20,6 +20,10 @@ const LEAST: f64 = 0.35;
 const MOST: f64 = 1.5;
 const COUNTS: f64 = 0.3;
 
+/// What a trial is aimed at for the fewest, seconds, however much longer the last one took than planned: a quota shows from a tenth of
+/// a second on.
+const AIMED: f64 = 0.12;
+
 /// Times that a size is tried at one moment: where the path got faster meanwhile, the first trial comes out too short.
 const TRIES: usize = 3;
 
@@ -121,8 +125,9 @@ impl PathRun<'_> {
             }
             // Where others hold the CPUs, long trials take several times what short ones foretell: what the last one took tells the
             // next, or the rounds would be left without time.
-            let slower = self.sustained.last().map_or(1.0, |t| (length(t) / each).max(1.0));
-            if let Some(trial) = self.long(size, each / slower, block)? {
+            let foretold = |t: &Trial| t.report.repeats as f64 * self.fastest(t.size).max(1e-12);
+            let slower = self.sustained.last().map_or(1.0, |t| (length(t) / foretold(t)).max(1.0));
+            if let Some(trial) = self.long(size, each, (each / slower).max(AIMED), block)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
             }
@@ -132,17 +137,19 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// A trial of about `each` seconds; none where nothing arrives, or no try lasts as long as one that counts must.
-    fn long(&mut self, size: u64, each: f64, block: u32) -> Result<Option<Trial>, RunError> {
+    /// A trial of about `each` seconds, at first aimed at fewer; none where nothing arrives, or no try lasts as long as one that
+    /// counts must.
+    fn long(&mut self, size: u64, each: f64, mut aim: f64, block: u32) -> Result<Option<Trial>, RunError> {
         // What was last seen may have been slow, which would make the trial too short; but a trial that happened to be far too fast must
         // not make it many times as long.
         let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
         for _ in 0..TRIES {
-            let n = (each / takes.max(1e-12)).ceil() as u64;
+            let n = (aim / takes.max(1e-12)).ceil() as u64;
             let Some(trial) = self.measure(size, n.clamp(self.fewest(), MOST_ITERATIONS), block, false)? else { break };
             if length(&trial) >= COUNTS {
                 return Ok(Some(trial));
             }
+            aim = each;
             takes = takes.min(length(&trial) / trial.report.repeats.max(1) as f64);
         }
         Ok(None)

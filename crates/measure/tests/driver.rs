@@ -202,8 +202,8 @@ fn long_trials_that_take_five_times_as_long_leave_the_rounds_their_time() {
     throttled.long_takes = 5.0;
     let (events, _) = run(&plan(), throttled);
     let long: f64 = sustained(&events).iter().map(|t| t.report.seconds).sum();
-    // Planned are 2.1 s; the first trial can't know, the others can.
-    assert!(long < 4.5, "{long} s of 12 for six long trials");
+    // Planned are 2.1 s; the first trial can't know, the others can: 10.5 s if none did.
+    assert!(long < 5.5, "{long} s of 12 for six long trials");
     assert!(sustained(&events).iter().all(|t| t.report.seconds >= 0.3));
 }
 

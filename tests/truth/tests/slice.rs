@@ -48,7 +48,9 @@ fn runs_of_one_thing_do_not_differ_and_runs_of_two_do() {
         let row = comparing::row(noise, &Shape::of(9, 40), 12, SEED, 2);
         for (side, runs) in row.verdicts.iter().zip(comparing::SIDES) {
             assert!(side[0].differ + side[0].alone <= 1, "{}: {runs:?}: {side:?}", noise.name());
-            assert!(side[3].differ + side[3].alone >= 10, "{}: {runs:?}: {side:?}", noise.name());
+            // What differs from run to run is known less well from three earlier runs than from three a side.
+            let least = if runs.1 > 0 { 6 } else { 10 };
+            assert!(side[3].differ + side[3].alone >= least, "{}: {runs:?}: {side:?}", noise.name());
         }
     }
 }
