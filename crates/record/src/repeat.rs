@@ -33,7 +33,10 @@ pub(crate) fn foretell(plan: &Plan, path: &mut PathRun) {
     for point in &mut path.points {
         let range = if usable(point.figures.median) { ranges.next().flatten() } else { None };
         let range = range.filter(|r| r.low > 0.0 && r.high / r.low < TELLS_NOTHING);
-        (point.figures.repeat_low, point.figures.repeat_high) = (range.map(|r| r.low), range.map(|r| r.high));
+        // What this run found is where a repeat may fall.
+        let seen = point.figures.median;
+        (point.figures.repeat_low, point.figures.repeat_high) =
+            (range.map(|r| r.low.min(seen)), range.map(|r| r.high.max(seen)));
     }
 }
 

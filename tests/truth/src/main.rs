@@ -50,7 +50,9 @@ fn main() -> ExitCode {
         None => print!("{part}"),
         Some(_) => text.push_str(part),
     };
-    tell(&format!("{HEAD}\nSeed {seed}, at most {runs} runs a row (`--runs`); the same seed gives the same tables.\n\n"));
+    tell(&format!(
+        "{HEAD}\nSeed {seed}, at most {runs} runs a row (`--runs`); the same seed gives the same tables.\n\n"
+    ));
     let all = if flags.tables.is_empty() { Section::value_variants() } else { &flags.tables };
     for section in all {
         let began = Instant::now();
