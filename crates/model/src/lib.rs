@@ -9,8 +9,8 @@
 //! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters, [`Quips::of`] HINT's figures. [`scale`] is the model
 //! of other rates and machines.
 //!
-//! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians, `smooth` takes the luck of single sizes off it
-//! without its luck, `summary` puts the intervals to all of them.
+//! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians,
+//! `smooth` takes the luck of single sizes off a curve, `summary` puts the intervals to all of them.
 //! All of it is pure: no I/O, no clock, and the seed is an argument.
 
 pub mod answer;

@@ -21,11 +21,10 @@ const WORTH: f64 = 0.05;
 impl Summary {
     /// Reads the figures off a curve, in any order of sizes. None without a single point that has a time.
     ///
-    /// Intervals are at 95%. Latency and maximum throughput are those of their points; the maximum is that of the size at which the
-    /// smoothed curve (`smooth.rs`) is highest, because the largest of many noisy points is large by luck. The others come from a bootstrap over
-    /// blocks, drawn whole across all sizes (ChaCha8 from `seed`): the figure plus and minus Student's t times the standard
-    /// deviation of the resampled figures, widened as far as blocks are alike. The percentiles of a bootstrap over a few
-    /// blocks would be too narrow by a third or more. With fewer than four blocks every interval is unbounded: 0 to infinity.
+    /// Intervals are at 95%. Latency and maximum throughput are those of their points; the maximum is that of the size at which
+    /// the smoothed curve (`smooth.rs`) is highest, because the largest of many noisy points is large by luck. The others are
+    /// refitted on drawn rounds (`resampled.rs`; ChaCha8 from `seed`): the percentiles of a bootstrap over a few rounds would be
+    /// too narrow by a third or more. With fewer than four rounds every interval is unbounded: 0 to infinity.
     pub fn of(points: &[CurvePoint], seed: u64) -> Option<Self> {
         let curve = Curve::of(points);
         let smallest = curve.points.first()?;

@@ -5,6 +5,7 @@ use units::words::{NAMES, Read, Unit, unit};
 
 use super::lexer::Lexeme;
 use super::lexicon;
+use super::names::SPOKEN;
 use super::numbers::{Words, number};
 use super::suggest::{nearest, safe, shown};
 use super::video::resolution;
@@ -183,8 +184,8 @@ impl Amounts<'_> {
     /// Whether a share is one of the largest throughput: "90% of the bandwidth".
     fn of_the_most(&self, at: usize) -> bool {
         #[rustfmt::skip]
-        const BETWEEN: [&str; 14] = [
-            "the", "its", "my", "our", "full", "max", "maximum", "maximal", "peak", "total", "available", "possible", "largest", "tcp",
+        const BETWEEN: [&str; 13] = [
+            "the", "its", "my", "our", "full", "max", "maximum", "maximal", "peak", "total", "available", "possible", "largest",
         ];
         #[rustfmt::skip]
         const MOST: [&str; 16] = [
@@ -192,8 +193,10 @@ impl Amounts<'_> {
             "goodput", "saturation",
         ];
         let w = self.words;
+        let path = |i: usize| SPOKEN.iter().any(|(_, names)| w.any(i, names));
+        let between = |i: usize| w.any(i, &BETWEEN) || path(i);
         w.any(at, &["of"])
-            && (at + 1..w.0.len()).take_while(|i| *i == at + 1 || w.any(i - 1, &BETWEEN)).any(|i| w.any(i, &MOST))
+            && (at + 1..w.0.len()).take_while(|i| *i == at + 1 || between(i - 1)).any(|i| w.any(i, &MOST))
     }
 
     /// "4K", "1080p", "1080p60" and "10 bit" where the question is about video.
@@ -255,7 +258,7 @@ impl Amounts<'_> {
     /// Whether a word behind a number is in no row of the lexicon: likely a unit that is none.
     fn strange(&self, word: &str) -> bool {
         lexicon::topics(word).is_empty()
-            && !super::names::SPOKEN.iter().any(|(_, names)| names.iter().any(|n| n.split(' ').next() == Some(word)))
+            && !SPOKEN.iter().any(|(_, names)| names.iter().any(|n| n.split(' ').next() == Some(word)))
             && !["x", "and", "more", "half", "percentile"].contains(&word)
             && super::video::samples(word).is_none()
             && resolution(word).is_none()

@@ -30,7 +30,7 @@ impl Amounts<'_> {
         let per = self.per(next).filter(|_| !each);
         let rate = |text: &str| text.parse::<BitRate>().map(|r| r.0).map_err(|e| self.wrong(&e));
         match unit {
-            // A whole number of bytes has no decimals: 1.000 is a thousand to half of the world.
+            // Bytes are whole, and a point parts groups of three digits in some countries: 1.000 may be a thousand.
             Unit::Size("B") if digits.split_once('.').is_some_and(|(_, f)| f.len() == 3) => bail!(
                 "'{}': `{digits} bytes` can be read in two ways: write {} or {} bytes",
                 self.shown(),

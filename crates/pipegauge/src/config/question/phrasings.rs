@@ -438,6 +438,7 @@ const READ: &[(&str, &str)] = &[
     ("which size reaches 50% of max throughput on tcp", "the size that reaches half of the most throughput (n1/2), over tcp"),
     ("minimum message size for 90% of bandwidth", "the size that reaches 90.0% of the most throughput, over all paths"),
     ("when do I get 99 percent of the maximum throughput", "the size that reaches 99.0% of the most throughput, over all paths"),
+    ("which size gives 80% of the unix throughput", "the size that reaches 80.0% of the most throughput, over unix"),
     ("p999 of 64 B", "p99.9 of the times of single blocks of 64 B, over all paths"),
     ("5 100 byte messages over tcp", "arrival of the last of 5 messages of 100 B, one after another, over tcp"),
     ("what frame size can be sustained at 60 fps", "the largest block that arrives within 16.7 ms, over all paths"),
