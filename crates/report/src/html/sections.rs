@@ -78,8 +78,8 @@ pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
          <table data-copy><thead><tr><th scope=\"col\">Path</th><th scope=\"col\">Time is</th><th scope=\"col\">Latency</th>\
          <th scope=\"col\">Per byte, below 1 KiB</th><th scope=\"col\">Max throughput</th><th scope=\"col\">At size</th>\
          <th scope=\"col\">Half-power size</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n\
-         <p class=\"note\">In brackets: 95% intervals. Half-power size: the smallest block that reaches half of the maximum \
-         throughput.</p>\n{}</section>\n",
+         <p class=\"note\">In brackets: 95% intervals. Half-power size: the size from which on half of the maximum \
+         throughput is reached.</p>\n{}</section>\n",
         runs.iter().enumerate().map(|(r, run)| machine(run, r, runs.len())).collect::<String>()
     )
 }

@@ -10,7 +10,7 @@ use crate::words;
 
 /// What the titles mean, in a line or two.
 const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: the slope below 1 KiB.\n\
-                           Half power: the smallest block that reaches half of the maximum throughput.\n";
+                           Half power: the size from which on half of the maximum throughput is reached.\n";
 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
 /// the line under it.
