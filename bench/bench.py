@@ -5,7 +5,7 @@ Every comparison interleaves what it compares (A B B A ...) at like settings of 
 median of the paired ratios with a bootstrap 95% interval (bench/pairs.py): machines are shared and noisy, and a single run
 can't rank two tools. An interval with 1 in it is parity. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor latency throughput honesty curve repeat same dip start analysis
+    bench/bench.py [--quick] [PART ...]      parts: floor steps latency throughput honesty curve repeat same dip start analysis
 
 KEEP=DIR OVER=3600 bench/bench.py repeat      ten runs spread over an hour; again without OVER's wait from the files in DIR
 """
@@ -119,6 +119,16 @@ def part_floor():
                      f"{statistics.median(m for m, _ in pairs) / 1e9:.1f} Gbit/s", ratio(pairs), len(pairs)])
     table("pipegauge against the floor", ["path", "floor (median)", "pipegauge (median)", "ratio, paired [95%]", "pairs"], rows,
           "The floor is `pipegauge-floor`: the same system calls with nothing around them, at the same settings of the socket. Latency: lower is better; throughput: higher.")
+
+
+def part_steps():
+    """From the floor's cache line to the shared-memory link, a step at a time, in one process (the example says what each step is)."""
+    run(["cargo", "build", "--locked", "--release", "-p", "pipegauge-transport", "--example", "shm_steps"], timeout=900, cwd=ROOT)
+    lines = run([os.path.join(TARGET, "release/examples/shm_steps"), "11" if QUICK else "81"], timeout=600).splitlines()
+    rows = [re.fullmatch(r"(.+?)  +([\d.]+) ns +(\S+) (\[.*\])", line).groups() for line in lines]
+    table("Shared memory: where the nanoseconds go", ["step, 1 B round trip", "median", "more than the step before [quartiles]"],
+          [[name, f"{took} ns", f"{more} {spread}" if row else "-"] for row, (name, took, more, spread) in enumerate(rows)],
+          "Two threads on CPUs 0 and 1, all steps in turn in each of the rounds (`examples/shm_steps.rs` of `crates/transport`).")
 
 
 # -- peers --------------------------------------------------------------------------------------------------------------
@@ -465,7 +475,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
 
 
 def keep(target, head):

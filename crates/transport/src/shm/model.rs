@@ -83,6 +83,9 @@ impl End {
     fn send(&mut self, len: usize, tag: u8) {
         let shared = self.shared.clone();
         let lane = &shared.lanes[self.me];
+        if len <= INLINE && self.tx.answer(lane, &[tag; INLINE][..len], self.rx.seen()) {
+            return self.tell_peer();
+        }
         let piece = loop {
             match self.tx.reserve(lane, len).unwrap() {
                 Some(piece) => break piece,
@@ -100,6 +103,19 @@ impl End {
     fn receive(&mut self, len: usize, tag: u8) {
         let shared = self.shared.clone();
         let lane = &shared.lanes[1 - self.me];
+        let answer = self.rx.awaited(lane, len.min(INLINE), self.tx.sent());
+        let mut got = [0; INLINE];
+        if len <= INLINE
+            && answer.there()
+            && let Some(told) = self.rx.accept(lane, answer, &mut got[..len])
+        {
+            assert_eq!(got[..len], [tag; INLINE][..len]);
+            self.tx.hear_all();
+            if told {
+                self.tell_peer();
+            }
+            return;
+        }
         let said = loop {
             match self.rx.look(lane) {
                 Some(said) => break said,
@@ -110,7 +126,6 @@ impl End {
         let piece = self.rx.piece(said, len);
         match piece {
             Piece::Slot(_) => {
-                let mut got = [0; INLINE];
                 self.rx.read(lane, &mut got[..len]);
                 assert_eq!(got[..len], [tag; INLINE][..len]);
             }
@@ -195,4 +210,17 @@ fn a_conversation_that_goes_back_to_the_start_frees_before_it_writes() {
 #[test]
 fn no_wake_up_is_lost_in_a_conversation() {
     check_bounded(&[Send(64), Receive(1), Send(64), Receive(1), Send(1)], Mode::Sleep, 2);
+}
+
+/// Small messages of which some are answers, and go the short way, and some are not.
+const SHORT: &[Step] = &[Send(1), Receive(2), Send(3), Send(4), Receive(1), Send(2)];
+
+#[test]
+fn answers_and_other_small_messages_mix() {
+    check(SHORT, Mode::Spin);
+}
+
+#[test]
+fn no_wake_up_is_lost_between_answers() {
+    check_bounded(SHORT, Mode::Sleep, 2);
 }

@@ -13,6 +13,8 @@
 //! one 45%; with 4 slots only, a stream of small messages was 2.6 times slower. Slots that are skipped count as held by
 //! the message that skips them, so the order in which memory is freed stays the order of the messages.
 
+mod answer;
+
 use super::place::{DATA, Piece, Place, SLOTS};
 use super::slot::{Said, Slot};
 use super::sync::{AtomicU64, Ordering};

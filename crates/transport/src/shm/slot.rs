@@ -35,6 +35,13 @@ impl Said {
     pub(super) fn left(bytes: usize) -> u32 {
         bytes.min(LEFT as usize) as u32
     }
+
+    /// The header that says it.
+    #[inline(always)]
+    pub(super) fn word(self) -> u64 {
+        let flags = if self.slots_back { SLOTS_BACK } else { 0 } | if self.data_back { DATA_BACK } else { 0 };
+        u64::from(self.left) | flags | u64::from(self.seen) << 32
+    }
 }
 
 /// A slot. All-zero memory is a slot that was never written.
@@ -55,14 +62,26 @@ impl Slot {
         Self { number: zero(), header: zero(), words: std::array::from_fn(|_| zero()) }
     }
 
+    /// Whether message `number` is there yet.
+    #[inline(always)]
+    pub(super) fn there(&self, number: u64) -> bool {
+        // Acquire: with the number come header, payload and the piece in the data ring.
+        self.number.load(Ordering::Acquire) == number.wrapping_add(1)
+    }
+
+    /// The header of the message that is there.
+    #[inline(always)]
+    pub(super) fn header(&self) -> u64 {
+        self.header.load(Ordering::Relaxed)
+    }
+
     /// What the slot says as message `number`, if that is there yet.
     #[inline(always)]
     pub(super) fn look(&self, number: u64) -> Option<Said> {
-        // Acquire: with the number come header, payload and the piece in the data ring.
-        if self.number.load(Ordering::Acquire) != number.wrapping_add(1) {
+        if !self.there(number) {
             return None;
         }
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header();
         Some(Said {
             left: (header & LEFT) as u32,
             slots_back: header & SLOTS_BACK != 0,
@@ -74,8 +93,7 @@ impl Slot {
     /// Publishes message `number`.
     #[inline(always)]
     pub(super) fn say(&self, number: u64, said: Said) {
-        let flags = if said.slots_back { SLOTS_BACK } else { 0 } | if said.data_back { DATA_BACK } else { 0 };
-        self.header.store(u64::from(said.left) | flags | u64::from(said.seen) << 32, Ordering::Relaxed);
+        self.header.store(said.word(), Ordering::Relaxed);
         self.number.store(number.wrapping_add(1), Ordering::Release);
     }
 
@@ -96,26 +114,34 @@ impl Slot {
     }
 }
 
-/// One to eight bytes as a word. Short pieces are taken apart by hand: a copy of variable length would be a call into the
-/// C library.
+/// Up to eight bytes as a word: two pieces that overlap, since a copy of variable length would be a call into the C library.
 #[inline(always)]
 fn pack(piece: &[u8]) -> u64 {
-    if let Ok(whole) = <[u8; 8]>::try_from(piece) {
-        return u64::from_le_bytes(whole);
+    let len = piece.len();
+    if let Some((whole, _)) = piece.split_first_chunk() {
+        u64::from_le_bytes(*whole)
+    } else if let (Some((first, _)), Some((_, last))) = (piece.split_first_chunk(), piece.split_last_chunk()) {
+        u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << ((len - 4) * 8)
+    } else if let (Some((first, _)), Some((_, last))) = (piece.split_first_chunk(), piece.split_last_chunk()) {
+        u64::from(u16::from_le_bytes(*first)) | u64::from(u16::from_le_bytes(*last)) << ((len - 2) * 8)
+    } else {
+        piece.first().map_or(0, |&byte| byte.into())
     }
-    piece.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
 #[inline(always)]
 fn unpack(word: u64, piece: &mut [u8]) {
-    if let Ok(whole) = <&mut [u8; 8]>::try_from(&mut *piece) {
+    let len = piece.len();
+    if let Some((whole, _)) = piece.split_first_chunk_mut() {
         *whole = word.to_le_bytes();
-        return;
-    }
-    let mut word = word;
-    for byte in piece {
+    } else if len >= 4 {
+        piece[..4].copy_from_slice(&(word as u32).to_le_bytes());
+        piece[len - 4..].copy_from_slice(&((word >> ((len - 4) * 8)) as u32).to_le_bytes());
+    } else if len >= 2 {
+        piece[..2].copy_from_slice(&(word as u16).to_le_bytes());
+        piece[len - 2..].copy_from_slice(&((word >> ((len - 2) * 8)) as u16).to_le_bytes());
+    } else if let Some(byte) = piece.first_mut() {
         *byte = word as u8;
-        word >>= 8;
     }
 }
 
