@@ -15,18 +15,23 @@ use crate::path::PathRun;
 /// Largest message with which a connection comes to rest, and that every round visits, bytes.
 const MIDDLING: u64 = 65_536;
 
-/// Share of a round that the larger sizes may take: their trials are long, and many short rounds tell more than a few long ones.
-const FOR_LARGE: f64 = 0.65;
+/// Share of a round that the larger sizes may take, and that the others may where their trials cost more than the rest of it: many
+/// short rounds tell more than a few long ones.
+const SHARE: f64 = 0.65;
 
-/// Rounds that visit each larger size, where the time allows it.
+/// Rounds that visit each size, where the time allows it.
 const VISITS: f64 = 8.0;
+
+/// Rounds that should visit a larger size at least: below four there is no interval, and plans are not kept to the trial.
+const FEWEST_VISITS: f64 = 5.0;
 
 /// Fewest rounds after which a point can be settled.
 const SETTLED_ROUNDS: u32 = 8;
 
 /// The unsettled sizes that the next round visits, in random order: the same for all `sides`, which take turns in it. Up to 64 KiB that
-/// is all of them. Each larger one has a share of the time and is due whenever its shares have come to a trial on the
-/// slowest side: the largest sizes in every third or fourth round, each in rounds of its own.
+/// is all of them, where their trials cost no more than [`SHARE`] of the round's `time`; a busy machine takes milliseconds to begin a
+/// trial. What does not fit, as the larger sizes mostly don't, is due whenever its shares of the time have come to a trial on the slowest
+/// side: the largest sizes in every third or fourth round, each in rounds of its own.
 pub(crate) fn order(sides: &mut [PathRun<'_>], time: f64, rng: &mut ChaCha8Rng) -> Vec<u64> {
     let Some(first) = sides.first() else { return Vec::new() };
     let open = first.points.keys().copied().filter(|size| sides.iter().all(|side| side.wants(*size)));
@@ -34,22 +39,55 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], time: f64, rng: &mut ChaCha8Rng) 
     if first.plan.trials.is_some() {
         order.extend(large);
     } else {
-        let least = |size: &u64| sides.iter().map(|side| side.least(*size)).fold(0.0, f64::max);
-        let costs: Vec<f64> = large.iter().map(least).collect();
-        let shares = shares(&costs, time * if order.is_empty() { 1.0 } else { FOR_LARGE }, rounds(first.plan));
-        for ((size, cost), share) in large.into_iter().zip(costs).zip(shares) {
-            let Some(point) = sides[0].points.get_mut(&size) else { continue };
-            // Where a size comes in first is left to chance, so that not all large ones fall into one round.
-            let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share;
-            let due = saved >= cost * (1.0 - 1e-9);
-            point.saved = Some(if due { saved - cost } else { saved });
-            if due {
-                order.push(size);
-            }
+        let rounds = rounds(first.plan);
+        let time = (time - sides.iter().map(|side| side.opening).fold(0.0, f64::max)).max(0.0);
+        let costs = |of: &[u64]| -> Vec<f64> {
+            let least = |size: &u64| sides.iter().map(|side| side.least(*size)).fold(0.0, f64::max);
+            of.iter().map(least).collect()
+        };
+        let (small_costs, large_costs) = (costs(&order), costs(&large));
+        let small = small_costs.iter().sum::<f64>();
+        let (for_small, for_large) = split(small, large_costs.iter().sum(), time, rounds);
+        if small > for_small * (1.0 + 1e-9) {
+            let shares = shares(&small_costs, for_small, rounds);
+            order = due(sides, &order, &small_costs, &shares, rng);
         }
+        let shares = shares(&large_costs, for_large, rounds);
+        order.extend(due(sides, &large, &large_costs, &shares, rng));
     }
     order.shuffle(rng);
     order
+}
+
+/// Seconds of a round's `time` for the sizes up to 64 KiB and for the larger ones, where one trial of each comes to `small` and `large`
+/// seconds: what lets [`VISITS`] and [`FEWEST_VISITS`] of all `rounds` visit them comes first, or as much of it as fits.
+fn split(small: f64, large: f64, time: f64, rounds: u32) -> (f64, f64) {
+    if small <= 0.0 || large <= 0.0 {
+        return (time, time);
+    }
+    let needed = [small * VISITS, large * FEWEST_VISITS].map(|cost| cost / f64::from(rounds.max(1)));
+    // Sizes too large for the budget must not take it from the others.
+    let needed = [needed[0].min(time), needed[1].min(time * SHARE)];
+    let fit = (time / (needed[0] + needed[1])).min(1.0);
+    let [least_small, least_large] = needed.map(|seconds| seconds * fit);
+    let for_small = small.min(time * SHARE).max(least_small).min(time - least_large);
+    (for_small, (time - for_small).min(time * SHARE).max(least_large))
+}
+
+/// Which of `sizes` have saved up the cost of a trial, now that each has its share. The first side keeps the books.
+fn due(sides: &mut [PathRun<'_>], sizes: &[u64], costs: &[f64], shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u64> {
+    let mut due = Vec::new();
+    for ((&size, cost), share) in sizes.iter().zip(costs).zip(shares) {
+        let Some(point) = sides.first_mut().and_then(|side| side.points.get_mut(&size)) else { continue };
+        // Where a size comes in first is left to chance, so that not all of them fall into one round.
+        let saved = point.saved.unwrap_or_else(|| cost * rng.random::<f64>()) + share;
+        let ready = saved >= cost * (1.0 - 1e-9);
+        point.saved = Some(if ready { saved - cost } else { saved });
+        if ready {
+            due.push(size);
+        }
+    }
+    due
 }
 
 /// Ends the points that all `sides` know well enough, and says how uncertain the others are. Sides are done together: a round that
@@ -75,6 +113,7 @@ impl PathRun<'_> {
             self.warm_up(block, MIDDLING, time)?;
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;
+        self.opening = used;
         let slice = self.slice(order, time - used);
         for &size in order {
             if stop.load(Ordering::Relaxed) {
@@ -103,7 +142,7 @@ impl PathRun<'_> {
     /// Seconds that the shortest trial of a size takes.
     fn least(&self, size: u64) -> f64 {
         // A trial warms up with one iteration.
-        (self.fewest() + 1) as f64 * self.takes(size) + self.overhead
+        (self.fewest() + 1) as f64 * self.costs(size) + self.overhead
     }
 
     /// How much of the time a point gets, against the others: the more uncertain, the more.
@@ -119,7 +158,8 @@ impl PathRun<'_> {
                 .iter()
                 .map(|&s| {
                     let timed = (slice * self.weight(s)).max(self.fewest() as f64 * self.takes(s));
-                    timed * 1.05 + self.beside() * self.takes(s) + self.overhead
+                    let longer = self.costs(s) / self.takes(s).max(f64::MIN_POSITIVE);
+                    (timed * 1.05 + self.beside() * self.takes(s)) * longer.max(1.0) + self.overhead
                 })
                 .sum()
         };
@@ -154,7 +194,8 @@ impl PathRun<'_> {
         let open = self.points.values().any(|p| p.ended.is_none());
         match self.plan.trials {
             Some(n) => block < n,
-            None => open && self.left() > self.plan.budget * 0.03,
+            // Less than this is no round: the sizes would hardly be seen.
+            None => open && self.left() > 0.4 * self.plan.budget / f64::from(rounds(self.plan)),
         }
     }
 }
@@ -196,6 +237,16 @@ mod tests {
         assert_eq!(level(&costs, 9.0), 3.0);
         assert_eq!(level(&costs, 2.0), 0.5);
         assert_eq!((level(&[], 1.0), level(&costs, -1.0)), (f64::INFINITY, 0.0));
+    }
+
+    #[test]
+    fn a_round_is_split_so_that_all_sizes_get_intervals() {
+        assert_eq!(split(0.1, 9.0, 1.0, 30), (0.1, 0.65), "small sizes that cost little are all visited");
+        assert_eq!((split(0.0, 9.0, 1.0, 30), split(9.0, 0.0, 1.0, 30)), ((1.0, 1.0), (1.0, 1.0)));
+        let (small, large) = split(3.0, 0.6, 1.0, 30);
+        assert!((small - 0.8).abs() < 1e-9 && (large - 0.2).abs() < 1e-9, "eight visits first: {small} {large}");
+        let (small, large) = split(30.0, 60.0, 1.0, 30);
+        assert!((small / large - 1.0 / SHARE).abs() < 1e-9 && (small + large - 1.0).abs() < 1e-9, "{small} {large}");
     }
 
     #[test]

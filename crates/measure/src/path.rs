@@ -18,6 +18,10 @@ use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, sustained
 pub(crate) const FEWEST: u64 = 3;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
+/// Times what trials cost beside their iterations that a single one counts for at most.
+const MOST_BEYOND: f64 = 4.0;
+/// Weight of the last trial in what an iteration takes on average.
+const LAST: f64 = 0.3;
 
 /// One path of a run as the driver sees it.
 pub struct PathRun<'a> {
@@ -38,6 +42,10 @@ pub struct PathRun<'a> {
     pub(crate) taken: Vec<Taken>,
     /// Measured cost of a trial beyond its iterations, seconds.
     pub(crate) overhead: f64,
+    /// Seconds spent on closer looks where the curve jumps.
+    pub(crate) refined: f64,
+    /// Seconds from the last round's beginning to its first trial.
+    pub(crate) opening: f64,
     pub(crate) counted: u64,
     /// Trials that were made long, to show what is kept up.
     pub(crate) sustained: Vec<Trial>,
@@ -52,6 +60,8 @@ pub(crate) struct Point {
     pub(crate) trials: Vec<Trial>,
     /// Seconds an iteration, as last seen; 0 while unknown.
     pub(crate) estimate: f64,
+    /// Seconds an iteration on average over recent trials; 0 while unknown.
+    mean: f64,
     pub(crate) ended: Option<Why>,
     /// Half-width of the interval as a share of the median.
     pub(crate) width: f64,
@@ -83,6 +93,8 @@ impl<'a> PathRun<'a> {
             done: false,
             taken: Vec::new(),
             overhead: 3e-4,
+            refined: 0.0,
+            opening: 0.0,
             counted: 0,
             sustained: Vec::new(),
             moments: 0,
@@ -200,9 +212,14 @@ impl<'a> PathRun<'a> {
             // A stream's sender may be far ahead of its receiver, who decides how long a block takes.
             let received = report.far.seconds / (report.far.received.max(2) - 1) as f64;
             let each = each.max(received).max(1e-10);
-            let beyond = (whole - report.seconds.max(report.far.seconds) - self.beside() * each).max(0.0);
-            self.overhead += 0.1 * (beyond - self.overhead);
-            self.points.entry(size).or_default().estimate = each;
+            let untimed = (self.beside() + spec.warmup as f64) * each;
+            let beyond = (whole - report.seconds.max(report.far.seconds) - untimed).max(0.0);
+            // One that had to wait for a CPU says little of the next.
+            self.overhead += 0.1 * (beyond.min(MOST_BEYOND * self.overhead) - self.overhead);
+            let point = self.points.entry(size).or_default();
+            point.estimate = each;
+            let mean = (report.seconds.max(report.far.seconds) / report.repeats as f64).max(each);
+            point.mean = if point.mean > 0.0 { point.mean + LAST * (mean - point.mean) } else { mean };
         }
         let (path, response, burst) = (self.number, spec.response, spec.burst);
         Ok(Some(Trial { path, block, at, size, response, burst, warmup, report }))
@@ -255,6 +272,11 @@ impl<'a> PathRun<'a> {
     /// Seconds that an iteration of `size` occupies: an open loop sends no faster than its schedule.
     pub fn takes(&self, size: u64) -> f64 {
         self.estimate(size).max(self.plan.rate.map_or(0.0, f64::recip))
+    }
+
+    /// Seconds that an iteration of `size` takes on average: what interrupts one costs time, too.
+    pub(crate) fn costs(&self, size: u64) -> f64 {
+        self.points.get(&size).map_or(0.0, |p| p.mean).max(self.takes(size))
     }
 
     /// Seconds that one block of `size` needs one way, about.

@@ -91,7 +91,8 @@ impl PathRun<'_> {
         Ok(())
     }
 
-    /// Looks closer where the curve jumps, at most `rounds` times, within a time like the survey's.
+    /// Looks closer where the curve jumps, at most `rounds` times. All such looks of a run together take no longer than the survey
+    /// may: on a busy machine everything seems to jump.
     pub fn refine(&mut self, block: u32, rounds: u32) -> Result<(), RunError> {
         let begin = self.session.now();
         let took = |path: &Self| (path.session.now() - begin) as f64 * 1e-9;
@@ -104,13 +105,15 @@ impl PathRun<'_> {
             }
             for look in looks {
                 let (Look::Again(size) | Look::Between(size)) = look;
-                if took(self) + FEWEST as f64 * self.takes(size) > self.plan.budget * SURVEY {
+                let so_far = self.refined + took(self);
+                if so_far + FEWEST as f64 * self.costs(size) > self.plan.budget * SURVEY {
                     break 'rounds;
                 }
                 let n = self.brief(size, SURVEY_TRIAL);
                 self.trial(size, n, block, true)?;
             }
         }
+        self.refined += took(self);
         self.spent += took(self);
         Ok(())
     }

@@ -25,6 +25,10 @@ struct Fake {
     swallows: u64,
     /// Times that an iteration takes in trials of 0.1 s and more.
     long_takes: f64,
+    /// Times that a trial takes its typical iterations: interruptions.
+    stretch: f64,
+    /// Seconds that a trial costs beside its iterations.
+    control: f64,
     trials: u32,
     opened: u32,
 }
@@ -41,6 +45,8 @@ impl Fake {
             fail_after: None,
             swallows: u64::MAX,
             long_takes: 1.0,
+            stretch: 1.0,
+            control: 2e-4,
             trials: 0,
             opened: 0,
         }
@@ -78,8 +84,8 @@ impl Session for Fake {
         if each * spec.repeats as f64 >= 0.1 {
             each *= self.long_takes;
         }
-        let seconds = each * spec.repeats as f64;
-        self.now += seconds + each * spec.warmup as f64 + 2e-4;
+        let seconds = each * spec.repeats as f64 * self.stretch;
+        self.now += seconds + each * spec.warmup as f64 + self.control;
         Ok(TrialReport { repeats: spec.repeats, seconds, median: each, min: each, max: each, ..TrialReport::default() })
     }
     fn close(&mut self) -> Result<(), SessionError> {
@@ -123,6 +129,22 @@ fn points(events: &[Event]) -> Vec<&PointEnded> {
 
 fn trials(events: &[Event]) -> Vec<&Trial> {
     events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t) } else { None }).collect()
+}
+
+/// Both CPUs held by other programs: a trial begins when the scheduler lets it, and is interrupted.
+#[test]
+fn a_busy_machine_still_gets_thirty_rounds() {
+    let busy = Fake { stretch: 3.0, control: 3e-3, ..Fake::new(3, line) };
+    let (events, outcome) = run(&plan(), busy);
+    assert!(outcome.error.is_none());
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    assert!(end.at < 12.0 * 1.15, "took {} s of 12", end.at);
+    let rounds = events.iter().filter(|e| matches!(e, Event::Block(b) if b.block > 0)).count();
+    assert!(rounds >= 30, "{rounds} rounds");
+    for p in points(&events) {
+        assert!(p.size > 65_536 || p.figures.blocks >= 8, "{} B was visited by {} rounds", p.size, p.figures.blocks);
+        assert!(p.figures.blocks >= 4, "{} B was visited by {} rounds", p.size, p.figures.blocks);
+    }
 }
 
 #[test]
