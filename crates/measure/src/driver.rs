@@ -208,7 +208,7 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         for i in turn {
             let sides = &mut paths[i];
             let left = (blocks + 1).saturating_sub(block).max(1);
-            let time = sides.iter().map(PathRun::left).fold(f64::INFINITY, f64::min) / f64::from(left);
+            let time = sides.iter().map(|side| side.round(left)).fold(f64::INFINITY, f64::min);
             if hint {
                 each(sides, |side| side.hint_block(block, time, &mut rng, stop))?;
             } else {

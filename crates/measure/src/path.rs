@@ -129,6 +129,11 @@ impl<'a> PathRun<'a> {
         (self.plan.budget - self.spent - self.reserved()).max(0.0)
     }
 
+    /// Seconds of a round where so many are still planned: fewer and longer ones where opening them would take most of the time.
+    pub(crate) fn round(&self, planned: u32) -> f64 {
+        (self.left() / f64::from(planned)).max(3.0 * self.opening).min(self.left())
+    }
+
     /// Ends the connection and the far process.
     pub fn close(&mut self) -> Result<(), RunError> {
         self.session.close().map_err(|source| RunError::Session { kind: self.kind, source })

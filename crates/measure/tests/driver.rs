@@ -147,6 +147,23 @@ fn a_busy_machine_still_gets_thirty_rounds() {
     }
 }
 
+/// A machine so busy that most of the time is gone before the rounds: what is left is measured in, not spent on connections.
+#[test]
+fn rounds_that_cost_much_to_open_are_fewer_and_not_empty() {
+    let busy = Fake { stretch: 3.0, control: 2e-2, ..Fake::new(3, line) };
+    let (events, outcome) = run(&plan(), busy);
+    assert!(outcome.error.is_none());
+    let mut visited = std::collections::BTreeMap::<u32, usize>::new();
+    for t in trials(&events).iter().filter(|t| !t.warmup) {
+        *visited.entry(t.block).or_default() += 1;
+    }
+    let rounds = events.iter().filter(|e| matches!(e, Event::Block(b) if b.block > 0)).count();
+    assert!(
+        rounds >= 4 && visited.values().filter(|n| **n >= 8).count() * 4 >= rounds * 3,
+        "{rounds} rounds: {visited:?}"
+    );
+}
+
 #[test]
 fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_block() {
     let (events, outcome) = run(&plan(), Fake::new(3, line));
