@@ -123,6 +123,10 @@ impl PathRun<'_> {
             if self.takes(size) * self.fewest() as f64 > each {
                 continue;
             }
+            // The rounds' time is not for trials that others hold up: the next size waits for the next moment.
+            if (self.session.now() - begin) as f64 * 1e-9 > 1.5 * each * many as f64 {
+                break;
+            }
             // Where others hold the CPUs, long trials take several times what short ones foretell: what the last one took tells the
             // next, or the rounds would be left without time.
             let foretold = |t: &Trial| t.report.repeats as f64 * self.fastest(t.size).max(1e-12);
