@@ -9,7 +9,22 @@ use crate::words::plain;
 
 /// "B is 1.8 times faster than A from 64 KiB up, no different below."
 pub fn verdict(named: &Named) -> String {
-    format!("{}{}{}", alone(named), difference(named), machine(&named.comparison))
+    format!("{}{}{}{}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
+}
+
+/// That both processes of one side shared a CPU, where those of the other did not: the first cause to think of, and part of what was
+/// compared, whatever other programs took.
+fn one_cpu(named: &Named) -> String {
+    let name = match named.one_cpu {
+        (true, false) => &named.first,
+        (false, true) => &named.second,
+        _ => return String::new(),
+    };
+    format!(
+        "\nBoth processes of {} were pinned to one CPU, where each runs only while the other waits: a difference may be that of \
+         two CPUs and one.",
+        plain(name)
+    )
 }
 
 /// What the verdict is about where too little is known of how far runs lie apart, as its first line; nothing elsewhere.
@@ -332,6 +347,7 @@ mod tests {
             runs: (1, 1),
             hint: false,
             separate: false,
+            one_cpu: (false, false),
             comparison,
             differences: Vec::new(),
             gates: Vec::new(),
@@ -400,6 +416,25 @@ mod tests {
         let said = verdict(&n);
         let want = "took 101.0% of the time of a, and 2 rounds of each side, fewer than four, do not tell";
         assert!(said.contains(want) && !said.contains("no interval"), "{said}");
+    }
+
+    #[test]
+    fn two_processes_on_one_cpu_are_named_as_a_cause_where_only_one_side_has_them() {
+        let mut n = named(vec![stretch(1, 1 << 20, 9.0, true)]);
+        for (one_cpu, want) in
+            [((false, true), "processes of b\u{fffd}[2J were"), ((true, false), "processes of a were")]
+        {
+            n.one_cpu = one_cpu;
+            let said = verdict(&n);
+            assert!(
+                said.starts_with("b\u{fffd}[2J is 9.00 times slower") && said.contains(want),
+                "the verdict stands: {said}"
+            );
+        }
+        for alike in [(false, false), (true, true)] {
+            n.one_cpu = alike;
+            assert!(!verdict(&n).contains("one CPU"), "{}", verdict(&n));
+        }
     }
 
     #[test]
