@@ -243,7 +243,13 @@ fn place(s: &Stretch, named: &Named) -> String {
     let (from, to) = (named.size(s.from), named.size(s.to));
     let (first, last) = (s.from == c.sizes[0].size, s.to == c.sizes[c.sizes.len() - 1].size);
     match (first, last) {
-        (true, true) => "at all sizes".to_owned(),
+        _ if s.from == s.to && c.sizes.len() > 1 => format!("at {from}{unit}"),
+        (true, true) => {
+            match c.sizes.iter().filter(|at| at.significant && (at.ratio.value < 1.0) == (s.ratio < 1.0)).count() {
+                n if n < c.sizes.len() => format!("at {n} of {} sizes", c.sizes.len()),
+                _ => "at all sizes".to_owned(),
+            }
+        }
         (true, false) => format!("up to {to}{unit}"),
         (false, true) => format!("from {from}{unit} up"),
         (false, false) => format!("from {from} to {to}{unit}"),
@@ -457,8 +463,13 @@ mod tests {
     fn the_verdict_is_one_that_can_be_repeated() {
         let said = verdict(&named(vec![stretch(1, 32_768, 1.0, false), stretch(65_536, 1 << 20, 1.0 / 1.8, true)]));
         assert!(said.contains("is 1.80 times faster from 64 KiB up, no different below (against a)."), "{said}");
-        let said = verdict(&named(vec![stretch(1, 1 << 20, 1.05, true)]));
-        assert!(said.contains("is 5.0% slower at all sizes (against a)."), "{said}");
+        let mut n = named(vec![stretch(1, 1 << 20, 1.05, true)]);
+        n.comparison.sizes.iter_mut().for_each(|s| (s.significant, s.ratio.value) = (true, 1.05));
+        assert!(verdict(&n).contains("is 5.0% slower at all sizes (against a)."), "{}", verdict(&n));
+        n.comparison.sizes[7].significant = false;
+        assert!(verdict(&n).contains("is 5.0% slower at 20 of 21 sizes (against a)."), "{}", verdict(&n));
+        n.comparison.stretches = vec![stretch(1, 1, 1.05, true), stretch(2, 1 << 20, 1.0, false)];
+        assert!(verdict(&n).contains("is 5.0% slower at 1 B, no different above"), "{}", verdict(&n));
         let said = verdict(&named(vec![stretch(1, 1 << 20, 1.0, false)]));
         assert!(
             said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),
