@@ -35,7 +35,8 @@ const rate: Cell = (s, row) => {
 const range = (lowest: Figure, highest: Figure): Cell => (s, row) => {
   const [median, low, high] = [s.columns.median[row], s.columns[lowest][row], s.columns[highest][row]];
   if (!has(median) || !has(low) || !has(high)) return "-";
-  return pretty(withInterval(exact(median), exact(low), exact(high), "seconds")).replace(/^.*\[/, "[");
+  const text = pretty(withInterval(exact(median), exact(low), exact(high), "seconds"));
+  return text.includes("[") ? text.replace(/^.*\[/, "[") : "-";
 };
 
 /** Title, cell, and the figure without which the column is left out. */

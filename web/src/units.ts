@@ -33,6 +33,12 @@ const MOST = 1e9;
 /** Most decimals of an interval's ends about 0, which has none of its own. */
 const ZERO = 9;
 
+/** Most decimals of an end, enough for the least number that is written without an exponent. */
+const MOST_DECIMALS = 12;
+
+/** Ends of an interval that lie further apart than this tell a reader nothing. */
+const WIDEST = 1e3;
+
 /** Whether a number in its unit is written with an exponent. */
 function extreme(x: number): boolean {
   return x !== 0 && !(Math.abs(x) >= LEAST && Math.abs(x) < MOST);
@@ -107,11 +113,27 @@ export function count(n: number): string {
   return grouped(n, 0);
 }
 
-/** `9.23 us [8.9, 9.6]`: ends rounded outwards, with the digits that the interval's width gives them. */
+/**
+ * An interval's end, rounded outwards to `decimals`, or to as many more as keep an end apart from 0 where rounding would
+ * reach it.
+ */
+function endText(x: number, decimals: number, up: boolean): string {
+  if (extreme(x)) return exponent(outwardDigits(x, up));
+  let digits = decimals;
+  if (x !== 0) while (digits < MOST_DECIMALS && outward(x, digits, up) === 0) digits++;
+  return grouped(outward(x, digits, up), digits);
+}
+
+/**
+ * `9.23 us [8.9, 9.6]`: ends rounded outwards, with the digits that the interval's width gives them, or those that keep
+ * an end apart from 0. Where nothing bounds an end, or the ends lie more than a thousandfold apart: `9.23 us (no interval)`.
+ */
 export function withInterval(value: number, low: number, high: number, kind: Kind): string {
   if (!Number.isFinite(value)) return "unknown";
   const [unit, factor] = unitFor(value, kind);
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return significant(value, kind);
+  if (!Number.isFinite(low) || !Number.isFinite(high) || (low > 0 && high / low > WIDEST)) {
+    return `${significant(value, kind)} (no interval)`;
+  }
   if (extreme(value / factor) || Math.max(Math.abs(low), Math.abs(high)) / factor >= MOST) {
     const end = (v: number, up: boolean) => exponent(outwardDigits(v / factor, up));
     return `${exponent(value / factor)} ${unit} [${end(low, false)}, ${end(high, true)}]`;
@@ -120,7 +142,7 @@ export function withInterval(value: number, low: number, high: number, kind: Kin
   const half = (high - low) / factor / 2;
   const most = value === 0 ? ZERO : r.decimals;
   const digits = half > 0 ? Math.min(most, Math.max(0, -Math.floor(Math.log10(half)))) : r.decimals;
-  const end = (v: number, up: boolean) => grouped(outward(v / factor, digits, up), digits);
+  const end = (v: number, up: boolean) => endText(v / factor, digits, up);
   return `${grouped(r.value, r.decimals)} ${unit} [${end(low, false)}, ${end(high, true)}]`;
 }
 

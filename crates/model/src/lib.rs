@@ -115,7 +115,7 @@ pub struct Summary {
     /// measured sizes. None if even the smallest size reaches it.
     #[serde(default)]
     pub half_power: Option<Estimate>,
-    /// The throughput still rises over the last decade of sizes, by more than 5% and by more than its noise: larger
-    /// blocks would likely show a higher maximum.
+    /// The smoothed curve is highest at the largest size and still rises over the last decade of sizes, by more than 5% and by more
+    /// than its noise: larger blocks would likely show a higher maximum.
     pub still_rising: bool,
 }

@@ -1,5 +1,8 @@
 //! Figures read off one set of medians: slope of the small messages, rise at the end.
 
+use std::f64::consts::LN_10;
+use std::ops::Range;
+
 use stats::{median, robust_line};
 
 use crate::curve::Curve;
@@ -24,27 +27,21 @@ pub(crate) fn per_byte(curve: &Curve, seconds: &[f64]) -> Option<f64> {
     if sizes.len() < 3 { None } else { Some(robust_line(&small)?.slope) }
 }
 
-/// Indices of the points of the last decade of sizes, split in its middle: (below, above). Both are empty if the
-/// decade has no point in one of the halves and nothing before it to compare with.
-pub(crate) fn last_decade(curve: &Curve) -> (Vec<usize>, Vec<usize>) {
-    let top = curve.points.last().map_or(0.0, |p| p.size as f64);
-    let at_least = |from: f64| (0..curve.points.len()).filter(move |i| curve.points[*i].size as f64 >= from);
-    let above: Vec<usize> = at_least(top / 10f64.sqrt()).collect();
-    let first_above = above.first().copied().unwrap_or(0);
-    let mut below: Vec<usize> = at_least(top / 10.0).filter(|i| *i < first_above).collect();
-    if below.is_empty() {
-        // A coarse schedule: the next smaller size stands in.
-        below.extend(first_above.checked_sub(1));
-    }
-    if below.is_empty() { (below, Vec::new()) } else { (below, above) }
+/// The sizes of the last decade, split in its middle: (below, above), of sizes whose natural logarithms ascend. Both are empty if
+/// the decade has no size in one of the halves and nothing before it to compare with.
+pub(crate) fn last_decade(logs: &[f64]) -> (Range<usize>, Range<usize>) {
+    let end = logs.last().copied().unwrap_or(0.0);
+    // A hair's breadth, for sizes just a decade below.
+    let first = |decades: f64| logs.partition_point(|log| *log < end - decades * LN_10 - 1e-9);
+    let above = first(0.5);
+    // A coarse schedule: the next smaller size stands in.
+    let below = first(1.0).min(above.saturating_sub(1));
+    if below == above { (0..0, 0..0) } else { (below..above, above..logs.len()) }
 }
 
-/// Natural logarithm of how much higher the throughput is in the upper half of the last decade than in the lower.
-pub(crate) fn rise(curve: &Curve, halves: &(Vec<usize>, Vec<usize>), seconds: &[f64]) -> f64 {
-    let level = |half: &[usize]| {
-        median(&half.iter().map(|i| curve.points[*i].throughput(seconds[*i]).ln()).collect::<Vec<_>>())
-    };
-    let rise = level(&halves.1) - level(&halves.0);
-    // No points, or no throughput in either half: nothing rises.
+/// How much higher the rates (natural logarithms) are in the upper half than in the lower.
+pub(crate) fn rise(halves: &(Range<usize>, Range<usize>), rates: &[f64]) -> f64 {
+    let rise = median(&rates[halves.1.clone()]) - median(&rates[halves.0.clone()]);
+    // No sizes in either half: nothing rises.
     if rise.is_nan() { 0.0 } else { rise }
 }

@@ -34,8 +34,11 @@ impl Summary {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let smooth = Smooth::of(&curve);
         // Where nothing carries anything, the first point stands for the maximum: 0.
-        let top = highest(&smooth.rates(&curve, &seconds)).map_or(0, |(at, _)| smooth.points[at]);
-        let top = &curve.points[top];
+        let rates = smooth.rates(&curve, &seconds);
+        let top = highest(&rates).map_or(0, |(at, _)| at);
+        // Only a curve that is highest at its end may rise beyond it.
+        let at_end = top + 1 == smooth.points.len();
+        let top = &curve.points[smooth.points.get(top).copied().unwrap_or(0)];
         let found = estimates(&curve, [Scale::Plain], RESAMPLES / 2, &mut rng, |seconds| {
             per_byte(&curve, seconds).map(|s| [s])
         });
@@ -50,19 +53,16 @@ impl Summary {
         let first = smooth.points.first().map_or(0.0, |i| curve.points[*i].size as f64);
         let half_power = half_power.filter(|size| size.value > first * (1.0 + 1e-9));
 
-        let decade = last_decade(&curve);
-        let risen = rise(&curve, &decade, &seconds);
+        let halves = last_decade(&smooth.logs);
+        let risen = rise(&halves, &rates);
         let (mut drawn, mut medians, mut rises) = (Drawn::default(), Vec::new(), Vec::new());
-        let resamples = if curve.moves.few() { 0 } else { RESAMPLES };
+        let resamples = if curve.moves.few() || !at_end || risen <= WORTH.ln_1p() { 0 } else { RESAMPLES };
         for _ in 0..resamples {
             curve.resample(&mut rng, &mut drawn, &mut medians);
-            rises.push(rise(&curve, &decade, &medians));
+            rises.push(rise(&halves, &smooth.rates(&curve, &medians)));
         }
-        let end_blocks = typical_blocks(decade.0.iter().chain(&decade.1).map(|i| &curve.points[*i]));
-        // A curve whose highest point lies well before its end has come down again.
-        let at_end = top.size as f64 * 10f64.sqrt() >= curve.points.last().map_or(0.0, |p| p.size as f64);
-        let still_rising =
-            at_end && risen > WORTH.ln_1p() && reach(&rises, end_blocks).is_some_and(|reach| risen > reach);
+        let end_blocks = typical_blocks(smooth.points[halves.0.start..].iter().map(|i| &curve.points[*i]));
+        let still_rising = reach(&rises, end_blocks).is_some_and(|reach| risen > reach);
 
         Some(Self {
             latency,

@@ -125,3 +125,15 @@ fn odd_input_breaks_nothing() {
         serde_json::from_str::<Breaks>(&json).unwrap();
     }
 }
+
+#[test]
+fn a_jump_that_a_bend_within_its_gap_explains_is_no_break() {
+    let stepped = |x: f64| if x < 60_000.0 { 10e-6 } else { 11.2e-6 };
+    let found = |many: usize| {
+        let mut noisy = Noisy::new(3);
+        (noisy.own, noisy.common) = (0.0005, 0.0);
+        Breaks::of(&noisy.curve(&sizes(8e6, many), stepped)).steps.len()
+    };
+    assert_eq!(found(155), 1, "sizes 0.045 decades apart show that time jumps");
+    assert_eq!(found(30), 0, "over a gap of a quarter of a decade, a knee may raise it by as much");
+}

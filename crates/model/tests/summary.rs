@@ -95,6 +95,25 @@ fn a_curve_cut_off_before_its_plateau_is_still_rising() {
 }
 
 #[test]
+fn a_curve_that_is_highest_before_its_end_is_not_rising() {
+    // Throughput doubles over the last decade and comes down by a tenth at the end.
+    let mut points = exact(&sizes(), 4);
+    points.retain(|p| p.size <= 65_536);
+    let last = points.len() - 5;
+    for p in &mut points[last..] {
+        p.blocks.iter_mut().for_each(|b| b.1 *= 1.6);
+        (p.seconds, p.throughput) = (p.seconds * 1.6, p.throughput / 1.6);
+    }
+    let summary = Summary::of(&points, 1).unwrap();
+    assert!(
+        summary.max_size < points[last].size && !summary.still_rising,
+        "{} {}",
+        summary.max_size,
+        summary.still_rising
+    );
+}
+
+#[test]
 fn a_rise_within_the_noise_is_no_rise() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut rising = 0;

@@ -1,7 +1,7 @@
 //! Phrases that several pictures share: labels of times and patterns, and a run's description in one line.
 
 use measure::event::{TimeKind, Why};
-use record::RunFile;
+use record::{PathRun, RunFile};
 
 /// What a time is, as it stands beside every latency.
 pub fn time_label(time: TimeKind) -> &'static str {
@@ -75,6 +75,13 @@ pub fn pinning(run: &RunFile) -> String {
     }
 }
 
+/// Whether both processes of a path were pinned to one CPU, where each runs only while the other does not.
+pub fn on_one_cpu(run: &RunFile, path: &PathRun) -> bool {
+    let near = &run.run.near;
+    let far = path.opened.far.as_ref();
+    far.is_some_and(|far| near.pinned.is_some() && near.pinned == far.pinned && near.hostname == far.hostname)
+}
+
 /// The near host, and the far one where it is another.
 pub fn hosts(run: &RunFile) -> String {
     let name = |n: &str| if n.is_empty() { "unnamed host".to_owned() } else { n.to_owned() };
@@ -137,6 +144,12 @@ mod tests {
         let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1], 1, 7);
         run.run.plan.pin = Some((0, 7));
         assert_eq!(pinning(&run), "pinned to CPUs 0 and 1");
+        assert!(!on_one_cpu(&run, &run.paths[0]));
+        let far = run.paths[0].opened.far.as_mut().unwrap();
+        (far.pinned, far.hostname) = (Some(0), run.run.near.hostname.clone());
+        assert!(on_one_cpu(&run, &run.paths[0]));
+        run.paths[0].opened.far.as_mut().unwrap().hostname = "another".into();
+        assert!(!on_one_cpu(&run, &run.paths[0]), "CPUs 0 of two hosts");
         run.paths[0].opened.far.as_mut().unwrap().pinned = None;
         assert_eq!(pinning(&run), "pinned to CPU 0, the far side not pinned");
         run.run.near.pinned = None;

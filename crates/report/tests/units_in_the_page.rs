@@ -21,7 +21,9 @@ fn figures_read_as_in_the_table_that_the_script_is_checked_against() {
         assert_eq!(Bytes(number(&row, 0) as u64).to_string(), row[1]);
     }
     for row in rows("interval") {
-        let text = with_interval(number(&row, 0), number(&row, 1), number(&row, 2), Kind::Seconds);
+        // JSON has no infinity: an end that nothing bounds is null.
+        let end = |i: usize, open: f64| row[i].as_f64().unwrap_or(open);
+        let text = with_interval(number(&row, 0), end(1, f64::NEG_INFINITY), end(2, f64::INFINITY), Kind::Seconds);
         assert_eq!(text, row[3]);
     }
 }

@@ -98,13 +98,16 @@ const MOST: f64 = 1e9;
 /// Most decimals of the ends about 0, which has none of its own.
 const ZERO: usize = 9;
 
+/// Most decimals of an end, enough for the least number that is written without an exponent.
+const MOST_DECIMALS: usize = 12;
+
 /// Ends of an interval that lie further apart than this tell a reader nothing.
 const WIDEST: f64 = 1e3;
 
 /// A figure and its interval in one unit: "9.23 us [8.9, 9.6]". The ends carry the digits that the interval's width
 /// gives them, at most those of the value unless that is 0, and are rounded outwards: the text never claims a narrower
-/// interval than was computed. Where nothing bounds an end, or the ends lie more than a thousandfold apart, it says
-/// that there is none.
+/// interval than was computed. An end that is not 0 never reads 0: it gets the digits that it takes to say so. Where
+/// nothing bounds an end, or the ends lie more than a thousandfold apart, it says that there is none.
 pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     if let Some(word) = not_finite(value) {
         return word;
@@ -127,7 +130,7 @@ pub fn with_interval(value: f64, low: f64, high: f64, kind: Kind) -> String {
     } else {
         decimals.min(1)
     };
-    let end = |end: f64, up: bool| not_finite(end).unwrap_or_else(|| grouped(outward(end / factor, ends, up), ends));
+    let end = |end: f64, up: bool| not_finite(end).unwrap_or_else(|| end_text(end / factor, ends, up));
     join(&grouped(rounded, decimals), unit) + &format!(" [{}, {}]", end(low, false), end(high, true))
 }
 
@@ -200,6 +203,16 @@ fn outward(x: f64, decimals: usize, up: bool) -> f64 {
     (if up { (scaled - slack).ceil() } else { (scaled + slack).floor() }) / ten
 }
 
+/// An interval's end, rounded outwards to `decimals`, or to as many more as keep an end apart from 0 where rounding
+/// would reach it: an interval that reaches 0 says more than its width.
+fn end_text(x: f64, decimals: usize, up: bool) -> String {
+    if extreme(x) {
+        return exponent(outward_digits(x, up));
+    }
+    let decimals = (decimals..=MOST_DECIMALS).find(|d| x == 0.0 || outward(x, *d, up) != 0.0).unwrap_or(decimals);
+    grouped(outward(x, decimals, up), decimals)
+}
+
 /// Fixed decimals, with separators in the whole part.
 fn grouped(x: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", x.abs());
@@ -234,6 +247,9 @@ mod tests {
             ((5e17, 5e17, 5e17), Kind::Seconds, "5.00e17 s [5.00e17, 5.00e17]"),
             ((5e17, 4.996e17, 5.001e17), Kind::Seconds, "5.00e17 s [4.99e17, 5.01e17]"),
             ((5e8, -1e7, 2e9), Kind::Seconds, "5.00e8 s [-1.00e7, 2.00e9]"),
+            ((0.4e-6, 0.03e-6, 1.2e-6), Kind::Seconds, "400 ns [30, 1,200]"),
+            ((4e-6, 0.03e-6, 12e-6), Kind::Seconds, "4.00 us [0.03, 12]"),
+            ((-4e-6, -12e-6, -0.03e-6), Kind::Seconds, "-4.00 us [-12, -0.03]"),
         ];
         for ((value, low, high), kind, text) in cases {
             assert_eq!(with_interval(value, low, high, kind), text);
@@ -257,6 +273,23 @@ mod tests {
             let (a, b): (f64, f64) = (a.parse().unwrap(), b.parse().unwrap());
             assert!(a <= low + 1e-8 && b >= high - 1e-8, "{text} for [{low}, {high}]");
         }
+    }
+
+    #[test]
+    fn an_end_that_is_not_zero_never_reads_zero() {
+        for step in 0..3000 {
+            let low = 1e-9 * 10f64.powf(f64::from(step) / 1000.0);
+            for high in [2.0 * low, 30.0 * low, 999.0 * low] {
+                for value in [low, (low * high).sqrt(), high] {
+                    for kind in [Kind::Seconds, Kind::Share, Kind::BitsPerSecond] {
+                        let text = with_interval(value, low, high, kind);
+                        let printed = text.split_once('[').unwrap().1.split_once(',').unwrap().0;
+                        assert!(printed.parse::<f64>().unwrap() > 0.0, "{text} for [{low}, {high}]");
+                    }
+                }
+            }
+        }
+        assert_eq!(with_interval(0.001, 0.0, 0.002, Kind::Seconds), "1.00 ms [0, 2]");
     }
 
     #[test]

@@ -32,15 +32,37 @@ fn sign(c: &Compared) -> i8 {
     }
 }
 
-/// Stretches of one verdict, ascending. `sizes` ascend.
-pub(super) fn stretches(sizes: &[Compared]) -> Vec<Stretch> {
-    let mut runs: Vec<(i8, usize, usize)> = Vec::new();
-    for (i, c) in sizes.iter().enumerate() {
-        match runs.last_mut() {
-            Some(run) if run.0 == sign(c) => run.2 = i + 1,
-            _ => runs.push((sign(c), i, i + 1)),
+/// Sizes in a row with one sign: the sign, the first, and the one behind the last.
+type Row = (i8, usize, usize);
+
+/// Neighbours of one sign become one row.
+fn joined(rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
+    let mut all: Vec<Row> = Vec::new();
+    for row in rows {
+        match all.last_mut() {
+            Some(last) if last.0 == row.0 => last.2 = row.2,
+            _ => all.push(row),
         }
     }
+    all
+}
+
+/// A stretch that differs begins and ends with sizes that do: what short rows it took in at its ends stand by themselves.
+fn trimmed(sizes: &[Compared], (said, start, end): Row) -> Vec<Row> {
+    let says = |i: &usize| sign(&sizes[*i]) == said;
+    let (Some(first), Some(last)) = ((start..end).find(says), (start..end).rev().find(says)) else {
+        return vec![(said, start, end)];
+    };
+    if said == 0 {
+        return vec![(said, start, end)];
+    }
+    let alone = |i: usize| (sign(&sizes[i]), i, i + 1);
+    (start..first).map(alone).chain([(said, first, last + 1)]).chain((last + 1..end).map(alone)).collect()
+}
+
+/// Stretches of one verdict, ascending. `sizes` ascend.
+pub(super) fn stretches(sizes: &[Compared]) -> Vec<Stretch> {
+    let mut runs = joined(sizes.iter().enumerate().map(|(i, c)| (sign(c), i, i + 1)));
     // The shortest stretch first gives way to the longer of its neighbours.
     while runs.len() > 1 {
         let short = |i: &usize| {
@@ -54,16 +76,10 @@ pub(super) fn stretches(sizes: &[Compared]) -> Vec<Stretch> {
         let (start, end) = (runs[i].1.min(runs[into].1), runs[i].2.max(runs[into].2));
         runs[into] = (runs[into].0, start, end);
         runs.remove(i);
-        let mut joined: Vec<(i8, usize, usize)> = Vec::new();
-        for run in runs {
-            match joined.last_mut() {
-                Some(last) if last.0 == run.0 => last.2 = run.2,
-                _ => joined.push(run),
-            }
-        }
-        runs = joined;
+        runs = joined(runs);
     }
-    runs.into_iter()
+    joined(runs.into_iter().flat_map(|row| trimmed(sizes, row)))
+        .into_iter()
         .map(|(sign, start, end)| Stretch {
             from: sizes[start].size,
             to: sizes[end - 1].size,
@@ -126,14 +142,29 @@ mod tests {
         assert_eq!(stretches(&three).len(), 3);
         assert_eq!(crossovers(&three, &stretches(&three)), [(4, 64)]);
         let two = sizes(&[1, 1, 1, 0, 0, -1, -1, -1]);
-        assert_eq!(stretches(&two).len(), 2, "two sizes make no stretch of their own");
-        assert_eq!(crossovers(&two, &stretches(&two)), [(4, 32)], "but they say how sure the crossing is");
+        assert_eq!(
+            crossovers(&two, &stretches(&two)),
+            [(4, 32)],
+            "two sizes between them say how sure the crossing is"
+        );
+    }
+
+    #[test]
+    fn the_ends_of_a_stretch_that_differs_are_sizes_that_do() {
+        let of = |signs: &[i8]| -> Vec<(u64, u64, bool)> {
+            stretches(&sizes(signs)).iter().map(|s| (s.from, s.to, s.differs)).collect()
+        };
+        assert_eq!(of(&[1, 1, 0]), [(1, 2, true), (4, 4, false)], "a lone size without a difference");
+        assert_eq!(of(&[0, 1, 1]), [(1, 1, false), (2, 4, true)]);
+        assert_eq!(of(&[1, 1, 1, 0, 0]), [(1, 4, true), (8, 16, false)]);
+        assert_eq!(of(&[1, -1]), [(1, 1, true), (2, 2, true)], "opposite sizes agree on nothing");
+        assert_eq!(of(&[1, 1, 0, 1, 1]), [(1, 16, true)], "a lone size amid others belongs to them");
+        assert_eq!(of(&[0, 0, 1]), [(1, 4, false)]);
     }
 
     #[test]
     fn few_sizes_still_have_a_verdict() {
         assert_eq!(stretches(&sizes(&[1])).len(), 1);
-        assert_eq!(stretches(&sizes(&[1, -1])).len(), 1);
         assert!(stretches(&[]).is_empty());
     }
 }

@@ -7,6 +7,7 @@ use measure::event::{Schedule, TimeKind};
 use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
 use report::compare::{Named, junit, markdown, table, verdict};
+use report::words::on_one_cpu;
 use transport::Kind;
 
 use super::files;
@@ -143,6 +144,7 @@ fn between(first: &Repeats, second: &Repeats, path: Option<&str>, all: &mut Vec<
 fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) -> Result<Named> {
     let (first, second) = (curves(a, x)?, curves(b, y)?);
     let ((run_a, path_a), (run_b, path_b)) = (path(a, x)?, path(b, y)?);
+    let one_cpu = (on_one_cpu(run_a, path_a), on_one_cpu(run_b, path_b));
     let (time_a, time_b) = (time(path_a), time(path_b));
     if let (Some(s), Some(t)) = (time_a, time_b)
         && s != t
@@ -164,6 +166,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
             runs: (1, 1),
             hint: false,
             separate: false,
+            one_cpu,
             differences: record::differences((run_a, path_a), (run_b, path_b)),
             gates: Vec::new(),
         });
@@ -182,6 +185,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         runs: (first.len(), second.len()),
         hint: run_a.is_hint(),
         separate,
+        one_cpu,
         comparison,
         differences: record::differences((run_a, path_a), (run_b, path_b)),
         gates: Vec::new(),

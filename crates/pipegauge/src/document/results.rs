@@ -66,7 +66,7 @@ struct RoundsResults {
     /// Standard deviation of the rounds' levels: how far the whole curve moved, as a share.
     spread: f64,
     /// The machine's states outlast what the run averages over: there is no interval beyond what was seen.
-    one_state: bool,
+    states_outlast: bool,
     /// The same in words.
     words: String,
 }
@@ -78,7 +78,7 @@ impl RoundsResults {
             rounds: moves.rounds,
             effective: moves.effective,
             spread: moves.spread,
-            one_state: moves.slow(path.common.shared.sigma),
+            states_outlast: moves.slow(path.common.shared.sigma),
             words: report::table::rounds(path)?,
         })
     }

@@ -143,6 +143,18 @@ fn paths_are_told_apart() {
     assert!(said.out.starts_with("read as: the fastest path for 64 B, over all paths\nmemcpy: 64 B takes"), "{said}");
     let said = dir.run(&["ask", "two.run.jsonl", "what does tcp cost over memcpy?"]);
     assert!(said.out.contains("tcp costs over memcpy:") && said.out.contains("surely faster at"), "{said}");
+    for text in ["how much faster is memcpy than tcp", "by what factor is memcpy faster than tcp at 64 B"] {
+        let said = dir.run(&["ask", "two.run.jsonl", text]);
+        let answer = said.out.lines().nth(1).unwrap_or("");
+        assert!(
+            answer.starts_with("memcpy is ")
+                && answer.contains(" times ")
+                && answer.contains("faster")
+                && answer.contains("than tcp at"),
+            "{said}"
+        );
+        assert!(said.out.contains("\n  it costs over tcp:"), "{said}");
+    }
     for text in ["latency over tcp", "is tcp latency below 1 s", "how long for 64 bytes via TCP sockets"] {
         let said = dir.run(&["ask", "two.run.jsonl", text]);
         assert!(said.out.contains("tcp: ") && !said.out.contains("memcpy"), "{said}");
@@ -179,4 +191,22 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
     assert!(said.out.contains("no answer: 1,000,000 B lies outside") && said.code() == 2, "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "--arrive", "1PiB"]);
     assert!(!said.out.contains("NaN"), "{said}");
+}
+
+#[test]
+fn the_median_of_single_transfers_is_that_of_the_table() {
+    let dir = Scratch::new();
+    dir.measure("a.run.jsonl", &["tcp"]);
+    let shown = json(&dir.run(&["show", "a.run.jsonl", "--json"]).out);
+    let points = shown["paths"][0]["points"].as_array().expect("points");
+    let mut asked = 0;
+    for point in points.iter().filter(|p| p["percentiles"]["p50"].is_number()) {
+        let question = format!("p50 of {} bytes", point["size"]);
+        let said = json(&dir.run(&["ask", "a.run.jsonl", "--json", &question]).out);
+        let found = said["answers"][0]["figure"]["value"].as_f64().unwrap_or_else(|| panic!("{said}"));
+        let want = point["percentiles"]["p50"].as_f64().expect("a number");
+        assert!((found / want - 1.0).abs() < 1e-9, "{question}: {found}, and in the table {want}");
+        asked += 1;
+    }
+    assert!(asked > 0, "{shown}");
 }

@@ -130,6 +130,37 @@ fn a_folder_that_cannot_be_used_costs_a_warning_and_nothing_else() {
 }
 
 #[test]
+fn a_damaged_file_is_told_once_by_name_and_the_good_ones_are_used() {
+    let dir = Scratch::new();
+    dir.measure("a.run.jsonl", &["memcpy", "shm"]);
+    let names: Vec<_> = fs::read_dir(dir.path(HISTORY.1)).unwrap().map(|e| e.unwrap().path()).collect();
+    let of = |kind: &str| names.iter().find(|p| p.to_str().unwrap().contains(&format!("/{kind}-"))).unwrap();
+    let (bad, good) = (of("memcpy"), of("shm"));
+    let whole = fs::read(bad).unwrap();
+    let runs = |file: &std::path::Path| fs::read_to_string(file).unwrap().lines().count() - 1;
+    let mut kept = runs(good);
+    let damages: [(&[u8], &str); 4] = [
+        (b"\xff\xfe garbage", "remove it"),
+        (&whole[..20], "remove it"),
+        (br#"{"schema":"pipegauge-history-file/2","key":[1]}"#, "later version"),
+        (&[&whole[..], b"\xff\xfe\n"].concat(), "1 line is no run"),
+    ];
+    for (n, (damage, why)) in damages.into_iter().enumerate() {
+        fs::write(bad, damage).unwrap();
+        let output = format!("{n}.run.jsonl");
+        let said = dir.run(&args(&output, &["shm"]));
+        assert!(said.measured(), "{said}");
+        let name = bad.to_str().unwrap();
+        let (name, err) = (name.rsplit('/').next().unwrap(), said.err.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert!(err.matches(name).count() == 1 && err.contains(why), "{n}: {said}");
+        kept += 1;
+        assert_eq!(runs(good), kept, "{n}: the file beside it is used and added to");
+        // What is none of ours is left; what has good lines is written anew with them.
+        if n < 3 { assert_eq!(fs::read(bad).unwrap(), damage) } else { assert_eq!(runs(bad), 2) }
+    }
+}
+
+#[test]
 fn what_others_put_into_the_folder_neither_holds_a_run_nor_reaches_the_terminal() {
     let dir = Scratch::new();
     dir.measure("a.run.jsonl", &["memcpy"]);

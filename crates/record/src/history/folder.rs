@@ -67,6 +67,11 @@ impl Folder {
         }
     }
 
+    /// What is to be said of lines in a path's file that were left out.
+    pub fn damage(&self, key: &Key, found: &Found) -> Option<String> {
+        damage(&self.0.join(key.file()), found)
+    }
+
     /// Adds a run to a path's. What can't be read is not replaced: whoever put it there may want it.
     pub fn keep(&self, key: &Key, run: Kept) -> Result<(), HistoryError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
@@ -86,10 +91,7 @@ impl Folder {
         for file in self.files() {
             match open::bytes(&file).map(|bytes| bytes.map(|b| read(&b))) {
                 Ok(Some(Read::Path(key, found))) => {
-                    if found.damaged > 0 {
-                        let name = file.display();
-                        listing.notes.push(format!("{name}: {} damaged entries are left out", found.damaged));
-                    }
+                    listing.notes.extend(damage(&file, &found));
                     listing.paths.push(Listed { key, runs: found.runs, file });
                 }
                 Ok(None) => {}
@@ -148,6 +150,21 @@ impl Folder {
             }
         }
     }
+}
+
+/// Damaged lines cost the runs beside them nothing, and need nobody's hand.
+fn damage(file: &Path, found: &Found) -> Option<String> {
+    let damaged = match found.damaged {
+        0 => return None,
+        1 => "1 line is no run and is".to_owned(),
+        n => format!("{n} lines are no runs and are"),
+    };
+    Some(format!(
+        "{}: {damaged} left out; nothing need be done: the {} good ones are used, and the next run that is added writes the file \
+         anew with them alone",
+        file.display(),
+        found.runs.len()
+    ))
 }
 
 fn remove(file: &Path) -> Result<(), HistoryError> {

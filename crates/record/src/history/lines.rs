@@ -29,11 +29,18 @@ pub struct Found {
     pub damaged: usize,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Head {
+#[derive(Serialize)]
+struct Head<'a> {
+    schema: &'a str,
+    key: &'a Key,
+}
+
+/// A head that is read, whose key a later version may write in another way.
+#[derive(Deserialize)]
+struct AnyHead {
     schema: String,
     #[serde(default)]
-    key: Key,
+    key: serde_json::Value,
 }
 
 /// What a file's bytes are.
@@ -50,12 +57,13 @@ pub(super) enum Read {
 /// Reads a file's bytes; damaged lines are counted and left out.
 pub(super) fn read(bytes: &[u8]) -> Read {
     let mut lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
-    let Some(head) = lines.next().and_then(|line| serde_json::from_slice::<Head>(line).ok()) else {
+    let Some(head) = lines.next().and_then(|line| serde_json::from_slice::<AnyHead>(line).ok()) else {
         return Read::Foreign;
     };
     if head.schema != SCHEMA {
         return if head.schema.starts_with("pipegauge-history-file/") { Read::Later } else { Read::Foreign };
     }
+    let Ok(key) = serde_json::from_value(head.key) else { return Read::Foreign };
     let mut found = Found::default();
     for line in lines {
         match serde_json::from_slice::<Kept>(line) {
@@ -64,7 +72,7 @@ pub(super) fn read(bytes: &[u8]) -> Read {
         }
     }
     found.runs.drain(..found.runs.len().saturating_sub(EarlierRun::MOST));
-    Read::Path(head.key, found)
+    Read::Path(key, found)
 }
 
 /// The bytes of a file with these runs; the oldest leave where there are too many.
@@ -75,7 +83,7 @@ pub(super) fn written(key: &Key, runs: &[Kept]) -> Vec<u8> {
         out.extend(line.unwrap_or_default());
         out.push(b'\n');
     };
-    add(serde_json::to_vec(&Head { schema: SCHEMA.to_owned(), key: key.clone() }));
+    add(serde_json::to_vec(&Head { schema: SCHEMA, key }));
     let first = runs.len().saturating_sub(EarlierRun::MOST);
     runs[first..].iter().for_each(|run| add(serde_json::to_vec(run)));
     out

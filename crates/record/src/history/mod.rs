@@ -53,7 +53,7 @@ pub enum HistoryError {
     #[error("{} is no history of the path that its name stands for; remove it", .0.display())]
     Foreign(PathBuf),
     /// A later version wrote it.
-    #[error("{} was written by a later version of pipegauge, and is left as it is", .0.display())]
+    #[error("{} was written by a later version of pipegauge, and is left as it is; use that version, or remove the file", .0.display())]
     Later(PathBuf),
     /// Another process holds the lock.
     #[error("another process holds {} for over a second", .0.display())]

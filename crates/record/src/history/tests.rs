@@ -118,12 +118,16 @@ fn damaged_entries_are_left_out_and_a_killed_writer_leaves_the_file_as_it_was() 
     }
     text.push_str(&format!("{}\n", serde_json::to_string(&far).unwrap()));
     text.push_str(&format!("{}\n", serde_json::to_string(&bad).unwrap()));
-    text.push_str(r#"{"started":"2026-01-03T"#);
+    let mut text = text.into_bytes();
+    text.extend(b"{\"started\":\"\xff\xfe\"}\n");
+    text.extend(br#"{"started":"2026-01-03T"#);
     fs::write(&path, &text).unwrap();
     fs::write(path.with_extension("part"), "half of a file").unwrap();
     let found = folder.earlier(&key()).unwrap();
-    assert_eq!((found.runs.len(), found.damaged), (2, 6));
-    assert!(folder.list().notes[0].contains("6 damaged entries"), "{:?}", folder.list().notes);
+    assert_eq!((found.runs.len(), found.damaged), (2, 7));
+    let said = folder.damage(&key(), &found).unwrap();
+    assert!(said.starts_with(path.to_str().unwrap()) && said.contains("7 lines are no runs"), "{said}");
+    assert_eq!(folder.list().notes, [said]);
     folder.keep(&key(), run(4)).unwrap();
     let healed = folder.earlier(&key()).unwrap();
     assert_eq!((healed.runs.len(), healed.damaged), (3, 0));
@@ -155,9 +159,15 @@ fn whatever_lies_in_the_place_of_a_file_neither_holds_nor_is_replaced() {
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
     refused("larger than 2 MiB");
     fs::write(&path, r#"{"schema":"pipegauge-history-file/2","key":7}"#).unwrap();
-    refused("no history of the path");
+    refused("later version");
     fs::write(&path, r#"{"schema":"pipegauge-history-file/2","key":{}}"#).unwrap();
     refused("later version");
+    fs::write(&path, "{\"schema\":\"pipegauge-history-file/1\",\"key\":7}").unwrap();
+    refused("no history of the path");
+    fs::write(&path, b"\xff\xfe{\"schema\":").unwrap();
+    refused("no history of the path");
+    fs::write(&path, "").unwrap();
+    refused("no history of the path");
     fs::write(&path, vec![b'['; 1 << 20]).unwrap();
     refused("no history of the path");
     fs::remove_file(&path).unwrap();

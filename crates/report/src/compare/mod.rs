@@ -24,6 +24,8 @@ pub struct Named {
     pub hint: bool,
     /// The sides were measured in separate runs of a machine, which stands at another level in each.
     pub separate: bool,
+    /// Of each side, whether both its processes were pinned to one CPU ([`crate::words::on_one_cpu`]).
+    pub one_cpu: (bool, bool),
     /// The comparison.
     pub comparison: Comparison,
     /// What differs in the circumstances.

@@ -9,7 +9,22 @@ use crate::words::plain;
 
 /// "B is 1.8 times faster than A from 64 KiB up, no different below."
 pub fn verdict(named: &Named) -> String {
-    format!("{}{}{}", alone(named), difference(named), machine(&named.comparison))
+    format!("{}{}{}{}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
+}
+
+/// That both processes of one side shared a CPU, where those of the other did not: the first cause to think of, and part of what was
+/// compared, whatever other programs took.
+fn one_cpu(named: &Named) -> String {
+    let name = match named.one_cpu {
+        (true, false) => &named.first,
+        (false, true) => &named.second,
+        _ => return String::new(),
+    };
+    format!(
+        "\nBoth processes of {} were pinned to one CPU, where each runs only while the other waits: a difference may be that of \
+         two CPUs and one.",
+        plain(name)
+    )
 }
 
 /// What the verdict is about where too little is known of how far runs lie apart, as its first line; nothing elsewhere.
@@ -98,12 +113,12 @@ fn difference(named: &Named) -> String {
     if let Some(paired) = c.paired {
         return in_turns(named, paired);
     }
-    if let Some(rounds) = c.few_rounds {
+    if let Some(few) = c.few_rounds {
         return format!(
             "No verdict: {b} took {} of the time of {a}, and {} of a side, fewer than four, do not tell how sure that is; \
              measure longer (--budget).",
-            interval(c.whole),
-            if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") },
+            percent(c.whole.value),
+            rounds(few),
         );
     }
     let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
@@ -125,6 +140,10 @@ fn difference(named: &Named) -> String {
         text.push_str(&format!("\nThe faster side changes between {from} and {to}{unit}."));
     }
     text
+}
+
+fn rounds(n: u32) -> String {
+    if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
 }
 
 /// Where the second side differs, and that it does not elsewhere.
@@ -150,9 +169,11 @@ fn in_turns(named: &Named, paired: Paired) -> String {
     let whole = interval(c.whole);
     let Some(finds) = paired.finds else {
         return format!(
-            "No verdict: {b} took {whole} of the time of {a}, and {} rounds of each side do not tell how sure that is; \
-             measure longer (--budget).",
-            paired.rounds
+            "No verdict: {b} took {} of the time of {a}, and {} of each side{} not tell how sure that is; measure longer \
+             (--budget).",
+            percent(c.whole.value),
+            rounds(paired.rounds),
+            if c.few_rounds.is_some() { ", fewer than four, do" } else { " do" }
         );
     };
     let stretches = c.stretches.iter().any(|s| s.differs);
@@ -192,10 +213,18 @@ fn within(c: &Comparison) -> String {
     format!(": over all sizes it takes {} of the time", interval(c.whole))
 }
 
+/// Whether an interval tells a reader anything.
+fn bounded(e: Estimate) -> bool {
+    e.high.is_finite() && e.high < 100.0 * e.value
+}
+
+fn percent(v: f64) -> String {
+    format!("{:.1}%", v * 100.0)
+}
+
 /// A ratio with its interval, as percentages.
 fn interval(e: Estimate) -> String {
-    let percent = |v: f64| format!("{:.1}%", v * 100.0);
-    if e.high.is_finite() && e.high < 100.0 * e.value {
+    if bounded(e) {
         format!("{} [{}, {}]", percent(e.value), percent(e.low), percent(e.high))
     } else {
         format!("{} (no interval)", percent(e.value))
@@ -214,41 +243,54 @@ fn place(s: &Stretch, named: &Named) -> String {
     let (from, to) = (named.size(s.from), named.size(s.to));
     let (first, last) = (s.from == c.sizes[0].size, s.to == c.sizes[c.sizes.len() - 1].size);
     match (first, last) {
-        (true, true) => "at all sizes".to_owned(),
+        _ if s.from == s.to && c.sizes.len() > 1 => format!("at {from}{unit}"),
+        (true, true) => {
+            match c.sizes.iter().filter(|at| at.significant && (at.ratio.value < 1.0) == (s.ratio < 1.0)).count() {
+                n if n < c.sizes.len() => format!("at {n} of {} sizes", c.sizes.len()),
+                _ => "at all sizes".to_owned(),
+            }
+        }
         (true, false) => format!("up to {to}{unit}"),
         (false, true) => format!("from {from}{unit} up"),
         (false, false) => format!("from {from} to {to}{unit}"),
     }
 }
 
-/// Every size: both times, their ratio with its interval, the effect, and whether it is significant.
+/// Every size: both times, their ratio with its interval, the effect, and whether it is significant. Where no size has an
+/// interval, which the verdict explains, the times and their ratios alone.
 pub fn table(named: &Named) -> String {
     use Flush::{Left, Right};
+    let judged = named.comparison.sizes.iter().any(|s| bounded(s.ratio));
     let (first, second) = (plain(&named.first), plain(&named.second));
     let mut grid = Grid::new(&[
         (named.sizes(), Right),
         (&first, Right),
         (&second, Right),
-        ("ratio of times [95%]", Left),
+        (if judged { "ratio of times [95%]" } else { "ratio of times" }, Left),
         ("effect", Right),
         ("p", Right),
         ("", Left),
     ]);
     for s in &named.comparison.sizes {
-        grid.row([
+        let times = [
             named.size(s.size),
             time(s.first, s.first_interpolated),
             time(s.second, s.second_interpolated),
-            interval(s.ratio),
+            if judged { interval(s.ratio) } else { percent(s.ratio.value) },
+        ];
+        let judgement = [
             format!("{:+.1}", s.effect),
             if s.probability < 0.001 { "<0.001".to_owned() } else { format!("{:.3}", s.probability) },
             if s.significant { "*".to_owned() } else { String::new() },
-        ]);
+        ];
+        grid.row(times.into_iter().chain(judgement.into_iter().filter(|_| judged)));
     }
     let mut text = grid.text();
-    text.push_str(
-        "Effect: the difference in units of one block's noise. p: corrected for the number of sizes (Holm 1979); * below 5%.\n",
-    );
+    if judged {
+        text.push_str(
+            "Effect: the difference in units of one block's noise. p: corrected for the number of sizes (Holm 1979); * below 5%.\n",
+        );
+    }
     text.push_str(&about(&named.comparison));
     text
 }
@@ -311,6 +353,7 @@ mod tests {
             runs: (1, 1),
             hint: false,
             separate: false,
+            one_cpu: (false, false),
             comparison,
             differences: Vec::new(),
             gates: Vec::new(),
@@ -356,10 +399,48 @@ mod tests {
         (n.comparison.few_rounds, n.comparison.whole) =
             (Some(1), Estimate { value: 0.993, low: 0.0, high: f64::INFINITY });
         let said = verdict(&n);
-        let want = "took 99.3% (no interval) of the time of a, and 1 round of a side, fewer than four, do";
+        let want = "took 99.3% of the time of a, and 1 round of a side, fewer than four, do";
         assert!(said.starts_with("No verdict: b") && said.contains(want) && said.contains("--budget"), "{said}");
         n.separate = true;
         assert!(verdict(&n).starts_with("No verdict"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn where_no_size_has_an_interval_the_table_shows_times_and_ratios_alone() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        assert!(table(&n).contains("ratio of times [95%]") && table(&n).contains("Holm"), "{}", table(&n));
+        n.comparison.sizes[1].ratio.high = f64::INFINITY;
+        assert!(table(&n).contains("100.0% (no interval)"), "{}", table(&n));
+        n.comparison.sizes.iter_mut().for_each(|s| s.ratio.high = f64::INFINITY);
+        let shown = table(&n);
+        assert!(shown.lines().next().is_some_and(|head| head.ends_with("ratio of times")), "{shown}");
+        assert!(shown.lines().nth(1).is_some_and(|row| row.ends_with("100.0%")), "{shown}");
+        assert!(!shown.contains("no interval") && !shown.contains("Holm"), "{shown}");
+        let turns = Paired { rounds: 2, differs: false, finds: None, finds_at_a_size: None };
+        (n.comparison.few_rounds, n.comparison.paired) = (Some(2), Some(turns));
+        n.comparison.whole.high = f64::INFINITY;
+        let said = verdict(&n);
+        let want = "took 101.0% of the time of a, and 2 rounds of each side, fewer than four, do not tell";
+        assert!(said.contains(want) && !said.contains("no interval"), "{said}");
+    }
+
+    #[test]
+    fn two_processes_on_one_cpu_are_named_as_a_cause_where_only_one_side_has_them() {
+        let mut n = named(vec![stretch(1, 1 << 20, 9.0, true)]);
+        for (one_cpu, want) in
+            [((false, true), "processes of b\u{fffd}[2J were"), ((true, false), "processes of a were")]
+        {
+            n.one_cpu = one_cpu;
+            let said = verdict(&n);
+            assert!(
+                said.starts_with("b\u{fffd}[2J is 9.00 times slower") && said.contains(want),
+                "the verdict stands: {said}"
+            );
+        }
+        for alike in [(false, false), (true, true)] {
+            n.one_cpu = alike;
+            assert!(!verdict(&n).contains("one CPU"), "{}", verdict(&n));
+        }
     }
 
     #[test]
@@ -382,8 +463,13 @@ mod tests {
     fn the_verdict_is_one_that_can_be_repeated() {
         let said = verdict(&named(vec![stretch(1, 32_768, 1.0, false), stretch(65_536, 1 << 20, 1.0 / 1.8, true)]));
         assert!(said.contains("is 1.80 times faster from 64 KiB up, no different below (against a)."), "{said}");
-        let said = verdict(&named(vec![stretch(1, 1 << 20, 1.05, true)]));
-        assert!(said.contains("is 5.0% slower at all sizes (against a)."), "{said}");
+        let mut n = named(vec![stretch(1, 1 << 20, 1.05, true)]);
+        n.comparison.sizes.iter_mut().for_each(|s| (s.significant, s.ratio.value) = (true, 1.05));
+        assert!(verdict(&n).contains("is 5.0% slower at all sizes (against a)."), "{}", verdict(&n));
+        n.comparison.sizes[7].significant = false;
+        assert!(verdict(&n).contains("is 5.0% slower at 20 of 21 sizes (against a)."), "{}", verdict(&n));
+        n.comparison.stretches = vec![stretch(1, 1, 1.05, true), stretch(2, 1 << 20, 1.0, false)];
+        assert!(verdict(&n).contains("is 5.0% slower at 1 B, no different above"), "{}", verdict(&n));
         let said = verdict(&named(vec![stretch(1, 1 << 20, 1.0, false)]));
         assert!(
             said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),

@@ -78,6 +78,15 @@ impl Asked<'_> {
         blocks.iter().map(singles).filter(|s| !s.is_empty()).collect()
     }
 
+    /// The 50th percentile of single transfers of a measured size as the table has it: at the run's typical level, with an
+    /// interval as wide as the median's, whose question it answers. None where the table has none.
+    pub fn p50(&self, size: u64) -> Option<Estimate> {
+        let figures = &self.run.paths[self.index].points.iter().find(|p| p.size == size)?.figures;
+        let p50 = figures.percentiles.as_ref()?.p50;
+        let share = |end: f64| p50 * end / figures.median;
+        Some(Estimate { value: p50, low: share(figures.low).min(p50), high: share(figures.high).max(p50) })
+    }
+
     /// The nearest measured size from `size` to twice that at which single transfers were timed, and all of them.
     pub fn singles_near(&self, size: u64) -> Option<(u64, Vec<(f64, u64)>)> {
         let near = |s: &u64| *s >= size && *s <= size.saturating_mul(2);

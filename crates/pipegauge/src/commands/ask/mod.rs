@@ -96,7 +96,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
         Question::Strongest => vec![paths::strongest(&of)],
         Question::Control => vec![paths::control(&of)],
-        Question::Cost { x, y, size } => paths::cost(all, x, y, *size),
+        Question::Cost { x, y, size, factor } => paths::cost(all, x, y, *size, *factor),
         Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip)),
         Question::Series { count, size, round_trip } => each(&|p| times::series(p, *count, *size, *round_trip)),
         Question::Latency { round_trip } => each(&|p| times::latency(p, *round_trip)),

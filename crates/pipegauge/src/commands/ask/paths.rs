@@ -88,7 +88,8 @@ pub fn control(paths: &[&Asked<'_>]) -> Answered {
 }
 
 /// One path against another, pair by pair: those of one file where a file has both, else all.
-pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>) -> Vec<Answered> {
+/// `factor` has the answer begin with how many times faster or slower the first is.
+pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>, factor: bool) -> Vec<Answered> {
     let of = |n: &Named| paths.iter().enumerate().filter(|(_, p)| n.is(p.transport, p.file)).collect::<Vec<_>>();
     let (xs, ys) = (of(x), of(y));
     let mut pairs: Vec<(&Asked<'_>, &Asked<'_>)> = Vec::new();
@@ -111,10 +112,10 @@ pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>) -> Vec
         answer.path = format!("{x}, {y}");
         return vec![answer];
     }
-    pairs.into_iter().map(|(a, b)| pair(a, b, size)).collect()
+    pairs.into_iter().map(|(a, b)| pair(a, b, size, factor)).collect()
 }
 
-fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>) -> Answered {
+fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answered {
     let mut sizes: Vec<u64> = a.curve.iter().map(|p| p.size).filter(|s| b.curve.iter().any(|p| p.size == *s)).collect();
     sizes.sort_unstable();
     let extra = |s: u64| {
@@ -148,12 +149,36 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>) -> Answered {
         })
         .collect();
     let verdict = if size.is_some() { String::new() } else { verdict(a, b, &sizes, &extra) };
-    let text = format!("costs over {}: {} ({}){verdict}{}", b.name, parts.join(", "), a.time, odd(&[a.time, b.time]));
+    let times: Vec<String> = (found.iter().filter(|_| factor))
+        .filter_map(|(s, ..)| {
+            Some(format!("{} at {}", faster(of(a, *s).ok()?.seconds, of(b, *s).ok()?.seconds, &b.name), size_words(*s)))
+        })
+        .collect();
+    let lead = if times.is_empty() { String::new() } else { format!("is {};\n  it ", times.join(", ")) };
+    let text =
+        format!("{lead}costs over {}: {} ({}){verdict}{}", b.name, parts.join(", "), a.time, odd(&[a.time, b.time]));
     let mut answer = yes(a, text, *first, "s", found.iter().map(|f| f.0).collect());
     answer.text = answer.text.replacen(": ", " ", 1);
     answer.path = format!("{}, {}", a.name, b.name);
     answer.sharpen = format!("pipegauge run {} {} --budget 30s", a.transport, b.transport);
     answer
+}
+
+/// "3.10 times [2.9, 3.3] faster than tcp": by what factor the one takes less or more time than the other, with the least and the
+/// most that the intervals of both allow.
+fn faster(this: Estimate, other: Estimate, name: &str) -> String {
+    let ratio = |a: &Estimate, b: &Estimate| (a.value / b.value, a.low / b.high, a.high / b.low);
+    let ((value, low, high), word) = match this.value <= other.value {
+        true => (ratio(&other, &this), "faster"),
+        false => (ratio(&this, &other), "slower"),
+    };
+    let digits = |x: f64| if x < 100.0 { format!("{x:.2}") } else { format!("{x:.0}") };
+    let range = match low > 0.0 && high.is_finite() {
+        true => format!("[{}, {}]", digits(low), digits(high)),
+        false => "(no interval)".to_owned(),
+    };
+    let sure = if low <= 1.0 { ", which is not sure," } else { "" };
+    format!("{} times {range} {word}{sure} than {name}", digits(value))
 }
 
 /// "2.67 us [2.5, 2.9] more", "1.26 us [1.0, 1.7] less".
@@ -184,4 +209,22 @@ fn verdict(
         }
     };
     format!("\n  {} is surely faster {}, {} {}", a.name, count(&|e| e.high < 0.0), b.name, count(&|e| e.low > 0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_has_the_interval_that_both_times_allow() {
+        let (two, six) = (Estimate { value: 2.0, low: 1.9, high: 2.5 }, Estimate { value: 6.0, low: 5.0, high: 7.6 });
+        assert_eq!(faster(two, six, "tcp"), "3.00 times [2.00, 4.00] faster than tcp");
+        assert_eq!(faster(six, two, "unix"), "3.00 times [2.00, 4.00] slower than unix");
+        let unsure = Estimate { value: 2.2, low: 1.0, high: 3.0 };
+        assert_eq!(faster(two, unsure, "tcp"), "1.10 times [0.40, 1.58] faster, which is not sure, than tcp");
+        assert!(
+            faster(two, Estimate { value: 6.0, low: 0.0, high: f64::INFINITY }, "tcp")
+                .starts_with("3.00 times (no interval) faster")
+        );
+    }
 }

@@ -142,7 +142,11 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         // Single transfers are timed where that costs little; the nearest such size up stands in, and it is said.
         let at = p.singles_near(size).map(|(at, _)| at);
         let at = at.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
-        let e = answer::quantile(&p.singles(at), f64::from(thousandths) / 1e5)?;
+        let as_it_was = || answer::quantile(&p.singles(at), f64::from(thousandths) / 1e5);
+        let e = match p.p50(at).filter(|_| thousandths == 50_000) {
+            Some(e) => e,
+            None => as_it_was()?,
+        };
         Ok((size, at, times(e, factor), label))
     });
     match found {

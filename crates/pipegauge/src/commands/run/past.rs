@@ -14,6 +14,8 @@ use crate::config::history;
 pub struct Past {
     folder: Option<Folder>,
     run: Option<Run>,
+    /// Paths whose file can't be used, as was told; nothing is added to it.
+    unusable: Vec<u32>,
     /// What went wrong, told at the end: a screen may be over everything until then.
     notes: Vec<String>,
 }
@@ -30,7 +32,7 @@ impl Past {
             Err(_) if !config.plan.transports.iter().any(|kind| Key::kept(*kind)) => (None, Vec::new()),
             Err(e) => (None, vec![e.to_string()]),
         };
-        Some(Self { folder, run: None, notes })
+        Some(Self { folder, run: None, unusable: Vec::new(), notes })
     }
 
     /// What is to be told after this event: the earlier runs of a path that opened.
@@ -43,19 +45,19 @@ impl Past {
             Event::Path(opened) if Key::kept(opened.transport) => opened,
             _ => return None,
         };
-        let found = match self.folder.as_ref()?.earlier(&Key::of(self.run.as_ref()?, opened)) {
+        let (folder, key) = (self.folder.as_ref()?, Key::of(self.run.as_ref()?, opened));
+        let found = match folder.earlier(&key) {
             Ok(found) => found,
             Err(e) => {
-                self.notes.push(format!("earlier runs of {} are not known: {e}", opened.transport));
+                self.notes.push(format!(
+                    "this run of {} is not kept for later ones, and earlier ones are not known: {e}; --no-history does without",
+                    opened.transport
+                ));
+                self.unusable.push(opened.path);
                 return None;
             }
         };
-        if found.damaged > 0 {
-            self.notes.push(format!(
-                "{} damaged entries of earlier runs of {} are left out",
-                found.damaged, opened.transport
-            ));
-        }
+        self.notes.extend(folder.damage(&key, &found));
         let runs = found.runs.into_iter().map(|kept| kept.run).collect();
         Some(Event::Earlier(Earlier { path: opened.path, runs }))
     }
@@ -63,7 +65,9 @@ impl Past {
     /// Adds what was measured, if it is whole, and says what went wrong, a line each.
     pub fn end(mut self, run: Option<&RunFile>) -> Vec<String> {
         let (Some(folder), Some(run)) = (&self.folder, run) else { return self.notes };
-        for path in run.paths.iter().filter(|p| Key::kept(p.opened.transport)) {
+        for path in
+            run.paths.iter().filter(|p| Key::kept(p.opened.transport) && !self.unusable.contains(&p.opened.path))
+        {
             let points = path.points.iter().map(|p| (p.size, p.figures.median));
             let Some(kept) = EarlierRun::new(run.run.started.clone(), points) else { continue };
             let seconds = run.end.as_ref().map_or(0.0, |e| e.at);

@@ -230,6 +230,7 @@ const TOPICS: [(Topic, &[&str]); 51] = [
         "vs", "versus", "vs.", "compared", "compare", "compares", "comparison", "than", "against", "difference",
         "differ", "differs", "differences", "beat", "beats", "outperform", "outperforms", "faster than",
         "slower than", "better than", "worse than", "between", "slower", "worse", "relative", "as fast as", "ratio",
+        "by what factor", "what factor", "factor",
         "overtake", "overtakes", "cross", "crossover", "break even", "lead", "win against", "quicker than",
         "cheaper than", "as good as", "cheaper"
     ]),

@@ -131,6 +131,8 @@ pub enum Question {
         y: Named,
         /// Bytes; none for all sizes.
         size: Option<u64>,
+        /// A factor is asked for: how many times faster.
+        factor: bool,
     },
     /// What a link of another rate would bring.
     Link {
@@ -195,7 +197,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
         let name = |name: &str| {
             measured.named(name.trim()).ok_or_else(|| measured.unknown(&format!("--cost {pair}"), name.trim()))
         };
-        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None });
+        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None, factor: false });
     }
     all.extend(flags.link.map(|r| Question::Link { rate: r.0, size: None }));
     Ok(all

@@ -100,7 +100,7 @@ impl fmt::Display for Question {
                 let period = if *span == 1.0 { "a second".to_owned() } else { format!("in {}", Seconds(*span)) };
                 write!(f, "how many {what} of {} {period}", of(s))
             }
-            Question::Cost { x, y, size: s } => {
+            Question::Cost { x, y, size: s, .. } => {
                 write!(f, "{x} held against {y}{}", s.map_or_else(String::new, |s| format!(", at {}", size(s))))
             }
             Question::Link { rate, size: s } => {

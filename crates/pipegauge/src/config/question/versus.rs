@@ -26,7 +26,7 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
     match &paths[..] {
         [x, y] => {
             let (x, y) = if turned(&h.items) { (y, x) } else { (x, y) };
-            Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size() }))
+            Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor: factor(asked.text) }))
         }
         [] | [_] => {
             // "which path beats the others", "faster than 1 Gbit/s", "what does it cost to send 1 KB" hold no path against another.
@@ -42,6 +42,13 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
     }
 }
 
+/// Whether a factor is asked for.
+fn factor(text: &str) -> bool {
+    const WORDS: [&str; 8] = ["faster", "slower", "quicker", "factor", "times", "ratio", "speedup", "slowdown"];
+    let text = text.to_lowercase();
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
+}
+
 /// Whether the path that is named first is the one that the other is held against: "instead of tcp, unix".
 fn turned(items: &[Item]) -> bool {
     let first = items.iter().position(|i| matches!(i, Item::Path(_))).unwrap_or(0);
@@ -51,4 +58,25 @@ fn turned(items: &[Item]) -> bool {
         _ => Some(false),
     });
     before == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::factor;
+
+    #[test]
+    fn a_factor_is_asked_for_by_its_words_alone() {
+        for text in [
+            "how much faster is unix than tcp",
+            "By what factor does shm beat tcp?",
+            "how many times as fast is shm as tcp",
+        ] {
+            assert!(factor(text), "{text}");
+        }
+        for text in
+            ["what does tcp cost over unix", "is unix worth it over tcp", "tcp vs unix", "how long does tcp take"]
+        {
+            assert!(!factor(text), "{text}");
+        }
+    }
 }
