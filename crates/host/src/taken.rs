@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// CPUs whose whole time is no share that was taken of one.
+const MOST_CPUS: f64 = 1e5;
+
 /// What was taken from the CPUs that a measurement was pinned to, by whom. Shares are of one CPU: with two CPUs measured on
 /// they can reach 2.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,9 +24,10 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Whether the shares are numbers that can be; another host sent them.
+    /// Whether the shares are numbers that can be: another host sent them, or a file holds them. No machine has
+    /// [`MOST_CPUS`].
     pub fn is_sane(&self) -> bool {
-        let share = |s: f64| s.is_finite() && s >= 0.0;
+        let share = |s: f64| (0.0..=MOST_CPUS).contains(&s);
         share(self.processes) && share(self.steal) && share(self.throttled_share.unwrap_or(0.0))
     }
 
@@ -220,6 +224,7 @@ mod tests {
         assert!((mean.processes - 0.2).abs() < 1e-12 && mean.throttled == Some(4) && mean.throttled_share == Some(0.1));
         assert_eq!((Taken::over(&[]), a.with(a).throttled), (None, None));
         assert!(a.is_sane() && !Taken { steal: f64::NAN, ..a }.is_sane() && !Taken { processes: -1.0, ..a }.is_sane());
+        assert!(!Taken { throttled_share: Some(1e300), ..a }.is_sane());
     }
 
     #[test]

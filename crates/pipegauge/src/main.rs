@@ -22,6 +22,8 @@ use clap::Parser;
 use exit::Documents;
 
 fn main() -> std::process::ExitCode {
+    // Where this can't be had, only the words are missing.
+    let _ = signals::outlive_file_limits();
     let cli = match flags::Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => return exit::misread(&e, documents_asked()).into(),

@@ -32,13 +32,24 @@ pub fn text(text: &str) -> Result<(), StdoutError> {
 
 /// Writes a document to standard output, readable by people and programs.
 pub fn json<T: Serialize>(document: &T) -> anyhow::Result<()> {
-    text(&serde_json::to_string_pretty(document)?)?;
+    text(&escaped(serde_json::to_string_pretty(document)?))?;
     Ok(())
+}
+
+/// JSON with every character that acts on a terminal escaped, which says the same: `serde_json` leaves DEL, C1 and those
+/// that turn the direction of writing as they are. They stand in strings only.
+fn escaped(json: String) -> String {
+    let acts = |c: char| c != '\n' && report::words::odd(c);
+    if !json.contains(acts) {
+        return json;
+    }
+    // All of them lie below U+10000: one unit of UTF-16 each.
+    json.chars().map(|c| if acts(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() }).collect()
 }
 
 /// Writes a document to standard output on one line, for commands that go on and print more than one.
 pub fn json_line<T: Serialize>(document: &T) -> anyhow::Result<()> {
-    text(&serde_json::to_string(document)?)?;
+    text(&escaped(serde_json::to_string(document)?))?;
     Ok(())
 }
 
@@ -51,7 +62,7 @@ pub fn tell(line: &str) {
 /// Writes a document on one line to standard output if there is room within `patience`; else it is dropped.
 pub fn offer_json_line<T: Serialize>(document: &T, patience: Duration) {
     if let Ok(line) = serde_json::to_string(document) {
-        offer(io::stdout().as_fd(), &line, patience);
+        offer(io::stdout().as_fd(), &escaped(line), patience);
     }
 }
 
@@ -94,6 +105,14 @@ pub fn width() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_sends_nothing_to_a_terminal_and_says_the_same() {
+        let said = "a\u{1b}[2J\u{9b}1m\u{7f}\u{202e}\u{feff}Größe\n";
+        let json = escaped(serde_json::to_string_pretty(&[said]).unwrap());
+        assert!(!json.contains(|c| c != '\n' && report::words::odd(c)), "{json:?}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [said]);
+    }
 
     #[test]
     fn colour_needs_a_terminal_and_nobody_against_it() {

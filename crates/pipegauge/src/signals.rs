@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{SigId, flag};
 
 use crate::exit::Exit;
@@ -66,7 +66,13 @@ impl Stop {
     }
 }
 
-/// The same for a far process that the near side started. A terminal sends Ctrl-C and its own end to both; the near side
+/// A write beyond the limit of a file's size (`ulimit -f`) fails from now on with an error that says so, as on a full disk:
+/// the signal that comes with it would end the process without a word.
+pub fn outlive_file_limits() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
+
+/// The same as [`Stop`] for a far process that the near side started. A terminal sends Ctrl-C and its own end to both; the near side
 /// decides what comes of them and ends its far process, so here they are passed over.
 pub fn peer_stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use host::Taken;
 use measure::Event;
 use measure::earlier::EarlierRun;
 use measure::event::{
@@ -18,7 +19,7 @@ pub struct RunFile {
     /// The paths that were opened, ascending by [`PathOpened::path`]. Where every path of the plan was opened, the index
     /// here is that number.
     pub paths: Vec<PathRun>,
-    /// The run's warnings in order, then those of the reader (`unknown-event`, `stray-trials`).
+    /// The run's warnings in order, then those of the reader (`unknown-event`, `stray-trials`, `impossible`).
     pub warnings: Vec<Warning>,
     /// The end, unless the run was cut off or goes on.
     pub end: Option<End>,
@@ -104,6 +105,8 @@ pub struct Fold {
     /// Paths with trials that came after their last [`Fold::settle`].
     stale: BTreeSet<u32>,
     strays: u64,
+    /// Events left out for what they say.
+    impossible: u64,
 }
 
 impl Fold {
@@ -159,6 +162,7 @@ impl Fold {
                     file.paths[i].blocks.push(block);
                 }
             }
+            Event::Taken(told) if !told.taken.is_sane() => self.impossible += 1,
             Event::Taken(taken) => {
                 if let Ok(i) = place(&file.paths, taken.path) {
                     file.paths[i].taken.push(taken);
@@ -174,13 +178,17 @@ impl Fold {
             Event::Trial(trial) => {
                 self.add_trial(trial);
             }
+            Event::Sustained(trial) if !trial.report.sound() => self.impossible += 1,
             Event::Sustained(trial) => match place(&file.paths, trial.path) {
                 Ok(i) => file.paths[i].sustained.push(trial),
                 Err(_) => self.strays += 1,
             },
             Event::Point(ended) => self.end_point(ended),
             Event::Warning(warning) => file.warnings.push(warning),
-            Event::End(end) => {
+            Event::End(mut end) => {
+                let taken = end.taken.take();
+                self.impossible += u64::from(taken.is_some_and(|t| !t.is_sane()));
+                end.taken = taken.filter(Taken::is_sane);
                 file.end = Some(end);
                 self.stale.extend(file.paths.iter().map(|p| p.opened.path));
             }
@@ -194,6 +202,10 @@ impl Fold {
             self.strays += 1;
             return 0;
         };
+        if !trial.report.sound() {
+            self.impossible += 1;
+            return 0;
+        }
         let key = (trial.path, trial.size);
         self.stale.insert(trial.path);
         let points = &mut file.paths[i].points;
@@ -298,6 +310,18 @@ impl Fold {
                 ),
             });
         }
+        if self.impossible > 0 {
+            file.warnings.push(Warning {
+                code: "impossible".into(),
+                path: None,
+                sizes: Vec::new(),
+                text: format!(
+                    "{} lines say what can't have been measured (counts, times or shares beyond any machine's) and were left out; \
+                     the file was damaged or changed",
+                    self.impossible
+                ),
+            });
+        }
         Some(file)
     }
 }
@@ -366,6 +390,39 @@ mod tests {
         assert!(found.size == 24 && found.trials == 2 && (found.ratio / 2.0 - 1.0).abs() < 0.2, "{found:?}");
         fold.event(&Event::Sustained(Trial { path: 9, ..long }));
         assert_eq!(fold.finish().unwrap().warnings.last().unwrap().code, "stray-trials");
+    }
+
+    #[test]
+    fn numbers_beyond_any_machine_are_left_out_with_a_word() {
+        let mut fold = begun();
+        sample::events().iter().for_each(|e| fold.event(e));
+        let before = fold.run().unwrap().paths[0].clone();
+        let size = before.points[0].size;
+        let trial = |change: &dyn Fn(&mut measure::TrialReport)| {
+            let mut trial = sample::trial(0, 3, 3.0, size, 1e-5);
+            change(&mut trial.report);
+            trial
+        };
+        let wild = [
+            trial(&|r| r.histogram = vec![(1, u64::MAX), (2, u64::MAX)]),
+            trial(&|r| r.repeats = u64::MAX),
+            trial(&|r| (r.median, r.max) = (1e300, 1e308)),
+            trial(&|r| (r.median, r.min) = (1e-320, 1e-320)),
+            trial(&|r| r.lost = 1 << 60),
+            trial(&|r| r.far.received = u64::MAX),
+        ];
+        for trial in wild {
+            fold.event(&Event::Trial(trial.clone()));
+            fold.event(&Event::Sustained(trial));
+        }
+        let taken = Taken { throttled_share: Some(1e300), ..Taken::default() };
+        fold.event(&Event::Taken(BlockTaken { path: 0, block: 1, taken }));
+        fold.event(&Event::End(End { at: 9.0, error: None, foreign_cpu: None, taken: Some(taken) }));
+        let file = fold.finish().unwrap();
+        assert_eq!(file.paths[0], before);
+        assert_eq!(file.end.unwrap().taken, None);
+        let word = file.warnings.last().unwrap();
+        assert!(word.code == "impossible" && word.text.starts_with("14 lines"), "{word:?}");
     }
 
     #[test]

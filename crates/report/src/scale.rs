@@ -61,7 +61,8 @@ impl Scale {
     /// A linear axis starts at zero. An axis on which all values are equal gets room on both sides.
     pub fn covering(spread: Spread, quantity: Quantity, values: impl Iterator<Item = f64>) -> Option<Scale> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for v in values.filter(|v| v.is_finite() && *v > 0.0) {
+        // A file may hold any number; the ratio of two of these is still one.
+        for v in values.filter(|v| (1e-150..1e150).contains(v)) {
             low = low.min(v);
             high = high.max(v);
         }
@@ -210,6 +211,22 @@ mod tests {
 
     fn labels(t: &Ticks) -> Vec<&str> {
         t.ticks.iter().filter_map(|t| t.label.as_deref()).collect()
+    }
+
+    #[test]
+    fn no_number_makes_an_axis_without_end() {
+        for wild in [f64::MAX, 5e-324, f64::INFINITY, f64::NAN, -1.0, 0.0, 1e149, 1e-149] {
+            for (spread, quantity) in [
+                (Spread::Linear, Quantity::Size),
+                (Spread::Linear, Quantity::Time),
+                (Spread::Log, Quantity::Size),
+                (Spread::Log, Quantity::Time),
+            ] {
+                let scale = Scale::covering(spread, quantity, [1.0, wild, 2.0].into_iter()).unwrap();
+                assert!(scale.low.is_finite() && scale.high.is_finite());
+                assert!(scale.ticks(quantity, 8).ticks.len() < 2000, "{wild}");
+            }
+        }
     }
 
     #[test]

@@ -17,9 +17,19 @@ pub fn time_label(time: TimeKind) -> &'static str {
 }
 
 /// Text that came out of a file or from another host, safe to print on a terminal: control characters (C0 but for line
-/// ends and tabs, DEL, C1), of which escapes are made, become U+FFFD.
+/// ends and tabs, DEL, C1), of which escapes are made, and those that are [`unseen`] become U+FFFD.
 pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if odd(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+/// Whether a character acts on a terminal instead of standing on it: a control character, or one that is [`unseen`].
+pub fn odd(c: char) -> bool {
+    c.is_control() || unseen(c)
+}
+
+/// Whether a character has no width or turns the direction of writing, so that what is read is not what is there.
+pub fn unseen(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Why a point ended, in a word or two.
@@ -136,6 +146,7 @@ mod tests {
             plain("a\u{1b}[2J\u{9b}1m\u{7f}\r\u{7}b\tc\n"),
             "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b\tc\n"
         );
+        assert_eq!(plain("a\u{202e}b\u{2066}\u{200b}\u{61c}"), "a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}");
         assert_eq!(plain("Größe · 5 µs"), "Größe · 5 µs");
     }
 

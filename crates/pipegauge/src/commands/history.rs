@@ -1,7 +1,9 @@
 //! `pipegauge history`: which earlier runs are kept, how far they lie apart, and how to forget them.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, bail};
-use record::history::{Folder, Listed};
+use record::history::{Folder, Key, Listed};
 use units::Share;
 
 use crate::config;
@@ -26,7 +28,8 @@ pub fn history(flags: &HistoryFlags, json: bool) -> Result<Exit> {
     }
     let at = folder.path().display();
     if json {
-        let paths = listing.paths.iter().map(|p| of(p, &listing.paths)).collect();
+        let common = common(&listing.paths);
+        let paths = listing.paths.iter().map(|p| of(p, &common)).collect();
         out::json(&HistoryDocument::new(at.to_string(), paths, listing.notes, cleared))?;
     } else {
         let text = match cleared {
@@ -59,7 +62,7 @@ fn clear(folder: &Folder, names: &[String]) -> Result<usize> {
 }
 
 /// A path as it is told.
-fn of(path: &Listed, all: &[Listed]) -> HistoryOf {
+fn of(path: &Listed, common: &Common) -> HistoryOf {
     let spread = path.spread();
     HistoryOf {
         id: path.key.id(),
@@ -70,17 +73,37 @@ fn of(path: &Listed, all: &[Listed]) -> HistoryOf {
         to: path.runs.last().map(|k| k.run.started.clone()),
         spread: spread.map(|s| s.value),
         degrees: spread.map(|s| s.degrees),
-        unlike: unlike(path, all),
+        unlike: unlike(&path.key, common),
         key: path.key.clone(),
     }
 }
 
+/// Transport and pattern, by which paths are alike at first sight.
+fn kind(key: &Key) -> [Option<&str>; 2] {
+    ["transport", "pattern"].map(|name| key.get(name))
+}
+
+/// Of each transport and pattern: the parts that all its paths have alike.
+type Common<'a> = BTreeMap<[Option<&'a str>; 2], BTreeMap<&'a str, &'a str>>;
+
+fn common(paths: &[Listed]) -> Common<'_> {
+    let mut common = Common::new();
+    for Listed { key, .. } in paths {
+        let parts = common.entry(kind(key)).or_insert_with(|| key.parts().collect());
+        parts.retain(|name, value| key.get(name) == Some(value));
+    }
+    common
+}
+
 /// What tells a path from others of its transport and pattern: parts that not all of them have alike.
-fn unlike(path: &Listed, all: &[Listed]) -> Vec<String> {
-    let same = |p: &&Listed| ["transport", "pattern"].iter().all(|n| p.key.get(n) == path.key.get(n));
-    let parts =
-        path.key.parts().filter(|(name, value)| all.iter().filter(same).any(|p| p.key.get(name) != Some(value)));
-    parts.map(|(name, value)| format!("{name} {}", value.chars().take(40).collect::<String>())).collect()
+fn unlike(key: &Key, common: &Common) -> Vec<String> {
+    let alike = |name: &str| common.get(&kind(key)).is_some_and(|parts| parts.contains_key(name));
+    key.parts().filter(|(name, _)| !alike(name)).map(|(name, value)| format!("{} {}", cut(name), cut(value))).collect()
+}
+
+/// A word as it is shown: files may hold words of any length.
+fn cut(word: &str) -> String {
+    word.chars().take(40).collect()
 }
 
 fn table(paths: &[Listed], at: &str) -> String {
@@ -89,14 +112,15 @@ fn table(paths: &[Listed], at: &str) -> String {
     }
     let mut text =
         format!("{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  runs differ by\n", "id", "path", "pattern", "runs", "from, to");
-    for found in paths.iter().map(|p| of(p, paths)) {
+    let common = common(paths);
+    for found in paths.iter().map(|p| of(p, &common)) {
         let day = |started: &Option<String>| started.as_ref().map_or("-".to_owned(), |s| s.chars().take(16).collect());
         let spread = found.spread.map_or("not known: one run".to_owned(), |s| Share(s).to_string());
         text.push_str(&format!(
             "{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  {spread}\n",
             &found.id[..ID],
-            found.transport,
-            found.pattern,
+            cut(&found.transport),
+            cut(&found.pattern),
             found.runs,
             format!("{} {}", day(&found.from), day(&found.to)).trim(),
         ));

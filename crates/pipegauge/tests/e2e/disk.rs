@@ -29,6 +29,18 @@ impl Drop for SmallDisk {
 }
 
 #[test]
+fn a_limit_of_file_sizes_is_said_and_loses_nothing_that_was_written() {
+    let dir = Scratch::new();
+    let mut command = Command::new("sh");
+    command.arg("-c").arg("ulimit -f 24; exec \"$0\" run memcpy -o x.run.jsonl \"$@\"").arg(super::support::binary());
+    command.args(LONG).env(HISTORY.0, HISTORY.1).current_dir(dir.path("."));
+    let said = Running::start(command).end();
+    assert_eq!(said.code(), 1, "{said}");
+    assert!(said.err.contains("File too large"), "{said}");
+    assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
+}
+
+#[test]
 fn a_disk_that_fills_up_while_measuring_loses_nothing_that_was_written() {
     if !root() {
         return skip("only root can mount a small disk to fill");

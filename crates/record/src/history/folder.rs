@@ -10,10 +10,18 @@ use stats::{StandardError, level_spread};
 use super::lines::{Found, Kept, Read, read, written};
 use super::{HistoryError, Key, open};
 
+/// How names of files end.
+const FILE: &str = "jsonl";
+
 /// Most bytes of all files; beyond, those that were not added to for longest leave.
 const MOST_BYTES: u64 = 16 << 20;
-/// Most names that are looked at.
-const MOST_NAMES: usize = 10_000;
+/// Most files that are looked at, and most names among which they are looked for.
+const MOST_FILES: usize = 10_000;
+const MOST_NAMES: usize = 1 << 20;
+/// Most bytes that are read for a listing: a folder that nobody else wrote to has half of them.
+const MOST_LISTED: u64 = 2 * MOST_BYTES;
+/// Most files that leave at once: a run must not wait for a folder that somebody filled.
+const MOST_LEAVE: usize = 256;
 
 /// A folder of histories, there already or not.
 #[derive(Debug, Clone)]
@@ -88,8 +96,27 @@ impl Folder {
     /// Every path in the folder.
     pub fn list(&self) -> Listing {
         let mut listing = Listing::default();
-        for file in self.files() {
-            match open::bytes(&file).map(|bytes| bytes.map(|b| read(&b))) {
+        if let Err(source) = std::fs::read_dir(&self.0)
+            && source.kind() != std::io::ErrorKind::NotFound
+        {
+            let e = HistoryError::Io { what: "reading the folder", path: self.0.clone(), source };
+            listing.notes.push(e.to_string());
+        }
+        let mut files = self.files();
+        files.retain(|file| file.extension().is_some_and(|e| e == FILE));
+        let mut total = 0;
+        for file in files {
+            if total > MOST_LISTED {
+                listing.notes.push(format!(
+                    "more files in {} are left out: histories are at most {} MiB together; `pipegauge history clear` removes them",
+                    self.0.display(),
+                    MOST_BYTES >> 20
+                ));
+                break;
+            }
+            let bytes = open::bytes(&file);
+            total += bytes.as_ref().map_or(0, |b| b.as_ref().map_or(0, |b| b.len() as u64));
+            match bytes.map(|bytes| bytes.map(|b| read(&b))) {
                 Ok(Some(Read::Path(key, found))) => {
                     listing.notes.extend(damage(&file, &found));
                     listing.paths.push(Listed { key, runs: found.runs, file });
@@ -109,21 +136,29 @@ impl Folder {
         paths.iter().try_for_each(|p| remove(&p.file)).map(|()| paths.len())
     }
 
-    /// Removes every file that has the name of one of ours, whatever is in it; says how many.
+    /// Removes every file that has the name of one of ours, whatever is in it; says of how many paths.
     pub fn clear(&self) -> Result<usize, HistoryError> {
-        let files = self.files();
-        files.iter().try_for_each(|f| remove(f)).map(|()| files.len())
+        let mut cleared = 0;
+        loop {
+            let files = self.files();
+            if files.is_empty() {
+                return Ok(cleared);
+            }
+            files.iter().try_for_each(|f| remove(f))?;
+            cleared += files.iter().filter(|file| file.extension().is_some_and(|e| e == FILE)).count();
+        }
     }
 
-    /// Files with names of ours, in order.
+    /// Files with names of ours, in order; those that a killed run did not finish writing, too.
     fn files(&self) -> Vec<PathBuf> {
         let ours = |name: &str| {
-            let id = name.strip_suffix(".jsonl").and_then(|stem| stem.rsplit_once('-')).map(|(_, id)| id);
+            let stem = name.rsplit_once('.').filter(|(_, end)| [FILE, open::PART].contains(end)).map(|(stem, _)| stem);
+            let id = stem.and_then(|stem| stem.rsplit_once('-')).map(|(_, id)| id);
             id.is_some_and(|id| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit()))
         };
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten().take(MOST_NAMES);
-        let mut files: Vec<PathBuf> =
-            entries.filter(|e| e.file_name().to_str().is_some_and(ours)).map(|e| e.path()).collect();
+        let ours = entries.filter(|e| e.file_name().to_str().is_some_and(ours));
+        let mut files: Vec<PathBuf> = ours.map(|e| e.path()).take(MOST_FILES).collect();
         files.sort();
         files
     }
@@ -140,7 +175,7 @@ impl Folder {
             .collect();
         all.sort();
         let mut bytes: u64 = all.iter().map(|f| f.1).sum();
-        for (_, length, file) in all.iter().filter(|f| f.2 != added) {
+        for (_, length, file) in all.iter().filter(|f| f.2 != added).take(MOST_LEAVE) {
             if bytes <= MOST_BYTES {
                 break;
             }

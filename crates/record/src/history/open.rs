@@ -12,6 +12,8 @@ use super::HistoryError;
 
 /// Most bytes that are read of a file: ten times what 30 runs of 256 sizes take.
 const MOST: u64 = 2 << 20;
+/// How the name of a file ends while it is written.
+pub(super) const PART: &str = "part";
 /// Looks at a lock that is held, and the time between two of them.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -50,7 +52,7 @@ pub(super) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
 
 /// Puts a file in the place of `path` as a whole.
 pub(super) fn replace(path: &Path, contents: &[u8]) -> Result<(), HistoryError> {
-    let part = path.with_extension("part");
+    let part = path.with_extension(PART);
     // Left over by a run that was killed.
     let _ = std::fs::remove_file(&part);
     let mut file = regular(&part, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;

@@ -188,6 +188,49 @@ fn a_lock_that_is_held_is_waited_for_a_moment_only() {
 }
 
 #[test]
+fn a_folder_that_somebody_filled_is_read_in_part_and_left_in_part_and_cleared_whole() {
+    let (_dir, folder) = folder();
+    folder.keep(&key(), run(1)).unwrap();
+    let whole = fs::read(folder.path().join(key().file())).unwrap();
+    // 350 files of 128 KiB are 44 MiB.
+    let mut padded = whole.clone();
+    padded.resize(1 << 17, b'\n');
+    for i in 0..350 {
+        fs::write(folder.path().join(format!("tcp-ping-pong-{i:016x}.jsonl")), &padded).unwrap();
+    }
+    let part = folder.path().join("unix-ping-pong-0123456789abcdef.part");
+    fs::write(&part, "a killed run's").unwrap();
+    let listing = folder.list();
+    assert!((257..=258).contains(&listing.paths.len()), "{}", listing.paths.len());
+    // A folder that is none is said to be none.
+    let file = Folder::at(folder.path().join("lock"));
+    assert!(file.list().notes[0].contains("reading the folder"), "{:?}", file.list().notes);
+    let [note] = listing.notes.as_slice() else { panic!("{:?}", listing.notes) };
+    assert!(note.contains("more files") && note.contains("at most 16 MiB together"), "{note}");
+    folder.keep(&key(), run(2)).unwrap();
+    let left = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 127 + 3, "as many as 16 MiB take beside the path's own file and the youngest, and the lock");
+    for i in 0..10_000 {
+        fs::write(folder.path().join(format!("shm-ping-pong-{i:016x}.jsonl")), "").unwrap();
+    }
+    folder.clear().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "only the lock");
+}
+
+#[test]
+fn no_run_waits_for_a_full_folder_to_empty() {
+    let (_dir, folder) = folder();
+    folder.keep(&key(), run(1)).unwrap();
+    for i in 0..400 {
+        let file = fs::File::create(folder.path().join(format!("tcp-ping-pong-{i:016x}.jsonl"))).unwrap();
+        file.set_len(1 << 30).unwrap();
+    }
+    folder.keep(&key(), run(2)).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 402 - 256);
+    assert_eq!(folder.earlier(&key()).unwrap().runs, [run(1), run(2)]);
+}
+
+#[test]
 fn clearing_takes_our_files_and_nothing_else() {
     let (_dir, folder) = folder();
     assert_eq!((folder.clear().unwrap(), folder.list().paths.len()), (0, 0), "no folder is an empty one");

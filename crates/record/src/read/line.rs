@@ -26,7 +26,10 @@ pub(super) struct Head<'a> {
 }
 
 /// The kinds of event of this schema.
-pub(super) const KNOWN: [&str; 8] = ["run", "path", "earlier", "block", "trial", "point", "warning", "end"];
+pub(super) const KNOWN: [&str; 10] =
+    ["run", "path", "earlier", "block", "trial", "sustained", "taken", "point", "warning", "end"];
+/// Most characters of a parser's message that are repeated: it quotes what it found, however long that is.
+const LONGEST: usize = 160;
 
 /// What a line is, or what is wrong with it.
 pub(super) fn parse(text: &[u8]) -> Result<Line, String> {
@@ -39,9 +42,11 @@ pub(super) fn parse(text: &[u8]) -> Result<Line, String> {
     };
     match serde_json::from_slice::<Head>(text) {
         Ok(Head { event: Some(kind), .. }) if !KNOWN.contains(&kind.as_ref()) => Ok(Line::Unknown(short(&kind))),
-        Ok(Head { event: Some(kind), .. }) => Err(format!("a '{}' event that can't be read: {wrong}", short(&kind))),
+        Ok(Head { event: Some(kind), .. }) => {
+            Err(format!("a '{}' event that can't be read: {}", short(&kind), cut(wrong.to_string())))
+        }
         Ok(_) => Err("JSON without an 'event' field".into()),
-        Err(e) => Err(format!("not a JSON object: {e}")),
+        Err(e) => Err(format!("not a JSON object: {}", cut(e.to_string()))),
     }
 }
 
@@ -52,4 +57,13 @@ pub(super) fn short(text: &str) -> String {
         out.push_str("...");
     }
     out
+}
+
+/// A message, cut where it goes on for long.
+fn cut(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+        message.truncate(end);
+        message.push_str("...");
+    }
+    message
 }

@@ -102,10 +102,14 @@ fn added_fields_are_passed_over_and_added_kinds_are_skipped_with_a_note() {
 #[test]
 fn damage_in_the_middle_is_an_error_with_its_line() {
     let good = String::from_utf8(text()).unwrap();
+    let long = format!("{{\"event\":\"block\",\"path\":\"{}\"}}", "\u{202e}".repeat(30_000));
     for (bad, part) in [
         ("\u{0}\u{0}\u{0}", "not a JSON object"),
         ("{\"event\":\"trial\",\"path\":0}", "'trial' event"),
         ("{\"event\":\"end\",\"at\":\"soon\"}", "'end' event"),
+        ("{\"event\":\"sustained\",\"path\":0}", "'sustained' event"),
+        ("{\"event\":\"taken\",\"path\":0}", "'taken' event"),
+        (&long, "'block' event"),
         ("{\"no\":1}", "without an 'event'"),
         ("[[[[[[", "not a JSON object"),
     ] {
@@ -113,6 +117,7 @@ fn damage_in_the_middle_is_an_error_with_its_line() {
         lines[4] = bad;
         let said = fails(lines.join("\n").as_bytes());
         assert!(said.contains("damaged at line 5") && said.contains(part), "{said}");
+        assert!(said.len() < 400 && !said.contains('\u{202e}'), "{said}");
     }
     let twice = fails(format!("{good}{good}").as_bytes());
     assert!(twice.contains(&format!("begins at line {}", sample::events().len() + 1)), "{twice}");

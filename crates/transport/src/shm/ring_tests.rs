@@ -225,3 +225,98 @@ fn slots_that_a_message_skipped_come_back_without_an_answer() {
     }
     assert_eq!(pair.producer.reserve(&pair.lane, 1), Ok(Some(Piece::Slot(1))));
 }
+
+/// The peer writes what it likes into the lane between any two steps: numbers, headers with any `seen`, payload, `freed`. This
+/// side's own book-keeping stays within the ring, and what can't be is an error.
+#[test]
+fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
+    let (out, back) = (lane(), lane());
+    let mut state = 5;
+    let (mut steps, mut refused, mut took, mut short) = (0, 0, 0, 0);
+    while steps < 100_000 {
+        let (mut tx, mut rx) = (Producer::new(), Consumer::new());
+        // A link ends at its first error; the next one begins on memory as hostile as this was left.
+        loop {
+            steps += 1;
+            scribble(&mut state, &out, &back, &tx, &rx);
+            let len = random(&mut state) % (INLINE + 1);
+            let done = match random(&mut state) % 4 {
+                0 => tx.answer(&out, &vec![7; len], rx.seen()).then_some(()).ok_or(None),
+                1 => sends(&mut tx, &out, random(&mut state) % (2 * CHUNK), rx.seen()),
+                2 => {
+                    let answer = rx.awaited(&back, len, tx.sent());
+                    let taken = answer.there().then(|| rx.accept(&back, answer, &mut vec![0; len])).flatten();
+                    taken.map(|_| (tx.hear_all(), short += 1)).map(drop).ok_or(None)
+                }
+                _ => rx.look(&back).ok_or(None).and_then(|said| {
+                    tx.hear(said.seen).map_err(Some)?;
+                    let piece = rx.piece(said, random(&mut state) % (2 * CHUNK));
+                    if let Piece::Slot(len) = piece {
+                        rx.read(&back, &mut vec![0; len]);
+                    }
+                    rx.release(&back, piece, said);
+                    took += 1;
+                    Ok(())
+                }),
+            };
+            assert!(tx.heard <= tx.next && tx.freed <= tx.next, "{tx:?}");
+            assert!(tx.slots <= SLOTS && tx.room <= DATA && tx.place.slot <= SLOTS && tx.place.data <= DATA, "{tx:?}");
+            assert!(rx.told <= rx.next && rx.place.slot <= SLOTS && rx.place.data <= DATA, "{rx:?}");
+            if let Err(Some(bad)) = done {
+                assert!(bad.claimed > bad.sent);
+                refused += 1;
+                break;
+            }
+            if steps >= 100_000 {
+                break;
+            }
+        }
+    }
+    assert!(refused > 100 && took > 1000 && short > 100, "{refused} refused, {took} taken, {short} the short way");
+}
+
+/// Sends a block of so many bytes as far as there is room.
+fn sends(tx: &mut Producer, out: &Lane, mut left: usize, seen: u32) -> Result<(), Option<BadIndex>> {
+    loop {
+        let piece = tx.reserve(out, left).map_err(Some)?.ok_or(None)?;
+        if let Piece::Slot(len) = piece {
+            assert!(len <= INLINE);
+        }
+        tx.publish(out, left, piece, &[7; INLINE][..left.min(INLINE)], seen);
+        left -= piece.len();
+        if left == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Changes a part of the lanes: half of the time to what the other side could have written, else to anything.
+fn scribble(state: &mut u64, out: &Lane, back: &Lane, tx: &Producer, rx: &Consumer) {
+    let mut next = || random(state);
+    let wild = (next() as u64) << (next() % 34);
+    match next() % 8 {
+        0 => out
+            .freed
+            .0
+            .store(if next() % 64 == 0 { wild } else { tx.next - tx.next.min(next() as u64 % 3) }, Ordering::Relaxed),
+        1 => back.freed.0.store(wild, Ordering::Relaxed),
+        2 => out.slot(Place { slot: next() as u32, data: 0 }).say(wild, hostile(wild, next())),
+        _ => {
+            let slot = back.slot(rx.place);
+            slot.write(&wild.to_le_bytes());
+            let fair = Said {
+                left: (next() % (INLINE + 1)) as u32,
+                slots_back: rx.place.slot + 1 >= WARM_SLOTS,
+                data_back: true,
+                seen: tx.next as u32,
+            };
+            let said = if next() % 50 == 0 { hostile(wild, next()) } else { fair };
+            slot.say(if next() % 8 == 0 { wild } else { rx.next }, said);
+        }
+    }
+}
+
+fn hostile(wild: u64, other: usize) -> Said {
+    let seen = (wild ^ other as u64) as u32;
+    Said { left: other as u32 & ((1 << 30) - 1), slots_back: other & 1 == 0, data_back: other & 2 == 0, seen }
+}

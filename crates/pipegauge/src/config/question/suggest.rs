@@ -6,11 +6,7 @@ const SHOWN: usize = 80;
 /// Text that somebody typed, safe for a terminal: control characters, those that turn the direction of writing and those
 /// without a width become U+FFFD.
 pub fn safe(text: &str) -> String {
-    let odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    text.chars().map(|c| if odd(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if report::words::odd(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// The same, and short enough for an error to repeat it.
