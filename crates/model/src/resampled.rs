@@ -30,7 +30,7 @@ pub(crate) enum Scale {
 /// With fewer than four blocks every interval is unbounded, and so is that of a figure that moves with a machine whose states
 /// outlast the run, and one whose ends would lie a thousandfold apart.
 ///
-/// Three variances add up, each with degrees of freedom of its own (Satterthwaite 1946). The sizes' own noise, of which there are
+/// Three errors add up, each with degrees of freedom of its own (`reached`). The sizes' own noise, of which there are
 /// many independent values: figures are refitted on blocks that each size draws apart. What blocks do to several sizes alike: what
 /// blocks drawn whole show beyond that. And the level of the whole curve, which moves a figure as far as it has a scale: the
 /// error of the level ([`stats::Moves`]) times how far the figure follows it. What the clock's step may hide adds to that as it
@@ -140,8 +140,20 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
     // A figure rests on some of the sizes, and their noise is not all alike.
     let many = 3.0 * few;
     let parts = [(own, many), (alike, few), (level, curve.moves.error.degrees.max(1.0))];
+    Some(reached(&parts))
+}
+
+/// Half-width of the 95% interval of a sum of errors, each with its variance and degrees of freedom: by pooled degrees (Satterthwaite
+/// 1946), but no narrower than that of any of them alone. Where few values tell the largest and many tell a smaller one, pooled
+/// degrees alone make it so.
+fn reached(parts: &[(f64, f64)]) -> f64 {
+    let total: f64 = parts.iter().map(|p| p.0).sum();
     let degrees = total * total / parts.iter().map(|(variance, degrees)| variance * variance / degrees).sum::<f64>();
-    Some(if total > 0.0 { student_t(CONFIDENCE, degrees) * total.sqrt() } else { 0.0 })
+    let reach = |(variance, degrees): (f64, f64)| match variance {
+        v if v > 0.0 => student_t(CONFIDENCE, degrees) * v.sqrt(),
+        _ => 0.0,
+    };
+    parts.iter().copied().map(reach).fold(reach((total, degrees)), f64::max)
 }
 
 /// How much larger the variance of a median comes out when few blocks are drawn again than it is: exact to 4% for normal
@@ -164,4 +176,20 @@ pub(crate) fn reach(resampled: &[f64], blocks: usize) -> Option<f64> {
         return None;
     }
     Some(student_t(CONFIDENCE, (blocks - 1) as f64) * variance(resampled).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_error_makes_no_interval_narrower() {
+        let level = (1.0, 3.0);
+        let alone = reached(&[level]);
+        assert!((alone - student_t(CONFIDENCE, 3.0)).abs() < 1e-12);
+        for own in [0.0, 0.1, 0.3, 1.0] {
+            assert!(reached(&[(own, 24.0), (0.0, 8.0), level]) >= alone, "{own}");
+        }
+        assert_eq!(reached(&[(0.0, 24.0), (0.0, 8.0), (0.0, 1.0)]), 0.0);
+    }
 }

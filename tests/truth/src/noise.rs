@@ -131,6 +131,8 @@ impl Noise {
         };
         match shorter_than_a_third {
             _ if rounds < FEWEST_ROUNDS => Demand::NoInterval,
+            // What a step hides is a bound and no chance: it holds always.
+            _ if self.step() > 0.0 => Demand::InRun,
             true => Demand::Nominal,
             false => Demand::Claimed,
         }
