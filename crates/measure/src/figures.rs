@@ -127,6 +127,14 @@ pub fn at_level(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> 
     rounds(plan, kind, trials, common).into_iter().map(|(round, t)| t / common.level(round).exp()).collect()
 }
 
+/// How far the clock's step may hold all rounds of a point off the truth to the same side, seconds of the point's kind; 0 where
+/// noise spreads them over more than the clock can tell.
+pub fn rounding(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> f64 {
+    let times: Vec<f64> = rounds(plan, kind, trials, common).into_iter().map(|(_, t)| t).collect();
+    let median = stats::median(&at_level(plan, kind, trials, common));
+    clock::rounding(median, &times, clock::grain(plan, kind, &counted(trials), &common.clock))
+}
+
 /// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
 /// default leaves the point to its own rounds.
 pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Option<Figures> {
@@ -142,7 +150,8 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
     let median = stats::median(&at_level);
     let interval = interval(plan, &at_level, common);
     let times_seen: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
-    let interval = clock::widened(interval, median, &times_seen, clock::grain(plan, kind, &used, &common.clock));
+    let rounding = clock::rounding(median, &times_seen, clock::grain(plan, kind, &used, &common.clock));
+    let interval = clock::widened(interval, median, rounding);
     let ends = |pick: fn(f64, f64) -> f64, from: f64| times_seen.iter().copied().fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();

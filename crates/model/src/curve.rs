@@ -15,6 +15,8 @@ pub(crate) struct Point {
     pub blocks: Vec<(usize, f64)>,
     /// The median with its interval.
     pub estimate: Estimate,
+    /// As [`CurvePoint::rounding`].
+    pub rounding: f64,
     /// Bits that one transfer stands for: throughput times seconds.
     pub bits: f64,
     /// Every block of the curve visited it, once.
@@ -64,6 +66,7 @@ impl Curve {
                 blocks: (p.blocks.iter().filter(|b| usable(b.1)))
                     .map(|b| (numbers.binary_search(&b.0).unwrap_or_default(), b.1))
                     .collect(),
+                rounding: p.rounding,
                 bits: p.throughput * p.seconds,
                 whole: false,
                 untold: p.interval.is_none(),
@@ -189,7 +192,14 @@ mod tests {
     use super::*;
 
     fn point(size: u64, blocks: &[(u32, f64)]) -> CurvePoint {
-        CurvePoint { size, seconds: 2.0, blocks: blocks.to_vec(), throughput: 8.0 * size as f64 / 2.0, interval: None }
+        CurvePoint {
+            size,
+            seconds: 2.0,
+            blocks: blocks.to_vec(),
+            throughput: 8.0 * size as f64 / 2.0,
+            interval: None,
+            rounding: 0.0,
+        }
     }
 
     #[test]

@@ -56,6 +56,9 @@ pub struct CurvePoint {
     pub throughput: f64,
     /// The median's 95% interval in its run, where whoever measured it worked it out; none leaves it to the rounds here.
     pub interval: Option<Interval>,
+    /// How far the clock's step may hold all rounds off the truth to the same side, seconds: half of what it can tell where
+    /// they read the same to that, else 0.
+    pub rounding: f64,
 }
 
 impl CurvePoint {

@@ -11,6 +11,9 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 /// Share of a figure's variance beyond which it moves with the level of the whole curve.
 const MOVED_WITH: f64 = 0.25;
 
+/// Ends of a positive figure's interval that lie farther apart than this ratio say nothing of it: none is given.
+const NOTHING_SAID: f64 = 1e3;
+
 /// Logarithm by which the whole curve is moved to see how far a figure follows.
 const SHIFT: f64 = 0.01;
 
@@ -25,12 +28,13 @@ pub(crate) enum Scale {
 
 /// The figures that `fit` reads off the curve's medians, each with its 95% interval. None where the curve itself can't be fitted.
 /// With fewer than four blocks every interval is unbounded, and so is that of a figure that moves with a machine whose states
-/// outlast the run.
+/// outlast the run, and one whose ends would lie a thousandfold apart.
 ///
-/// Three variances add up, each with degrees of freedom of its own (Satterthwaite 1946). The sizes' own noise, of which there are
+/// Three errors add up, each with degrees of freedom of its own (`reached`). The sizes' own noise, of which there are
 /// many independent values: figures are refitted on blocks that each size draws apart. What blocks do to several sizes alike: what
 /// blocks drawn whole show beyond that. And the level of the whole curve, which moves a figure as far as it has a scale: the
-/// error of the level ([`stats::Moves`]) times how far the figure follows it.
+/// error of the level ([`stats::Moves`]) times how far the figure follows it. What the clock's step may hide adds to that as it
+/// is: no number of rounds averages it away.
 pub(crate) fn estimates<const N: usize>(
     curve: &Curve,
     scales: [Scale; N],
@@ -77,17 +81,44 @@ pub(crate) fn estimates_of(
         let moved = shifted.as_ref().map_or(found[i], |s| s[i]);
         (on(scale, moved) - on(scale, found[i])) / SHIFT
     };
+    let held = |s: &[f64]| fit(s).map(|f| f.iter().zip(scales).map(|(v, scale)| on(*scale, *v)).collect::<Vec<f64>>());
+    let rounded = roundings(curve, &seconds, scales.len(), held);
     let one = |(i, scale): (usize, &Scale)| {
         let follows = follows(i, *scale);
         match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, blocks, curve) {
-            Some(reach) => {
+            Some(reach) if rounded[i].is_finite() => {
+                let reach = reach + rounded[i];
                 let middle = on(*scale, found[i]) + follows * curve.moves.mean;
-                Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach))
+                let e = Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach));
+                let says = *scale == Scale::Plain || e.high <= NOTHING_SAID * e.low;
+                if says { e } else { Estimate::unbounded(found[i]) }
             }
-            None => Estimate::unbounded(found[i]),
+            _ => Estimate::unbounded(found[i]),
         }
     };
     Some(scales.iter().enumerate().map(one).collect())
+}
+
+/// How far each of so many figures may lie off because the clock steps: the most that any rounding of the points to one side below a
+/// size and to the other from there on moves it. Neighbouring sizes are rounded alike, and what a size does to a line's figures changes
+/// its sign once. Infinite where points may be so far off that nothing can be fitted.
+fn roundings(curve: &Curve, seconds: &[f64], figures: usize, fit: impl Fn(&[f64]) -> Option<Vec<f64>>) -> Vec<f64> {
+    let mut most = vec![0.0; figures];
+    let coarse: Vec<usize> = (0..seconds.len()).filter(|i| curve.points[*i].rounding > 0.0).collect();
+    let Some(found) = fit(seconds).filter(|_| !coarse.is_empty()) else { return most };
+    for (split, side) in (0..coarse.len()).flat_map(|split| [(split, 1.0), (split, -1.0)]) {
+        let mut moved = seconds.to_vec();
+        for (place, i) in coarse.iter().enumerate() {
+            let by = if place < split { -side } else { side };
+            moved[*i] = (moved[*i] + by * curve.points[*i].rounding).max(0.0);
+        }
+        let fitted = fit(&moved);
+        for (f, most) in most.iter_mut().enumerate() {
+            let far = fitted.as_ref().map_or(f64::INFINITY, |v| (v[f] - found[f]).abs());
+            *most = if far.is_nan() { f64::INFINITY } else { far.max(*most) };
+        }
+    }
+    most
 }
 
 /// Half-width of the 95% interval from both kinds of refits, of a figure that follows the level so far.
@@ -109,8 +140,20 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
     // A figure rests on some of the sizes, and their noise is not all alike.
     let many = 3.0 * few;
     let parts = [(own, many), (alike, few), (level, curve.moves.error.degrees.max(1.0))];
+    Some(reached(&parts))
+}
+
+/// Half-width of the 95% interval of a sum of errors, each with its variance and degrees of freedom: by pooled degrees (Satterthwaite
+/// 1946), but no narrower than that of any of them alone. Where few values tell the largest and many tell a smaller one, pooled
+/// degrees alone make it so.
+fn reached(parts: &[(f64, f64)]) -> f64 {
+    let total: f64 = parts.iter().map(|p| p.0).sum();
     let degrees = total * total / parts.iter().map(|(variance, degrees)| variance * variance / degrees).sum::<f64>();
-    Some(if total > 0.0 { student_t(CONFIDENCE, degrees) * total.sqrt() } else { 0.0 })
+    let reach = |(variance, degrees): (f64, f64)| match variance {
+        v if v > 0.0 => student_t(CONFIDENCE, degrees) * v.sqrt(),
+        _ => 0.0,
+    };
+    parts.iter().copied().map(reach).fold(reach((total, degrees)), f64::max)
 }
 
 /// How much larger the variance of a median comes out when few blocks are drawn again than it is: exact to 4% for normal
@@ -133,4 +176,20 @@ pub(crate) fn reach(resampled: &[f64], blocks: usize) -> Option<f64> {
         return None;
     }
     Some(student_t(CONFIDENCE, (blocks - 1) as f64) * variance(resampled).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_error_makes_no_interval_narrower() {
+        let level = (1.0, 3.0);
+        let alone = reached(&[level]);
+        assert!((alone - student_t(CONFIDENCE, 3.0)).abs() < 1e-12);
+        for own in [0.0, 0.1, 0.3, 1.0] {
+            assert!(reached(&[(own, 24.0), (0.0, 8.0), level]) >= alone, "{own}");
+        }
+        assert_eq!(reached(&[(0.0, 24.0), (0.0, 8.0), (0.0, 1.0)]), 0.0);
+    }
 }

@@ -112,6 +112,7 @@ fn odd_input_breaks_nothing() {
                 throughput: 1.0,
                 blocks: vec![(0, t), (1, t)],
                 interval: None,
+                rounding: 0.0,
             })
             .collect()
     };

@@ -98,6 +98,33 @@ fn a_line_over_a_cache_regime_is_said_to_lie_and_pieces_follow_the_path() {
 }
 
 #[test]
+fn what_a_coarse_clock_hides_is_in_the_intervals() {
+    // 12 us and 0.2 ns a byte by a clock of 10 us: round trips of 24 us read 20, in every round.
+    let read = |size: u64| (2.0 * (12e-6 + 0.2e-9 * size as f64) / 10e-6).round() * 5e-6;
+    let told = |rounding: f64| -> Vec<CurvePoint> {
+        let point = |size: u64| CurvePoint {
+            size,
+            seconds: read(size),
+            throughput: 8.0 * size as f64 / read(size),
+            blocks: (0..9).map(|b| (b, read(size))).collect(),
+            interval: None,
+            rounding,
+        };
+        (0..41).map(|i| point(2f64.powf(f64::from(i) / 2.0) as u64)).collect()
+    };
+    let fits = |rounding| Fits::of(&told(rounding), 1).unwrap();
+    let (blind, told) = (fits(0.0), fits(2.5e-6));
+    let t0 = |fits: &Fits| fits.latency.all.as_ref().unwrap().t0;
+    assert!(!holds(t0(&blind), 12e-6), "{:?}", t0(&blind));
+    assert!(holds(t0(&told), 12e-6), "{:?}", t0(&told));
+    // No wider than the step explains.
+    let half = (t0(&told).high - t0(&told).low) / 2.0;
+    assert!((2e-6..3e-6).contains(&half), "{half}");
+    let curve = told.bandwidth.unwrap();
+    assert!(holds(curve.n_half, 60_000.0) && holds(curve.r_max, 40e9), "{curve:?}");
+}
+
+#[test]
 fn odd_input_gets_a_statement_and_never_a_nan() {
     let exact = |points: &[(u64, f64)]| -> Vec<CurvePoint> {
         let point = |&(size, t): &(u64, f64)| CurvePoint {
@@ -106,6 +133,7 @@ fn odd_input_gets_a_statement_and_never_a_nan() {
             throughput: 8.0 * size as f64 / t,
             blocks: (0..6).map(|b| (b, t)).collect(),
             interval: None,
+            rounding: 0.0,
         };
         points.iter().map(point).collect()
     };

@@ -86,7 +86,14 @@ impl Bench {
         blocks.map(|of_side| {
             let point = |(size, blocks): (&u64, Vec<(u32, f64)>)| {
                 let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint { size: *size, seconds, blocks, throughput: 8.0 * *size as f64 / seconds, interval: None }
+                CurvePoint {
+                    size: *size,
+                    seconds,
+                    blocks,
+                    throughput: 8.0 * *size as f64 / seconds,
+                    interval: None,
+                    rounding: 0.0,
+                }
             };
             all.iter().zip(of_side).map(point).collect()
         })
@@ -180,6 +187,7 @@ fn exact_curves_have_exact_ratios_and_equal_ones_none() {
             blocks: (1..=8).map(|round| (round, size as f64 * times)).collect(),
             throughput: 8.0 / times,
             interval: None,
+            rounding: 0.0,
         };
         (1..=40).map(of).collect()
     };

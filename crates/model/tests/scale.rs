@@ -29,6 +29,7 @@ fn exact(sizes: &[u64], time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
             throughput: 8.0 * size as f64 / t,
             blocks: (0..6).map(|b| (b, t)).collect(),
             interval: None,
+            rounding: 0.0,
         }
     };
     sizes.iter().map(point).collect()

@@ -31,7 +31,7 @@ fn sizes() -> Vec<u64> {
 
 fn point(size: u64, blocks: Vec<(u32, f64)>) -> CurvePoint {
     let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-    CurvePoint { size, seconds, throughput: 8.0 * size as f64 / seconds, blocks, interval: None }
+    CurvePoint { size, seconds, throughput: 8.0 * size as f64 / seconds, blocks, interval: None, rounding: 0.0 }
 }
 
 /// The curve without noise, seen by that many blocks.
@@ -159,13 +159,31 @@ fn figures_that_the_sizes_cannot_tell_are_none() {
 
 #[test]
 fn odd_curves_neither_panic_nor_give_nan() {
-    let zero =
-        CurvePoint { size: 0, seconds: 1e-6, blocks: vec![(0, 1e-6), (1, 1e-6)], throughput: 0.0, interval: None };
-    let none = CurvePoint { size: 4, seconds: 2e-6, blocks: vec![], throughput: 16e6, interval: None };
-    let broken =
-        CurvePoint { size: 9, seconds: f64::NAN, blocks: vec![(0, f64::NAN)], throughput: f64::NAN, interval: None };
-    let stopped =
-        CurvePoint { size: 5, seconds: 0.0, blocks: vec![(0, 0.0)], throughput: f64::INFINITY, interval: None };
+    let zero = CurvePoint {
+        size: 0,
+        seconds: 1e-6,
+        blocks: vec![(0, 1e-6), (1, 1e-6)],
+        throughput: 0.0,
+        interval: None,
+        rounding: 0.0,
+    };
+    let none = CurvePoint { size: 4, seconds: 2e-6, blocks: vec![], throughput: 16e6, interval: None, rounding: 0.0 };
+    let broken = CurvePoint {
+        size: 9,
+        seconds: f64::NAN,
+        blocks: vec![(0, f64::NAN)],
+        throughput: f64::NAN,
+        interval: None,
+        rounding: 0.0,
+    };
+    let stopped = CurvePoint {
+        size: 5,
+        seconds: 0.0,
+        blocks: vec![(0, 0.0)],
+        throughput: f64::INFINITY,
+        interval: None,
+        rounding: 0.0,
+    };
     let equal: Vec<CurvePoint> = (1..40).map(|s| CurvePoint { size: s, ..zero.clone() }).collect();
     let mut scattered = exact(&sizes(), 1);
     scattered.iter_mut().enumerate().for_each(|(i, p)| p.blocks[0].0 = i as u32);

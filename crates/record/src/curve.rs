@@ -52,6 +52,7 @@ impl RunFile {
                     blocks,
                     throughput: p.figures.throughput,
                     interval: Some(interval(p)),
+                    rounding: figures::rounding(&self.run.plan, run.opened.transport, &trials, &run.common),
                 }
             })
             .collect()

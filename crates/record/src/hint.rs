@@ -78,6 +78,7 @@ impl RunFile {
                 blocks,
                 throughput,
                 interval: Some(crate::curve::interval(p)),
+                rounding: 0.0,
             })
         });
         points.filter(|p| p.seconds.is_finite() && p.seconds > 0.0).collect()

@@ -17,6 +17,7 @@ fn point(side: &Value) -> CurvePoint {
         blocks: (0..).zip(blocks).collect(),
         throughput: 1.0,
         interval: None,
+        rounding: 0.0,
     }
 }
 

@@ -10,12 +10,13 @@ const DRAWS: u64 = 40_000;
 /// Moments of a run at which its machine is looked at.
 const MOMENTS: usize = 4096;
 
-/// Median of what the noise does in the long run: the truth of the machine. Two states that are as likely as each other have
-/// the middle between them; what happens once (a slow start, one wild round) is no part of it.
+/// Median of what the noise does in the long run, at the machine's typical level: the truth of the machine. Two states that are as
+/// likely as each other have the middle between them; what happens once (a slow start, one wild round) is no part of it.
 pub fn of_machine(noise: Noise, seed: u64) -> f64 {
     match noise {
         Noise::Rounds(_) | Noise::Seconds(_) => SLOW.ln() / 2.0,
-        Noise::Pareto | Noise::Rare(_) => {
+        _ if noise.lopsided() => of_own(noise, &mut Draw::new(seed, 0)),
+        Noise::Rare(_) => {
             let mut draw = Draw::new(seed, 0);
             let one = |_| {
                 let machine = Machine::new(noise, 1, 1.0, &mut draw);
@@ -27,13 +28,23 @@ pub fn of_machine(noise: Noise, seed: u64) -> f64 {
     }
 }
 
+/// Median of what trials have of their own. Levels of rounds lie evenly about 0 and have no part in it: figures are those of the
+/// typical level, and the median of a lopsided noise added to an even one would lie elsewhere.
+fn of_own(noise: Noise, draw: &mut Draw) -> f64 {
+    middle((0..DRAWS).map(|_| noise.own(draw)).collect())
+}
+
 /// The centre of what the machine did in one run, each moment of it counted alike: the truth of this run. It is the median;
 /// of two states that are as likely as each other the median is a gap where a run sees about as much of one as of the other, and
 /// all within the gap (from 45% to 55% of the moments) is the centre. Lower and upper end.
 pub fn of_run(machine: &Machine, shape: &Shape, draw: &mut Draw) -> [f64; 2] {
     let at = |i: usize| (i as f64 + 0.5) / MOMENTS as f64;
     let round = |i: usize| (at(i) * f64::from(shape.rounds)) as usize;
-    let one = |i| machine.level(1, round(i), at(i) * shape.length) + machine.noise().own(draw);
+    let level = |i| machine.level(1, round(i), at(i) * shape.length);
+    if machine.noise().lopsided() {
+        return [middle((0..MOMENTS).map(level).collect()) + of_own(machine.noise(), draw); 2];
+    }
+    let one = |i| level(i) + machine.noise().own(draw);
     let mut met: Vec<f64> = (0..MOMENTS).map(one).collect();
     if matches!(machine.noise(), Noise::Rounds(_) | Noise::Seconds(_)) {
         met.sort_by(f64::total_cmp);
@@ -58,7 +69,9 @@ mod tests {
     #[test]
     fn a_long_run_meets_the_truth_of_its_machine() {
         // An hour of each: what lasts a minute at most averages out. What is one for a run is left out.
-        for noise in [Noise::Independent, Noise::Pareto, Noise::LogNormal, Noise::Seconds(0.5), Noise::Rare(0.5)] {
+        for noise in
+            [Noise::Independent, Noise::Pareto, Noise::Skewed, Noise::LogNormal, Noise::Seconds(0.5), Noise::Rare(0.5)]
+        {
             let shape = Shape { rounds: 3000, length: 3600.0, ..Shape::of(1, 1) };
             let mut draw = Draw::new(5, 1);
             let machine = Machine::new(noise, shape.rounds, shape.length, &mut draw);

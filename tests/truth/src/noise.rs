@@ -27,8 +27,10 @@ pub enum Noise {
     LogNormal,
     /// One round takes ten times as long.
     WildRound,
-    /// Readings of a clock that steps by a microsecond, with [`Noise::Independent`].
-    CoarseClock,
+    /// One trial in three takes 1 + Exp(1) times as long, with [`Noise::Independent`]'s noise on all.
+    Skewed,
+    /// Readings of a clock that steps by so many seconds, with [`Noise::Independent`].
+    Clock(f64),
     /// The process runs for 50 of every 100 ms.
     Quota,
     /// The first second of the run is slow.
@@ -68,12 +70,14 @@ pub enum Demand {
 pub const OF_SIZES: [Noise; 3] = [Noise::Large(0.05), Noise::Large(0.5), Noise::Large(2.0)];
 
 /// All noises that every size feels alike: those of all tables.
-pub const ALL: [Noise; 21] = [
+pub const ALL: [Noise; 23] = [
     Noise::Independent,
     Noise::Pareto,
     Noise::LogNormal,
+    Noise::Skewed,
     Noise::WildRound,
-    Noise::CoarseClock,
+    Noise::Clock(1e-6),
+    Noise::Clock(10e-6),
     Noise::Quota,
     Noise::SlowStart,
     Noise::Correlated(0.5),
@@ -101,7 +105,8 @@ impl Noise {
             Self::Pareto => "Pareto 1.1 delays".into(),
             Self::LogNormal => "log-normal 0.5".into(),
             Self::WildRound => "one round x10".into(),
-            Self::CoarseClock => "clock of 1 us".into(),
+            Self::Skewed => "one trial in three x 1 + Exp(1)".into(),
+            Self::Clock(step) => format!("clock of {} us", step * 1e6),
             Self::Quota => "quota 50 of 100 ms".into(),
             Self::SlowStart => format!("first second +{percent}%"),
             Self::Rounds(n) => format!("states +{percent}% of {n} rounds"),
@@ -126,9 +131,16 @@ impl Noise {
         };
         match shorter_than_a_third {
             _ if rounds < FEWEST_ROUNDS => Demand::NoInterval,
+            // What a step hides is a bound and no chance: it holds always.
+            _ if self.step() > 0.0 => Demand::InRun,
             true => Demand::Nominal,
             false => Demand::Claimed,
         }
+    }
+
+    /// Whether what a trial has of its own is longer on one side: its median is then not 0, and not that of its sum with a level.
+    pub fn lopsided(self) -> bool {
+        matches!(self, Self::Pareto | Self::Skewed)
     }
 
     /// What a trial has of its own: the logarithm of a factor on its time.
@@ -139,13 +151,20 @@ impl Noise {
                 let delay = if draw.uniform() < 0.2 { 0.05 * draw.pareto(1.1) } else { 0.0 };
                 draw.normal(OWN) + delay.ln_1p()
             }
+            Self::Skewed => {
+                let longer = if draw.uniform() < 1.0 / 3.0 { draw.exponential(1.0) } else { 0.0 };
+                draw.normal(OWN) + longer.ln_1p()
+            }
             _ => draw.normal(OWN),
         }
     }
 
     /// The step of the clock, seconds; 0 where it does not show.
     pub fn step(self) -> f64 {
-        if self == Self::CoarseClock { 1e-6 } else { 0.0 }
+        match self {
+            Self::Clock(step) => step,
+            _ => 0.0,
+        }
     }
 
     /// Its own period, seconds, where it has one.

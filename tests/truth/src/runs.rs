@@ -258,6 +258,7 @@ fn times(curve: &[CurvePoint], factor: f64) -> Vec<CurvePoint> {
         seconds: p.seconds * factor,
         blocks: p.blocks.iter().map(|(block, seconds)| (*block, seconds * factor)).collect(),
         throughput: p.throughput / factor,
+        rounding: p.rounding * factor,
         ..*p
     };
     curve.iter().map(one).collect()

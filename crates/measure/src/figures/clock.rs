@@ -29,15 +29,19 @@ pub(super) fn grain(plan: &Plan, kind: Kind, used: &[&Trial], clock: &Calibratio
     if grains.is_empty() { 0.0 } else { stats::median(&grains) }
 }
 
-/// The interval, no narrower than the clock allows. Where rounds read the same to within a `grain`, all of them are rounded the
-/// same way and the truth may lie half a grain off, however many there are. Where noise spreads them over more, each is
-/// rounded another way, and their spread holds that error already.
-pub(super) fn widened(found: stats::Interval, median: f64, rounds: &[f64], grain: f64) -> stats::Interval {
-    if !found.high.is_finite() || grain <= 0.0 || span(rounds, median) > grain * 1.25 {
+/// How far the truth may lie off all rounds, seconds: where they read the same to within a `grain`, all of them are rounded the
+/// same way, half a grain at most, however many there are. Where noise spreads them over more, each is rounded another way, and
+/// their spread holds that error already: 0.
+pub(super) fn rounding(median: f64, rounds: &[f64], grain: f64) -> f64 {
+    if grain > 0.0 && span(rounds, median) <= grain * 1.25 { grain / 2.0 } else { 0.0 }
+}
+
+/// The interval, no narrower than the clock allows.
+pub(super) fn widened(found: stats::Interval, median: f64, rounding: f64) -> stats::Interval {
+    if !found.high.is_finite() || rounding <= 0.0 {
         return found;
     }
-    let half = grain / 2.0;
-    stats::Interval { low: found.low.min(median - half).max(0.0), high: found.high.max(median + half) }
+    stats::Interval { low: found.low.min(median - rounding).max(0.0), high: found.high.max(median + rounding) }
 }
 
 /// Distance from the shortest to the longest round; of five and more without the one that lies farthest off.

@@ -82,7 +82,14 @@ mod tests {
             .map(|size| {
                 let t = 1e-5 + size as f64 * 8e-9;
                 let blocks = (0..8).map(|b| (b, t * (1.0 + 0.001 * f64::from(b)))).collect();
-                CurvePoint { size, seconds: t, blocks, throughput: size as f64 * 8.0 / t, interval: None }
+                CurvePoint {
+                    size,
+                    seconds: t,
+                    blocks,
+                    throughput: size as f64 * 8.0 / t,
+                    interval: None,
+                    rounding: 0.0,
+                }
             })
             .collect()
     }

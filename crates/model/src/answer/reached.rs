@@ -75,7 +75,14 @@ mod tests {
                 let blocks: Vec<(u32, f64)> =
                     (0..10).map(|b| (b, t * (common[b as usize] + sigma * normal()).exp())).collect();
                 let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint { size, seconds, blocks, throughput: size as f64 * 8.0 / seconds, interval: None }
+                CurvePoint {
+                    size,
+                    seconds,
+                    blocks,
+                    throughput: size as f64 * 8.0 / seconds,
+                    interval: None,
+                    rounding: 0.0,
+                }
             })
             .collect()
     }
@@ -120,7 +127,14 @@ mod tests {
 
     #[test]
     fn few_sizes_and_single_blocks_answer_without_claiming_an_interval() {
-        let one = CurvePoint { size: 64, seconds: 1e-6, blocks: vec![(0, 1e-6)], throughput: 5e8, interval: None };
+        let one = CurvePoint {
+            size: 64,
+            seconds: 1e-6,
+            blocks: vec![(0, 1e-6)],
+            throughput: 5e8,
+            interval: None,
+            rounding: 0.0,
+        };
         let found = Reached::of(&[one], 0.9, 1).unwrap();
         assert_eq!((found.size.value.round(), found.size.high, found.best), (64.0, f64::INFINITY, (64, 64)));
         assert_eq!(Reached::of(&[], 0.9, 1), Err(Unanswered::Nothing));

@@ -75,6 +75,7 @@ mod tests {
                     blocks: (0..8).map(|b| (b, t)).collect(),
                     throughput: size as f64 * 8.0 / t,
                     interval: None,
+                    rounding: 0.0,
                 }
             })
             .to_vec()

@@ -103,6 +103,7 @@ mod tests {
                     blocks: vec![(0, seconds)],
                     throughput: size as f64 * 8.0 / seconds,
                     interval: None,
+                    rounding: 0.0,
                 }
             })
             .collect();

@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn a_large_curve_is_thinned_evenly_and_keeps_its_ends() {
-        let point = |size| CurvePoint { size, seconds: 1.0, blocks: vec![], throughput: 1.0, interval: None };
+        let point =
+            |size| CurvePoint { size, seconds: 1.0, blocks: vec![], throughput: 1.0, interval: None, rounding: 0.0 };
         let kept = thinned((1..=40_000).map(point).collect());
         assert_eq!((kept.len(), kept[0].size, kept[MOST - 1].size), (MOST, 1, 40_000));
         assert!(kept.windows(2).all(|w| (26..=27).contains(&(w[1].size - w[0].size))));

@@ -90,6 +90,7 @@ fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str), String> {
     let point = |c: &CurvePoint| CurvePoint {
         seconds: c.seconds * factor,
         blocks: c.blocks.iter().map(|(b, t)| (*b, t * factor)).collect(),
+        rounding: c.rounding * factor,
         ..c.clone()
     };
     Ok((p.curve.iter().map(point).collect(), label))
