@@ -12,11 +12,11 @@ use crate::event::Why;
 use crate::figures::Common;
 use crate::path::PathRun;
 
-/// Largest message with which a connection comes to rest, and that every round visits, bytes.
+/// Largest message with which a connection comes to rest, and that every round visits where the time allows it, bytes.
 const MIDDLING: u64 = 65_536;
 
-/// Share of a round that the larger sizes may take, and that the others may where their trials cost more than the rest of it: many
-/// short rounds tell more than a few long ones.
+/// Share of a round that the larger sizes may take. The others may take as much where their trials cost that: many short rounds tell
+/// more than a few long ones.
 const SHARE: f64 = 0.65;
 
 /// Rounds that visit each size, where the time allows it.
@@ -28,19 +28,43 @@ const FEWEST_VISITS: f64 = 5.0;
 /// Fewest rounds after which a point can be settled.
 const SETTLED_ROUNDS: u32 = 8;
 
+/// How long the next round is, and how many there will be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Round {
+    /// Seconds that it may take.
+    pub(crate) time: f64,
+    /// Rounds of the run: those that are over and those that the rest of the budget allows.
+    pub(crate) rounds: u32,
+}
+
+/// A round is at least so many times as long as it takes to open.
+const OPENINGS: f64 = 3.0;
+
+/// The round `block` of all `sides`, where `planned` were planned: fewer and longer ones where opening them would take most of the time.
+pub(crate) fn round(sides: &[PathRun<'_>], block: u32, planned: u32) -> Round {
+    let left = sides.iter().map(PathRun::left).fold(f64::INFINITY, f64::min);
+    let most = left / (OPENINGS * opening(sides)).max(f64::MIN_POSITIVE);
+    let still = f64::from((planned + 1).saturating_sub(block)).min(most.floor()).max(1.0);
+    Round { time: left / still, rounds: block.saturating_sub(1) + still as u32 }
+}
+
+/// Seconds that a round takes to open on the slowest side.
+fn opening(sides: &[PathRun<'_>]) -> f64 {
+    sides.iter().map(|side| side.opening).fold(0.0, f64::max)
+}
+
 /// The unsettled sizes that the next round visits, in random order: the same for all `sides`, which take turns in it. Up to 64 KiB that
 /// is all of them, where their trials cost no more than [`SHARE`] of the round's `time`; a busy machine takes milliseconds to begin a
 /// trial. What does not fit, as the larger sizes mostly don't, is due whenever its shares of the time have come to a trial on the slowest
 /// side: the largest sizes in every third or fourth round, each in rounds of its own.
-pub(crate) fn order(sides: &mut [PathRun<'_>], time: f64, rng: &mut ChaCha8Rng) -> Vec<u64> {
+pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds }: Round, rng: &mut ChaCha8Rng) -> Vec<u64> {
     let Some(first) = sides.first() else { return Vec::new() };
     let open = first.points.keys().copied().filter(|size| sides.iter().all(|side| side.wants(*size)));
     let (mut order, large): (Vec<u64>, Vec<u64>) = open.partition(|s| *s <= MIDDLING);
     if first.plan.trials.is_some() {
         order.extend(large);
     } else {
-        let rounds = rounds(first.plan);
-        let time = (time - sides.iter().map(|side| side.opening).fold(0.0, f64::max)).max(0.0);
+        let time = (time - opening(sides)).max(0.0);
         let costs = |of: &[u64]| -> Vec<f64> {
             let least = |size: &u64| sides.iter().map(|side| side.least(*size)).fold(0.0, f64::max);
             of.iter().map(least).collect()
@@ -113,7 +137,7 @@ impl PathRun<'_> {
             self.warm_up(block, MIDDLING, time)?;
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;
-        self.opening = used;
+        self.opened(used);
         let slice = self.slice(order, time - used);
         for &size in order {
             if stop.load(Ordering::Relaxed) {
@@ -195,12 +219,14 @@ impl PathRun<'_> {
         match self.plan.trials {
             Some(n) => block < n,
             // Less than this is no round: the sizes would hardly be seen.
-            None => open && self.left() > 0.4 * self.plan.budget / f64::from(rounds(self.plan)),
+            None => {
+                open && self.left() > (0.4 * self.plan.budget / f64::from(rounds(self.plan))).max(2.0 * self.opening)
+            }
         }
     }
 }
 
-/// What each larger size gets of a round's `total` seconds: first what lets all of them be visited alike, by so many rounds or as many
+/// What each size gets of a round's `total` seconds: first what lets all of them be visited alike, by so many rounds or as many
 /// as the time allows, then equal shares of the rest, none more than a trial costs.
 fn shares(costs: &[f64], total: f64, rounds: u32) -> Vec<f64> {
     let all: f64 = costs.iter().sum();

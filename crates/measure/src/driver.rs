@@ -207,18 +207,17 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         turn.shuffle(&mut rng);
         for i in turn {
             let sides = &mut paths[i];
-            let left = (blocks + 1).saturating_sub(block).max(1);
-            let time = sides.iter().map(|side| side.round(left)).fold(f64::INFINITY, f64::min);
+            let next = block::round(sides, block, blocks);
             if hint {
-                each(sides, |side| side.hint_block(block, time, &mut rng, stop))?;
+                each(sides, |side| side.hint_block(block, next.time, &mut rng, stop))?;
             } else {
-                let order = block::order(sides, time, &mut rng);
+                let order = block::order(sides, next, &mut rng);
                 let mut first: Vec<usize> = (0..sides.len()).collect();
                 if first.len() > 1 {
                     first.shuffle(&mut rng);
                 }
                 for number in first {
-                    sides[number].block(block, time, &order, stop).map_err(|e| (number, e))?;
+                    sides[number].block(block, next.time, &order, stop).map_err(|e| (number, e))?;
                 }
                 // All sides at once: they are held against each other.
                 if sides.iter().any(|side| side.sustain_due(block)) {

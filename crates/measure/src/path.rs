@@ -18,7 +18,7 @@ use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, sustained
 pub(crate) const FEWEST: u64 = 3;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
-/// Times what trials cost beside their iterations that a single one counts for at most.
+/// A single trial or opening counts as at most so many times the average.
 const MOST_BEYOND: f64 = 4.0;
 /// Weight of the last trial in what an iteration takes on average.
 const LAST: f64 = 0.3;
@@ -44,7 +44,7 @@ pub struct PathRun<'a> {
     pub(crate) overhead: f64,
     /// Seconds spent on closer looks where the curve jumps.
     pub(crate) refined: f64,
-    /// Seconds from the last round's beginning to its first trial.
+    /// Seconds from a round's beginning to its first trial, over recent rounds.
     pub(crate) opening: f64,
     pub(crate) counted: u64,
     /// Trials that were made long, to show what is kept up.
@@ -129,9 +129,10 @@ impl<'a> PathRun<'a> {
         (self.plan.budget - self.spent - self.reserved()).max(0.0)
     }
 
-    /// Seconds of a round where so many are still planned: fewer and longer ones where opening them would take most of the time.
-    pub(crate) fn round(&self, planned: u32) -> f64 {
-        (self.left() / f64::from(planned)).max(3.0 * self.opening).min(self.left())
+    /// Notes that a round took so many seconds to open. One that had to wait for a CPU says little of the next.
+    pub(crate) fn opened(&mut self, seconds: f64) {
+        let last = if self.opening > 0.0 { seconds.min(MOST_BEYOND * self.opening) } else { seconds };
+        self.opening = if self.opening > 0.0 { self.opening + LAST * (last - self.opening) } else { last };
     }
 
     /// Ends the connection and the far process.

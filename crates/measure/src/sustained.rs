@@ -118,12 +118,15 @@ impl PathRun<'_> {
         let (each, many) = planned(self.plan);
         let begin = self.session.now();
         self.moments += 1;
-        for size in self.spread(many) {
+        // What an earlier moment had no time for comes first.
+        let mut sizes = self.spread(many);
+        sizes.sort_by_key(|size| self.sustained.iter().filter(|t| t.size == *size).count());
+        for size in sizes {
             // Where a message takes as long as the trial, a short trial is as long.
             if self.takes(size) * self.fewest() as f64 > each {
                 continue;
             }
-            // The rounds' time is not for trials that others hold up: the next size waits for the next moment.
+            // The rounds' time is not for trials that others hold up.
             if (self.session.now() - begin) as f64 * 1e-9 > 1.5 * each * many as f64 {
                 break;
             }

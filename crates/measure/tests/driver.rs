@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
+use measure::driver::{Side, run_sides};
 use measure::event::{Calibration, Plan, PointEnded, Schedule, Trial, Why};
 use measure::session::Party;
 use measure::{Event, Session, SessionError, TrialReport, TrialSpec};
@@ -29,6 +30,8 @@ struct Fake {
     stretch: f64,
     /// Seconds that a trial costs beside its iterations.
     control: f64,
+    /// Seconds that a connection takes to open, and of one opening in eight besides.
+    opens: [f64; 2],
     trials: u32,
     opened: u32,
 }
@@ -47,6 +50,7 @@ impl Fake {
             long_takes: 1.0,
             stretch: 1.0,
             control: 2e-4,
+            opens: [5e-3, 0.0],
             trials: 0,
             opened: 0,
         }
@@ -68,8 +72,9 @@ impl Session for Fake {
     }
     fn open(&mut self, _: u32) -> Result<Party, SessionError> {
         self.level = self.noise(self.between);
-        self.now += 5e-3;
         self.opened += 1;
+        let [each, stall] = self.opens;
+        self.now += each + if self.opened.is_multiple_of(8) { stall } else { 0.0 };
         Ok(Party { far: None, near_effective: Effective::default(), far_effective: Effective::default() })
     }
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
@@ -162,6 +167,47 @@ fn rounds_that_cost_much_to_open_are_fewer_and_not_empty() {
         rounds >= 4 && visited.values().filter(|n| **n >= 8).count() * 4 >= rounds * 3,
         "{rounds} rounds: {visited:?}"
     );
+}
+
+#[test]
+fn a_lone_slow_opening_does_not_take_the_rest_of_the_run() {
+    let (events, outcome) = run(&plan(), Fake { opens: [5e-3, 1.0], ..Fake::new(3, line) });
+    assert!(outcome.error.is_none());
+    assert!(rounds(&events).len() >= 20, "{} rounds", rounds(&events).len());
+    for p in points(&events) {
+        assert!(p.figures.blocks >= 4, "{} B was visited by {} rounds", p.size, p.figures.blocks);
+    }
+}
+
+#[test]
+fn two_sides_of_which_one_is_slow_to_open_both_get_rounds_with_trials() {
+    let plan = plan();
+    let (mut told, mut ignored) = (Vec::new(), |_: &Event| Ok(()));
+    let mut hear = |e: &Event| {
+        told.push(e.clone());
+        Ok(())
+    };
+    let quick = Fake::new(3, line);
+    let slow = Fake { opens: [0.5, 0.0], ..Fake::new(4, line) };
+    let sides = vec![
+        Side { plan: &plan, sessions: vec![Box::new(quick)], tell: &mut hear },
+        Side { plan: &plan, sessions: vec![Box::new(slow)], tell: &mut ignored },
+    ];
+    let outcomes = run_sides(sides, calibration(), &AtomicBool::new(false));
+    assert!(outcomes.iter().all(|o| o.error.is_none()));
+    let made = rounds(&told).len();
+    let visited: BTreeSet<u32> = trials(&told).iter().filter(|t| !t.warmup).map(|t| t.block).collect();
+    assert!(made >= 4 && visited.len() + 1 >= made, "{} of {made} rounds have trials", visited.len());
+}
+
+/// Long trials that others hold up: each takes ten times its plan.
+#[test]
+fn sizes_that_had_no_long_trial_at_one_moment_come_first_at_the_next() {
+    let (events, _) = run(&plan(), Fake { long_takes: 10.0, ..Fake::new(3, line) });
+    let sizes: BTreeSet<u64> = sustained(&events).iter().map(|t| t.size).collect();
+    assert_eq!(sizes.len(), 3, "{sizes:?}");
+    let seconds: f64 = sustained(&events).iter().map(|t| t.report.seconds).sum();
+    assert!(seconds < 9.0, "{seconds} s");
 }
 
 #[test]

@@ -99,18 +99,17 @@ pub(crate) fn estimates_of(
     Some(scales.iter().enumerate().map(one).collect())
 }
 
-/// Share of a time below which what the clock hides of it is nothing.
-const SMALL: f64 = 1e-3;
 /// Sizes at which the rounding's side is changed at most: a fit is made for each.
 const SPLITS: usize = 32;
 
-/// How far each of so many figures may lie off because the clock steps: the most that any rounding of the points to one side below a
-/// size and to the other from there on moves it. Neighbouring sizes are rounded alike, and what a size does to a line's figures changes
+/// How far each of so many figures may lie off because the clock steps: the most that roundings of the points to one side below a size
+/// and to the other from there on move it, for up to [`SPLITS`] such sizes. Neighbouring sizes are rounded alike, and what a size does to a line's figures changes
 /// its sign once. Infinite where points may be so far off that nothing can be fitted.
 fn roundings(curve: &Curve, seconds: &[f64], figures: usize, fit: impl Fn(&[f64]) -> Option<Vec<f64>>) -> Vec<f64> {
     let mut most = vec![0.0; figures];
-    let matters = |i: &usize| curve.points[*i].rounding > SMALL * seconds[*i];
-    let coarse: Vec<usize> = (0..seconds.len()).filter(matters).collect();
+    // Too few rounds for an interval: nothing to add it to.
+    let coarse: Vec<usize> =
+        (0..seconds.len()).filter(|i| curve.points[*i].rounding > 0.0 && !curve.moves.few()).collect();
     let Some(found) = fit(seconds).filter(|_| !coarse.is_empty()) else { return most };
     let splits = (0..coarse.len()).step_by(coarse.len().div_ceil(SPLITS));
     for (split, side) in splits.flat_map(|split| [(split, 1.0), (split, -1.0)]) {
