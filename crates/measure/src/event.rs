@@ -342,9 +342,9 @@ pub struct Figures {
     #[serde(with = "units::unbounded")]
     #[schemars(with = "Option<f64>")]
     pub high: f64,
-    /// The shortest round.
+    /// The shortest round, each at the run's typical level: the median lies between the two.
     pub seen_low: f64,
-    /// The longest round.
+    /// The longest round, likewise.
     pub seen_high: f64,
     /// Lower end of the range in which the median of a repeat on this machine falls, 95%. Only earlier runs tell it: absent
     /// where none is known, and in a run file's own lines, whose readers work it out from `earlier` and the whole curve.

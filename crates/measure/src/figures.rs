@@ -152,7 +152,7 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
     let times_seen: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
     let rounding = clock::rounding(median, &times_seen, clock::grain(plan, kind, &used, &common.clock));
     let interval = clock::widened(interval, median, rounding);
-    let ends = |pick: fn(f64, f64) -> f64, from: f64| times_seen.iter().copied().fold(from, pick);
+    let ends = |pick: fn(f64, f64) -> f64, from: f64| at_level.iter().copied().fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();

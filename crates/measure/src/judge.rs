@@ -51,12 +51,27 @@ pub fn capped(kind: Kind, most: u64) -> Warning {
     warning("capped", vec![most], text)
 }
 
+/// Why a curve ends below the largest size asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// One block takes too long.
+    Slow,
+    /// The budget has no room.
+    Budget {
+        /// Seconds that the first look has taken so far.
+        looked: f64,
+    },
+}
+
 /// The survey stopped before the largest size.
-pub fn stopped_short(size: u64, expected: f64, too_slow: bool) -> Warning {
-    let why = if too_slow {
-        "the paper's rule ends a curve where one block takes longer than a second"
-    } else {
-        "the time for the curve (and an open loop's schedule) leaves no room for it (--budget gives more)"
+pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
+    let why = match stop {
+        Stop::Slow => "the paper's rule ends a curve where one block takes longer than a second".to_owned(),
+        Stop::Budget { looked } => format!(
+            "the first look at the smaller sizes has taken {}, so that the time for the curve (and an open loop's schedule) leaves no \
+             room for it (--budget gives more; on a busy machine other programs take it)",
+            Seconds(looked)
+        ),
     };
     let text = format!(
         "sizes from {} up are left out: a block would take about {}, and {why}",
@@ -139,7 +154,7 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], taken: Option<Ta
     let taken = taken.unwrap_or_default();
     let mut all = taken_by::warnings(&taken);
     let busy = taken_by::most(&taken);
-    all.extend(noisy(plan, points, busy));
+    all.extend(noisy(plan, kind, points, busy));
     all.extend(unsettled(plan, points));
     if kind != Kind::Memcpy {
         all.extend(paused(plan, points, busy));
@@ -154,14 +169,16 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], taken: Option<Ta
     all
 }
 
-fn noisy(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
+fn noisy(plan: &Plan, kind: Kind, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
     // Where there is no interval, the rounds' line says why.
     let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.half_width() > UNUSABLE;
     let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.half_width().total_cmp(&b.figures.half_width()))?;
     // The spread within a round against the spread between rounds tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
-    let cause = if let Some(cause) = busy {
+    let cause = if kind == Kind::Theory {
+        "the modelled link's own noise (--theory noise=, block-noise=)"
+    } else if let Some(cause) = busy {
         cause.name()
     } else if within < UNUSABLE {
         "each connection settles at a level of its own (placement of memory and processes); more rounds (--budget) average over it"

@@ -41,7 +41,7 @@ pub fn measure(path: &mut PathRun<'_>) -> Result<(), RunError> {
     // The stop rule is asked once for a size and its perturbations.
     for around in fit.chunk_by(|a, b| a.around == b.around) {
         if last >= STOP {
-            path.warn(judge::stopped_short(around[0].size, last, true))?;
+            path.warn(judge::stopped_short(around[0].size, last, judge::Stop::Slow))?;
             break;
         }
         for step in around {

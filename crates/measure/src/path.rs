@@ -18,6 +18,8 @@ use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, sustained
 pub(crate) const FEWEST: u64 = 3;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
+/// An interruption of one trial counts as at most so many times its typical iterations: it says little of the next trial.
+const MOST_MEAN: f64 = 3.0;
 /// A single trial or opening counts as at most so many times the average.
 const MOST_BEYOND: f64 = 4.0;
 /// Weight of the last trial in what an iteration takes on average.
@@ -224,7 +226,8 @@ impl<'a> PathRun<'a> {
             self.overhead += 0.1 * (beyond.min(MOST_BEYOND * self.overhead) - self.overhead);
             let point = self.points.entry(size).or_default();
             point.estimate = each;
-            let mean = (report.seconds.max(report.far.seconds) / report.repeats as f64).max(each);
+            let mean = report.seconds.max(report.far.seconds) / report.repeats as f64;
+            let mean = mean.clamp(each, MOST_MEAN * each);
             point.mean = if point.mean > 0.0 { point.mean + LAST * (mean - point.mean) } else { mean };
         }
         let (path, response, burst) = (self.number, spec.response, spec.burst);

@@ -75,7 +75,8 @@ impl PathRun<'_> {
             let alone = elapsed + self.takes(size) * FEWEST as f64;
             if reached > 0 && (block > TOO_SLOW || alone > self.plan.budget) {
                 self.ceiling = reached;
-                self.warn(judge::stopped_short(size, block, block > TOO_SLOW))?;
+                let stop = if block > TOO_SLOW { judge::Stop::Slow } else { judge::Stop::Budget { looked: elapsed } };
+                self.warn(judge::stopped_short(size, block, stop))?;
                 break;
             }
             let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);

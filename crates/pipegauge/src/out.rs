@@ -38,13 +38,13 @@ pub fn json<T: Serialize>(document: &T) -> anyhow::Result<()> {
 
 /// JSON with every character that acts on a terminal escaped, which says the same: `serde_json` leaves DEL, C1 and those
 /// that turn the direction of writing as they are. They stand in strings only.
-fn escaped(json: String) -> String {
+pub fn escaped(json: String) -> String {
     let acts = |c: char| c != '\n' && report::words::odd(c);
     if !json.contains(acts) {
         return json;
     }
-    // All of them lie below U+10000: one unit of UTF-16 each.
-    json.chars().map(|c| if acts(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() }).collect()
+    let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+    json.chars().map(|c| if acts(c) { units(c) } else { c.to_string() }).collect()
 }
 
 /// Writes a document to standard output on one line, for commands that go on and print more than one.

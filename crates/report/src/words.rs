@@ -22,14 +22,15 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|c| if odd(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
-/// Whether a character acts on a terminal instead of standing on it: a control character, or one that is [`unseen`].
+/// Whether a terminal would act on a character instead of showing it: a control character, or one that is [`unseen`].
 pub fn odd(c: char) -> bool {
     c.is_control() || unseen(c)
 }
 
 /// Whether a character has no width or turns the direction of writing, so that what is read is not what is there.
 pub fn unseen(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Why a point ended, in a word or two.
@@ -89,7 +90,9 @@ pub fn pinning(run: &RunFile) -> String {
 pub fn on_one_cpu(run: &RunFile, path: &PathRun) -> bool {
     let near = &run.run.near;
     let far = path.opened.far.as_ref();
-    far.is_some_and(|far| near.pinned.is_some() && near.pinned == far.pinned && near.hostname == far.hostname)
+    far.is_some_and(|far| {
+        near.pinned.is_some() && near.pinned == far.pinned && !near.hostname.is_empty() && near.hostname == far.hostname
+    })
 }
 
 /// The near host, and the far one where it is another.

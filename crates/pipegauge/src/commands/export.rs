@@ -34,6 +34,9 @@ pub fn export(flags: &ExportFlags, json: bool) -> Result<Exit> {
                 out::text(&format!("{}", file.display()))?;
             }
         }
+        (None, false) if matches!(flags.format, ExportFormat::Json) => {
+            out::text(&out::escaped(String::from_utf8(contents)?))?;
+        }
         (None, false) => out::bytes(&contents)?,
         (None, true) => match String::from_utf8(contents) {
             Ok(text) => out::json(&ExportDocument::inline(format, text))?,

@@ -194,11 +194,14 @@ fn damage(file: &Path, found: &Found) -> Option<String> {
         1 => "1 line is no run and is".to_owned(),
         n => format!("{n} lines are no runs and are"),
     };
+    let good = match found.runs.len() {
+        0 => String::new(),
+        1 => "the good one is used, and ".to_owned(),
+        n => format!("the {n} good ones are used, and "),
+    };
     Some(format!(
-        "{}: {damaged} left out; nothing need be done: the {} good ones are used, and the next run that is added writes the file \
-         anew with them alone",
-        file.display(),
-        found.runs.len()
+        "{}: {damaged} left out; nothing need be done: {good}the next run that is added writes the file anew without them",
+        file.display()
     ))
 }
 

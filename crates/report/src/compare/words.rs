@@ -7,7 +7,7 @@ use super::Named;
 use crate::table::{Flush, Grid};
 use crate::words::plain;
 
-/// "B is 1.8 times faster than A from 64 KiB up, no different below."
+/// "B is 1.8 times faster than A from 64 KiB up, not sure to differ below."
 pub fn verdict(named: &Named) -> String {
     format!("{}{}{}{}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
 }
@@ -125,6 +125,15 @@ fn difference(named: &Named) -> String {
     if clear.is_empty() {
         let few = c.sizes.iter().filter(|s| s.significant).count();
         return match few {
+            0 if vague(c.whole) => format!(
+                "No verdict: over all sizes {b} took {} of the time of {a}, which tells too little; measure longer (--budget) or \
+                 more often.",
+                interval(c.whole)
+            ),
+            0 if c.whole.low > 1.0 || c.whole.high < 1.0 => format!(
+                "{b} took {} of the time of {a} over all sizes; no stretch of sizes is sure to differ by itself.",
+                interval(c.whole)
+            ),
             0 => format!("{b} is no different from {a}{}.", within(c)),
             n => format!(
                 "{b} is no different from {a}{}; {n} lone {} below (*), as levels of single connections do.",
@@ -146,13 +155,13 @@ fn rounds(n: u32) -> String {
     if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
 }
 
-/// Where the second side differs, and that it does not elsewhere.
+/// Where the second side differs, and that it is not sure to elsewhere.
 fn parts(named: &Named) -> String {
     let c = &named.comparison;
     let clear = c.stretches.iter().filter(|s| s.differs);
     let parts: Vec<String> = clear.map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
-    // Of sides in turns the curves as wholes are judged as well: what no size says alone may still be so.
-    let not = if c.paired.is_some() { "not sure to differ" } else { "no different" };
+    // A difference that no size is sure to have may still be there.
+    let not = "not sure to differ";
     let rest = match c.stretches.iter().filter(|s| !s.differs).collect::<Vec<_>>()[..] {
         [] => String::new(),
         [s] if s.from == c.sizes[0].size => format!(", {not} below"),
@@ -179,11 +188,14 @@ fn in_turns(named: &Named, paired: Paired) -> String {
     let stretches = c.stretches.iter().any(|s| s.differs);
     let (over, alone) = match &c.sizes[..] {
         [one] => (format!("at {}", named.size(one.size)), true),
-        _ => ("over all sizes".to_owned(), false),
+        all => match all.iter().filter(|s| s.ratio.high.is_finite()).count() {
+            told if told < all.len() => (format!("over the {told} of {} sizes with an interval", all.len()), false),
+            _ => ("over all sizes".to_owned(), false),
+        },
     };
     let mut text = match (paired.differs, stretches) {
         (true, _) => format!("{b} is {}: {over} it takes {whole} of the time of {a}.", how(c.whole.value)),
-        (false, true) => format!("{b} differs from {a} at some sizes; over all of them it takes {whole} of the time."),
+        (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole} of the time."),
         (false, false) => format!("{b} is no different from {a}: {over} it takes {whole} of the time."),
     };
     if stretches && !alone {
@@ -206,6 +218,14 @@ fn in_turns(named: &Named, paired: Paired) -> String {
         text.push_str(&format!("\nBoth took turns, and {} rounds of each were compared in pairs.", paired.rounds));
     }
     text
+}
+
+/// Ends of a ratio's interval that lie so far apart tell nothing.
+const VAGUE: f64 = 4.0;
+
+/// Whether an interval of a ratio holds so much that "no different" would claim what nothing tells.
+fn vague(e: Estimate) -> bool {
+    !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
 }
 
 /// How large a difference could have been seen, where none was.
@@ -394,6 +414,24 @@ mod tests {
     }
 
     #[test]
+    fn no_different_is_said_only_where_the_interval_holds_it_and_tells_something() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        n.comparison.whole = Estimate { value: 1.028, low: 1.02, high: 1.036 };
+        assert!(!verdict(&n).contains("no different") && verdict(&n).contains("102.8%"), "{}", verdict(&n));
+        n.comparison.whole = Estimate { value: 1.4, low: 0.008, high: 50.6 };
+        assert!(verdict(&n).contains("No verdict: over all sizes"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn sides_in_turns_are_said_to_be_compared_over_the_sizes_that_have_intervals() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        n.comparison.paired = Some(Paired { rounds: 26, differs: false, finds: Some(0.05), finds_at_a_size: None });
+        assert!(verdict(&n).contains("over all sizes it takes"), "{}", verdict(&n));
+        n.comparison.sizes[20].ratio = Estimate { value: 0.2, low: 0.0, high: f64::INFINITY };
+        assert!(verdict(&n).contains("over the 20 of 21 sizes with an interval it takes"), "{}", verdict(&n));
+    }
+
+    #[test]
     fn too_few_rounds_have_no_verdict_and_no_interval() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
         (n.comparison.few_rounds, n.comparison.whole) =
@@ -462,14 +500,14 @@ mod tests {
     #[test]
     fn the_verdict_is_one_that_can_be_repeated() {
         let said = verdict(&named(vec![stretch(1, 32_768, 1.0, false), stretch(65_536, 1 << 20, 1.0 / 1.8, true)]));
-        assert!(said.contains("is 1.80 times faster from 64 KiB up, no different below (against a)."), "{said}");
+        assert!(said.contains("is 1.80 times faster from 64 KiB up, not sure to differ below (against a)."), "{said}");
         let mut n = named(vec![stretch(1, 1 << 20, 1.05, true)]);
         n.comparison.sizes.iter_mut().for_each(|s| (s.significant, s.ratio.value) = (true, 1.05));
         assert!(verdict(&n).contains("is 5.0% slower at all sizes (against a)."), "{}", verdict(&n));
         n.comparison.sizes[7].significant = false;
         assert!(verdict(&n).contains("is 5.0% slower at 20 of 21 sizes (against a)."), "{}", verdict(&n));
         n.comparison.stretches = vec![stretch(1, 1, 1.05, true), stretch(2, 1 << 20, 1.0, false)];
-        assert!(verdict(&n).contains("is 5.0% slower at 1 B, no different above"), "{}", verdict(&n));
+        assert!(verdict(&n).contains("is 5.0% slower at 1 B, not sure to differ above"), "{}", verdict(&n));
         let said = verdict(&named(vec![stretch(1, 1 << 20, 1.0, false)]));
         assert!(
             said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),

@@ -44,9 +44,9 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
 
 /// Whether a factor is asked for.
 fn factor(text: &str) -> bool {
-    const WORDS: [&str; 8] = ["faster", "slower", "quicker", "factor", "times", "ratio", "speedup", "slowdown"];
+    const WORDS: [&str; 6] = ["faster", "slower", "quicker", "factor", "speedup", "slowdown"];
     let text = text.to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
+    text.contains("many times") || text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
 }
 
 /// Whether the path that is named first is the one that the other is held against: "instead of tcp, unix".
