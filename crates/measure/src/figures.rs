@@ -124,15 +124,26 @@ pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Ve
 
 /// The rounds of a point at the run's typical level, seconds of the point's kind: [`rounds`], each divided by its round's level.
 pub fn at_level(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Vec<f64> {
-    rounds(plan, kind, trials, common).into_iter().map(|(round, t)| t / common.level(round).exp()).collect()
+    levelled(&rounds(plan, kind, trials, common), common)
+}
+
+/// Rounds and their seconds at the run's typical level.
+fn levelled(seen: &[(u32, f64)], common: &Common) -> Vec<f64> {
+    seen.iter().map(|(round, t)| t / common.level(*round).exp()).collect()
 }
 
 /// How far the clock's step may hold all rounds of a point off the truth to the same side, seconds of the point's kind; 0 where
 /// noise spreads them over more than the clock can tell.
 pub fn rounding(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> f64 {
-    let times: Vec<f64> = rounds(plan, kind, trials, common).into_iter().map(|(_, t)| t).collect();
-    let median = stats::median(&at_level(plan, kind, trials, common));
-    clock::rounding(median, &times, clock::grain(plan, kind, &counted(trials), &common.clock))
+    let seen = rounds(plan, kind, trials, common);
+    let median = stats::median(&levelled(&seen, common));
+    hidden(plan, kind, &counted(trials), &seen, median, common)
+}
+
+/// [`rounding`] of a point whose rounds and median are known.
+fn hidden(plan: &Plan, kind: Kind, used: &[&Trial], seen: &[(u32, f64)], median: f64, common: &Common) -> f64 {
+    let times: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
+    clock::rounding(median, &times, clock::grain(plan, kind, used, &common.clock))
 }
 
 /// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
@@ -140,7 +151,7 @@ pub fn rounding(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> 
 pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Option<Figures> {
     let used = counted(trials);
     let seen = rounds(plan, kind, trials, common);
-    let at_level = at_level(plan, kind, trials, common);
+    let at_level = levelled(&seen, common);
     let sample = used.first()?;
     let wholes: Vec<(f64, f64)> =
         used.iter().filter_map(|t| Some((whole(plan, kind, t)?, t.report.repeats as f64))).collect();
@@ -149,9 +160,7 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
     }
     let median = stats::median(&at_level);
     let interval = interval(plan, &at_level, common);
-    let times_seen: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
-    let rounding = clock::rounding(median, &times_seen, clock::grain(plan, kind, &used, &common.clock));
-    let interval = clock::widened(interval, median, rounding);
+    let interval = clock::widened(interval, median, hidden(plan, kind, &used, &seen, median, common));
     let ends = |pick: fn(f64, f64) -> f64, from: f64| at_level.iter().copied().fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();

@@ -299,28 +299,27 @@ impl Fold {
         self.settle();
         self.foretell();
         let mut file = self.file?;
+        let mut warn = |code: &str, text: String| {
+            file.warnings.push(Warning { code: code.into(), path: None, sizes: Vec::new(), text });
+        };
         if self.strays > 0 {
-            file.warnings.push(Warning {
-                code: "stray-trials".into(),
-                path: None,
-                sizes: Vec::new(),
-                text: format!(
+            warn(
+                "stray-trials",
+                format!(
                     "{} trials belong to a path whose opening isn't in the file and were left out; lines were removed from it",
                     self.strays
                 ),
-            });
+            );
         }
         if self.impossible > 0 {
-            file.warnings.push(Warning {
-                code: "impossible".into(),
-                path: None,
-                sizes: Vec::new(),
-                text: format!(
+            warn(
+                "impossible",
+                format!(
                     "{} lines say what can't have been measured (counts, times or shares beyond any machine's) and were left out; \
                      the file was damaged or changed",
                     self.impossible
                 ),
-            });
+            );
         }
         Some(file)
     }
