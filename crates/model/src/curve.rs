@@ -192,14 +192,7 @@ mod tests {
     use super::*;
 
     fn point(size: u64, blocks: &[(u32, f64)]) -> CurvePoint {
-        CurvePoint {
-            size,
-            seconds: 2.0,
-            blocks: blocks.to_vec(),
-            throughput: 8.0 * size as f64 / 2.0,
-            interval: None,
-            rounding: 0.0,
-        }
+        CurvePoint::of(size, 2.0, blocks.to_vec())
     }
 
     #[test]

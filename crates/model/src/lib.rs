@@ -62,6 +62,12 @@ pub struct CurvePoint {
 }
 
 impl CurvePoint {
+    /// A size of `size` bytes that takes `seconds` one way, with its rounds as [`CurvePoint::blocks`] has them: one direction carries
+    /// data, the interval is left to the rounds, and the clock hides nothing.
+    pub fn of(size: u64, seconds: f64, blocks: Vec<(u32, f64)>) -> Self {
+        Self { size, seconds, throughput: size as f64 * 8.0 / seconds, blocks, interval: None, rounding: 0.0 }
+    }
+
     /// The median with its interval.
     pub(crate) fn estimate(&self) -> Estimate {
         let times = || self.blocks.iter().map(|b| b.1).collect::<Vec<_>>();

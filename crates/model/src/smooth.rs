@@ -113,7 +113,7 @@ mod tests {
             let line = 1e-5 + size as f64 * 1e-9;
             let blocks: Vec<(u32, f64)> = (0..rounds(i)).map(|r| (r, line * times(i, r))).collect();
             let seconds = median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint { size, seconds, blocks, throughput: size as f64 * 8.0 / seconds, interval: None, rounding: 0.0 }
+            CurvePoint::of(size, seconds, blocks)
         };
         Curve::of(&(10..60).map(point).collect::<Vec<_>>())
     }

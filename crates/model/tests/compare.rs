@@ -245,7 +245,7 @@ fn with_states_of_large_sizes(seed: u64, lasting: f64, factor: f64) -> Vec<Curve
         .zip(times)
         .map(|(&size, blocks)| {
             let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint { size, seconds, throughput: 8.0 * size as f64 / seconds, blocks, interval: None, rounding: 0.0 }
+            CurvePoint::of(size, seconds, blocks)
         })
         .collect()
 }

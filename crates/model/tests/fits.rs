@@ -127,14 +127,7 @@ fn what_a_coarse_clock_hides_is_in_the_intervals() {
 #[test]
 fn odd_input_gets_a_statement_and_never_a_nan() {
     let exact = |points: &[(u64, f64)]| -> Vec<CurvePoint> {
-        let point = |&(size, t): &(u64, f64)| CurvePoint {
-            size,
-            seconds: t,
-            throughput: 8.0 * size as f64 / t,
-            blocks: (0..6).map(|b| (b, t)).collect(),
-            interval: None,
-            rounding: 0.0,
-        };
+        let point = |&(size, t): &(u64, f64)| CurvePoint::of(size, t, (0..6).map(|b| (b, t)).collect());
         points.iter().map(point).collect()
     };
     assert_eq!(Fits::of(&[], 1), None);

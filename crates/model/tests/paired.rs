@@ -86,14 +86,7 @@ impl Bench {
         blocks.map(|of_side| {
             let point = |(size, blocks): (&u64, Vec<(u32, f64)>)| {
                 let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint {
-                    size: *size,
-                    seconds,
-                    blocks,
-                    throughput: 8.0 * *size as f64 / seconds,
-                    interval: None,
-                    rounding: 0.0,
-                }
+                CurvePoint::of(*size, seconds, blocks)
             };
             all.iter().zip(of_side).map(point).collect()
         })

@@ -23,14 +23,7 @@ fn wire(rate: f64) -> Wire {
 fn exact(sizes: &[u64], time: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
     let point = |&size: &u64| {
         let t = time(size as f64);
-        CurvePoint {
-            size,
-            seconds: t,
-            throughput: 8.0 * size as f64 / t,
-            blocks: (0..6).map(|b| (b, t)).collect(),
-            interval: None,
-            rounding: 0.0,
-        }
+        CurvePoint::of(size, t, (0..6).map(|b| (b, t)).collect())
     };
     sizes.iter().map(point).collect()
 }

@@ -31,7 +31,7 @@ fn sizes() -> Vec<u64> {
 
 fn point(size: u64, blocks: Vec<(u32, f64)>) -> CurvePoint {
     let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-    CurvePoint { size, seconds, throughput: 8.0 * size as f64 / seconds, blocks, interval: None, rounding: 0.0 }
+    CurvePoint::of(size, seconds, blocks)
 }
 
 /// The curve without noise, seen by that many blocks.

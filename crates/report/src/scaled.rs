@@ -225,14 +225,7 @@ mod tests {
                 let t = time(size as f64) * 1e-6;
                 let middle = f64::from(blocks - 1) / 2.0;
                 let blocks = (0..blocks).map(|b| (b, t * (1.0 + 0.001 * (f64::from(b) - middle)))).collect();
-                CurvePoint {
-                    size,
-                    seconds: t,
-                    blocks,
-                    throughput: size as f64 * 8.0 / t,
-                    interval: None,
-                    rounding: 0.0,
-                }
+                CurvePoint::of(size, t, blocks)
             })
             .to_vec()
     }

@@ -82,14 +82,7 @@ mod tests {
             .map(|size| {
                 let t = 1e-5 + size as f64 * 8e-9;
                 let blocks = (0..8).map(|b| (b, t * (1.0 + 0.001 * f64::from(b)))).collect();
-                CurvePoint {
-                    size,
-                    seconds: t,
-                    blocks,
-                    throughput: size as f64 * 8.0 / t,
-                    interval: None,
-                    rounding: 0.0,
-                }
+                CurvePoint::of(size, t, blocks)
             })
             .collect()
     }

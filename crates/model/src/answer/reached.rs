@@ -75,14 +75,7 @@ mod tests {
                 let blocks: Vec<(u32, f64)> =
                     (0..10).map(|b| (b, t * (common[b as usize] + sigma * normal()).exp())).collect();
                 let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint {
-                    size,
-                    seconds,
-                    blocks,
-                    throughput: size as f64 * 8.0 / seconds,
-                    interval: None,
-                    rounding: 0.0,
-                }
+                CurvePoint::of(size, seconds, blocks)
             })
             .collect()
     }

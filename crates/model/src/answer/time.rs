@@ -69,14 +69,7 @@ mod tests {
         [1u64, 100, 10_000, 1_000_000]
             .map(|size| {
                 let t = 1e-5 + size as f64 * 1e-9;
-                CurvePoint {
-                    size,
-                    seconds: t,
-                    blocks: (0..8).map(|b| (b, t)).collect(),
-                    throughput: size as f64 * 8.0 / t,
-                    interval: None,
-                    rounding: 0.0,
-                }
+                CurvePoint::of(size, t, (0..8).map(|b| (b, t)).collect())
             })
             .to_vec()
     }

@@ -97,14 +97,7 @@ mod tests {
             .map(|i| {
                 let size = 1.14f64.powi(i).round() as u64 + i as u64;
                 let seconds = time(size as f64) * (1.0 + 0.001 * f64::from(i * 37 % 11 - 5) / 5.0);
-                CurvePoint {
-                    size,
-                    seconds,
-                    blocks: vec![(0, seconds)],
-                    throughput: size as f64 * 8.0 / seconds,
-                    interval: None,
-                    rounding: 0.0,
-                }
+                CurvePoint::of(size, seconds, vec![(0, seconds)])
             })
             .collect();
         Curve::of(&points)

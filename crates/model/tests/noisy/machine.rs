@@ -75,7 +75,7 @@ pub fn measured(seed: u64, noise: Noise, rounds: u32, sizes: &[u64], time: impl 
     (sizes.iter().zip(blocks))
         .map(|(&size, blocks)| {
             let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint { size, seconds, throughput: 8.0 * size as f64 / seconds, blocks, interval: None, rounding: 0.0 }
+            CurvePoint::of(size, seconds, blocks)
         })
         .collect()
 }

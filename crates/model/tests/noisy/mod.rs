@@ -39,14 +39,7 @@ impl Noisy {
                     .map(|b| (b, time(size as f64) * levels[b as usize] * (self.own * self.normal()).exp()))
                     .collect();
                 let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-                CurvePoint {
-                    size,
-                    seconds,
-                    throughput: 8.0 * size as f64 / seconds,
-                    blocks,
-                    interval: None,
-                    rounding: 0.0,
-                }
+                CurvePoint::of(size, seconds, blocks)
             })
             .collect()
     }
