@@ -25,6 +25,12 @@ const VISITS: f64 = 8.0;
 /// Rounds that should visit a larger size at least: below four there is no interval, and plans are not kept to the trial.
 const FEWEST_VISITS: f64 = 5.0;
 
+/// Share of the rounds that are still to come when it is last decided which larger sizes are measured.
+const DECIDED: f64 = 0.75;
+
+/// Of so many larger sizes that follow each other at least one is measured, however little time there is.
+const THINNEST: usize = 16;
+
 /// Fewest rounds after which a point can be settled.
 const SETTLED_ROUNDS: u32 = 8;
 
@@ -35,6 +41,8 @@ pub(crate) struct Round {
     pub(crate) time: f64,
     /// Rounds of the run: those that are over and those that the rest of the budget allows.
     pub(crate) rounds: u32,
+    /// Rounds that are still to come, this one with them.
+    pub(crate) still: f64,
 }
 
 /// A round is at least so many times as long as it takes to open.
@@ -45,7 +53,7 @@ pub(crate) fn round(sides: &[PathRun<'_>], block: u32, planned: u32) -> Round {
     let left = sides.iter().map(PathRun::left).fold(f64::INFINITY, f64::min);
     let most = left / (OPENINGS * opening(sides)).max(f64::MIN_POSITIVE);
     let still = f64::from((planned + 1).saturating_sub(block)).min(most.floor()).max(1.0);
-    Round { time: left / still, rounds: block.saturating_sub(1) + still as u32 }
+    Round { time: left / still, rounds: block.saturating_sub(1) + still as u32, still }
 }
 
 /// Seconds that a round takes to open on the slowest side.
@@ -56,11 +64,14 @@ fn opening(sides: &[PathRun<'_>]) -> f64 {
 /// The unsettled sizes that the next round visits, in random order: the same for all `sides`, which take turns in it. Up to 64 KiB that
 /// is all of them, where their trials cost no more than [`SHARE`] of the round's `time`; a busy machine takes milliseconds to begin a
 /// trial. What does not fit, as the larger sizes mostly don't, is due whenever its shares of the time have come to a trial on the slowest
-/// side: the largest sizes in every third or fourth round, each in rounds of its own.
-pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds }: Round, rng: &mut ChaCha8Rng) -> Vec<u64> {
+/// side: the largest sizes in every third or fourth round, each in rounds of its own. Where there is no time for [`VISITS`] rounds of each,
+/// fewer of them are measured ([`thinned`]), unless they were named: where others hold the CPUs rounds take twice what was planned, and
+/// most large sizes would end without an interval.
+pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Round, rng: &mut ChaCha8Rng) -> Vec<u64> {
     let Some(first) = sides.first() else { return Vec::new() };
     let open = first.points.keys().copied().filter(|size| sides.iter().all(|side| side.wants(*size)));
-    let (mut order, large): (Vec<u64>, Vec<u64>) = open.partition(|s| *s <= MIDDLING);
+    let named = first.plan.sizes.is_some();
+    let (mut order, mut large): (Vec<u64>, Vec<u64>) = open.partition(|s| *s <= MIDDLING);
     if first.plan.trials.is_some() {
         order.extend(large);
     } else {
@@ -69,13 +80,25 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds }: Round, rn
             let least = |size: &u64| sides.iter().map(|side| side.least(*size)).fold(0.0, f64::max);
             of.iter().map(least).collect()
         };
-        let (small_costs, large_costs) = (costs(&order), costs(&large));
+        let (small_costs, mut large_costs) = (costs(&order), costs(&large));
         let small = small_costs.iter().sum::<f64>();
         let (for_small, for_large) = split(small, large_costs.iter().sum(), time, rounds);
         if small > for_small * (1.0 + 1e-9) {
             let shares = shares(&small_costs, for_small, rounds);
             order = due(sides, &order, &small_costs, &shares, rng);
         }
+        // Decided early: a size that comes in late ends with a round or two, and one left out late had them for nothing.
+        if !named && still > DECIDED * f64::from(rounds) {
+            let missing = |size: &u64| sides.iter().map(|side| side.missing_visits(*size)).fold(0.0, f64::max);
+            let needed: Vec<f64> = large.iter().zip(&large_costs).map(|(size, cost)| cost * missing(size)).collect();
+            let kept = thinned(&needed, for_large * still);
+            for (i, size) in large.iter().enumerate() {
+                let point = sides.first_mut().and_then(|side| side.points.get_mut(size));
+                point.into_iter().for_each(|point| point.left_out = kept.binary_search(&i).is_err());
+            }
+        }
+        let left_out = |size: &u64| sides.first().and_then(|s| s.points.get(size)).is_some_and(|p| p.left_out);
+        (large, large_costs) = large.into_iter().zip(large_costs).filter(|(size, _)| !left_out(size)).unzip();
         let shares = shares(&large_costs, for_large, rounds);
         order.extend(due(sides, &large, &large_costs, &shares, rng));
     }
@@ -96,6 +119,26 @@ fn split(small: f64, large: f64, time: f64, rounds: u32) -> (f64, f64) {
     let [least_small, least_large] = needed.map(|seconds| seconds * fit);
     let for_small = small.min(time * SHARE).max(least_small).min(time - least_large);
     (for_small, (time - for_small).min(time * SHARE).max(least_large))
+}
+
+/// Which larger sizes are measured, ascending, so that all of those get their visits within `time` seconds. `needed`
+/// has the seconds that each size's missing visits cost, ascending by size. The largest comes first, then every 16th, every 8th and so
+/// on, so that less time leaves out sizes without exchanging others.
+fn thinned(needed: &[f64], time: f64) -> Vec<usize> {
+    let step =
+        |from_last: usize| if from_last == 0 { THINNEST } else { (1 << from_last.trailing_zeros()).min(THINNEST) };
+    let mut first: Vec<usize> = (0..needed.len()).rev().collect();
+    first.sort_by_key(|i| std::cmp::Reverse(step(needed.len() - 1 - i)));
+    let (mut kept, mut spent) = (Vec::new(), 0.0);
+    for i in first {
+        spent += needed[i];
+        if spent > time && step(needed.len() - 1 - i) < THINNEST {
+            break;
+        }
+        kept.push(i);
+    }
+    kept.sort_unstable();
+    kept
 }
 
 /// Which of `sizes` have saved up the cost of a trial, now that each has its share. The first side keeps the books.
@@ -161,6 +204,12 @@ impl PathRun<'_> {
     /// Whether a size is still to be measured.
     fn wants(&self, size: u64) -> bool {
         size <= self.ceiling && self.points.get(&size).is_some_and(|p| p.ended.is_none())
+    }
+
+    /// Rounds that should still visit a size.
+    fn missing_visits(&self, size: u64) -> f64 {
+        let made = self.points.get(&size).map_or(0, |p| p.trials.iter().filter(|t| !t.warmup).count());
+        (VISITS - made as f64).max(0.0)
     }
 
     /// Seconds that the shortest trial of a size takes.
@@ -273,6 +322,16 @@ mod tests {
         assert!((small - 0.8).abs() < 1e-9 && (large - 0.2).abs() < 1e-9, "eight visits first: {small} {large}");
         let (small, large) = split(30.0, 60.0, 1.0, 30);
         assert!((small / large - 1.0 / SHARE).abs() < 1e-9 && (small + large - 1.0).abs() < 1e-9, "{small} {large}");
+    }
+
+    #[test]
+    fn fewer_large_sizes_are_measured_where_all_would_end_without_an_interval() {
+        let needed = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let of = |time| thinned(&needed, time);
+        assert_eq!(of(15.0), [0, 1, 2, 3, 4]);
+        assert_eq!((of(14.0), of(9.0), of(8.0), of(0.0)), (vec![0, 2, 3, 4], vec![0, 2, 4], vec![0, 4], vec![4]));
+        assert_eq!((thinned(&[], 1.0), thinned(&[0.0; 3], 0.0)), (vec![], vec![0, 1, 2]));
+        assert_eq!(thinned(&[1.0; 40], 0.0), [7, 23, 39]);
     }
 
     #[test]

@@ -69,6 +69,8 @@ pub(crate) struct Point {
     pub(crate) width: f64,
     /// Seconds of the rounds' time that the size has saved up for its next trial; none until it was first due.
     pub(crate) saved: Option<f64>,
+    /// Whether rounds pass the size by, as there is no time for all of them.
+    pub(crate) left_out: bool,
 }
 
 impl<'a> PathRun<'a> {
