@@ -286,9 +286,17 @@ pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option
         "a CPU quota, a boosted clock or a shaper may be the cause; none was seen (pipegauge doctor looks for a quota)"
             .to_owned()
     };
+    let (of, what) = if worst.short_mean_as_long() {
+        let also = format!(
+            "; short trials, too, take {:.2} times their median on average: stops fall into some of them, which a median passes by",
+            worst.short_mean
+        );
+        ("the median is not the mean", also)
+    } else {
+        ("sustained is not burst", String::new())
+    };
     let text = format!(
-        "sustained is not burst: trials of {} take {:.2} [{:.2}, {:.2}] times as long a message as the short ones at {}; \
-         {cause}",
+        "{of}: trials of {} take {:.2} [{:.2}, {:.2}] times as long a message as the short ones' median at {}{what}; {cause}",
         Seconds(worst.lasted),
         worst.ratio,
         worst.low,

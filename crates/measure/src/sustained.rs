@@ -60,12 +60,20 @@ pub struct Sustained {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+    /// Mean over the median of the short trials, both at the run's typical level.
+    pub short_mean: f64,
 }
 
 impl Sustained {
     /// Whether long trials surely differ from short ones, by more than a tenth.
     pub fn differs(&self) -> bool {
         self.low > 1.1 || self.high < 1.0 / 1.1
+    }
+
+    /// Whether short trials take as long on average: then something stops the path now and then, for which a short trial is not too
+    /// short, but of which a median says nothing. As long is: more than half of the way, as a ratio.
+    pub fn short_mean_as_long(&self) -> bool {
+        self.ratio > 1.0 && self.short_mean > self.ratio.sqrt()
     }
 }
 
@@ -200,14 +208,15 @@ pub fn sustained<'a>(
             continue;
         }
         let burst = stats::median(&rounds);
+        let short_mean = mean(plan, kind, &figures::counted(&short), common) / burst;
         let error = stats::median_log_error(&rounds, common.shared.sigma).map_or(f64::INFINITY, |e| e.value);
         let logs: Vec<f64> = long.iter().map(|(t, mean)| (mean / burst).ln() - common.level(t.block)).collect();
-        found.push((size, long, logs, error));
+        found.push((size, long, logs, error, short_mean));
     }
     // Two trials a size tell their spread poorly; all sizes' trials together tell it better.
     let degrees: usize = found.iter().map(|f| f.2.len() - 1).sum();
     let squares: f64 = found.iter().map(|f| stats::variance(&f.2) * (f.2.len() - 1) as f64).sum();
-    let of = |(size, long, logs, error): (u64, &Vec<(&Trial, f64)>, Vec<f64>, f64)| {
+    let of = |(size, long, logs, error, short_mean): (u64, &Vec<(&Trial, f64)>, Vec<f64>, f64, f64)| {
         let n = logs.len() as f64;
         let spread = if degrees > 0 { (squares / degrees as f64 / n).sqrt() } else { f64::INFINITY };
         let log = stats::mean(&logs);
@@ -225,9 +234,20 @@ pub fn sustained<'a>(
             ratio: log.exp(),
             low,
             high,
+            short_mean,
         }
     };
     found.into_iter().map(of).collect()
+}
+
+/// Mean time over all iterations of `trials`, each at the run's typical level, seconds of the point's kind.
+fn mean(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> f64 {
+    let timed = trials.iter().filter_map(|t| {
+        let level = common.level(t.block) + common.within(t);
+        Some((figures::whole(plan, kind, t)? / level.exp(), t.report.repeats as f64))
+    });
+    let (seconds, iterations) = timed.fold((0.0, 0.0), |(s, n), (mean, repeats)| (s + mean * repeats, n + repeats));
+    seconds / iterations
 }
 
 #[cfg(test)]
@@ -265,6 +285,27 @@ mod tests {
         for s in quota(&[1, 4096, 1 << 20], 1.0) {
             assert!(!s.differs() && s.low < 1.0 && s.high > 1.0, "{s:?}");
         }
+    }
+
+    #[test]
+    fn stops_that_short_trials_meet_too_are_told_from_a_speed_that_only_they_have() {
+        let plan = Plan::default();
+        // Every fifth short trial is held up for so long that all together take three times their median.
+        let mean = |b: u32| if b.is_multiple_of(5) { 11.0 * 2e-5 } else { 2e-5 };
+        let short: Vec<Trial> = (1..=30).map(|b| trial(b, 8, 2e-5, mean(b), 50)).collect();
+        let calm: Vec<Trial> = (1..=30).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
+        let long = [trial(10, 8, 2e-5, 5.9e-5, 15_000), trial(20, 8, 2e-5, 6.1e-5, 15_000)];
+        let of = |short: &[Trial]| {
+            let common = Common::of(&plan, Kind::Tcp, Calibration::default(), [short].into_iter());
+            sustained(&plan, Kind::Tcp, &long, [(8, short)].into_iter(), &common).remove(0)
+        };
+        let (stopped, throttled) = (of(&short), of(&calm));
+        assert!((stopped.short_mean - 3.0).abs() < 0.1 && stopped.short_mean_as_long(), "{stopped:?}");
+        assert!((throttled.short_mean - 1.0).abs() < 0.01 && !throttled.short_mean_as_long(), "{throttled:?}");
+        assert!(
+            (stopped.ratio / throttled.ratio - 1.0).abs() < 0.01,
+            "the ratio is to the median that the table shows"
+        );
     }
 
     #[test]

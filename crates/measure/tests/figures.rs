@@ -375,6 +375,7 @@ fn why_long_trials_differ_is_said_on_evidence() {
         ratio,
         low: ratio / by,
         high: ratio * by,
+        short_mean: 1.05,
     };
     let said = |ratio, taken| burst(&p, &[kept(ratio, 1.2)], taken).map_or(String::new(), |w| w.text);
     assert_eq!(burst(&p, &[kept(1.2, 1.3), kept(1.0, 1.01)], None), None);
@@ -389,4 +390,8 @@ fn why_long_trials_differ_is_said_on_evidence() {
     assert!(said(2.0, Some(quiet)).ends_with("a boosted clock or a shaper may be the cause; neither was seen"));
     assert!(said(2.0, None).contains("a CPU quota, a boosted clock or a shaper may be the cause; none was seen"));
     assert!(said(0.5, Some(quiet)).contains("may come up to speed only after a while"));
+    assert!(said(2.0, Some(busy)).starts_with("sustained is not burst"));
+    let stopped = Sustained { short_mean: 1.9, ..kept(2.0, 1.2) };
+    let text = burst(&p, &[stopped], Some(busy)).map_or(String::new(), |w| w.text);
+    assert!(text.starts_with("the median is not the mean") && text.contains("take 1.90 times their median"), "{text}");
 }

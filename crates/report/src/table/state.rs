@@ -81,7 +81,7 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "kept up over {} and more: {} (in brackets: times that of the short trials)",
+        "kept up over {} and more: {} (in brackets: times the short trials' median)",
         Seconds(shortest),
         each.join(", ")
     ))
