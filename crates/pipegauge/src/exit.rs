@@ -4,8 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::error::ErrorKind;
+use clap::error::{ContextValue, ErrorKind};
 
+use crate::config::question::shown;
 use crate::document::ErrorDocument;
 use crate::out;
 
@@ -73,14 +74,50 @@ pub fn report(error: &anyhow::Error, documents: Documents) -> Exit {
 }
 
 /// Says a command line that can't be read, as clap words it. Help and version are answers, not errors: clap knows which.
-pub fn misread(error: &clap::Error, documents: Documents) -> Exit {
-    // Clap's own printing, with its colours; it survives a closed pipe.
-    let _ = error.print();
+pub fn misread(error: clap::Error, documents: Documents) -> Exit {
     if !error.use_stderr() {
+        // Clap's own printing survives a closed pipe.
+        let _ = error.print();
         return Exit::Ok;
     }
-    document(words(error), documents);
+    let error = shortened(error);
+    let text = error.render().to_string();
+    let safe = fit(&text);
+    if safe == text {
+        // With clap's colours.
+        let _ = error.print();
+    } else {
+        out::tell(safe.trim_end());
+    }
+    document(fit(&words(&error)), documents);
     Exit::CouldNot
+}
+
+/// Longest line of clap's that is said, characters: a parser's own message may repeat what was typed.
+const LINE: usize = 400;
+
+/// The error with what it repeats of the command line cut short and without characters that a terminal acts on.
+fn shortened(mut error: clap::Error) -> clap::Error {
+    let repeated: Vec<_> = (error.context())
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(s) => Some((kind, ContextValue::String(shown(s)))),
+            ContextValue::Strings(all) => Some((kind, ContextValue::Strings(all.iter().map(|s| shown(s)).collect()))),
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in repeated {
+        error.insert(kind, value);
+    }
+    error
+}
+
+/// Text without characters that a terminal acts on, its lines cut short.
+fn fit(text: &str) -> String {
+    let cut = |line: &str| match line.char_indices().nth(LINE) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.to_owned(),
+    };
+    report::words::plain(text).split('\n').map(cut).collect::<Vec<_>>().join("\n")
 }
 
 /// What clap says of a command line that can't be read, as one line, without usage.

@@ -61,7 +61,7 @@ pub struct Row {
     pub throughput_bits_per_s: f64,
     /// The sender's own rate, bits a second (stream).
     pub sender_throughput_bits_per_s: Option<f64>,
-    /// Transactions a second, one after another (request; connect: connections a second).
+    /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second).
     pub transactions_per_s: Option<f64>,
     /// Share of blocks lost.
     pub loss_share: f64,
