@@ -67,7 +67,7 @@ pub fn report(error: &anyhow::Error, documents: Documents) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Ok;
     }
-    let text = sentence(error);
+    let text = cut_words(&sentence(error));
     out::tell(&format!("pipegauge: {text}"));
     document(text, documents);
     Exit::CouldNot
@@ -93,7 +93,7 @@ pub fn misread(error: clap::Error, documents: Documents) -> Exit {
     Exit::CouldNot
 }
 
-/// Longest line of clap's that is said, characters: a parser's own message may repeat what was typed.
+/// Longest line of clap's and longest word of any error that is said, characters: messages may repeat what was typed.
 const LINE: usize = 400;
 
 /// The error with what it repeats of the command line cut short and without characters that a terminal acts on.
@@ -111,12 +111,25 @@ fn shortened(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// Text, cut short.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LINE) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Text whose longest words are cut short.
+fn cut_words(text: &str) -> String {
+    let one = |part: &str| {
+        let (word, space) = part.split_at(part.trim_end().len());
+        cut(word) + space
+    };
+    text.split_inclusive([' ', '\n']).map(one).collect()
+}
+
 /// Text without characters that a terminal acts on, its lines cut short.
 fn fit(text: &str) -> String {
-    let cut = |line: &str| match line.char_indices().nth(LINE) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line.to_owned(),
-    };
     report::words::plain(text).split('\n').map(cut).collect::<Vec<_>>().join("\n")
 }
 

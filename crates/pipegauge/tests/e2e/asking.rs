@@ -215,10 +215,10 @@ fn percentiles_of_single_transfers_are_those_of_the_table() {
 
 #[test]
 fn rates_of_transactions_are_the_medians_and_the_mean_rate_of_the_row_stands_beside() {
-    let dir = Scratch::new();
     for (pattern, question) in
         [("request", "how many requests per second"), ("connect", "how many connections per second")]
     {
+        let dir = Scratch::new();
         let said = dir.run(&[
             "run",
             "tcp",
@@ -230,7 +230,6 @@ fn rates_of_transactions_are_the_medians_and_the_mean_rate_of_the_row_stands_bes
             "1s",
             "--no-html",
             "--quiet",
-            "--force",
             "-o",
             "a.run.jsonl",
         ]);

@@ -124,3 +124,24 @@ fn time(seconds: f64) -> String {
 fn range((low, high): (f64, f64)) -> String {
     format!("{} to {}", Seconds(low), Seconds(high))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_stand_under_rows_whose_figures_are_of_different_things() {
+        let of = |min: f64, max: f64, transactions: Option<f64>| Figures {
+            min,
+            median: 2.0,
+            transactions,
+            percentiles: Some(measure::event::Percentiles { p50: 2f64.min(max), max, ..Default::default() }),
+            ..Figures::default()
+        };
+        let notes = |f: Figures| notes([f].iter()).concat();
+        assert_eq!(notes(of(1.0, 3.0, None)), "");
+        assert!(notes(of(2.5, 3.0, None)).contains("A shortest trial above its median"));
+        assert!(notes(of(1.0, 1.5, None)).contains("A median above its longest"));
+        assert!(notes(of(1.0, 3.0, Some(4.0))).contains("Mean rate"));
+    }
+}
