@@ -30,7 +30,8 @@ pub struct Row {
     pub trials: u32,
     /// Iterations counted.
     pub iterations: u64,
-    /// Shortest trial, seconds: the figure that NetPIPE reports.
+    /// Mean time of the shortest trial, seconds: the figure that NetPIPE reports. A mean counts interruptions, so it may lie above the
+    /// median.
     pub min_s: f64,
     /// Median of the blocks' medians, seconds.
     pub median_s: f64,
