@@ -81,12 +81,13 @@ pub fn points(run: &RunFile, path: usize) -> String {
 fn notes<'a>(rows: impl Iterator<Item = &'a Figures> + Clone) -> Vec<&'static str> {
     let shown = |of: fn(&Figures) -> bool| rows.clone().any(of);
     let mut notes = Vec::new();
-    if shown(|f| f.min > f.median) {
+    // What the row's three digits show.
+    if shown(|f| time(f.min) != time(f.median) && f.min > f.median) {
         notes.push(
             "A shortest trial above its median: it is a trial's mean, which counts interruptions; the median does not.\n",
         );
     }
-    if shown(|f| f.percentiles.is_some_and(|p| p.max < f.median)) {
+    if shown(|f| f.percentiles.is_some_and(|p| p.max < f.median && time(p.max) != time(f.median))) {
         notes.push(
             "A median above its longest: the size was timed in faster moments than the run typically had, whose level the \
              median is told at.\n",
@@ -142,6 +143,7 @@ mod tests {
         assert_eq!(notes(of(1.0, 3.0, None)), "");
         assert!(notes(of(2.5, 3.0, None)).contains("A shortest trial above its median"));
         assert!(notes(of(1.0, 1.5, None)).contains("A median above its longest"));
+        assert_eq!(notes(of(2.000_001, 1.999_999, None)), "", "the row shows no difference");
         assert!(notes(of(1.0, 3.0, Some(4.0))).contains("Mean rate"));
     }
 }
