@@ -87,7 +87,7 @@ function looked(state: State): Series | undefined {
 
 const PERCENTILES: Graph = {
   name: "percentiles",
-  read: "Times of single iterations: half of them took no longer than p50, one in a thousand longer than p99.9. Where the upper lines leave p50, the path is sometimes slow.",
+  read: "Times of single iterations: p50 is the median, and one in a thousand took longer than p99.9. Where the upper lines leave p50, the path is sometimes slow.",
   title: (state) => `Percentiles over block size: ${looked(state)?.path.name ?? "no path"}`,
   axes: (state) => {
     const s = looked(state);

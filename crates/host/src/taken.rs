@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// CPUs whose whole time is no share that was taken of one.
+/// Largest share of one CPU that is believed: that of all CPUs of a machine, of which none has so many.
 const MOST_CPUS: f64 = 1e5;
 
 /// What was taken from the CPUs that a measurement was pinned to, by whom. Shares are of one CPU: with two CPUs measured on
@@ -24,8 +24,8 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Whether the shares are numbers that can be: another host sent them, or a file holds them. No machine has
-    /// [`MOST_CPUS`].
+    /// Whether the shares, which came from another host or a file, are possible: none below zero, and none above that of
+    /// [`MOST_CPUS`] CPUs.
     pub fn is_sane(&self) -> bool {
         let share = |s: f64| (0.0..=MOST_CPUS).contains(&s);
         share(self.processes) && share(self.steal) && share(self.throttled_share.unwrap_or(0.0))

@@ -325,7 +325,8 @@ pub struct Figures {
     pub trials: u32,
     /// Iterations counted.
     pub iterations: u64,
-    /// The paper's figure: the shortest trial, a repeat.
+    /// The mean time of the shortest trial: the minimum of the paper and of NetPIPE. A mean counts interruptions, and a median does
+    /// not: where every trial met one, this lies above the median.
     pub min: f64,
     /// Median of the blocks' medians.
     pub median: f64,
@@ -362,7 +363,8 @@ pub struct Figures {
     /// The sender's own rate, bits a second (stream).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_throughput: Option<f64>,
-    /// Transactions a second, one after another (request, connect: connections a second).
+    /// Mean rate: transactions a second that were achieved, one after another, pauses included (request, connect: connections a
+    /// second). `throughput` and times are the median's, which pauses leave alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transactions: Option<f64>,
     /// Quality of an answer: the whole over what its bounds leave open (HINT).
@@ -384,11 +386,11 @@ impl Figures {
     }
 }
 
-/// Percentiles of single iterations, seconds, of the point's time kind: all but the 50% of the iterations as they were, since a slow
-/// state of the machine is part of the tail.
+/// Percentiles of single iterations, seconds, of the point's time kind, each round weighing as much as any other: all but the 50% of
+/// the iterations as they were, since a slow state of the machine is part of the tail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
-    /// 50%, at the run's typical level, as the median; each round weighs as much as any other.
+    /// 50%: the median, at the run's typical level (of HINT that of all answers); no more than `max`.
     pub p50: f64,
     /// 90%; none from fewer than 10 iterations.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -399,7 +401,8 @@ pub struct Percentiles {
     /// 99.9%; none from fewer than 1,000 iterations.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p999: Option<f64>,
-    /// Largest.
+    /// The longest that was seen. A median above it is one that the run's typical level made longer: the size was timed in faster
+    /// moments than the run typically had.
     pub max: f64,
 }
 

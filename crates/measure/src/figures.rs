@@ -11,6 +11,7 @@ use crate::Pattern;
 use crate::event::{Figures, Plan, Schedule, TimeKind, Trial};
 
 pub use common::Common;
+pub use percentiles::Singles;
 
 /// Which time the figures of a path are.
 pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
@@ -190,7 +191,7 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
         // One run can't know it: who has earlier runs beside it works it out.
         repeat_low: None,
         repeat_high: None,
-        percentiles: percentiles::percentiles(plan, kind, &used, common),
+        percentiles: Singles::about(plan, kind, &used, median).map(|singles| singles.row()),
         throughput: bits(plan, sample) / median,
         sender_throughput: (plan.pattern == Pattern::Stream && near_seconds > 0.0)
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
@@ -222,13 +223,4 @@ fn quality(trial: &Trial) -> Option<f64> {
 
 fn share(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 / of as f64 }
-}
-
-/// Times of single iterations of the counted trials, where they were timed: (seconds of the point's kind, count).
-pub fn singles(plan: &Plan, kind: Kind, trials: &[Trial]) -> Vec<(f64, u64)> {
-    let used = counted(&trials.iter().collect::<Vec<_>>());
-    let pairs = used
-        .iter()
-        .flat_map(|t| t.report.histogram.iter().map(|(ns, n)| (*ns as f64 * 1e-9 / transfers(plan, kind, t), *n)));
-    pairs.collect()
 }

@@ -111,7 +111,7 @@ pub struct Summary {
     pub latency: Estimate,
     /// The smallest block, bytes.
     pub latency_size: u64,
-    /// Seconds that each further byte of a small message costs: slope of a robust line over the sizes below 1 KiB.
+    /// Seconds that each further byte of a small message costs: slope of [`LatencyLines::small`], the line over the sizes below 1 KiB.
     /// None with fewer than three such sizes.
     #[serde(default)]
     pub per_byte: Option<Estimate>,

@@ -1,11 +1,9 @@
-//! Figures read off one set of medians: slope of the small messages, rise at the end.
+//! Which messages are small, and the rise at the end of one set of medians.
 
 use std::f64::consts::LN_10;
 use std::ops::Range;
 
-use stats::{median, robust_line};
-
-use crate::curve::Curve;
+use stats::median;
 
 /// Small messages are those below this size, bytes (`seeds/000`, table 1; `seeds/004`, section 1).
 const SMALL: u64 = 1024;
@@ -13,18 +11,6 @@ const SMALL: u64 = 1024;
 /// Whether the point with this size is a small message.
 pub(crate) fn is_small(size: u64) -> bool {
     size < SMALL
-}
-
-/// Seconds for each further byte of a small message; none with fewer than three such sizes. `seconds` are the medians
-/// of the curve's points.
-pub(crate) fn per_byte(curve: &Curve, seconds: &[f64]) -> Option<f64> {
-    let small: Vec<(f64, f64)> = (curve.points.iter().zip(seconds))
-        .filter(|(p, _)| is_small(p.size))
-        .map(|(p, seconds)| (p.size as f64, *seconds))
-        .collect();
-    let mut sizes: Vec<u64> = small.iter().map(|p| p.0 as u64).collect();
-    sizes.dedup();
-    if sizes.len() < 3 { None } else { Some(robust_line(&small)?.slope) }
 }
 
 /// The sizes of the last decade, split in its middle: (below, above), of sizes whose natural logarithms ascend. Both are empty if

@@ -6,8 +6,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::curve::{Curve, Drawn, Point};
+use crate::fit::small_line;
 use crate::resampled::{Scale, estimates, reach, typical_blocks};
-use crate::shape::{last_decade, per_byte, rise};
+use crate::shape::{last_decade, rise};
 use crate::smooth::{Smooth, crossing, highest};
 use crate::{CurvePoint, Estimate, Summary};
 
@@ -39,10 +40,7 @@ impl Summary {
         // Only a curve that is highest at its end may rise beyond it.
         let at_end = top + 1 == smooth.points.len();
         let top = &curve.points[smooth.points.get(top).copied().unwrap_or(0)];
-        let found = estimates(&curve, [Scale::Plain], RESAMPLES / 2, &mut rng, |seconds| {
-            per_byte(&curve, seconds).map(|s| [s])
-        });
-        let per_byte = found.map(|[slope]| slope);
+        let per_byte = small_line(&curve, seed).map(|line| line.per_byte);
         let half = |seconds: &[f64]| {
             let rates = smooth.rates(&curve, seconds);
             let (top, most) = highest(&rates)?;

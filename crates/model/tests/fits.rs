@@ -144,3 +144,12 @@ fn odd_input_gets_a_statement_and_never_a_nan() {
     let fits = Fits::of(&exact(&falling), 1).unwrap();
     assert!(fits.warnings.iter().any(|w| w.contains("larger blocks take less time")), "{:?}", fits.warnings);
 }
+
+#[test]
+fn the_summarys_time_per_byte_is_that_of_the_line_over_small_sizes() {
+    for seed in 0..5 {
+        let curve = Noisy::new(seed).curve(&sizes(65_536.0, 40), |x| 1e-5 + 2e-9 * x);
+        let (summary, fits) = (model::Summary::of(&curve, seed).unwrap(), Fits::of(&curve, seed).unwrap());
+        assert_eq!(summary.per_byte, fits.latency.small.map(|line| line.per_byte), "{seed}");
+    }
+}

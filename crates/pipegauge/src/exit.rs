@@ -4,8 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::error::ErrorKind;
+use clap::error::{ContextValue, ErrorKind};
 
+use crate::config::question::shown;
 use crate::document::ErrorDocument;
 use crate::out;
 
@@ -66,21 +67,70 @@ pub fn report(error: &anyhow::Error, documents: Documents) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Ok;
     }
-    let text = sentence(error);
+    let text = cut_words(&sentence(error));
     out::tell(&format!("pipegauge: {text}"));
     document(text, documents);
     Exit::CouldNot
 }
 
 /// Says a command line that can't be read, as clap words it. Help and version are answers, not errors: clap knows which.
-pub fn misread(error: &clap::Error, documents: Documents) -> Exit {
-    // Clap's own printing, with its colours; it survives a closed pipe.
-    let _ = error.print();
+pub fn misread(error: clap::Error, documents: Documents) -> Exit {
     if !error.use_stderr() {
+        // Clap's own printing survives a closed pipe.
+        let _ = error.print();
         return Exit::Ok;
     }
-    document(words(error), documents);
+    let error = shortened(error);
+    let text = error.render().to_string();
+    let safe = fit(&text);
+    if safe == text {
+        // With clap's colours.
+        let _ = error.print();
+    } else {
+        out::tell(safe.trim_end());
+    }
+    document(fit(&words(&error)), documents);
     Exit::CouldNot
+}
+
+/// Longest line of clap's and longest word of any error that is said, characters: messages may repeat what was typed.
+const LINE: usize = 400;
+
+/// The error with what it repeats of the command line cut short and without characters that a terminal acts on.
+fn shortened(mut error: clap::Error) -> clap::Error {
+    let repeated: Vec<_> = (error.context())
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(s) => Some((kind, ContextValue::String(shown(s)))),
+            ContextValue::Strings(all) => Some((kind, ContextValue::Strings(all.iter().map(|s| shown(s)).collect()))),
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in repeated {
+        error.insert(kind, value);
+    }
+    error
+}
+
+/// Text, cut short.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LINE) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Text whose longest words are cut short.
+fn cut_words(text: &str) -> String {
+    let one = |part: &str| {
+        let (word, space) = part.split_at(part.trim_end().len());
+        cut(word) + space
+    };
+    text.split_inclusive([' ', '\n']).map(one).collect()
+}
+
+/// Text without characters that a terminal acts on, its lines cut short.
+fn fit(text: &str) -> String {
+    report::words::plain(text).split('\n').map(cut).collect::<Vec<_>>().join("\n")
 }
 
 /// What clap says of a command line that can't be read, as one line, without usage.

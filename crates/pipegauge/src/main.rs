@@ -22,11 +22,11 @@ use clap::Parser;
 use exit::Documents;
 
 fn main() -> std::process::ExitCode {
-    // Where this can't be had, only the words are missing.
+    // Where this fails, a run that meets the limit of a file's size ends by a signal, without an error message.
     let _ = signals::outlive_file_limits();
     let cli = match flags::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(e) => return exit::misread(&e, documents_asked()).into(),
+        Err(e) => return exit::misread(e, documents_asked()).into(),
     };
     let documents = Documents::of(cli.json, matches!(cli.command, flags::Command::Serve(_)));
     match commands::dispatch(cli) {

@@ -61,7 +61,7 @@ impl Scale {
     /// A linear axis starts at zero. An axis on which all values are equal gets room on both sides.
     pub fn covering(spread: Spread, quantity: Quantity, values: impl Iterator<Item = f64>) -> Option<Scale> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        // A file may hold any number; the ratio of two of these is still one.
+        // A file may hold any number. Within these bounds no product and no ratio of two overflows.
         for v in values.filter(|v| (1e-150..1e150).contains(v)) {
             low = low.min(v);
             high = high.max(v);

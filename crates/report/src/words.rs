@@ -33,6 +33,11 @@ pub fn unseen(c: char) -> bool {
         || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// A mean rate: transactions a second that were achieved, as every place writes it. Whole ones, where there are many.
+pub fn mean_rate(rate: f64) -> String {
+    if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") }
+}
+
 /// Why a point ended, in a word or two.
 pub fn why_label(why: Option<Why>) -> &'static str {
     match why {

@@ -15,7 +15,7 @@
 //! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
-//! - [`robust_line`], [`weighted_line`]: straight lines.
+//! - [`weighted_line`]: straight lines.
 //! - [`runs_deviation`]: whether residuals come in stretches.
 //! - [`Histogram`]: single iterations, to 1%.
 //! - [`median`], [`quantile`], [`mean`], [`variance`]: the plain ones.
@@ -44,7 +44,7 @@ pub use common::{Shared, block_levels};
 pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};
 pub use levels::{Levels, Moment};
-pub use line::{Line, robust_line, weighted_line};
+pub use line::{Line, weighted_line};
 pub use moves::{FEWEST_ROUNDS, Moves, Saw};
 pub use runs::runs_deviation;
 pub use spread::{StandardError, median_log_error, pooled_log_sigma};

@@ -1,56 +1,115 @@
-//! Percentiles of single iterations.
+//! Percentiles of single iterations: one rule for a point's row and for every other figure that is told of them.
 
 use std::collections::BTreeMap;
 
+use stats::Interval;
 use transport::Kind;
 
-use super::{Common, transfers};
+use super::{Common, counted, figures, transfers};
+use crate::Pattern;
 use crate::event::{Percentiles, Plan, Trial};
 
-/// Iterations that a percentile needs: one beyond it, at least.
-const FOR_P90: u64 = 10;
-const FOR_P99: u64 = 100;
-const FOR_P999: u64 = 1000;
+/// Times of single iterations of a point's counted trials, seconds of the point's kind. Each round weighs as much as any other, as
+/// in the median over rounds, however many iterations it timed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Singles {
+    /// (seconds, iterations) of each round, ascending.
+    rounds: Vec<Vec<(f64, u64)>>,
+    /// (seconds, share of all) over the rounds, ascending.
+    all: Vec<(f64, f64)>,
+    p50: f64,
+    longest: f64,
+}
 
-/// Each round weighs as much as any other, as in the median over rounds, however many iterations it timed.
-const WEIGHT: u64 = 1_000_000;
-
-/// Percentiles over all single iterations of the counted trials, where every one of them timed single iterations: those that
-/// so many iterations can tell, none above the longest.
-///
-/// The 50th answers the same question as the median, so it is told at the run's typical level, too: each trial's iterations
-/// are divided by the level of its moment, or the two would differ by as much as the machine's states. The others are for
-/// the tail, of which a slow state is a part that users wait for: they are of the iterations as they were, and at least
-/// the 50th.
-pub(super) fn percentiles(plan: &Plan, kind: Kind, used: &[&Trial], common: &Common) -> Option<Percentiles> {
-    if used.iter().any(|t| t.report.histogram.is_empty()) {
-        return None;
+impl Singles {
+    /// Of a point's trials; none where any of those that count timed no single iterations, or where the point has no figures.
+    pub fn of(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Option<Self> {
+        let median = figures(plan, kind, trials, common)?.median;
+        Self::about(plan, kind, &counted(trials), median)
     }
-    let iterations = |t: &Trial| t.report.histogram.iter().map(|(_, n)| n).sum::<u64>();
-    let mut of_round = BTreeMap::<u32, u64>::new();
-    used.iter().for_each(|t| *of_round.entry(t.block).or_default() += iterations(t));
-    let (mut all, mut at_level) = (stats::Histogram::new(), stats::Histogram::new());
-    for t in used {
-        let weight = (WEIGHT / of_round[&t.block].max(1)).max(1);
-        let level = (common.level(t.block) + common.within(t)).exp();
-        let weighed = |ns: f64, n: u64| (ns.round() as u64, n.saturating_mul(weight));
-        let pairs = |level: f64| -> Vec<(u64, u64)> {
-            t.report.histogram.iter().map(|(ns, n)| weighed(*ns as f64 / level, *n)).collect()
+
+    /// Of the trials that count, of a point with this median.
+    ///
+    /// The 50th percentile answers the median's question and is the same figure, at the run's typical level. (HINT's median is
+    /// over the best of each round, which is another question.) The others are for the tail, of which a slow state of the
+    /// machine is a part that users wait for: they are of the iterations as they were.
+    pub(super) fn about(plan: &Plan, kind: Kind, used: &[&Trial], median: f64) -> Option<Self> {
+        if used.is_empty() || used.iter().any(|t| t.report.histogram.iter().all(|(_, n)| *n == 0)) {
+            return None;
+        }
+        let each = transfers(plan, kind, used[0]);
+        let mut rounds = BTreeMap::<u32, Vec<(f64, u64)>>::new();
+        for t in used {
+            let pairs = t.report.histogram.iter().map(|(ns, n)| (*ns as f64 * 1e-9 / each, *n));
+            rounds.entry(t.block).or_default().extend(pairs);
+        }
+        let mut rounds: Vec<_> = rounds.into_values().collect();
+        rounds.iter_mut().for_each(|r| r.sort_by(|a, b| a.0.total_cmp(&b.0)));
+        let share = |r: &[(f64, u64)]| 1.0 / (many(r) as f64 * rounds.len() as f64);
+        let mut all: Vec<(f64, f64)> =
+            rounds.iter().flat_map(|r| r.iter().map(|(t, n)| (*t, *n as f64 * share(r)))).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
+        let p50 = if plan.pattern == Pattern::Hint { quantile(&all, 0.5) } else { median };
+        Some(Self { rounds, all, p50: p50.min(longest), longest })
+    }
+
+    /// The time that a share `q` (0 to 1) of single iterations stays within, and its 95% interval as the rounds' own percentiles
+    /// tell it. None where so few were timed that none may lie beyond it, or the longest would stand for a percentile that it is
+    /// not. Above the 50th no less than it, below no more, and none above the longest, which is that of `q` = 1.
+    pub fn at(&self, q: f64) -> Option<(f64, Interval)> {
+        let beyond = 1.0 - q;
+        if beyond <= 0.0 {
+            // Longer ones may come.
+            return Some((self.longest, Interval { low: self.longest, high: f64::INFINITY }));
+        }
+        let enough = |n: u64| n as f64 * beyond >= 1.0 - 1e-9;
+        if !enough(self.rounds.iter().fold(0, |all, r| all.saturating_add(many(r)))) {
+            return None;
+        }
+        let (least, most) = match () {
+            () if q < 0.5 => (0.0, self.p50),
+            () if q > 0.5 => (self.p50, self.longest),
+            () => (self.p50, self.p50),
         };
-        all.add_pairs(&pairs(1.0));
-        at_level.add_pairs(&pairs(level));
+        let value = quantile(&self.all, q).clamp(least, most);
+        let own: Vec<f64> = self.rounds.iter().filter(|r| enough(many(r))).map(|r| counts(r, q)).collect();
+        let told = if own.len() == self.rounds.len() { stats::rounds_interval(&own, 0.95) } else { None };
+        let told = told.unwrap_or(Interval::UNBOUNDED);
+        Some((value, Interval { low: told.low.min(value), high: told.high.max(value) }))
     }
-    let each = transfers(plan, kind, used[0]);
-    let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
-    let total: u64 = of_round.values().sum();
-    let at = |all: &stats::Histogram, q: f64| (all.quantile(q) as f64 * 1e-9 / each).min(longest);
-    let p50 = at(&at_level, 0.5);
-    let told = |q: f64, needed: u64| (total >= needed).then(|| at(&all, q).max(p50));
-    Some(Percentiles {
-        p50,
-        p90: told(0.9, FOR_P90),
-        p99: told(0.99, FOR_P99),
-        p999: told(0.999, FOR_P999),
-        max: longest,
-    })
+
+    /// Share of single iterations that took longer than so many seconds.
+    pub fn beyond(&self, seconds: f64) -> f64 {
+        let late: f64 = self.all.iter().filter(|(t, _)| *t > seconds).map(|(_, share)| share).sum();
+        late.clamp(0.0, 1.0)
+    }
+
+    /// The percentiles of a row.
+    pub(super) fn row(&self) -> Percentiles {
+        let at = |q: f64| self.at(q).map(|(value, _)| value);
+        Percentiles { p50: self.p50, p90: at(0.9), p99: at(0.99), p999: at(0.999), max: self.longest }
+    }
+}
+
+/// How many iterations there are.
+fn many(pairs: &[(f64, u64)]) -> u64 {
+    pairs.iter().fold(0, |all, (_, n)| all.saturating_add(*n))
+}
+
+/// [`quantile`] of counts.
+fn counts(pairs: &[(f64, u64)], q: f64) -> f64 {
+    let all = many(pairs) as f64;
+    quantile(&pairs.iter().map(|(t, n)| (*t, *n as f64 / all)).collect::<Vec<_>>(), q)
+}
+
+/// The smallest time with at least a share `q` at or below it; the pairs ascend and their shares add up to 1.
+fn quantile(pairs: &[(f64, f64)], q: f64) -> f64 {
+    let mut seen = 0.0;
+    // A sum of shares is exact to some 1e-13.
+    let found = pairs.iter().find(|(_, share)| {
+        seen += share;
+        seen >= q - 1e-9
+    });
+    found.or(pairs.last()).map_or(0.0, |(t, _)| *t)
 }

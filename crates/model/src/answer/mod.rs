@@ -3,12 +3,10 @@
 
 mod frames;
 mod reached;
-mod singles;
 mod time;
 
 pub use frames::{Frames, largest_within};
 pub use reached::Reached;
-pub use singles::quantile;
 pub(crate) use time::point;
 pub use time::{Arrival, arrival};
 

@@ -48,10 +48,10 @@ impl LatencyLine {
 }
 
 impl LatencyLines {
-    pub(super) fn of(curve: &Curve, rng: &mut ChaCha8Rng, warnings: &mut Vec<String>) -> Self {
+    pub(super) fn of(curve: &Curve, seed: u64, rng: &mut ChaCha8Rng, warnings: &mut Vec<String>) -> Self {
         let noise = noise(curve);
         let all = over(curve, |_| true, noise, rng);
-        let small = over(curve, |p| is_small(p.size), noise, rng);
+        let small = small_line(curve, seed);
         let mut found = Vec::new();
         match &all {
             None => warnings.push("a line needs at least three sizes".to_owned()),
@@ -83,6 +83,12 @@ impl LatencyLines {
             pieces: found,
         }
     }
+}
+
+/// The line over sizes below 1 KiB, whose slope is the time per byte of the summary, too. It draws from a generator of its own
+/// (ChaCha8 from `seed`), so that whoever asks for it gets the same figures.
+pub(crate) fn small_line(curve: &Curve, seed: u64) -> Option<LatencyLine> {
+    over(curve, |p| is_small(p.size), noise(curve), &mut ChaCha8Rng::seed_from_u64(seed))
 }
 
 fn over(curve: &Curve, which: impl Fn(&Point) -> bool, noise: f64, rng: &mut ChaCha8Rng) -> Option<LatencyLine> {

@@ -10,8 +10,8 @@ mod pieces;
 mod saturation;
 
 pub use bandwidth::BandwidthCurve;
-pub(crate) use latency::derived_line;
 pub use latency::{LatencyLine, LatencyLines};
+pub(crate) use latency::{derived_line, small_line};
 pub(crate) use line::{Fitted, line_beside, solve};
 pub use pieces::Piece;
 pub use saturation::Saturation;
@@ -48,7 +48,7 @@ impl Fits {
         curve.points.first()?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut warnings = Vec::new();
-        let latency = LatencyLines::of(&curve, &mut rng, &mut warnings);
+        let latency = LatencyLines::of(&curve, seed, &mut rng, &mut warnings);
         let bandwidth = BandwidthCurve::of(&curve, &mut rng, &mut warnings);
         let saturation = Saturation::of(&curve, &mut rng, &mut warnings);
         Some(Self { latency, bandwidth, saturation, warnings })

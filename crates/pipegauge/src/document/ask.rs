@@ -23,9 +23,14 @@ pub struct Answered {
     pub path: String,
     /// The answer in words.
     pub text: String,
-    /// The figure it comes down to, with its 95% interval, in `unit`: of `--size` and other questions about sizes bytes.
+    /// The figure it comes down to, with its 95% interval, in `unit`: of `--size` and other questions about sizes bytes; so many a
+    /// second are what the median time makes of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<Estimate>,
+    /// Where two paths are held against each other: how many times as long the second takes as the first (above 1 the first is
+    /// faster), at the first size of `rests_on`, with the least and the most that the 95% intervals of both times allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factor: Option<Estimate>,
     /// `s`, `bit/s`, `1/s`, `B`, `s/B`, or `1` for a number of messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,

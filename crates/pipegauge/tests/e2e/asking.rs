@@ -194,19 +194,70 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
 }
 
 #[test]
-fn the_median_of_single_transfers_is_that_of_the_table() {
+fn percentiles_of_single_transfers_are_those_of_the_table() {
     let dir = Scratch::new();
     dir.measure("a.run.jsonl", &["tcp"]);
     let shown = json(&dir.run(&["show", "a.run.jsonl", "--json"]).out);
     let points = shown["paths"][0]["points"].as_array().expect("points");
     let mut asked = 0;
     for point in points.iter().filter(|p| p["percentiles"]["p50"].is_number()) {
-        let question = format!("p50 of {} bytes", point["size"]);
-        let said = json(&dir.run(&["ask", "a.run.jsonl", "--json", &question]).out);
-        let found = said["answers"][0]["figure"]["value"].as_f64().unwrap_or_else(|| panic!("{said}"));
-        let want = point["percentiles"]["p50"].as_f64().expect("a number");
-        assert!((found / want - 1.0).abs() < 1e-9, "{question}: {found}, and in the table {want}");
-        asked += 1;
+        for (name, key) in [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99.9", "p999"), ("worst case", "max")] {
+            let Some(want) = point["percentiles"][key].as_f64() else { continue };
+            let question = format!("{name} of {} bytes", point["size"]);
+            let said = json(&dir.run(&["ask", "a.run.jsonl", "--json", &question]).out);
+            let found = said["answers"][0]["figure"]["value"].as_f64().unwrap_or_else(|| panic!("{said}"));
+            assert!((found / want - 1.0).abs() < 1e-9, "{question}: {found}, and in the table {want}");
+            asked += 1;
+        }
     }
     assert!(asked > 0, "{shown}");
+}
+
+#[test]
+fn rates_of_transactions_are_the_medians_and_the_mean_rate_of_the_row_stands_beside() {
+    for (pattern, question) in
+        [("request", "how many requests per second"), ("connect", "how many connections per second")]
+    {
+        let dir = Scratch::new();
+        let said = dir.run(&[
+            "run",
+            "tcp",
+            "--pattern",
+            pattern,
+            "--sizes",
+            "64,256",
+            "--budget",
+            "1s",
+            "--no-html",
+            "--quiet",
+            "-o",
+            "a.run.jsonl",
+        ]);
+        assert!(said.code() < 2, "{said}");
+        let shown = json(&dir.run(&["show", "a.run.jsonl", "--json"]).out);
+        let point = &shown["paths"][0]["points"][0];
+        let (median, rate) = (point["median"].as_f64().expect("median"), point["transactions"].as_f64().expect("rate"));
+        near(figure(&dir, &[question]), 1.0 / median);
+        let said = dir.run(&["ask", "a.run.jsonl", question]);
+        let rate = if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") };
+        assert!(said.out.contains("at the median time"), "{said}");
+        assert!(said.out.contains(&format!("the mean rate, pauses included, was {rate}")), "{rate}: {said}");
+        let table = dir.run(&["show", "a.run.jsonl"]);
+        assert!(table.out.contains("mean rate") && table.out.contains(&rate), "{rate}: {table}");
+    }
+}
+
+#[test]
+fn a_comparisons_factor_stands_in_its_document() {
+    let dir = Scratch::new();
+    dir.measure("a.run.jsonl", &["memcpy", "tcp"]);
+    for text in ["how much faster is memcpy than tcp at 64 B", "what does memcpy cost over tcp at 64 B?"] {
+        let answer = &json(&dir.run(&["ask", "a.run.jsonl", "--json", text]).out)["answers"][0];
+        let factor = answer["factor"]["value"].as_f64().unwrap_or_else(|| panic!("{answer}"));
+        let time = |path: &str| figure(&dir, &["--path", path, "--arrive", "64"]);
+        near(factor, time("tcp") / time("memcpy"));
+        assert!(answer["factor"]["low"].as_f64().is_some_and(|low| low <= factor), "{answer}");
+    }
+    let answer = &json(&dir.run(&["ask", "a.run.jsonl", "--json", "--path", "tcp", "--most"]).out)["answers"][0];
+    assert!(answer["factor"].is_null(), "{answer}");
 }

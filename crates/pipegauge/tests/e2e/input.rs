@@ -167,3 +167,35 @@ fn an_unknown_flag_or_command_exits_with_2() {
     dir.run(&["schema", "nonsense"]).refuses(&["nonsense", "run-file"]);
     dir.run(&["man", "nonsense"]).refuses(&["nonsense", "run"]);
 }
+
+#[test]
+fn what_a_refused_command_line_repeats_is_cut_and_cleaned() {
+    let dir = Scratch::new();
+    let long = "x".repeat(30_000);
+    let escapes = "\u{1b}[31m\u{202e}red\u{7f}\u{9b}2J";
+    for word in [&long[..], escapes] {
+        for args in [
+            &["run", "tcp", "--pattern", word][..],
+            &["run", "tcp", "--to", word],
+            &["run", "tcp", "--budget", word],
+            &["run", "tcp", word],
+            &[word],
+            &["show", &format!("--{word}")],
+            &["ask", "a.run.jsonl", "--arrive", word],
+            &["compare", "a", "b", "--fail-if", word],
+        ] {
+            let said = dir.run(args);
+            let all = format!("{}{}", said.out, said.err);
+            assert_eq!(said.code(), 2, "{said}");
+            assert!(
+                all.chars().count() < 6000,
+                "{} characters: {}",
+                all.chars().count(),
+                &args[..args.len() - 1].join(" ")
+            );
+            assert!(!all.contains(['\u{1b}', '\u{202e}', '\u{7f}', '\u{9b}']), "{all:?}");
+            let json = dir.run(&[args, &["--json"]].concat());
+            assert!(json.out.chars().count() < 6000 && !json.out.contains(['\u{1b}', '\u{202e}', '\u{7f}']), "{json}");
+        }
+    }
+}

@@ -38,7 +38,7 @@ const GAUGES: [Gauge; 10] = [
     Gauge {
         name: "pipegauge_latency_min_seconds",
         unit: "seconds",
-        help: "Shortest trial: the figure that NetPIPE reports.",
+        help: "Mean time of the shortest trial: the figure that NetPIPE reports.",
         value: |r| Some(r.min_s),
     },
     Gauge {

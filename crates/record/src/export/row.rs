@@ -30,7 +30,8 @@ pub struct Row {
     pub trials: u32,
     /// Iterations counted.
     pub iterations: u64,
-    /// Shortest trial, seconds: the figure that NetPIPE reports.
+    /// Mean time of the shortest trial, seconds: the figure that NetPIPE reports. A mean counts interruptions, so it may lie above the
+    /// median.
     pub min_s: f64,
     /// Median of the blocks' medians, seconds.
     pub median_s: f64,
@@ -61,7 +62,7 @@ pub struct Row {
     pub throughput_bits_per_s: f64,
     /// The sender's own rate, bits a second (stream).
     pub sender_throughput_bits_per_s: Option<f64>,
-    /// Transactions a second, one after another (request; connect: connections a second).
+    /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second).
     pub transactions_per_s: Option<f64>,
     /// Share of blocks lost.
     pub loss_share: f64,

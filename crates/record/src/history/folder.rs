@@ -20,8 +20,8 @@ const MOST_FILES: usize = 10_000;
 const MOST_NAMES: usize = 1 << 20;
 /// Most bytes that are read for a listing: a folder that nobody else wrote to has half of them.
 const MOST_LISTED: u64 = 2 * MOST_BYTES;
-/// Most files that leave at once: a run must not wait for a folder that somebody filled.
-const MOST_LEAVE: usize = 256;
+/// Most files that are deleted after one run, so that no run waits while a large folder is cleared.
+const MOST_DELETED: usize = 256;
 
 /// A folder of histories, there already or not.
 #[derive(Debug, Clone)]
@@ -163,7 +163,7 @@ impl Folder {
         files
     }
 
-    /// Lets the oldest files leave while all together are too large.
+    /// Deletes the oldest files while all together are too large.
     fn trim(&self, added: &Path) {
         let mut all: Vec<(SystemTime, u64, PathBuf)> = self
             .files()
@@ -175,7 +175,7 @@ impl Folder {
             .collect();
         all.sort();
         let mut bytes: u64 = all.iter().map(|f| f.1).sum();
-        for (_, length, file) in all.iter().filter(|f| f.2 != added).take(MOST_LEAVE) {
+        for (_, length, file) in all.iter().filter(|f| f.2 != added).take(MOST_DELETED) {
             if bytes <= MOST_BYTES {
                 break;
             }

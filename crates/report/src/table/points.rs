@@ -22,15 +22,15 @@ pub fn points(run: &RunFile, path: usize) -> String {
         ("size", Right),
         ("median [95%]", Left),
         ("on this machine [95%]", Left),
-        ("min", Right),
+        ("shortest trial", Right),
         ("throughput", Right),
         ("sender", Right),
-        ("a second", Right),
+        ("mean rate", Right),
         ("p50", Right),
         ("p90", Right),
         ("p99", Right),
         ("p99.9", Right),
-        ("max", Right),
+        ("longest", Right),
         ("lost", Right),
         ("reordered", Right),
         ("rounds", Right),
@@ -53,7 +53,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
             time(f.min),
             if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
             f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
-            f.transactions.filter(|t| t.is_finite()).map_or(String::new(), a_second),
+            f.transactions.filter(|t| t.is_finite()).map_or(String::new(), words::mean_rate),
             percentile(|p| Some(p.p50)),
             percentile(|p| p.p90),
             percentile(|p| p.p99),
@@ -68,10 +68,37 @@ pub fn points(run: &RunFile, path: usize) -> String {
     }
     let mut text = format!("{name}: times are {}\n{}", words::time_label(first.time), grid.text());
     text.push_str(&super::machine_of(run, path));
+    for note in notes(p.points.iter().map(|p| &p.figures)) {
+        text.push_str(note);
+    }
     if any_warned {
         text.push_str("! the point has a warning\n");
     }
     text
+}
+
+/// What a reader must know of rows whose figures are of different things, so that they are not in the order of their names.
+fn notes<'a>(rows: impl Iterator<Item = &'a Figures> + Clone) -> Vec<&'static str> {
+    let shown = |of: fn(&Figures) -> bool| rows.clone().any(of);
+    let mut notes = Vec::new();
+    // What the row's three digits show.
+    if shown(|f| time(f.min) != time(f.median) && f.min > f.median) {
+        notes.push(
+            "A shortest trial above its median: it is a trial's mean, which counts interruptions; the median does not.\n",
+        );
+    }
+    if shown(|f| f.percentiles.is_some_and(|p| p.max < f.median && time(p.max) != time(f.median))) {
+        notes.push(
+            "A median above its longest: the size was timed in faster moments than the run typically had, whose level the \
+             median is told at.\n",
+        );
+    }
+    if shown(|f| f.transactions.is_some_and(f64::is_finite)) {
+        notes.push(
+            "Mean rate: what was achieved, pauses included; times and throughput are medians, which pauses leave alone.\n",
+        );
+    }
+    notes
 }
 
 /// A point's median with its interval; where the run tells none, with what its rounds saw.
@@ -86,11 +113,6 @@ fn median(f: &Figures) -> String {
     }
 }
 
-/// How many a second: whole ones, where there are many.
-fn a_second(rate: f64) -> String {
-    if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") }
-}
-
 fn share(of: f64) -> String {
     if of > 0.0 { Share(of).to_string() } else { String::new() }
 }
@@ -102,4 +124,26 @@ fn time(seconds: f64) -> String {
 /// Both ends of a range.
 fn range((low, high): (f64, f64)) -> String {
     format!("{} to {}", Seconds(low), Seconds(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_stand_under_rows_whose_figures_are_of_different_things() {
+        let of = |min: f64, max: f64, transactions: Option<f64>| Figures {
+            min,
+            median: 2.0,
+            transactions,
+            percentiles: Some(measure::event::Percentiles { p50: 2f64.min(max), max, ..Default::default() }),
+            ..Figures::default()
+        };
+        let notes = |f: Figures| notes([f].iter()).concat();
+        assert_eq!(notes(of(1.0, 3.0, None)), "");
+        assert!(notes(of(2.5, 3.0, None)).contains("A shortest trial above its median"));
+        assert!(notes(of(1.0, 1.5, None)).contains("A median above its longest"));
+        assert_eq!(notes(of(2.000_001, 1.999_999, None)), "", "the row shows no difference");
+        assert!(notes(of(1.0, 3.0, Some(4.0))).contains("Mean rate"));
+    }
 }

@@ -1,6 +1,7 @@
 //! The paths that are asked.
 
-use measure::event::{TimeKind, Trial};
+use measure::event::TimeKind;
+use measure::figures::Singles;
 use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::RunFile;
@@ -62,39 +63,21 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
 }
 
 impl Asked<'_> {
-    /// Single transfers of a size, (seconds of the curve's kind, count), block by block, where they were timed one by one.
-    pub fn singles(&self, size: u64) -> Vec<Vec<(f64, u64)>> {
+    /// The row of a measured size: the figures that the table shows.
+    pub fn row(&self, size: u64) -> Option<&measure::event::Figures> {
+        self.run.paths[self.index].points.iter().find(|p| p.size == size).map(|p| &p.figures)
+    }
+
+    /// Single transfers at the nearest measured size from `size` to twice that at which they were timed, seconds of the curve's
+    /// kind; and that size.
+    pub fn singles_near(&self, size: u64) -> Option<(u64, Singles)> {
         let path = &self.run.paths[self.index];
-        let plan = &self.run.run.plan;
-        let Some(point) = path.points.iter().find(|p| p.size == size) else { return Vec::new() };
-        let counted = measure::figures::counted(&point.trials.iter().collect::<Vec<_>>());
-        let mut blocks: Vec<u32> = counted.iter().map(|t| t.block).collect();
-        blocks.sort_unstable();
-        blocks.dedup();
-        let singles = |block: &u32| {
-            let trials: Vec<Trial> = counted.iter().filter(|t| t.block == *block).map(|t| (*t).clone()).collect();
-            measure::figures::singles(plan, path.opened.transport, &trials)
-        };
-        blocks.iter().map(singles).filter(|s| !s.is_empty()).collect()
-    }
-
-    /// The 50th percentile of single transfers of a measured size as the table has it: at the run's typical level, with an
-    /// interval as wide as the median's, whose question it answers. None where the table has none.
-    pub fn p50(&self, size: u64) -> Option<Estimate> {
-        let figures = &self.run.paths[self.index].points.iter().find(|p| p.size == size)?.figures;
-        let p50 = figures.percentiles.as_ref()?.p50;
-        let share = |end: f64| p50 * end / figures.median;
-        Some(Estimate { value: p50, low: share(figures.low).min(p50), high: share(figures.high).max(p50) })
-    }
-
-    /// The nearest measured size from `size` to twice that at which single transfers were timed, and all of them.
-    pub fn singles_near(&self, size: u64) -> Option<(u64, Vec<(f64, u64)>)> {
-        let near = |s: &u64| *s >= size && *s <= size.saturating_mul(2);
-        let mut sizes: Vec<u64> = self.curve.iter().map(|p| p.size).filter(near).collect();
-        sizes.sort_unstable();
-        sizes.into_iter().find_map(|s| {
-            let all: Vec<(f64, u64)> = self.singles(s).into_iter().flatten().collect();
-            (!all.is_empty()).then_some((s, all))
+        let mut points: Vec<_> =
+            path.points.iter().filter(|p| (size..=size.saturating_mul(2)).contains(&p.size)).collect();
+        points.sort_unstable_by_key(|p| p.size);
+        points.into_iter().find_map(|p| {
+            let trials: Vec<_> = p.trials.iter().collect();
+            Singles::of(&self.run.run.plan, path.opened.transport, &trials, &path.common).map(|found| (p.size, found))
         })
     }
 

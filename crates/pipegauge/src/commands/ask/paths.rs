@@ -4,7 +4,7 @@ use model::Estimate;
 use model::answer::{self, Unanswered};
 use units::{Bytes, Kind};
 
-use super::asked::{Asked, figure};
+use super::asked::{Asked, figure, inverse};
 use super::reply::{no, nobody, yes};
 use super::times::{Timed, of};
 use crate::config::question::{Named, size_words};
@@ -32,12 +32,12 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
             a.how
         ));
     }
-    text.push_str(odd(&kinds));
+    text.push_str(unlike_times(&kinds));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
 }
 
-/// What a reader must know of times of different kinds.
-fn odd(kinds: &[&str]) -> &'static str {
+/// A note where the paths' times are of different kinds.
+fn unlike_times(kinds: &[&str]) -> &'static str {
     match kinds.iter().any(|k| *k != kinds[0]) {
         true => "\n  (the paths' times are of different kinds: measure them with one pattern)",
         false => "",
@@ -149,36 +149,54 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answer
         })
         .collect();
     let verdict = if size.is_some() { String::new() } else { verdict(a, b, &sizes, &extra) };
-    let times: Vec<String> = (found.iter().filter(|_| factor))
-        .filter_map(|(s, ..)| {
-            Some(format!("{} at {}", faster(of(a, *s).ok()?.seconds, of(b, *s).ok()?.seconds, &b.name), size_words(*s)))
-        })
+    let factors: Vec<(u64, Estimate)> = (found.iter())
+        .filter_map(|(s, ..)| Some((*s, ratio(of(b, *s).ok()?.seconds, of(a, *s).ok()?.seconds))))
+        .collect();
+    let times: Vec<String> = (factors.iter().filter(|_| factor))
+        .map(|(s, of)| format!("{} at {}", faster(*of, &b.name), size_words(*s)))
         .collect();
     let lead = if times.is_empty() { String::new() } else { format!("is {};\n  it ", times.join(", ")) };
-    let text =
-        format!("{lead}costs over {}: {} ({}){verdict}{}", b.name, parts.join(", "), a.time, odd(&[a.time, b.time]));
+    let text = format!(
+        "{lead}costs over {}: {} ({}){verdict}{}",
+        b.name,
+        parts.join(", "),
+        a.time,
+        unlike_times(&[a.time, b.time])
+    );
     let mut answer = yes(a, text, *first, "s", found.iter().map(|f| f.0).collect());
     answer.text = answer.text.replacen(": ", " ", 1);
     answer.path = format!("{}, {}", a.name, b.name);
+    answer.factor = factors.first().map(|f| f.1);
     answer.sharpen = format!("pipegauge run {} {} --budget 30s", a.transport, b.transport);
     answer
 }
 
-/// "3.10 times [2.9, 3.3] faster than tcp": by what factor the one takes less or more time than the other, with the least and the
-/// most that the intervals of both allow.
-fn faster(this: Estimate, other: Estimate, name: &str) -> String {
-    let ratio = |a: &Estimate, b: &Estimate| (a.value / b.value, a.low / b.high, a.high / b.low);
-    let ((value, low, high), word) = match this.value <= other.value {
-        true => (ratio(&other, &this), "faster"),
-        false => (ratio(&this, &other), "slower"),
+/// How many times as long the one takes as the other, with the least and the most that the intervals of both allow.
+fn ratio(long: Estimate, short: Estimate) -> Estimate {
+    let high = if short.low > 0.0 { long.high / short.low } else { f64::INFINITY };
+    Estimate { value: long.value / short.value, low: long.low / short.high, high }
+}
+
+/// "3.10 times [2.91, 3.33] faster than tcp", of how many times as long tcp takes. The ends are rounded outwards, so that the text
+/// claims no narrower interval than was found.
+fn faster(factor: Estimate, name: &str) -> String {
+    let (f, word) = match factor.value >= 1.0 {
+        true => (factor, "faster"),
+        false => (inverse(factor, 1.0), "slower"),
     };
-    let digits = |x: f64| if x < 100.0 { format!("{x:.2}") } else { format!("{x:.0}") };
-    let range = match low > 0.0 && high.is_finite() {
-        true => format!("[{}, {}]", digits(low), digits(high)),
+    let places = |x: f64| if x < 100.0 { 2 } else { 0 };
+    let text = |x: f64| format!("{x:.*}", places(x));
+    // A hair's breadth, for ends that are round already.
+    let outwards = |x: f64, round: fn(f64) -> f64, hair: f64| {
+        let scale = 10f64.powi(places(x) as i32);
+        text(round(x * scale * (1.0 + hair)) / scale)
+    };
+    let range = match f.low > 0.0 && f.high.is_finite() {
+        true => format!("[{}, {}]", outwards(f.low, f64::floor, 1e-12), outwards(f.high, f64::ceil, -1e-12)),
         false => "(no interval)".to_owned(),
     };
-    let sure = if low <= 1.0 { ", which is not sure," } else { "" };
-    format!("{} times {range} {word}{sure} than {name}", digits(value))
+    let sure = if f.low <= 1.0 { ", which is not sure," } else { "" };
+    format!("{} times {range} {word}{sure} than {name}", text(f.value))
 }
 
 /// "2.67 us [2.5, 2.9] more", "1.26 us [1.0, 1.7] less".
@@ -218,13 +236,20 @@ mod tests {
     #[test]
     fn a_factor_has_the_interval_that_both_times_allow() {
         let (two, six) = (Estimate { value: 2.0, low: 1.9, high: 2.5 }, Estimate { value: 6.0, low: 5.0, high: 7.6 });
-        assert_eq!(faster(two, six, "tcp"), "3.00 times [2.00, 4.00] faster than tcp");
-        assert_eq!(faster(six, two, "unix"), "3.00 times [2.00, 4.00] slower than unix");
+        assert_eq!(faster(ratio(six, two), "tcp"), "3.00 times [2.00, 4.00] faster than tcp");
+        assert_eq!(faster(ratio(two, six), "unix"), "3.00 times [2.00, 4.00] slower than unix");
         let unsure = Estimate { value: 2.2, low: 1.0, high: 3.0 };
-        assert_eq!(faster(two, unsure, "tcp"), "1.10 times [0.40, 1.58] faster, which is not sure, than tcp");
-        assert!(
-            faster(two, Estimate { value: 6.0, low: 0.0, high: f64::INFINITY }, "tcp")
-                .starts_with("3.00 times (no interval) faster")
-        );
+        assert_eq!(faster(ratio(unsure, two), "tcp"), "1.10 times [0.40, 1.58] faster, which is not sure, than tcp");
+        let open = Estimate { value: 6.0, low: 0.0, high: f64::INFINITY };
+        assert!(faster(ratio(open, two), "tcp").starts_with("3.00 times (no interval) faster"));
+    }
+
+    #[test]
+    fn a_factors_interval_is_rounded_outwards() {
+        let of = |low, value, high| faster(Estimate { value, low, high }, "tcp");
+        assert_eq!(of(1.239, 1.3, 1.381), "1.30 times [1.23, 1.39] faster than tcp");
+        assert_eq!(of(1.001, 1.3, 1.4), "1.30 times [1.00, 1.40] faster than tcp");
+        assert_eq!(of(119.9, 130.2, 144.1), "130 times [119, 145] faster than tcp");
+        assert_eq!(of(99.999, 120.0, 140.0), "120 times [99.99, 140] faster than tcp");
     }
 }

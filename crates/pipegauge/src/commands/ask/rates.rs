@@ -84,8 +84,15 @@ fn from(curve: &[CurvePoint], rate: f64) -> Option<u64> {
     sorted[..=top].iter().rev().take_while(|p| p.throughput >= rate).last().map(|p| p.size)
 }
 
-/// The curve of round trips, where its times are halves of them.
-fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str), String> {
+/// The row's mean rate, where it has one: what was achieved, where the rest of the answer is of medians. Begins with a
+/// semicolon.
+fn achieved(p: &Asked<'_>, size: u64) -> String {
+    let rate = p.row(size).and_then(|f| f.transactions).filter(|r| r.is_finite());
+    rate.map_or(String::new(), |r| format!("; the mean rate, pauses included, was {}", report::words::mean_rate(r)))
+}
+
+/// The curve of round trips, where its times are halves of them, and how many of its times one takes.
+fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str, f64), String> {
     let (factor, label) = p.round_trip()?;
     let point = |c: &CurvePoint| CurvePoint {
         seconds: c.seconds * factor,
@@ -93,12 +100,12 @@ fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str), String> {
         rounding: c.rounding * factor,
         ..c.clone()
     };
-    Ok((p.curve.iter().map(point).collect(), label))
+    Ok((p.curve.iter().map(point).collect(), label, factor))
 }
 
 pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
     let requests = what == Unit::Requests;
-    let (curve, label) = match if requests { doubled(p) } else { Ok((p.curve.clone(), p.time)) } {
+    let (curve, label, factor) = match if requests { doubled(p) } else { Ok((p.curve.clone(), p.time, 1.0)) } {
         Ok(found) => found,
         Err(why) => return cannot(p, why, &[size]),
     };
@@ -127,7 +134,8 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 (Some(s), false) => text.push_str(&format!(", and at that rate {many} of up to {}", Bytes(s))),
                 (None, _) => text.push_str(", and no size is fast enough for that rate"),
             }
-            match late(p, size, if requests { f.period / 2.0 } else { f.period }) {
+            text.push_str(&achieved(p, size));
+            match late(p, size, f.period / factor) {
                 Some((share, at)) => {
                     text.push_str(&format!("; {} of single {many} of {} are late", Share(share), Bytes(at)))
                 }
@@ -166,16 +174,17 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         Ok(t) => t,
         Err(why) => return no(p, &why, &[size]),
     };
-    let stream =
-        format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.transport);
+    let stream = match (p.kind, what) {
+        (Some(TimeKind::HalfRoundTrip), Unit::Messages) => {
+            format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.transport)
+        }
+        _ => String::new(),
+    };
     let (seconds, words) = match (p.kind, what) {
         // A message there and one back before the next: the rate at which either side sends.
         (Some(TimeKind::HalfRoundTrip), Unit::Messages) => (
             times(t.seconds, 2.0),
-            format!(
-                "messages of {} each way, one at a time, each answered before the next (1/RTT){stream}",
-                size_words(size)
-            ),
+            format!("messages of {} each way, one at a time, each answered before the next (1/RTT)", size_words(size)),
         ),
         (Some(TimeKind::OneWay), Unit::Requests) => {
             return cannot(
@@ -192,10 +201,11 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         (Some(TimeKind::OneWay), _) => {
             (t.seconds, format!("messages of {} in one direction, without waiting for answers", size_words(size)))
         }
-        (Some(TimeKind::Transaction), _) => {
-            (t.seconds, format!("transactions of {}, a connection for each", size_words(size)))
-        }
-        _ => (t.seconds, format!("of {}, one at a time ({})", size_words(size), p.time)),
+        (Some(TimeKind::Transaction), _) => (
+            t.seconds,
+            format!("transactions of {}, one at a time, a connection for each (1/{})", size_words(size), p.time),
+        ),
+        _ => (t.seconds, format!("of {}, one at a time (1/{})", size_words(size), p.time)),
     };
     let count = inverse(seconds, span);
     let number = if span == 1.0 {
@@ -205,7 +215,8 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         format!("{} [{}, {}] in {}", end(count.value), end(count.low), end(count.high.ceil()), Seconds(span))
     };
     let unit = if span == 1.0 { "1/s" } else { "1" };
-    yes(p, format!("{number} {words}{}", t.how), count, unit, t.rests_on)
+    let text = format!("{number} {words} at the median time{}{}{stream}", t.how, achieved(p, size));
+    yes(p, text, count, unit, t.rests_on)
 }
 
 pub fn connections(p: &Asked<'_>) -> Answered {
@@ -213,9 +224,10 @@ pub fn connections(p: &Asked<'_>) -> Answered {
         (Some(TimeKind::Transaction), Some(s)) => {
             let most: Estimate = inverse(s.latency, 1.0);
             let text = format!(
-                "{} connections, one at a time, each with a request of {}, its answer and the close",
+                "{} connections, one at a time, each with a request of {}, its answer and the close, at the median time{}",
                 figure(most, Kind::PerSecond),
-                Bytes(s.latency_size)
+                Bytes(s.latency_size),
+                achieved(p, s.latency_size)
             );
             yes(p, text, most, "1/s", vec![s.latency_size])
         }

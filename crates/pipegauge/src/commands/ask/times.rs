@@ -21,7 +21,7 @@ pub struct Timed {
 /// When a block arrives: as measured, by a line that fits, or, beyond all that was measured, in blocks one after another.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     let found = match answer::arrival(&p.curve, size, p.fits.as_ref()) {
-        Ok(a) if a.extrapolated && unseen(p, size) => {
+        Ok(a) if a.extrapolated && starts_prevail(p, size) => {
             let sizes = || p.curve.iter().map(|c| c.size);
             Unanswered::Outside { asked: size, from: sizes().min().unwrap_or(0), to: sizes().max().unwrap_or(0) }
         }
@@ -54,7 +54,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
 }
 
 /// Whether the largest block measured is too small to say what bytes cost: its start costs more than its bytes do.
-fn unseen(p: &Asked<'_>, size: u64) -> bool {
+fn starts_prevail(p: &Asked<'_>, size: u64) -> bool {
     let largest = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
     let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
     size > largest && line.is_none_or(|l| l.per_byte.value * (largest as f64) < l.t0.value)
@@ -140,13 +140,15 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
     let found = or_smallest(p, size).and_then(|size| {
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
         // Single transfers are timed where that costs little; the nearest such size up stands in, and it is said.
-        let at = p.singles_near(size).map(|(at, _)| at);
-        let at = at.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
-        let as_it_was = || answer::quantile(&p.singles(at), f64::from(thousandths) / 1e5);
-        let e = match p.p50(at).filter(|_| thousandths == 50_000) {
-            Some(e) => e,
-            None => as_it_was()?,
-        };
+        let found = p.singles_near(size);
+        let (at, singles) = found.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
+        let (value, told) = singles
+            .at(f64::from(thousandths) / 1e5)
+            .ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
+        // The 50th is the row's median, and so is its interval.
+        let row = p.row(at).filter(|_| thousandths == 50_000);
+        let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
+        let e = Estimate { value, low, high };
         Ok((size, at, times(e, factor), label))
     });
     match found {
@@ -188,10 +190,7 @@ pub fn deadline(p: &Asked<'_>, size: Option<u64>, seconds: f64, round_trip: bool
 
 /// Share of single transfers that took longer than `period`, at the nearest size up that was timed one by one.
 pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
-    let (at, pairs) = p.singles_near(size)?;
-    let all: u64 = pairs.iter().map(|(_, n)| n).sum();
-    let late: u64 = pairs.iter().filter(|(t, _)| *t > period).map(|(_, n)| n).sum();
-    (all > 0).then(|| (late as f64 / all as f64, at))
+    p.singles_near(size).map(|(at, singles)| (singles.beyond(period), at))
 }
 
 pub fn per_byte(p: &Asked<'_>) -> Answered {

@@ -83,6 +83,13 @@ impl Amounts<'_> {
         self.counted(at, digits, next).map(Some)
     }
 
+    /// Whether a word says that what stands before it is so many a second: "fps", "messages/s".
+    pub fn counts_a_second(&self, at: usize) -> bool {
+        let noun = self.words.low(at).and_then(|t| t.strip_suffix("/s").or_else(|| t.strip_suffix("/sec")));
+        self.words.any(at, &["fps", "hz", "hertz", "rps", "qps", "tps", "pps", "mps", "iops"])
+            || noun.is_some_and(|noun| NOUNS.contains(&noun))
+    }
+
     pub fn is_unit(&self, at: usize) -> bool {
         self.words.text(at).is_some_and(|t| unit(t).is_some())
     }
@@ -95,10 +102,10 @@ impl Amounts<'_> {
         let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
         let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
         if w.any(at, &["%", "percent"]) && !percentile && self.of_the_most(at + 1) {
-            if !(value > 0.0 && value < 100.0) {
-                bail!("'{}': a share of the largest throughput lies between 0 and 100%", self.shown());
-            }
-            return found(Amount::Share(value), at + 1);
+            return found(self.share(value)?, at + 1);
+        }
+        if w.any(at, &["%", "percent"]) && w.any(at + 1, &["efficiency", "utilization", "utilisation"]) {
+            return found(self.share(value)?, at + 2);
         }
         if w.any(at, &["%", "percent"]) && !percentile && value < 50.0 {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
@@ -127,7 +134,7 @@ impl Amounts<'_> {
         if let Some((seconds, next)) = self.per(at) {
             return found(Amount::PerSecond(value / seconds), next);
         }
-        if w.any(at, &["fps", "hz", "hertz", "rps", "qps", "tps", "pps", "mps", "iops"]) {
+        if self.counts_a_second(at) {
             return found(Amount::PerSecond(value), at);
         }
         if w.any(at, &["khz"]) {
@@ -137,11 +144,6 @@ impl Amounts<'_> {
             && let Some(Read::Usually(Unit::Prefix { power, .. }, _)) = unit(prefix)
         {
             return found(Amount::PerSecond(value * 10f64.powi(power as i32)), at + 1);
-        }
-        if let Some(noun) = w.low(at).and_then(|t| t.strip_suffix("/s").or_else(|| t.strip_suffix("/sec")))
-            && NOUNS.contains(&noun)
-        {
-            return found(Amount::PerSecond(value), at);
         }
         if w.any(at, &NOUNS) {
             return match self.per(at + 1) {
@@ -179,6 +181,13 @@ impl Amounts<'_> {
             return Err(self.unknown(&digits, w.text(at).unwrap_or(word), w.glued(at)));
         }
         found(Amount::Bare(digits), at)
+    }
+
+    fn share(&self, percent: f64) -> Result<Amount> {
+        if !(percent > 0.0 && percent < 100.0) {
+            bail!("'{}': a share of the largest throughput lies between 0 and 100%", self.shown());
+        }
+        Ok(Amount::Share(percent))
     }
 
     /// Whether a share is one of the largest throughput: "90% of the bandwidth".

@@ -98,11 +98,11 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 51] = [
+const TOPICS: [(Topic, &[&str]); 52] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
-        "travel time"
+        "travel time", "rtt/2", "half rtt", "half the rtt", "half round trip", "half a round trip", "half the round trip"
     ]),
     (RoundTrip, &[
         "round trip", "roundtrip", "round trips", "rtt", "there and back", "rtts", "round trip time", "ping pong",
@@ -112,7 +112,8 @@ const TOPICS: [(Topic, &[&str]); 51] = [
     (HowLong, &[
         "how long", "how soon", "when", "arrive", "arrives", "arrival", "duration", "time", "times", "takes",
         "take", "taken", "how quickly", "how quick", "long", "need", "needs", "last", "lasts", "wait", "waiting",
-        "eta"
+        "eta", "how many seconds", "how many milliseconds", "how many ms", "how many microseconds", "how many us",
+        "how many nanoseconds", "how many ns"
     ]),
     (HowFast, &[
         "how fast", "speed", "performance", "fast is", "how good", "how well", "how slow", "figures", "how does",
@@ -138,15 +139,15 @@ const TOPICS: [(Topic, &[&str]); 51] = [
     (Fastest, &[
         "fastest", "quickest", "best", "winner", "wins", "win", "lowest", "shortest", "faster", "quicker", "better",
         "smallest", "least", "optimal", "ideal", "lower", "shorter", "higher", "optimum", "minimal", "minimum",
-        "min", "beats all"
+        "min", "beats all", "cheapest"
     ]),
     (Which, &[
         "which path", "which transport", "which one", "what path", "what transport", "which way", "which ipc",
         "which mechanism", "which", "which of", "which method", "which channel", "what way", "what should i use",
         "should i use", "what is the way", "way to send", "path", "transport", "way", "should i pick",
-        "should i choose", "ranking", "rank", "recommend", "recommended", "choose", "pick"
+        "should i choose", "worst path", "worst transport", "worst way", "ranking", "rank", "recommend", "recommended", "choose", "pick"
     ]),
-    (Slowest, &["slowest", "longest"]),
+    (Slowest, &["slowest", "longest", "worst path", "worst transport", "worst way"]),
     (WhichSize, &[
         "which size", "what size", "which message size", "what message size", "which block size", "what block size",
         "size should", "best size", "optimal size", "ideal size", "good size", "best message size",
@@ -173,7 +174,7 @@ const TOPICS: [(Topic, &[&str]); 51] = [
         "one more byte", "per byte", "each byte", "extra byte", "another byte", "additional byte", "byte cost",
         "byte costs", "a byte cost", "expensive is a byte", "cheap is a byte", "cost per byte", "cost of a byte", "cost of one byte", "byte add", "byte adds",
         "further byte", "single byte cost", "every byte", "every extra byte", "each extra byte",
-        "each further byte", "each additional byte", "marginal"
+        "each further byte", "each additional byte", "marginal", "inverse bandwidth", "reciprocal bandwidth", "inverse throughput"
     ]),
     (StartUp, &[
         "startup", "start up", "fixed cost", "fixed costs", "fixed overhead", "per message", "t0", "setup cost",
@@ -194,7 +195,7 @@ const TOPICS: [(Topic, &[&str]); 51] = [
     (Messages, &[
         "message", "messages", "packet", "packets", "block", "blocks", "msgs", "msg", "mps", "pps", "message rate",
         "packet rate", "messages/s", "msg/s", "msgs/s", "messages/sec", "transfers", "sends", "iops", "operations", "ops", "ops/s",
-        "events", "chunks", "chunk", "buffers", "records", "files"
+        "events", "chunks", "chunk", "buffers", "records", "files", "pages", "page"
     ]),
     (Connections, &[
         "connection", "connections", "connects", "handshakes", "handshake", "connect", "connection setup", "connection setup time", "connect time", "connection time", "connection rate",
@@ -260,10 +261,10 @@ const TOPICS: [(Topic, &[&str]); 51] = [
         "compressed", "h264", "h265", "hevc", "av1", "mpeg", "mjpeg", "jpeg", "netflix", "youtube", "vp9"
     ]),
     (Or, &["or"]),
-    (And, &["and", "plus", "&", "as well as"]),
+    (And, &["and", "plus", "&", "+", "as well as"]),
     (Not, &[
         "not", "except", "excluding", "without", "apart from", "other than", "besides", "never", "nor", "neither",
-        "unless", "ignoring", "but not"
+        "unless", "ignoring", "but not", "minus", "negative"
     ]),
     (Elsewhere("pipegauge jitter RUN tells how unsteady a path is"), &[
         "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
@@ -277,6 +278,9 @@ const TOPICS: [(Topic, &[&str]); 51] = [
         "why", "explain", "dip", "dips", "reason", "because", "step in", "chasm", "cliff", "anomaly"
     ]),
     (Elsewhere("pipegauge loggp RUN... tells these parameters"), &["loggp", "logp", "gap"]),
+    (Elsewhere("it is a product of two answers: ask for the latency and the bandwidth"), &[
+        "bandwidth delay product", "delay bandwidth product", "bdp"
+    ]),
     (Elsewhere("pipegauge compare RUN RUN holds runs against each other"), &[
         "regression", "regressed", "since yesterday", "yesterday", "changed since", "improved"
     ]),

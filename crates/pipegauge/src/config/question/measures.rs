@@ -74,6 +74,8 @@ impl Amounts<'_> {
                 let sized = number(w, next, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some());
                 if let Some((seconds, after)) = self.per(next) {
                     found(Amount::PerSecond(value * 10f64.powi(power as i32) / seconds), after, None)
+                } else if self.counts_a_second(next) {
+                    found(Amount::PerSecond(value * 10f64.powi(power as i32)), next, None)
                 } else if link {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, None)
                 } else if w.any(next, &["messages", "message", "packets", "frames", "blocks"])

@@ -29,6 +29,7 @@ use anyhow::{Result, anyhow};
 pub use forms::of_words;
 pub use names::{Measured, Named};
 pub use said::{percentile, size as size_words};
+pub use suggest::shown;
 
 use crate::flags::AskFlags;
 

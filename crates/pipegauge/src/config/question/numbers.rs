@@ -107,6 +107,14 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
         }
     }
     let (value, next) = cardinal(words, at)?;
+    // "three quarters of a megabyte"
+    if value < 4 && words.any(next, &["quarter", "quarters"]) {
+        let of = next + 1 + usize::from(words.any(next + 1, &["of"]));
+        let of = of + usize::from(words.any(of, &["a", "an"]));
+        if power(words.low(of)).is_some() || counts(of) {
+            return Some(multiplied(words, (format!("0.{:02}", value * 25), of)));
+        }
+    }
     if next == at + 1 && words.any(at, &["one"]) && !counts(next) && power(words.low(next)).is_none() {
         let half = words.any(next, &["and"]) && words.any(next + 1, &["a"]) && words.any(next + 2, &["half"]);
         if !half {
@@ -167,6 +175,7 @@ mod tests {
             ("two million", "2000000"),
             ("half a megabyte", "0.5"),
             ("a quarter of a megabyte", "0.25"),
+            ("three quarters of a megabyte", "0.75"),
             ("one and a half megabytes", "1.5"),
             ("2 and a half megabytes", "2.5"),
             ("1.5 million", "1500000"),
