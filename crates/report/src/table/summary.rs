@@ -3,7 +3,7 @@
 use model::{Estimate, Summary};
 use record::RunFile;
 use transport::settings::Effective;
-use units::{Kind, with_interval};
+use units::{Kind, resolved};
 
 use super::grid::{Flush, Grid};
 use crate::words;
@@ -40,7 +40,7 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
         };
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
         let size = units::Bytes(s.max_size).to_string();
-        let at = if s.still_rising { format!("{size}\n(rising)") } else { size };
+        let at = if s.still_rising == Some(true) { format!("{size}\n(rising)") } else { size };
         if s.latency_size > 1 {
             notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
         }
@@ -72,7 +72,21 @@ pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
     if e.high.is_infinite() {
         return format!("{}\n(no interval)", units::format::significant(e.value, kind));
     }
-    with_interval(e.value, e.low, e.high, kind).replacen(" [", "\n[", 1)
+    resolved(e.value, e.low, e.high, kind).replacen(" [", "\n[", 1).replacen(": ", "\n", 1)
+}
+
+/// A line's start-up time, as [`estimate`]: none takes less than no time, so that what can't be told from 0 is at most its upper end.
+pub(crate) fn start_time(e: Estimate) -> String {
+    startup_words(e).map_or_else(|| estimate(e, Kind::Seconds), |words| words.replacen(": ", "\n", 1))
+}
+
+/// What is said of a start-up time that can't be told from 0; none where it can.
+pub fn startup_words(e: Estimate) -> Option<String> {
+    match e {
+        _ if e.low > 0.0 || e.value > 0.0 && e.high.is_infinite() => None,
+        _ if e.high > 0.0 && e.high.is_finite() => Some(units::at_most(e.high, Kind::Seconds)),
+        _ => Some("not resolved".to_owned()),
+    }
 }
 
 /// How each path was set up: the far host, blocks, points, and what took effect on both sides' connections.
