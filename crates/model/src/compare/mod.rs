@@ -148,13 +148,14 @@ impl Comparison {
         })
     }
 
-    /// Whether the sides differ: as wholes, or over a stretch of sizes. At a lone size connections of one run may settle at a level
-    /// of their own, which blocks of that run have in common and another run has not.
+    /// Whether the sides differ: over a stretch of sizes, or as wholes where they are sides of one run. At a lone size
+    /// connections of one run may settle at a level of their own, which blocks of that run have in common and another run has not.
     pub fn differs(&self) -> bool {
-        self.stretches.iter().any(|s| s.differs) || self.differs_as_whole()
+        self.stretches.iter().any(|s| s.differs) || self.paired.is_some_and(|p| p.differs)
     }
 
-    /// Whether the interval of all sizes together leaves out 1.
+    /// Whether the interval of all sizes together leaves out 1. Of separate runs that alone is no verdict: three a side whose states
+    /// last for ten rounds do so in one comparison of ten of the same thing (`tests/truth`).
     pub fn differs_as_whole(&self) -> bool {
         self.whole.low > 1.0 || self.whole.high < 1.0
     }

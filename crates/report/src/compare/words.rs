@@ -121,15 +121,6 @@ fn difference(named: &Named) -> String {
             rounds(few),
         );
     }
-    if c.one_factor().is_some() {
-        return format!(
-            "{b} is {}: over all sizes it takes {} of the time of {a}{}.{}",
-            how(c.whole.value),
-            interval(c.whole),
-            held(c),
-            by_itself(named)
-        );
-    }
     let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
     if clear.is_empty() {
         let few = c.sizes.iter().filter(|s| s.significant).count();
@@ -140,10 +131,9 @@ fn difference(named: &Named) -> String {
                 interval(c.whole)
             ),
             _ if c.differs_as_whole() => format!(
-                "{b} is {}: over all sizes it takes {} of the time of {a}.{}",
-                how(c.whole.value),
+                "{b} took {} of the time of {a} over all sizes{}; no stretch of sizes is sure to differ by itself.",
                 interval(c.whole),
-                by_itself(named)
+                held(c)
             ),
             0 => format!("{b} is no different from {a}{}.", within(c)),
             n => format!(
@@ -152,6 +142,15 @@ fn difference(named: &Named) -> String {
                 if n == 1 { "size stands out" } else { "sizes stand out" }
             ),
         };
+    }
+    if c.one_factor().is_some() {
+        return format!(
+            "{b} is {}: over all sizes it takes {} of the time of {a}{}.{}",
+            how(c.whole.value),
+            interval(c.whole),
+            held(c),
+            by_itself(named)
+        );
     }
     let mut text = format!("{b} is {} (against {a}).", parts(named));
     if !matches!(c.stretches[..], [_]) {
@@ -168,7 +167,7 @@ fn difference(named: &Named) -> String {
 /// That the sizes tell of no other factor than that of all together; nothing where some do, or where there is one size.
 fn held(c: &Comparison) -> String {
     match c.one_factor() {
-        Some((hold, all)) if all > 1 => format!("; the intervals of {hold} of {all} sizes hold that factor"),
+        Some((hold, all)) if all > 1 => format!(", and the intervals of {hold} of {all} sizes hold that factor"),
         _ => String::new(),
     }
 }
@@ -584,6 +583,64 @@ mod tests {
     }
 
     #[test]
+    fn one_factor_of_all_sizes_is_said_first_and_a_stretch_speaks_for_no_other_size() {
+        let mut n = named(vec![
+            stretch(1, 128, 1.0, false),
+            stretch(256, 1024, 1.041, true),
+            stretch(2048, 1 << 20, 1.0, false),
+        ]);
+        n.comparison.whole = Estimate { value: 1.03, low: 1.012, high: 1.048 };
+        let said = verdict(&n);
+        let first = said.lines().next().unwrap();
+        assert!(
+            first.contains("is 3.0% slower: over all sizes it takes 103.0% [101.2%, 104.8%] of the time of a"),
+            "{said}"
+        );
+        assert!(first.ends_with("the intervals of 21 of 21 sizes hold that factor."), "{said}");
+        assert!(
+            said.contains(
+                "\nTaken by themselves, only these sizes are sure to differ: 4.1% slower from 256 B to 1 KiB."
+            ),
+            "{said}"
+        );
+        assert!(
+            said.contains("That the others do not, it does not say") && !said.contains("not sure to differ"),
+            "{said}"
+        );
+        // The same of sides in turns.
+        n.comparison.paired = Some(Paired { rounds: 30, differs: true, finds: Some(0.012), finds_at_a_size: None });
+        assert!(verdict(&n).contains("\nTaken by themselves") && !verdict(&n).contains("\nIt is"), "{}", verdict(&n));
+        // Sizes that hold another factor, and stretches that go the other way, are no one factor.
+        n.comparison.paired = None;
+        let one = n.clone();
+        n.comparison.sizes[..3].iter_mut().for_each(|s| s.ratio = Estimate { value: 1.8, low: 1.7, high: 1.9 });
+        let said = verdict(&n);
+        assert!(
+            said.contains("is 4.1% slower from 256 B") && said.contains("Over all sizes together it takes 103.0%"),
+            "{said}"
+        );
+        let mut n = one;
+        n.comparison.stretches[0] = stretch(1, 128, 0.9, true);
+        assert!(verdict(&n).contains("faster up to 128 B"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn a_reader_can_tell_what_a_ratio_is_of_and_whose_p_is_printed() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        n.comparison.sizes[1].ratio = Estimate { value: 1.2, low: 0.0, high: f64::INFINITY };
+        let shown = table(&n);
+        assert!(
+            shown.contains("ratio of times [95%]") && shown.contains("p: of such a difference at any of the sizes"),
+            "{shown}"
+        );
+        let row = shown.lines().nth(2).unwrap();
+        assert!(row.contains("(no interval)") && row.trim_end().ends_with('-'), "{row}");
+        n.comparison.paired = Some(Paired { rounds: 30, differs: false, finds: None, finds_at_a_size: None });
+        let shown = table(&n);
+        assert!(shown.contains("ratio in turns [95%]") && shown.contains("divide to another ratio"), "{shown}");
+    }
+
+    #[test]
     fn sides_in_turns_have_the_whole_curve_first_and_no_difference_says_what_would_have_been_seen() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
         let turns = Paired { rounds: 30, differs: false, finds: Some(0.012), finds_at_a_size: Some(0.045) };
@@ -601,12 +658,13 @@ mod tests {
         n.comparison.whole = Estimate { value: 1.1, low: 1.08, high: 1.12 };
         let said = verdict(&n);
         assert!(
-            said.contains("is 10.0% slower: over all sizes it takes 110.0% [108.0%, 112.0%] of the time of a."),
+            said.contains("is 10.0% slower: over all sizes it takes 110.0% [108.0%, 112.0%] of the time of a,"),
             "{said}"
         );
         assert!(said.contains("\nNo stretch of sizes is sure to differ by itself.\n"), "{said}");
         assert!(said.ends_with("Both took turns, and 30 rounds of each were compared in pairs."), "{said}");
-        n.comparison.stretches[0].differs = true;
+        n.comparison.stretches = vec![stretch(1, 64, 1.0, false), stretch(128, 1 << 20, 1.3, true)];
+        n.comparison.sizes.iter_mut().for_each(|s| s.ratio = Estimate { value: 1.3, low: 1.25, high: 1.35 });
         assert!(verdict(&n).contains("\nIt is"), "{}", verdict(&n));
         n.comparison.paired = Some(Paired { rounds: 3, differs: false, finds: None, finds_at_a_size: None });
         let said = verdict(&n);

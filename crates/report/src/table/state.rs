@@ -32,7 +32,9 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     let n = moves.rounds;
     let lasted = path.measured_for().map_or(String::new(), |s| format!(" over {}", Seconds(s)));
     if n == 0 {
-        let looked = run.run.plan.schedule != Schedule::Netpipe && path.points.iter().any(|p| !p.trials.is_empty());
+        let looked = run.run.plan.schedule != Schedule::Netpipe
+            && path.points.iter().flat_map(|p| &p.trials).next().is_some()
+            && path.points.iter().flat_map(|p| &p.trials).all(|t| t.warmup);
         return looked.then(|| {
             "0 whole rounds: the figures are those of the first looks at each size, without an interval; measure longer \
              (--budget), or fewer sizes (--to)"
