@@ -1,7 +1,7 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
 use model::{Estimate, Summary};
-use record::RunFile;
+use record::{PathRun, RunFile};
 use transport::settings::Effective;
 use units::{Kind, resolved};
 
@@ -40,10 +40,17 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
         };
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
         let size = units::Bytes(s.max_size).to_string();
-        let at = if s.still_rising == Some(true) { format!("{size}\n(rising)") } else { size };
+        let at = if s.still_rising == Some(true) { format!("{size}\n(rising)") } else { size.clone() };
         if s.latency_size > 1 {
             notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
         }
+        notes.extend(few_at_the_top(path, s.max_size).map(|n| {
+            let rounds = if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") };
+            format!(
+                "{name}: the maximum throughput is of {rounds} that visited {size}, fewer than the four that an interval takes; \
+                 --budget gives more."
+            )
+        }));
         grid.row([
             name,
             time.to_owned(),
@@ -65,6 +72,13 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Rounds of the size with the maximum throughput, where they are fewer than an interval takes though the run has enough.
+fn few_at_the_top(path: &PathRun, size: u64) -> Option<u32> {
+    let point = path.points.iter().find(|p| p.size == size)?;
+    let few = !path.common.shared.moves.few() && (point.figures.blocks as usize) < stats::FEWEST_ROUNDS;
+    few.then_some(point.figures.blocks)
 }
 
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
