@@ -338,7 +338,7 @@ fn an_interval_is_no_narrower_than_the_clock_allows() {
     // Noise of several steps is rounded another way each time, and its spread tells the error.
     let noisy = run(4, 12, 0.3, |_| 1.0);
     let small = Calibration { clock_step_ns: 1000.0, ..coarse };
-    let widths = |clock| figures(&noisy, clock).iter().map(Figures::half_width).collect::<Vec<_>>();
+    let widths = |clock| figures(&noisy, clock).iter().map(Figures::reach).collect::<Vec<_>>();
     assert_eq!(widths(small), widths(fine));
 }
 
