@@ -209,7 +209,7 @@ fn a_listing_tells_of_the_first_odd_files_and_counts_the_others() {
 fn what_is_said_of_damaged_lines_counts_the_good_ones() {
     let (_dir, folder) = folder();
     let said = |good: usize, damaged: usize| {
-        let found = Found { runs: (1..=good).map(run).collect(), damaged, ..Found::default() };
+        let found = Found { runs: (1..=good).map(run).collect(), damaged };
         folder.damage(&key(), &found)
     };
     assert_eq!(said(3, 0), None, "nothing is wrong");

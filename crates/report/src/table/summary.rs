@@ -149,3 +149,39 @@ pub(crate) fn effective(e: &Effective) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "defaults".to_owned() } else { parts.join("\n") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate_of(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, low, high }
+    }
+
+    #[test]
+    fn a_start_up_time_that_can_not_be_told_from_zero_is_no_negative_time() {
+        let open = f64::INFINITY;
+        assert_eq!(start_time(estimate_of(4e-6, 3e-6, 5e-6)), "4.00 us\n[3, 5]");
+        assert_eq!(start_time(estimate_of(4e-6, -1e-6, 9e-6)), "not resolved\nat most 9.00 us");
+        assert_eq!(start_time(estimate_of(-4e-3, -9e-3, 1e-3)), "not resolved\nat most 1.00 ms");
+        assert_eq!(start_time(estimate_of(-4e-3, -9e-3, -1e-3)), "not resolved");
+        assert_eq!(start_time(estimate_of(-4e-3, f64::NEG_INFINITY, open)), "not resolved");
+        assert_eq!(start_time(estimate_of(4e-6, 0.0, open)), "4.00 us\n(no interval)");
+    }
+
+    #[test]
+    fn a_maximum_of_few_rounds_is_said_to_be_one_and_rising_stands_only_where_it_is_known() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
+        let mut found = run.summary(0).unwrap();
+        run.paths[0].common.shared.moves.rounds = 9;
+        run.paths[0].points.last_mut().unwrap().figures.blocks = 2;
+        found.max_size = 1 << 20;
+        found.still_rising = None;
+        let text = summary_of(&run, &[Some(found.clone())]);
+        assert!(text.contains("is of 2 rounds that visited 1 MiB") && !text.contains("(rising)"), "{text}");
+        found.still_rising = Some(true);
+        run.paths[0].points.last_mut().unwrap().figures.blocks = 5;
+        let text = summary_of(&run, &[Some(found)]);
+        assert!(!text.contains("rounds that visited") && text.contains("(rising)"), "{text}");
+    }
+}
