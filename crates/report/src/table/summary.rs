@@ -86,7 +86,12 @@ pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
     if e.high.is_infinite() {
         return format!("{}\n(no interval)", units::format::significant(e.value, kind));
     }
-    resolved(e.value, e.low, e.high, kind).replacen(" [", "\n[", 1).replacen(": ", "\n", 1)
+    let text = resolved(e.value, e.low, e.high, kind);
+    match text.strip_prefix("not resolved: between ") {
+        // Both ends carry their units: a column has no room for more words.
+        Some(ends) => format!("not resolved\n{}", ends.replacen(" and ", " to ", 1)),
+        None => text.replacen(" [", "\n[", 1).replacen(": ", "\n", 1),
+    }
 }
 
 /// A line's start-up time, as [`estimate`]: none takes less than no time, so that what can't be told from 0 is at most its upper end.
@@ -156,6 +161,12 @@ mod tests {
 
     fn estimate_of(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value, low, high }
+    }
+
+    #[test]
+    fn a_figure_that_is_not_resolved_takes_no_more_room_than_its_ends() {
+        assert_eq!(estimate(estimate_of(2e-3, 19e-6, 7.042e-3), Kind::Seconds), "not resolved\n19.0 us to 7.04 ms");
+        assert_eq!(estimate(estimate_of(2e-3, 0.0, 7.042e-3), Kind::Seconds), "not resolved\nat most 7.04 ms");
     }
 
     #[test]
