@@ -324,7 +324,7 @@ mod tests {
             ((20.0, 0.0, 248.4), Kind::Bytes, "not resolved: at most 248 B"),
             ((0.3, 0.0, 1.0), Kind::Share, "not resolved: at most 100%"),
             ((0.002, 0.0001, 0.02), Kind::Share, "0.200% [0.01, 2.0]"),
-            ((2e-6, 1e-6, 10e-6), Kind::Seconds, "2.00 us [1, 10]"),
+            ((2e-6, 1e-6, 9e-6), Kind::Seconds, "2.00 us [1, 9]"),
             ((2e-6, -1e-6, 10e-6), Kind::Seconds, "2.00 us [-1, 10]"),
             ((0.0, 0.0, 3.84e-6), Kind::Share, "0% [0.0000, 0.0004]"),
             ((2.0, 1e-3, 9.0), Kind::Seconds, "2.00 s (no interval)"),
