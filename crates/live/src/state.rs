@@ -73,7 +73,7 @@ pub struct State {
     pub(crate) shown: Option<(u32, u64)>,
     since: f64,
     pub(crate) held: bool,
-    /// How each point's interval closed: blocks, and the half-width after them as a share of the median.
+    /// How each point's interval closed: blocks, and how far its interval reached after them, as a share of the median.
     closing: BTreeMap<(u32, u64), Vec<(u32, f64)>>,
 }
 
@@ -129,7 +129,7 @@ impl State {
     /// Notes how wide a point's interval is now.
     fn note(&mut self, path: u32, size: u64) {
         let Some(figures) = self.point(path, size).map(|(_, p)| p.figures) else { return };
-        let width = figures.half_width();
+        let width = figures.reach();
         if !width.is_finite() {
             return;
         }

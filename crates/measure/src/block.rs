@@ -251,7 +251,7 @@ impl PathRun<'_> {
         let mut known = Vec::new();
         for size in open {
             let Some(f) = self.figures(size, &common) else { continue };
-            let width = f.half_width();
+            let width = f.reach();
             if let Some(p) = self.points.get_mut(&size) {
                 p.width = width;
             }

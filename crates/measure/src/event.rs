@@ -106,7 +106,7 @@ pub struct Plan {
     pub trials: Option<u32>,
     /// Iterations of a trial; none lets the trial's time decide.
     pub repeats: Option<u64>,
-    /// Half-width of the 95% interval at which a point is settled, as a share of its median.
+    /// How far the 95% interval of a settled point may reach from its median, as a share of it.
     pub precision: f64,
     /// Time for one transport's curve.
     pub budget: f64,
@@ -380,9 +380,10 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Half of the interval's width, as a share of the median.
-    pub fn half_width(&self) -> f64 {
-        (self.high - self.low) / 2.0 / self.median
+    /// How far the 95% interval reaches from the median on its farther side, as a share of the median: an interval need not lie
+    /// evenly about it.
+    pub fn reach(&self) -> f64 {
+        (self.high - self.median).max(self.median - self.low) / self.median
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Judged<'a> {
     pub ended: Option<Why>,
 }
 
-/// Half-width of an interval, as a share of the median, beyond which a figure is of no use for most ends.
+/// Reach of an interval, as a share of the median, beyond which a figure is of no use for most ends.
 const UNUSABLE: f64 = 0.10;
 /// A single iteration this many medians long is a pause.
 const PAUSE: f64 = 20.0;
@@ -171,9 +171,9 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], taken: Option<Ta
 
 fn noisy(plan: &Plan, kind: Kind, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
     // Where there is no interval, the rounds' line says why.
-    let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.half_width() > UNUSABLE;
+    let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.reach() > UNUSABLE;
     let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
-    let worst = bad.iter().max_by(|a, b| a.figures.half_width().total_cmp(&b.figures.half_width()))?;
+    let worst = bad.iter().max_by(|a, b| a.figures.reach().total_cmp(&b.figures.reach()))?;
     // The spread within a round against the spread between rounds tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
     let cause = if kind == Kind::Theory {
@@ -190,7 +190,7 @@ fn noisy(plan: &Plan, kind: Kind, points: &[Judged<'_>], busy: Option<Cause>) ->
         bad.len(),
         points.len(),
         Share(UNUSABLE),
-        Share(worst.figures.half_width().min(10.0)),
+        Share(worst.figures.reach().min(10.0)),
         sized(plan, worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))

@@ -65,7 +65,7 @@ pub(crate) struct Point {
     /// Seconds an iteration on average over recent trials; 0 while unknown.
     mean: f64,
     pub(crate) ended: Option<Why>,
-    /// Half-width of the interval as a share of the median.
+    /// How far the interval reaches, as a share of the median.
     pub(crate) width: f64,
     /// Seconds of the rounds' time that the size has saved up for its next trial; none until it was first due.
     pub(crate) saved: Option<f64>,

@@ -397,14 +397,14 @@ fn an_interval_is_no_narrower_than_the_clock_allows() {
         .collect();
     for (place, f) in figures(&points, coarse).into_iter().enumerate() {
         let truth = (16.0 + place as f64) / 2.0 * 1e-6;
-        assert!(f.low <= truth && truth <= f.high && f.half_width() < 0.3, "{truth}: [{}, {}]", f.low, f.high);
+        assert!(f.low <= truth && truth <= f.high && f.reach() < 0.3, "{truth}: [{}, {}]", f.low, f.high);
     }
     let fine = Calibration { clock_step_ns: 1.0, ..coarse };
-    assert!(figures(&points, fine).iter().all(|f| f.half_width() < 1e-3));
+    assert!(figures(&points, fine).iter().all(|f| f.reach() < 1e-3));
     // Noise of several steps is rounded another way each time, and its spread tells the error.
     let noisy = run(4, 12, 0.3, |_| 1.0);
     let small = Calibration { clock_step_ns: 1000.0, ..coarse };
-    let widths = |clock| figures(&noisy, clock).iter().map(Figures::half_width).collect::<Vec<_>>();
+    let widths = |clock| figures(&noisy, clock).iter().map(Figures::reach).collect::<Vec<_>>();
     assert_eq!(widths(small), widths(fine));
 }
 

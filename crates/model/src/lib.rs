@@ -124,7 +124,9 @@ pub struct Summary {
     /// measured sizes. None if even the smallest size reaches it.
     #[serde(default)]
     pub half_power: Option<Estimate>,
-    /// The smoothed curve is highest at the largest size and still rises over the last decade of sizes, by more than 5% and by more
-    /// than its noise: larger blocks would likely show a higher maximum.
-    pub still_rising: bool,
+    /// The smoothed curve is highest at the largest size, no size measured lies higher, and it still rises over the last decade of
+    /// sizes, by more than 5% and by more than its noise: larger blocks would likely show a higher maximum. Absent where nothing tells
+    /// the noise, as where the maximum has no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still_rising: Option<bool>,
 }

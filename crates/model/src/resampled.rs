@@ -11,9 +11,6 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 /// Share of a figure's variance beyond which it moves with the level of the whole curve.
 const MOVED_WITH: f64 = 0.25;
 
-/// Ends of a positive figure's interval that lie farther apart than this ratio say nothing of it: none is given.
-const NOTHING_SAID: f64 = 1e3;
-
 /// Logarithm by which the whole curve is moved to see how far a figure follows.
 const SHIFT: f64 = 0.01;
 
@@ -90,7 +87,7 @@ pub(crate) fn estimates_of(
                 let reach = reach + rounded[i];
                 let middle = on(*scale, found[i]) + follows * curve.moves.mean;
                 let e = Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach));
-                let says = *scale == Scale::Plain || e.high <= NOTHING_SAID * e.low;
+                let says = *scale == Scale::Plain || e.high <= units::WIDEST * e.low;
                 if says { e } else { Estimate::unbounded(found[i]) }
             }
             _ => Estimate::unbounded(found[i]),

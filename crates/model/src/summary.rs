@@ -41,6 +41,10 @@ impl Summary {
         let at_end = top + 1 == smooth.points.len();
         let top = &curve.points[smooth.points.get(top).copied().unwrap_or(0)];
         let per_byte = small_line(&curve, seed).map(|line| line.per_byte);
+        let rate = |p: &Point| p.throughput(p.seconds);
+        let at_end = at_end && curve.points.iter().all(|p| p.size <= top.size && rate(p) <= rate(top));
+        let max_throughput = throughput(top);
+        let told = max_throughput.high.is_finite();
         let half = |seconds: &[f64]| {
             let rates = smooth.rates(&curve, seconds);
             let (top, most) = highest(&rates)?;
@@ -54,19 +58,19 @@ impl Summary {
         let halves = last_decade(&smooth.logs);
         let risen = rise(&halves, &rates);
         let (mut drawn, mut medians, mut rises) = (Drawn::default(), Vec::new(), Vec::new());
-        let resamples = if curve.moves.few() || !at_end || risen <= WORTH.ln_1p() { 0 } else { RESAMPLES };
+        let resamples = if !told || !at_end || risen <= WORTH.ln_1p() { 0 } else { RESAMPLES };
         for _ in 0..resamples {
             curve.resample(&mut rng, &mut drawn, &mut medians);
             rises.push(rise(&halves, &smooth.rates(&curve, &medians)));
         }
         let end_blocks = typical_blocks(smooth.points[halves.0.start..].iter().map(|i| &curve.points[*i]));
-        let still_rising = reach(&rises, end_blocks).is_some_and(|reach| risen > reach);
+        let still_rising = told.then(|| reach(&rises, end_blocks).is_some_and(|reach| risen > reach));
 
         Some(Self {
             latency,
             latency_size: smallest.size,
             per_byte,
-            max_throughput: throughput(top),
+            max_throughput,
             max_size: top.size,
             half_power,
             still_rising,

@@ -62,7 +62,7 @@ fn an_exact_curve_gives_the_exact_figures() {
     near(summary.max_throughput, maximum, 1e-4);
     assert_eq!(summary.max_size, *sizes().last().unwrap());
     near(summary.half_power.unwrap(), half, 0.005);
-    assert!(!summary.still_rising);
+    assert_eq!(summary.still_rising, Some(false));
 }
 
 #[test]
@@ -84,14 +84,35 @@ fn the_seed_decides_and_nothing_else() {
 fn a_curve_cut_off_before_its_plateau_is_still_rising() {
     let until = |limit: u64| {
         let sizes: Vec<u64> = sizes().into_iter().filter(|s| *s <= limit).collect();
-        Summary::of(&exact(&sizes, 4), 1).unwrap().still_rising
+        Summary::of(&exact(&sizes, 4), 1).unwrap().still_rising == Some(true)
     };
     // At 64 KiB the path gives 84% of what it can, at 8 MiB 99.8%.
     assert!(until(65_536));
     assert!(!until(10_000_000));
     let falling: Vec<CurvePoint> =
         (0..30).map(|i| point(1 << i, vec![(0, 1e-9 * f64::from(i).exp2().powf(1.2))])).collect();
-    assert!(!Summary::of(&falling, 1).unwrap().still_rising);
+    assert_eq!(Summary::of(&falling, 1).unwrap().still_rising, None, "one round tells no noise");
+    let json = serde_json::to_string(&Summary::of(&falling, 1).unwrap()).unwrap();
+    assert!(!json.contains("still_rising"), "{json}");
+}
+
+#[test]
+fn nothing_is_called_rising_that_a_size_lies_above() {
+    let mut points = exact(&sizes(), 4);
+    points.retain(|p| p.size <= 65_536);
+    assert_eq!(Summary::of(&points, 1).unwrap().still_rising, Some(true));
+    // A size whose throughput is that of a lucky moment: the smooth curve passes it by.
+    let middle = points.len() - 12;
+    let mut lucky = points.clone();
+    lucky[middle].blocks.truncate(2);
+    lucky[middle].throughput *= 4.0;
+    lucky[middle].seconds /= 4.0;
+    lucky[middle].blocks.iter_mut().for_each(|b| b.1 /= 4.0);
+    assert_eq!(Summary::of(&lucky, 1).unwrap().still_rising, Some(false));
+    // A larger size of which nothing arrived.
+    let mut lost = points.clone();
+    lost.push(CurvePoint { size: 90_000, throughput: 0.0, ..points[points.len() - 1].clone() });
+    assert_eq!(Summary::of(&lost, 1).unwrap().still_rising, Some(false));
 }
 
 #[test]
@@ -106,8 +127,8 @@ fn a_curve_that_is_highest_before_its_end_is_not_rising() {
     }
     let summary = Summary::of(&points, 1).unwrap();
     assert!(
-        summary.max_size < points[last].size && !summary.still_rising,
-        "{} {}",
+        summary.max_size < points[last].size && summary.still_rising == Some(false),
+        "{} {:?}",
         summary.max_size,
         summary.still_rising
     );
@@ -119,7 +140,7 @@ fn a_rise_within_the_noise_is_no_rise() {
     let mut rising = 0;
     for seed in 0..50 {
         let points = noisy(&mut rng, 4, 0.15, 0.0, 1.0);
-        rising += u32::from(Summary::of(&points, seed).unwrap().still_rising);
+        rising += u32::from(Summary::of(&points, seed).unwrap().still_rising == Some(true));
     }
     assert!(rising <= 3, "{rising} of 50 flat ends were called rising");
 }

@@ -78,7 +78,7 @@ impl RunFile {
                 blocks,
                 throughput,
                 interval: Some(crate::curve::interval(p)),
-                rounding: 0.0,
+                rounding: figures::rounding(&self.run.plan, path.opened.transport, &trials, &path.common),
             })
         });
         points.filter(|p| p.seconds.is_finite() && p.seconds > 0.0).collect()
@@ -92,6 +92,20 @@ mod tests {
 
     use super::*;
     use crate::{Point, sample};
+
+    #[test]
+    fn what_the_clocks_step_may_hide_is_in_quips_as_in_any_other_curve() {
+        let mut run = sample::file();
+        run.paths.truncate(1);
+        let path = &mut run.paths[0];
+        let clock = measure::event::Calibration { clock_step_ns: 1e6, ..measure::event::Calibration::default() };
+        path.common = figures::Common::of(&run.run.plan, Kind::Tcp, clock, path.points.iter().map(|p| &p.trials[..]));
+        path.points.iter_mut().for_each(|p| p.figures.quips = Some(1e6));
+        let (plain, quips) = (run.curve(0), run.quips(&run.paths[0]));
+        assert!(plain[0].rounding > 0.0);
+        let of = |curve: &[CurvePoint]| curve.iter().map(|p| p.rounding).collect::<Vec<_>>();
+        assert_eq!(of(&quips), of(&plain));
+    }
 
     /// A run of HINT alone, to `n` subintervals, whose answers take as long as `time` says.
     fn run(n: u64, time: impl Fn(u64) -> f64) -> RunFile {

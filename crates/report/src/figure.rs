@@ -30,7 +30,7 @@ pub enum Graph {
     Latency,
     /// Time that a layer adds, over block size ([`crate::layers`]).
     Overhead,
-    /// Half-width of the interval, over block size ([`crate::precision`]).
+    /// How far the interval reaches from the median, over block size ([`crate::precision`]).
     Precision,
     /// HINT: quality improvement a second, over the time to an answer (`seeds/004`, figures 6 and 12).
     Quips,
@@ -63,7 +63,7 @@ impl Graph {
             Graph::MessageRate => "Message rate graph: transfers a second over block size",
             Graph::Latency => "Latency graph: transfer time over block size",
             Graph::Overhead => "Overhead graph: time that a layer adds over block size",
-            Graph::Precision => "Precision graph: half-width of the 95% interval over block size",
+            Graph::Precision => "Precision graph: reach of the 95% interval over block size",
             Graph::Quips => "HINT: quality improvement a second over the time to an answer",
         }
     }
@@ -320,7 +320,7 @@ fn axis_title(series: &[Series], graph: Graph, quantity: Quantity) -> String {
         Quantity::Time if graph == Graph::Quips => "Time to an answer".to_owned(),
         Quantity::Quips => "Quality improvement a second".to_owned(),
         Quantity::Time => format!("Transfer time ({})", time_words(series)),
-        Quantity::Share => "Half-width".to_owned(),
+        Quantity::Share => "Reach".to_owned(),
         Quantity::PerSecond => format!("Transfers a second ({})", time_words(series)),
     }
 }

@@ -5,7 +5,7 @@ use record::RunFile;
 use crate::curve::{self, Pt, Series};
 use crate::figure::{Figure, Graph};
 
-/// Half-widths beyond this are drawn here: an interval from two blocks may be a thousand times as wide as its median.
+/// Reaches beyond this are drawn here: an interval from two blocks may be a thousand times as wide as its median.
 const WIDEST: f64 = 1.0;
 
 /// Points on either side that a point of a line is smoothed with.
@@ -14,7 +14,7 @@ const NEIGHBOURS: usize = 4;
 /// Number of the line that shows what was asked for: no path has it.
 pub const ASKED: u32 = u32::MAX;
 
-/// The half-width of the points' 95% intervals as a share of their medians (a running median over neighbouring sizes), and
+/// How far the points' 95% intervals reach from their medians, as a share of these (a running median over neighbouring sizes), and
 /// the line that it was asked to fall below.
 /// Points that have no interval yet are left out.
 pub fn figure(run: &RunFile) -> Figure {
@@ -26,7 +26,7 @@ pub fn series(run: &RunFile) -> Vec<Series> {
     let asked = run.run.plan.precision;
     let mut all = curve::series(&[run]);
     for (series, path) in all.iter_mut().zip(&run.paths) {
-        let widths = path.points.iter().map(|p| (p.size, p.figures.half_width()));
+        let widths = path.points.iter().map(|p| (p.size, p.figures.reach()));
         let sure: Vec<(u64, f64)> = widths.filter(|(_, w)| w.is_finite() && *w >= 0.0).collect();
         // The axis is logarithmic: what is far below what was asked for stands at its foot.
         let width = |i: usize| typical(&sure, i).clamp(asked / 10.0, WIDEST);
@@ -42,7 +42,7 @@ pub fn series(run: &RunFile) -> Vec<Series> {
     all
 }
 
-/// The median half-width of a point and its neighbours: what a few rounds say of one point's spread is itself
+/// The median reach of a point and its neighbours: what a few rounds say of one point's spread is itself
 /// uncertain, and a line through all of that hides how far the curve is.
 fn typical(sure: &[(u64, f64)], i: usize) -> f64 {
     let reach = NEIGHBOURS.min(i).min(sure.len() - 1 - i);
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_widths_lie_over_their_sizes_and_what_was_asked_is_a_line() {
+    fn reaches_lie_over_their_sizes_and_what_was_asked_is_a_line() {
         let mut run = crate::sample::run_of(&crate::sample::MODELS[2..], &[1, 64, 4096], 5, 7);
         run.run.plan.precision = 0.01;
         let open = &mut run.paths[0].points[0].figures;
@@ -70,7 +70,7 @@ mod tests {
         let series = series(&run);
         let widths: Vec<(u64, f64)> = series[0].points.iter().map(|p| (p.size, p.seconds)).collect();
         assert_eq!((widths.len(), widths[0]), (2, (64, WIDEST)), "an open interval has no width");
-        assert!((widths[1].1 - run.paths[0].points[2].figures.half_width()).abs() < 1e-12);
+        assert!((widths[1].1 - run.paths[0].points[2].figures.reach()).abs() < 1e-12);
         let asked = series.last().expect("a line");
         assert_eq!((asked.path, asked.points[0].size, asked.points[1].size), (ASKED, 1, 4096));
         assert!(asked.points.iter().all(|p| p.seconds == 0.01));

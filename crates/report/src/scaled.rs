@@ -6,7 +6,7 @@ use model::{Estimate, LatencyLine};
 use units::{BitRate, Bytes, Kind, Share, format::significant};
 
 use crate::sheet::{self, Table};
-use crate::table::{Flush, estimate};
+use crate::table::{Flush, estimate, start_time};
 use crate::tables::misfit;
 use crate::words::time_label;
 
@@ -79,7 +79,7 @@ fn parts(paths: &[ScaledPath]) -> Table {
             time_label(p.time).to_owned(),
             wire.map_or("-".into(), |w| BitRate(w.rate).to_string()),
             estimate(line.per_byte, Kind::SecondsPerByte),
-            estimate(line.t0, Kind::Seconds),
+            start_time(line.t0),
             misfit(&line.misfit),
             wire.map_or("-".into(), |_| {
                 format!("{}\n({share})", significant(p.scaled.wire_per_byte, Kind::SecondsPerByte))

@@ -14,7 +14,7 @@ use transport::settings::Effective;
 use units::{Bytes, Kind, Share};
 
 use crate::sheet::{self, Table};
-use crate::table::{Flush, estimate};
+use crate::table::{Flush, estimate, start_time};
 use crate::words::time_label;
 
 /// A path, as a layer of the tables.
@@ -130,7 +130,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
                 layer.name.clone(),
                 time_label(layer.time).to_owned(),
                 line.map_or("-".into(), |l| estimate(l.per_byte, Kind::SecondsPerByte)),
-                line.map_or("-".into(), |l| estimate(l.t0, Kind::Seconds)),
+                line.map_or("-".into(), |l| start_time(l.t0)),
                 actual,
                 line.map_or("-".into(), |l| misfit(&l.misfit)),
             ]);
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(found[0].rows.len(), 8, "all sizes, and small ones");
         let fits = runs[0].1.fits(3).expect("fits");
         let line = fits.latency.all.expect("a line");
-        assert_eq!(found[0].rows[3][4], estimate(line.t0, Kind::Seconds));
+        assert_eq!(found[0].rows[3][4], start_time(line.t0));
         // The table of bursts comes before that of round trips.
         assert_eq!(found[2].rows[3][1], estimate(fits.bandwidth.expect("a curve").r_max, Kind::BitsPerSecond));
         let text = text(&all);

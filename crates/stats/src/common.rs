@@ -1,5 +1,7 @@
 //! What the points of a path have in common: the noise of a block, and how far whole blocks lie apart.
 
+use std::collections::BTreeMap;
+
 use crate::basic::{mean, median, variance};
 use crate::moves::Moves;
 use crate::spread::pooled_log_sigma;
@@ -68,20 +70,34 @@ fn hollow(points: &[Vec<f64>]) -> f64 {
 /// How far each block as a whole lies from the run's middle, as a logarithm: the median over the points of a block's
 /// distance from its point's median, in block order. What single sizes do cancels out; what the machine does to the whole
 /// curve stays. Values of 0 or less are left out.
+///
+/// [`Levels`](crate::Levels) tells the same from trials and their moments, where these are known: it takes off within a round what
+/// neighbours in time share, for which medians of rounds are too late.
 pub fn block_levels(points: &[Vec<(u32, f64)>]) -> Vec<(u32, f64)> {
-    let mut distances = std::collections::BTreeMap::<u32, Vec<f64>>::new();
+    let distances = block_distances(points.iter().map(Vec::as_slice), |_| 0.0);
+    distances.into_iter().map(|(block, d)| (block, median(&d))).collect()
+}
+
+/// How far each block lies from its point's median, as logarithms, a list a block: what a level is made of. The medians are of what is
+/// left once `level`, which is known of blocks so far, is off; the distances hold it. Values of 0 or less, and points of a single
+/// block, are left out.
+pub fn block_distances<'a>(
+    points: impl Iterator<Item = &'a [(u32, f64)]>,
+    level: impl Fn(u32) -> f64,
+) -> BTreeMap<u32, Vec<f64>> {
+    let mut distances = BTreeMap::<u32, Vec<f64>>::new();
     for point in points {
         let good: Vec<(u32, f64)> =
             point.iter().filter(|(_, t)| *t > 0.0 && t.is_finite()).map(|(b, t)| (*b, t.ln())).collect();
         if good.len() < 2 {
             continue;
         }
-        let middle = median(&good.iter().map(|(_, l)| *l).collect::<Vec<_>>());
+        let middle = median(&good.iter().map(|(b, l)| l - level(*b)).collect::<Vec<_>>());
         for (block, log) in good {
             distances.entry(block).or_default().push(log - middle);
         }
     }
-    distances.into_iter().map(|(block, d)| (block, median(&d))).collect()
+    distances
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ mod warmup;
 pub use basic::{mean, median, quantile, variance, weighted_median};
 pub use between::{Between, Measured, level_spread};
 pub use bootstrap::{bootstrap_ratio, draw};
-pub use common::{Shared, block_levels};
+pub use common::{Shared, block_distances, block_levels};
 pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};
 pub use levels::{Levels, Moment};

@@ -34,6 +34,11 @@ const ALIKE: f64 = 0.01;
 /// Fewer effective rounds than this share of all: states last for some rounds.
 const LASTING: f64 = 0.6;
 
+/// Effective rounds from which on states are said to be averaged over, and the standard errors (each one over the square root of the
+/// rounds) by which neighbours may be more alike than they seem, with 95% confidence.
+const AVERAGED: f64 = 4.0;
+const ABOVE: f64 = 1.645;
+
 /// A lone round lies far off where it lies a quarter off the median and so many times as far as any other.
 const FAR_OFF: f64 = 0.223;
 const FARTHER: f64 = 3.0;
@@ -45,7 +50,7 @@ pub enum Saw {
     Few,
     /// A state or two that last too long to average over.
     Outlasting,
-    /// States that last for some rounds and come often enough to average over.
+    /// States that last for some rounds.
     Lasting,
     /// One round far from all others, which took so many times as long as the median one (below 1: that much less).
     OneFar(f64),
@@ -133,6 +138,15 @@ impl Moves {
         let needed = (1.6 + 0.08 * rounds).min(4.0);
         let few = self.effective < needed || self.one_change > ONE_CHANGE;
         !self.few() && few && self.spread > OF_NOISE * noise
+    }
+
+    /// The rounds tell that states change often enough to average over: even were neighbours as alike as this many rounds leave
+    /// possible, they would count as four. Fewer than twelve rounds never tell that: eight leave a correlation of 0.6 possible where
+    /// they show none.
+    pub fn averaged(&self) -> bool {
+        let rounds = f64::from(self.rounds);
+        let most = (self.alike.max(0.0) + ABOVE / rounds.sqrt()).min(MOST_ALIKE);
+        !self.few() && self.effective.min(rounds * (1.0 - most) / (1.0 + most)) >= AVERAGED
     }
 
     /// What the rounds saw of the machine, beside `noise`, the standard deviation of one size's rounds about the level.
@@ -251,6 +265,23 @@ mod tests {
         };
         let (apart, alike, slow) = (typical(&mut rng, 0.0), typical(&mut rng, 0.5), typical(&mut rng, 0.9));
         assert!(apart > 22.0 && alike < 16.0 && slow < 7.0, "{apart} {alike} {slow}");
+    }
+
+    #[test]
+    fn averaging_is_claimed_only_where_rounds_can_tell_it() {
+        let mut rng = ChaCha8Rng::seed_from_u64(21);
+        let mut share = |rounds: usize, alike: f64| {
+            (0..2000).filter(|_| Moves::of(&series(&mut rng, rounds, alike)).averaged()).count() as f64 / 20.0
+        };
+        for rounds in [4, 6, 8, 9] {
+            let claimed = share(rounds, 0.8);
+            println!("{rounds} rounds alike by 0.8: {claimed}%");
+            assert!(claimed < 5.0, "{rounds} rounds alike by 0.8: {claimed}%");
+        }
+        let (apart, alike) = (share(30, 0.0), share(30, 0.95));
+        println!("30 rounds: independent {apart}%, alike by 0.95 {alike}%");
+        assert!(apart > 95.0 && alike < 5.0, "{apart}% {alike}%");
+        assert!(!Moves::of(&[0.0, 0.1, 0.0]).averaged() && !Moves::of(&[]).averaged());
     }
 
     #[test]

@@ -22,6 +22,9 @@ const TRIPS: u64 = 300_000;
 fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let rounds: usize = args.first().map_or(Ok(41), |n| n.parse())?;
+    if rounds == 0 {
+        return Err("0 rounds time nothing: give 1 or more (41 where none are given)".into());
+    }
     let (near, far) = args.get(1).map_or("0,1", String::as_str).split_once(',').ok_or("two CPUs as in 0,1")?;
     let cpus = [near.parse()?, far.parse()?];
     let mut took: [Vec<f64>; 4] = Default::default();

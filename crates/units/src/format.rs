@@ -101,8 +101,33 @@ const ZERO: usize = 9;
 /// Most decimals of an end, enough for the least number that is written without an exponent.
 const MOST_DECIMALS: usize = 12;
 
-/// Ends of an interval that lie further apart than this tell a reader nothing.
-const WIDEST: f64 = 1e3;
+/// Ends of a positive figure's interval that lie further apart than this ratio tell a reader nothing: none is given.
+pub const WIDEST: f64 = 1e3;
+
+/// Ends that lie further apart than this ratio do not give a figure's first digit: it is not resolved, and the ends are all that is
+/// known.
+pub const RESOLVED: f64 = 10.0;
+
+/// Width of a share's interval from which on an end at 0 or a ratio of [`RESOLVED`] counts: the bound of a small share is worth telling.
+const WIDE_SHARE: f64 = 0.5;
+
+/// A figure of a model and its interval, as [`with_interval`], but without false digits: where a positive figure's ends lie more than
+/// [`RESOLVED`] times apart, "not resolved: between 19.0 us and 7.10 ms", or where nothing keeps it from 0, "not resolved: at most 7.10 ms".
+pub fn resolved(value: f64, low: f64, high: f64, kind: Kind) -> String {
+    let positive = value > 0.0 && low >= 0.0 && high.is_finite() && (low == 0.0 || high <= WIDEST * low);
+    if !positive || high <= RESOLVED * low || (kind == Kind::Share && high - low < WIDE_SHARE) {
+        return with_interval(value, low, high, kind);
+    }
+    match low {
+        0.0 => at_most(high, kind),
+        _ => format!("not resolved: between {} and {}", significant(low, kind), significant(high, kind)),
+    }
+}
+
+/// What an upper bound alone tells of a figure that can't be told from 0.
+pub fn at_most(high: f64, kind: Kind) -> String {
+    format!("not resolved: at most {}", significant(high, kind))
+}
 
 /// A figure and its interval in one unit: "9.23 us [8.9, 9.6]". The ends carry the digits that the interval's width
 /// gives them, at most those of the value unless that is 0, and are rounded outwards: the text never claims a narrower
@@ -290,6 +315,24 @@ mod tests {
             }
         }
         assert_eq!(with_interval(0.001, 0.0, 0.002, Kind::Seconds), "1.00 ms [0, 2]");
+    }
+
+    #[test]
+    fn a_figure_whose_ends_lie_over_ten_times_apart_is_not_resolved() {
+        let cases = [
+            ((248.4e-6, 19e-6, 7.042e-3), Kind::Seconds, "not resolved: between 19.0 us and 7.04 ms"),
+            ((20.0, 0.0, 248.4), Kind::Bytes, "not resolved: at most 248 B"),
+            ((0.3, 0.0, 1.0), Kind::Share, "not resolved: at most 100%"),
+            ((0.002, 0.0001, 0.02), Kind::Share, "0.200% [0.01, 2.0]"),
+            ((2e-6, 1e-6, 9e-6), Kind::Seconds, "2.00 us [1, 9]"),
+            ((2e-6, -1e-6, 10e-6), Kind::Seconds, "2.00 us [-1, 10]"),
+            ((0.0, 0.0, 3.84e-6), Kind::Share, "0% [0.0000, 0.0004]"),
+            ((2.0, 1e-3, 9.0), Kind::Seconds, "2.00 s (no interval)"),
+            ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s (no interval)"),
+        ];
+        for ((value, low, high), kind, text) in cases {
+            assert_eq!(resolved(value, low, high, kind), text);
+        }
     }
 
     #[test]

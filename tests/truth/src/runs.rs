@@ -122,7 +122,7 @@ impl Measured {
 
     /// Whether the first line of `run` and `show` says that the figures hold for what this run saw and no more.
     pub fn of_this_run(&self) -> bool {
-        let line = self.file.paths.first().and_then(report::table::rounds).unwrap_or_default();
+        let line = self.file.paths.first().and_then(|p| report::table::rounds(&self.file, p)).unwrap_or_default();
         ["hold for that state", "hold for this run", "beyond what was seen", "what they saw is shown"]
             .iter()
             .any(|words| line.contains(words))

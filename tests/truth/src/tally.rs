@@ -3,9 +3,6 @@
 use crate::noise::Demand;
 use crate::runs::Said;
 
-/// Ends farther apart than this ratio say nothing about a figure.
-const ABSURD: f64 = 1e3;
-
 /// Counts over the runs of a row.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
@@ -35,7 +32,7 @@ impl Tally {
             self.none += 1;
             return;
         }
-        self.absurd += u64::from(high / low > ABSURD);
+        self.absurd += u64::from(high / low > units::WIDEST);
         self.widths.push(((high - low) / 2.0 / value) as f32);
         if low <= truth[1] && truth[0] <= high { self.held += 1 } else { self.missed += 1 }
     }

@@ -25,7 +25,7 @@ w                all warnings with what to do; ↑ ↓ scroll
 ·  a short trial (first look, warm-up)   ●  one that counts
 ├──┼──┤  95% interval and median: it closes with each block (a fresh
          connection in a fresh process) until it is as narrow as asked
-settled  points that are as sure as asked   ±  half-width, median point";
+settled  points that are as sure as asked   ±  reach, median point";
 
 pub(super) fn draw(state: &State, pen: &mut Pen<'_>, area: Rect) {
     match state.face {

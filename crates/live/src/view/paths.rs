@@ -40,7 +40,7 @@ pub(super) fn rows(state: &State, most: u16) -> Vec<Row> {
 fn cells(name: String, path: &PathRun) -> [String; 6] {
     let block = path.blocks.last().map_or_else(|| "-".to_owned(), |b| b.block.to_string());
     let settled = path.points.iter().filter(|p| matches!(p.why, Some(Why::Precision | Why::Trials))).count();
-    let mut widths: Vec<f64> = path.points.iter().map(|p| p.figures.half_width()).filter(|w| w.is_finite()).collect();
+    let mut widths: Vec<f64> = path.points.iter().map(|p| p.figures.reach()).filter(|w| w.is_finite()).collect();
     widths.sort_by(f64::total_cmp);
     let width = widths.get(widths.len() / 2).map_or_else(String::new, |w| percent(*w));
     let usable = |p: &&Point| p.figures.median > 0.0 && p.figures.throughput > 0.0;

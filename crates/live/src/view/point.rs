@@ -41,7 +41,7 @@ pub(super) fn draw(state: &State, pen: &mut Pen<'_>, area: Rect) {
 
 /// How sure the point is, against what was asked.
 fn sure(plan: &Plan, point: &Point) -> String {
-    let width = point.figures.half_width();
+    let width = point.figures.reach();
     let trials = point.trials.len();
     let trials = format!("{trials} trial{}", if trials == 1 { "" } else { "s" });
     if !width.is_finite() {
@@ -55,7 +55,7 @@ fn sure(plan: &Plan, point: &Point) -> String {
     format!("±{} (asked ±{}), {so}", percent(width), units::short(plan.precision, Kind::Share))
 }
 
-/// The half-widths after each block, the last ones as far as there is room.
+/// How far the interval reached after each block, the last ones as far as there is room.
 fn closing(widths: &[(u32, f64)], columns: u16) -> String {
     let mut text = String::new();
     for (_, width) in widths.iter().rev() {

@@ -55,7 +55,7 @@ pub struct Most {
     pub at: u64,
     /// Size from which on 95% of it is reached.
     pub from: Reached,
-    /// Throughput still rises at the largest size: more may be had beyond.
+    /// Throughput is known still to rise at the largest size: more may be had beyond.
     pub rising: bool,
 }
 
@@ -67,7 +67,12 @@ const WORTH: f64 = 0.90;
 /// The most a path moves, and from which size; `seed` drives the interval of the size.
 pub fn most(points: &[CurvePoint], summary: &Summary, seed: u64) -> Result<Most, Unanswered> {
     let from = Reached::of(points, REACHED, seed)?;
-    Ok(Most { throughput: summary.max_throughput, at: summary.max_size, from, rising: summary.still_rising })
+    Ok(Most {
+        throughput: summary.max_throughput,
+        at: summary.max_size,
+        from,
+        rising: summary.still_rising == Some(true),
+    })
 }
 
 /// The smallest size that moves nine tenths of the most: larger ones wait longer for little.

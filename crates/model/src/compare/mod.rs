@@ -27,6 +27,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CurvePoint, Estimate};
 
+/// Share of the sizes with an interval that must hold the factor of all sizes together where it is that of each. Of independent
+/// intervals 95% do; those of one comparison share its level.
+const HOLD: f64 = 0.9;
+
 /// One side of a comparison: repeat runs of one thing, at least one.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
@@ -148,5 +152,21 @@ impl Comparison {
     /// connections of one run may settle at a level of their own, which blocks of that run have in common and another run has not.
     pub fn differs(&self) -> bool {
         self.stretches.iter().any(|s| s.differs) || self.paired.is_some_and(|p| p.differs)
+    }
+
+    /// Whether the interval of all sizes together leaves out 1. Of separate runs that alone is no verdict: three a side whose states
+    /// last for ten rounds do so in one comparison of ten of the same thing (`tests/truth`).
+    pub fn differs_as_whole(&self) -> bool {
+        self.whole.low > 1.0 || self.whole.high < 1.0
+    }
+
+    /// Where the sides differ as wholes by about one factor, how many sizes' own intervals hold it, and of how many that have an
+    /// interval. None where sizes tell of another factor: more of them than chance leaves out, or a stretch the other way.
+    pub fn one_factor(&self) -> Option<(usize, usize)> {
+        let told = || self.sizes.iter().filter(|s| s.ratio.high.is_finite());
+        let hold = told().filter(|s| s.ratio.low <= self.whole.value && self.whole.value <= s.ratio.high).count();
+        let against = |s: &Stretch| s.differs && (s.ratio < 1.0) != (self.whole.value < 1.0);
+        let one = hold as f64 >= HOLD * told().count() as f64 && !self.stretches.iter().any(against);
+        (self.differs_as_whole() && one).then(|| (hold, told().count()))
     }
 }

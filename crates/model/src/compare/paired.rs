@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{Moves, Shared, StandardError, holm, mean, median, median_log_error, point_interval, student_p, student_t};
+use stats::{
+    Moves, Shared, StandardError, block_distances, holm, mean, median, median_log_error, point_interval, student_p,
+    student_t,
+};
 
 use super::align::{EXPECTED, total};
 use super::{Compared, Comparison, Side, verdict};
@@ -176,18 +179,15 @@ fn ratios(first: &CurvePoint, second: &CurvePoint) -> Vec<(u32, f64)> {
     good(first).into_iter().filter_map(|(round, t)| Some((round, of_second.get(&round)? / t))).collect()
 }
 
-/// What the ratios of all sizes share in each round, as a logarithm about the median round. Over the sizes it is the mean of the
+/// What the ratios of all sizes share in each round, as a logarithm about the median round: [`stats::block_levels`] in turns. Over the
+/// sizes it is the mean of the
 /// middle half and no median: of as many sizes as there are rounds, each has a round or two that is its own median, and
 /// these would draw the median over the sizes to nothing.
 fn levels(pairs: &[Pairs<'_>]) -> BTreeMap<u32, f64> {
     let mut levels = BTreeMap::<u32, f64>::new();
     for _ in 0..TURNS {
-        let mut distances = BTreeMap::<u32, Vec<f64>>::new();
-        for pair in pairs.iter().filter(|p| p.ratios.len() > 1) {
-            let level = |round: &u32| levels.get(round).copied().unwrap_or(0.0);
-            let middle = median(&pair.ratios.iter().map(|(k, ratio)| ratio.ln() - level(k)).collect::<Vec<_>>());
-            pair.ratios.iter().for_each(|(k, ratio)| distances.entry(*k).or_default().push(ratio.ln() - middle));
-        }
+        let level = |round: u32| levels.get(&round).copied().unwrap_or(0.0);
+        let distances = block_distances(pairs.iter().map(|p| p.ratios.as_slice()), level);
         levels = distances.into_iter().map(|(round, d)| (round, middle_half(d))).collect();
         let middle = if levels.is_empty() { 0.0 } else { median(&levels.values().copied().collect::<Vec<_>>()) };
         levels.values_mut().for_each(|level| *level -= middle);

@@ -89,7 +89,7 @@ impl Jitter {
         };
         let mut trials: Vec<&Moment> = trials.iter().filter(usable).collect();
         trials.sort_by(|a, b| a.at.total_cmp(&b.at));
-        let levels = levels(&trials);
+        let levels = about_sizes(&trials);
         let span = trials.last().map_or(0.0, |t| t.at + t.lasted) - trials.first().map_or(0.0, |t| t.at);
         let (outliers, drift) = (outliers(&trials), Drift::of(&trials));
         match periodic::search(&trials, &levels) {
@@ -102,8 +102,8 @@ impl Jitter {
     }
 }
 
-/// Logarithm of each trial's time over the median of its size.
-fn levels(trials: &[&Moment]) -> Vec<f64> {
+/// Logarithm of each trial's time over the median of its size: no level of a round, since rhythms lie within rounds.
+fn about_sizes(trials: &[&Moment]) -> Vec<f64> {
     let mut of_size = BTreeMap::<u64, Vec<f64>>::new();
     for t in trials {
         of_size.entry(t.size).or_default().push(t.seconds.ln());

@@ -30,7 +30,7 @@ use crate::flags::RunFlags;
 const DEFAULT_TO: u64 = 8 << 20;
 /// Distance from each size of a schedule at which it is measured too: the paper's.
 const NETPIPE_PERTURB: u64 = 3;
-/// Half-width of the interval at which a point is settled, as a share of the median.
+/// How far the interval of a settled point may reach, as a share of the median.
 const DEFAULT_PRECISION: f64 = 0.01;
 /// Time for each transport, seconds.
 const DEFAULT_BUDGET: f64 = 12.0;

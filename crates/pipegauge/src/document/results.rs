@@ -65,21 +65,26 @@ struct RoundsResults {
     effective: f64,
     /// Standard deviation of the rounds' levels: how far the whole curve moved, as a share.
     spread: f64,
-    /// The machine's states outlast what the run averages over: there is no interval beyond what was seen.
+    /// The machine's states were seen to outlast what the run averages over: there is no interval beyond what was seen. False says
+    /// only that this was not seen: few rounds may not tell.
     states_outlast: bool,
+    /// The rounds tell that states changed often enough to average over: at least four effective rounds, however alike neighbours may
+    /// be that so many rounds leave possible.
+    states_averaged: bool,
     /// The same in words.
     words: String,
 }
 
 impl RoundsResults {
-    fn of(path: &record::PathRun) -> Option<Self> {
+    fn of(run: &RunFile, path: &record::PathRun) -> Option<Self> {
         let moves = path.common.shared.moves;
         Some(Self {
             rounds: moves.rounds,
             effective: moves.effective,
             spread: moves.spread,
             states_outlast: moves.slow(path.common.shared.sigma),
-            words: report::table::rounds(path)?,
+            states_averaged: moves.averaged(),
+            words: report::table::rounds(run, path)?,
         })
     }
 }
@@ -179,7 +184,7 @@ impl Results {
             on_this_machine: OnThisMachine::of(run, n),
             summary,
             fits,
-            rounds: RoundsResults::of(path),
+            rounds: RoundsResults::of(run, path),
             sustained: SustainedResults::all(run, path),
             breaks: Breaks::of(&curve),
             points: path

@@ -39,7 +39,7 @@ pub struct HintFlags {
     /// Time for each path [default: 12s]
     #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Effort")]
     pub budget: Option<f64>,
-    /// Settled when the 95% interval's half-width is this share of the median [default: 1%]
+    /// Settled when the 95% interval reaches no further than this share of the median [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, help_heading = "Effort")]
     pub precision: Option<f64>,
     /// Blocks, each over a fresh connection, instead of as many as the precision needs

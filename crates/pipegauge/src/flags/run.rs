@@ -139,7 +139,7 @@ pub struct RunFlags {
     #[arg(long, value_name = "RATE", value_parser = value::per_second, help_heading = "Pattern")]
     pub rate: Option<f64>,
 
-    /// Settled when the 95% interval's half-width is this share of the median [default: 1%]
+    /// Settled when the 95% interval reaches no further than this share of the median [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, help_heading = "Effort")]
     pub precision: Option<f64>,
     /// Time for each transport [default: 12s]

@@ -214,3 +214,27 @@ fn escapes_in_a_run_file_do_not_reach_the_terminal() {
         }
     }
 }
+
+#[test]
+fn an_exported_document_on_the_terminal_acts_on_none_and_says_the_same() {
+    let dir = Scratch::new();
+    dir.measure("a.run.jsonl", &["memcpy"]);
+    let host = "a\u{1b}[2J\u{9b}1m\u{7f}\u{202e}\u{feff}b";
+    let text = fs::read_to_string(dir.path("a.run.jsonl")).unwrap();
+    let lines = text.lines().map(|line| {
+        let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
+        if event["event"] == "run" {
+            event["near"]["hostname"] = host.into();
+        }
+        format!("{event}\n")
+    });
+    fs::write(dir.path("odd.run.jsonl"), lines.collect::<String>()).unwrap();
+    let said = dir.run(&["export", "odd.run.jsonl", "--format", "json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let odd = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{202e}' | '\u{feff}'));
+    assert!(!said.out.contains(odd), "{:?}", said.out);
+    assert_eq!(json(&said.out)["run"]["near"]["hostname"], host);
+    let said = dir.run(&["export", "odd.run.jsonl", "--format", "json", "-o", "odd.json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert_eq!(json(&fs::read_to_string(dir.path("odd.json")).unwrap())["run"]["near"]["hostname"], host);
+}

@@ -56,8 +56,10 @@ pub struct ExportedSummary {
     pub max_throughput_size_bytes: u64,
     /// Half-power point: the smallest size at which half of the largest throughput is reached, bytes.
     pub half_power_bytes: Option<Estimate>,
-    /// The throughput still rises at the largest size: larger blocks would reach more.
-    pub still_rising: bool,
+    /// The throughput still rises at the largest size: larger blocks would reach more. Absent where nothing tells it, as where the
+    /// largest throughput has no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still_rising: Option<bool>,
 }
 
 impl From<Summary> for ExportedSummary {

@@ -1,6 +1,6 @@
 //! The folder of histories: a file for each path, and how much is kept.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -10,6 +10,8 @@ use stats::{StandardError, level_spread};
 use super::lines::{Found, Kept, Read, read, written};
 use super::{HistoryError, Key, open};
 
+/// Name of the file that who changes the folder locks.
+const LOCK: &str = "lock";
 /// How names of files end.
 const FILE: &str = "jsonl";
 
@@ -22,6 +24,9 @@ const MOST_NAMES: usize = 1 << 20;
 const MOST_LISTED: u64 = 2 * MOST_BYTES;
 /// Most files that are deleted after one run, so that no run waits while a large folder is cleared.
 const MOST_DELETED: usize = 256;
+
+/// Most lines of what was wrong that a listing has: a folder that somebody filled has thousands, and the first tell what is the matter.
+const MOST_NOTES: usize = 20;
 
 /// A folder of histories, there already or not.
 #[derive(Debug, Clone)]
@@ -84,7 +89,7 @@ impl Folder {
     pub fn keep(&self, key: &Key, run: Kept) -> Result<(), HistoryError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
         made.map_err(|source| HistoryError::Io { what: "making the folder", path: self.0.clone(), source })?;
-        let _lock = open::lock(&self.0.join("lock"))?;
+        let _lock = open::lock(&self.0.join(LOCK))?;
         let mut runs = self.earlier(key)?.runs;
         runs.push(run);
         let path = self.0.join(key.file());
@@ -95,6 +100,20 @@ impl Folder {
 
     /// Every path in the folder.
     pub fn list(&self) -> Listing {
+        let mut listing = self.listed();
+        let more = listing.notes.len().saturating_sub(MOST_NOTES);
+        if more > 0 {
+            listing.notes.truncate(MOST_NOTES);
+            listing.notes.push(format!(
+                "and {more} more such {} in {}",
+                if more == 1 { "file" } else { "files" },
+                self.0.display()
+            ));
+        }
+        listing
+    }
+
+    fn listed(&self) -> Listing {
         let mut listing = Listing::default();
         if let Err(source) = std::fs::read_dir(&self.0)
             && source.kind() != std::io::ErrorKind::NotFound
@@ -131,13 +150,15 @@ impl Folder {
         listing
     }
 
-    /// Removes the files of these paths; says how many.
+    /// Removes the files of these paths; says how many. A run that adds to them at this moment is waited for, as the other way round.
     pub fn remove(&self, paths: &[Listed]) -> Result<usize, HistoryError> {
+        let _lock = self.locked()?;
         paths.iter().try_for_each(|p| remove(&p.file)).map(|()| paths.len())
     }
 
     /// Removes every file that has the name of one of ours, whatever is in it; says of how many paths.
     pub fn clear(&self) -> Result<usize, HistoryError> {
+        let _lock = self.locked()?;
         let mut cleared = 0;
         loop {
             let files = self.files();
@@ -147,6 +168,11 @@ impl Folder {
             files.iter().try_for_each(|f| remove(f))?;
             cleared += files.iter().filter(|file| file.extension().is_some_and(|e| e == FILE)).count();
         }
+    }
+
+    /// The lock of a folder that is there: clearing makes none.
+    fn locked(&self) -> Result<Option<File>, HistoryError> {
+        if self.0.is_dir() { open::lock(&self.0.join(LOCK)).map(Some) } else { Ok(None) }
     }
 
     /// Files with names of ours, in order; those that a killed run did not finish writing, too.

@@ -183,8 +183,42 @@ fn a_lock_that_is_held_is_waited_for_a_moment_only() {
     folder.keep(&key(), run(1)).unwrap();
     let held = open::lock(&folder.path().join("lock")).unwrap();
     assert!(matches!(folder.keep(&key(), run(2)), Err(HistoryError::Locked(_))));
+    // A run that adds to a path while it is forgotten would bring back what was to go.
+    assert!(matches!(folder.clear(), Err(HistoryError::Locked(_))));
+    let listed = folder.list().paths;
+    assert!(matches!(folder.remove(&listed), Err(HistoryError::Locked(_))));
+    assert_eq!(folder.earlier(&key()).unwrap().runs, [run(1)], "nothing is gone");
     drop(held);
     folder.keep(&key(), run(2)).unwrap();
+    assert_eq!(folder.clear().unwrap(), 1);
+}
+
+#[test]
+fn a_listing_tells_of_the_first_odd_files_and_counts_the_others() {
+    let (_dir, folder) = folder();
+    folder.keep(&key(), run(1)).unwrap();
+    for i in 0..100 {
+        fs::write(folder.path().join(format!("tcp-ping-pong-{i:016x}.jsonl")), "damaged").unwrap();
+    }
+    let notes = folder.list().notes;
+    assert_eq!(notes.len(), 21, "{notes:?}");
+    assert!(notes[20].contains("and 80 more such files"), "{}", notes[20]);
+}
+
+#[test]
+fn what_is_said_of_damaged_lines_counts_the_good_ones() {
+    let (_dir, folder) = folder();
+    let said = |good: usize, damaged: usize| {
+        let found = Found { runs: (1..=good).map(run).collect(), damaged };
+        folder.damage(&key(), &found)
+    };
+    assert_eq!(said(3, 0), None, "nothing is wrong");
+    let none = said(0, 1).unwrap();
+    assert!(none.contains("1 line is no run and is left out") && !none.contains("good"), "{none}");
+    let one = said(1, 2).unwrap();
+    assert!(one.contains("2 lines are no runs and are left out") && one.contains("the good one is used, and"), "{one}");
+    let two = said(2, 1).unwrap();
+    assert!(two.contains("the 2 good ones are used, and"), "{two}");
 }
 
 #[test]

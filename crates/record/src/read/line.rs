@@ -67,3 +67,20 @@ fn cut(mut message: String) -> String {
     }
     message
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without its name a kind of event of this version that can't be read would pass as one of a later version.
+    #[test]
+    fn every_kind_of_event_is_known_by_its_name_and_no_other_is() {
+        let schema = crate::schema();
+        let kinds = schema["oneOf"].as_array().unwrap();
+        let mut named: Vec<&str> = kinds.iter().map(|k| k["properties"]["event"]["const"].as_str().unwrap()).collect();
+        let mut known = KNOWN.to_vec();
+        named.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(known, named);
+    }
+}

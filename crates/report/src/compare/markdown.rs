@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::words::{about, time};
+use super::words::{about, interval, ratio_of, time};
 use super::{Named, verdict};
 use crate::words::plain;
 
@@ -27,10 +27,11 @@ pub fn markdown(all: &[Named]) -> String {
         }
         let _ = writeln!(
             text,
-            "\n| {} | {} | {} | ratio of times | significant |",
+            "\n| {} | {} | {} | {} \\[95%\\] | significant |",
             named.sizes(),
             cell(&named.first),
-            cell(&named.second)
+            cell(&named.second),
+            ratio_of(c)
         );
         text.push_str("|---:|---:|---:|---:|---|\n");
         let step = c.sizes.len().div_ceil(ROWS).max(1);
@@ -38,11 +39,11 @@ pub fn markdown(all: &[Named]) -> String {
             let mark = if s.significant { "yes" } else { "" };
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {:.3} | {mark} |",
+                "| {} | {} | {} | {} | {mark} |",
                 named.size(s.size),
                 time(s.first, s.first_interpolated),
                 time(s.second, s.second_interpolated),
-                s.ratio.value
+                cell(&interval(s.ratio))
             );
         }
         if step > 1 {

@@ -130,9 +130,10 @@ fn difference(named: &Named) -> String {
                  more often.",
                 interval(c.whole)
             ),
-            0 if c.whole.low > 1.0 || c.whole.high < 1.0 => format!(
-                "{b} took {} of the time of {a} over all sizes; no stretch of sizes is sure to differ by itself.",
-                interval(c.whole)
+            _ if c.differs_as_whole() => format!(
+                "{b} took {} of the time of {a} over all sizes{}; no stretch of sizes is sure to differ by itself.",
+                interval(c.whole),
+                held(c)
             ),
             0 => format!("{b} is no different from {a}{}.", within(c)),
             n => format!(
@@ -142,13 +143,53 @@ fn difference(named: &Named) -> String {
             ),
         };
     }
+    if c.one_factor().is_some() {
+        return format!(
+            "{b} is {}: over all sizes it takes {} of the time of {a}{}.{}",
+            how(c.whole.value),
+            interval(c.whole),
+            held(c),
+            by_itself(named)
+        );
+    }
     let mut text = format!("{b} is {} (against {a}).", parts(named));
+    if !matches!(c.stretches[..], [_]) {
+        text.push_str(&format!(" Over all sizes together it takes {} of the time.", interval(c.whole)));
+    }
     for (from, to) in &c.crossovers {
         let (from, to) = (named.size(*from), named.size(*to));
         let unit = if named.hint { " subintervals" } else { "" };
         text.push_str(&format!("\nThe faster side changes between {from} and {to}{unit}."));
     }
     text
+}
+
+/// That the sizes tell of no other factor than that of all together; nothing where some do, or where there is one size.
+fn held(c: &Comparison) -> String {
+    match c.one_factor() {
+        Some((hold, all)) if all > 1 => format!(", and the intervals of {hold} of {all} sizes hold that factor"),
+        _ => String::new(),
+    }
+}
+
+/// Where sizes are sure to differ without the others' help, after a verdict on all of them: a line of its own. A stretch says nothing
+/// against the rest, whose own intervals are wider than that of all sizes together.
+fn by_itself(named: &Named) -> String {
+    let c = &named.comparison;
+    let clear: Vec<String> =
+        (c.stretches.iter().filter(|s| s.differs)).map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
+    let all = c.sizes.iter().all(|s| s.significant) && c.stretches.len() == 1 && c.stretches[0].differs;
+    if c.sizes.len() == 1 || all {
+        return String::new();
+    }
+    if clear.is_empty() {
+        return "\nNo stretch of sizes is sure to differ by itself.".to_owned();
+    }
+    format!(
+        "\nTaken by themselves, only these sizes are sure to differ: {}. That the others do not, it does not say: a single size is \
+         known less well than all together.",
+        clear.join(", ")
+    )
 }
 
 fn rounds(n: u32) -> String {
@@ -194,14 +235,14 @@ fn in_turns(named: &Named, paired: Paired) -> String {
         },
     };
     let mut text = match (paired.differs, stretches) {
-        (true, _) => format!("{b} is {}: {over} it takes {whole} of the time of {a}.", how(c.whole.value)),
+        (true, _) => format!("{b} is {}: {over} it takes {whole} of the time of {a}{}.", how(c.whole.value), held(c)),
         (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole} of the time."),
         (false, false) => format!("{b} is no different from {a}: {over} it takes {whole} of the time."),
     };
-    if stretches && !alone {
+    if paired.differs && (c.one_factor().is_some() || !stretches) {
+        text.push_str(&by_itself(named));
+    } else if stretches && !alone {
         text.push_str(&format!("\nIt is {}.", parts(named)));
-    } else if paired.differs && !alone {
-        text.push_str("\nNo stretch of sizes is sure to differ by itself.");
     } else if !paired.differs {
         let share = |share: f64| format!("{:.1}%", share * 100.0);
         text.push_str(&format!(
@@ -243,7 +284,7 @@ fn percent(v: f64) -> String {
 }
 
 /// A ratio with its interval, as percentages.
-fn interval(e: Estimate) -> String {
+pub(super) fn interval(e: Estimate) -> String {
     if bounded(e) {
         format!("{} [{}, {}]", percent(e.value), percent(e.low), percent(e.high))
     } else {
@@ -281,12 +322,14 @@ fn place(s: &Stretch, named: &Named) -> String {
 pub fn table(named: &Named) -> String {
     use Flush::{Left, Right};
     let judged = named.comparison.sizes.iter().any(|s| bounded(s.ratio));
+    let of = ratio_of(&named.comparison);
+    let judged_of = format!("{of} [95%]");
     let (first, second) = (plain(&named.first), plain(&named.second));
     let mut grid = Grid::new(&[
         (named.sizes(), Right),
         (&first, Right),
         (&second, Right),
-        (if judged { "ratio of times [95%]" } else { "ratio of times" }, Left),
+        (if judged { &judged_of } else { of }, Left),
         ("effect", Right),
         ("p", Right),
         ("", Left),
@@ -300,7 +343,14 @@ pub fn table(named: &Named) -> String {
         ];
         let judgement = [
             format!("{:+.1}", s.effect),
-            if s.probability < 0.001 { "<0.001".to_owned() } else { format!("{:.3}", s.probability) },
+            // Without an interval nothing tells how probable a difference is.
+            if !bounded(s.ratio) {
+                "-".to_owned()
+            } else if s.probability < 0.001 {
+                "<0.001".to_owned()
+            } else {
+                format!("{:.3}", s.probability)
+            },
             if s.significant { "*".to_owned() } else { String::new() },
         ];
         grid.row(times.into_iter().chain(judgement.into_iter().filter(|_| judged)));
@@ -308,11 +358,22 @@ pub fn table(named: &Named) -> String {
     let mut text = grid.text();
     if judged {
         text.push_str(
-            "Effect: the difference in units of one block's noise. p: corrected for the number of sizes (Holm 1979); * below 5%.\n",
+            "[95%]: of each size alone. Effect: the difference in units of one block's noise. p: of such a difference at any of the \
+             sizes, corrected for their number (Holm 1979), so that it may exceed 5% where the interval leaves out 100%; * below 5%.\n",
         );
     }
     text.push_str(&about(&named.comparison));
     text
+}
+
+/// What the ratios of the sizes are made of: of sides in turns they are no quotients of the times beside them.
+pub(super) fn ratio_of(c: &Comparison) -> &'static str {
+    if in_pairs(c) { "ratio in turns" } else { "ratio of times" }
+}
+
+/// Whether ratios were taken round by round.
+fn in_pairs(c: &Comparison) -> bool {
+    c.paired.is_some_and(|p| p.rounds > 0)
 }
 
 /// A time; marked where it was not measured.
@@ -323,6 +384,12 @@ pub(super) fn time(seconds: f64, interpolated: bool) -> String {
 /// What a reader must know of the sizes: which were interpolated, how many are not there. Empty where all were measured by all.
 pub(super) fn about(c: &Comparison) -> String {
     let mut text = String::new();
+    if in_pairs(c) {
+        text.push_str(
+            "Ratio in turns: the median over rounds of both times in one round, so that what the machine did to both cancels; the \
+             medians beside it are each side's own, and divide to another ratio.\n",
+        );
+    }
     let guessed = c.sizes.iter().filter(|s| s.first_interpolated || s.second_interpolated).count();
     if guessed > 0 {
         text.push_str(&format!(
@@ -516,6 +583,64 @@ mod tests {
     }
 
     #[test]
+    fn one_factor_of_all_sizes_is_said_first_and_a_stretch_speaks_for_no_other_size() {
+        let mut n = named(vec![
+            stretch(1, 128, 1.0, false),
+            stretch(256, 1024, 1.041, true),
+            stretch(2048, 1 << 20, 1.0, false),
+        ]);
+        n.comparison.whole = Estimate { value: 1.03, low: 1.012, high: 1.048 };
+        let said = verdict(&n);
+        let first = said.lines().next().unwrap();
+        assert!(
+            first.contains("is 3.0% slower: over all sizes it takes 103.0% [101.2%, 104.8%] of the time of a"),
+            "{said}"
+        );
+        assert!(first.ends_with("the intervals of 21 of 21 sizes hold that factor."), "{said}");
+        assert!(
+            said.contains(
+                "\nTaken by themselves, only these sizes are sure to differ: 4.1% slower from 256 B to 1 KiB."
+            ),
+            "{said}"
+        );
+        assert!(
+            said.contains("That the others do not, it does not say") && !said.contains("not sure to differ"),
+            "{said}"
+        );
+        // The same of sides in turns.
+        n.comparison.paired = Some(Paired { rounds: 30, differs: true, finds: Some(0.012), finds_at_a_size: None });
+        assert!(verdict(&n).contains("\nTaken by themselves") && !verdict(&n).contains("\nIt is"), "{}", verdict(&n));
+        // Sizes that hold another factor, and stretches that go the other way, are no one factor.
+        n.comparison.paired = None;
+        let one = n.clone();
+        n.comparison.sizes[..3].iter_mut().for_each(|s| s.ratio = Estimate { value: 1.8, low: 1.7, high: 1.9 });
+        let said = verdict(&n);
+        assert!(
+            said.contains("is 4.1% slower from 256 B") && said.contains("Over all sizes together it takes 103.0%"),
+            "{said}"
+        );
+        let mut n = one;
+        n.comparison.stretches[0] = stretch(1, 128, 0.9, true);
+        assert!(verdict(&n).contains("faster up to 128 B"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn a_reader_can_tell_what_a_ratio_is_of_and_whose_p_is_printed() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        n.comparison.sizes[1].ratio = Estimate { value: 1.2, low: 0.0, high: f64::INFINITY };
+        let shown = table(&n);
+        assert!(
+            shown.contains("ratio of times [95%]") && shown.contains("p: of such a difference at any of the sizes"),
+            "{shown}"
+        );
+        let row = shown.lines().nth(2).unwrap();
+        assert!(row.contains("(no interval)") && row.trim_end().ends_with('-'), "{row}");
+        n.comparison.paired = Some(Paired { rounds: 30, differs: false, finds: None, finds_at_a_size: None });
+        let shown = table(&n);
+        assert!(shown.contains("ratio in turns [95%]") && shown.contains("divide to another ratio"), "{shown}");
+    }
+
+    #[test]
     fn sides_in_turns_have_the_whole_curve_first_and_no_difference_says_what_would_have_been_seen() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
         let turns = Paired { rounds: 30, differs: false, finds: Some(0.012), finds_at_a_size: Some(0.045) };
@@ -533,12 +658,13 @@ mod tests {
         n.comparison.whole = Estimate { value: 1.1, low: 1.08, high: 1.12 };
         let said = verdict(&n);
         assert!(
-            said.contains("is 10.0% slower: over all sizes it takes 110.0% [108.0%, 112.0%] of the time of a."),
+            said.contains("is 10.0% slower: over all sizes it takes 110.0% [108.0%, 112.0%] of the time of a,"),
             "{said}"
         );
         assert!(said.contains("\nNo stretch of sizes is sure to differ by itself.\n"), "{said}");
         assert!(said.ends_with("Both took turns, and 30 rounds of each were compared in pairs."), "{said}");
-        n.comparison.stretches[0].differs = true;
+        n.comparison.stretches = vec![stretch(1, 64, 1.0, false), stretch(128, 1 << 20, 1.3, true)];
+        n.comparison.sizes.iter_mut().for_each(|s| s.ratio = Estimate { value: 1.3, low: 1.25, high: 1.35 });
         assert!(verdict(&n).contains("\nIt is"), "{}", verdict(&n));
         n.comparison.paired = Some(Paired { rounds: 3, differs: false, finds: None, finds_at_a_size: None });
         let said = verdict(&n);

@@ -7,7 +7,13 @@ use units::{Bytes, Kind, Seconds, Share};
 use super::analysis::Analysis;
 use super::sections::estimate;
 use crate::svg::xml::escape;
+use crate::table::startup_words;
 use crate::words;
+
+/// A line's start-up time: what can't be told from 0 is no figure.
+fn startup(e: Estimate) -> String {
+    startup_words(e).map_or_else(|| estimate(e, Kind::Seconds), |words| escape(&words.replace(" us", " µs")))
+}
 
 /// Latency line, bandwidth curve and saturation point of each path, and what does not fit; nothing where nothing was fitted.
 pub fn table(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
@@ -29,7 +35,7 @@ pub fn table(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
             };
             let cells = [
                 cell(all.map(|l| l.per_byte), Kind::SecondsPerByte),
-                cell(all.map(|l| l.t0), Kind::Seconds),
+                all.map_or("-".into(), |l| startup(l.t0)),
                 misfit(all.map(|l| &l.misfit)),
                 cell(bandwidth.map(|b| b.r_max), Kind::BitsPerSecond),
                 cell(bandwidth.map(|b| b.n_half), Kind::Bytes),
@@ -46,7 +52,11 @@ pub fn table(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
                     "<li>{name}, {} to {}: {} + {}</li>\n",
                     Bytes(piece.from),
                     Bytes(piece.to),
-                    escape(&Seconds(piece.t0).to_string()).replace(" us", " µs"),
+                    if piece.t0 > 0.0 {
+                        escape(&Seconds(piece.t0).to_string()).replace(" us", " µs")
+                    } else {
+                        "a start-up time not resolved".into()
+                    },
                     escape(&units::format::significant(piece.per_byte, Kind::SecondsPerByte))
                 ));
             }

@@ -3,7 +3,7 @@
 use host::Environment;
 use model::Estimate;
 use record::RunFile;
-use units::{Kind, with_interval};
+use units::{Kind, resolved};
 
 use super::analysis::Analysis;
 use crate::svg::xml::escape;
@@ -52,7 +52,8 @@ pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
                 Some(s) => {
                     let time = path.points.first().map_or("-", |p| words::time_label(p.time));
                     let at = units::Bytes(s.max_size).to_string();
-                    let rising = if s.still_rising { "<small>still rising at the end</small>" } else { "" };
+                    let rising =
+                        if s.still_rising == Some(true) { "<small>still rising at the end</small>" } else { "" };
                     let latency = if s.latency_size > 1 {
                         format!("<small>of {}</small>", units::Bytes(s.latency_size))
                     } else {
@@ -97,10 +98,11 @@ pub(super) fn estimate(e: Estimate, kind: Kind) -> String {
         let value = units::format::significant(e.value, kind).replace(" us", " µs");
         return format!("{}<small>(no interval)</small>", escape(&value));
     }
-    let text = escape(&with_interval(e.value, e.low, e.high, kind).replace(" us", " µs"));
-    match text.split_once(" [") {
-        Some((value, ends)) => format!("{value}<small>[{ends}</small>"),
-        None => text,
+    let text = escape(&resolved(e.value, e.low, e.high, kind).replace(" us", " µs"));
+    match (text.split_once(" ["), text.split_once(": ")) {
+        (Some((value, ends)), _) => format!("{value}<small>[{ends}</small>"),
+        (None, Some((what, ends))) => format!("{what}<small>{ends}</small>"),
+        (None, None) => text,
     }
 }
 

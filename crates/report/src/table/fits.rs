@@ -5,7 +5,7 @@ use record::{Analysis, RunFile};
 use units::{Bytes, Kind, Seconds, Share};
 
 use super::grid::{Flush, Grid};
-use super::summary::estimate;
+use super::summary::{estimate, start_time};
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
 /// it, and what does not fit. Empty where nothing could be fitted.
@@ -48,7 +48,7 @@ pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
             lines.row([
                 format!("{name}{what}"),
                 estimate(line.per_byte, Kind::SecondsPerByte),
-                estimate(line.t0, Kind::Seconds),
+                start_time(line.t0),
                 startup.clone(),
                 misfit(line.misfit.typical, line.misfit.systematic),
             ]);
@@ -57,7 +57,7 @@ pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
             lines.row([
                 format!("{name}, {} to {}", Bytes(piece.from), Bytes(piece.to)),
                 units::format::significant(piece.per_byte, Kind::SecondsPerByte),
-                units::format::significant(piece.t0, Kind::Seconds),
+                piece_start(piece.t0),
             ]);
         }
         let or_none = |e: Option<Estimate>, kind| e.map_or("-".to_owned(), |e| estimate(e, kind));
@@ -81,6 +81,11 @@ pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
         return notes;
     }
     format!("{}\n{}{notes}", lines.text(), curves.text())
+}
+
+/// Where a piece of a line begins: below 0 no start-up time is told.
+fn piece_start(t0: f64) -> String {
+    if t0 > 0.0 { units::format::significant(t0, Kind::Seconds) } else { "not resolved".to_owned() }
 }
 
 /// How far a model lies from what was measured; marked where its shape is wrong.

@@ -4,7 +4,7 @@ use measure::event::Percentiles;
 use model::{Drift, Jitter, Periodic, Source};
 use record::RunFile;
 use units::format::significant;
-use units::{Bytes, Kind, Seconds, with_interval};
+use units::{Bytes, Kind, Seconds, resolved};
 
 use super::breaks::digits;
 use super::grid::{Flush, Grid};
@@ -73,8 +73,8 @@ pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
 fn sentences(j: &Jitter) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(e) = j.outliers {
-        let share = with_interval(e.value, e.low, e.high, Kind::Share);
-        lines.push(format!("{share} of all iterations took over twice the median of their trial"));
+        let share = resolved(e.value, e.low, e.high, Kind::Share);
+        lines.push(format!("iterations over twice the median of their trial: {share} of all"));
     }
     lines.push(match &j.drift {
         None => {
@@ -93,9 +93,6 @@ fn sentences(j: &Jitter) -> Vec<String> {
     lines
 }
 
-/// Ends of an interval of ratios that lie further apart than this tell a reader nothing (as of `with_interval`).
-const WIDEST: f64 = 1e3;
-
 fn drifted(d: &Drift) -> String {
     let (e, over) = (d.ratio, Seconds(d.seconds));
     if e.low == 1.0 && e.high == 1.0 {
@@ -106,7 +103,7 @@ fn drifted(d: &Drift) -> String {
         change if change.abs() < 10.0 => format!("{:+.1}%", change * 100.0),
         change => format!("+{}", significant(change, Kind::Share)),
     };
-    let interval = if e.low > 0.0 && e.high / e.low <= WIDEST {
+    let interval = if e.low > 0.0 && e.high / e.low <= units::WIDEST {
         format!("[{}, {}]", percent(e.low), percent(e.high))
     } else {
         "(no interval)".to_owned()
@@ -129,7 +126,7 @@ fn untold(j: &Jitter) -> String {
 
 fn period(p: &Periodic) -> String {
     let e = p.period;
-    let every = with_interval(e.value, e.low, e.high, Kind::Seconds);
+    let every = resolved(e.value, e.low, e.high, Kind::Seconds);
     let rate = significant(1.0 / e.value, Kind::PerSecond);
     let or = if p.each_time { "" } else { " (or a whole multiple of that: not each time shows one)" };
     match p.source {

@@ -20,12 +20,12 @@ pub use loggp::loggp;
 pub use machine::machine;
 pub use points::points;
 pub use state::{rounds, state};
-pub use summary::{paths, summary};
+pub use summary::{paths, startup_words, summary};
 pub use warnings::{warnings, warnings_within};
 
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use machine::machine_of;
-pub(crate) use summary::{effective, estimate};
+pub(crate) use summary::{effective, estimate, start_time};
 pub(crate) use warnings::subject;
 
 use record::RunFile;

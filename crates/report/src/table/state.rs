@@ -1,5 +1,6 @@
 //! What state the machine was in while a path was measured, and what the path keeps up: a line each, before any figure.
 
+use measure::event::Schedule;
 use record::{PathRun, RunFile};
 use stats::Saw;
 use units::{Bytes, Seconds, Share};
@@ -15,7 +16,7 @@ pub fn state(run: &RunFile) -> String {
     let mut text = String::new();
     for path in &run.paths {
         let name = path.opened.transport.name();
-        if let Some(line) = rounds(path) {
+        if let Some(line) = rounds(run, path) {
             paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
         }
         if let Some(line) = sustained(run, path) {
@@ -25,13 +26,20 @@ pub fn state(run: &RunFile) -> String {
     text
 }
 
-/// What the rounds of a path say of the machine; none where the schedule has no rounds.
-pub fn rounds(path: &PathRun) -> Option<String> {
+/// What the rounds of a path say of the machine; none where the schedule has no rounds, or nothing was measured.
+pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     let (moves, noise) = (path.common.shared.moves, path.common.shared.sigma);
     let n = moves.rounds;
     let lasted = path.measured_for().map_or(String::new(), |s| format!(" over {}", Seconds(s)));
     if n == 0 {
-        return None;
+        let looked = run.run.plan.schedule != Schedule::Netpipe
+            && path.points.iter().flat_map(|p| &p.trials).next().is_some()
+            && path.points.iter().flat_map(|p| &p.trials).all(|t| t.warmup);
+        return looked.then(|| {
+            "0 whole rounds: the figures are those of the first looks at each size, without an interval; measure longer \
+             (--budget), or fewer sizes (--to)"
+                .to_owned()
+        });
     }
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
     Some(match moves.saw(noise) {
@@ -55,9 +63,13 @@ pub fn rounds(path: &PathRun) -> Option<String> {
              hold for this run"
         ),
         Saw::Changing => format!(
-            "{rounds}, {} apart: the machine changed its pace between rounds often enough to average over; intervals hold for \
-             this run",
-            Share(moves.spread)
+            "{rounds}, {} apart: the machine changed its pace between rounds{}; intervals hold for this run",
+            Share(moves.spread),
+            if moves.averaged() {
+                " often enough to average over"
+            } else {
+                ", and so few do not tell whether its states last longer than that"
+            }
         ),
         Saw::One => format!(
             "{rounds} saw one state of the machine (rounds lie {} apart): intervals hold for that state",
@@ -90,7 +102,7 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use measure::TrialReport;
-    use measure::event::{BlockOpened, Calibration, Schedule, Trial};
+    use measure::event::{BlockOpened, Calibration, Trial};
     use measure::figures::Common;
 
     use super::*;
@@ -147,7 +159,8 @@ mod tests {
     }
 
     fn line(levels: &[f64]) -> String {
-        rounds(&run(levels).paths[0]).unwrap_or_default()
+        let run = run(levels);
+        rounds(&run, &run.paths[0]).unwrap_or_default()
     }
 
     fn by_turns(n: usize, factor: f64) -> Vec<f64> {
@@ -176,8 +189,26 @@ mod tests {
         assert!(lasting.contains(" count as ") && lasting.ends_with("hold for this run's states"), "{lasting}");
         let changing = line(&by_turns(30, 1.35));
         assert!(changing.contains("changed its pace between rounds often enough"), "{changing}");
+        let few = line(&[1.0, 1.2, 1.3, 1.0, 1.1, 1.3, 1.05, 1.2]);
+        assert!(
+            few.contains("changed its pace between rounds, and so few do not tell") && few.ends_with("this run"),
+            "{few}"
+        );
         assert!(changing.contains(", 15.") && changing.ends_with("intervals hold for this run"), "{changing}");
-        assert!(rounds(&run(&[]).paths[0]).is_none());
+        assert!(rounds(&run(&[]), &run(&[]).paths[0]).is_none(), "nothing was measured");
+    }
+
+    #[test]
+    fn a_run_without_a_whole_round_says_so_and_what_to_do() {
+        let mut of = run(&[1.0]);
+        of.paths[0].points.iter_mut().flat_map(|p| &mut p.trials).for_each(|t| t.warmup = true);
+        let (plan, kind) = (of.run.plan.clone(), of.paths[0].opened.transport);
+        of.paths[0].common =
+            Common::of(&plan, kind, Calibration::default(), of.paths[0].points.iter().map(|p| &p.trials[..]));
+        let text = state(&of).replace("\n  ", " ");
+        assert!(text.starts_with("tcp: 0 whole rounds: ") && text.contains("--budget"), "{text}");
+        of.run.plan.schedule = Schedule::Netpipe;
+        assert!(!state(&of).contains("rounds"), "a schedule without rounds");
     }
 
     #[test]

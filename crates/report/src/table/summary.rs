@@ -1,9 +1,9 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
 use model::{Estimate, Summary};
-use record::RunFile;
+use record::{PathRun, RunFile};
 use transport::settings::Effective;
-use units::{Kind, with_interval};
+use units::{Kind, resolved};
 
 use super::grid::{Flush, Grid};
 use crate::words;
@@ -40,10 +40,17 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
         };
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
         let size = units::Bytes(s.max_size).to_string();
-        let at = if s.still_rising { format!("{size}\n(rising)") } else { size };
+        let at = if s.still_rising == Some(true) { format!("{size}\n(rising)") } else { size.clone() };
         if s.latency_size > 1 {
             notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
         }
+        notes.extend(few_at_the_top(path, s.max_size).map(|n| {
+            let rounds = if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") };
+            format!(
+                "{name}: the maximum throughput is of {rounds} that visited {size}, fewer than the four that an interval takes; \
+                 --budget gives more."
+            )
+        }));
         grid.row([
             name,
             time.to_owned(),
@@ -67,12 +74,38 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
     text
 }
 
+/// Rounds of the size with the maximum throughput, where they are fewer than an interval takes though the run has enough.
+fn few_at_the_top(path: &PathRun, size: u64) -> Option<u32> {
+    let point = path.points.iter().find(|p| p.size == size)?;
+    let few = !path.common.shared.moves.few() && (point.figures.blocks as usize) < stats::FEWEST_ROUNDS;
+    few.then_some(point.figures.blocks)
+}
+
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
 pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
     if e.high.is_infinite() {
         return format!("{}\n(no interval)", units::format::significant(e.value, kind));
     }
-    with_interval(e.value, e.low, e.high, kind).replacen(" [", "\n[", 1)
+    let text = resolved(e.value, e.low, e.high, kind);
+    match text.strip_prefix("not resolved: between ") {
+        // Both ends carry their units: a column has no room for more words.
+        Some(ends) => format!("not resolved\n{}", ends.replacen(" and ", " to ", 1)),
+        None => text.replacen(" [", "\n[", 1).replacen(": ", "\n", 1),
+    }
+}
+
+/// A line's start-up time, as [`estimate`]: none takes less than no time, so that what can't be told from 0 is at most its upper end.
+pub(crate) fn start_time(e: Estimate) -> String {
+    startup_words(e).map_or_else(|| estimate(e, Kind::Seconds), |words| words.replacen(": ", "\n", 1))
+}
+
+/// What is said of a start-up time that can't be told from 0; none where it can.
+pub fn startup_words(e: Estimate) -> Option<String> {
+    match e {
+        _ if e.low > 0.0 || e.value > 0.0 && e.high.is_infinite() => None,
+        _ if e.high > 0.0 && e.high.is_finite() => Some(units::at_most(e.high, Kind::Seconds)),
+        _ => Some("not resolved".to_owned()),
+    }
 }
 
 /// How each path was set up: the far host, blocks, points, and what took effect on both sides' connections.
@@ -120,4 +153,46 @@ pub(crate) fn effective(e: &Effective) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "defaults".to_owned() } else { parts.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate_of(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, low, high }
+    }
+
+    #[test]
+    fn a_figure_that_is_not_resolved_takes_no_more_room_than_its_ends() {
+        assert_eq!(estimate(estimate_of(2e-3, 19e-6, 7.042e-3), Kind::Seconds), "not resolved\n19.0 us to 7.04 ms");
+        assert_eq!(estimate(estimate_of(2e-3, 0.0, 7.042e-3), Kind::Seconds), "not resolved\nat most 7.04 ms");
+    }
+
+    #[test]
+    fn a_start_up_time_that_can_not_be_told_from_zero_is_no_negative_time() {
+        let open = f64::INFINITY;
+        assert_eq!(start_time(estimate_of(4e-6, 3e-6, 5e-6)), "4.00 us\n[3, 5]");
+        assert_eq!(start_time(estimate_of(4e-6, -1e-6, 9e-6)), "not resolved\nat most 9.00 us");
+        assert_eq!(start_time(estimate_of(-4e-3, -9e-3, 1e-3)), "not resolved\nat most 1.00 ms");
+        assert_eq!(start_time(estimate_of(-4e-3, -9e-3, -1e-3)), "not resolved");
+        assert_eq!(start_time(estimate_of(-4e-3, f64::NEG_INFINITY, open)), "not resolved");
+        assert_eq!(start_time(estimate_of(4e-6, 0.0, open)), "4.00 us\n(no interval)");
+    }
+
+    #[test]
+    fn a_maximum_of_few_rounds_is_said_to_be_one_and_rising_stands_only_where_it_is_known() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
+        let mut found = run.summary(0).unwrap();
+        run.paths[0].common.shared.moves.rounds = 9;
+        run.paths[0].points.last_mut().unwrap().figures.blocks = 2;
+        found.max_size = 1 << 20;
+        found.still_rising = None;
+        let text = summary_of(&run, &[Some(found.clone())]);
+        assert!(text.contains("is of 2 rounds that visited 1 MiB") && !text.contains("(rising)"), "{text}");
+        found.still_rising = Some(true);
+        run.paths[0].points.last_mut().unwrap().figures.blocks = 5;
+        let text = summary_of(&run, &[Some(found)]);
+        assert!(!text.contains("rounds that visited") && text.contains("(rising)"), "{text}");
+    }
 }

@@ -208,6 +208,17 @@ fn answers_are_told_apart_until_they_can_not_be() {
 }
 
 #[test]
+fn an_answer_to_all_is_ignored_too_where_it_can_not_be_told_from_none() {
+    let mut producer = Producer::new();
+    producer.next = u64::from(u32::MAX);
+    producer.hear_all();
+    assert!(producer.answered(), "so many under way can be told");
+    (producer.next, producer.heard) = (1 << 32, 0);
+    producer.hear_all();
+    assert_eq!(producer.heard, 0, "2^32 messages under way look like none");
+}
+
+#[test]
 fn slots_that_a_message_skipped_come_back_without_an_answer() {
     let mut pair = Pair::new();
     for _ in 1..WARM_SLOTS {
@@ -232,7 +243,7 @@ fn slots_that_a_message_skipped_come_back_without_an_answer() {
 fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
     let (out, back) = (lane(), lane());
     let mut state = 5;
-    let (mut steps, mut refused, mut took, mut short) = (0, 0, 0, 0);
+    let (mut steps, mut refused, mut took, mut short, mut data) = (0, 0, 0, 0, 0);
     while steps < 100_000 {
         let (mut tx, mut rx) = (Producer::new(), Consumer::new());
         // A link ends at its first error; the next one begins on memory as hostile as this was left.
@@ -251,8 +262,12 @@ fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
                 _ => rx.look(&back).ok_or(None).and_then(|said| {
                     tx.hear(said.seen).map_err(Some)?;
                     let piece = rx.piece(said, random(&mut state) % (2 * CHUNK));
-                    if let Piece::Slot(len) = piece {
-                        rx.read(&back, &mut vec![0; len]);
+                    match piece {
+                        Piece::Slot(len) => rx.read(&back, &mut vec![0; len]),
+                        Piece::Data { at, len } => {
+                            assert!(len > 0 && at < DATA && len <= DATA - at, "{at} {len}");
+                            data += 1;
+                        }
                     }
                     rx.release(&back, piece, said);
                     took += 1;
@@ -260,8 +275,10 @@ fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
                 }),
             };
             assert!(tx.heard <= tx.next && tx.freed <= tx.next, "{tx:?}");
-            assert!(tx.slots <= SLOTS && tx.room <= DATA && tx.place.slot <= SLOTS && tx.place.data <= DATA, "{tx:?}");
-            assert!(rx.told <= rx.next && rx.place.slot <= SLOTS && rx.place.data <= DATA, "{rx:?}");
+            // As much as all may be free; a place is that of a slot and a byte that are there.
+            assert!(tx.slots <= SLOTS && tx.room <= DATA, "{tx:?}");
+            assert!(tx.place.slot < SLOTS && tx.place.data < DATA, "{tx:?}");
+            assert!(rx.told <= rx.next && rx.place.slot < SLOTS && rx.place.data < DATA, "{rx:?}");
             if let Err(Some(bad)) = done {
                 assert!(bad.claimed > bad.sent);
                 refused += 1;
@@ -273,14 +290,16 @@ fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
         }
     }
     assert!(refused > 100 && took > 1000 && short > 100, "{refused} refused, {took} taken, {short} the short way");
+    assert!(data > 100, "{data} in the data ring");
 }
 
 /// Sends a block of so many bytes as far as there is room.
 fn sends(tx: &mut Producer, out: &Lane, mut left: usize, seen: u32) -> Result<(), Option<BadIndex>> {
     loop {
         let piece = tx.reserve(out, left).map_err(Some)?.ok_or(None)?;
-        if let Piece::Slot(len) = piece {
-            assert!(len <= INLINE);
+        match piece {
+            Piece::Slot(len) => assert!(len <= INLINE),
+            Piece::Data { at, len } => assert!(len > 0 && at < DATA && len <= DATA - at, "{at} {len}"),
         }
         tx.publish(out, left, piece, &[7; INLINE][..left.min(INLINE)], seen);
         left -= piece.len();

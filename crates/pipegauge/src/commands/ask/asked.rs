@@ -105,7 +105,7 @@ pub fn inverse(e: Estimate, span: f64) -> Estimate {
     Estimate { value: span / e.value, low: span / e.high, high }
 }
 
-/// A figure with its interval, in words: "9.23 us [8.9, 9.6]".
+/// A figure with its interval, in words: "9.23 us [8.9, 9.6]", or that it is not resolved.
 pub fn figure(e: Estimate, kind: units::Kind) -> String {
-    units::with_interval(e.value, e.low, e.high, kind)
+    units::resolved(e.value, e.low, e.high, kind)
 }

@@ -35,7 +35,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
     match (&found, &p.summary) {
         // A path that still rises would carry larger blocks faster than that.
-        (Unanswered::Outside { to, .. }, Some(s)) if size > *to && alone && !s.still_rising => {
+        (Unanswered::Outside { to, .. }, Some(s)) if size > *to && alone && s.still_rising != Some(true) => {
             let bits = size as f64 * 8.0;
             let most = s.max_throughput;
             let low = bits / most.high;
@@ -219,9 +219,9 @@ pub fn start_up(p: &Asked<'_>) -> Answered {
     match lines.and_then(|l| l.small.as_ref().or(l.all.as_ref())) {
         None => cannot(p, "a line needs at least three sizes".to_owned(), &[]),
         Some(line) => {
+            let start = report::table::startup_words(line.t0).unwrap_or_else(|| figure(line.t0, Kind::Seconds));
             let text = format!(
-                "a message costs {} ({}) before its first byte, by the line from {} to {}",
-                figure(line.t0, Kind::Seconds),
+                "a message costs {start} ({}) before its first byte, by the line from {} to {}",
                 p.time,
                 Bytes(line.sizes.0),
                 Bytes(line.sizes.1)
