@@ -185,6 +185,18 @@ impl PathRun<'_> {
     }
 }
 
+/// The long trials of a size with their mean times, held against the median of its short ones.
+struct Held<'a> {
+    size: u64,
+    long: &'a [(&'a Trial, f64)],
+    /// Logarithm of each mean over the median, at the level of its round.
+    logs: Vec<f64>,
+    /// Standard error of the median, as a logarithm.
+    error: f64,
+    /// Mean of the short trials over their median.
+    short_mean: f64,
+}
+
 /// What the sustained trials of a path say, ascending by size. `points` are its short trials, a slice a size.
 pub fn sustained<'a>(
     plan: &Plan,
@@ -207,16 +219,19 @@ pub fn sustained<'a>(
         if rounds.is_empty() {
             continue;
         }
-        let burst = stats::median(&rounds);
-        let short_mean = mean(plan, kind, &figures::counted(&short), common) / burst;
-        let error = stats::median_log_error(&rounds, common.shared.sigma).map_or(f64::INFINITY, |e| e.value);
-        let logs: Vec<f64> = long.iter().map(|(t, mean)| (mean / burst).ln() - common.level(t.block)).collect();
-        found.push((size, long, logs, error, short_mean));
+        let median = stats::median(&rounds);
+        found.push(Held {
+            size,
+            long,
+            logs: long.iter().map(|(t, mean)| (mean / median).ln() - common.level(t.block)).collect(),
+            error: stats::median_log_error(&rounds, common.shared.sigma).map_or(f64::INFINITY, |e| e.value),
+            short_mean: mean(plan, kind, &figures::counted(&short), common) / median,
+        });
     }
     // Two trials a size tell their spread poorly; all sizes' trials together tell it better.
-    let degrees: usize = found.iter().map(|f| f.2.len() - 1).sum();
-    let squares: f64 = found.iter().map(|f| stats::variance(&f.2) * (f.2.len() - 1) as f64).sum();
-    let of = |(size, long, logs, error, short_mean): (u64, &Vec<(&Trial, f64)>, Vec<f64>, f64, f64)| {
+    let degrees: usize = found.iter().map(|f| f.logs.len() - 1).sum();
+    let squares: f64 = found.iter().map(|f| stats::variance(&f.logs) * (f.logs.len() - 1) as f64).sum();
+    let of = |Held { size, long, logs, error, short_mean }: Held<'_>| {
         let n = logs.len() as f64;
         let spread = if degrees > 0 { (squares / degrees as f64 / n).sqrt() } else { f64::INFINITY };
         let log = stats::mean(&logs);

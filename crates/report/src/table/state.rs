@@ -2,7 +2,7 @@
 
 use measure::event::Schedule;
 use record::{PathRun, RunFile};
-use stats::Saw;
+use stats::{FEWEST_ROUNDS, Saw};
 use units::{Bytes, Seconds, Share};
 
 use super::warnings::paragraph;
@@ -42,7 +42,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
         });
     }
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
-    Some(match moves.saw(noise) {
+    let line = match moves.saw(noise) {
         Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
         Saw::Outlasting => {
             let ends = |pick: fn(f64, f64) -> f64, from: f64| path.common.levels().map(|(_, l)| l).fold(from, pick);
@@ -75,7 +75,24 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             "{rounds} saw one state of the machine (rounds lie {} apart): intervals hold for that state",
             Share(moves.spread.max(5e-4))
         ),
-    })
+    };
+    Some(line + &seldom(path))
+}
+
+/// Which sizes too few rounds visited; nothing where the run as a whole has too few.
+fn seldom(path: &PathRun) -> String {
+    let few: Vec<u64> =
+        path.points.iter().filter(|p| (p.figures.blocks as usize) < FEWEST_ROUNDS).map(|p| p.size).collect();
+    match few.first() {
+        Some(first) if !path.common.shared.moves.few() => format!(
+            "; {} of {} sizes (the first: {}) were visited by fewer than {} rounds and have no interval (--budget gives more time)",
+            few.len(),
+            path.points.len(),
+            Bytes(*first),
+            FEWEST_ROUNDS
+        ),
+        _ => String::new(),
+    }
 }
 
 fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
@@ -85,10 +102,10 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
         .iter()
         .map(|s| {
             let time = Seconds(s.seconds);
-            if s.high.is_finite() {
+            if s.high <= units::RESOLVED * s.low {
                 format!("{time} at {} ({:.2} [{:.2}, {:.2}])", Bytes(s.size), s.ratio, s.low, s.high)
             } else {
-                format!("{time} at {} ({:.2})", Bytes(s.size), s.ratio)
+                format!("{time} at {} ({:.2}, no interval)", Bytes(s.size), s.ratio)
             }
         })
         .collect();
@@ -151,6 +168,7 @@ mod tests {
                 trial(block, at, point.size, 1e-5 * level * own, 0.005)
             };
             point.trials = levels.iter().zip(1..).map(one).collect();
+            point.figures.blocks = levels.len() as u32;
         }
         let kind = path.opened.transport;
         let points = path.points.iter().map(|p| &p.trials[..]);
@@ -209,6 +227,20 @@ mod tests {
         assert!(text.starts_with("tcp: 0 whole rounds: ") && text.contains("--budget"), "{text}");
         of.run.plan.schedule = Schedule::Netpipe;
         assert!(!state(&of).contains("rounds"), "a schedule without rounds");
+    }
+
+    #[test]
+    fn sizes_that_few_rounds_visited_are_counted() {
+        let mut of = run(&[1.0; 30]);
+        let sizes = of.paths[0].points.len();
+        assert!(!rounds(&of, &of.paths[0]).unwrap().contains("fewer than"), "all have enough");
+        of.paths[0].points[sizes - 3..].iter_mut().for_each(|p| p.figures.blocks = 3);
+        let text = rounds(&of, &of.paths[0]).unwrap();
+        assert!(text.contains(&format!("; 3 of {sizes} sizes (the first: ")), "{text}");
+        assert!(
+            text.ends_with("visited by fewer than 4 rounds and have no interval (--budget gives more time)"),
+            "{text}"
+        );
     }
 
     #[test]
