@@ -49,6 +49,9 @@ pub struct PathRun<'a> {
     /// Seconds from a round's beginning to its first trial, over recent rounds.
     pub(crate) opening: f64,
     pub(crate) counted: u64,
+    /// Seconds that all short trials took, and that their typical iterations foretell.
+    took: f64,
+    foretold: f64,
     /// Trials that were made long, to show what is kept up.
     pub(crate) sustained: Vec<Trial>,
     /// Moments at which they were made.
@@ -100,6 +103,8 @@ impl<'a> PathRun<'a> {
             refined: 0.0,
             opening: 0.0,
             counted: 0,
+            took: 0.0,
+            foretold: 0.0,
             sustained: Vec::new(),
             moments: 0,
             taken_long: Vec::new(),
@@ -177,6 +182,10 @@ impl<'a> PathRun<'a> {
         let Some(trial) = self.measure(size, repeats, block, warmup)? else { return Ok(()) };
         self.tell(&Event::Trial(trial.clone()))?;
         self.counted += u64::from(!warmup);
+        if trial.report.median > 0.0 {
+            self.took += trial.report.seconds;
+            self.foretold += trial.report.median * trial.report.repeats as f64;
+        }
         self.points.entry(size).or_default().trials.push(trial);
         Ok(())
     }
@@ -287,7 +296,13 @@ impl<'a> PathRun<'a> {
 
     /// Seconds that an iteration of `size` takes on average: what interrupts one costs time, too.
     pub(crate) fn costs(&self, size: u64) -> f64 {
-        self.points.get(&size).map_or(0.0, |p| p.mean).max(self.takes(size))
+        let alone = self.points.get(&size).map_or(0.0, |p| p.mean).max(self.takes(size));
+        alone.max(self.estimate(size) * self.stopped())
+    }
+
+    /// Times that all short trials so far took what their typical iterations foretell: above 1 where others hold the CPUs.
+    pub(crate) fn stopped(&self) -> f64 {
+        if self.foretold > 0.0 { (self.took / self.foretold).max(1.0) } else { 1.0 }
     }
 
     /// Seconds that one block of `size` needs one way, about.

@@ -10,6 +10,8 @@ use crate::{figures, judge, sizes};
 
 /// Share of the budget that the survey may take.
 const SURVEY: f64 = 0.12;
+/// Share of the budget after which the survey ends where other programs hold it up: rounds tell more than larger sizes.
+const MOST_SURVEY: f64 = 0.4;
 /// Length of a survey trial, seconds.
 const SURVEY_TRIAL: f64 = 1.5e-3;
 /// A block that takes longer one way than this is the last size (the paper's stop rule), seconds.
@@ -73,7 +75,8 @@ impl PathRun<'_> {
             let elapsed = (self.session.now() - begin) as f64 * 1e-9;
             let block = self.one_block(size);
             let alone = elapsed + self.takes(size) * FEWEST as f64;
-            if reached > 0 && (block > TOO_SLOW || alone > self.plan.budget) {
+            if reached > 0 && (block > TOO_SLOW || alone > self.plan.budget || elapsed > self.plan.budget * MOST_SURVEY)
+            {
                 self.ceiling = reached;
                 let stop = if block > TOO_SLOW { judge::Stop::Slow } else { judge::Stop::Budget { looked: elapsed } };
                 self.warn(judge::stopped_short(size, block, stop))?;

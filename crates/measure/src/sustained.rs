@@ -21,8 +21,9 @@ const MOST: f64 = 1.5;
 const COUNTS: f64 = 0.3;
 
 /// What a trial is aimed at for the fewest, seconds, however much longer the last one took than planned: a quota shows from a tenth of
-/// a second on.
+/// a second on. And the fewest where short trials are held up, too.
 const AIMED: f64 = 0.12;
+const AIMED_STOPPED: f64 = 0.02;
 
 /// Times that a size is tried at one moment: where the path got faster meanwhile, the first trial comes out too short.
 const TRIES: usize = 3;
@@ -118,7 +119,9 @@ impl PathRun<'_> {
     /// pass for more evidence than it is.
     pub(crate) fn sustain_rest(&mut self, block: u32) -> Result<(), RunError> {
         let just = self.sustained.last().is_some_and(|t| t.block == block);
-        if self.reserved() > 0.0 && !just { self.sustain(block) } else { Ok(()) }
+        // Where other programs took the budget, nothing is left of what was set aside.
+        let room = self.spent + self.reserved() / 2.0 < self.plan.budget;
+        if self.reserved() > 0.0 && !just && room { self.sustain(block) } else { Ok(()) }
     }
 
     /// One sustained trial of each of a few sizes, over the round's connection.
@@ -139,10 +142,11 @@ impl PathRun<'_> {
                 break;
             }
             // Where others hold the CPUs, long trials take several times what short ones foretell: what the last one took tells the
-            // next, or the rounds would be left without time.
+            // next, and what all short trials took on average the first, or the rounds would be left without time.
             let foretold = |t: &Trial| t.report.repeats as f64 * self.fastest(t.size).max(1e-12);
             let slower = self.sustained.last().map_or(1.0, |t| (length(t) / foretold(t)).max(1.0));
-            if let Some(trial) = self.long(size, each, (each / slower).max(AIMED), block)? {
+            let aim = (each / slower).max(AIMED).min((each / self.stopped()).max(AIMED_STOPPED));
+            if let Some(trial) = self.long(size, each, aim, block)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
             }

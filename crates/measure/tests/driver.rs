@@ -191,6 +191,19 @@ fn rounds_that_cost_much_to_open_are_fewer_and_not_empty() {
     );
 }
 
+/// Other programs hold the CPUs nearly all the time: whatever is measured takes thirty times its typical iterations.
+#[test]
+fn a_machine_that_is_hardly_there_takes_no_more_than_a_third_beyond_the_budget() {
+    let held = Fake { stretch: 30.0, control: 2e-2, ..Fake::new(3, line) };
+    let (events, outcome) = run(&plan(), held);
+    assert!(outcome.error.is_none());
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    assert!(end.at < 12.0 * 1.3, "took {} s of 12", end.at);
+    assert!(rounds(&events).len() >= 3, "{} rounds", rounds(&events).len());
+    let long: f64 = sustained(&events).iter().map(|t| t.report.seconds).sum();
+    assert!(long < 4.0, "{long} s of 12 for long trials");
+}
+
 #[test]
 fn a_lone_slow_opening_does_not_take_the_rest_of_the_run() {
     let (events, outcome) = run(&plan(), Fake { opens: [5e-3, 1.0], ..Fake::new(3, line) });
