@@ -13,7 +13,7 @@ use crate::figures::Common;
 use crate::path::PathRun;
 
 /// Largest message with which a connection comes to rest, and that every round visits where the time allows it, bytes.
-const MIDDLING: u64 = 65_536;
+pub(crate) const MIDDLING: u64 = 65_536;
 
 /// Share of a round that the larger sizes may take. The others may take as much where their trials cost that: many short rounds tell
 /// more than a few long ones.
@@ -91,7 +91,13 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Ro
         if !named && still > DECIDED * f64::from(rounds) {
             let missing = |size: &u64| sides.iter().map(|side| side.missing_visits(*size)).fold(0.0, f64::max);
             let needed: Vec<f64> = large.iter().zip(&large_costs).map(|(size, cost)| cost * missing(size)).collect();
-            let kept = thinned(&needed, for_large * still);
+            let time = for_large * still;
+            // Where even the fewest sizes can't get all of their visits, fewer visits for as many.
+            let kept = thinned(&needed, time).or_else(|| {
+                let fewer: Vec<f64> = needed.iter().map(|cost| cost * FEWEST_VISITS / VISITS).collect();
+                thinned(&fewer, time)
+            });
+            let kept = kept.unwrap_or_else(|| vec![large.len().saturating_sub(1)]);
             for (i, size) in large.iter().enumerate() {
                 let point = sides.first_mut().and_then(|side| side.points.get_mut(size));
                 point.into_iter().for_each(|point| point.left_out = kept.binary_search(&i).is_err());
@@ -123,8 +129,8 @@ fn split(small: f64, large: f64, time: f64, rounds: u32) -> (f64, f64) {
 
 /// Which larger sizes are measured, ascending, so that all of those get their visits within `time` seconds. `needed`
 /// has the seconds that each size's missing visits cost, ascending by size. The largest comes first, then every 16th, every 8th and so
-/// on, so that less time leaves out sizes without exchanging others.
-fn thinned(needed: &[f64], time: f64) -> Vec<usize> {
+/// on, so that less time leaves out sizes without exchanging others. None where there is too little time for every 16th.
+fn thinned(needed: &[f64], time: f64) -> Option<Vec<usize>> {
     let step =
         |from_last: usize| if from_last == 0 { THINNEST } else { (1 << from_last.trailing_zeros()).min(THINNEST) };
     let mut first: Vec<usize> = (0..needed.len()).rev().collect();
@@ -132,13 +138,16 @@ fn thinned(needed: &[f64], time: f64) -> Vec<usize> {
     let (mut kept, mut spent) = (Vec::new(), 0.0);
     for i in first {
         spent += needed[i];
-        if spent > time && step(needed.len() - 1 - i) < THINNEST {
+        if spent > time {
+            if step(needed.len() - 1 - i) == THINNEST {
+                return None;
+            }
             break;
         }
         kept.push(i);
     }
     kept.sort_unstable();
-    kept
+    Some(kept)
 }
 
 /// Which of `sizes` have saved up the cost of a trial, now that each has its share. The first side keeps the books.
@@ -215,7 +224,7 @@ impl PathRun<'_> {
     /// Seconds that the shortest trial of a size takes.
     fn least(&self, size: u64) -> f64 {
         // A trial warms up with one iteration.
-        (self.fewest() + 1) as f64 * self.costs(size) + self.overhead
+        (self.fewest(size) + 1) as f64 * self.costs(size) + self.overhead
     }
 
     /// How much of the time a point gets, against the others: the more uncertain, the more.
@@ -230,7 +239,7 @@ impl PathRun<'_> {
             order
                 .iter()
                 .map(|&s| {
-                    let timed = (slice * self.weight(s)).max(self.fewest() as f64 * self.takes(s));
+                    let timed = (slice * self.weight(s)).max(self.fewest(s) as f64 * self.takes(s));
                     let longer = self.costs(s) / self.takes(s).max(f64::MIN_POSITIVE);
                     (timed * 1.05 + self.beside() * self.takes(s)) * longer.max(1.0) + self.overhead
                 })
@@ -328,10 +337,11 @@ mod tests {
     fn fewer_large_sizes_are_measured_where_all_would_end_without_an_interval() {
         let needed = [1.0, 2.0, 3.0, 4.0, 5.0];
         let of = |time| thinned(&needed, time);
-        assert_eq!(of(15.0), [0, 1, 2, 3, 4]);
-        assert_eq!((of(14.0), of(9.0), of(8.0), of(0.0)), (vec![0, 2, 3, 4], vec![0, 2, 4], vec![0, 4], vec![4]));
-        assert_eq!((thinned(&[], 1.0), thinned(&[0.0; 3], 0.0)), (vec![], vec![0, 1, 2]));
-        assert_eq!(thinned(&[1.0; 40], 0.0), [7, 23, 39]);
+        assert_eq!(of(15.0), Some(vec![0, 1, 2, 3, 4]));
+        assert_eq!((of(14.0), of(9.0)), (Some(vec![0, 2, 3, 4]), Some(vec![0, 2, 4])));
+        assert_eq!((of(8.0), of(5.0), of(4.9)), (Some(vec![0, 4]), Some(vec![4]), None));
+        assert_eq!((thinned(&[], 1.0), thinned(&[0.0; 3], 0.0)), (Some(vec![]), Some(vec![0, 1, 2])));
+        assert_eq!((thinned(&[1.0; 40], 3.0), thinned(&[1.0; 40], 2.9)), (Some(vec![7, 23, 39]), None));
     }
 
     #[test]

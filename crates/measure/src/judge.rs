@@ -190,7 +190,11 @@ fn noisy(plan: &Plan, kind: Kind, points: &[Judged<'_>], busy: Option<Cause>) ->
         bad.len(),
         points.len(),
         Share(UNUSABLE),
-        Share(worst.figures.reach().min(10.0)),
+        if worst.figures.reach() > 10.0 {
+            "over ten times".to_owned()
+        } else {
+            Share(worst.figures.reach()).to_string()
+        },
         sized(plan, worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))

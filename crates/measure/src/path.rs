@@ -6,6 +6,7 @@ use std::time::Duration;
 use host::Taken;
 use transport::Kind;
 
+use crate::block::MIDDLING;
 use crate::driver::{RunError, Teller};
 use crate::event::{
     BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
@@ -16,6 +17,8 @@ use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, sustained
 
 /// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
+/// An iteration that takes longer than this is a trial of its own, seconds.
+const LONG: f64 = 0.02;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
 /// An interruption of one trial counts as at most so many times its typical iterations: it says little of the next trial.
@@ -49,9 +52,10 @@ pub struct PathRun<'a> {
     /// Seconds from a round's beginning to its first trial, over recent rounds.
     pub(crate) opening: f64,
     pub(crate) counted: u64,
-    /// Seconds that all short trials took, and that their typical iterations foretell.
-    took: f64,
-    foretold: f64,
+    /// Seconds that all short trials took, and that their typical iterations foretell: of sizes up to 64 KiB, and above. Large messages
+    /// take most of the time and are held up least.
+    took: [f64; 2],
+    foretold: [f64; 2],
     /// Trials that were made long, to show what is kept up.
     pub(crate) sustained: Vec<Trial>,
     /// Moments at which they were made.
@@ -103,8 +107,8 @@ impl<'a> PathRun<'a> {
             refined: 0.0,
             opening: 0.0,
             counted: 0,
-            took: 0.0,
-            foretold: 0.0,
+            took: [0.0; 2],
+            foretold: [0.0; 2],
             sustained: Vec::new(),
             moments: 0,
             taken_long: Vec::new(),
@@ -183,8 +187,9 @@ impl<'a> PathRun<'a> {
         self.tell(&Event::Trial(trial.clone()))?;
         self.counted += u64::from(!warmup);
         if trial.report.median > 0.0 {
-            self.took += trial.report.seconds;
-            self.foretold += trial.report.median * trial.report.repeats as f64;
+            let class = usize::from(size > MIDDLING);
+            self.took[class] += trial.report.seconds;
+            self.foretold[class] += trial.report.median * trial.report.repeats as f64;
         }
         self.points.entry(size).or_default().trials.push(trial);
         Ok(())
@@ -297,12 +302,14 @@ impl<'a> PathRun<'a> {
     /// Seconds that an iteration of `size` takes on average: what interrupts one costs time, too.
     pub(crate) fn costs(&self, size: u64) -> f64 {
         let alone = self.points.get(&size).map_or(0.0, |p| p.mean).max(self.takes(size));
-        alone.max(self.estimate(size) * self.stopped())
+        alone.max(self.estimate(size) * self.stopped(size))
     }
 
-    /// Times that all short trials so far took what their typical iterations foretell: above 1 where others hold the CPUs.
-    pub(crate) fn stopped(&self) -> f64 {
-        if self.foretold > 0.0 { (self.took / self.foretold).max(1.0) } else { 1.0 }
+    /// Times that all short trials of sizes such as `size` took what their typical iterations foretell: above 1 where others hold the
+    /// CPUs.
+    pub(crate) fn stopped(&self, size: u64) -> f64 {
+        let class = usize::from(size > MIDDLING);
+        if self.foretold[class] > 0.0 { (self.took[class] / self.foretold[class]).max(1.0) } else { 1.0 }
     }
 
     /// Seconds that one block of `size` needs one way, about.
@@ -353,9 +360,10 @@ impl<'a> PathRun<'a> {
         self.tell(&Event::Warning(Warning { path: Some(self.number), ..warning }))
     }
 
-    /// Fewest iterations of a trial: an answer of HINT may take all the time that a trial has.
-    pub(crate) fn fewest(&self) -> u64 {
-        if self.plan.pattern == Pattern::Hint { 1 } else { FEWEST }
+    /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more.
+    /// An answer of HINT may take all the time that a trial has.
+    pub(crate) fn fewest(&self, size: u64) -> u64 {
+        if self.plan.pattern == Pattern::Hint || self.estimate(size) > LONG { 1 } else { FEWEST }
     }
 
     /// Iterations that a trial makes beside those that it times, where they are as long as any.
@@ -384,7 +392,7 @@ impl<'a> PathRun<'a> {
         } else {
             10.0
         };
-        (n as u64).clamp(self.fewest(), MOST)
+        (n as u64).clamp(self.fewest(size), MOST)
     }
 
     /// Seconds of the fastest iteration that any trial of a size was typical of.

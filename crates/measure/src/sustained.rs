@@ -134,7 +134,7 @@ impl PathRun<'_> {
         sizes.sort_by_key(|size| self.sustained.iter().filter(|t| t.size == *size).count());
         for size in sizes {
             // Where a message takes as long as the trial, a short trial is as long.
-            if self.takes(size) * self.fewest() as f64 > each {
+            if self.takes(size) * self.fewest(size) as f64 > each {
                 continue;
             }
             // The rounds' time is not for trials that others hold up.
@@ -145,7 +145,7 @@ impl PathRun<'_> {
             // next, and what all short trials took on average the first, or the rounds would be left without time.
             let foretold = |t: &Trial| t.report.repeats as f64 * self.fastest(t.size).max(1e-12);
             let slower = self.sustained.last().map_or(1.0, |t| (length(t) / foretold(t)).max(1.0));
-            let aim = (each / slower).max(AIMED).min((each / self.stopped()).max(AIMED_STOPPED));
+            let aim = (each / slower).max(AIMED).min((each / self.stopped(size)).max(AIMED_STOPPED));
             if let Some(trial) = self.long(size, each, aim, block)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
@@ -164,7 +164,9 @@ impl PathRun<'_> {
         let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
         for _ in 0..TRIES {
             let n = (aim / takes.max(1e-12)).ceil() as u64;
-            let Some(trial) = self.measure(size, n.clamp(self.fewest(), MOST_ITERATIONS), block, false)? else { break };
+            let Some(trial) = self.measure(size, n.clamp(self.fewest(size), MOST_ITERATIONS), block, false)? else {
+                break;
+            };
             if length(&trial) >= COUNTS {
                 return Ok(Some(trial));
             }
@@ -228,7 +230,9 @@ pub fn sustained<'a>(
             size,
             long,
             logs: long.iter().map(|(t, mean)| (mean / median).ln() - common.level(t.block)).collect(),
-            error: stats::median_log_error(&rounds, common.shared.sigma).map_or(f64::INFINITY, |e| e.value),
+            error: stats::median_log_error(&rounds, common.shared.sigma)
+                .filter(|_| rounds.len() >= stats::FEWEST_ROUNDS)
+                .map_or(f64::INFINITY, |e| e.value),
             short_mean: mean(plan, kind, &figures::counted(&short), common) / median,
         });
     }
@@ -325,6 +329,16 @@ mod tests {
             (stopped.ratio / throttled.ratio - 1.0).abs() < 0.01,
             "the ratio is to the median that the table shows"
         );
+    }
+
+    #[test]
+    fn long_trials_are_held_against_no_median_of_three_rounds() {
+        let plan = Plan::default();
+        let short: Vec<Trial> = (1..=3).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
+        let long = [trial(2, 8, 2e-5, 8e-5, 15_000), trial(3, 8, 2e-5, 8.1e-5, 15_000)];
+        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), [&short[..]].into_iter());
+        let found = sustained(&plan, Kind::Tcp, &long, [(8, &short[..])].into_iter(), &common);
+        assert!(found[0].high.is_infinite() && !found[0].differs(), "{found:?}");
     }
 
     #[test]

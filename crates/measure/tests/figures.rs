@@ -429,6 +429,22 @@ fn the_warning_and_the_line_of_the_rounds_say_the_same() {
 }
 
 #[test]
+fn a_round_of_two_trials_tells_nothing_of_the_machine() {
+    let mut points = run(5, 12, 0.02, |_| 1.0);
+    // The last two rounds have two trials each, which were stopped.
+    for (place, trials) in points.iter_mut().enumerate() {
+        for t in trials.iter_mut().filter(|t| t.block > 10) {
+            t.report.median *= 3.0;
+        }
+        trials.retain(|t| t.block <= 10 || place < 2);
+    }
+    let common = common(&points);
+    assert_eq!((common.levels().count(), common.shared.moves.rounds), (10, 10));
+    assert_eq!(unsteady(&common), None);
+    assert!(common.level(12) > 1.0, "the trials of such a round are still brought to the level of the others");
+}
+
+#[test]
 fn why_long_trials_differ_is_said_on_evidence() {
     let p = plan(Pattern::PingPong);
     let kept = |ratio: f64, by: f64| Sustained {

@@ -30,10 +30,19 @@ pub(crate) struct Smooth {
     many: Vec<bool>,
 }
 
+/// Those of `points` that rounds measured, where these reach to the largest: a size of one look, which a run had no time for, would only be
+/// large by luck. All where they don't.
+fn known(curve: &Curve, points: Vec<usize>) -> Vec<usize> {
+    let rounds = |i: &usize| curve.points[*i].blocks.len();
+    let reaches = points.last().is_some_and(|last| rounds(last) >= ENOUGH);
+    if reaches { points.into_iter().filter(|i| rounds(i) > 1).collect() } else { points }
+}
+
 impl Smooth {
     pub fn of(curve: &Curve) -> Self {
         let carries = |i: &usize| curve.points[*i].size > 0 && curve.points[*i].bits > 0.0;
-        let points: Vec<usize> = (0..curve.points.len()).filter(carries).collect();
+        let all: Vec<usize> = (0..curve.points.len()).filter(carries).collect();
+        let points = known(curve, all);
         let logs = points.iter().map(|i| (curve.points[*i].size as f64).ln()).collect();
         let error =
             |i: &usize| stats::median_log_error(curve.alone(*i), curve.sigma).map_or(f64::INFINITY, |e| e.value);

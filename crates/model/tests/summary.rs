@@ -313,6 +313,23 @@ fn intervals_cover_the_truth_with_twelve_noisy_blocks() {
 }
 
 #[test]
+fn sizes_of_one_look_do_not_make_the_maximum() {
+    let mut points = exact(&sizes(), 8);
+    let last = points.len() - 1;
+    for (i, p) in
+        points.iter_mut().enumerate().filter(|(i, p)| p.size > 65_536 && *i < last && !(last - i).is_multiple_of(4))
+    {
+        // A look that luck made three times as fast.
+        let seconds = p.seconds / if i % 2 == 0 { 3.0 } else { 1.0 };
+        *p = CurvePoint::of(p.size, seconds, vec![(0, seconds)]);
+    }
+    let summary = Summary::of(&points, 1).unwrap();
+    assert!(points.iter().any(|p| p.size == summary.max_size && p.blocks.len() == 8), "{summary:?}");
+    near(summary.max_throughput, truth().0, 0.01);
+    assert!(summary.max_throughput.high.is_finite());
+}
+
+#[test]
 fn intervals_cover_the_truth_where_blocks_visit_half_of_the_sizes() {
     covers(coverage(8, 0.02, 0.03, 0.5), [0.08, 0.50, 0.06, 0.12]);
 }

@@ -35,6 +35,8 @@ impl RunFile {
     /// them, freed of what the machine did within a round. Points without a usable time are left out; an index beyond the paths gives an empty curve.
     pub fn curve(&self, path: usize) -> Vec<CurvePoint> {
         let Some(run) = self.paths.get(path) else { return Vec::new() };
+        let looked = |p: &Point| !p.trials.is_empty() && p.trials.iter().all(|t| t.warmup);
+        let any_round = run.points.iter().any(|p| p.trials.iter().any(|t| !t.warmup));
         run.points
             .iter()
             .filter(|p| p.figures.median > 0.0 && p.figures.median.is_finite())
@@ -42,7 +44,10 @@ impl RunFile {
             .map(|p| {
                 let trials: Vec<_> = p.trials.iter().collect();
                 let mut blocks = figures::rounds(&self.run.plan, run.opened.transport, &trials, &run.common);
-                if blocks.is_empty() {
+                if looked(p) && any_round {
+                    // Looks of the survey are no round beside those that were made.
+                    blocks.clear();
+                } else if blocks.is_empty() {
                     // A file may keep points without their trials: the median is then all that is known.
                     blocks.push((0, p.figures.median));
                 }
@@ -112,6 +117,21 @@ mod tests {
             }
         }
         assert!(run.summary(0).is_some());
+    }
+
+    #[test]
+    fn looks_of_the_survey_are_no_round_of_the_curve() {
+        let mut run = sample::file();
+        run.paths[0].points[3].trials.iter_mut().for_each(|t| {
+            t.warmup = true;
+            t.block = 0;
+        });
+        let curve = run.curve(0);
+        assert!(curve.len() == 4 && curve[3].blocks.is_empty() && curve[3].seconds > 0.0, "{:?}", curve[3]);
+        assert!(run.summary(0).is_some() && run.analysis(0).fits.is_some());
+        // Where there was no round, they are all that is known.
+        run.paths[0].points.iter_mut().flat_map(|p| &mut p.trials).for_each(|t| t.warmup = true);
+        assert!(run.curve(0).iter().all(|p| !p.blocks.is_empty()));
     }
 
     #[test]

@@ -51,7 +51,9 @@ fn between(plan: &Plan, path: &PathRun) -> Option<Between> {
             Measured { size: p.size, seconds: p.figures.median, error: median_log_error(&times, sigma) }
         })
         .collect();
-    Between::of(&run, &earlier.iter().map(|r| r.points.as_slice()).collect::<Vec<_>>())
+    let found = Between::of(&run, &earlier.iter().map(|r| r.points.as_slice()).collect::<Vec<_>>())?;
+    let moves = path.common.shared.moves;
+    Some(if moves.few() { found } else { found.with_level_error(moves.error) })
 }
 
 fn usable(seconds: f64) -> bool {

@@ -39,6 +39,8 @@ pub struct Between {
     sizes: Vec<At>,
     /// Log standard deviation of single sizes between runs beyond the levels, over all sizes.
     shared: f64,
+    /// Standard error of this run's own level, which a repeat has, too.
+    level_error: Option<StandardError>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +75,12 @@ impl Between {
         };
         let sizes: Vec<At> = run.iter().map(at).collect();
         let shared = pooled_log_sigma(&sizes.iter().map(|a| a.levelled.clone()).collect::<Vec<_>>());
-        Some(Self { levels, sizes, shared })
+        Some(Self { levels, sizes, shared, level_error: None })
+    }
+
+    /// The same, where the standard error of this run's own level is known: runs that agree better than that do so by luck.
+    pub fn with_level_error(self, error: StandardError) -> Self {
+        Self { level_error: Some(error), ..self }
     }
 
     /// Earlier runs that count.
@@ -90,7 +97,8 @@ impl Between {
     /// earlier run tells of the size.
     ///
     /// It is a prediction interval about the mean of all runs: Student's t with its degrees, times the spread, times
-    /// `sqrt(1 + 1/n)` for n runs; of the levels and of the size itself, in quadrature. A size's own part is at least what
+    /// `sqrt(1 + 1/n)` for n runs; of the levels and of the size itself, in quadrature. The part of the levels is at least what the error
+    /// of this run's own level makes of it, and a size's own part at least what
     /// its error within this run makes of it: a repeat has that error too, whatever few runs happen to agree on. And where
     /// a run has fallen, a repeat may fall: of a machine with stray runs the range holds those that were seen.
     pub fn ranges(&self, confidence: f64) -> Vec<Option<Interval>> {
@@ -99,7 +107,8 @@ impl Between {
             0.0 => 0.0,
             s => student_t(confidence, spread.degrees) * s * (1.0 + 1.0 / runs as f64).sqrt(),
         };
-        let whole = reach(self.spread(), self.levels.len());
+        let runs = self.levels.len();
+        let whole = reach(self.spread(), runs).max(self.level_error.map_or(0.0, |error| reach(error, runs)));
         let range = |at: &At| {
             let n = at.levelled.len();
             if n < 2 {
@@ -200,6 +209,19 @@ mod tests {
         let now: Vec<Measured> = run(&curve(1.0)).into_iter().map(|m| Measured { error, ..m }).collect();
         let range = Between::of(&now, &[&curve(1.0)]).unwrap().ranges(0.95)[0].unwrap();
         assert!((range.high / range.low).ln() > 2.0 * 1.96 * 0.03, "{range:?}");
+    }
+
+    #[test]
+    fn runs_whose_levels_agree_by_luck_leave_the_error_of_a_level() {
+        let level = StandardError { value: 0.04, degrees: 8.0 };
+        let agreed = Between::of(&run(&curve(1.0)), &[&curve(1.0001)]).unwrap();
+        let width = |b: &Between| b.ranges(0.95)[0].map(|r| (r.high / r.low).ln()).unwrap();
+        assert!(width(&agreed) < 0.01);
+        let floor = agreed.with_level_error(level);
+        assert!((0.2..0.25).contains(&width(&floor)), "{}", width(&floor));
+        // What runs showed is not made less.
+        let apart = Between::of(&run(&curve(1.0)), &[&curve(1.5)]).unwrap();
+        assert_eq!(width(&apart), width(&apart.clone().with_level_error(level)));
     }
 
     #[test]

@@ -19,7 +19,13 @@ pub struct Common {
     within: Vec<((u64, u64), f64)>,
     /// Level of each round, as a logarithm.
     rounds: BTreeMap<u32, f64>,
+    /// Rounds of so few sizes that they tell no level of the machine's.
+    thin: Vec<u32>,
 }
+
+/// A round tells the machine's level where it visited this share of what the middle one did: two sizes of a hundred may have a fate of
+/// their own.
+const TELLS: f64 = 0.2;
 
 impl Common {
     /// From all trials of a path, a slice a size, and what the clock can tell.
@@ -61,16 +67,28 @@ impl Common {
     }
 
     fn levelled(mut self, mut points: Vec<Vec<(u32, f64)>>, levels: BTreeMap<u32, f64>) -> Self {
+        let mut visits: BTreeMap<u32, f64> = levels.keys().map(|round| (*round, 0.0)).collect();
+        for (round, _) in points.iter().flatten() {
+            if let Some(n) = visits.get_mut(round) {
+                *n += 1.0;
+            }
+        }
         self.rounds = levels;
+        if !visits.is_empty() {
+            let middle = stats::median(&visits.values().copied().collect::<Vec<_>>());
+            self.thin = visits.into_iter().filter(|(_, n)| *n < TELLS * middle).map(|(round, _)| round).collect();
+        }
         points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
-        let series: Vec<f64> = self.rounds.values().copied().collect();
+        let series: Vec<f64> = self.levels().map(|(_, level)| level).collect();
         self.shared = Shared { moves: Moves::of(&series), ..Shared::of(&points) };
         self
     }
 
-    /// (number, level) of each round, as logarithms about the run's middle, in the order of time.
+    /// (number, level) of each round that tells one, as logarithms about the run's middle, in the order of time: of all but those that
+    /// visited hardly any size.
     pub fn levels(&self) -> impl Iterator<Item = (u32, f64)> {
-        self.rounds.iter().map(|(round, level)| (*round, *level))
+        let told = |(round, _): &(&u32, &f64)| !self.thin.contains(round);
+        self.rounds.iter().filter(told).map(|(round, level)| (*round, *level))
     }
 
     /// Level of a round, as a logarithm; 0 of one that is not known.

@@ -102,7 +102,7 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
         .iter()
         .map(|s| {
             let time = Seconds(s.seconds);
-            if s.high <= units::RESOLVED * s.low {
+            if s.differs() || s.high <= units::RESOLVED * s.low {
                 format!("{time} at {} ({:.2} [{:.2}, {:.2}])", Bytes(s.size), s.ratio, s.low, s.high)
             } else {
                 format!("{time} at {} ({:.2}, no interval)", Bytes(s.size), s.ratio)
