@@ -10,12 +10,17 @@ use data_encoding::HEXLOWER;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ending::{LastWords, in_words};
+use crate::error::printable;
 use crate::message::{By, Launch, Speaker, Waiting};
 use crate::secret::Secret;
 use crate::{Key, Limits, MeetError};
 
 /// Most that is read from a far process before it says where it waits: login scripts may print something first.
 const NOISE: usize = 64 << 10;
+/// How long it may go on printing something else, from its first byte on.
+const CHATTER: Duration = Duration::from_secs(15);
+/// How much of what it printed is told, from its end.
+const TOLD: usize = 200;
 
 /// A running far process.
 pub(crate) struct Launched {
@@ -86,24 +91,25 @@ impl Launched {
     }
 
     /// The first line of its standard output that is an answer.
-    fn answer(&mut self, deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
-        let mut heard = Vec::new();
+    fn answer(&mut self, mut deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+        let (mut heard, mut begun) = (Vec::new(), 0);
         loop {
-            while let Some(end) = heard.iter().position(|b| *b == b'\n') {
-                let line: Vec<u8> = heard.drain(..=end).collect();
-                if let Ok(waiting) = serde_json::from_slice::<Waiting>(&line) {
+            while let Some(end) = heard[begun..].iter().position(|b| *b == b'\n') {
+                let line = &heard[begun..=begun + end];
+                if let Ok(waiting) = serde_json::from_slice::<Waiting>(line) {
                     return Ok(waiting);
                 }
+                begun += end + 1;
             }
             if heard.len() > NOISE {
-                return Err(self.not_ready("it prints something else without end"));
+                return Err(self.not_ready(&unanswered("it prints something else without end", &heard)));
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(MeetError::Interrupted);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(self.not_ready("it does not say where it waits"));
+                return Err(self.not_ready(&unanswered("it does not say where it waits", &heard)));
             }
             let look = left.min(Duration::from_millis(100));
             let time = Timespec { tv_sec: 0, tv_nsec: i64::from(look.subsec_nanos()) };
@@ -112,8 +118,13 @@ impl Launched {
             }
             let mut piece = [0; 1024];
             match self.stdout.read(&mut piece) {
-                Ok(0) => return Err(self.not_ready("it ended")),
-                Ok(n) => heard.extend_from_slice(&piece[..n]),
+                Ok(0) => return Err(self.not_ready(&unanswered("it ended", &heard))),
+                Ok(n) => {
+                    if heard.is_empty() {
+                        deadline = deadline.min(Instant::now() + CHATTER);
+                    }
+                    heard.extend_from_slice(&piece[..n]);
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(source) => return Err(MeetError::Io { doing: "reading the far side's answer", source }),
             }
@@ -173,6 +184,16 @@ impl Drop for Launched {
     }
 }
 
+/// What went wrong, and the last of what was printed in place of an answer.
+fn unanswered(what: &str, heard: &[u8]) -> String {
+    let text = printable(&String::from_utf8_lossy(&heard[heard.len().saturating_sub(TOLD)..]));
+    if text.is_empty() {
+        return what.to_owned();
+    }
+    let whole = if heard.len() > TOLD { "and last " } else { "" };
+    format!("{what} ({} bytes came, {whole}\"{}\")", heard.len(), text.replace('\n', " "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +232,11 @@ mod tests {
         assert!(text.contains("does not say where it waits"), "{text}");
         let text = fails("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done", LONG);
         assert!(text.contains("without end"), "{text}");
+        // A login that is chatty in lines.
+        let text = fails("while :; do echo 'Welcome to this host'; done", LONG);
+        assert!(text.contains("without end") && text.contains("Welcome to this host"), "{text}");
+        let text = fails("echo 'Enter your name:'; exec sleep 60", Duration::from_millis(300));
+        assert!(text.contains("does not say where it waits") && text.contains("Enter your name:"), "{text}");
     }
 
     #[test]
