@@ -152,7 +152,7 @@ impl<W: Work> Attendant<'_, W> {
         let accepted = self.work.accept(self.keys.proof(connection, &nonce));
         self.watch.disarm();
         match accepted {
-            Ok(effective) => {
+            Ok((effective, capabilities)) => {
                 self.foreign = self.cpu.map(|cpu| CpuWatch::new(&[cpu], &[std::process::id()]));
                 self.open = Some((connection, capabilities));
                 self.channel.send(&Answer::Opened { effective })

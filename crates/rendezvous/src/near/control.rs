@@ -1,6 +1,6 @@
 //! The near side's half of the conversation on one control connection.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use host::{Environment, Pace, Taken};
 use measure::{FarReport, TrialSpec};
 use transport::open::Address;
 use transport::settings::Effective;
-use transport::{Kind, Patience, Proof, Settings};
+use transport::{Family, Kind, Patience, Proof, Settings};
 
 use super::verdict::Words;
 use crate::MeetError;
@@ -59,7 +59,7 @@ impl Control {
     }
 
     /// Where the far side is, as this side sees it.
-    pub(crate) fn peer(&self) -> std::net::SocketAddr {
+    pub(crate) fn peer(&self) -> SocketAddr {
         self.channel.peer
     }
 
@@ -103,6 +103,7 @@ impl Control {
         self.number += 1;
         let number = self.number;
         // Faults and shaping are the near side's own.
+        let family = settings.family;
         let settings = Box::new(Settings { fault: None, shape: None, ..settings.clone() });
         self.ask(&Ask::Open { kind, settings, connection: number })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
@@ -113,7 +114,14 @@ impl Control {
                     return Err(MeetError::Protocol("a nonce that is not 32 hexadecimal digits".into()));
                 };
                 self.watch.arm();
-                Ok((number, self.reachable(address), self.keys.proof(number, &nonce)))
+                let address = match address {
+                    Address::Socket(door) => {
+                        let at = data_address(self.channel.peer, door, family);
+                        Address::Socket(at.map_err(|why| self.incredible(&why))?)
+                    }
+                    path => path,
+                };
+                Ok((number, address, self.keys.proof(number, &nonce)))
             }
             other => Err(self.unexpected(other)),
         }
@@ -123,7 +131,8 @@ impl Control {
     pub(crate) fn opened(&mut self) -> Result<Effective, MeetError> {
         self.watch.disarm();
         match self.answer("waiting for the far side to see the data connection", SLACK)? {
-            Answer::Opened { effective } => Ok(effective),
+            Answer::Opened { effective } if effective.is_sane() => Ok(effective),
+            Answer::Opened { .. } => Err(self.incredible("settings that no system has")),
             other => Err(self.unexpected(other)),
         }
     }
@@ -241,6 +250,13 @@ impl Control {
         outcome
     }
 
+    /// What the far side reported can't be so: nothing else that it says is believed either.
+    pub(crate) fn incredible(&mut self, why: &str) -> MeetError {
+        let e = MeetError::Protocol(format!("it reports what can't be: {why}"));
+        self.broken = Some(e.to_string());
+        e
+    }
+
     fn unexpected(&mut self, answer: Answer) -> MeetError {
         let kind = match answer {
             Answer::Hello { .. } => "hello",
@@ -257,21 +273,22 @@ impl Control {
         self.broken = Some(e.to_string());
         e
     }
+}
 
-    /// The far side names the address on which it was reached, as it sees it; behind address translation, and for
-    /// link-local addresses, only this side's view leads there.
-    fn reachable(&self, address: Address) -> Address {
-        match address {
-            Address::Socket(door) => {
-                let mut here = self.channel.peer;
-                if here.ip().to_canonical().is_ipv4() != door.ip().to_canonical().is_ipv4() {
-                    return Address::Socket(door);
-                }
-                here.set_port(door.port());
-                Address::Socket(here)
-            }
-            path => path,
-        }
+/// Where to connect for data. The far side names the address on which it was reached, as it sees it; behind address
+/// translation, and for link-local addresses, only this side's view leads there. Of what it names only the port is used: data goes
+/// to the host that proved the secret and to no other. A loopback address stands for both IP versions where one was asked for.
+fn data_address(peer: SocketAddr, door: SocketAddr, asked: Option<Family>) -> Result<SocketAddr, String> {
+    let v4 = |at: SocketAddr| at.ip().to_canonical().is_ipv4();
+    if v4(peer) == v4(door) {
+        let mut here = peer;
+        here.set_port(door.port());
+        return Ok(here);
+    }
+    match asked {
+        Some(Family::V4) if peer.ip().is_loopback() && v4(door) => Ok((Ipv4Addr::LOCALHOST, door.port()).into()),
+        Some(Family::V6) if peer.ip().is_loopback() && !v4(door) => Ok((Ipv6Addr::LOCALHOST, door.port()).into()),
+        _ => Err(format!("it was reached at {peer} and names {door}, which is of another IP version, for data")),
     }
 }
 
@@ -281,5 +298,26 @@ impl Drop for Control {
             let _ = self.channel.send_within(&Ask::Bye, Duration::from_millis(200));
         }
         self.channel.shutdown();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_goes_to_the_peers_own_address_only() {
+        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let (v4, v6) = (at("192.0.2.1:7"), at("[fe80::2%3]:7"));
+        assert_eq!(data_address(v4, at("10.0.0.1:9"), None), Ok(at("192.0.2.1:9")));
+        assert_eq!(data_address(v6, at("[fe80::2%8]:9"), Some(Family::V6)), Ok(at("[fe80::2%3]:9")));
+        for asked in [None, Some(Family::V4), Some(Family::V6)] {
+            assert!(data_address(v4, at("[2001:db8::1]:9"), asked).unwrap_err().contains("192.0.2.1"));
+            assert!(data_address(v6, at("192.0.2.1:9"), asked).is_err());
+        }
+        let here = at("127.0.0.1:7");
+        assert_eq!(data_address(here, at("[::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
+        assert_eq!(data_address(here, at("[2001:db8::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
+        assert!(data_address(here, at("[::1]:9"), None).is_err(), "nobody asked for it");
     }
 }
