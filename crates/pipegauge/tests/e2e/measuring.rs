@@ -51,6 +51,20 @@ fn every_pattern_measures_over_tcp() {
 }
 
 #[test]
+fn a_small_socket_buffer_leaves_out_what_it_cannot_carry() {
+    let dir = Scratch::new();
+    let args = ["run", "seqpacket", "--sockbuf", "16KiB", "--sizes", "64,4KiB,128KiB", "--json"];
+    let said = dir.run(&[&args[..], &SHORT[2..]].concat());
+    assert!(said.measured(), "{said}");
+    let doc = json(&said.out);
+    let sizes: Vec<u64> = points(&doc, "seqpacket").iter().map(|p| p["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [64, 4096], "{said}");
+    let most = doc["paths"][0]["opened"]["capabilities"]["max_block"].as_u64().unwrap();
+    assert!(most < 128 << 10, "the file has the link's own limit, not its transport's: {most}");
+    assert!(said.out.contains("\"capped\""), "{said}");
+}
+
+#[test]
 fn an_open_loop_measures_its_percentiles() {
     let dir = Scratch::new();
     let doc = result(&dir, &["tcp", "--rate", "2k/s"]);
