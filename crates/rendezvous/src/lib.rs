@@ -36,7 +36,7 @@ mod watch;
 mod zone;
 
 pub use agree::Difference;
-pub use error::MeetError;
+pub use error::{MeetError, Peer};
 pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};

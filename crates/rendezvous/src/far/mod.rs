@@ -44,6 +44,8 @@ pub(crate) struct Terms {
     pub pin: Pin,
     /// What ends this process where nothing else ends a trial; none where the process has other things to do.
     pub last_resort: Option<fn()>,
+    /// Tells whether the near side's process is stopped; none where this side can't see it.
+    pub near_stopped: Option<fn() -> bool>,
 }
 
 /// On which CPU the far side runs.

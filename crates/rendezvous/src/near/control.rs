@@ -13,12 +13,12 @@ use transport::settings::Effective;
 use transport::{Family, Kind, Patience, Proof, Settings};
 
 use super::verdict::Words;
-use crate::MeetError;
 use crate::channel::Channel;
 use crate::error::printable;
 use crate::message::{Answer, Ask, FarPin};
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch};
+use crate::{MeetError, Peer};
 
 /// Beyond the patience: the far side's own patience ends first, and then it says what it saw.
 const SLACK: Duration = Duration::from_millis(1500);
@@ -53,20 +53,19 @@ impl Control {
         let patience = seconds(settings.patience, Duration::from_secs(10));
         let losses = seconds(LOSSES * settings.loss_timeout, Duration::ZERO);
         let grace = GRACE.saturating_add(u32::try_from(losses.as_millis() / 100).unwrap_or(u32::MAX));
-        let watch =
-            Watch::over(channel.socket(), Rules { stop: Arc::clone(stop), grace, until: None, last_resort: None })?;
+        let watch = Watch::over(
+            channel.socket(),
+            Rules { stop: Arc::clone(stop), grace, until: None, last_resort: None, near_stopped: None },
+        )?;
         Ok(Self { channel, keys, watch, number: 0, patience, losses, broken: None, stop: Arc::clone(stop) })
     }
 
-    /// Where the far side is, as this side sees it.
-    pub(crate) fn peer(&self) -> SocketAddr {
-        self.channel.peer
-    }
-
-    /// Whether both ends have the same address: they are on one host.
-    pub(crate) fn same_host(&self) -> bool {
-        let canonical = |ip: IpAddr| ip.to_canonical();
-        canonical(self.channel.peer.ip()) == canonical(self.channel.local.ip()) || self.channel.peer.ip().is_loopback()
+    /// The far side's address, where it is on another host than this side.
+    pub(crate) fn other_host(&self) -> Option<IpAddr> {
+        let (Peer::At(there), Peer::At(here)) = (self.channel.peer, self.channel.local) else { return None };
+        // Both ends have the same address where they are on one host.
+        let same = there.ip().to_canonical() == here.ip().to_canonical() || there.ip().is_loopback();
+        (!same).then_some(there.ip())
     }
 
     /// Whether the conversation broke down: the far side will not hear a goodbye.
@@ -278,18 +277,18 @@ impl Control {
 /// Where to connect for data. The far side names the address on which it was reached, as it sees it; behind address
 /// translation, and for link-local addresses, only this side's view leads there. Of what it names only the port is used: data goes
 /// to the host that proved the secret and to no other. A loopback address stands for both IP versions where one was asked for.
-fn data_address(peer: SocketAddr, door: SocketAddr, asked: Option<Family>) -> Result<SocketAddr, String> {
+fn data_address(peer: Peer, door: SocketAddr, asked: Option<Family>) -> Result<SocketAddr, String> {
+    let loopback = |v4: bool| -> IpAddr { if v4 { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() } };
     let v4 = |at: SocketAddr| at.ip().to_canonical().is_ipv4();
-    if v4(peer) == v4(door) {
-        let mut here = peer;
+    let Peer::At(mut here) = peer else { return Ok((loopback(v4(door)), door.port()).into()) };
+    if v4(here) == v4(door) {
         here.set_port(door.port());
         return Ok(here);
     }
-    match asked {
-        Some(Family::V4) if peer.ip().is_loopback() && v4(door) => Ok((Ipv4Addr::LOCALHOST, door.port()).into()),
-        Some(Family::V6) if peer.ip().is_loopback() && !v4(door) => Ok((Ipv6Addr::LOCALHOST, door.port()).into()),
-        _ => Err(format!("it was reached at {peer} and names {door}, which is of another IP version, for data")),
+    if here.ip().is_loopback() && asked == Some(if v4(door) { Family::V4 } else { Family::V6 }) {
+        return Ok((loopback(v4(door)), door.port()).into());
     }
+    Err(format!("it was reached at {here} and names {door}, which is of another IP version, for data"))
 }
 
 impl Drop for Control {
@@ -308,16 +307,20 @@ mod tests {
     #[test]
     fn data_goes_to_the_peers_own_address_only() {
         let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let to = |peer, door, asked| data_address(Peer::At(peer), door, asked);
         let (v4, v6) = (at("192.0.2.1:7"), at("[fe80::2%3]:7"));
-        assert_eq!(data_address(v4, at("10.0.0.1:9"), None), Ok(at("192.0.2.1:9")));
-        assert_eq!(data_address(v6, at("[fe80::2%8]:9"), Some(Family::V6)), Ok(at("[fe80::2%3]:9")));
+        assert_eq!(to(v4, at("10.0.0.1:9"), None), Ok(at("192.0.2.1:9")));
+        assert_eq!(to(v6, at("[fe80::2%8]:9"), Some(Family::V6)), Ok(at("[fe80::2%3]:9")));
         for asked in [None, Some(Family::V4), Some(Family::V6)] {
-            assert!(data_address(v4, at("[2001:db8::1]:9"), asked).unwrap_err().contains("192.0.2.1"));
-            assert!(data_address(v6, at("192.0.2.1:9"), asked).is_err());
+            assert!(to(v4, at("[2001:db8::1]:9"), asked).unwrap_err().contains("192.0.2.1"));
+            assert!(to(v6, at("192.0.2.1:9"), asked).is_err());
         }
         let here = at("127.0.0.1:7");
-        assert_eq!(data_address(here, at("[::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
-        assert_eq!(data_address(here, at("[2001:db8::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
-        assert!(data_address(here, at("[::1]:9"), None).is_err(), "nobody asked for it");
+        assert_eq!(to(here, at("[::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
+        assert_eq!(to(here, at("[2001:db8::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
+        assert!(to(here, at("[::1]:9"), None).is_err(), "nobody asked for it");
+        // Over sockets without an address, nothing but this host is meant.
+        assert_eq!(data_address(Peer::Here, at("192.0.2.1:9"), None), Ok(at("127.0.0.1:9")));
+        assert_eq!(data_address(Peer::Here, at("[2001:db8::1]:9"), None), Ok(at("[::1]:9")));
     }
 }

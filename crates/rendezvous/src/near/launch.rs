@@ -1,6 +1,9 @@
 //! Starts a far process, hears where it waits, and makes sure that it ends.
 
 use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,10 +36,18 @@ pub(crate) struct Launched {
     stdout: ChildStdout,
 }
 
-/// Where it waits, and how it is known.
+/// How it is reached, and how it is known.
 pub(crate) struct Place {
-    pub at: std::net::SocketAddr,
+    pub way: Way,
     pub key: Key,
+}
+
+/// How a far process is reached.
+pub(crate) enum Way {
+    /// On this host: over the socket whose other end is its standard input.
+    Here(UnixStream),
+    /// Where it waits.
+    At(SocketAddr),
 }
 
 impl Launched {
@@ -54,11 +65,24 @@ impl Launched {
             .collect::<Vec<_>>()
             .join(" ");
         // A group of its own: Ctrl-C reaches only this side, which then ends the far one in good order.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let launching = |source| MeetError::Launch { program: name.clone(), source };
+        let own = match by {
+            By::Spawn => {
+                let (own, theirs) = UnixStream::pair().map_err(launching)?;
+                command.stdin(OwnedFd::from(theirs));
+                Some(own)
+            }
+            By::Ssh => {
+                command.stdin(Stdio::piped());
+                None
+            }
+        };
         let mut child = command.spawn().map_err(launching)?;
+        // It holds the other end of the pair open, whose end must be the far process's own.
+        drop(command);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             return Err(launching(std::io::Error::other("its standard streams are missing")));
         };
         let mut far = Self { child, name, last_words: LastWords::of(stderr), grace: Duration::from_secs(1), stdout };
@@ -74,15 +98,19 @@ impl Launched {
         let mut line = serde_json::to_vec(&launch).map_err(|e| MeetError::Protocol(e.to_string()))?;
         line.push(b'\n');
         // A process that ended at once leaves a broken pipe; what it said tells more.
-        let _ = stdin.write_all(&line);
-        drop(stdin);
+        let _ = match (&own, stdin) {
+            (Some(own), _) => (&*own).write_all(&line),
+            (None, Some(mut stdin)) => stdin.write_all(&line),
+            (None, None) => Ok(()),
+        };
         let waiting = far.answer(Instant::now() + time, stop)?;
         waiting.speaker.agrees()?;
         let pin = HEXLOWER.decode(waiting.pin.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
-        let (Some(at), Some(pin)) = (waiting.at, pin) else {
+        let way = own.map(Way::Here).or(waiting.at.map(Way::At));
+        let (Some(way), Some(pin)) = (way, pin) else {
             return Err(far.not_ready("its answer is not whole"));
         };
-        Ok((far, Place { at, key: Key { pin, secret } }))
+        Ok((far, Place { way, key: Key { pin, secret } }))
     }
 
     /// Its process id.
@@ -249,8 +277,8 @@ mod tests {
         .unwrap();
         let script = format!("echo 'Welcome to host!'; echo; echo '{answer}'; cat >/dev/null");
         let (far, place) =
-            Launched::start(shell(&script), By::Spawn, None, LONG, &AtomicBool::new(false)).expect("answers");
-        assert_eq!(place.at.port(), 9);
+            Launched::start(shell(&script), By::Ssh, None, LONG, &AtomicBool::new(false)).expect("answers");
+        assert!(matches!(place.way, Way::At(at) if at.port() == 9));
         assert_eq!(place.key.pin, [0xab; 32]);
         assert!(far.pid() > 0);
     }

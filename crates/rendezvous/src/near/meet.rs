@@ -92,10 +92,10 @@ pub(crate) fn meet_with(
 
 /// Hands the same far side to every session, if all their transports reach it.
 fn shared(meeting: Meeting, kinds: &[Kind]) -> Result<Box<dyn Fn() -> Reach>, MeetError> {
-    if !meeting.control.same_host()
+    if let Some(peer) = meeting.control.other_host()
         && let Some(kind) = kinds.iter().find(|kind| kind.capabilities().local_only)
     {
-        return Err(MeetError::OtherHost { kind: *kind, peer: meeting.control.peer().ip() });
+        return Err(MeetError::OtherHost { kind: *kind, peer });
     }
     let meeting = Rc::new(RefCell::new(meeting));
     Ok(Box::new(move || Reach::Shared(Rc::clone(&meeting))))
