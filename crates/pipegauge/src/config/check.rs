@@ -31,11 +31,15 @@ pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     Ok(())
 }
 
-/// Every transport can be used on this host, or the error says why not.
-pub fn available(transports: &[Kind]) -> Result<()> {
+/// Every transport can be used on this host, and within it where the far side is here too, or the error says why not.
+pub fn available(transports: &[Kind], far: &Far) -> Result<()> {
+    let within = matches!(far, Far::Local { .. });
     for kind in transports {
         if let Err(why) = kind.availability() {
             bail!("{kind} is not available here: {why} (pipegauge list shows what is)");
+        }
+        if let Err(why) = if within { kind.reaches_itself() } else { Ok(()) } {
+            bail!("{kind} can't be measured within this host: {why}");
         }
     }
     Ok(())

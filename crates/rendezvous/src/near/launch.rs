@@ -25,6 +25,10 @@ const CHATTER: Duration = Duration::from_secs(15);
 /// How much of what it printed is told, from its end.
 const TOLD: usize = 200;
 
+/// This program as it was started. A path would lead to whatever lies there when a round begins: another version, after an
+/// update in the middle of a run, or nothing.
+pub(super) const OWN: &str = "/proc/self/exe";
+
 /// A running far process.
 pub(crate) struct Launched {
     child: Child,
@@ -59,11 +63,11 @@ impl Launched {
         time: Duration,
         stop: &AtomicBool,
     ) -> Result<(Self, Place), MeetError> {
-        let name = std::iter::once(command.get_program())
-            .chain(command.get_args())
-            .map(|word| word.to_string_lossy())
-            .collect::<Vec<_>>()
-            .join(" ");
+        // This program is started by a link that follows it wherever its file went; people know it by its path.
+        let path = std::env::current_exe().ok().filter(|_| command.get_program() == OWN);
+        let program = path.as_ref().map_or(command.get_program(), |path| path.as_os_str());
+        let words = std::iter::once(program).chain(command.get_args()).map(|word| word.to_string_lossy());
+        let name = words.collect::<Vec<_>>().join(" ");
         // A group of its own: Ctrl-C reaches only this side, which then ends the far one in good order.
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let launching = |source| MeetError::Launch { program: name.clone(), source };
