@@ -192,6 +192,19 @@ mod tests {
     }
 
     #[test]
+    fn decorators_are_refused_where_there_is_nothing_to_decorate_and_said_where_they_pass_one_by() {
+        for kind in ["memcpy", "theory"] {
+            for flag in ["--fault drop=1%", "--shape rate=1Mbit/s", "--trace x"] {
+                assert!(said(&format!("{kind} {flag}")).unwrap().contains("changes nothing here"), "{kind} {flag}");
+            }
+            let words = ["run", kind, "unix", "--shape", "rate=1Mbit/s"].map(str::to_owned);
+            let flags = Line::try_parse_from(&words).unwrap().run;
+            let notes = RunConfig::resolve(&flags, &words, std::time::SystemTime::now()).unwrap().notes;
+            assert!(notes.iter().any(|n| n.contains(kind) && n.contains("pass it by")), "{notes:?}");
+        }
+    }
+
+    #[test]
     fn a_schedule_slower_than_the_patience_is_refused() {
         assert!(said("tcp --rate 0.1/s").unwrap().contains("--patience"));
         assert!(said("tcp --rate 1/s --patience 1s").unwrap().contains("--patience"));

@@ -45,9 +45,16 @@ fn a_far_side_that_is_stopped_and_continued_is_only_slow() {
     let mut run = Running::start(dir.command(&[&args[..], &["--precision", "0.001%", "--no-html"]].concat()));
     let far = under_way(&mut run, &dir.path("x.run.jsonl"));
     send(far.pid, Signal::STOP);
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    until("the far side to be stopped", || far.is_stopped().then_some(()));
+    let written = || std::fs::metadata(dir.path("x.run.jsonl")).unwrap().len();
+    // The trial that it was in may have ended before; after that nothing can be measured.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let before = written();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert_eq!(written(), before, "a trial was written down that a stopped far side took part in");
     send(far.pid, Signal::CONT);
     let said = run.end();
+    assert!(written() > before, "{said}");
     assert!(said.only_imprecise(), "{said}");
     assert!(!said.err.contains("no progress"), "{said}");
     assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
