@@ -149,6 +149,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_no_machine_takes_is_no_pace() {
+        let pace = Pace { wake: 1e-5, line: Some(1e-7), copy: 2e-6 };
+        assert!(pace.is_sane());
+        for wild in [0.0, -1.0, 1e-300, 1e308, f64::INFINITY, f64::NAN] {
+            for bad in [Pace { wake: wild, ..pace }, Pace { line: Some(wild), ..pace }, Pace { copy: wild, ..pace }] {
+                assert!(!bad.is_sane(), "{bad:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_pace_has_every_part_that_the_cpus_allow() {
         let cpus = crate::allowed_cpus();
         thread::spawn(move || {
