@@ -28,6 +28,9 @@ const LEAST: usize = 3;
 /// What the cache line says when nothing more follows.
 const OVER: u32 = u32::MAX;
 
+/// What a part of a look can take, seconds: light crosses a millimetre, or the machine stands still.
+const POSSIBLE: std::ops::Range<f64> = 3e-12..100.0;
+
 /// The machine's pace at one moment. All times are seconds, medians of a few rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pace {
@@ -43,7 +46,7 @@ pub struct Pace {
 impl Pace {
     /// Whether all its times can be times: what comes from elsewhere is looked at first.
     pub fn is_sane(&self) -> bool {
-        [Some(self.wake), self.line, Some(self.copy)].into_iter().flatten().all(|t| t.is_finite() && t > 0.0)
+        [Some(self.wake), self.line, Some(self.copy)].into_iter().flatten().all(|t| POSSIBLE.contains(&t))
     }
 
     /// [`Pace::read`] for a side that has this machine to itself: from the CPU that it keeps to, if it does, to another one.
@@ -144,6 +147,17 @@ fn reflect(line: &AtomicU32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_machine_takes_is_no_pace() {
+        let pace = Pace { wake: 1e-5, line: Some(1e-7), copy: 2e-6 };
+        assert!(pace.is_sane());
+        for wild in [0.0, -1.0, 1e-300, 1e308, f64::INFINITY, f64::NAN] {
+            for bad in [Pace { wake: wild, ..pace }, Pace { line: Some(wild), ..pace }, Pace { copy: wild, ..pace }] {
+                assert!(!bad.is_sane(), "{bad:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_pace_has_every_part_that_the_cpus_allow() {

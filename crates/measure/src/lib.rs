@@ -9,6 +9,7 @@
 //! | [`spec`] | what a trial is, and what came of it |
 //! | [`near`], [`far`] | the two halves of a trial: the loops |
 //! | [`buffers`], [`content`], `samples` | a trial's memory, contents and times |
+//! | [`credible`] | whether a far side's report of a trial can be true |
 //! | [`session`], [`solo`] | the port to a path; paths that need no second process |
 //! | [`support`] | which combinations a path can't do, answered before anything is measured |
 //! | [`sizes`] | which sizes: the paper's schedule, and what lies between |
@@ -27,6 +28,7 @@ mod block;
 pub mod buffers;
 pub mod calibrate;
 pub mod content;
+pub mod credible;
 pub mod driver;
 pub mod earlier;
 pub mod event;

@@ -30,8 +30,12 @@ pub fn measure(path: &mut PathRun<'_>) -> Result<(), RunError> {
         Some(sizes) => sizes.iter().map(|&size| sizes::Step { size, increment: 1, around: size }).collect(),
         None => sizes::netpipe(plan.from, plan.to, plan.perturb),
     };
+    path.connect_first(1)?;
     let most = path.most();
-    path.open(1, u32::try_from(steps.len()).unwrap_or(u32::MAX).saturating_mul(trials))?;
+    path.begin(1, u32::try_from(steps.len()).unwrap_or(u32::MAX).saturating_mul(trials))?;
+    if steps.iter().any(|s| s.size > most) {
+        path.warn(judge::capped(path.kind, most))?;
+    }
     let start = steps.first().map_or(1, |s| s.size);
     path.trial(start, FIRST, 1, true)?;
     // 3.7 counts one way from the first: its time for 100 ping-pongs, divided by 200.

@@ -13,7 +13,7 @@ use crate::event::{
 };
 use crate::figures::Common;
 use crate::hint_schedule::BESIDE;
-use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, sustained};
+use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, support, sustained};
 
 /// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
@@ -158,8 +158,26 @@ impl<'a> PathRun<'a> {
         self.session.capabilities().max_block.unwrap_or(u64::MAX)
     }
 
-    /// Opens a fresh connection for block `block`.
+    /// Opens a fresh connection for block `block` and begins it.
     pub fn open(&mut self, block: u32, planned: u32) -> Result<(), RunError> {
+        self.connect(block)?;
+        self.begin(block, planned)
+    }
+
+    /// Opens the first connection, which tells what its settings leave of what the transport can do: sizes are planned by that.
+    /// [`PathRun::begin`] must follow. An error where nothing that was asked for is left.
+    pub(crate) fn connect_first(&mut self, block: u32) -> Result<(), RunError> {
+        self.connect(block)?;
+        let can = self.session.capabilities();
+        support::check(self.plan, self.kind.name(), &can).map_err(|e| {
+            let source = SessionError::Control(format!("with the settings asked for, {e}"));
+            RunError::Session { kind: self.kind, source }
+        })?;
+        self.ceiling = self.ceiling.min(self.most());
+        Ok(())
+    }
+
+    fn connect(&mut self, block: u32) -> Result<(), RunError> {
         let party = self.session.open(block).map_err(|source| RunError::Session { kind: self.kind, source })?;
         if !self.announced {
             self.announced = true;
@@ -172,6 +190,11 @@ impl<'a> PathRun<'a> {
                 far_effective: party.far_effective,
             }))?;
         }
+        Ok(())
+    }
+
+    /// Begins block `block`, of `planned` trials, on the connection that was opened for it.
+    pub(crate) fn begin(&mut self, block: u32, planned: u32) -> Result<(), RunError> {
         let (pace, far_pace) = self.session.pace(self.pace_time());
         self.tell(&Event::Block(BlockOpened { path: self.number, block, at: self.at(), planned, pace, far_pace }))
     }

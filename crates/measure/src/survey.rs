@@ -56,9 +56,10 @@ pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize,
 impl PathRun<'_> {
     /// The first look at every size: short trials, ascending, so that each knows about how long it will take.
     pub fn survey(&mut self) -> Result<(), RunError> {
+        self.connect_first(0)?;
         let all = sizes::planned(self.plan, self.most());
         let asked = self.plan.sizes.as_ref().map_or(self.plan.to, |s| s.iter().max().copied().unwrap_or(0));
-        self.open(0, all.len() as u32)?;
+        self.begin(0, all.len() as u32)?;
         if asked > self.most() {
             self.warn(judge::capped(self.kind, self.most()))?;
         }

@@ -34,6 +34,8 @@ struct Fake {
     opens: [f64; 2],
     trials: u32,
     opened: u32,
+    /// Largest block of a link with these settings, where the transport itself carries any.
+    link_carries: u64,
 }
 
 impl Fake {
@@ -53,6 +55,7 @@ impl Fake {
             opens: [5e-3, 0.0],
             trials: 0,
             opened: 0,
+            link_carries: u64::MAX,
         }
     }
 
@@ -68,7 +71,9 @@ impl Session for Fake {
         Kind::Tcp
     }
     fn capabilities(&self) -> Capabilities {
-        Kind::Tcp.capabilities()
+        // Only a link knows what its settings leave.
+        let max_block = (self.opened > 0 && self.link_carries < u64::MAX).then_some(self.link_carries);
+        Capabilities { max_block, ..Kind::Tcp.capabilities() }
     }
     fn open(&mut self, _: u32) -> Result<Party, SessionError> {
         self.level = self.noise(self.between);
@@ -81,6 +86,9 @@ impl Session for Fake {
         self.trials += 1;
         if self.fail_after.is_some_and(|n| self.trials > n) {
             return Err(LinkError::Closed { doing: "receiving" }.into());
+        }
+        if spec.size > self.link_carries {
+            return Err(LinkError::TooLarge { asked: spec.size, most: self.link_carries }.into());
         }
         if spec.size >= self.swallows {
             return Err(SessionError::NothingArrives { in_a_row: 10 });
@@ -134,6 +142,23 @@ fn points(events: &[Event]) -> Vec<&PointEnded> {
 
 fn trials(events: &[Event]) -> Vec<&Trial> {
     events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t) } else { None }).collect()
+}
+
+#[test]
+fn sizes_that_a_link_cannot_carry_with_its_settings_are_left_out() {
+    for schedule in [Schedule::Adaptive, Schedule::Netpipe] {
+        let plan = Plan { schedule, to: 1 << 20, budget: 2.0, ..plan() };
+        let (events, outcome) = run(&plan, Fake { link_carries: 32_736, ..Fake::new(1, line) });
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        let sizes: Vec<u64> = points(&events).iter().map(|p| p.size).collect();
+        assert!(sizes.len() > 10 && sizes.iter().all(|s| *s <= 32_736), "{sizes:?}");
+        let warned = events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "capped" && w.sizes == [32_736]));
+        assert!(warned, "{schedule:?}");
+    }
+    let plan = Plan { from: 1 << 16, ..plan() };
+    let (_, outcome) = run(&plan, Fake { link_carries: 32_736, ..Fake::new(1, line) });
+    let said = outcome.error.expect("nothing is left").to_string();
+    assert!(said.contains("32736") && said.contains("--to"), "{said}");
 }
 
 /// Both CPUs held by other programs: a trial begins when the scheduler lets it, and is interrupted.

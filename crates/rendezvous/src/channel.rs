@@ -1,10 +1,9 @@
-//! Messages over TLS over TCP, every wait with a deadline.
+//! Messages over TLS over a connected socket, every wait with a deadline.
 //!
 //! The socket never blocks: each operation reads or writes what it can and waits in `poll` for the rest, at most until
 //! its deadline. A deadline bounds the whole operation, so a peer that sends a byte now and then gains nothing by it.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,11 +12,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::{CertificateError, Connection};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use socket2::Socket;
 
 use crate::frame;
 use crate::secret::SessionKeys;
 use crate::tls::{self, Identity};
-use crate::{MeetError, alert};
+use crate::{MeetError, Peer, alert};
 
 /// How often a wait looks at the stop flag.
 const LOOK: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ const LEAVE: Duration = Duration::from_secs(5);
 
 /// One end of a control connection.
 pub(crate) struct Channel {
-    tcp: TcpStream,
+    socket: Socket,
     tls: Connection,
     /// Decrypted bytes that are not yet a whole frame, or a frame not yet asked for.
     inbox: Vec<u8>,
@@ -34,36 +34,43 @@ pub(crate) struct Channel {
     stop: Arc<AtomicBool>,
     /// The other side has said that nothing more will come.
     ended: bool,
-    pub(crate) local: SocketAddr,
-    pub(crate) peer: SocketAddr,
+    /// This end's address and the other's.
+    pub(crate) local: Peer,
+    pub(crate) peer: Peer,
 }
 
 impl Channel {
     /// The near side's end: the client, which knows the far side by `pin`.
-    pub(crate) fn near(tcp: TcpStream, pin: [u8; 32], stop: Arc<AtomicBool>) -> Result<Self, MeetError> {
+    pub(crate) fn near(socket: impl Into<Socket>, pin: [u8; 32], stop: Arc<AtomicBool>) -> Result<Self, MeetError> {
         let tls = tls::client(pin)?;
-        Self::over(tcp, tls.into(), stop)
+        Self::over(socket.into(), tls.into(), stop)
     }
 
     /// The far side's end: the server.
-    pub(crate) fn far(tcp: TcpStream, identity: &Identity, stop: Arc<AtomicBool>) -> Result<Self, MeetError> {
+    pub(crate) fn far(
+        socket: impl Into<Socket>,
+        identity: &Identity,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, MeetError> {
         let tls = identity.session()?;
-        Self::over(tcp, tls.into(), stop)
+        Self::over(socket.into(), tls.into(), stop)
     }
 
-    fn over(tcp: TcpStream, tls: Connection, stop: Arc<AtomicBool>) -> Result<Self, MeetError> {
+    fn over(socket: Socket, tls: Connection, stop: Arc<AtomicBool>) -> Result<Self, MeetError> {
         let preparing = || MeetError::io("preparing the control connection");
-        tcp.set_nonblocking(true).map_err(preparing())?;
-        tcp.set_nodelay(true).map_err(preparing())?;
-        let socket = socket2::SockRef::from(&tcp);
-        // A host that vanished without a word is noticed within 30 s; one that is only stopped still answers.
-        let probes =
-            socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));
-        socket.set_tcp_keepalive(&probes.with_retries(4)).map_err(preparing())?;
-        socket.set_tcp_user_timeout(Some(Duration::from_secs(30))).map_err(preparing())?;
-        let local = tcp.local_addr().map_err(preparing())?;
-        let peer = tcp.peer_addr().map_err(preparing())?;
-        Ok(Self { tcp, tls, inbox: Vec::new(), most: frame::STRANGER, stop, ended: false, local, peer })
+        let end = |at: socket2::SockAddr| at.as_socket().map_or(Peer::Here, Peer::At);
+        let local = end(socket.local_addr().map_err(preparing())?);
+        let peer = end(socket.peer_addr().map_err(preparing())?);
+        socket.set_nonblocking(true).map_err(preparing())?;
+        if matches!(peer, Peer::At(_)) {
+            socket.set_tcp_nodelay(true).map_err(preparing())?;
+            // A host that vanished without a word is noticed within 30 s; one that is only stopped still answers.
+            let probes =
+                socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));
+            socket.set_tcp_keepalive(&probes.with_retries(4)).map_err(preparing())?;
+            socket.set_tcp_user_timeout(Some(Duration::from_secs(30))).map_err(preparing())?;
+        }
+        Ok(Self { socket, tls, inbox: Vec::new(), most: frame::STRANGER, stop, ended: false, local, peer })
     }
 
     /// Completes the TLS handshake.
@@ -157,21 +164,21 @@ impl Channel {
     }
 
     /// The socket, for a watch.
-    pub(crate) fn socket(&self) -> &TcpStream {
-        &self.tcp
+    pub(crate) fn socket(&self) -> &Socket {
+        &self.socket
     }
 
     /// Ends the connection; whoever waits on the socket wakes.
     pub(crate) fn shutdown(&mut self) {
         self.tls.send_close_notify();
         // One try: this must not wait for a peer that no longer reads.
-        let _ = self.tls.write_tls(&mut self.tcp);
-        let _ = self.tcp.shutdown(std::net::Shutdown::Both);
+        let _ = self.tls.write_tls(&mut self.socket);
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
     }
 
     /// Reads what has arrived; whether anything had.
     fn read_some(&mut self, doing: &'static str) -> Result<bool, MeetError> {
-        match self.tls.read_tls(&mut self.tcp) {
+        match self.tls.read_tls(&mut self.socket) {
             Ok(0) => {
                 self.ended = true;
                 // What was sent before the end may make the last frame whole.
@@ -180,7 +187,7 @@ impl Channel {
             Ok(_) => {
                 if let Err(e) = self.tls.process_new_packets() {
                     // The alert that says what was wrong leaves if it can.
-                    let _ = self.tls.write_tls(&mut self.tcp);
+                    let _ = self.tls.write_tls(&mut self.socket);
                     return Err(self.tls_error(e));
                 }
                 self.decrypt()
@@ -223,7 +230,7 @@ impl Channel {
     fn write_out(&mut self, deadline: Instant, doing: &'static str) -> Result<(), MeetError> {
         let began = Instant::now();
         while self.tls.wants_write() {
-            match self.tls.write_tls(&mut self.tcp) {
+            match self.tls.write_tls(&mut self.socket) {
                 Ok(_) => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => self.pause(PollFlags::OUT, began, deadline, doing)?,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -254,7 +261,7 @@ impl Channel {
         // Rounded up: a wait of less than a clock tick must not become a busy loop.
         let look = left.min(LOOK).max(Duration::from_micros(50));
         let time = Timespec { tv_sec: look.as_secs() as i64, tv_nsec: i64::from(look.subsec_nanos()) };
-        match poll(&mut [PollFd::new(&self.tcp, events)], Some(&time)) {
+        match poll(&mut [PollFd::new(&self.socket, events)], Some(&time)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(e) => Err(MeetError::Io { doing: "waiting on the control connection", source: e.into() }),
         }

@@ -9,6 +9,24 @@ use transport::{Kind, LinkError};
 
 use crate::agree::{Difference, list};
 
+/// Where the other end of a control connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// At an IP address.
+    At(SocketAddr),
+    /// On this host, over a pair of sockets that have no address.
+    Here,
+}
+
+impl std::fmt::Display for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Peer::At(at) => at.fmt(f),
+            Peer::Here => f.pad("this host"),
+        }
+    }
+}
+
 /// Why two sides didn't meet, or came apart. Each says what was tried, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum MeetError {
@@ -84,7 +102,7 @@ pub enum MeetError {
     )]
     WrongCertificate {
         /// Who showed it.
-        peer: SocketAddr,
+        peer: Peer,
     },
     /// The far side does not accept the secret, or can't prove that it knows it.
     #[error(
@@ -92,7 +110,7 @@ pub enum MeetError {
     )]
     WrongSecret {
         /// Who refused.
-        peer: SocketAddr,
+        peer: Peer,
     },
     /// Another measurement is in progress there.
     #[error(
@@ -101,7 +119,7 @@ pub enum MeetError {
     )]
     Busy {
         /// Who refused.
-        peer: SocketAddr,
+        peer: Peer,
     },
     /// The two sides are different programs.
     #[error(
@@ -188,6 +206,11 @@ pub enum MeetError {
         /// The limit, seconds.
         seconds: f64,
     },
+    /// The near side's process was stopped, and stayed so.
+    #[error(
+        "the near side's process has been stopped for longer than its patience (--patience): its measurement was given up"
+    )]
+    Stopped,
     /// The data path failed.
     #[error("{0}")]
     Link(#[from] LinkError),

@@ -1,9 +1,9 @@
 //! Two or more hosts: meeting, authentication, launch, control messages.
 //!
-//! The near side drives a measurement and the far side answers. They meet over a control connection (TLS 1.3; the far
-//! side is known by its certificate's SHA-256, both prove a one-time secret bound to the session) and agree on each trial
-//! there before its first byte moves; blocks travel on data connections of their own, which prove that they belong to this
-//! control connection. [`meet`] gives the driver its [`measure::Session`]s; [`serve`] and [`peer`] are the far side.
+//! The near side drives a measurement and the far side answers. They meet over a control connection (TLS 1.3 over TCP, or
+//! within a host over a pair of UNIX sockets; the far side is known by its certificate's SHA-256, both prove a one-time
+//! secret bound to the session) and agree on each trial there before its first byte moves; blocks travel on data
+//! connections of their own, which prove that they belong to this control connection. [`meet`] gives the driver its [`measure::Session`]s; [`serve`] and [`peer`] are the far side.
 //!
 //! | module | job |
 //! |---|---|
@@ -36,7 +36,7 @@ mod watch;
 mod zone;
 
 pub use agree::Difference;
-pub use error::MeetError;
+pub use error::{MeetError, Peer};
 pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};

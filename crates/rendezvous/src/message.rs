@@ -211,7 +211,8 @@ pub(crate) enum By {
 pub(crate) struct Waiting {
     #[serde(flatten)]
     pub speaker: Speaker,
-    /// Where it waits for the control connection; none where it can't be talked to (another version).
+    /// Where it waits for the control connection; none where that is its standard input (on the same host), or where it can't
+    /// be talked to (another version).
     #[serde(default)]
     pub at: Option<SocketAddr>,
     /// SHA-256 of its certificate, in hexadecimal.

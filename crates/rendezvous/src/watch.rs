@@ -4,14 +4,14 @@
 //! It sleeps in `poll` and wakes ten times a second (and at once when the connection ends), on no CPU in particular: it
 //! costs the measurement about 0.01% of a CPU. What it finds it says through a flag that the links' patience looks at.
 
-use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::{Shutdown, shutdown};
 
 use crate::MeetError;
 
@@ -32,7 +32,15 @@ pub(crate) struct Rules {
     /// What to do where a trial goes on all the same [`DEAF`] ticks after the flag was raised, besides cutting the control
     /// connection: a process that serves one measurement ends itself, and the other side's link with it.
     pub last_resort: Option<fn()>,
+    /// Tells whether the near side's process is stopped. One that stays so for longer than the patience is given up: its
+    /// connection is cut. None where that can't be known.
+    pub near_stopped: Option<fn() -> bool>,
 }
+
+/// Ticks between two looks at whether the near side is stopped.
+const LOOK: u32 = 5;
+/// How long it may be stopped before anybody has named a patience.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Watches one control connection until dropped.
 pub(crate) struct Watch {
@@ -45,6 +53,9 @@ struct Shared {
     state: Mutex<State>,
     halt: Arc<AtomicBool>,
     end: AtomicBool,
+    /// Ticks that the near side may be stopped.
+    patience: AtomicU32,
+    given_up: AtomicBool,
 }
 
 #[derive(Default)]
@@ -63,13 +74,19 @@ impl Shared {
 
 impl Watch {
     /// Begins to watch `socket`.
-    pub(crate) fn over(socket: &TcpStream, rules: Rules) -> Result<Self, MeetError> {
+    pub(crate) fn over(socket: &impl AsFd, rules: Rules) -> Result<Self, MeetError> {
         let starting = || MeetError::io("starting to watch the control connection");
-        let socket = socket.try_clone().map_err(starting())?;
+        let socket = socket.as_fd().try_clone_to_owned().map_err(starting())?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|e| starting()(e.into()))?;
         let wake = Arc::new(wake);
         let halt = Arc::new(AtomicBool::new(false));
-        let shared = Arc::new(Shared { state: Mutex::default(), halt, end: AtomicBool::new(false) });
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            halt,
+            end: AtomicBool::new(false),
+            patience: AtomicU32::new(ticks(PATIENCE)),
+            given_up: AtomicBool::new(false),
+        });
         let (theirs, their_wake) = (Arc::clone(&shared), Arc::clone(&wake));
         let thread = std::thread::Builder::new()
             .name("control-watch".into())
@@ -91,6 +108,16 @@ impl Watch {
         self.shared.halt.store(state.gone, Ordering::Relaxed);
     }
 
+    /// From now on the near side may be stopped for so long.
+    pub(crate) fn bear(&self, patience: Duration) {
+        self.shared.patience.store(ticks(patience), Ordering::Relaxed);
+    }
+
+    /// Whether the connection was cut because the near side was stopped for too long.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.shared.given_up.load(Ordering::Relaxed)
+    }
+
     /// From now on only the end of the connection raises the flag.
     pub(crate) fn disarm(&self) {
         self.shared.state().armed = false;
@@ -107,11 +134,11 @@ impl Drop for Watch {
     }
 }
 
-fn watch(socket: &TcpStream, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
+fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
     // This thread inherited the pin of the measuring one.
     host::run_on(&host::cpus_before_pinning());
     let (mut unread, mut halted) = ((0, 0), (0, 0));
-    let mut ended = false;
+    let (mut ended, mut number, mut stopped) = (false, 0u32, 0);
     let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
     loop {
         // A message that ends a trial is seen as it comes; one that may wait, at the next tick.
@@ -137,18 +164,35 @@ fn watch(socket: &TcpStream, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         unread = count(unread, epoch, waits);
         halted = count(halted, epoch, armed && shared.halt.load(Ordering::Relaxed));
         if halted.1 == DEAF {
-            let _ = socket.shutdown(std::net::Shutdown::Both);
+            let _ = shutdown(socket, Shutdown::Both);
             if let Some(last_resort) = rules.last_resort {
                 last_resort();
             }
         }
         ended |= gone;
+        if let Some(near_stopped) = rules.near_stopped
+            && !ended
+        {
+            number += 1;
+            if number.is_multiple_of(LOOK) {
+                stopped = if near_stopped() { stopped + LOOK } else { 0 };
+            }
+            if stopped > shared.patience.load(Ordering::Relaxed) {
+                shared.given_up.store(true, Ordering::Relaxed);
+                let _ = shutdown(socket, Shutdown::Both);
+            }
+        }
         let mut state = shared.state();
         state.gone |= gone;
         if gone || (state.armed && (over || (state.epoch == epoch && unread.1 > rules.grace))) {
             shared.halt.store(true, Ordering::Relaxed);
         }
     }
+}
+
+/// So many ticks, at least one.
+fn ticks(time: Duration) -> u32 {
+    u32::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u32::MAX - LOOK).clamp(1, u32::MAX - LOOK)
 }
 
 /// One tick more for which something holds, counted anew for each arming.
@@ -164,7 +208,7 @@ fn count((seen, ticks): (u64, u32), epoch: u64, holds: bool) -> (u64, u32) {
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
 
     fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -173,7 +217,7 @@ mod tests {
     }
 
     fn rules(grace: u32) -> Rules {
-        Rules { stop: Arc::new(AtomicBool::new(false)), grace, until: None, last_resort: None }
+        Rules { stop: Arc::new(AtomicBool::new(false)), grace, until: None, last_resort: None, near_stopped: None }
     }
 
     fn raised(watch: &Watch) -> bool {
@@ -224,6 +268,20 @@ mod tests {
         watch.arm();
         assert_eq!(near.read(&mut [0]).unwrap(), 0, "it was cut");
         assert!(raised(&watch));
+    }
+
+    #[test]
+    fn a_near_side_that_stays_stopped_is_cut_off_and_one_that_goes_on_is_not() {
+        let (mut near, far) = pair();
+        let watch = Watch::over(&far, Rules { near_stopped: Some(|| false), ..rules(0) }).unwrap();
+        watch.bear(TICK);
+        std::thread::sleep(TICK * LOOK * 3);
+        assert!(!watch.gave_up());
+        drop(watch);
+        let watch = Watch::over(&far, Rules { near_stopped: Some(|| true), ..rules(0) }).unwrap();
+        watch.bear(TICK);
+        assert_eq!(near.read(&mut [0]).unwrap(), 0, "it was cut");
+        assert!(watch.gave_up());
     }
 
     #[test]

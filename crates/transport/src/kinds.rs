@@ -137,6 +137,23 @@ impl Kind {
         tried.map_err(|e| e.to_string())
     }
 
+    /// Whether two processes of this host can meet over this kind, besides [`Kind::availability`]: IP needs a loopback interface
+    /// that is up. Nothing is sent.
+    pub fn reaches_itself(self) -> Result<(), String> {
+        if !matches!(self, Kind::Tcp | Kind::Udp) {
+            return Ok(());
+        }
+        let try_at = |ip: IpAddr| {
+            let at = SocketAddr::new(ip, 9);
+            let fd = tcp::ip_socket(&at, SocketType::DGRAM)?;
+            rustix::net::connect(&fd, &at)
+                .map_err(|e| LinkError::io(format!("this host can't reach itself at {ip}"), e))
+        };
+        try_at(Ipv4Addr::LOCALHOST.into())
+            .or_else(|v4| try_at(Ipv6Addr::LOCALHOST.into()).map_err(|_| v4))
+            .map_err(|e| format!("{e}; bring the loopback interface up ('ip link set lo up')"))
+    }
+
     /// The wait mode that `settings` mean for this kind. A kind that never waits for a peer takes any.
     pub(crate) fn wait(self, settings: &Settings) -> Result<Wait, LinkError> {
         let known = self.capabilities().waits;

@@ -114,3 +114,19 @@ pub struct Effective {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<String>,
 }
+
+impl Effective {
+    /// Whether a system can have said so: what comes from the other side is looked at first. Buffers are the kernel's `int`,
+    /// a segment fits an IP packet, a name is as long as the kernel's, and no text has a control character.
+    pub fn is_sane(&self) -> bool {
+        let buffer = |bytes: Option<u64>| bytes.is_none_or(|b| b <= i32::MAX as u64);
+        let text = |text: &Option<String>, most| {
+            text.as_ref().is_none_or(|t| t.chars().count() <= most && !t.chars().any(char::is_control))
+        };
+        buffer(self.send_buffer)
+            && buffer(self.receive_buffer)
+            && self.mss.is_none_or(|mss| mss <= u32::from(u16::MAX))
+            && text(&self.congestion, 15)
+            && text(&self.addresses, 1000)
+    }
+}

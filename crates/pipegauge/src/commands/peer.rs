@@ -10,6 +10,8 @@ use crate::signals;
 
 /// The far side of a local or ssh measurement: what to do comes over standard input, answers go to standard output.
 pub fn peer() -> Result<Exit> {
+    // The kernel named the process after the link that it was started by; people look for the program.
+    let _ = rustix::thread::set_name(c"pipegauge");
     rendezvous::peer(signals::peer_stop_flag()?)?;
     Ok(Exit::Ok)
 }

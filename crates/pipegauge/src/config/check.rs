@@ -31,11 +31,15 @@ pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     Ok(())
 }
 
-/// Every transport can be used on this host, or the error says why not.
-pub fn available(transports: &[Kind]) -> Result<()> {
+/// Every transport can be used on this host, and within it where the far side is here too, or the error says why not.
+pub fn available(transports: &[Kind], far: &Far) -> Result<()> {
+    let within = matches!(far, Far::Local { .. });
     for kind in transports {
         if let Err(why) = kind.availability() {
             bail!("{kind} is not available here: {why} (pipegauge list shows what is)");
+        }
+        if let Err(why) = if within { kind.reaches_itself() } else { Ok(()) } {
+            bail!("{kind} can't be measured within this host: {why}");
         }
     }
     Ok(())
@@ -184,6 +188,19 @@ mod tests {
             let e = said(&format!("tcp --pattern connect {flag}")).unwrap();
             assert!(e.contains("connect") && e.contains(flag.split(' ').next().unwrap()), "{e}");
             assert_eq!(said(&format!("tcp {flag}")), None);
+        }
+    }
+
+    #[test]
+    fn decorators_are_refused_where_there_is_nothing_to_decorate_and_said_where_they_pass_one_by() {
+        for kind in ["memcpy", "theory"] {
+            for flag in ["--fault drop=1%", "--shape rate=1Mbit/s", "--trace x"] {
+                assert!(said(&format!("{kind} {flag}")).unwrap().contains("changes nothing here"), "{kind} {flag}");
+            }
+            let words = ["run", kind, "unix", "--shape", "rate=1Mbit/s"].map(str::to_owned);
+            let flags = Line::try_parse_from(&words).unwrap().run;
+            let notes = RunConfig::resolve(&flags, &words, std::time::SystemTime::now()).unwrap().notes;
+            assert!(notes.iter().any(|n| n.contains(kind) && n.contains("pass it by")), "{notes:?}");
         }
     }
 

@@ -19,8 +19,7 @@ pub fn resolve(flags: &RunFlags) -> Result<Far> {
         if flags.key.is_some() {
             bail!("--key belongs to another host's `pipegauge serve`; name that host with --peer HOST:PORT");
         }
-        let program = std::env::current_exe().context("finding this program, to start the far side with")?;
-        return Ok(Far::Local { program });
+        return Ok(Far::here());
     };
     if let Some(target) = peer.strip_prefix("ssh://") {
         if flags.key.is_some() {

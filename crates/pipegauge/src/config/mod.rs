@@ -77,7 +77,7 @@ impl RunConfig {
         unused::check(&plan, flags, &far)?;
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
-        check::available(&plan.transports)?;
+        check::available(&plan.transports, &far)?;
         let output = flags.output.clone().unwrap_or_else(|| names::run_file(now));
         let html = match (&flags.html, flags.no_html) {
             (Some(file), _) => Some(file.clone()),

@@ -4,7 +4,7 @@
 use rustix::process::Signal;
 
 use super::processes::{Process, all_end, far_processes, send, under_way};
-use super::support::{LONG, Running, Said, Scratch};
+use super::support::{LONG, Running, Said, Scratch, until};
 
 /// A long run over `transport`, under way.
 fn start(dir: &Scratch, transport: &str, more: &[&str]) -> (Running, Process) {
@@ -45,9 +45,16 @@ fn a_far_side_that_is_stopped_and_continued_is_only_slow() {
     let mut run = Running::start(dir.command(&[&args[..], &["--precision", "0.001%", "--no-html"]].concat()));
     let far = under_way(&mut run, &dir.path("x.run.jsonl"));
     send(far.pid, Signal::STOP);
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    until("the far side to be stopped", || far.is_stopped().then_some(()));
+    let written = || std::fs::metadata(dir.path("x.run.jsonl")).unwrap().len();
+    // The trial that it was in may have ended before; after that nothing can be measured.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let before = written();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert_eq!(written(), before, "a trial was written down that a stopped far side took part in");
     send(far.pid, Signal::CONT);
     let said = run.end();
+    assert!(written() > before, "{said}");
     assert!(said.only_imprecise(), "{said}");
     assert!(!said.err.contains("no progress"), "{said}");
     assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
@@ -75,6 +82,41 @@ fn a_killed_near_side_leaves_no_far_side_behind() {
         all_end(&[far]);
         assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0, "what was measured stays readable");
     }
+}
+
+#[test]
+fn a_near_side_that_stays_stopped_leaves_no_far_side_behind() {
+    for transport in ["tcp", "shm"] {
+        let dir = Scratch::new();
+        let (run, far) = start(&dir, transport, &["--patience", "1s"]);
+        run.signal(Signal::STOP);
+        // The near side is still there, and so is its end of the control connection.
+        all_end(&[far]);
+        run.signal(Signal::CONT);
+        fell_short(&dir, &run.end(), &[transport]);
+    }
+}
+
+#[test]
+fn a_program_replaced_during_a_run_does_not_end_it() {
+    let dir = Scratch::new();
+    let program = dir.path("pipegauge");
+    std::fs::copy(super::support::binary(), &program).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args(["run", "unix", "-o", "x.run.jsonl"]).args(LONG).current_dir(dir.path("."));
+    command.env(super::support::HISTORY.0, super::support::HISTORY.1).stdin(std::process::Stdio::null());
+    let mut run = Running::start(command);
+    under_way(&mut run, &dir.path("x.run.jsonl"));
+    // As an update does: another file takes the name.
+    std::fs::write(dir.path("new"), "#!/bin/sh\nexit 3\n").unwrap();
+    std::fs::rename(dir.path("new"), &program).unwrap();
+    let rounds = || std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap().matches("\"event\":\"block\"").count();
+    let before = rounds();
+    until("three more rounds, or the run's end", || (rounds() >= before + 3 || !run.runs()).then_some(()));
+    run.signal(Signal::INT);
+    let said = run.end();
+    fell_short(&dir, &said, &["interrupted"]);
+    assert!(rounds() >= before + 3, "{said}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod input;
 #[cfg(feature = "live")]
 mod live;
 mod measuring;
+mod no_network;
 mod output;
 mod processes;
 mod readers;

@@ -1,5 +1,11 @@
 //! The main job: every path and every pattern, between real processes.
 
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+
+use rustix::net::{SocketType, sockopt};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+
 use super::processes::{all_end, under_way};
 use super::support::{Running, SHORT, SHORT_LOUD, Scratch, json};
 
@@ -40,14 +46,92 @@ fn every_transport_measures_and_writes_a_run_file() {
     assert_eq!(dir.names(), ["all.run.jsonl"]);
 }
 
+/// Trials of a run file, as they stand there.
+fn trials(dir: &Scratch, file: &str) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(dir.path(file)).unwrap();
+    let events = text.lines().map(json);
+    events.filter(|e| e["event"] == "trial").collect()
+}
+
+/// What the near side's link did, in the words of a trace: operation, bytes, and bytes received in an exchange.
+fn operations(dir: &Scratch, trace: &str) -> Vec<(String, u64, Option<u64>)> {
+    let text = std::fs::read_to_string(dir.path(trace)).unwrap();
+    let lines = text.lines().map(json).filter(|l| ["send", "recv", "exchange"].iter().any(|op| l["op"] == *op));
+    lines.map(|l| (l["op"].as_str().unwrap().to_owned(), l["bytes"].as_u64().unwrap(), l["into"].as_u64())).collect()
+}
+
 #[test]
-fn every_pattern_measures_over_tcp() {
+fn every_pattern_moves_over_tcp_what_it_says() {
     let dir = Scratch::new();
-    for pattern in ["ping-pong", "stream", "burst", "bidirectional", "request", "connect"] {
-        let doc = result(&dir, &["tcp", "--pattern", pattern]);
-        assert_eq!(points(&doc, "tcp").len(), 3, "{pattern}");
+    let op = |name: &str, bytes| (name.to_owned(), bytes, None);
+    // One iteration of each pattern, with a block of 100 bytes.
+    let patterns = [
+        ("ping-pong", &[][..], vec![op("send", 100), op("recv", 100)]),
+        ("stream", &[], vec![op("send", 100)]),
+        ("burst", &["--burst", "3"], vec![op("send", 100), op("send", 100), op("send", 100), op("recv", 1)]),
+        ("bidirectional", &[], vec![("exchange".to_owned(), 100, Some(100))]),
+        ("request", &["--response", "7"], vec![op("send", 100), op("recv", 7)]),
+    ];
+    for (pattern, more, iteration) in patterns {
+        let (file, trace) = (format!("{pattern}.run.jsonl"), format!("{pattern}.trace"));
+        let args = ["run", "tcp", "--pattern", pattern, "--sizes", "100", "-o", &file, "--trace", &trace];
+        let said = dir.run(&[&args[..], more, &SHORT[2..]].concat());
+        assert!(said.measured(), "{said}");
+        let did = operations(&dir, &trace);
+        assert!(did.len() >= 20 * iteration.len(), "{pattern}: {did:?}");
+        assert!(did.chunks(iteration.len()).all(|found| found == iteration), "{pattern}: {did:?}");
+        let blocks = if pattern == "burst" { 3 } else { 1 };
+        for trial in trials(&dir, &file) {
+            let (repeats, far) = (trial["repeats"].as_u64().unwrap(), &trial["far"]);
+            // Warm-up and timed iterations; only the timed ones are counted here.
+            assert!(far["received"].as_u64().unwrap() > repeats * blocks, "{pattern}: {trial}");
+            assert_eq!(far["received"].as_u64().unwrap() % blocks, 0, "{pattern}: {trial}");
+            // A stream is timed by its receiver, from after its first byte on.
+            let timed = if pattern == "stream" { repeats * 100 - 1 } else { 0 };
+            assert_eq!(far["bytes"].as_u64(), Some(timed), "{pattern}: {trial}");
+            assert_eq!(far["seconds"].as_f64().unwrap() > 0.0, pattern == "stream", "{pattern}: {trial}");
+        }
+        let doc = json(&dir.run(&["show", &file, "--json"]).out);
         assert_eq!(doc["header"]["plan"]["pattern"], pattern);
+        assert_eq!(points(&doc, "tcp").len(), 1, "{pattern}");
     }
+}
+
+/// Connections that processes of this network namespace have opened (`/proc/net/snmp`).
+fn connections_opened() -> u64 {
+    let text = std::fs::read_to_string("/proc/net/snmp").unwrap();
+    let mut tcp = text.lines().filter(|l| l.starts_with("Tcp:")).map(|l| l.split_whitespace().collect::<Vec<_>>());
+    let (names, values) = (tcp.next().unwrap(), tcp.next().unwrap());
+    let at = names.iter().position(|n| *n == "ActiveOpens").unwrap();
+    values[at].parse().unwrap()
+}
+
+#[test]
+fn the_connect_pattern_connects_for_each_transaction() {
+    let dir = Scratch::new();
+    let before = connections_opened();
+    let file = dir.measure("x.run.jsonl", &["tcp", "--pattern", "connect"]);
+    let opened = connections_opened() - before;
+    let trials = trials(&dir, file.file_name().unwrap().to_str().unwrap());
+    let transactions: u64 = trials.iter().map(|t| t["far"]["received"].as_u64().unwrap()).sum();
+    let repeats: u64 = trials.iter().map(|t| t["repeats"].as_u64().unwrap()).sum();
+    assert!(transactions > repeats && repeats > 0, "{trials:?}");
+    // Others on this host may open some too.
+    assert!(opened >= transactions, "{opened} connections for {transactions} transactions");
+}
+
+#[test]
+fn a_small_socket_buffer_leaves_out_what_it_cannot_carry() {
+    let dir = Scratch::new();
+    let args = ["run", "seqpacket", "--sockbuf", "16KiB", "--sizes", "64,4KiB,128KiB", "--json"];
+    let said = dir.run(&[&args[..], &SHORT[2..]].concat());
+    assert!(said.measured(), "{said}");
+    let doc = json(&said.out);
+    let sizes: Vec<u64> = points(&doc, "seqpacket").iter().map(|p| p["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [64, 4096], "{said}");
+    let most = doc["paths"][0]["opened"]["capabilities"]["max_block"].as_u64().unwrap();
+    assert!(most < 128 << 10, "the file has the link's own limit, not its transport's: {most}");
+    assert!(said.out.contains("\"capped\""), "{said}");
 }
 
 #[test]
@@ -75,6 +159,60 @@ fn path_settings_are_carried_to_both_sides() {
     assert_eq!(doc["header"]["plan"]["settings"]["sockbuf"], 64 << 10);
 }
 
+/// The connected TCP socket of a process that this test started, to ask the kernel about; none where the system does not hand it
+/// out.
+fn connected_socket(pid: u32) -> Option<OwnedFd> {
+    let handle = pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()).ok()?;
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let numbers = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let mut sockets = numbers.filter_map(|fd| pidfd_getfd(&handle, fd, PidfdGetfdFlags::empty()).ok());
+    sockets.find(|fd| {
+        let peer = rustix::net::getpeername(fd).map(|at| at.map(|at| SocketAddr::try_from(at).is_ok()));
+        peer == Ok(Some(true)) && sockopt::socket_type(fd) == Ok(SocketType::STREAM)
+    })
+}
+
+#[test]
+fn path_settings_stand_in_the_kernel_on_both_sides() {
+    let dir = Scratch::new();
+    let set = ["--sockbuf", "64KiB", "--mss", "1000", "--congestion", "reno", "-4"];
+    for (given, nodelay) in [(&set[..], true), (&["--no-nodelay"], false), (&[], true)] {
+        let _ = std::fs::remove_file(dir.path("x.run.jsonl"));
+        let args = [&["run", "tcp", "-o", "x.run.jsonl"][..], given, &super::support::LONG].concat();
+        let mut run = Running::start(dir.command(&args));
+        // Between two rounds there is no far process, or it has no connection yet.
+        let both = super::support::until("the sockets of both sides", || {
+            let far = under_way(&mut run, &dir.path("x.run.jsonl"));
+            let near = connected_socket(run.pid());
+            if near.is_none() && pidfd_open(Pid::from_raw(run.pid().cast_signed())?, PidfdFlags::empty()).is_err() {
+                return Some(None);
+            }
+            Some(Some([near?, connected_socket(far.pid)?]))
+        });
+        let Some(both) = both else { return super::support::skip("the kernel has no handles of processes (pidfd)") };
+        for socket in both {
+            assert_eq!(sockopt::tcp_nodelay(&socket), Ok(nodelay), "{given:?}");
+            // The kernel doubles what is asked for, for its own needs.
+            let buffers = [sockopt::socket_send_buffer_size(&socket), sockopt::socket_recv_buffer_size(&socket)];
+            let reno = sockopt::tcp_congestion(&socket).unwrap() == "reno";
+            let asked = given.contains(&"--sockbuf");
+            assert_eq!(buffers == [Ok(128 << 10); 2], asked, "{given:?}: {buffers:?}");
+            assert!(reno || !asked, "{given:?}");
+        }
+        run.signal(rustix::process::Signal::INT);
+        run.end();
+    }
+    let file = dir.measure("y.run.jsonl", &[&["tcp"][..], &set].concat());
+    let doc = json(&dir.run(&["show", file.to_str().unwrap(), "--json"]).out);
+    for side in ["near_effective", "far_effective"] {
+        let found = &doc["paths"][0]["opened"][side];
+        // What TCP's own options take of a segment differs between systems.
+        assert!((900..=1000).contains(&found["mss"].as_u64().unwrap()), "{found}");
+        assert_eq!((found["send_buffer"].as_u64(), found["congestion"].as_str()), (Some(128 << 10), Some("reno")));
+        assert!(found["addresses"].as_str().unwrap().contains("127.0.0.1"), "{found}");
+    }
+}
+
 #[test]
 fn ipv6_measures_where_there_is_one() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
@@ -98,6 +236,10 @@ fn every_wait_mode_that_shm_and_tcp_name_works() {
         }
         for wait in transport["capabilities"]["waits"].as_array().unwrap() {
             let doc = result(&dir, &[name, "--wait", wait.as_str().unwrap()]);
+            let opened = &doc["paths"][0]["opened"];
+            for side in ["near_effective", "far_effective"] {
+                assert_eq!(opened[side]["wait"], *wait, "{name}: {opened}");
+            }
             // Two sides that spin on one busy CPU are slow enough for the stop rule to leave out the larger sizes.
             assert!(!points(&doc, name).is_empty(), "{name} {wait}");
         }
@@ -246,8 +388,9 @@ fn only_what_measures_stays_on_the_measured_cpus() {
     let far = under_way(&mut run, &dir.path("x.run.jsonl"));
     let threads = allowed(far.pid);
     let single = |list: &&String| !list.contains([',', '-']);
-    assert_eq!(threads[0], here, "the door runs where the command may run: {threads:?}");
     assert_eq!(threads.iter().filter(single).count(), 1, "one thread measures: {threads:?}");
+    let others: Vec<&String> = threads.iter().filter(|list| !single(list)).collect();
+    assert!(!others.is_empty() && others.iter().all(|list| **list == here), "others run anywhere: {threads:?}");
     run.signal(rustix::process::Signal::INT);
     run.end();
     all_end(&[far]);

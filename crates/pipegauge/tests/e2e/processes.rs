@@ -25,6 +25,11 @@ impl Process {
     pub fn runs(&self) -> bool {
         stat(self.pid).is_some_and(|s| s.started == self.started && s.state != "Z" && s.state != "X")
     }
+
+    /// Whether a signal has stopped it.
+    pub fn is_stopped(&self) -> bool {
+        stat(self.pid).is_some_and(|s| s.started == self.started && s.state == "T")
+    }
 }
 
 struct Stat {

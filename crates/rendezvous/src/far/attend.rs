@@ -11,11 +11,11 @@ use measure::{SessionError, TrialSpec};
 use transport::{Capabilities, Family, Kind, LinkError, Patience, Settings};
 
 use super::{Pin, Terms, Work};
-use crate::MeetError;
 use crate::channel::Channel;
 use crate::message::{Answer, Ask, Cause, FarPin};
 use crate::secret::{SessionKeys, random};
 use crate::watch::{Rules, Watch};
+use crate::{MeetError, Peer};
 
 const WAITING: &str = "waiting for what to do next";
 /// Longest look at this machine's pace.
@@ -30,7 +30,13 @@ pub(crate) fn attend<W: Work>(
     stop: &Arc<AtomicBool>,
 ) -> Result<(), MeetError> {
     let until = Instant::now() + terms.limits.time();
-    let rules = Rules { stop: Arc::clone(stop), grace: 0, until: Some(until), last_resort: terms.last_resort };
+    let rules = Rules {
+        stop: Arc::clone(stop),
+        grace: 0,
+        until: Some(until),
+        last_resort: terms.last_resort,
+        near_stopped: terms.near_stopped,
+    };
     let watch = Watch::over(channel.socket(), rules)?;
     let mut attendant =
         Attendant { channel, keys, terms, work, watch, until, open: None, cpu: None, foreign: None, last: 0 };
@@ -62,6 +68,7 @@ impl<W: Work> Attendant<'_, W> {
         loop {
             let ask = match self.channel.recv(self.until, WAITING) {
                 Err(MeetError::Silent { .. }) => return Err(self.over_time()),
+                Err(MeetError::Gone { .. }) if self.watch.gave_up() => return Err(MeetError::Stopped),
                 other => other?,
             };
             match ask {
@@ -141,7 +148,9 @@ impl<W: Work> Attendant<'_, W> {
             Err(text) => return self.channel.send(&Answer::Refused { text }),
         };
         let nonce: [u8; 16] = random()?;
-        let patience = Patience::new(Duration::from_secs_f64(settings.patience), self.watch.halt());
+        let patience = Duration::from_secs_f64(settings.patience);
+        self.watch.bear(patience);
+        let patience = Patience::new(patience, self.watch.halt());
         let address = match self.work.door(kind, settings, at, &patience) {
             Ok(address) => address,
             Err(e) => return self.failed(&e),
@@ -152,7 +161,7 @@ impl<W: Work> Attendant<'_, W> {
         let accepted = self.work.accept(self.keys.proof(connection, &nonce));
         self.watch.disarm();
         match accepted {
-            Ok(effective) => {
+            Ok((effective, capabilities)) => {
                 self.foreign = self.cpu.map(|cpu| CpuWatch::new(&[cpu], &[std::process::id()]));
                 self.open = Some((connection, capabilities));
                 self.channel.send(&Answer::Opened { effective })
@@ -204,7 +213,12 @@ impl<W: Work> Attendant<'_, W> {
 /// Where data connections are accepted: the address on which the near side reached this one. A loopback address stands
 /// for both IP versions; any other names one.
 /// The port is of no meaning.
-fn data_address(control: SocketAddr, family: Option<Family>) -> Result<SocketAddr, String> {
+fn data_address(control: Peer, family: Option<Family>) -> Result<SocketAddr, String> {
+    let control = match control {
+        Peer::At(at) => at,
+        // Sockets without an address join processes of one host.
+        Peer::Here => (Ipv4Addr::LOCALHOST, 0).into(),
+    };
     let ip = control.ip().to_canonical();
     match family {
         Some(Family::V4) if ip.is_loopback() => Ok((Ipv4Addr::LOCALHOST, 0).into()),
@@ -230,14 +244,16 @@ mod tests {
     #[test]
     fn data_connections_use_the_address_that_was_reached() {
         let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
-        let ip = |address: SocketAddr, family| data_address(address, family).map(|a| a.ip());
+        let ip = |address: SocketAddr, family| data_address(Peer::At(address), family).map(|a| a.ip());
         let (v4, mapped) = (at("192.0.2.1:7"), at("[::ffff:192.0.2.1]:7"));
         assert_eq!(ip(v4, None), Ok(v4.ip()));
         assert_eq!(ip(mapped, Some(Family::V4)), Ok(v4.ip()));
-        assert!(data_address(v4, Some(Family::V6)).unwrap_err().contains("192.0.2.1"));
-        assert!(data_address(at("[2001:db8::1]:7"), Some(Family::V4)).is_err());
+        assert!(data_address(Peer::At(v4), Some(Family::V6)).unwrap_err().contains("192.0.2.1"));
+        assert!(data_address(Peer::At(at("[2001:db8::1]:7")), Some(Family::V4)).is_err());
         assert_eq!(ip(at("127.0.0.1:7"), Some(Family::V6)), Ok(IpAddr::V6(Ipv6Addr::LOCALHOST)));
+        assert_eq!(data_address(Peer::Here, None), Ok(at("127.0.0.1:0")));
+        assert_eq!(data_address(Peer::Here, Some(Family::V6)), Ok(at("[::1]:0")));
         let link_local = at("[fe80::2%3]:7");
-        assert_eq!(data_address(link_local, Some(Family::V6)), Ok(link_local));
+        assert_eq!(data_address(Peer::At(link_local), Some(Family::V6)), Ok(link_local));
     }
 }

@@ -20,7 +20,7 @@ use super::gate::Gate;
 use super::{Terms, Work};
 use crate::channel::Channel;
 use crate::tls::Identity;
-use crate::{MeetError, alert};
+use crate::{MeetError, Peer, alert};
 
 /// Connections that have not proved the secret, at most.
 const STRANGERS: usize = 8;
@@ -152,7 +152,7 @@ fn receive<W: Work + 'static>(
             // With nobody left to let in, or a measurement to protect, nobody is heard out.
             Ok((tcp, peer)) if house.gate.busy() => {
                 alert::turn_away(tcp);
-                shared.tell(Seen::Refused(peer, MeetError::Busy { peer }));
+                shared.tell(Seen::Refused(peer, MeetError::Busy { peer: Peer::At(peer) }));
             }
             Ok((tcp, peer)) => strangers.extend(hear(shared, tcp, peer)),
             Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}

@@ -3,7 +3,7 @@
 mod attend;
 pub(crate) mod gate;
 pub(crate) mod house;
-mod path;
+pub(crate) mod path;
 pub(crate) mod peer;
 pub(crate) mod serve;
 
@@ -19,7 +19,7 @@ use crate::Limits;
 /// What the control loop needs done with data connections. One implementation works on real ones ([`path::Path`]); tests
 /// of the control layer use a stand-in.
 pub(crate) trait Work {
-    /// What a kind can do.
+    /// What a kind can do before there is a link.
     fn capabilities(&self, kind: Kind) -> Capabilities;
     /// Opens a door at the address `at`, whatever its port; closes what was open before.
     fn door(
@@ -29,8 +29,8 @@ pub(crate) trait Work {
         at: SocketAddr,
         patience: &Patience,
     ) -> Result<Address, LinkError>;
-    /// Waits for the data connection that shows `proof`.
-    fn accept(&mut self, proof: Proof) -> Result<Effective, LinkError>;
+    /// Waits for the data connection that shows `proof`; what took effect on it, and what it can do with these settings.
+    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError>;
     /// Runs the far half of a trial on it.
     fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError>;
     /// Closes it and its door.
@@ -44,6 +44,8 @@ pub(crate) struct Terms {
     pub pin: Pin,
     /// What ends this process where nothing else ends a trial; none where the process has other things to do.
     pub last_resort: Option<fn()>,
+    /// Tells whether the near side's process is stopped; none where this side can't see it.
+    pub near_stopped: Option<fn() -> bool>,
 }
 
 /// On which CPU the far side runs.

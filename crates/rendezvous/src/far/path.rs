@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use measure::{Buffers, FarReport, Pattern, SessionError, TrialSpec};
 use transport::open::Address;
 use transport::settings::Effective;
-use transport::{Acceptor, AnyLink, Capabilities, Kind, LinkError, Patience, Proof, Settings};
+use transport::{Acceptor, AnyLink, Capabilities, Kind, Link, LinkError, Patience, Proof, Settings};
 
 use super::Work;
 
@@ -45,13 +45,13 @@ impl Work for Path {
         Ok(address)
     }
 
-    fn accept(&mut self, proof: Proof) -> Result<Effective, LinkError> {
+    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
         let door = self.door.as_mut().ok_or_else(nothing_open)?;
         let link = door.accept(&proof)?;
-        let effective = link.effective();
+        let found = (link.effective(), link.capabilities());
         self.link = Some(link);
         self.proof = proof;
-        Ok(effective)
+        Ok(found)
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {

@@ -2,18 +2,21 @@
 //! standard input, so that no list of processes shows it.
 
 use std::io::{BufRead, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 
+use super::attend::attend;
 use super::gate::Gate;
 use super::house::{self, House, Seen};
 use super::path::Path;
 use super::serve::bind;
 use super::{Pin, Terms};
+use crate::channel::Channel;
 use crate::frame::STRANGER;
 use crate::message::{By, Launch, Speaker, Waiting};
 use crate::secret::Secret;
@@ -34,27 +37,56 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
             return speaker.agrees();
         }
     };
-    // The door of this side must not wake up on the near side's CPU, whose pin it inherited.
+    // This side's own threads must not wake up on the near side's CPU, whose pin it inherited.
     host::run_on(&launch.cpus);
-    let (at, pin) = match launch.by {
-        By::Spawn => {
-            // The control connection's end says so too; this also covers the moment before there is one.
-            let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-            ((Ipv4Addr::LOCALHOST, 0).into(), Pin::Decided(launch.pin))
-        }
-        By::Ssh => (reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?, Pin::Choose),
-    };
     let secret: [u8; 32] = HEXLOWER
         .decode(launch.secret.as_bytes())
         .ok()
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or_else(|| MeetError::Protocol("the secret on standard input is not 64 hexadecimal digits".into()))?;
+    let gate = Gate::new(Secret::of(secret), false);
     let identity = Identity::fresh()?;
+    let last_resort: Option<fn()> = Some(|| std::process::exit(2));
+    match launch.by {
+        By::Spawn => {
+            // The control connection's end says so too; this also covers the moment before there is one.
+            let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+            let pin = Pin::Decided(launch.pin);
+            let terms = Terms { limits: launch.limits, pin, last_resort, near_stopped: Some(parent_is_stopped) };
+            here(&identity, &gate, &terms, &stop)
+        }
+        By::Ssh => {
+            let at = reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?;
+            let terms = Terms { limits: launch.limits, pin: Pin::Choose, last_resort, near_stopped: None };
+            from_elsewhere(at, identity, gate, terms, stop)
+        }
+    }
+}
+
+/// For a near side on this host: standard input is one of a pair of sockets whose other one only the near side has, so nobody
+/// else can connect, and no name, address or file is needed.
+fn here(identity: &Identity, gate: &Gate, terms: &Terms, stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
+    let taking = MeetError::io("taking over standard input as the control connection");
+    let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(taking)?;
+    let mut channel = Channel::far(socket, identity, Arc::clone(stop))?;
+    say(&Waiting { speaker: Speaker::here(), at: None, pin: HEXLOWER.encode(&identity.pin) })?;
+    let keys = gate.admit(&mut channel, &|| true)?;
+    let outcome = attend(&mut channel, &keys, terms, &mut Path::new(), stop);
+    channel.shutdown();
+    outcome
+}
+
+/// For a near side that came over ssh: it connects to the address that it reached.
+fn from_elsewhere(
+    at: SocketAddr,
+    identity: Identity,
+    gate: Gate,
+    terms: Terms,
+    stop: Arc<AtomicBool>,
+) -> Result<(), MeetError> {
     let listener = bind(at)?;
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
-    let gate = Gate::new(Secret::of(secret), false);
-    let terms = Terms { limits: launch.limits, pin, last_resort: Some(|| std::process::exit(2)) };
     let mut outcome = Ok(());
     house::run(House { listener, identity, gate, terms, work: Path::new, stop }, Some(CONNECTS), &mut |seen| {
         let Seen::Ended(_, how) = seen else { return false };
@@ -62,6 +94,14 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
         true
     })?;
     outcome
+}
+
+/// Whether the process that started this one is stopped (by a signal or a debugger).
+fn parent_is_stopped() -> bool {
+    let Some(parent) = rustix::process::getppid() else { return false };
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", parent.as_raw_nonzero())).unwrap_or_default();
+    // The name in brackets may hold brackets itself; the state follows it.
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
 }
 
 /// What the near side wants, or who it is if it is another version.

@@ -85,7 +85,7 @@ pub(crate) fn serve_with<W: Work + 'static>(
     let secret = Secret::fresh()?;
     let key = Key { pin: identity.pin, secret: secret.clone() };
     let gate = Gate::new(secret, options.keep);
-    let terms = Terms { limits: options.limits, pin: Pin::Choose, last_resort: None };
+    let terms = Terms { limits: options.limits, pin: Pin::Choose, last_resort: None, near_stopped: None };
     announce(ServeEvent::Listening { addr, key });
     let (mut only, mut broken_off) = (Ok(()), false);
     let (mut second, mut told) = (Instant::now(), 0);

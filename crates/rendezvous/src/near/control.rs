@@ -1,6 +1,6 @@
 //! The near side's half of the conversation on one control connection.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,15 +10,15 @@ use host::{Environment, Pace, Taken};
 use measure::{FarReport, TrialSpec};
 use transport::open::Address;
 use transport::settings::Effective;
-use transport::{Kind, Patience, Proof, Settings};
+use transport::{Family, Kind, Patience, Proof, Settings};
 
 use super::verdict::Words;
-use crate::MeetError;
 use crate::channel::Channel;
 use crate::error::printable;
 use crate::message::{Answer, Ask, FarPin};
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch};
+use crate::{MeetError, Peer};
 
 /// Beyond the patience: the far side's own patience ends first, and then it says what it saw.
 const SLACK: Duration = Duration::from_millis(1500);
@@ -53,20 +53,19 @@ impl Control {
         let patience = seconds(settings.patience, Duration::from_secs(10));
         let losses = seconds(LOSSES * settings.loss_timeout, Duration::ZERO);
         let grace = GRACE.saturating_add(u32::try_from(losses.as_millis() / 100).unwrap_or(u32::MAX));
-        let watch =
-            Watch::over(channel.socket(), Rules { stop: Arc::clone(stop), grace, until: None, last_resort: None })?;
+        let watch = Watch::over(
+            channel.socket(),
+            Rules { stop: Arc::clone(stop), grace, until: None, last_resort: None, near_stopped: None },
+        )?;
         Ok(Self { channel, keys, watch, number: 0, patience, losses, broken: None, stop: Arc::clone(stop) })
     }
 
-    /// Where the far side is, as this side sees it.
-    pub(crate) fn peer(&self) -> std::net::SocketAddr {
-        self.channel.peer
-    }
-
-    /// Whether both ends have the same address: they are on one host.
-    pub(crate) fn same_host(&self) -> bool {
-        let canonical = |ip: IpAddr| ip.to_canonical();
-        canonical(self.channel.peer.ip()) == canonical(self.channel.local.ip()) || self.channel.peer.ip().is_loopback()
+    /// The far side's address, where it is on another host than this side.
+    pub(crate) fn other_host(&self) -> Option<IpAddr> {
+        let (Peer::At(there), Peer::At(here)) = (self.channel.peer, self.channel.local) else { return None };
+        // Both ends have the same address where they are on one host.
+        let same = there.ip().to_canonical() == here.ip().to_canonical() || there.ip().is_loopback();
+        (!same).then_some(there.ip())
     }
 
     /// Whether the conversation broke down: the far side will not hear a goodbye.
@@ -103,6 +102,7 @@ impl Control {
         self.number += 1;
         let number = self.number;
         // Faults and shaping are the near side's own.
+        let family = settings.family;
         let settings = Box::new(Settings { fault: None, shape: None, ..settings.clone() });
         self.ask(&Ask::Open { kind, settings, connection: number })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
@@ -113,7 +113,14 @@ impl Control {
                     return Err(MeetError::Protocol("a nonce that is not 32 hexadecimal digits".into()));
                 };
                 self.watch.arm();
-                Ok((number, self.reachable(address), self.keys.proof(number, &nonce)))
+                let address = match address {
+                    Address::Socket(door) => {
+                        let at = data_address(self.channel.peer, door, family);
+                        Address::Socket(at.map_err(|why| self.incredible(&why))?)
+                    }
+                    path => path,
+                };
+                Ok((number, address, self.keys.proof(number, &nonce)))
             }
             other => Err(self.unexpected(other)),
         }
@@ -123,7 +130,8 @@ impl Control {
     pub(crate) fn opened(&mut self) -> Result<Effective, MeetError> {
         self.watch.disarm();
         match self.answer("waiting for the far side to see the data connection", SLACK)? {
-            Answer::Opened { effective } => Ok(effective),
+            Answer::Opened { effective } if effective.is_sane() => Ok(effective),
+            Answer::Opened { .. } => Err(self.incredible("settings that no system has")),
             other => Err(self.unexpected(other)),
         }
     }
@@ -241,6 +249,13 @@ impl Control {
         outcome
     }
 
+    /// What the far side reported can't be so: nothing else that it says is believed either.
+    pub(crate) fn incredible(&mut self, why: &str) -> MeetError {
+        let e = MeetError::Protocol(format!("it reports what can't be: {why}"));
+        self.broken = Some(e.to_string());
+        e
+    }
+
     fn unexpected(&mut self, answer: Answer) -> MeetError {
         let kind = match answer {
             Answer::Hello { .. } => "hello",
@@ -257,22 +272,23 @@ impl Control {
         self.broken = Some(e.to_string());
         e
     }
+}
 
-    /// The far side names the address on which it was reached, as it sees it; behind address translation, and for
-    /// link-local addresses, only this side's view leads there.
-    fn reachable(&self, address: Address) -> Address {
-        match address {
-            Address::Socket(door) => {
-                let mut here = self.channel.peer;
-                if here.ip().to_canonical().is_ipv4() != door.ip().to_canonical().is_ipv4() {
-                    return Address::Socket(door);
-                }
-                here.set_port(door.port());
-                Address::Socket(here)
-            }
-            path => path,
-        }
+/// Where to connect for data. The far side names the address on which it was reached, as it sees it; behind address
+/// translation, and for link-local addresses, only this side's view leads there. Of what it names only the port is used: data goes
+/// to the host that proved the secret and to no other. A loopback address stands for both IP versions where one was asked for.
+fn data_address(peer: Peer, door: SocketAddr, asked: Option<Family>) -> Result<SocketAddr, String> {
+    let loopback = |v4: bool| -> IpAddr { if v4 { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() } };
+    let v4 = |at: SocketAddr| at.ip().to_canonical().is_ipv4();
+    let Peer::At(mut here) = peer else { return Ok((loopback(v4(door)), door.port()).into()) };
+    if v4(here) == v4(door) {
+        here.set_port(door.port());
+        return Ok(here);
     }
+    if here.ip().is_loopback() && asked == Some(if v4(door) { Family::V4 } else { Family::V6 }) {
+        return Ok((loopback(v4(door)), door.port()).into());
+    }
+    Err(format!("it was reached at {here} and names {door}, which is of another IP version, for data"))
 }
 
 impl Drop for Control {
@@ -281,5 +297,30 @@ impl Drop for Control {
             let _ = self.channel.send_within(&Ask::Bye, Duration::from_millis(200));
         }
         self.channel.shutdown();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_goes_to_the_peers_own_address_only() {
+        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let to = |peer, door, asked| data_address(Peer::At(peer), door, asked);
+        let (v4, v6) = (at("192.0.2.1:7"), at("[fe80::2%3]:7"));
+        assert_eq!(to(v4, at("10.0.0.1:9"), None), Ok(at("192.0.2.1:9")));
+        assert_eq!(to(v6, at("[fe80::2%8]:9"), Some(Family::V6)), Ok(at("[fe80::2%3]:9")));
+        for asked in [None, Some(Family::V4), Some(Family::V6)] {
+            assert!(to(v4, at("[2001:db8::1]:9"), asked).unwrap_err().contains("192.0.2.1"));
+            assert!(to(v6, at("192.0.2.1:9"), asked).is_err());
+        }
+        let here = at("127.0.0.1:7");
+        assert_eq!(to(here, at("[::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
+        assert_eq!(to(here, at("[2001:db8::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
+        assert!(to(here, at("[::1]:9"), None).is_err(), "nobody asked for it");
+        // Over sockets without an address, nothing but this host is meant.
+        assert_eq!(data_address(Peer::Here, at("192.0.2.1:9"), None), Ok(at("127.0.0.1:9")));
+        assert_eq!(data_address(Peer::Here, at("[2001:db8::1]:9"), None), Ok(at("[::1]:9")));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
+use socket2::Socket;
 
 use crate::channel::Channel;
 use crate::message::{Greeting, Refusal, Speaker, Welcome};
@@ -59,9 +60,13 @@ fn connect(addresses: &[SocketAddr], name: &str, advice: &'static str) -> Result
 }
 
 /// Handshake and both proofs.
-pub(crate) fn greet(tcp: TcpStream, key: &Key, stop: &Arc<AtomicBool>) -> Result<(Channel, SessionKeys), MeetError> {
+pub(crate) fn greet(
+    socket: impl Into<Socket>,
+    key: &Key,
+    stop: &Arc<AtomicBool>,
+) -> Result<(Channel, SessionKeys), MeetError> {
     let deadline = Instant::now() + GREETING;
-    let mut channel = Channel::near(tcp, key.pin, Arc::clone(stop))?;
+    let mut channel = Channel::near(socket, key.pin, Arc::clone(stop))?;
     let peer = channel.peer;
     channel.handshake(deadline)?;
     let keys = channel.keys()?;

@@ -1,6 +1,9 @@
 //! Starts a far process, hears where it waits, and makes sure that it ends.
 
 use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +13,21 @@ use data_encoding::HEXLOWER;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ending::{LastWords, in_words};
+use crate::error::printable;
 use crate::message::{By, Launch, Speaker, Waiting};
 use crate::secret::Secret;
 use crate::{Key, Limits, MeetError};
 
 /// Most that is read from a far process before it says where it waits: login scripts may print something first.
 const NOISE: usize = 64 << 10;
+/// How long it may go on printing something else, from its first byte on.
+const CHATTER: Duration = Duration::from_secs(15);
+/// How much of what it printed is told, from its end.
+const TOLD: usize = 200;
+
+/// This program as it was started. A path would lead to whatever lies there when a round begins: another version, after an
+/// update in the middle of a run, or nothing.
+pub(super) const OWN: &str = "/proc/self/exe";
 
 /// A running far process.
 pub(crate) struct Launched {
@@ -28,10 +40,18 @@ pub(crate) struct Launched {
     stdout: ChildStdout,
 }
 
-/// Where it waits, and how it is known.
+/// How it is reached, and how it is known.
 pub(crate) struct Place {
-    pub at: std::net::SocketAddr,
+    pub way: Way,
     pub key: Key,
+}
+
+/// How a far process is reached.
+pub(crate) enum Way {
+    /// On this host: over the socket whose other end is its standard input.
+    Here(UnixStream),
+    /// Where it waits.
+    At(SocketAddr),
 }
 
 impl Launched {
@@ -43,17 +63,30 @@ impl Launched {
         time: Duration,
         stop: &AtomicBool,
     ) -> Result<(Self, Place), MeetError> {
-        let name = std::iter::once(command.get_program())
-            .chain(command.get_args())
-            .map(|word| word.to_string_lossy())
-            .collect::<Vec<_>>()
-            .join(" ");
+        // This program is started by a link that follows it wherever its file went; people know it by its path.
+        let path = std::env::current_exe().ok().filter(|_| command.get_program() == OWN);
+        let program = path.as_ref().map_or(command.get_program(), |path| path.as_os_str());
+        let words = std::iter::once(program).chain(command.get_args()).map(|word| word.to_string_lossy());
+        let name = words.collect::<Vec<_>>().join(" ");
         // A group of its own: Ctrl-C reaches only this side, which then ends the far one in good order.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let launching = |source| MeetError::Launch { program: name.clone(), source };
+        let own = match by {
+            By::Spawn => {
+                let (own, theirs) = UnixStream::pair().map_err(launching)?;
+                command.stdin(OwnedFd::from(theirs));
+                Some(own)
+            }
+            By::Ssh => {
+                command.stdin(Stdio::piped());
+                None
+            }
+        };
         let mut child = command.spawn().map_err(launching)?;
+        // It holds the other end of the pair open, whose end must be the far process's own.
+        drop(command);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             return Err(launching(std::io::Error::other("its standard streams are missing")));
         };
         let mut far = Self { child, name, last_words: LastWords::of(stderr), grace: Duration::from_secs(1), stdout };
@@ -69,15 +102,19 @@ impl Launched {
         let mut line = serde_json::to_vec(&launch).map_err(|e| MeetError::Protocol(e.to_string()))?;
         line.push(b'\n');
         // A process that ended at once leaves a broken pipe; what it said tells more.
-        let _ = stdin.write_all(&line);
-        drop(stdin);
+        let _ = match (&own, stdin) {
+            (Some(own), _) => (&*own).write_all(&line),
+            (None, Some(mut stdin)) => stdin.write_all(&line),
+            (None, None) => Ok(()),
+        };
         let waiting = far.answer(Instant::now() + time, stop)?;
         waiting.speaker.agrees()?;
         let pin = HEXLOWER.decode(waiting.pin.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
-        let (Some(at), Some(pin)) = (waiting.at, pin) else {
+        let way = own.map(Way::Here).or(waiting.at.map(Way::At));
+        let (Some(way), Some(pin)) = (way, pin) else {
             return Err(far.not_ready("its answer is not whole"));
         };
-        Ok((far, Place { at, key: Key { pin, secret } }))
+        Ok((far, Place { way, key: Key { pin, secret } }))
     }
 
     /// Its process id.
@@ -86,24 +123,25 @@ impl Launched {
     }
 
     /// The first line of its standard output that is an answer.
-    fn answer(&mut self, deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
-        let mut heard = Vec::new();
+    fn answer(&mut self, mut deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+        let (mut heard, mut begun) = (Vec::new(), 0);
         loop {
-            while let Some(end) = heard.iter().position(|b| *b == b'\n') {
-                let line: Vec<u8> = heard.drain(..=end).collect();
-                if let Ok(waiting) = serde_json::from_slice::<Waiting>(&line) {
+            while let Some(end) = heard[begun..].iter().position(|b| *b == b'\n') {
+                let line = &heard[begun..=begun + end];
+                if let Ok(waiting) = serde_json::from_slice::<Waiting>(line) {
                     return Ok(waiting);
                 }
+                begun += end + 1;
             }
             if heard.len() > NOISE {
-                return Err(self.not_ready("it prints something else without end"));
+                return Err(self.not_ready(&unanswered("it prints something else without end", &heard)));
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(MeetError::Interrupted);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(self.not_ready("it does not say where it waits"));
+                return Err(self.not_ready(&unanswered("it does not say where it waits", &heard)));
             }
             let look = left.min(Duration::from_millis(100));
             let time = Timespec { tv_sec: 0, tv_nsec: i64::from(look.subsec_nanos()) };
@@ -112,8 +150,13 @@ impl Launched {
             }
             let mut piece = [0; 1024];
             match self.stdout.read(&mut piece) {
-                Ok(0) => return Err(self.not_ready("it ended")),
-                Ok(n) => heard.extend_from_slice(&piece[..n]),
+                Ok(0) => return Err(self.not_ready(&unanswered("it ended", &heard))),
+                Ok(n) => {
+                    if heard.is_empty() {
+                        deadline = deadline.min(Instant::now() + CHATTER);
+                    }
+                    heard.extend_from_slice(&piece[..n]);
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(source) => return Err(MeetError::Io { doing: "reading the far side's answer", source }),
             }
@@ -173,6 +216,16 @@ impl Drop for Launched {
     }
 }
 
+/// What went wrong, and the last of what was printed in place of an answer.
+fn unanswered(what: &str, heard: &[u8]) -> String {
+    let text = printable(&String::from_utf8_lossy(&heard[heard.len().saturating_sub(TOLD)..]));
+    if text.is_empty() {
+        return what.to_owned();
+    }
+    let whole = if heard.len() > TOLD { "and last " } else { "" };
+    format!("{what} ({} bytes came, {whole}\"{}\")", heard.len(), text.replace('\n', " "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +264,11 @@ mod tests {
         assert!(text.contains("does not say where it waits"), "{text}");
         let text = fails("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done", LONG);
         assert!(text.contains("without end"), "{text}");
+        // A login that is chatty in lines.
+        let text = fails("while :; do echo 'Welcome to this host'; done", LONG);
+        assert!(text.contains("without end") && text.contains("Welcome to this host"), "{text}");
+        let text = fails("echo 'Enter your name:'; exec sleep 60", Duration::from_millis(300));
+        assert!(text.contains("does not say where it waits") && text.contains("Enter your name:"), "{text}");
     }
 
     #[test]
@@ -223,8 +281,8 @@ mod tests {
         .unwrap();
         let script = format!("echo 'Welcome to host!'; echo; echo '{answer}'; cat >/dev/null");
         let (far, place) =
-            Launched::start(shell(&script), By::Spawn, None, LONG, &AtomicBool::new(false)).expect("answers");
-        assert_eq!(place.at.port(), 9);
+            Launched::start(shell(&script), By::Ssh, None, LONG, &AtomicBool::new(false)).expect("answers");
+        assert!(matches!(place.way, Way::At(at) if at.port() == 9));
         assert_eq!(place.key.pin, [0xab; 32]);
         assert!(far.pid() > 0);
     }

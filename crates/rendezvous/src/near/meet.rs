@@ -11,6 +11,7 @@ use measure::Session;
 use measure::event::Plan;
 use transport::{Family, Kind};
 
+use super::launch::OWN;
 use super::meeting::{self, Meeting, Terms};
 use super::session::{Reach, RemoteSession};
 use crate::message::FarPin;
@@ -21,7 +22,7 @@ use crate::{Key, MeetError};
 pub enum Far {
     /// On this host: a fresh process of `program` (this program itself) for each block.
     Local {
-        /// The program.
+        /// The program ([`Far::here`] is this one, whatever becomes of its file).
         program: PathBuf,
     },
     /// On another host, started there by ssh.
@@ -40,6 +41,13 @@ pub enum Far {
         /// What `serve` printed.
         key: Key,
     },
+}
+
+impl Far {
+    /// On this host, by this program itself.
+    pub fn here() -> Self {
+        Far::Local { program: OWN.into() }
+    }
 }
 
 /// One session for each two-ended transport of each of `plans`, in its order: plans of one run have the same transports. Over ssh, and with a serving far side, all share one
@@ -92,10 +100,10 @@ pub(crate) fn meet_with(
 
 /// Hands the same far side to every session, if all their transports reach it.
 fn shared(meeting: Meeting, kinds: &[Kind]) -> Result<Box<dyn Fn() -> Reach>, MeetError> {
-    if !meeting.control.same_host()
+    if let Some(peer) = meeting.control.other_host()
         && let Some(kind) = kinds.iter().find(|kind| kind.capabilities().local_only)
     {
-        return Err(MeetError::OtherHost { kind: *kind, peer: meeting.control.peer().ip() });
+        return Err(MeetError::OtherHost { kind: *kind, peer });
     }
     let meeting = Rc::new(RefCell::new(meeting));
     Ok(Box::new(move || Reach::Shared(Rc::clone(&meeting))))

@@ -1,6 +1,7 @@
 //! A far side that this side has met: its control connection, and its process where this side started it.
 
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -11,10 +12,12 @@ use host::Environment;
 use transport::Settings;
 
 use super::control::Control;
-use super::dial::dial;
-use super::launch::Launched;
+use super::dial::{dial, greet};
+use super::launch::{Launched, Way};
 use super::ssh;
+use crate::channel::Channel;
 use crate::message::{By, FarPin};
+use crate::secret::SessionKeys;
 use crate::{Key, MeetError, zone};
 
 const STARTS_HERE: Duration = Duration::from_secs(10);
@@ -44,10 +47,11 @@ pub(crate) struct Terms<'a> {
 /// A fresh far process on this host.
 pub(crate) fn here(program: &Path, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
     let mut command = Command::new(program);
-    command.arg("peer");
+    command.arg0("pipegauge").arg("peer");
     let (launched, place) = Launched::start(command, By::Spawn, terms.pin, STARTS_HERE, terms.stop)?;
-    let advice = "something on this host keeps its own programs from connecting over the loopback interface";
-    with(Some(launched), &[place.at], "this host", advice, &place.key, terms)
+    let Way::Here(socket) = place.way else { return Err(no_way()) };
+    let channel = greet(socket, &place.key, terms.stop)?;
+    with(Some(launched), channel, terms)
 }
 
 /// A far process on another host, started by ssh.
@@ -56,8 +60,10 @@ pub(crate) fn over_ssh(ssh: &Path, target: &str, program: &str, terms: &Terms<'_
     let (launched, place) = Launched::start(command, By::Ssh, terms.pin, STARTS_OVER_SSH, terms.stop)?;
     let advice = "ssh gets there, but a connection of its own does not: a firewall, address translation or a jump host \
                   stands in between; open a port there and use 'pipegauge serve --port' with --peer HOST:PORT";
-    let at = from_here(place.at, target)?;
-    with(Some(launched), &[at], target, advice, &place.key, terms)
+    let Way::At(at) = place.way else { return Err(no_way()) };
+    let at = from_here(at, target)?;
+    let channel = dial(&[at], target, advice, &place.key, terms.stop)?;
+    with(Some(launched), channel, terms)
 }
 
 /// Where a far side that was reached at `target` waits, as this host must write it: the far side numbers its own interfaces.
@@ -79,18 +85,14 @@ pub(crate) fn serving(
 ) -> Result<Meeting, MeetError> {
     let advice = "is 'pipegauge serve' running there (it ends with its first measurement unless --keep), and is its port \
                   open to this host?";
-    with(None, addresses, name, advice, key, terms)
+    with(None, dial(addresses, name, advice, key, terms.stop)?, terms)
 }
 
-fn with(
-    launched: Option<Launched>,
-    addresses: &[SocketAddr],
-    name: &str,
-    advice: &'static str,
-    key: &Key,
-    terms: &Terms<'_>,
-) -> Result<Meeting, MeetError> {
-    let channel = dial(addresses, name, advice, key, terms.stop)?;
+fn no_way() -> MeetError {
+    MeetError::Protocol("it was started one way and waits another".into())
+}
+
+fn with(launched: Option<Launched>, channel: (Channel, SessionKeys), terms: &Terms<'_>) -> Result<Meeting, MeetError> {
     let control = Control::over(channel, terms.settings, terms.stop)?;
     let mut meeting = Meeting { control, launched, environment: None };
     let hello = meeting.control.hello(terms.wish, terms.environment);

@@ -35,6 +35,8 @@ pub(crate) struct RemoteSession {
     stop: Arc<AtomicBool>,
     reach: Reach,
     environment: Option<Environment>,
+    /// The last link's, which its settings may have narrowed; the kind's until there was one.
+    capabilities: Capabilities,
     path: Option<Path>,
     meeting: Option<Rc<RefCell<Meeting>>>,
     buffers: Buffers,
@@ -60,7 +62,18 @@ impl RemoteSession {
             Reach::Shared(meeting) => meeting.borrow().environment.clone(),
         };
         let (path, meeting, cpu) = (None, None, None);
-        Self { kind, plan, stop, reach, environment, path, meeting, buffers: Buffers::new(true), cpu }
+        Self {
+            kind,
+            plan,
+            stop,
+            reach,
+            environment,
+            capabilities: kind.capabilities(),
+            path,
+            meeting,
+            buffers: Buffers::new(true),
+            cpu,
+        }
     }
 
     /// The far process, where this side started one.
@@ -134,6 +147,7 @@ impl RemoteSession {
         };
         let far = meeting.control.opened().map_err(|e| meeting.ended(e))?;
         let near = link.effective();
+        self.capabilities = link.capabilities();
         let unequal = agree::differences(settings, &near, &far);
         if !unequal.is_empty() {
             meeting.control.close(number);
@@ -153,6 +167,7 @@ impl RemoteSession {
             return Err(SessionError::Control("no data connection is open: the last trial on it failed".into()));
         };
         path.used = true;
+        let asked = Instant::now();
         meeting.control.trial(spec).map_err(|e| meeting.ended(e))?;
         let began = Instant::now();
         let measured = match &mut path.link {
@@ -161,10 +176,12 @@ impl RemoteSession {
         };
         match measured {
             Ok(mut report) => {
-                if !self.kind.capabilities().reliable {
+                if !self.capabilities.reliable {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
                 let far = meeting.control.done(began.elapsed(), drain(spec)).map_err(|e| meeting.ended(e))?;
+                measure::credible::credible(&far, spec, &self.capabilities, asked.elapsed())
+                    .map_err(|why| meeting.control.incredible(&why))?;
                 if let Some((iteration, offset)) = far.corrupt {
                     let side = "the far side";
                     return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
@@ -209,7 +226,7 @@ impl Session for RemoteSession {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.kind.capabilities()
+        self.capabilities.clone()
     }
 
     fn open(&mut self, _block: u32) -> Result<Party, SessionError> {

@@ -2,6 +2,7 @@
 //! does the far side's work.
 
 mod ends;
+mod hostile;
 mod serving;
 mod strangers;
 mod whole;
@@ -48,8 +49,8 @@ impl Work for StandIn {
         Ok(Address::Socket(at))
     }
 
-    fn accept(&mut self, _proof: Proof) -> Result<Effective, LinkError> {
-        Ok(Effective { send_buffer: Some(4096), ..Effective::default() })
+    fn accept(&mut self, _proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
+        Ok((Effective { send_buffer: Some(4096), ..Effective::default() }, crate::limits::tests::capable()))
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {

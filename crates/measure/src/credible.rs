@@ -1,0 +1,176 @@
+//! Whether what a far side reports of a trial can be so: it is held against what was asked and what the near side saw pass.
+//! A far side may be broken or hostile, and its numbers go into medians, tables and files. Pure.
+
+use std::time::Duration;
+
+use transport::{Capabilities, Semantics};
+
+use crate::{FarReport, Pattern, TrialSpec, hint};
+
+/// No path that exists moves bytes faster (bytes a second), and none hands over blocks in less time (seconds).
+const FASTEST: f64 = 1e12;
+const SHORTEST: f64 = 1e-10;
+/// What a receiver needs at least for a datagram that it drops, seconds.
+const DROPPED: f64 = 1e-8;
+/// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
+const DRIFT: f64 = 0.01;
+const COARSE: f64 = 1e-3;
+/// The step of the far side's clock may hide so much of a short time, seconds.
+const STEP: f64 = 1e-6;
+/// The shortest time that a clock of nanoseconds tells, seconds, less what rounding may take of it.
+const NANOSECOND: f64 = 0.999e-9;
+
+/// Checks the far side's report of the trial `spec` on a link with the capabilities `can`. `elapsed` is the time on the near
+/// side from before the trial was asked for until the report was here. The error says which number is impossible and what
+/// could have been.
+pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: Duration) -> Result<(), String> {
+    let elapsed = elapsed.as_secs_f64();
+    let iterations = spec.repeats.saturating_add(spec.warmup);
+    let stream = spec.pattern == Pattern::Stream;
+    let burst = if spec.pattern == Pattern::Burst { spec.burst } else { 1 };
+    let sent = iterations.saturating_mul(burst);
+    exactly("blocks received", far.received, if can.reliable { sent } else { far.received.min(sent) })?;
+    exactly("blocks lost", far.lost, if stream { sent - far.received } else { 0 })?;
+    let dropped = if can.reliable { 0 } else { (elapsed / DROPPED) as u64 };
+    for (what, found) in [("blocks reordered", far.reordered), ("blocks duplicated", far.duplicated)] {
+        exactly(what, found, found.min(dropped))?;
+    }
+    exactly("bytes timed", far.bytes, if stream { timed(far.received, spec, can.semantics) } else { 0 })?;
+    let longest = if stream { elapsed * (1.0 + DRIFT) + COARSE } else { 0.0 };
+    let blocks = far.received.saturating_sub(spec.warmup) as f64 - 1.0;
+    let shortest = if far.bytes > 0 { (far.bytes as f64 / FASTEST).max(blocks * SHORTEST) - STEP } else { 0.0 };
+    let told = far.seconds == 0.0 || far.seconds >= NANOSECOND;
+    if !(told && far.seconds >= shortest && far.seconds <= longest) {
+        let shortest = shortest.max(0.0);
+        return Err(format!("{:e} s for {} bytes, where {shortest:e} to {longest:e} s can be", far.seconds, far.bytes));
+    }
+    let size = if spec.pattern == Pattern::Hint { hint::BLOCK } else { spec.size };
+    match far.corrupt {
+        Some((iteration, offset)) if !spec.check || iteration >= sent || offset >= size => Err(format!(
+            "a wrong byte at offset {offset} of block {iteration}, which it was not sent or not to look at"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that a stream's receiver times when `received` blocks have come, as [`crate::far`] counts them: on a stream all but
+/// the first byte after the warm-up, where blocks are messages all but the first block.
+fn timed(received: u64, spec: &TrialSpec, semantics: Semantics) -> u64 {
+    let blocks = received.saturating_sub(spec.warmup);
+    match semantics {
+        Semantics::Stream => blocks.saturating_mul(spec.size).saturating_sub(1),
+        Semantics::Message => blocks.saturating_sub(1).saturating_mul(spec.size),
+    }
+}
+
+fn exactly(what: &str, found: u64, can_be: u64) -> Result<(), String> {
+    if found == can_be { Ok(()) } else { Err(format!("{found} {what}, where {can_be} can be")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cache;
+
+    const ELAPSED: Duration = Duration::from_millis(10);
+
+    fn spec(pattern: Pattern) -> TrialSpec {
+        TrialSpec {
+            pattern,
+            size: 1000,
+            response: 10,
+            burst: 5,
+            repeats: 20,
+            warmup: 2,
+            chunk: 1,
+            rate: None,
+            check: false,
+            align: 64,
+            offset: (0, 0),
+            cache: Cache::Warm,
+            pool: 0,
+            seed: 1,
+        }
+    }
+
+    fn lossy() -> Capabilities {
+        Capabilities { reliable: false, semantics: Semantics::Message, ..Capabilities::plain() }
+    }
+
+    fn streamed() -> FarReport {
+        FarReport { received: 22, bytes: 19_999, seconds: 1e-4, ..FarReport::default() }
+    }
+
+    fn said(far: &FarReport, pattern: Pattern, can: &Capabilities) -> String {
+        credible(far, &spec(pattern), can, ELAPSED).expect_err("impossible")
+    }
+
+    #[test]
+    fn what_far_sides_report_is_believed() {
+        let plain = Capabilities::plain();
+        assert_eq!(credible(&streamed(), &spec(Pattern::Stream), &plain, ELAPSED), Ok(()));
+        for (pattern, received) in [(Pattern::PingPong, 22), (Pattern::Burst, 110), (Pattern::Bidirectional, 22)] {
+            let far = FarReport { received, ..FarReport::default() };
+            assert_eq!(credible(&far, &spec(pattern), &plain, ELAPSED), Ok(()), "{pattern:?}");
+        }
+        // Lost: all, all but one beyond the warm-up, a few; nothing is timed of the first two.
+        for (received, bytes, seconds) in [(0, 0, 0.0), (3, 0, 1e-7), (18, 15_000, 9e-3)] {
+            let far =
+                FarReport { received, lost: 22 - received, bytes, seconds, duplicated: 2, ..FarReport::default() };
+            assert_eq!(credible(&far, &spec(Pattern::Stream), &lossy(), ELAPSED), Ok(()), "{received}");
+        }
+        // A coarse clock that told no time at all.
+        let coarse = FarReport { seconds: 0.0, ..streamed() };
+        assert_eq!(credible(&coarse, &spec(Pattern::Stream), &plain, ELAPSED), Ok(()));
+    }
+
+    #[test]
+    fn times_beyond_what_passed_here_or_below_any_path_are_not() {
+        for seconds in [1e-300, 5e-324, 1e-10, 0.5, 1e308, f64::INFINITY, f64::NAN, -1.0] {
+            let e = said(&FarReport { seconds, ..streamed() }, Pattern::Stream, &Capabilities::plain());
+            assert!(e.contains("can be"), "{seconds}: {e}");
+        }
+        let large = TrialSpec { size: 1 << 40, ..spec(Pattern::Stream) };
+        let far = FarReport { bytes: 20 * (1 << 40) - 1, seconds: 1e-3, ..streamed() };
+        assert!(credible(&far, &large, &Capabilities::plain(), ELAPSED).is_err(), "22 TB in a millisecond");
+        // Only a stream is timed by its receiver.
+        let far = FarReport { received: 22, seconds: 1e-4, ..FarReport::default() };
+        assert!(said(&far, Pattern::PingPong, &Capabilities::plain()).contains("1e-4"), "{far:?}");
+    }
+
+    #[test]
+    fn counts_and_bytes_are_those_of_what_was_asked() {
+        let plain = Capabilities::plain();
+        for wild in [0, 21, 23, u64::MAX] {
+            assert!(said(&FarReport { received: wild, ..streamed() }, Pattern::Stream, &plain).contains("received"));
+        }
+        for wild in [0, 19_998, 20_000, u64::MAX] {
+            assert!(said(&FarReport { bytes: wild, ..streamed() }, Pattern::Stream, &plain).contains("bytes"));
+            let far = FarReport { received: 20, lost: 2, bytes: wild, seconds: 1e-4, ..FarReport::default() };
+            assert!(said(&far, Pattern::Stream, &lossy()).contains("bytes"));
+        }
+        let lossless = FarReport { received: 22, ..FarReport::default() };
+        assert!(said(&FarReport { lost: 1, ..lossless.clone() }, Pattern::PingPong, &plain).contains("lost"));
+        for can in [&plain, &lossy()] {
+            for far in [
+                FarReport { reordered: u64::MAX, ..lossless.clone() },
+                FarReport { duplicated: u64::MAX, ..lossless.clone() },
+                FarReport { received: u64::MAX, ..lossless.clone() },
+            ] {
+                assert!(said(&far, Pattern::PingPong, can).contains("can be"), "{far:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_byte_lies_in_what_was_sent_and_looked_at() {
+        let far = |corrupt| FarReport { received: 22, corrupt, ..FarReport::default() };
+        let plain = Capabilities::plain();
+        assert!(said(&far(Some((3, 5))), Pattern::PingPong, &plain).contains("wrong byte"));
+        let checked = TrialSpec { check: true, ..spec(Pattern::PingPong) };
+        assert_eq!(credible(&far(Some((3, 5))), &checked, &plain, ELAPSED), Ok(()));
+        for wild in [(22, 5), (3, 1000), (u64::MAX, u64::MAX)] {
+            assert!(credible(&far(Some(wild)), &checked, &plain, ELAPSED).is_err(), "{wild:?}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! A host without IP: a network namespace of the test's own, whose loopback interface is down.
+
+use std::process::{Command, Stdio};
+
+use super::support::{HISTORY, Running, SHORT, Said, Scratch, binary, json, skip};
+
+/// Runs the command where there is no network at all; none, having said why, where that can't be had.
+fn run(dir: &Scratch, args: &[&str]) -> Option<Said> {
+    // Who is not root gets a user namespace of their own.
+    let ways: [&[&str]; 2] = [&["--net"], &["--user", "--map-root-user", "--net"]];
+    let works = |way: &&&[&str]| {
+        let tried = Command::new("unshare").args(**way).arg("true").stderr(Stdio::null()).status();
+        tried.is_ok_and(|status| status.success())
+    };
+    let Some(way) = ways.iter().find(works) else {
+        skip("network namespaces of one's own are not to be had here (unshare --net)");
+        return None;
+    };
+    let mut command = Command::new("unshare");
+    command.args(*way).arg(binary()).args(args).current_dir(dir.path(".")).stdin(Stdio::null());
+    command.env(HISTORY.0, HISTORY.1);
+    Some(Running::start(command).end())
+}
+
+#[test]
+fn local_paths_are_measured_without_any_network() {
+    let dir = Scratch::new();
+    let kinds = ["memcpy", "pipe", "shm", "unix", "seqpacket"];
+    let args = [&["run"][..], &kinds, &["-o", "x.run.jsonl", "--json"], &SHORT].concat();
+    let Some(said) = run(&dir, &args) else { return };
+    assert!(said.measured(), "{said}");
+    let doc = json(&said.out);
+    for (path, kind) in doc["paths"].as_array().unwrap().iter().zip(kinds) {
+        assert_eq!(path["opened"]["transport"], kind);
+        assert_eq!(path["points"].as_array().unwrap().len(), 3, "{kind}: {said}");
+    }
+}
+
+#[test]
+fn ip_without_a_network_is_refused_before_anything_is_measured() {
+    let dir = Scratch::new();
+    for kinds in [&["tcp"][..], &["udp"], &["shm", "unix", "tcp"]] {
+        let Some(said) = run(&dir, &[&["run"][..], kinds, &["-o", "x.run.jsonl"], &SHORT].concat()) else { return };
+        said.refuses(&[kinds[kinds.len() - 1], "unreachable", "loopback"]);
+        assert_eq!(dir.names(), Vec::<String>::new(), "no file is left behind");
+    }
+}

@@ -1,0 +1,149 @@
+//! Far sides that know the secret and lie: their links are real, what they report is not. The near side says so; it never
+//! believes them, panics or waits for ever.
+
+use super::whole::plan;
+use super::*;
+use crate::Far;
+use crate::far::path::Path;
+use crate::near::meet::meet;
+
+/// What a liar changes in the report of a trial; its number travels as the trial's seed.
+const LIES: [fn(&mut FarReport); 9] = [
+    |_| (),
+    |r| r.seconds = 1e-300,
+    |r| r.seconds = 1e308,
+    |r| r.bytes = u64::MAX,
+    |r| r.bytes = 0,
+    |r| r.received = u64::MAX,
+    |r| r.received = 0,
+    |r| r.lost = u64::MAX,
+    |r| r.duplicated = u64::MAX,
+];
+
+struct Liar(Path);
+
+impl Work for Liar {
+    fn capabilities(&self, kind: Kind) -> Capabilities {
+        self.0.capabilities(kind)
+    }
+    fn door(&mut self, kind: Kind, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.0.door(kind, s, at, patience)
+    }
+    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
+        self.0.accept(proof)
+    }
+    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+        let mut report = self.0.trial(spec)?;
+        LIES[spec.seed as usize](&mut report);
+        Ok(report)
+    }
+    fn close(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Names a door where it does not live.
+struct Elsewhere;
+
+impl Work for Elsewhere {
+    fn capabilities(&self, kind: Kind) -> Capabilities {
+        kind.capabilities()
+    }
+    fn door(&mut self, _: Kind, _: &Settings, _: SocketAddr, _: &Patience) -> Result<Address, LinkError> {
+        Ok(Address::Socket("[2001:db8::1]:9".parse().unwrap()))
+    }
+    fn accept(&mut self, _: Proof) -> Result<(Effective, Capabilities), LinkError> {
+        Err(LinkError::Closed { doing: "waiting" })
+    }
+    fn trial(&mut self, _: &TrialSpec) -> Result<FarReport, SessionError> {
+        Ok(FarReport::default())
+    }
+    fn close(&mut self) {}
+}
+
+/// Claims settings that no system has.
+struct Boaster(Path);
+
+impl Work for Boaster {
+    fn capabilities(&self, kind: Kind) -> Capabilities {
+        self.0.capabilities(kind)
+    }
+    fn door(&mut self, kind: Kind, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.0.door(kind, s, at, patience)
+    }
+    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
+        let (effective, capabilities) = self.0.accept(proof)?;
+        Ok((Effective { send_buffer: Some(u64::MAX), ..effective }, capabilities))
+    }
+    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+        self.0.trial(spec)
+    }
+    fn close(&mut self) {
+        self.0.close();
+    }
+}
+
+/// One tcp session with each far side that `work` makes.
+fn session<W: Work + 'static>(work: fn() -> W, pattern: Pattern, with: impl FnOnce(&mut dyn measure::Session)) {
+    let (tell, events) = channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&stop);
+    let options = ServeOptions { bind: Ipv4Addr::LOCALHOST.into(), port: 0, keep: true, limits: Limits::default() };
+    let serving = std::thread::spawn(move || serve_with(&options, theirs, &mut |event| drop(tell.send(event)), work));
+    let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
+    let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
+    let plan = plan(&[Kind::Tcp], pattern);
+    let met = meet(&far, &[&plan], FarPin::None, Arc::new(AtomicBool::new(false)));
+    with(&mut *met.unwrap().remove(0).remove(0));
+    stop.store(true, Ordering::Relaxed);
+    let _ = serving.join();
+}
+
+#[test]
+fn reports_that_cannot_be_are_refused() {
+    for lie in 0..LIES.len() {
+        session(
+            || Liar(Path::new()),
+            Pattern::Stream,
+            |session| {
+                session.open(0).unwrap();
+                let outcome = session.trial(&TrialSpec { pattern: Pattern::Stream, ..spec(lie as u64) });
+                match outcome {
+                    Ok(report) => {
+                        assert_eq!(lie, 0, "believed: {report:?}");
+                        assert_eq!((report.far.received, report.far.bytes), (17, 17 * 64 - 1));
+                    }
+                    Err(e) => {
+                        let text = e.to_string();
+                        assert!(lie > 0 && text.contains("reports what can't be"), "lie {lie}: {text}");
+                        assert!(session.trial(&spec(0)).is_err(), "nothing more is believed");
+                    }
+                }
+            },
+        );
+    }
+}
+
+#[test]
+fn a_data_address_of_another_host_is_not_connected_to() {
+    session(
+        || Elsewhere,
+        Pattern::PingPong,
+        |session| {
+            let text = session.open(0).unwrap_err().to_string();
+            assert!(text.contains("2001:db8::1") && text.contains("127.0.0.1"), "{text}");
+        },
+    );
+}
+
+#[test]
+fn settings_that_no_system_has_are_refused() {
+    session(
+        || Boaster(Path::new()),
+        Pattern::PingPong,
+        |session| {
+            let text = session.open(0).unwrap_err().to_string();
+            assert!(text.contains("settings that no system has"), "{text}");
+        },
+    );
+}
