@@ -91,7 +91,7 @@ impl Launched {
         loop {
             while let Some(end) = heard.iter().position(|b| *b == b'\n') {
                 let line: Vec<u8> = heard.drain(..=end).collect();
-                if let Ok(waiting) = serde_json::from_slice::<Waiting>(&line) {
+                if let Ok(waiting) = units::received::json::<Waiting>(&line) {
                     return Ok(waiting);
                 }
             }
