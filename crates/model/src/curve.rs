@@ -6,6 +6,41 @@ use stats::{Interval, Moves, Shared};
 use crate::resampled::CONFIDENCE;
 use crate::{CurvePoint, Estimate};
 
+/// Most sizes of a curve. Smoothing, knees and edges look at windows of sizes, again in every resample, so that their work grows with the
+/// square of the number; a run at the closest distance of its schedule has a quarter as many over nine decades.
+pub(crate) const MOST: usize = 1024;
+
+/// The points that a curve is made of: all, or, of more than [`MOST`], those nearest to as many places evenly spread over the logarithm of
+/// size, ascending. Points without a usable time or throughput take no place there.
+fn thinned(points: &[CurvePoint]) -> Vec<&CurvePoint> {
+    let mut kept: Vec<&CurvePoint> = points.iter().collect();
+    if kept.len() <= MOST {
+        return kept;
+    }
+    kept.retain(|p| fit(p));
+    kept.sort_by_key(|p| p.size);
+    let log = |p: &CurvePoint| (p.size.max(1) as f64).ln();
+    let (Some(first), Some(last)) = (kept.first().map(|p| log(p)), kept.last().map(|p| log(p))) else { return kept };
+    let mut places: Vec<usize> = (0..MOST)
+        .map(|k| {
+            let at = first + (last - first) * k as f64 / (MOST - 1) as f64;
+            let above = kept.partition_point(|p| log(p) < at).min(kept.len() - 1);
+            let below = above.saturating_sub(1);
+            if at - log(kept[below]) < log(kept[above]) - at { below } else { above }
+        })
+        .collect();
+    places.dedup();
+    places.into_iter().map(|i| kept[i]).collect()
+}
+
+fn usable(seconds: f64) -> bool {
+    seconds.is_finite() && seconds > 0.0
+}
+
+fn fit(p: &CurvePoint) -> bool {
+    usable(p.seconds) && p.throughput.is_finite() && p.throughput >= 0.0
+}
+
 /// One size.
 pub(crate) struct Point {
     pub size: u64,
@@ -50,15 +85,15 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// Takes the points that have a time and a throughput; times of 0 or less, infinite or NaN are left out.
+    /// Takes the points that have a time and a throughput, [`MOST`] at most; times of 0 or less, infinite or NaN are left out.
     pub fn of(points: &[CurvePoint]) -> Self {
-        let usable = |seconds: f64| seconds.is_finite() && seconds > 0.0;
+        let points = thinned(points);
         let mut numbers: Vec<u32> = points.iter().flat_map(|p| p.blocks.iter().map(|b| b.0)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut points: Vec<Point> = points
             .iter()
-            .filter(|p| usable(p.seconds) && p.throughput.is_finite() && p.throughput >= 0.0)
+            .filter(|p| fit(p))
             .map(|p| Point {
                 size: p.size,
                 seconds: p.seconds,
@@ -246,6 +281,19 @@ mod tests {
                 assert_eq!(*found, of_all(times, p), "size {}", p.size);
             }
         }
+    }
+
+    /// What is done with a curve grows with the square of its sizes: a file may have any number of them.
+    #[test]
+    fn a_curve_has_no_more_sizes_than_can_be_worked_with() {
+        let all: Vec<CurvePoint> = (1..=100_000).rev().map(|size| point(size, &[(0, 1.0)])).collect();
+        let curve = Curve::of(&all);
+        let sizes: Vec<u64> = curve.points.iter().map(|p| p.size).collect();
+        assert!((MOST / 2..=MOST).contains(&sizes.len()), "{}", sizes.len());
+        assert_eq!((sizes[0], sizes[sizes.len() - 1]), (1, 100_000));
+        assert!(sizes.windows(2).all(|w| w[0] < w[1] && (w[1] <= 100 || (w[1] as f64) < w[0] as f64 * 1.03)));
+        let few = Curve::of(&all[..MOST]);
+        assert_eq!(few.points.len(), MOST, "as many as there are");
     }
 
     #[test]

@@ -102,6 +102,9 @@ pub struct Fold {
     file: Option<RunFile>,
     /// Trials of sizes of which no trial has completed anything yet: there is no figure to show, and none is invented.
     pending: BTreeMap<(u32, u64), Vec<Trial>>,
+    /// Points that have no place among their path's yet ([`Fold::gather`]): put in one by one, in the order in which rounds end them, n
+    /// points would move n^2.
+    new: BTreeMap<(u32, u64), Point>,
     /// Paths with trials that came after their last [`Fold::settle`].
     stale: BTreeSet<u32>,
     strays: u64,
@@ -128,6 +131,7 @@ impl Fold {
                 let n = self.add_trial(t.clone());
                 if n <= EACH_TRIAL_UP_TO || n.is_multiple_of(64) {
                     self.rebuild(t.path, t.size);
+                    self.gather();
                 }
             }
             other => {
@@ -218,7 +222,15 @@ impl Fold {
                 }
                 &mut points[p].trials
             }
-            Err(_) => self.pending.entry(key).or_default(),
+            Err(_) => match self.new.get_mut(&key) {
+                Some(point) => {
+                    if !trial.warmup {
+                        point.why = None;
+                    }
+                    &mut point.trials
+                }
+                None => self.pending.entry(key).or_default(),
+            },
         };
         trials.push(trial);
         trials.len()
@@ -234,15 +246,34 @@ impl Fold {
                 let trials = std::mem::take(&mut points[p].trials);
                 points[p] = Point { size: ended.size, trials, figures, time, why };
             }
-            Err(p) => {
-                let trials = self.pending.remove(&(ended.path, ended.size)).unwrap_or_default();
-                points.insert(p, Point { size: ended.size, trials, figures, time, why });
+            Err(_) => {
+                let key = (ended.path, ended.size);
+                let trials = match self.new.remove(&key) {
+                    Some(before) => before.trials,
+                    None => self.pending.remove(&key).unwrap_or_default(),
+                };
+                self.new.insert(key, Point { size: ended.size, trials, figures, time, why });
             }
         }
     }
 
+    /// Puts new points in their places, all of a path at once.
+    fn gather(&mut self) {
+        let Some(file) = &mut self.file else { return };
+        let mut grown = BTreeSet::new();
+        for ((number, _), point) in std::mem::take(&mut self.new) {
+            if let Ok(i) = place(&file.paths, number) {
+                file.paths[i].points.push(point);
+                grown.insert(i);
+            }
+        }
+        // What stood there is in order, and so is what was added: one merge.
+        grown.into_iter().for_each(|i| file.paths[i].points.sort_by_key(|p| p.size));
+    }
+
     /// Brings the figures of all points up to their path's trials.
     pub(crate) fn settle(&mut self) {
+        self.gather();
         for number in std::mem::take(&mut self.stale) {
             let Some(file) = &mut self.file else { return };
             let Ok(i) = place(&file.paths, number) else { continue };
@@ -259,6 +290,7 @@ impl Fold {
                 self.rebuild(number, size);
             }
         }
+        self.gather();
     }
 
     /// Says of every point where a repeat will fall, as far as earlier runs tell.
@@ -283,11 +315,11 @@ impl Fold {
                     points[p].figures = figures;
                 }
             }
-            Err(p) => {
+            Err(_) => {
                 let Some(figures) = self.pending.get(&(path, size)).and_then(|trials| of(trials)) else { return };
                 let trials = self.pending.remove(&(path, size)).unwrap_or_default();
                 let time = figures::time_kind(plan, kind);
-                points.insert(p, Point { size, trials, figures, time, why: None });
+                self.new.insert((path, size), Point { size, trials, figures, time, why: None });
             }
         }
     }
@@ -478,6 +510,29 @@ mod tests {
         assert_eq!(sizes, [(0, 32), (2, 64)]);
         assert_eq!(file.warnings.len(), 1, "the trial of no path is spoken of");
         assert_eq!(file.warnings[0].code, "stray-trials");
+    }
+
+    #[test]
+    fn points_that_end_in_any_order_stand_in_order_with_their_trials() {
+        let mut fold = Fold::new();
+        fold.add(Event::Run(sample::run(Pattern::PingPong)));
+        fold.add(Event::Path(sample::opened(0, Kind::Tcp)));
+        let ended = |size| {
+            let figures = Figures { median: 1e-5, ..Figures::default() };
+            Event::Point(PointEnded { path: 0, size, time: TimeKind::HalfRoundTrip, figures, why: Why::Budget })
+        };
+        for size in [64, 8, 512, 8, 1] {
+            fold.add(Event::Trial(sample::trial(0, 1, 0.1, size, 1e-5)));
+            fold.add(ended(size));
+        }
+        assert_eq!((fold.file.as_ref().unwrap().paths[0].points.len(), fold.new.len()), (0, 4), "none is moved yet");
+        // One goes on after its end, and one never ends.
+        fold.add(Event::Trial(sample::trial(0, 2, 0.2, 64, 1e-5)));
+        fold.add(Event::Trial(sample::trial(0, 2, 0.2, 32, 1e-5)));
+        let file = fold.finish().unwrap();
+        let found: Vec<_> = file.paths[0].points.iter().map(|p| (p.size, p.trials.len(), p.why)).collect();
+        let why = Some(Why::Budget);
+        assert_eq!(found, [(1, 1, why), (8, 2, why), (32, 1, None), (64, 2, None), (512, 1, why)]);
     }
 
     #[test]

@@ -44,6 +44,7 @@
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
 //! | [`history`] | earlier runs on this host: what runs read and add to |
+//! | [`input`] | opening what a person named: no FIFO, no device, no more than a bound |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
 
 mod curve;
@@ -55,6 +56,7 @@ pub mod fold;
 mod hint;
 pub mod history;
 pub mod import;
+pub mod input;
 mod machine;
 mod moments;
 pub mod read;

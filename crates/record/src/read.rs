@@ -6,7 +6,6 @@ mod looks;
 mod trial;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -16,22 +15,14 @@ use measure::event::{SCHEMA, Warning};
 use self::line::Line;
 use self::lines::Lines;
 use crate::fold::{Fold, RunFile};
+use crate::input::{self, InputError};
 
 /// Why a file can't be read as a run file. Every message names the file and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file can't be opened.
-    #[error("can't open {name}: {source}")]
-    Open {
-        /// The file.
-        name: String,
-        /// The system's answer.
-        #[source]
-        source: io::Error,
-    },
-    /// It is a directory.
-    #[error("{0} is a directory; name the run file in it")]
-    Directory(String),
+    /// The file can't be opened, or is no file that ends.
+    #[error(transparent)]
+    Input(#[from] InputError),
     /// Reading failed half-way.
     #[error("reading {name} after line {line}: {source}")]
     Io {
@@ -94,13 +85,7 @@ pub enum ReadError {
 pub fn read(path: impl AsRef<Path>) -> Result<RunFile, ReadError> {
     let path = path.as_ref();
     let name = path.display().to_string();
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(source) => return Err(ReadError::Open { name, source }),
-    };
-    if file.metadata().is_ok_and(|m| m.is_dir()) {
-        return Err(ReadError::Directory(name));
-    }
+    let file = input::open(path)?;
     read_from(BufReader::with_capacity(1 << 16, file), &name)
 }
 

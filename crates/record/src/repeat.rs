@@ -120,6 +120,18 @@ mod tests {
         assert!(five.between(9).is_none());
     }
 
+    /// One earlier run that lies far off says that a repeat may fall anywhere: there is then no range, and no end without a number.
+    #[test]
+    fn a_range_that_tells_nothing_is_none() {
+        for far in [300.0, 1e4, 1e-4] {
+            let run = with(&[far]);
+            let told = between(&run.run.plan, &run.paths[0]).unwrap().ranges(0.95);
+            assert!(told.iter().flatten().all(|r| r.high / r.low >= TELLS_NOTHING), "{far}: {told:?}");
+            assert!(ranges(&run, 0).iter().all(Option::is_none), "{far}: {:?}", ranges(&run, 0));
+            assert!(run.between(0).is_some(), "that there was one is known all the same");
+        }
+    }
+
     #[test]
     fn earlier_runs_that_nobody_measured_are_left_out() {
         assert_eq!(with(&[1.0, f64::MAX, 1.1]).paths[0].earlier.as_ref().unwrap().len(), 2);

@@ -131,7 +131,7 @@ impl Channel {
         loop {
             // What is already there counts, even if this process was stopped beyond the deadline.
             if let Some(body) = frame::take(&mut self.inbox, self.most)? {
-                return serde_json::from_slice(&body)
+                return units::received::json(&body)
                     .map_err(|e| MeetError::Protocol(format!("a message that this side does not know ({e})")));
             }
             if self.ended {

@@ -257,7 +257,7 @@ impl From<MeetError> for SessionError {
     }
 }
 
-/// Text from another process, safe to print: control characters (terminal escapes) become spaces.
+/// What a process printed that is no message, safe to print and no longer than a few lines.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect::<String>().trim().to_owned()
+    units::received::clean(text.replace('\r', "").trim(), units::received::SENTENCE)
 }

@@ -40,7 +40,7 @@ impl Speaker {
         Err(MeetError::Version {
             here: VERSION.to_owned(),
             here_protocol: PROTOCOL,
-            there: crate::error::printable(&self.version),
+            there: self.version.clone(),
             there_protocol: self.pipegauge,
         })
     }

@@ -429,6 +429,30 @@ pub(crate) mod tests {
         }
     }
 
+    /// Every graph there is; the match has them all.
+    pub(crate) fn every() -> [Graph; 8] {
+        match Graph::Signature {
+            Graph::Signature | Graph::Throughput | Graph::Saturation | Graph::MessageRate => {}
+            Graph::Latency | Graph::Overhead | Graph::Precision | Graph::Quips => {}
+        }
+        let [signature, throughput, saturation] = Graph::ALL;
+        let [rate, latency] = [Graph::MessageRate, Graph::Latency];
+        [signature, throughput, saturation, rate, latency, Graph::Overhead, Graph::Precision, Graph::Quips]
+    }
+
+    #[test]
+    fn every_graph_puts_a_point_where_its_title_says() {
+        let p = Pt { size: 1000, seconds: 1e-5, interval: None, min: 1e-5, throughput: 8e8, warned: false };
+        let want =
+            [(2e-5, 4e8), (1e3, 4e8), (2e-5, 1e3), (1e3, 5e4), (1e3, 2e-5), (1e3, 2e-5), (1e3, 2e-5), (2e-5, 4e8)];
+        for (graph, (x, y)) in every().into_iter().zip(want) {
+            let found = graph.place(&p, 2e-5);
+            assert!((found.0 / x - 1.0).abs() < 1e-9 && (found.1 / y - 1.0).abs() < 1e-9, "{graph:?}: {found:?}");
+            let axes = Figure::from_series(&[link("tcp", 9e-6, 36e9, 23)], graph, vec![]).axes.expect("axes");
+            assert_eq!((axes.0.quantity, axes.1.quantity), graph.quantities(), "{graph:?}");
+        }
+    }
+
     #[test]
     fn a_signature_starts_at_the_latency_and_tops_at_the_rate() {
         let f = Figure::from_series(&[link("tcp", 9e-6, 40e9, 23)], Graph::Signature, vec![]);

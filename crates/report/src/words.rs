@@ -2,6 +2,7 @@
 
 use measure::event::{TimeKind, Why};
 use record::{PathRun, RunFile};
+pub use units::received::{odd, plain, unseen};
 
 /// What a time is, as it stands beside every latency.
 pub fn time_label(time: TimeKind) -> &'static str {
@@ -14,23 +15,6 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Copy => "copy",
         TimeKind::Answer => "an answer",
     }
-}
-
-/// Text that came out of a file or from another host, safe to print on a terminal: control characters (C0 but for line
-/// ends and tabs, DEL, C1), of which escapes are made, and those that are [`unseen`] become U+FFFD.
-pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if odd(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
-}
-
-/// Whether a terminal would act on a character instead of showing it: a control character, or one that is [`unseen`].
-pub fn odd(c: char) -> bool {
-    c.is_control() || unseen(c)
-}
-
-/// Whether a character has no width or turns the direction of writing, so that what is read is not what is there.
-pub fn unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A mean rate: transactions a second that were achieved, as every place writes it. Whole ones, where there are many.
@@ -146,16 +130,6 @@ mod tests {
     #[test]
     fn letters_go_on_after_z() {
         assert_eq!((letter(0), letter(25), letter(26)), ("A".into(), "Z".into(), "A2".into()));
-    }
-
-    #[test]
-    fn what_a_terminal_would_obey_is_taken_out() {
-        assert_eq!(
-            plain("a\u{1b}[2J\u{9b}1m\u{7f}\r\u{7}b\tc\n"),
-            "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b\tc\n"
-        );
-        assert_eq!(plain("a\u{202e}b\u{2066}\u{200b}\u{61c}"), "a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}");
-        assert_eq!(plain("Größe · 5 µs"), "Größe · 5 µs");
     }
 
     #[test]

@@ -10,12 +10,13 @@
 //!
 //! [`format`](mod@format) holds what tables and graphs need beside the types: figures with intervals, short axis
 //! labels and thousands separators. [`unbounded`] writes an interval's open end to JSON. [`words`] leads units as they stand
-//! in a sentence (`kilobytes`, `Gbps`) back to those that the types read.
+//! in a sentence (`kilobytes`, `Gbps`) back to those that the types read. [`received`] cleans and cuts text of other hosts and files.
 
 mod bytes;
 pub mod format;
 mod parse;
 mod rate;
+pub mod received;
 mod share;
 mod time;
 pub mod unbounded;

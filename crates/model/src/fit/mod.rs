@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::CurvePoint;
-use crate::curve::Curve;
+use crate::curve::{Curve, MOST};
 
 /// Refits for an interval. The standard deviation of 200 values is itself known to 5%.
 const REFITS: usize = 200;
@@ -48,6 +48,12 @@ impl Fits {
         curve.points.first()?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut warnings = Vec::new();
+        if points.len() > MOST {
+            let (used, all) = (curve.points.len() as u64, points.len() as u64);
+            let [used, all] = [used, all].map(units::thousands);
+            warnings
+                .push(format!("figures are read off {used} of {all} sizes, evenly spread over the logarithm of size"));
+        }
         let latency = LatencyLines::of(&curve, seed, &mut rng, &mut warnings);
         let bandwidth = BandwidthCurve::of(&curve, &mut rng, &mut warnings);
         let saturation = Saturation::of(&curve, &mut rng, &mut warnings);

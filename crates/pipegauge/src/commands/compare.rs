@@ -10,6 +10,7 @@ use report::compare::{Named, junit, markdown, table, verdict};
 use report::words::on_one_cpu;
 use transport::Kind;
 
+use super::alike::alike;
 use super::files;
 use crate::config::gate::Gate;
 use crate::document::CompareDocument;
@@ -21,6 +22,8 @@ use crate::out;
 struct Repeats {
     name: String,
     runs: Vec<RunFile>,
+    /// The file of each run.
+    files: Vec<String>,
 }
 
 /// Compares runs, size by size and in words.
@@ -28,15 +31,16 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
     let gates: Vec<Gate> = flags.fail_if.iter().map(|g| Gate::parse(g)).collect::<Result<_>>()?;
     let sides: Vec<Repeats> = flags.sides.iter().map(|s| read(s)).collect::<Result<_>>()?;
     let mut all = Vec::new();
-    match &sides[..] {
+    let left_out = match &sides[..] {
         [one] => within(one, flags, &mut all)?,
         [first, others @ ..] => {
             for other in others {
                 between(first, other, flags.path.as_deref(), &mut all)?;
             }
+            None
         }
         [] => bail!("nothing to compare: name at least one run file"),
-    }
+    };
     if !gates.is_empty() && all.iter().any(|named| named.hint) {
         bail!("--fail-if sets limits on blocks, and these are HINT runs: their verdict and --json say what changed");
     }
@@ -55,9 +59,13 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         files::write(file, junit(&all).as_bytes())?;
     }
     if json {
-        out::json(&CompareDocument::new(&all, exit.code()))?;
+        out::json(&CompareDocument::new(&all, left_out, exit.code()))?;
     } else {
-        out::text(&all.iter().map(section).collect::<Vec<_>>().join("\n"))?;
+        let mut text = all.iter().map(section).collect::<Vec<_>>().join("\n");
+        if let Some(said) = left_out {
+            text.push_str(&format!("\n{}\n", report::words::plain(&said)));
+        }
+        out::text(&text)?;
     }
     Ok(exit)
 }
@@ -72,13 +80,14 @@ fn read(side: &str) -> Result<Repeats> {
     let runs = names.iter().map(|n| files::read(Path::new(n))).collect::<Result<Vec<_>>>()?;
     let name = names.first().map_or(side, |n| n.strip_suffix(".run.jsonl").unwrap_or(n));
     let more = if runs.len() > 1 { format!(" and {} more", runs.len() - 1) } else { String::new() };
-    Ok(Repeats { name: format!("{name}{more}"), runs })
+    let files = names.iter().map(|n| (*n).to_owned()).collect();
+    Ok(Repeats { name: format!("{name}{more}"), runs, files })
 }
 
 /// The paths of both sides of a run that was just measured; the second side has the flags `more`.
 pub fn sides(first: RunFile, second: RunFile, more: &str) -> Result<Vec<Named>> {
     let names: Vec<&str> = first.paths.iter().map(|p| p.opened.transport.name()).collect();
-    let side = |run: &RunFile| Repeats { name: String::new(), runs: vec![run.clone()] };
+    let side = |run: &RunFile| Repeats { name: String::new(), runs: vec![run.clone()], files: vec![String::new()] };
     let (a, b) = (side(&first), side(&second));
     let mut all = Vec::new();
     for name in names.into_iter().filter(|name| second.paths.iter().any(|p| p.opened.transport.name() == *name)) {
@@ -98,8 +107,8 @@ fn took_turns(a: &Repeats, b: &Repeats) -> bool {
     std::ptr::eq(a, b) && a.runs.iter().all(|run| run.run.plan.schedule != Schedule::Netpipe)
 }
 
-/// The paths of one run against its first.
-fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<()> {
+/// The paths of one run that hold times of one kind against the first of them; says what was left out.
+fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<Option<String>> {
     if flags.path.is_some() {
         bail!("--path names one path of each run: give a second run to compare it with");
     }
@@ -107,11 +116,17 @@ fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<
     if count < 2 {
         bail!("{} has {count} path: give a second run to compare it with", side.name);
     }
-    let names: Vec<&str> = side.runs[0].paths.iter().map(|p| p.opened.transport.name()).collect();
+    let paths = || side.runs[0].paths.iter();
+    let name = |p: &PathRun| p.opened.transport.name();
+    let (kept, left_out) = alike(&paths().filter_map(|p| Some((name(p).to_owned(), time(p)?))).collect::<Vec<_>>());
+    let names: Vec<&str> = paths().filter(|p| time(p).is_some()).map(name).collect();
+    // Where no two are alike, the first two say why.
+    let names =
+        if kept.len() < 2 { paths().map(name).collect() } else { kept.iter().map(|i| names[*i]).collect::<Vec<_>>() };
     for other in &names[1..] {
         all.push(named(side, names[0], side, other, (names[0].to_owned(), (*other).to_owned()))?);
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// Two sides: every transport that both have, or the only path of each.
@@ -142,6 +157,8 @@ fn between(first: &Repeats, second: &Repeats, path: Option<&str>, all: &mut Vec<
 
 /// Compares a path of one side with a path of another.
 fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) -> Result<Named> {
+    one_pattern(a, x)?;
+    one_pattern(b, y)?;
     let (first, second) = (curves(a, x)?, curves(b, y)?);
     let ((run_a, path_a), (run_b, path_b)) = (path(a, x)?, path(b, y)?);
     let one_cpu = (on_one_cpu(run_a, path_a), on_one_cpu(run_b, path_b));
@@ -190,6 +207,33 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         differences: record::differences((run_a, path_a), (run_b, path_b)),
         gates: Vec::new(),
     })
+}
+
+/// Repeats of one thing are of one pattern: merged, the times of two would be of neither.
+fn one_pattern(side: &Repeats, name: &str) -> Result<()> {
+    let of = |run: &RunFile| -> Result<_> {
+        let path = &run.paths[files::one_path(run, Some(name))?];
+        Ok((run.run.plan.pattern, run.run.plan.rate.is_some(), time(path)))
+    };
+    let words = |(pattern, open, time): (measure::Pattern, bool, Option<TimeKind>)| {
+        let time = time.map_or("none", report::words::time_label);
+        format!("{}{} (times: {time})", pattern.name(), if open { " on a schedule (--rate)" } else { "" })
+    };
+    let Some(run) = side.runs.first() else { return Ok(()) };
+    let first = of(run)?;
+    for (run, file) in side.runs.iter().zip(&side.files).skip(1) {
+        let found = of(run)?;
+        if found != first {
+            bail!(
+                "{} was measured as {}, {file} as {}: runs joined by a comma are repeats of one thing; give them as sides of their own, \
+                 or repeats of one --pattern",
+                side.files[0],
+                words(first),
+                words(found)
+            );
+        }
+    }
+    Ok(())
 }
 
 fn time(path: &PathRun) -> Option<TimeKind> {

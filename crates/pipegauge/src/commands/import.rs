@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use measure::Event;
 
 use super::files;
@@ -11,11 +11,12 @@ use crate::exit::Exit;
 use crate::flags::ImportFlags;
 use crate::out;
 
+/// Most bytes of an np.out: NetPIPE writes a line of some 60 bytes for each of a few hundred sizes.
+const LARGEST: u64 = 1 << 20;
+
 /// Reads a NetPIPE np.out into a run file.
 pub fn import(flags: &ImportFlags, json: bool) -> Result<Exit> {
-    let bytes = std::fs::read(&flags.file).with_context(|| format!("reading {}", flags.file.display()))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| anyhow!("{} is not text, so it is no np.out of NetPIPE", flags.file.display()))?;
+    let text = record::input::text(&flags.file, "an np.out of NetPIPE", LARGEST)?;
     let events = record::import::np(&text).with_context(|| format!("reading {}", flags.file.display()))?;
     let output = match &flags.output {
         Some(file) => file.clone(),

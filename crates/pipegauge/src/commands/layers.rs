@@ -6,6 +6,7 @@ use model::CurvePoint;
 use report::layers::{Layer, figure, table, words};
 use report::{png, svg, terminal};
 
+use super::alike::alike;
 use super::files;
 use super::plot::PNG_SCALE;
 use super::show::GRAPH_HEIGHT;
@@ -40,15 +41,19 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
     if found.len() < 2 {
         bail!("layers need two paths or more, the lowest first; {} is here", found.len());
     }
-    let first = found[0].1;
-    if let Some((name, time, _)) = found.iter().find(|f| f.1 != first) {
+    let (kept, left_out) = alike(&found.iter().map(|f| (f.0.clone(), f.1)).collect::<Vec<_>>());
+    if kept.len() < 2 {
+        let other = found.iter().find(|f| f.1 != found[0].1).unwrap_or(&found[0]);
         bail!(
-            "{} holds times of the kind {}, {name} of the kind {}: they are no layers of one path (measure them with one --pattern)",
+            "{} holds times of the kind {}, {} of the kind {}: they are no layers of one path (measure them with one --pattern)",
             found[0].0,
-            report::words::time_label(first),
-            report::words::time_label(*time)
+            report::words::time_label(found[0].1),
+            other.0,
+            report::words::time_label(other.1)
         );
     }
+    let found: Vec<_> = kept.iter().map(|i| &found[*i]).collect();
+    let first = found[0].1;
     let all: Vec<Layer> = found
         .windows(2)
         .map(|w| Layer { name: w[1].0.clone(), over: w[0].0.clone(), overheads: model::overheads(&w[0].2, &w[1].2) })
@@ -64,10 +69,11 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
         files::write(output, &contents)?;
     }
     if json {
-        out::json(&LayersDocument::new(all))?;
+        out::json(&LayersDocument::new(all, left_out))?;
     } else {
         let graph = terminal::render(&picture, out::width(), GRAPH_HEIGHT, out::colour());
-        out::text(&format!("{}\n{graph}{}", words(&all), table(&all)))?;
+        let left_out = left_out.map_or(String::new(), |l| report::words::plain(&l) + "\n");
+        out::text(&format!("{}{left_out}\n{graph}{}", words(&all), table(&all)))?;
     }
     Ok(Exit::Ok)
 }

@@ -1,5 +1,6 @@
 //! One module for each subcommand.
 
+mod alike;
 mod ask;
 mod compare;
 mod completions;

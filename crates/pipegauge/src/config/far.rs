@@ -1,6 +1,7 @@
 //! `--peer` and `--key`: where the far side runs.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use rendezvous::{Far, Key};
@@ -12,6 +13,9 @@ const KEY_VARIABLE: &str = "PIPEGAUGE_KEY";
 
 /// What ssh runs on the other host where nobody named another program.
 const DEFAULT_PROGRAM: &str = "pipegauge";
+
+/// Most bytes of a key with what stands around it.
+const LONGEST_KEY: u64 = 4096;
 
 /// Where the far side runs.
 pub fn resolve(flags: &RunFlags) -> Result<Far> {
@@ -43,7 +47,12 @@ pub fn resolve(flags: &RunFlags) -> Result<Far> {
 pub fn key_from(flag: &str, stdin: &mut dyn BufRead) -> Result<String> {
     if flag == "-" {
         let mut line = String::new();
-        stdin.read_line(&mut line).context("reading the key from standard input")?;
+        stdin.take(LONGEST_KEY + 1).read_line(&mut line).context("reading the key from standard input")?;
+        if line.len() as u64 > LONGEST_KEY {
+            bail!(
+                "--key - reads the key from standard input, whose first line is longer than any key: {LONGEST_KEY} bytes at most"
+            );
+        }
         if line.trim().is_empty() {
             bail!("--key - reads the key from standard input, and there was none");
         }
@@ -51,7 +60,8 @@ pub fn key_from(flag: &str, stdin: &mut dyn BufRead) -> Result<String> {
     }
     match flag.strip_prefix('@') {
         Some(file) => {
-            let text = std::fs::read_to_string(file).with_context(|| format!("reading the key from {file}"))?;
+            let text = record::input::text(Path::new(file), "a key", LONGEST_KEY)
+                .with_context(|| format!("reading the key from {file}"))?;
             Ok(text.trim().to_owned())
         }
         None => Ok(flag.to_owned()),
@@ -114,6 +124,9 @@ mod tests {
         let mut stdin = "abc\nrest\n".as_bytes();
         assert_eq!(key_from("-", &mut stdin).unwrap(), "abc");
         assert!(key_from("-", &mut "".as_bytes()).unwrap_err().to_string().contains("there was none"));
+        let endless = key_from("-", &mut std::io::BufReader::new(std::io::repeat(b'a'))).unwrap_err().to_string();
+        assert!(endless.contains("longer than any key"), "{endless}");
+        assert!(format!("{:#}", key_from("@/dev/zero", &mut stdin).unwrap_err()).contains("is a device"));
         assert_eq!(key_from("word", &mut stdin).unwrap(), "word");
         assert!(key_from("@/does/not/exist", &mut stdin).unwrap_err().to_string().contains("/does/not/exist"));
     }

@@ -69,12 +69,18 @@ pub struct RunConfig {
 impl RunConfig {
     /// Checks the flags. `now` names the run file where no name was given; `command` is the command line as typed.
     pub fn resolve(flags: &RunFlags, command: &[String], now: SystemTime) -> Result<Self> {
+        let config = Self::replayed(flags, command, now)?;
+        unused::check(&config.plan, flags, &config.far)?;
+        Ok(config)
+    }
+
+    /// The same of flags that repeat a plan ([`RunFlags::replaying`]): nobody typed them, so that one that changes nothing is no mistake.
+    pub fn replayed(flags: &RunFlags, command: &[String], now: SystemTime) -> Result<Self> {
         let mut notes = Vec::new();
         let transports = transports(flags)?;
         let far = far::resolve(flags)?;
         let plan = plan(flags, transports, &far, &mut notes)?;
         check::plan(&plan, flags, &far)?;
-        unused::check(&plan, flags, &far)?;
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
         check::available(&plan.transports, &far)?;

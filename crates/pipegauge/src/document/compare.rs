@@ -15,6 +15,9 @@ pub struct CompareDocument {
     schema: &'static str,
     /// The comparisons.
     comparisons: Vec<Compared>,
+    /// Paths of a single run that were not compared, with the reason; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<String>,
     /// The run files that were just measured and the report, of `run --vs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<SidesOfRun>,
@@ -56,8 +59,8 @@ struct Compared {
 }
 
 impl CompareDocument {
-    /// The comparisons.
-    pub fn new(all: &[Named], exit: u8) -> Self {
+    /// The comparisons, and what was left out.
+    pub fn new(all: &[Named], left_out: Option<String>, exit: u8) -> Self {
         let comparisons = all.iter().map(|n| Compared {
             first: n.first.clone(),
             second: n.second.clone(),
@@ -67,12 +70,12 @@ impl CompareDocument {
             differences: n.differences.clone(),
             gates: n.gates.clone(),
         });
-        Self { schema: "pipegauge-compare/1", comparisons: comparisons.collect(), run: None, exit }
+        Self { schema: "pipegauge-compare/1", comparisons: comparisons.collect(), left_out, run: None, exit }
     }
 
     /// The comparison at the end of `run --vs`.
     pub fn of_run(all: &[Named], exit: u8, files: &[String], report: Option<&Path>, error: Option<String>) -> Self {
         let run = SidesOfRun { run_files: files.to_vec(), report: report.map(super::text), error };
-        Self { run: Some(run), ..Self::new(all, exit) }
+        Self { run: Some(run), ..Self::new(all, None, exit) }
     }
 }

@@ -21,8 +21,14 @@ pub struct ExplainFlags {
     /// Only say what breaks and what might be behind it; measure nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// The key of the other host's `pipegauge serve`, where the run had one; - reads it from standard input, @FILE from a
-    /// file [default: PIPEGAUGE_KEY]
+    /// The far side, where the run had one on another host: HOST:PORT of `pipegauge serve`, or ssh://user@host (never taken from the
+    /// file, which may be a stranger's)
+    #[arg(long, value_name = "PEER")]
+    pub peer: Option<String>,
+    /// The command on the other host, for ssh [default: pipegauge]
+    #[arg(long, value_name = "PROGRAM")]
+    pub remote_program: Option<String>,
+    /// The key of the other host's `pipegauge serve`; - reads it from standard input, @FILE from a file [default: PIPEGAUGE_KEY]
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub key: Option<String>,
     /// No progress

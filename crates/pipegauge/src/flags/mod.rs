@@ -7,6 +7,7 @@ mod explain;
 mod hint;
 mod history;
 mod live;
+mod replay;
 mod run;
 mod scale;
 mod value;
@@ -18,7 +19,8 @@ pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use hint::{HintFlags, HintWish};
 pub use history::{HistoryFlags, HistoryWish};
 pub use live::LiveFlags;
-pub use run::{CacheFlag, RunFlags, ScheduleFlag};
+pub use replay::LARGEST;
+pub use run::{CacheFlag, RunFlags};
 pub use scale::{ScaleFlags, WireFlags};
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, GraphFlag, ImportFlags, ManFlags, PlotFlags, SchemaFlags,

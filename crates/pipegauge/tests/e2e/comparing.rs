@@ -211,6 +211,46 @@ fn layers_say_what_each_adds_and_draw_it() {
 }
 
 #[test]
+fn repeats_of_two_patterns_are_not_merged() {
+    let dir = Scratch::new();
+    dir.measure("a.run.jsonl", &["unix"]);
+    dir.measure("stream.run.jsonl", &["unix", "--pattern", "stream"]);
+    dir.measure("burst.run.jsonl", &["unix", "--pattern", "burst", "--burst", "4"]);
+    dir.run(&["compare", "a.run.jsonl,stream.run.jsonl", "a.run.jsonl"]).refuses(&[
+        "a.run.jsonl was measured as ping-pong",
+        "stream.run.jsonl as stream",
+        "repeats of one",
+    ]);
+    dir.run(&["compare", "a.run.jsonl", "a.run.jsonl,stream.run.jsonl"]).refuses(&["stream.run.jsonl as stream"]);
+    // Times of one kind, and yet not of one pattern.
+    dir.run(&["compare", "stream.run.jsonl,burst.run.jsonl", "stream.run.jsonl"])
+        .refuses(&["burst.run.jsonl as burst"]);
+}
+
+/// What `make run` measures: memcpy comes first and has times of another kind.
+#[test]
+fn paths_of_one_run_that_compare_are_compared_and_the_others_are_named() {
+    let dir = Scratch::new();
+    dir.measure("r.run.jsonl", &["memcpy", "unix", "tcp"]);
+    for command in ["compare", "layers"] {
+        let said = dir.run(&[command, "r.run.jsonl"]);
+        assert_eq!(said.code(), 0, "{command}: {said}");
+        assert!(said.out.contains("left out: memcpy (times of the kind copy)"), "{command}: {said}");
+        assert!(said.out.contains("unix") && said.out.contains("tcp"), "{command}: {said}");
+        let said = dir.run(&[command, "r.run.jsonl", "--json"]);
+        let document = json(&said.out);
+        assert!(document["left_out"].as_str().unwrap().contains("memcpy"), "{said}");
+        // Two rounds a point tell no interval, and the document keeps to its schema all the same.
+        let schema = json(&dir.run(&["schema", command]).out);
+        let found: Vec<String> =
+            jsonschema::validator_for(&schema).unwrap().iter_errors(&document).map(|e| e.to_string()).collect();
+        assert!(found.is_empty(), "{command}: {found:#?}");
+    }
+    dir.measure("two.run.jsonl", &["memcpy", "unix"]);
+    dir.run(&["compare", "two.run.jsonl"]).refuses(&["of the kind copy", "--pattern"]);
+}
+
+#[test]
 fn tables_take_every_path_into_the_tables_its_pattern_tells_of() {
     let dir = Scratch::new();
     let sizes =

@@ -95,6 +95,51 @@ fn a_run_that_does_not_say_how_it_was_measured_is_named() {
     assert_eq!(said.code(), 2, "{said}");
 }
 
+/// The file with a curve that breaks, as if a stranger had measured tcp with these words.
+fn strangers(dir: &Scratch, name: &str, command: &[&str]) {
+    dips(dir, "model.run.jsonl");
+    let text = std::fs::read_to_string(dir.path("model.run.jsonl")).unwrap();
+    let mut lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    lines[0]["command"] = serde_json::json!(command);
+    lines[0]["plan"]["transports"] = serde_json::json!(["tcp"]);
+    for line in &mut lines {
+        if line["event"] == "path" {
+            line["transport"] = serde_json::json!("tcp");
+        }
+    }
+    let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
+    std::fs::write(dir.path(name), text).unwrap();
+}
+
+#[test]
+fn a_file_does_not_say_where_to_connect_or_what_to_run() {
+    let dir = Scratch::new();
+    // Whatever would be started leaves a mark.
+    std::fs::create_dir(dir.path("bin")).unwrap();
+    let ssh = dir.path("bin/ssh");
+    std::fs::write(&ssh, format!("#!/bin/sh\necho \"$@\" >> {}\n", dir.path("mark").display())).unwrap();
+    std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let explain = |more: &[&str]| {
+        let mut command = dir.command(&[&["explain", "s.run.jsonl", "--quiet", "--budget", "1s"][..], more].concat());
+        command.env("PATH", format!("{}:/usr/bin:/bin", dir.path("bin").display()));
+        crate::support::Running::start(command).end()
+    };
+    strangers(
+        &dir,
+        "s.run.jsonl",
+        &["pipegauge", "run", "tcp", "--peer", "ssh://evil", "--remote-program", "rm -rf ~"],
+    );
+    let said = explain(&[]);
+    assert!(said.code() == 2 && said.err.contains("--peer") && said.err.contains("its own flags"), "{said}");
+    assert!(!dir.path("mark").exists(), "{said}");
+    // What the person names is followed, and nothing of the file's.
+    let said = explain(&["--peer", "ssh://mine", "--remote-program", "my-pipegauge"]);
+    assert_eq!(said.code(), 2, "{said}");
+    let mark = std::fs::read_to_string(dir.path("mark")).unwrap();
+    assert!(mark.contains("mine") && mark.contains("my-pipegauge") && !mark.contains("evil"), "{mark}");
+    assert!(!mark.contains("rm -rf"), "{mark}");
+}
+
 #[test]
 fn jitter_says_what_was_found_and_what_was_not() {
     let dir = Scratch::new();

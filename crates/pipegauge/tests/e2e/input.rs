@@ -12,6 +12,25 @@ fn refused(args: &[&str], words: &[&str]) {
 }
 
 #[test]
+fn what_has_no_end_is_not_read() {
+    let dir = Scratch::new();
+    let made = std::process::Command::new("mkfifo").arg(dir.path("fifo")).status().expect("mkfifo");
+    assert!(made.success());
+    std::fs::write(dir.path("large"), vec![b'1'; 2 << 20]).unwrap();
+    dir.run(&["import", "/dev/zero"]).refuses(&["/dev/zero is a device", "regular file"]);
+    dir.run(&["import", "fifo"]).refuses(&["fifo is a named pipe"]);
+    dir.run(&["import", "large"]).refuses(&["large is larger than 1024 KiB", "np.out of NetPIPE"]);
+    for command in ["show", "compare", "layers", "jitter", "explain"] {
+        dir.run(&[command, "fifo"]).refuses(&["fifo is a named pipe"]);
+        dir.run(&[command, "/dev/zero"]).refuses(&["/dev/zero is a device"]);
+    }
+    dir.run(&["export", "fifo", "--format", "csv"]).refuses(&["fifo is a named pipe"]);
+    for key in ["@fifo", "@/dev/zero"] {
+        dir.run(&["run", "tcp", "--peer", "localhost:1", "--key", key]).refuses(&["the key", "name"]);
+    }
+}
+
+#[test]
 fn an_unknown_transport_is_answered_with_those_that_exist() {
     refused(&["tpc"], &["'tpc'", "tcp", "shm", "pipegauge list"]);
 }

@@ -36,7 +36,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Line, String> {
     if let Some(trial) = super::trial::trial(text) {
         return Ok(Line::Event(Event::Trial(trial)));
     }
-    let wrong = match serde_json::from_slice(text) {
+    let wrong = match units::received::json(text) {
         Ok(event) => return Ok(Line::Event(event)),
         Err(e) => e,
     };

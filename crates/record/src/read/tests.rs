@@ -86,6 +86,38 @@ fn another_schema_version_is_refused_with_both_versions() {
     read_from(changed.replacen(SCHEMA, "pipegauge-run/1.7", 1).as_bytes(), "f").unwrap();
 }
 
+/// Whatever a file's strings hold, no reader of it needs to know: not even an export that people paste elsewhere.
+#[test]
+fn a_strangers_strings_are_cleaned_and_cut_as_they_are_read() {
+    let mut events = sample::events();
+    let evil = format!("\u{1b}[2J\u{202e}evil\u{7f}{}", "x".repeat(30_000));
+    let Event::Run(run) = &mut events[0] else { panic!("a header first") };
+    (run.version, run.near.hostname, run.near.kernel) = (evil.clone(), evil.clone(), evil.clone());
+    run.command = vec![evil.clone()];
+    run.near.sysctls.insert(evil.clone(), evil.clone());
+    let warning = Warning { code: evil.clone(), path: None, sizes: Vec::new(), text: evil.clone() };
+    events.insert(1, Event::Warning(warning));
+    let file: String = events.iter().map(|e| serde_json::to_string(e).unwrap() + "\n").collect();
+    let read = read_from(file.as_bytes(), "x").unwrap();
+    let mut exported = Vec::new();
+    crate::export::openmetrics(&read, &mut exported).unwrap();
+    let exported = String::from_utf8(exported).unwrap();
+    assert!(!exported.contains(|c| c != '\n' && units::received::odd(c)) && exported.contains("evil"), "{exported}");
+    assert!(exported.lines().all(|l| l.chars().count() < 2000));
+    let (near, warning) = (&read.run.near, &read.warnings[0]);
+    let names = [&read.run.version, &near.hostname, &warning.code]
+        .into_iter()
+        .chain(near.sysctls.iter().flat_map(|(k, v)| [k, v]));
+    for text in names {
+        assert!(text.chars().count() <= 403 && !text.contains(units::received::odd), "{text}");
+    }
+    for text in [&read.run.command[0], &warning.text] {
+        assert!(text.chars().count() <= 4003 && !text.contains(units::received::odd), "{text}");
+    }
+    // The figures are what they were.
+    assert_eq!(read.paths[0].points.len(), sample::file().paths[0].points.len());
+}
+
 #[test]
 fn added_fields_are_passed_over_and_added_kinds_are_skipped_with_a_note() {
     let plain = read_from(&text()[..], "f").unwrap();
@@ -117,7 +149,7 @@ fn damage_in_the_middle_is_an_error_with_its_line() {
         lines[4] = bad;
         let said = fails(lines.join("\n").as_bytes());
         assert!(said.contains("damaged at line 5") && said.contains(part), "{said}");
-        assert!(said.len() < 400 && !said.contains('\u{202e}'), "{said}");
+        assert!(said.chars().count() < 400 && !said.contains('\u{202e}'), "{said}");
     }
     let twice = fails(format!("{good}{good}").as_bytes());
     assert!(twice.contains(&format!("begins at line {}", sample::events().len() + 1)), "{twice}");

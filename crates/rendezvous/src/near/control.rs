@@ -14,7 +14,6 @@ use transport::{Family, Kind, Patience, Proof, Settings};
 
 use super::verdict::Words;
 use crate::channel::Channel;
-use crate::error::printable;
 use crate::message::{Answer, Ask, FarPin};
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch};
@@ -190,7 +189,7 @@ impl Control {
         }
         let _ = self.channel.send_within(&Ask::Cancel, SLACK);
         match self.channel.recv_anyway(Instant::now() + SLACK, "hearing the far side out") {
-            Ok(Answer::Failed { cause, text }) => Words::Failed(cause, printable(&text)),
+            Ok(Answer::Failed { cause, text }) => Words::Failed(cause, text),
             Ok(_) => Words::Complete,
             Err(e) => {
                 self.broken = Some(e.to_string());
@@ -234,8 +233,8 @@ impl Control {
             e => e,
         });
         match self.note(answer)? {
-            Answer::Failed { text, .. } => Err(MeetError::Far(printable(&text))),
-            Answer::Refused { text } => Err(MeetError::Refused(printable(&text))),
+            Answer::Failed { text, .. } => Err(MeetError::Far(text)),
+            Answer::Refused { text } => Err(MeetError::Refused(text)),
             other => Ok(other),
         }
     }

@@ -128,7 +128,7 @@ impl Launched {
         loop {
             while let Some(end) = heard[begun..].iter().position(|b| *b == b'\n') {
                 let line = &heard[begun..=begun + end];
-                if let Ok(waiting) = serde_json::from_slice::<Waiting>(line) {
+                if let Ok(waiting) = units::received::json::<Waiting>(line) {
                     return Ok(waiting);
                 }
                 begun += end + 1;

@@ -5,21 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use model::{CurvePoint, Fits, Summary};
-use record::RunFile;
-
-/// Sizes at most that a model is fitted to for the page: some models take time that grows with the square of the number of
-/// sizes, and none is told better by ten thousand of them.
-const MOST: usize = 1500;
-
-/// What is known of one path as a whole.
-#[derive(Debug, Default)]
-pub struct Analysis {
-    /// Its figures; none where there are too few points.
-    pub summary: Option<Summary>,
-    /// Its models; none where there is no usable point.
-    pub fits: Option<Fits>,
-}
+use record::{Analysis, RunFile};
 
 /// Every path of every run: run by run, path by path.
 pub fn of(runs: &[&RunFile]) -> Vec<Vec<Analysis>> {
@@ -34,7 +20,7 @@ pub fn of(runs: &[&RunFile]) -> Vec<Vec<Analysis>> {
                 while let Some((i, (r, p))) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
                 {
-                    let found = path(runs[*r], *p);
+                    let found = runs[*r].analysis(*p);
                     if let Ok(mut place) = results[i].lock() {
                         *place = found;
                     }
@@ -44,30 +30,6 @@ pub fn of(runs: &[&RunFile]) -> Vec<Vec<Analysis>> {
     });
     let mut results = results.into_iter().map(|m| m.into_inner().unwrap_or_default());
     runs.iter().map(|run| results.by_ref().take(run.paths.len()).collect()).collect()
-}
-
-fn path(run: &RunFile, path: usize) -> Analysis {
-    let curve = run.curve(path);
-    let seed = run.run.plan.seed;
-    let summary = Summary::of(&curve, seed);
-    let all = curve.len();
-    let used = thinned(curve);
-    let fits = Fits::of(&used, seed).map(|mut fits| {
-        if used.len() < all {
-            fits.warnings.push(format!("the models are fitted to {} of {all} sizes, evenly chosen", used.len()));
-        }
-        fits
-    });
-    Analysis { summary, fits }
-}
-
-/// At most [`MOST`] points, evenly chosen by their place in the curve, the first and the last among them.
-fn thinned(curve: Vec<CurvePoint>) -> Vec<CurvePoint> {
-    if curve.len() <= MOST {
-        return curve;
-    }
-    let last = curve.len() - 1;
-    (0..MOST).map(|i| curve[i * last / (MOST - 1)].clone()).collect()
 }
 
 #[cfg(test)]
@@ -86,13 +48,14 @@ mod tests {
         assert!(of(&[]).is_empty());
     }
 
+    /// Of more sizes than can be worked with, the page says what `show` and the JSON document say: it has no choice of its own.
     #[test]
-    fn a_large_curve_is_thinned_evenly_and_keeps_its_ends() {
-        let point =
-            |size| CurvePoint { size, seconds: 1.0, blocks: vec![], throughput: 1.0, interval: None, rounding: 0.0 };
-        let kept = thinned((1..=40_000).map(point).collect());
-        assert_eq!((kept.len(), kept[0].size, kept[MOST - 1].size), (MOST, 1, 40_000));
-        assert!(kept.windows(2).all(|w| (26..=27).contains(&(w[1].size - w[0].size))));
-        assert_eq!(thinned((1..=9).map(point).collect()).len(), 9);
+    fn a_large_curve_has_one_analysis() {
+        let sizes: Vec<u64> = (1..=1600).collect();
+        let run = sample::run_of(&sample::MODELS[..1], &sizes, 1, 7);
+        let found = of(&[&run]);
+        let fits = found[0][0].fits.as_ref().unwrap();
+        assert!(fits.warnings.iter().any(|w| w.contains(" of 1,600 sizes")), "{:?}", fits.warnings);
+        assert_eq!((&found[0][0].summary, Some(fits)), (&run.summary(0), run.fits(0).as_ref()));
     }
 }

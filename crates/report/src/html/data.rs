@@ -5,13 +5,13 @@ use measure::event::{Percentiles, Why};
 use record::{PathRun, Point, RunFile};
 use serde::Serialize;
 
-use super::analysis::Analysis;
 use super::columns;
 use super::fitted::{self, Models};
 use super::trials::{self, Trials};
 use crate::curve::Series;
 use crate::overlay::Mark;
 use crate::words;
+use record::Analysis;
 
 #[derive(Serialize)]
 struct Page<'a> {

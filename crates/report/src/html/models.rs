@@ -4,11 +4,11 @@ use model::Estimate;
 use record::RunFile;
 use units::{Bytes, Kind, Seconds, Share};
 
-use super::analysis::Analysis;
 use super::sections::estimate;
 use crate::svg::xml::escape;
 use crate::table::startup_words;
 use crate::words;
+use record::Analysis;
 
 /// A line's start-up time: what can't be told from 0 is no figure.
 fn startup(e: Estimate) -> String {

@@ -5,10 +5,10 @@ use model::Estimate;
 use record::RunFile;
 use units::{Kind, resolved};
 
-use super::analysis::Analysis;
 use crate::svg::xml::escape;
 use crate::table;
 use crate::words;
+use record::Analysis;
 
 /// What a reader must know before the figures; nothing if there is nothing.
 pub fn warnings(runs: &[&RunFile]) -> String {

@@ -105,6 +105,12 @@ impl Area<'_> {
         let (sx, sy) = (near(self.x.scale.place(x)?), near(self.y.scale.place(y)?));
         Some((self.left + sx * (self.right - self.left), self.bottom - sy * (self.bottom - self.top)))
     }
+
+    /// Whether a value pair lies in the plot, give or take a line's width.
+    fn holds(&self, place: (f64, f64)) -> bool {
+        let within = |at: f64, low: f64, high: f64| (low - 1.0..=high + 1.0).contains(&at);
+        self.place(place).is_some_and(|(x, y)| within(x, self.left, self.right) && within(y, self.top, self.bottom))
+    }
 }
 
 fn plot(figure: &Figure, x: &Axis, y: &Axis, top: f64, svg: &mut Svg) {
@@ -190,6 +196,8 @@ fn curve(a: &Area<'_>, line: &Line, svg: &mut Svg) {
     // The area is as large as the medians and their intervals need: a lucky trial may lie outside of it.
     let thin = "stroke-width=\"0.8\" stroke-opacity=\"0.6\" clip-path=\"url(#area)\"";
     svg.path(&minimum, &format!("{joined} stroke=\"{colour}\" {thin}"));
+    // An axis leaves out what no machine measures: such a median has no place in the picture, and its line would run over the words.
+    let dots: Vec<Dot> = dots.into_iter().filter(|d| a.holds(d.mid)).collect();
     let median = polyline(a, dots.iter().map(|d| d.mid));
     svg.path(&median, &format!("{joined} stroke=\"{colour}\" stroke-width=\"2\"{dash}"));
     let every = line.dots.len() <= DOTS;

@@ -59,14 +59,80 @@ fn odd_runs_give_a_picture_that_says_what_is_wrong() {
     assert!(words(&picture(&[], Graph::Throughput)).join(" ").contains("Nothing to draw"));
 }
 
+/// Every place that is drawn, of circles and of the ends of lines, and whether it is cut off at the plot's edge. Letters stand between a
+/// path's numbers.
+fn drawn(text: &str) -> Vec<(f64, f64, bool)> {
+    let doc = Document::parse(text).expect("well-formed XML");
+    let numbers = |data: &str| -> Vec<f64> {
+        let words = data.split(|c: char| c.is_ascii_alphabetic() || c == ' ' || c == ',').filter(|w| !w.is_empty());
+        words.map(|w| w.parse().unwrap_or_else(|_| panic!("{w:?} in {data:?}"))).collect()
+    };
+    let mut places = Vec::new();
+    for d in doc.descendants() {
+        let cut = d.ancestors().any(|a| a.attribute("clip-path").is_some());
+        let circle = d.attribute("cx").zip(d.attribute("cy")).map(|(x, y)| format!("{x} {y}"));
+        let all = numbers(d.attribute("d").unwrap_or(circle.as_deref().unwrap_or("")));
+        places.extend(all.chunks_exact(2).map(|p| (p[0], p[1], cut)));
+    }
+    places
+}
+
 #[test]
 fn extreme_values_stay_inside_the_picture() {
-    let mut series = link("odd", 1e-9, 1e15, 60);
-    series.points[3].interval = Some((1e-9, 1e9));
-    series.points[5].interval = None;
-    series.points[4].throughput = 1e-300;
-    let text = picture(&[series], Graph::Signature);
-    Document::parse(&text).expect("well-formed XML");
+    for wild in [1e308, 1e-308, 5e-324, f64::INFINITY] {
+        for graph in crate::figure::tests::every() {
+            let mut series = link("odd", 1e-9, 1e15, 60);
+            series.points[3].interval = Some((1e-9, 1e9));
+            series.points[5].interval = None;
+            series.points[4].throughput = 1e-300;
+            series.points[7].seconds = wild;
+            series.points[8].throughput = wild;
+            series.points[9].interval = Some((5e-324, wild));
+            series.points[10].min = wild;
+            let text = picture(&[series], graph);
+            let height: f64 =
+                Document::parse(&text).unwrap().root_element().attribute("height").unwrap().parse().unwrap();
+            let places = drawn(&text);
+            assert!(places.len() > 20, "{graph:?}, {wild:e}: {} places", places.len());
+            for (x, y, cut) in places {
+                let inside = (0.0..=WIDTH).contains(&x) && (0.0..=height).contains(&y);
+                assert!(inside || (cut && x.abs().max(y.abs()) < 1e6), "{graph:?}, {wild:e}: {x}, {y}");
+            }
+            assert!(text.len() < 200_000, "{graph:?}, {wild:e}: {} bytes", text.len());
+        }
+    }
+}
+
+#[test]
+fn every_graph_draws_its_points_where_its_axes_say() {
+    for graph in crate::figure::tests::every() {
+        let figure = Figure::from_series(&[link("tcp", 9e-6, 36e9, 23)], graph, vec![]);
+        let (x, y) = figure.axes.clone().expect("axes");
+        let text = render(&figure);
+        let doc = Document::parse(&text).unwrap();
+        let number = |d: &resvg::usvg::roxmltree::Node, name| d.attribute(name)?.parse::<f64>().ok();
+        let circles: Vec<(f64, f64)> =
+            doc.descendants().filter_map(|d| Some((number(&d, "cx")?, number(&d, "cy")?))).collect();
+        // The plot: what lines are cut off at, less what it leaves for their width.
+        let edge = doc.descendants().find(|d| d.has_tag_name("clipPath")).unwrap().first_element_child().unwrap();
+        let of = |name| number(&edge, name).unwrap();
+        let (left, top, width) = (of("x"), of("y") + 8.0, of("width") - 8.0);
+        // From shares of an axis to the picture's own units: upwards is down.
+        let at = |d: &crate::figure::Dot| {
+            let (share_x, share_y) = (x.scale.place(d.mid.0).unwrap(), y.scale.place(d.mid.1).unwrap());
+            (left + share_x * width, top + (1.0 - share_y) * PLOT_HEIGHT)
+        };
+        let wanted: Vec<(f64, f64)> = figure.lines[0].dots.iter().map(at).collect();
+        let near = |a: &(f64, f64), b: &(f64, f64)| (a.0 - b.0).abs() < 0.1 && (a.1 - b.1).abs() < 0.1;
+        // Dots that would lie upon each other are drawn once.
+        assert!(circles.len() >= 5, "{graph:?}: {circles:?}");
+        for circle in &circles {
+            assert!(wanted.iter().any(|w| near(circle, w)), "{graph:?}: {circle:?} is none of {wanted:?}");
+        }
+        for end in [&wanted[0], &wanted[23]] {
+            assert!(circles.iter().any(|c| near(c, end)), "{graph:?}: {end:?} is missing");
+        }
+    }
 }
 
 #[test]

@@ -40,7 +40,41 @@ impl FromStr for Fault {
                 _ => fault.seed = flags::whole(key, value)?,
             }
         }
+        fault.check()?;
         Ok(fault)
+    }
+}
+
+/// Longest time that a fault or a shape holds a block, seconds: beyond an hour it is a slip of the pen.
+const HOUR: f64 = 3600.0;
+
+fn held(key: &str, seconds: f64) -> Result<(), FlagError> {
+    match seconds {
+        0.0..=HOUR => Ok(()),
+        _ => Err(FlagError::bad(key, seconds, "a time of 0 to 3600 s is wanted, such as 10us")),
+    }
+}
+
+impl Fault {
+    /// Whether these are faults at all. Texts are checked as they are read; call this for values that come from elsewhere.
+    pub fn check(&self) -> Result<(), FlagError> {
+        for (key, share) in [("drop", self.drop), ("corrupt", self.corrupt), ("delay", self.delay_share)] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(FlagError::bad(key, share, "a share lies between 0% and 100%"));
+            }
+        }
+        held("delay", self.delay)?;
+        held("stall", self.stall)
+    }
+}
+
+impl Shape {
+    /// Whether this is a shape at all, likewise.
+    pub fn check(&self) -> Result<(), FlagError> {
+        if !(self.rate.is_finite() && self.rate >= 0.0) {
+            return Err(FlagError::bad("rate", self.rate, "a rate above 0 is wanted, such as 155Mbit/s"));
+        }
+        held("latency", self.latency)
     }
 }
 
@@ -59,6 +93,7 @@ impl FromStr for Shape {
                 return Err(FlagError::bad(key, value, "a rate above 0 is wanted, such as 155Mbit/s"));
             }
         }
+        shape.check()?;
         Ok(shape)
     }
 }

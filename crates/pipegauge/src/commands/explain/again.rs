@@ -7,10 +7,11 @@ use std::time::SystemTime;
 
 use anyhow::{Result, anyhow, bail};
 use record::{PathRun, RunFile};
+use units::Bytes;
 
 use super::super::run;
 use crate::config::{RunConfig, names};
-use crate::flags::{Cli, ExplainFlags, RunFlags, ScheduleFlag};
+use crate::flags::{ExplainFlags, LARGEST, RunFlags};
 
 /// Time for one measurement where nobody asked for another, seconds.
 const DEFAULT_BUDGET: f64 = 4.0;
@@ -18,38 +19,71 @@ const DEFAULT_BUDGET: f64 = 4.0;
 /// How far beyond a break is measured on either side, as a factor: a knob that is doubled or halved moves it by as much.
 const AROUND: u64 = 4;
 
-/// Flags that measure this path as the run did, over the sizes about its breaks alone.
+/// Flags that measure this path as the run's plan says, over the sizes about its breaks alone. The file's command line is not followed: it
+/// would say where ssh goes, which program runs there and what is written. The person who explains says where the far side is.
 pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model::Edge]) -> Result<RunFlags> {
-    let cli = Cli::again(&run.run.command).map_err(|_| unknown(asked, run))?;
-    let mut flags = cli.command.into_run().ok_or_else(|| unknown(asked, run))?;
+    let file = asked.run.display();
+    if !measured_by_us(&run.run.command) {
+        return Err(unknown(asked, run));
+    }
+    let kind = path.opened.transport;
+    let can = kind.capabilities();
+    if can.two_ended && asked.peer.is_none() && far_is_away(run, path) {
+        bail!(
+            "{file}: its path {kind} led to another host ({}), and explain connects only to what its own flags name: give --peer \
+             HOST:PORT (with --key) or --peer ssh://user@host (with --remote-program), or --dry-run to measure nothing",
+            report::words::hosts(run)
+        );
+    }
     let first = edges.iter().map(|e| e.below).min().unwrap_or(1);
     let last = edges.iter().map(|e| e.above).max().unwrap_or(1);
-    let most = path.opened.capabilities.max_block.unwrap_or(u64::MAX);
-    flags.transports = vec![path.opened.transport.name().to_owned()];
-    (flags.sizes, flags.step, flags.perturb) = (None, None, None);
-    flags.from = (first / AROUND).max(1);
-    flags.to = Some(last.saturating_mul(AROUND).min(most));
-    flags.schedule = ScheduleFlag::Adaptive;
-    (flags.trials, flags.repeats, flags.precision) = (None, None, None);
-    flags.budget = Some(asked.budget.unwrap_or(DEFAULT_BUDGET));
-    (flags.html, flags.no_html, flags.trace) = (None, true, None);
-    flags.quiet = asked.quiet;
-    // Of two sides, this file is one.
-    flags.vs = None;
-    // With a knob moved, and over a part of the sizes: no repeat of anything.
-    flags.no_history = true;
-    if flags.key.is_some() || asked.key.is_some() {
-        // The recorded one is blanked out; without another, the variable speaks.
-        flags.key = asked.key.clone();
+    let most =
+        [path.opened.capabilities.max_block, can.max_block].into_iter().flatten().min().unwrap_or(LARGEST).min(LARGEST);
+    let from = (first / AROUND).max(1);
+    if from > most {
+        bail!("{file}: {kind} breaks at {}, and blocks above {} are not measured again", Bytes(first), Bytes(most));
     }
-    Ok(flags)
+    let base = RunFlags::replaying(&run.run.plan, kind, pin(run, path)).map_err(|why| {
+        anyhow!("{file}: its plan can't be measured again: it asks for {why}; --dry-run measures nothing")
+    })?;
+    let peer = asked.peer.clone().filter(|_| can.two_ended);
+    Ok(RunFlags {
+        from,
+        to: Some(last.saturating_mul(AROUND).min(most)),
+        budget: Some(asked.budget.unwrap_or(DEFAULT_BUDGET)),
+        key: asked.key.clone().filter(|_| peer.is_some()),
+        remote_program: asked.remote_program.clone().filter(|_| peer.is_some()),
+        peer,
+        quiet: asked.quiet,
+        ..base
+    })
+}
+
+/// Whether `run` or `live` of this program made the file. An import has a path's name and no way to it.
+fn measured_by_us(command: &[String]) -> bool {
+    command.iter().skip(1).any(|word| word == "run" || word == "live")
+}
+
+/// Whether the far side ran on another host, or was met as if it did.
+fn far_is_away(run: &RunFile, path: &PathRun) -> bool {
+    let named = run.run.command.iter().any(|word| word == "--peer" || word.starts_with("--peer="));
+    named || path.opened.far.as_ref().is_some_and(|far| far.hostname != run.run.near.hostname)
+}
+
+/// The CPUs on which both sides ran, or `auto` where this process can't use its own of them.
+fn pin(run: &RunFile, path: &PathRun) -> String {
+    let Some((near, far)) = run.run.plan.pin else { return "none".to_owned() };
+    let far = path.opened.far.as_ref().and_then(|f| f.pinned).unwrap_or(far);
+    let allowed = host::allowed_cpus();
+    let here = allowed.contains(&near) && (far_is_away(run, path) || allowed.contains(&far));
+    if here { format!("{near},{far}") } else { "auto".to_owned() }
 }
 
 fn unknown(asked: &ExplainFlags, run: &RunFile) -> anyhow::Error {
     let typed = report::words::plain(&run.run.command.join(" "));
     anyhow!(
-        "{} can't be measured again: it came from '{typed}', which is no `pipegauge run` that this version knows (an \
-         imported run does not say how to reach its path); --dry-run says what breaks and what might be behind it",
+        "{} can't be measured again: it came from '{typed}', which is no `pipegauge run` (an imported run does not say how to \
+         reach its path); --dry-run says what breaks and what might be behind it",
         asked.run.display()
     )
 }
@@ -64,7 +98,7 @@ pub fn measure(flags: &RunFlags, stop: &Arc<AtomicBool>) -> Result<RunFile> {
     let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let work = || -> Result<RunFile> {
         let started = SystemTime::now();
-        let config = RunConfig::resolve(flags, &command, started)?;
+        let config = RunConfig::replayed(flags, &command, started)?;
         let (mut listeners, outcome) = run::measured(&config, started, stop, || Ok(run::progress(&config)))?;
         if let Some(e) = listeners.failure() {
             return Err(e.into());

@@ -1,0 +1,112 @@
+//! Text that came out of a file or from another process: cleaned and cut once, where it enters, so that whatever is made of it later
+//! (a terminal's line, a label, a page) can neither be acted upon nor flooded.
+
+use serde::de::{DeserializeOwned, Error};
+use serde_json::Value;
+
+/// Most characters of a name: a host, a version, a model of CPU.
+pub const NAME: usize = 400;
+/// Most characters of a sentence or of a word of a command line.
+pub const SENTENCE: usize = 4000;
+/// Names of fields whose texts are sentences, or words that a person typed.
+const SENTENCES: [&str; 3] = ["text", "error", "command"];
+
+/// Text safe to print on a terminal: control characters (C0 but for line ends and tabs, DEL, C1), of which escapes are made, and those
+/// that are [`unseen`] become U+FFFD.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if odd(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+/// Whether a terminal would act on a character instead of showing it: a control character, or one that is [`unseen`].
+pub fn odd(c: char) -> bool {
+    c.is_control() || unseen(c)
+}
+
+/// Whether a character has no width or turns the direction of writing, so that what is read is not what is there.
+pub fn unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// [`plain`] text of `most` characters at most; three dots say that it was cut.
+pub fn clean(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => plain(&text[..end]) + "...",
+        None => plain(text),
+    }
+}
+
+/// Reads JSON that somebody else wrote: every string in it, names of fields too, is [`clean`].
+pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    if !suspicious(bytes) {
+        return serde_json::from_slice(bytes);
+    }
+    let mut value: Value = serde_json::from_slice(bytes)?;
+    tidy(&mut value, NAME);
+    T::deserialize(value).map_err(|e| serde_json::Error::custom(e.to_string()))
+}
+
+/// Whether a string in it may have to be changed. Characters that a terminal acts on stand in JSON as escapes, as DEL or beyond ASCII.
+fn suspicious(bytes: &[u8]) -> bool {
+    let mut length = 0;
+    bytes.iter().any(|b| {
+        length = if *b == b'"' { 0 } else { length + 1 };
+        *b == b'\\' || *b >= 0x7f || (length > NAME && *b != b'"' && !number(*b))
+    })
+}
+
+/// What stands between two strings for long: lists of numbers.
+fn number(b: u8) -> bool {
+    matches!(b, b'0'..=b'9' | b'.' | b',' | b'-' | b'+' | b'e' | b'E' | b'[' | b']' | b' ')
+}
+
+fn tidy(value: &mut Value, most: usize) {
+    match value {
+        Value::String(text) => *text = clean(text, most),
+        Value::Array(all) => all.iter_mut().for_each(|v| tidy(v, most)),
+        Value::Object(fields) => {
+            for (name, mut value) in std::mem::take(fields) {
+                let most = if SENTENCES.contains(&name.as_str()) { SENTENCE } else { most };
+                tidy(&mut value, most);
+                fields.insert(clean(&name, NAME), value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_taken_out() {
+        assert_eq!(
+            plain("a\u{1b}[2J\u{9b}1m\u{7f}\r\u{7}b\tc\n"),
+            "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b\tc\n"
+        );
+        assert_eq!(plain("a\u{202e}b\u{2066}\u{200b}\u{61c}"), "a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}");
+        assert_eq!(plain("Größe · 5 µs"), "Größe · 5 µs");
+    }
+
+    #[test]
+    fn every_string_of_a_document_is_cleaned_and_cut() {
+        let long = "v".repeat(30_000);
+        for text in ["a\u{1b}[2Jb", "a\u{202e}b", "a\u{7f}b", &long, &"1".repeat(30_000)] {
+            let written = serde_json::to_vec(&BTreeMap::from([("name", text), (text, "x")])).unwrap();
+            let read: BTreeMap<String, String> = json(&written).unwrap();
+            for word in read.iter().flat_map(|(name, value)| [name, value]) {
+                assert!(!word.contains(odd) && word.chars().count() <= NAME + 3, "{word:?}");
+            }
+        }
+        let sentence: BTreeMap<String, String> = json(format!("{{\"text\":\"{long}\"}}").as_bytes()).unwrap();
+        assert_eq!(sentence["text"].chars().count(), SENTENCE + 3);
+        // Numbers keep every bit on both ways.
+        let numbers = format!("{{\"n\":[{}],\"µ\":0}}", vec!["0.1234567890123456789"; 100].join(","));
+        let read: BTreeMap<String, Value> = json(numbers.as_bytes()).unwrap();
+        assert_eq!(read["n"][99].as_f64(), Some(0.123_456_789_012_345_68));
+        assert!(json::<u32>(b"\"\\u001b").is_err());
+    }
+}
