@@ -7,7 +7,7 @@ mod reached;
 mod time;
 
 pub use frames::{Frames, largest_within};
-pub use reached::Reached;
+pub use reached::{Kept, Reached};
 pub(crate) use time::point;
 pub use time::{Arrival, Outside, arrival};
 

@@ -212,11 +212,17 @@ pub fn per_byte(p: &Asked<'_>) -> Answered {
     let (e, text) = match (small, over) {
         (Some(e), over) => {
             let more = over.map_or(String::new(), |o| format!("; {o}"));
-            (e, format!("each further byte of a message below 1 KiB costs {}{more}", figure(e, Kind::SecondsPerByte)))
+            (
+                e,
+                format!(
+                    "the cost of each further byte of a message below 1 KiB is {}{more}",
+                    figure(e, Kind::SecondsPerByte)
+                ),
+            )
         }
         (None, Some(over)) => (
             line.map_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }, |l| l.per_byte),
-            format!("each further byte costs {over}"),
+            format!("the cost of each further byte is {over}"),
         ),
         (None, None) => return no(p, &Unanswered::TooLittle("a slope needs at least three sizes"), &[]),
     };
