@@ -211,6 +211,23 @@ fn few_rounds_and_none_say_nothing_for_sure() {
 }
 
 #[test]
+fn sizes_that_no_round_visited_are_left_out_of_the_ratios() {
+    let [a, b] = Bench::new(4, Machine::Independent).sides(20, 12, 0.03, |_| 1.1);
+    let looks = |curve: &[CurvePoint]| -> Vec<CurvePoint> {
+        let one =
+            |(i, p): (usize, &CurvePoint)| if i < 15 { p.clone() } else { CurvePoint { blocks: vec![], ..p.clone() } };
+        curve.iter().enumerate().map(one).collect()
+    };
+    let found = Comparison::paired(&looks(&a), &looks(&b)).unwrap();
+    assert_eq!((found.sizes.len(), found.unvisited, found.left_out), (15, 5, 0));
+    let found = Comparison::paired(&looks(&a), &b).unwrap();
+    assert_eq!((found.sizes.len(), found.unvisited), (15, 5), "a round of both sides");
+    // Most sizes are common, visited or not: the rounds are still compared in turns.
+    let (a, b) = ([looks(&a)], [looks(&b)]);
+    assert!(Comparison::of_paths(Side::of(&a), Side::of(&b)).unwrap().paired.is_some());
+}
+
+#[test]
 fn paths_of_one_run_are_compared_round_by_round_where_most_sizes_are_common() {
     let side = |curve: &[CurvePoint]| [curve.to_vec()];
     let of = |a: &[Vec<CurvePoint>], b: &[Vec<CurvePoint>]| Comparison::of_paths(Side::of(a), Side::of(b)).unwrap();

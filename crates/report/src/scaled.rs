@@ -121,7 +121,7 @@ fn lines(paths: &[ScaledPath]) -> Table {
                 at.map_or("-".into(), |e| estimate(throughput(p.largest, e), Kind::BitsPerSecond)),
             ]
         };
-        let figures = |b: Estimate, t0: Estimate| (estimate(b, Kind::SecondsPerByte), estimate(t0, Kind::Seconds));
+        let figures = |b: Estimate, t0: Estimate| (estimate(b, Kind::SecondsPerByte), start_time(t0));
         let (b, t0) = figures(p.scaled.per_byte, p.scaled.t0);
         let over = p.target.wires.map_or(String::new(), |(_, to)| format!("\nover {}", BitRate(to.rate)));
         rows.push(row(&format!("{}{over}", p.name), "E", b, t0, at));

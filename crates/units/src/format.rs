@@ -113,7 +113,16 @@ const WIDE_SHARE: f64 = 0.5;
 
 /// A figure of a model and its interval, as [`with_interval`], but without false digits: where a positive figure's ends lie more than
 /// [`RESOLVED`] times apart, "not resolved: between 19.0 us and 7.10 ms", or where nothing keeps it from 0, "not resolved: at most 7.10 ms".
+/// A cost ([`Kind::SecondsPerByte`]) can't be negative: where its interval reaches 0, or the figure lies below it, its upper end is all
+/// that is told, or where that is none either, nothing.
 pub fn resolved(value: f64, low: f64, high: f64, kind: Kind) -> String {
+    if kind == Kind::SecondsPerByte && (low <= 0.0 || value < 0.0) && low < high {
+        return match high {
+            h if h > 0.0 && h.is_finite() => at_most(h, kind),
+            _ if value > 0.0 => with_interval(value, low, high, kind),
+            _ => "not resolved".to_owned(),
+        };
+    }
     let positive = value > 0.0 && low >= 0.0 && high.is_finite() && (low == 0.0 || high <= WIDEST * low);
     if !positive || high <= RESOLVED * low || (kind == Kind::Share && high - low < WIDE_SHARE) {
         return with_interval(value, low, high, kind);
@@ -329,6 +338,13 @@ mod tests {
             ((0.0, 0.0, 3.84e-6), Kind::Share, "0% [0.0000, 0.0004]"),
             ((2.0, 1e-3, 9.0), Kind::Seconds, "2.00 s (no interval)"),
             ((2.0, 0.0, f64::INFINITY), Kind::Seconds, "2.00 s (no interval)"),
+            ((-19.1e-12, -3.098e-9, 3.06e-9), Kind::SecondsPerByte, "not resolved: at most 3.06 ns/B"),
+            ((875e-12, -1.975e-9, 3.631e-9), Kind::SecondsPerByte, "not resolved: at most 3.63 ns/B"),
+            ((875e-12, 0.1e-9, 0.9e-9), Kind::SecondsPerByte, "875 ps/B [100, 900]"),
+            ((-4.32e-9, f64::NEG_INFINITY, f64::INFINITY), Kind::SecondsPerByte, "not resolved"),
+            ((-4.32e-9, -5e-9, -4e-9), Kind::SecondsPerByte, "not resolved"),
+            ((4.32e-9, f64::NEG_INFINITY, f64::INFINITY), Kind::SecondsPerByte, "4.32 ns/B (no interval)"),
+            ((0.0, 0.0, 0.0), Kind::SecondsPerByte, "0 ps/B [0, 0]"),
         ];
         for ((value, low, high), kind, text) in cases {
             assert_eq!(resolved(value, low, high, kind), text);

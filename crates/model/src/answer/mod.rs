@@ -1,14 +1,15 @@
 //! Answers to what readers ask of a curve (`seeds/004`, sections 1 and 4): when a block arrives, the most a path moves, the
 //! size to use, whether frames can be kept up. Every answer carries its interval and the sizes it rests on.
 
+mod beyond;
 mod frames;
 mod reached;
 mod time;
 
 pub use frames::{Frames, largest_within};
-pub use reached::Reached;
+pub use reached::{Kept, Reached};
 pub(crate) use time::point;
-pub use time::{Arrival, arrival};
+pub use time::{Arrival, Outside, arrival};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,6 +137,11 @@ pub fn at_rate(
     let by_line = most.is_some() || !(least.measured.sizes.0..=least.measured.sizes.1).contains(&size);
     if misfit.systematic && by_line {
         return Err(Unanswered::Misfit(format!("one line lies by {} typically", units::Share(misfit.typical))));
+    }
+    let mut sorted: Vec<&CurvePoint> = points.iter().filter(|p| p.seconds > 0.0 && p.seconds.is_finite()).collect();
+    sorted.sort_by_key(|p| p.size);
+    if size > least.measured.sizes.1 && !beyond::holds(&sorted, &least.measured) {
+        return Err(Unanswered::Misfit("the largest sizes measured do not follow the line over all sizes".to_owned()));
     }
     let of = |s: &Scaled| s.at(size).ok_or(Unanswered::Nothing);
     let (sizes, seconds) = (least.measured.sizes, of(&least)?);

@@ -56,6 +56,51 @@ impl Reached {
     }
 }
 
+/// Where a path keeps a rate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Smallest of the sizes, bytes.
+    pub from: u64,
+    /// Largest of the sizes, bytes.
+    pub to: u64,
+    /// This is the largest measured: larger ones may keep it as well.
+    pub open: bool,
+    /// Stretches of sizes within that do not keep it, bytes, ascending.
+    pub but: Vec<(u64, u64)>,
+}
+
+impl Kept {
+    /// The sizes about the best one that move `rate` bits a second and more, on the smoothed curve: a single size above or below is
+    /// luck there, as in [`Reached::of`]. None where no size does.
+    pub fn of(points: &[CurvePoint], rate: f64) -> Option<Self> {
+        let curve = Curve::of(points);
+        let smooth = Smooth::of(&curve);
+        let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
+        let (rates, level) = (smooth.rates(&curve, &seconds), rate.ln());
+        let (top, most) = highest(&rates)?;
+        if most < level {
+            return None;
+        }
+        // The mirrored curve ends where the other begins.
+        let mirrored: Vec<f64> = smooth.logs[top..].iter().rev().map(|log| -log).collect();
+        let falling: Vec<f64> = rates[top..].iter().rev().copied().collect();
+        let (low, high) =
+            (crossing(&smooth.logs[..=top], &rates[..=top], level), -crossing(&mirrored, &falling, level));
+        let keeps = |i: &usize| rates[*i] >= level;
+        let first = (0..=top).filter(|i| smooth.logs[*i] >= low - 1e-9).find(keeps).unwrap_or(top);
+        let last = (top..rates.len()).rev().filter(|i| smooth.logs[*i] <= high + 1e-9).find(keeps).unwrap_or(top);
+        let size = |i: usize| curve.points[smooth.points[i]].size;
+        let mut but: Vec<(u64, u64)> = Vec::new();
+        for i in (first..=last).filter(|i| !keeps(i)) {
+            match but.last_mut().filter(|_| !keeps(&(i - 1))) {
+                Some(stretch) => stretch.1 = size(i),
+                None => but.push((size(i), size(i))),
+            }
+        }
+        Some(Self { from: size(first), to: size(last), open: last + 1 == rates.len(), but })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rand::Rng;
@@ -106,6 +151,33 @@ mod tests {
         assert!((found.size.value / truth(&points) - 1.0).abs() < 0.02, "{found:?}");
         // 99% of the most, from 99 n on.
         assert!(found.open && (800_000..1_000_000).contains(&found.best.0), "{found:?}");
+    }
+
+    #[test]
+    fn a_rate_is_kept_from_where_the_smoothed_curve_reaches_it_though_single_sizes_fall_below() {
+        // 7.9 Gbit/s at the end of the line; half of the most at 10,000 B.
+        let curve = line(0.0, 1);
+        let kept = Kept::of(&curve, 4e9).unwrap();
+        assert!((9_000..12_000).contains(&kept.from) && kept.open && kept.but.is_empty(), "{kept:?}");
+        assert_eq!((kept.to, Kept::of(&curve, 1e10)), (curve.last().unwrap().size, None));
+        // Noise puts single sizes below the rate, and the highest of them anywhere.
+        for seed in 0..30 {
+            let kept = Kept::of(&line(0.05, seed), 4e9).unwrap();
+            assert!((5_000..20_000).contains(&kept.from) && kept.open, "{seed}: {kept:?}");
+        }
+        // A stretch in between and the largest sizes are slower.
+        let slower: Vec<CurvePoint> = curve
+            .into_iter()
+            .map(|p| {
+                let times = if (100_000..160_000).contains(&p.size) || p.size > 2_000_000 { 3.0 } else { 1.0 };
+                let blocks = p.blocks.iter().map(|(b, t)| (*b, t * times)).collect();
+                CurvePoint::of(p.size, p.seconds * times, blocks)
+            })
+            .collect();
+        let kept = Kept::of(&slower, 4e9).unwrap();
+        assert!((9_000..12_000).contains(&kept.from) && !kept.open, "{kept:?}");
+        assert!((1_500_000..=2_000_000).contains(&kept.to) && kept.but.len() == 1, "{kept:?}");
+        assert!(kept.but[0].0 >= 90_000 && kept.but[0].1 < 180_000, "{kept:?}");
     }
 
     #[test]

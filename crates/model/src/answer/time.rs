@@ -3,8 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Unanswered;
+use super::{Unanswered, beyond};
 use crate::{CurvePoint, Estimate, Fits};
+
+/// What an answer outside of what was measured rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outside {
+    /// The line over all sizes.
+    Line,
+    /// What a byte costs at the largest sizes: the line does not pass through their times.
+    LastSizes,
+}
 
 /// The time of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,12 +25,13 @@ pub struct Arrival {
     pub seconds: Estimate,
     /// The measured sizes it rests on, bytes: one, or the two it lies between.
     pub rests_on: Vec<u64>,
-    /// It lies beyond what was measured and rests on the fitted line.
-    pub extrapolated: bool,
+    /// What it rests on where it lies outside of what was measured.
+    pub outside: Option<Outside>,
 }
 
 /// When a block of `size` arrives: as measured, between two measured sizes as a straight line on logarithmic axes, and
-/// beyond them only by a line that `fits`.
+/// outside of them only with `fits`: by the line, or, beyond the largest and where its times refute the line, by what a byte costs
+/// at the largest sizes.
 pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<Arrival, Unanswered> {
     let mut sorted: Vec<&CurvePoint> = points.iter().filter(|p| p.seconds > 0.0 && p.seconds.is_finite()).collect();
     sorted.sort_by_key(|p| p.size);
@@ -30,18 +41,19 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
     };
     let at = sorted.partition_point(|p| p.size < size);
     if let Some(p) = sorted.get(at).filter(|p| p.size == size) {
-        return Ok(Arrival { size, seconds: point(p), rests_on: vec![size], extrapolated: false });
+        return Ok(Arrival { size, seconds: point(p), rests_on: vec![size], outside: None });
     }
     if at == 0 || at == sorted.len() {
-        let line = fits.and_then(|f| f.latency.all.as_ref()).filter(|l| !l.misfit.systematic);
-        let Some(line) = line else { return Err(Unanswered::Outside { asked: size, from: first, to: last }) };
-        let time = |t0: f64, b: f64| (t0 + b * size as f64).max(0.0);
-        let seconds = Estimate::new(
-            time(line.t0.value, line.per_byte.value),
-            time(line.t0.low, line.per_byte.low),
-            time(line.t0.high, line.per_byte.high),
-        );
-        return Ok(Arrival { size, seconds, rests_on: vec![first, last], extrapolated: true });
+        let none = Unanswered::Outside { asked: size, from: first, to: last };
+        let fits = fits.ok_or_else(|| none.clone())?;
+        let line = fits.latency.all.as_ref().filter(|l| !l.misfit.systematic);
+        if let Some(line) = line.filter(|l| at == 0 || beyond::holds(&sorted, l)) {
+            let seconds = beyond::by_line(&sorted, line, size);
+            return Ok(Arrival { size, seconds, rests_on: vec![first, last], outside: Some(Outside::Line) });
+        }
+        let end = if at == 0 { None } else { beyond::by_last_sizes(&sorted, size) };
+        let (seconds, from) = end.ok_or(none)?;
+        return Ok(Arrival { size, seconds, rests_on: vec![from, last], outside: Some(Outside::LastSizes) });
     }
     let (a, b) = (sorted[at - 1], sorted[at]);
     let share = (size.max(1) as f64 / a.size.max(1) as f64).ln() / (b.size as f64 / a.size.max(1) as f64).ln();
@@ -53,7 +65,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
         if x.low > 0.0 && y.low > 0.0 { between(x.low, y.low) } else { 0.0 },
         if x.high.is_finite() { between(x.high, y.high) } else { f64::INFINITY },
     );
-    Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], extrapolated: false })
+    Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], outside: None })
 }
 
 /// A measured point's time with its interval.
@@ -91,7 +103,76 @@ mod tests {
         assert!(refused.contains("1 GiB") && refused.contains("1,000,000 B"), "{refused}");
         let fits = Fits::of(&curve, 1).unwrap();
         let far = arrival(&curve, 10_000_000, Some(&fits)).unwrap();
-        assert!(far.extrapolated && (far.seconds.value / (1e-5 + 1e-2) - 1.0).abs() < 1e-3, "{far:?}");
+        assert!(
+            far.outside == Some(Outside::Line) && (far.seconds.value / (1e-5 + 1e-2) - 1.0).abs() < 1e-3,
+            "{far:?}"
+        );
+    }
+
+    /// 10 us + 0.58 ns a byte at 154 sizes up to 8 MiB, with noise of a few percent; from 2 MB on `slower` times as long, by turns
+    /// one and a half times that.
+    fn slower_at_the_end(slower: f64) -> Vec<CurvePoint> {
+        (0..154u32)
+            .map(|i| {
+                let size = 10f64.powf(0.0453 * f64::from(i)) as u64;
+                let more = match size {
+                    ..2_000_000 => 1.0,
+                    _ if i % 2 == 0 => slower,
+                    _ => 1.5 * slower,
+                };
+                let noise = |b: u32| 1.0 + 0.04 * (f64::from((i * 37 + b * 61) % 101) / 50.0 - 1.0);
+                let t = (1e-5 + size as f64 * 0.58e-9) * more;
+                CurvePoint::of(size, t * noise(4), (0..8).map(|b| (b, t * noise(b))).collect())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_line_that_the_largest_sizes_refute_is_not_drawn_on() {
+        let asked = 100_000_000;
+        for slower in [1.6, 2.0, 3.0] {
+            let curve = slower_at_the_end(slower);
+            let mut fits = Fits::of(&curve, 1).unwrap();
+            // Where noise hides the pattern of the residuals, only the last sizes tell.
+            fits.latency.all.as_mut().unwrap().misfit.systematic = false;
+            let far = arrival(&curve, asked, Some(&fits)).unwrap();
+            for true_cost in [slower, 1.2 * slower, 1.5 * slower] {
+                let truth = asked as f64 * 0.58e-9 * true_cost;
+                assert!((far.seconds.low..=far.seconds.high).contains(&truth), "{slower} {true_cost}: {far:?}");
+            }
+            assert_eq!(far.outside, Some(Outside::LastSizes), "{far:?}");
+            assert!(far.rests_on[0] > 2_000_000, "{far:?}");
+            assert!(far.seconds.high < 2.5 * far.seconds.low, "it still tells something: {far:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_the_largest_sizes_follow_is_widened_by_how_far_they_lie_from_it() {
+        let curve = slower_at_the_end(1.0)
+            .into_iter()
+            .map(|mut p| {
+                p.blocks.iter_mut().for_each(|b| b.1 = 1e-5 + p.size as f64 * 0.58e-9);
+                p
+            })
+            .filter(|p| p.size < 2_000_000)
+            .collect::<Vec<_>>();
+        let fits = Fits::of(&curve, 1).unwrap();
+        let far = arrival(&curve, 100_000_000, Some(&fits)).unwrap();
+        assert_eq!(far.outside, Some(Outside::Line), "{far:?}");
+        let wide = far.seconds.high / far.seconds.low;
+        assert!((1.05..1.4).contains(&wide), "{far:?}");
+        assert!((far.seconds.low..=far.seconds.high).contains(&0.058), "{far:?}");
+    }
+
+    #[test]
+    fn too_few_large_sizes_to_tell_what_a_byte_costs_answer_nothing_beyond_them() {
+        let mut curve = curve();
+        curve[3].seconds *= 5.0;
+        curve[3].blocks.iter_mut().for_each(|b| b.1 *= 5.0);
+        let mut fits = Fits::of(&curve, 1).unwrap();
+        fits.latency.all.as_mut().unwrap().per_byte.value = 1e-9;
+        let refused = arrival(&curve, 10_000_000, Some(&fits));
+        assert!(matches!(refused, Err(Unanswered::Outside { .. })), "{refused:?}");
     }
 
     #[test]

@@ -57,6 +57,10 @@ pub struct Comparison {
     pub sizes: Vec<Compared>,
     /// Sizes that only some runs have, which were left out.
     pub left_out: usize,
+    /// Sizes of sides in turns that no round visited on both, only the first look at each, which were left out: looks are no neighbours
+    /// in time.
+    #[serde(default, skip_serializing_if = "none")]
+    pub unvisited: usize,
     /// What the machine itself did between the sides, whatever was measured. Differences up to the largest of these are put
     /// down to it: all intervals here hold them, and they make no size significant.
     #[serde(default)]
@@ -112,6 +116,10 @@ pub struct Compared {
     pub second_interpolated: bool,
 }
 
+fn none(n: &usize) -> bool {
+    *n == 0
+}
+
 impl Comparison {
     /// Compares `second` with `first`. None where they have no size in common, not by
     /// interpolation either, or a side has no run.
@@ -136,6 +144,7 @@ impl Comparison {
         Some(Self {
             sizes,
             left_out,
+            unvisited: 0,
             machine,
             disturbed,
             between,

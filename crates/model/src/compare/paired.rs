@@ -94,8 +94,9 @@ impl Comparison {
     pub fn of_paths(first: Side<'_>, second: Side<'_>) -> Option<Self> {
         let ([a], [b]) = (first.runs, second.runs) else { return Self::of(first, second) };
         let fewer = usable(a).count().min(usable(b).count());
-        let paired = Self::paired(a, b)
-            .filter(|c| c.sizes.len() as f64 >= EXPECTED * fewer as f64 && c.paired.is_some_and(|p| p.rounds > 0));
+        let paired = Self::paired(a, b).filter(|c| {
+            (c.sizes.len() + c.unvisited) as f64 >= EXPECTED * fewer as f64 && c.paired.is_some_and(|p| p.rounds > 0)
+        });
         paired.or_else(|| Self::of(first, second))
     }
 
@@ -112,6 +113,12 @@ impl Comparison {
         pairs.sort_by_key(|p| p.first.size);
         pairs.iter_mut().for_each(|p| p.ratios = ratios(p.first, p.second));
         let left_out = usable(first).count() + by_size.len() - 2 * pairs.len();
+        let common = pairs.len();
+        // Where no size was visited at all the first looks are all there is, and there is no verdict.
+        if pairs.iter().any(|p| !p.ratios.is_empty()) {
+            pairs.retain(|p| !p.ratios.is_empty());
+        }
+        let unvisited = common - pairs.len();
 
         let levels = levels(&pairs);
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
@@ -152,6 +159,7 @@ impl Comparison {
         let crossovers = verdict::crossovers(&sizes, &stretches);
         Some(Self {
             left_out,
+            unvisited,
             machine: Vec::new(),
             disturbed: None,
             between: None,

@@ -119,6 +119,7 @@ mod tests {
         Comparison {
             sizes: vec![size],
             left_out: 0,
+            unvisited: 0,
             machine: Vec::new(),
             disturbed: None,
             between: None,

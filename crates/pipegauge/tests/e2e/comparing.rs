@@ -56,7 +56,7 @@ fn equal_runs_do_not_differ_and_an_altered_one_is_named_where_it_differs() {
     theory(&dir, "b.run.jsonl", "2");
     let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+5%"]);
     assert_eq!(said.code(), 0, "{said}");
-    assert!(said.out.contains("no different") && said.out.contains("passed: time>+5%"), "{said}");
+    assert!(said.out.contains("No difference found") && said.out.contains("passed: time>+5%"), "{said}");
 
     altered(&dir, "b.run.jsonl", "slow.run.jsonl", 65_536, 1.8);
     let said = dir.run(&["compare", "a.run.jsonl", "slow.run.jsonl", "--json"]);

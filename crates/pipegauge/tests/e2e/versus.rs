@@ -66,7 +66,10 @@ fn the_same_link_with_other_noise_is_no_different_and_what_would_have_been_seen_
     assert_eq!(document["run"]["run_files"], serde_json::json!(["x.a.run.jsonl", "x.b.run.jsonl"]));
     let found = &document["comparisons"][0];
     let verdict = found["verdict"].as_str().unwrap();
-    assert!(verdict.contains("is no different from theory") && verdict.contains("four times in five"), "{verdict}");
+    assert!(
+        verdict.contains("No difference found between theory") && verdict.contains("four times in five"),
+        "{verdict}"
+    );
     let finds = found["paired"]["finds"].as_f64().unwrap();
     assert!(finds > 0.005 && finds < 0.2, "{found}");
 }

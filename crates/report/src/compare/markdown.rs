@@ -43,7 +43,7 @@ pub fn markdown(all: &[Named]) -> String {
                 named.size(s.size),
                 time(s.first, s.first_interpolated),
                 time(s.second, s.second_interpolated),
-                cell(&interval(s.ratio))
+                if c.paired.is_some_and(|p| p.rounds == 0) { "-".to_owned() } else { cell(&interval(s.ratio)) }
             );
         }
         if step > 1 {

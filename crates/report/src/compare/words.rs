@@ -124,23 +124,27 @@ fn difference(named: &Named) -> String {
     let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
     if clear.is_empty() {
         let few = c.sizes.iter().filter(|s| s.significant).count();
-        return match few {
-            0 if vague(c.whole) => format!(
-                "No verdict: over all sizes {b} took {} of the time of {a}, which tells too little; measure longer (--budget) or \
-                 more often.",
-                interval(c.whole)
-            ),
-            _ if c.differs_as_whole() => format!(
+        return if c.differs_as_whole() {
+            format!(
                 "{b} took {} of the time of {a} over all sizes{}; no stretch of sizes is sure to differ by itself.",
                 interval(c.whole),
                 held(c)
-            ),
-            0 => format!("{b} is no different from {a}{}.", within(c)),
-            n => format!(
-                "{b} is no different from {a}{}; {n} lone {} below (*), as levels of single connections do.",
-                within(c),
-                if n == 1 { "size stands out" } else { "sizes stand out" }
-            ),
+            )
+        } else if vague(c.whole) {
+            format!(
+                "No verdict: over all sizes {b} took {} of the time of {a}, which tells too little{}; measure longer (--budget) or \
+                 more often.",
+                interval(c.whole),
+                lone(few)
+            )
+        } else {
+            format!(
+                "No difference found between {a} and {b}: over all sizes {b} takes {} of the time; one below {} was too small to be \
+                 found{}.",
+                interval(c.whole),
+                needed(c.whole),
+                lone(few)
+            )
         };
     }
     if c.one_factor().is_some() {
@@ -218,6 +222,11 @@ fn in_turns(named: &Named, paired: Paired) -> String {
     let (a, b) = (plain(&named.first), plain(&named.second));
     let whole = interval(c.whole);
     let Some(finds) = paired.finds else {
+        if paired.rounds == 0 {
+            return "No verdict: no round visited a size on both sides, and the first looks at each are no comparison; measure longer \
+                    (--budget), or fewer sizes (--to)."
+                .to_owned();
+        }
         return format!(
             "No verdict: {b} took {} of the time of {a}, and {} of each side{} not tell how sure that is; measure longer \
              (--budget).",
@@ -237,7 +246,10 @@ fn in_turns(named: &Named, paired: Paired) -> String {
     let mut text = match (paired.differs, stretches) {
         (true, _) => format!("{b} is {}: {over} it takes {whole} of the time of {a}{}.", how(c.whole.value), held(c)),
         (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole} of the time."),
-        (false, false) => format!("{b} is no different from {a}: {over} it takes {whole} of the time."),
+        (false, false) if vague(c.whole) => format!(
+            "No verdict: {over} {b} took {whole} of the time of {a}, which tells too little; measure longer (--budget)."
+        ),
+        (false, false) => format!("No difference found between {a} and {b}: {over} {b} takes {whole} of the time."),
     };
     if paired.differs && (c.one_factor().is_some() || !stretches) {
         text.push_str(&by_itself(named));
@@ -261,17 +273,26 @@ fn in_turns(named: &Named, paired: Paired) -> String {
     text
 }
 
-/// Ends of a ratio's interval that lie so far apart tell nothing.
-const VAGUE: f64 = 4.0;
+/// Ends of a ratio's interval that lie so far apart tell too little for a verdict.
+const VAGUE: f64 = 1.5;
 
-/// Whether an interval of a ratio holds so much that "no different" would claim what nothing tells.
+/// Whether an interval of a ratio holds so much that "no difference found" would sound as if one had been looked for.
 fn vague(e: Estimate) -> bool {
     !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
 }
 
-/// How large a difference could have been seen, where none was.
-fn within(c: &Comparison) -> String {
-    format!(": over all sizes it takes {} of the time", interval(c.whole))
+/// The least difference that could have been found, where none was: half of the interval's width, about 1.
+fn needed(e: Estimate) -> String {
+    percent((e.high / e.low).sqrt() - 1.0)
+}
+
+/// Sizes that stand out by themselves, where no stretch does; begins with a semicolon.
+fn lone(n: usize) -> String {
+    match n {
+        0 => String::new(),
+        1 => "; 1 lone size stands out below (*), as levels of single connections do".to_owned(),
+        n => format!("; {n} lone sizes stand out below (*), as levels of single connections do"),
+    }
 }
 
 /// Whether an interval tells a reader anything.
@@ -322,6 +343,7 @@ fn place(s: &Stretch, named: &Named) -> String {
 pub fn table(named: &Named) -> String {
     use Flush::{Left, Right};
     let judged = named.comparison.sizes.iter().any(|s| bounded(s.ratio));
+    let unmet = named.comparison.paired.is_some_and(|p| p.rounds == 0);
     let of = ratio_of(&named.comparison);
     let judged_of = format!("{of} [95%]");
     let (first, second) = (plain(&named.first), plain(&named.second));
@@ -339,7 +361,12 @@ pub fn table(named: &Named) -> String {
             named.size(s.size),
             time(s.first, s.first_interpolated),
             time(s.second, s.second_interpolated),
-            if judged { interval(s.ratio) } else { percent(s.ratio.value) },
+            match judged {
+                true => interval(s.ratio),
+                // Only first looks: a ratio of these is of two moments.
+                false if unmet => "-".to_owned(),
+                false => percent(s.ratio.value),
+            },
         ];
         let judgement = [
             format!("{:+.1}", s.effect),
@@ -401,6 +428,13 @@ pub(super) fn about(c: &Comparison) -> String {
     if c.left_out > 0 {
         text.push_str(&format!("{} sizes that only one side has are left out.\n", c.left_out));
     }
+    if c.unvisited > 0 {
+        text.push_str(&format!(
+            "{} that no round visited on both sides {} left out (--budget gives more time).\n",
+            if c.unvisited == 1 { "1 size".to_owned() } else { format!("{} sizes", c.unvisited) },
+            if c.unvisited == 1 { "is" } else { "are" }
+        ));
+    }
     text
 }
 
@@ -424,6 +458,7 @@ mod tests {
         let comparison = Comparison {
             sizes: (0..21).map(one).collect(),
             left_out: 2,
+            unvisited: 0,
             machine: Vec::new(),
             disturbed: None,
             between: None,
@@ -481,21 +516,58 @@ mod tests {
     }
 
     #[test]
-    fn no_different_is_said_only_where_the_interval_holds_it_and_tells_something() {
+    fn no_difference_is_said_only_where_the_interval_holds_it_and_tells_something() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
         n.comparison.whole = Estimate { value: 1.028, low: 1.02, high: 1.036 };
-        assert!(!verdict(&n).contains("no different") && verdict(&n).contains("102.8%"), "{}", verdict(&n));
+        assert!(!verdict(&n).contains("No difference") && verdict(&n).contains("102.8%"), "{}", verdict(&n));
         n.comparison.whole = Estimate { value: 1.4, low: 0.008, high: 50.6 };
         assert!(verdict(&n).contains("No verdict: over all sizes"), "{}", verdict(&n));
+        // A factor of two either way, and of sides in turns.
+        for (low, high) in [(0.484, 1.919), (0.593, 2.304), (0.951, 1.44)] {
+            n.comparison.whole = Estimate { value: 0.98, low, high };
+            n.comparison.paired = None;
+            assert!(verdict(&n).starts_with("No verdict: over all sizes"), "{}", verdict(&n));
+            n.comparison.paired =
+                Some(Paired { rounds: 26, differs: false, finds: Some(0.5), finds_at_a_size: Some(0.9) });
+            let said = verdict(&n);
+            assert!(
+                said.starts_with("No verdict: over all sizes") && said.contains("find a difference of 50.0%"),
+                "{said}"
+            );
+        }
+        n.comparison.paired = None;
+        n.comparison.whole = Estimate { value: 1.01, low: 0.97, high: 1.05 };
+        let said = verdict(&n);
+        assert!(
+            said.contains("No difference found") && said.contains("one below 4.0% was too small to be found"),
+            "{said}"
+        );
+        // A sure difference stays one, however wide its interval.
+        n.comparison.whole = Estimate { value: 2.0, low: 1.4, high: 2.8 };
+        assert!(!verdict(&n).contains("No verdict"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn sizes_that_no_round_visited_have_no_ratio() {
+        let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        n.comparison.unvisited = 3;
+        assert!(table(&n).contains("3 sizes that no round visited on both sides are left out"), "{}", table(&n));
+        n.comparison.unvisited = 0;
+        n.comparison.paired = Some(Paired { rounds: 0, differs: false, finds: None, finds_at_a_size: None });
+        n.comparison.few_rounds = Some(0);
+        n.comparison.sizes.iter_mut().for_each(|s| s.ratio.high = f64::INFINITY);
+        let (shown, said) = (table(&n), verdict(&n));
+        assert!(!shown.contains('%') && shown.lines().nth(1).unwrap().ends_with('-'), "{shown}");
+        assert!(said.starts_with("No verdict: no round visited") && !said.contains('%'), "{said}");
     }
 
     #[test]
     fn sides_in_turns_are_said_to_be_compared_over_the_sizes_that_have_intervals() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
         n.comparison.paired = Some(Paired { rounds: 26, differs: false, finds: Some(0.05), finds_at_a_size: None });
-        assert!(verdict(&n).contains("over all sizes it takes"), "{}", verdict(&n));
+        assert!(verdict(&n).contains("over all sizes b"), "{}", verdict(&n));
         n.comparison.sizes[20].ratio = Estimate { value: 0.2, low: 0.0, high: f64::INFINITY };
-        assert!(verdict(&n).contains("over the 20 of 21 sizes with an interval it takes"), "{}", verdict(&n));
+        assert!(verdict(&n).contains("over the 20 of 21 sizes with an interval b"), "{}", verdict(&n));
     }
 
     #[test]
@@ -577,7 +649,8 @@ mod tests {
         assert!(verdict(&n).contains("is 5.0% slower at 1 B, not sure to differ above"), "{}", verdict(&n));
         let said = verdict(&named(vec![stretch(1, 1 << 20, 1.0, false)]));
         assert!(
-            said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),
+            said.contains("No difference found between a and b\u{fffd}[2J: over all sizes ")
+                && said.contains(" takes 101.0% [97.0%, 105.0%] of the time"),
             "{said}"
         );
     }
@@ -647,7 +720,8 @@ mod tests {
         n.comparison.paired = Some(turns);
         let said = verdict(&n);
         assert!(
-            said.contains("no different from a: over all sizes it takes 101.0% [97.0%, 105.0%] of the time."),
+            said.contains("No difference found between a and b\u{fffd}[2J: over all sizes ")
+                && said.contains(" takes 101.0% [97.0%, 105.0%] of the time"),
             "{said}"
         );
         assert!(

@@ -57,7 +57,7 @@ pub fn table(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
                     } else {
                         "a start-up time not resolved".into()
                     },
-                    escape(&units::format::significant(piece.per_byte, Kind::SecondsPerByte))
+                    escape(&crate::table::cost(piece.per_byte))
                 ));
             }
         }

@@ -59,13 +59,16 @@ pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
                     } else {
                         String::new()
                     };
+                    // A schedule says nothing of how much the path carries.
+                    let scheduled = run.run.plan.rate.is_some();
+                    let moved = |cell: String| if scheduled { "-".to_owned() } else { cell };
                     for cell in [
                         time.to_owned(),
                         estimate(s.latency, Kind::Seconds) + &latency,
                         s.per_byte.map_or("-".into(), |e| estimate(e, Kind::SecondsPerByte)),
-                        estimate(s.max_throughput, Kind::BitsPerSecond),
-                        at + rising,
-                        s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes)),
+                        moved(estimate(s.max_throughput, Kind::BitsPerSecond)),
+                        moved(at + rising),
+                        moved(s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes))),
                     ] {
                         rows.push_str(&format!("<td>{cell}</td>"));
                     }
@@ -94,11 +97,10 @@ fn machine(run: &RunFile, index: usize, of: usize) -> String {
 
 /// A figure with its interval under it.
 pub(super) fn estimate(e: Estimate, kind: Kind) -> String {
-    if e.high.is_infinite() {
-        let value = units::format::significant(e.value, kind).replace(" us", " µs");
-        return format!("{}<small>(no interval)</small>", escape(&value));
-    }
     let text = escape(&resolved(e.value, e.low, e.high, kind).replace(" us", " µs"));
+    if let Some(value) = text.strip_suffix(" (no interval)") {
+        return format!("{value}<small>(no interval)</small>");
+    }
     match (text.split_once(" ["), text.split_once(": ")) {
         (Some((value, ends)), _) => format!("{value}<small>[{ends}</small>"),
         (None, Some((what, ends))) => format!("{what}<small>{ends}</small>"),

@@ -5,7 +5,7 @@ use record::{Analysis, RunFile};
 use units::{Bytes, Kind, Seconds, Share};
 
 use super::grid::{Flush, Grid};
-use super::summary::{estimate, start_time};
+use super::summary::{cost, estimate, start_time};
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
 /// it, and what does not fit. Empty where nothing could be fitted.
@@ -56,7 +56,7 @@ pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
         for piece in &fits.latency.pieces {
             lines.row([
                 format!("{name}, {} to {}", Bytes(piece.from), Bytes(piece.to)),
-                units::format::significant(piece.per_byte, Kind::SecondsPerByte),
+                cost(piece.per_byte),
                 piece_start(piece.t0),
             ]);
         }

@@ -25,7 +25,7 @@ pub use warnings::{warnings, warnings_within};
 
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use machine::machine_of;
-pub(crate) use summary::{effective, estimate, start_time};
+pub(crate) use summary::{cost, effective, estimate, start_time};
 pub(crate) use warnings::subject;
 
 use record::RunFile;

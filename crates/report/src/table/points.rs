@@ -51,7 +51,12 @@ pub fn points(run: &RunFile, path: usize) -> String {
             median(f),
             f.repeat_low.zip(f.repeat_high).map_or(String::new(), range),
             time(f.min),
-            if f.throughput.is_finite() { BitRate(f.throughput).to_string() } else { "-".into() },
+            // Bits over a latency are no throughput where a schedule says when blocks are sent.
+            if f.throughput.is_finite() && run.run.plan.rate.is_none() {
+                BitRate(f.throughput).to_string()
+            } else {
+                "-".into()
+            },
             f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
             f.transactions.filter(|t| t.is_finite()).map_or(String::new(), words::mean_rate),
             percentile(|p| Some(p.p50)),

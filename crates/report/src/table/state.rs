@@ -42,18 +42,20 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
         });
     }
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
+    // A modelled link has states of its own.
+    let of = if path.opened.transport == transport::Kind::Theory { "the modelled link" } else { "the machine" };
     let line = match moves.saw(noise) {
         Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
         Saw::Outlasting => {
             let ends = |pick: fn(f64, f64) -> f64, from: f64| path.common.levels().map(|(_, l)| l).fold(from, pick);
             let apart = (ends(f64::max, f64::NEG_INFINITY) - ends(f64::min, f64::INFINITY)).exp();
             format!(
-                "{rounds} saw a state of the machine or two, {apart:.2} times apart, that last too long to average over: no \
+                "{rounds} saw a state of {of} or two, {apart:.2} times apart, that last too long to average over: no \
                  interval beyond what was seen"
             )
         }
         Saw::Lasting => format!(
-            "{rounds} count as {:.0}: states of the machine last for some rounds (they moved the curve by {}); intervals hold \
+            "{rounds} count as {:.0}: states of {of} last for some rounds (they moved the curve by {}); intervals hold \
              for this run's states",
             moves.effective,
             Share(moves.spread)
@@ -63,7 +65,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
              hold for this run"
         ),
         Saw::Changing => format!(
-            "{rounds}, {} apart: the machine changed its pace between rounds{}; intervals hold for this run",
+            "{rounds}, {} apart: {of} changed its pace between rounds{}; intervals hold for this run",
             Share(moves.spread),
             if moves.averaged() {
                 " often enough to average over"
@@ -72,7 +74,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             }
         ),
         Saw::One => format!(
-            "{rounds} saw one state of the machine (rounds lie {} apart): intervals hold for that state",
+            "{rounds} saw one state of {of} (rounds lie {} apart): intervals hold for that state",
             Share(moves.spread.max(5e-4))
         ),
     };
@@ -214,6 +216,18 @@ mod tests {
         );
         assert!(changing.contains(", 15.") && changing.ends_with("intervals hold for this run"), "{changing}");
         assert!(rounds(&run(&[]), &run(&[]).paths[0]).is_none(), "nothing was measured");
+    }
+
+    #[test]
+    fn states_of_the_modelled_link_are_not_put_down_to_a_machine() {
+        let some: Vec<f64> = (0..30).map(|i| if i % 9 < 5 { 1.0 } else { 1.5 }).collect();
+        let step: Vec<f64> = (0..30).map(|i| if i < 14 { 1.0 } else { 1.5 }).collect();
+        for levels in [vec![1.0; 30], some, step, by_turns(30, 1.35)] {
+            let mut run = run(&levels);
+            run.paths[0].opened.transport = transport::Kind::Theory;
+            let said = rounds(&run, &run.paths[0]).unwrap();
+            assert!(said.contains("the modelled link") && !said.contains("machine"), "{said}");
+        }
     }
 
     #[test]

@@ -39,27 +39,30 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
             continue;
         };
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
-        let size = units::Bytes(s.max_size).to_string();
-        let at = if s.still_rising == Some(true) { format!("{size}\n(rising)") } else { size.clone() };
         if s.latency_size > 1 {
             notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
         }
-        notes.extend(few_at_the_top(path, s.max_size).map(|n| {
-            let rounds = if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") };
-            format!(
-                "{name}: the maximum throughput is of {rounds} that visited {size}, fewer than the four that an interval takes; \
-                 --budget gives more."
-            )
-        }));
-        grid.row([
-            name,
-            time.to_owned(),
-            estimate(s.latency, Kind::Seconds),
-            s.per_byte.map_or("-".into(), |e| estimate(e, Kind::SecondsPerByte)),
-            estimate(s.max_throughput, Kind::BitsPerSecond),
-            at,
-            s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes)),
-        ]);
+        let latency = estimate(s.latency, Kind::Seconds);
+        let byte = s.per_byte.map_or("-".into(), per_byte);
+        let [most, at, half] = if run.run.plan.rate.is_some() {
+            notes
+                .push(format!("{name}: sent on a schedule (--rate), which says nothing of how much the path carries."));
+            ["-".to_owned(), "-".to_owned(), "-".to_owned()]
+        } else {
+            notes.extend(few_at_the_top(path, s.max_size).map(|n| {
+                let rounds = if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") };
+                format!(
+                    "{name}: the maximum throughput is of {rounds} that visited {}, fewer than the four that an interval takes; \
+                     --budget gives more.",
+                    units::Bytes(s.max_size)
+                )
+            }));
+            let size = units::Bytes(s.max_size).to_string();
+            let at = if s.still_rising == Some(true) { format!("{size}\n(rising)") } else { size };
+            let half = s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes));
+            [estimate(s.max_throughput, Kind::BitsPerSecond), at, half]
+        };
+        grid.row([name, time.to_owned(), latency, byte, most, at, half]);
     }
     let mut text = super::state::state(run);
     if !text.is_empty() {
@@ -83,15 +86,22 @@ fn few_at_the_top(path: &PathRun, size: u64) -> Option<u32> {
 
 /// A figure, its interval in the line under it: as [`with_interval`] writes both.
 pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
-    if e.high.is_infinite() {
-        return format!("{}\n(no interval)", units::format::significant(e.value, kind));
-    }
     let text = resolved(e.value, e.low, e.high, kind);
     match text.strip_prefix("not resolved: between ") {
         // Both ends carry their units: a column has no room for more words.
         Some(ends) => format!("not resolved\n{}", ends.replacen(" and ", " to ", 1)),
-        None => text.replacen(" [", "\n[", 1).replacen(": ", "\n", 1),
+        None => text.replacen(" [", "\n[", 1).replacen(" (no", "\n(no", 1).replacen(": ", "\n", 1),
     }
+}
+
+/// A cost a byte, as [`estimate`], in the room that a resolved one takes: its bounds stand a line each.
+fn per_byte(e: Estimate) -> String {
+    estimate(e, Kind::SecondsPerByte).replacen("at most ", "at most\n", 1).replacen(" to ", " to\n", 1)
+}
+
+/// A cost a byte of a line without an interval: below 0 none is told.
+pub(crate) fn cost(per_byte: f64) -> String {
+    if per_byte > 0.0 { units::format::significant(per_byte, Kind::SecondsPerByte) } else { "not resolved".to_owned() }
 }
 
 /// A line's start-up time, as [`estimate`]: none takes less than no time, so that what can't be told from 0 is at most its upper end.
@@ -167,6 +177,37 @@ mod tests {
     fn a_figure_that_is_not_resolved_takes_no_more_room_than_its_ends() {
         assert_eq!(estimate(estimate_of(2e-3, 19e-6, 7.042e-3), Kind::Seconds), "not resolved\n19.0 us to 7.04 ms");
         assert_eq!(estimate(estimate_of(2e-3, 0.0, 7.042e-3), Kind::Seconds), "not resolved\nat most 7.04 ms");
+    }
+
+    #[test]
+    fn a_cost_a_byte_that_can_not_be_told_from_zero_is_no_negative_cost_and_keeps_the_summary_narrow() {
+        let open = f64::INFINITY;
+        let cases = [
+            ((-19.1e-12, -3.098e-9, 3.06e-9), "not resolved\nat most 3.06 ns/B"),
+            ((-4.32e-9, -open, open), "not resolved"),
+            ((4.32e-9, -open, open), "4.32 ns/B\n(no interval)"),
+        ];
+        for ((value, low, high), text) in cases {
+            assert_eq!(estimate(estimate_of(value, low, high), Kind::SecondsPerByte), text);
+        }
+        assert_eq!((cost(-1e-12), cost(1e-12)), ("not resolved".to_owned(), "1.00 ps/B".to_owned()));
+        let run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
+        let mut found = run.summary(0).unwrap();
+        (found.max_size, found.still_rising) = (2_842_486, Some(true));
+        for (low, high) in [(-3.098e-9, 123.4e-9), (19e-12, 7.04e-9)] {
+            found.per_byte = Some(estimate_of(0.5e-9, low, high));
+            let text = summary_of(&run, &[Some(found.clone())]);
+            assert!(text.contains("not resolved") && !text.contains("-3,098"), "{text}");
+            assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_run_on_a_schedule_has_no_throughput() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
+        run.run.plan.rate = Some(2000.0);
+        let text = summary_of(&run, &[run.summary(0)]);
+        assert!(!text.contains("bit/s") && text.contains("sent on a schedule (--rate)"), "{text}");
     }
 
     #[test]

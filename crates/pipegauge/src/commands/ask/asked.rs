@@ -81,6 +81,11 @@ impl Asked<'_> {
         })
     }
 
+    /// That a schedule (`--rate`) said when blocks were sent: how much the path carries was not measured.
+    pub fn scheduled(&self) -> bool {
+        self.run.run.plan.rate.is_some()
+    }
+
     /// Times of round trips: how many of the curve's times they take, and what they are called.
     pub fn round_trip(&self) -> Result<(f64, &'static str), String> {
         match self.kind {

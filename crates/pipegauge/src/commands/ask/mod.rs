@@ -92,6 +92,9 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     let meant = |p: &&Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| n.is(p.transport, p.file));
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
+    // Bits over a latency are no throughput where a schedule says when blocks are sent.
+    let moved =
+        |answer: &dyn Fn(&Asked<'_>) -> Answered| each(&|p| if p.scheduled() { scheduled(p) } else { answer(p) });
     match &reading.questions[n] {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
         Question::Strongest => vec![paths::strongest(&of)],
@@ -105,13 +108,13 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         }
         Question::Deadline { size, seconds, round_trip } => each(&|p| times::deadline(p, *size, *seconds, *round_trip)),
         Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
-        Question::Most => each(&rates::most),
-        Question::Throughput(size) => each(&|p| rates::throughput(p, *size)),
-        Question::Carries { rate, size } => each(&|p| rates::carries(p, *rate, *size)),
-        Question::Size => each(&sizes::to_use),
-        Question::Saturation => each(&sizes::saturation),
-        Question::Share(share) => each(&|p| sizes::share(p, *share)),
-        Question::HalfPower => each(&sizes::half_power),
+        Question::Most => moved(&rates::most),
+        Question::Throughput(size) => moved(&|p| rates::throughput(p, *size)),
+        Question::Carries { rate, size } => moved(&|p| rates::carries(p, *rate, *size)),
+        Question::Size => moved(&sizes::to_use),
+        Question::Saturation => moved(&sizes::saturation),
+        Question::Share(share) => moved(&|p| sizes::share(p, *share)),
+        Question::HalfPower => moved(&sizes::half_power),
         Question::PerByte => each(&times::per_byte),
         Question::StartUp => each(&times::start_up),
         Question::Frames { rate, size, what } => each(&|p| rates::frames(p, *rate, *size, *what)),
@@ -119,6 +122,12 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::PerSecond { what, size, span } => each(&|p| rates::per_second(p, *what, *size, *span)),
         Question::Link { rate, size } => each(&|p| link::link(p, *rate, *size)),
     }
+}
+
+/// No answer about throughput, of a run that sent on a schedule.
+fn scheduled(p: &Asked<'_>) -> Answered {
+    let why = "blocks were sent on a schedule (--rate), which says nothing of how much the path carries".to_owned();
+    reply::cannot(p, why, &[])
 }
 
 /// What is printed of one answer.

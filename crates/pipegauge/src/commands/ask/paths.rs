@@ -23,17 +23,21 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     let mut text =
         format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
     for (p, a) in &found[1..] {
-        let sure = if a.seconds.low > time.seconds.high { "" } else { ", which is not surely more" };
-        text.push_str(&format!(
-            "\n  {}: {:.2} times as long, {}{}{sure}",
-            p.name,
-            a.seconds.value / time.seconds.value,
-            figure(a.seconds, Kind::Seconds),
-            a.how
-        ));
+        text.push_str(&format!("\n  {}: {}{}", p.name, longer(a.seconds, time.seconds), a.how));
     }
     text.push_str(unlike_times(&kinds));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
+}
+
+/// A time and how it lies to the least: the factor only where it surely is one.
+fn longer(time: Estimate, least: Estimate) -> String {
+    let own = figure(time, Kind::Seconds);
+    let factor = time.value / least.value;
+    match () {
+        () if time.low <= least.high => format!("not surely longer, {own}"),
+        () if factor < 100.0 => format!("{factor:.2} times as long, {own}"),
+        () => format!("{} times as long, {own}", units::thousands(factor.round() as u64)),
+    }
 }
 
 /// A note where the paths' times are of different kinds.
@@ -46,11 +50,13 @@ fn unlike_times(kinds: &[&str]) -> &'static str {
 
 /// The path of most throughput, and the others.
 pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
-    let mut found: Vec<(&Asked<'_>, Estimate, u64)> =
-        paths.iter().filter_map(|p| p.summary.as_ref().map(|s| (*p, s.max_throughput, s.max_size))).collect();
+    let mut found: Vec<(&Asked<'_>, Estimate, u64)> = (paths.iter().filter(|p| !p.scheduled()))
+        .filter_map(|p| p.summary.as_ref().map(|s| (*p, s.max_throughput, s.max_size)))
+        .collect();
     found.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
     let Some((best, most, at)) = found.first() else {
         return match paths.first() {
+            Some(p) if p.scheduled() => super::scheduled(p),
             Some(p) => no(p, &Unanswered::Nothing, &[]),
             None => nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
         };
@@ -251,5 +257,15 @@ mod tests {
         assert_eq!(of(1.001, 1.3, 1.4), "1.30 times [1.00, 1.40] faster than tcp");
         assert_eq!(of(119.9, 130.2, 144.1), "130 times [119, 145] faster than tcp");
         assert_eq!(of(99.999, 120.0, 140.0), "120 times [99.99, 140] faster than tcp");
+    }
+
+    #[test]
+    fn a_factor_is_told_only_of_a_time_that_is_surely_longer() {
+        let e = |value, low, high| Estimate { value, low, high };
+        let least = e(1e-6, 0.9e-6, 1.1e-6);
+        assert_eq!(longer(e(1.5e-6, 1.4e-6, 1.6e-6), least), "1.50 times as long, 1.50 us [1.4, 1.6]");
+        assert_eq!(longer(e(101.5e-6, 101e-6, 102e-6), least), "102 times as long, 102 us [101, 102]");
+        let vague = longer(e(101.5e-6, 1e-6, 5e-3), least);
+        assert!(vague.starts_with("not surely longer, ") && !vague.contains("times"), "{vague}");
     }
 }

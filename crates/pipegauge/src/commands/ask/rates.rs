@@ -1,7 +1,7 @@
 //! Answers that are rates: bits, frames and messages a second.
 
 use measure::event::TimeKind;
-use model::answer::{self, Frames, Unanswered};
+use model::answer::{self, Frames, Kept, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
@@ -68,20 +68,34 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
                 () if e.high < rate => "no",
                 () => "not surely",
             };
-            let from = if size.is_none() && e.high >= rate { from(&p.curve, rate) } else { None };
-            let from = from.map_or(String::new(), |s| format!("; {} is reached from {} on", BitRate(rate), Bytes(s)));
+            let from = if size.is_none() && e.high >= rate { Kept::of(&p.curve, rate) } else { None };
+            let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
             let text = format!("{verdict}: {words} {} ({}){from}", figure(e, Kind::BitsPerSecond), each(p));
             yes(p, text, e, "bit/s", rests_on)
         }
     }
 }
 
-/// The smallest size from which on every measured one moves so many bits a second up to the fastest.
-fn from(curve: &[CurvePoint], rate: f64) -> Option<u64> {
-    let mut sorted: Vec<&CurvePoint> = curve.iter().collect();
-    sorted.sort_by_key(|p| p.size);
-    let top = (0..sorted.len()).max_by(|a, b| sorted[*a].throughput.total_cmp(&sorted[*b].throughput))?;
-    sorted[..=top].iter().rev().take_while(|p| p.throughput >= rate).last().map(|p| p.size)
+/// Stretches that do not keep a rate, of which so many are named.
+const NAMED: usize = 3;
+
+/// From which size to which a rate is reached, and where in between it is not.
+fn reached(kept: &Kept) -> String {
+    let place = |from: u64, to: u64| {
+        if from == to { format!("at {}", Bytes(from)) } else { format!("from {} to {}", Bytes(from), Bytes(to)) }
+    };
+    let at = if kept.open && kept.from < kept.to {
+        format!("reached from {} on", Bytes(kept.from))
+    } else {
+        format!("reached {}", place(kept.from, kept.to))
+    };
+    let mut but: Vec<String> = kept.but.iter().take(NAMED).map(|(from, to)| place(*from, *to)).collect();
+    match kept.but.len() - but.len() {
+        0 => {}
+        1 => but.push("in 1 more stretch".to_owned()),
+        more => but.push(format!("in {more} more stretches")),
+    }
+    if but.is_empty() { at } else { format!("{at}, but not {}", but.join(", ")) }
 }
 
 /// The row's mean rate, where it has one: what was achieved, where the rest of the answer is of medians. Begins with a
@@ -237,5 +251,21 @@ pub fn connections(p: &Asked<'_>) -> Answered {
             answer.sharpen = format!("pipegauge run {} --pattern connect --budget 30s", p.transport);
             answer
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_rate_is_reached_has_both_ends_and_its_gaps() {
+        let kept = |from, to, open, but: &[(u64, u64)]| reached(&Kept { from, to, open, but: but.to_vec() });
+        assert_eq!(kept(1024, 8192, true, &[]), "reached from 1 KiB on");
+        assert_eq!(kept(1024, 8192, false, &[]), "reached from 1 KiB to 8 KiB");
+        assert_eq!(kept(1024, 1024, true, &[]), "reached at 1 KiB");
+        let but = [(2048, 2048), (3072, 4096), (5, 5), (6, 6), (7, 7)];
+        let want = "reached from 1 KiB on, but not at 2 KiB, from 3 KiB to 4 KiB, at 5 B, in 2 more stretches";
+        assert_eq!(kept(1024, 8192, true, &but), want);
     }
 }

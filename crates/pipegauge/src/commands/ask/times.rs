@@ -2,7 +2,7 @@
 
 use measure::event::TimeKind;
 use model::Estimate;
-use model::answer::{self, Unanswered};
+use model::answer::{self, Outside, Unanswered};
 use units::{Bytes, Kind, Seconds, Share, thousands};
 
 use super::asked::{Asked, figure, times};
@@ -18,16 +18,25 @@ pub struct Timed {
     pub rests_on: Vec<u64>,
 }
 
-/// When a block arrives: as measured, by a line that fits, or, beyond all that was measured, in blocks one after another.
+/// When a block arrives: as measured, by a line that fits or what a byte costs at the largest sizes, or, beyond all that was
+/// measured, in blocks one after another.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     let found = match answer::arrival(&p.curve, size, p.fits.as_ref()) {
-        Ok(a) if a.extrapolated && starts_prevail(p, size) => {
+        Ok(a) if a.outside == Some(Outside::Line) && starts_prevail(p, size) => {
             let sizes = || p.curve.iter().map(|c| c.size);
             Unanswered::Outside { asked: size, from: sizes().min().unwrap_or(0), to: sizes().max().unwrap_or(0) }
         }
         Ok(a) => {
-            let how = if a.extrapolated { ", by the fitted line, beyond what was measured" } else { "" };
-            return Ok(Timed { seconds: a.seconds, how: how.to_owned(), rests_on: a.rests_on });
+            let how = match a.outside {
+                None => String::new(),
+                Some(Outside::Line) => ", by the fitted line, beyond what was measured".to_owned(),
+                Some(Outside::LastSizes) => format!(
+                    ", by what a byte costs from {} to {}, beyond what was measured: the line over all sizes does not follow these",
+                    Bytes(a.rests_on[0]),
+                    Bytes(a.rests_on[1])
+                ),
+            };
+            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on });
         }
         Err(why) => why,
     };
@@ -203,11 +212,17 @@ pub fn per_byte(p: &Asked<'_>) -> Answered {
     let (e, text) = match (small, over) {
         (Some(e), over) => {
             let more = over.map_or(String::new(), |o| format!("; {o}"));
-            (e, format!("each further byte of a message below 1 KiB costs {}{more}", figure(e, Kind::SecondsPerByte)))
+            (
+                e,
+                format!(
+                    "the cost of each further byte of a message below 1 KiB is {}{more}",
+                    figure(e, Kind::SecondsPerByte)
+                ),
+            )
         }
         (None, Some(over)) => (
             line.map_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }, |l| l.per_byte),
-            format!("each further byte costs {over}"),
+            format!("the cost of each further byte is {over}"),
         ),
         (None, None) => return no(p, &Unanswered::TooLittle("a slope needs at least three sizes"), &[]),
     };
