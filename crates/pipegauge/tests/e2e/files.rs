@@ -216,7 +216,7 @@ fn escapes_in_a_run_file_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn an_exported_document_on_the_terminal_acts_on_none_and_says_the_same() {
+fn an_exported_document_acts_on_no_terminal_wherever_it_is_written() {
     let dir = Scratch::new();
     dir.measure("a.run.jsonl", &["memcpy"]);
     let host = "a\u{1b}[2J\u{9b}1m\u{7f}\u{202e}\u{feff}b";
@@ -233,8 +233,10 @@ fn an_exported_document_on_the_terminal_acts_on_none_and_says_the_same() {
     assert_eq!(said.code(), 0, "{said}");
     let odd = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{202e}' | '\u{feff}'));
     assert!(!said.out.contains(odd), "{:?}", said.out);
-    assert_eq!(json(&said.out)["run"]["near"]["hostname"], host);
+    // What a terminal acts on was taken out as the file was read.
+    let clean = "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b";
+    assert_eq!(json(&said.out)["run"]["near"]["hostname"], clean);
     let said = dir.run(&["export", "odd.run.jsonl", "--format", "json", "-o", "odd.json"]);
     assert_eq!(said.code(), 0, "{said}");
-    assert_eq!(json(&fs::read_to_string(dir.path("odd.json")).unwrap())["run"]["near"]["hostname"], host);
+    assert_eq!(json(&fs::read_to_string(dir.path("odd.json")).unwrap())["run"]["near"]["hostname"], clean);
 }
