@@ -186,13 +186,14 @@ fn every_document_fits_its_schema() {
     assert!(dir.run(&[&two[..], &SHORT].concat()).measured());
     fits("layers", &dir.run(&["layers", "two.run.jsonl", "--json"]));
     fits("tables", &dir.run(&["tables", "two.run.jsonl", "--json"]));
-    let halved = ["scale", "two.run.jsonl", "--memory", "2", "--against", "two.run.jsonl", "--json"];
-    fits("scale", &dir.run(&halved));
-    fits("jitter", &dir.run(&["jitter", "x.run.jsonl", "--json"]));
-    fits("loggp", &dir.run(&["loggp", "two.run.jsonl", "--json"]));
     let dip =
         ["run", "theory", "--theory", "dip=4KiB..8KiB*2", "--budget", "1s", "--no-html", "-q", "-o", "d.run.jsonl"];
     assert!(dir.run(&dip).measured());
+    // On a busy machine the curve of a real path need not rise at all.
+    let halved = ["scale", "d.run.jsonl", "--memory", "2", "--against", "d.run.jsonl", "--json"];
+    fits("scale", &dir.run(&halved));
+    fits("jitter", &dir.run(&["jitter", "x.run.jsonl", "--json"]));
+    fits("loggp", &dir.run(&["loggp", "two.run.jsonl", "--json"]));
     fits("explain", &dir.run(&["explain", "d.run.jsonl", "-q", "--budget", "1s", "--json"]));
     fits("ask", &dir.run(&["ask", "x.run.jsonl", "--most", "--arrive", "64", "--json"]));
     fits("plot", &dir.run(&["plot", "x.run.jsonl", "-o", "x.svg", "--json"]));
