@@ -186,7 +186,7 @@ fn noisy(plan: &Plan, kind: Kind, points: &[Judged<'_>], busy: Option<Cause>) ->
         "the machine itself is unsteady (shared host, frequency changes, interrupts); pipegauge doctor looks for causes"
     };
     let text = format!(
-        "{} of {} points are known to no better than {} (worst: {} at {}); likely cause: {cause}",
+        "{} of {} points known to no better than {} (worst: {} at {}); likely cause: {cause}",
         bad.len(),
         points.len(),
         Share(UNUSABLE),
