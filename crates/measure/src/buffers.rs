@@ -172,22 +172,7 @@ mod tests {
     use transport::memcpy::Memcpy;
 
     fn spec() -> TrialSpec {
-        TrialSpec {
-            pattern: Pattern::PingPong,
-            size: 1,
-            response: 0,
-            burst: 1,
-            repeats: 1,
-            warmup: 0,
-            chunk: 1,
-            rate: None,
-            check: false,
-            align: 64,
-            offset: (0, 0),
-            cache: Cache::Warm,
-            pool: 0,
-            seed: 1,
-        }
+        TrialSpec { burst: 1, seed: 1, ..TrialSpec::plain(Pattern::PingPong, 1, 1) }
     }
 
     #[test]

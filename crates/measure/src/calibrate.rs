@@ -8,7 +8,7 @@ use transport::{Capabilities, Kind, Link, LinkError};
 
 use crate::buffers::Buffers;
 use crate::event::Calibration;
-use crate::spec::{Cache, Pattern, TrialSpec};
+use crate::spec::{Pattern, TrialSpec};
 
 /// Rounds of each measurement; the smallest counts, since everything else only adds.
 const ROUNDS: u32 = 20;
@@ -35,22 +35,7 @@ pub fn calibrate() -> Calibration {
 
 /// One iteration of the ping-pong loop over a link that does nothing.
 fn loop_cost() -> f64 {
-    let spec = TrialSpec {
-        pattern: Pattern::PingPong,
-        size: 1,
-        response: 0,
-        burst: 0,
-        repeats: 10_000,
-        warmup: 100,
-        chunk: 10_000,
-        rate: None,
-        check: false,
-        align: 64,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        seed: 0,
-    };
+    let spec = TrialSpec { warmup: 100, chunk: 10_000, ..TrialSpec::plain(Pattern::PingPong, 1, 10_000) };
     let mut buffers = Buffers::new(true);
     (0..ROUNDS)
         .filter_map(|_| crate::near::run(&mut Nothing, &Monotonic, &spec, &mut buffers).ok())

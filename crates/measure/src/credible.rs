@@ -70,27 +70,11 @@ fn exactly(what: &str, found: u64, can_be: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Cache;
 
     const ELAPSED: Duration = Duration::from_millis(10);
 
     fn spec(pattern: Pattern) -> TrialSpec {
-        TrialSpec {
-            pattern,
-            size: 1000,
-            response: 10,
-            burst: 5,
-            repeats: 20,
-            warmup: 2,
-            chunk: 1,
-            rate: None,
-            check: false,
-            align: 64,
-            offset: (0, 0),
-            cache: Cache::Warm,
-            pool: 0,
-            seed: 1,
-        }
+        TrialSpec { response: 10, burst: 5, warmup: 2, seed: 1, ..TrialSpec::plain(pattern, 1000, 20) }
     }
 
     fn lossy() -> Capabilities {
@@ -141,12 +125,14 @@ mod tests {
     #[test]
     fn counts_and_bytes_are_those_of_what_was_asked() {
         let plain = Capabilities::plain();
-        for wild in [0, 21, 23, u64::MAX] {
-            assert!(said(&FarReport { received: wild, ..streamed() }, Pattern::Stream, &plain).contains("received"));
+        for false_one in [0, 21, 23, u64::MAX] {
+            assert!(
+                said(&FarReport { received: false_one, ..streamed() }, Pattern::Stream, &plain).contains("received")
+            );
         }
-        for wild in [0, 19_998, 20_000, u64::MAX] {
-            assert!(said(&FarReport { bytes: wild, ..streamed() }, Pattern::Stream, &plain).contains("bytes"));
-            let far = FarReport { received: 20, lost: 2, bytes: wild, seconds: 1e-4, ..FarReport::default() };
+        for false_one in [0, 19_998, 20_000, u64::MAX] {
+            assert!(said(&FarReport { bytes: false_one, ..streamed() }, Pattern::Stream, &plain).contains("bytes"));
+            let far = FarReport { received: 20, lost: 2, bytes: false_one, seconds: 1e-4, ..FarReport::default() };
             assert!(said(&far, Pattern::Stream, &lossy()).contains("bytes"));
         }
         let lossless = FarReport { received: 22, ..FarReport::default() };
@@ -169,8 +155,8 @@ mod tests {
         assert!(said(&far(Some((3, 5))), Pattern::PingPong, &plain).contains("wrong byte"));
         let checked = TrialSpec { check: true, ..spec(Pattern::PingPong) };
         assert_eq!(credible(&far(Some((3, 5))), &checked, &plain, ELAPSED), Ok(()));
-        for wild in [(22, 5), (3, 1000), (u64::MAX, u64::MAX)] {
-            assert!(credible(&far(Some(wild)), &checked, &plain, ELAPSED).is_err(), "{wild:?}");
+        for false_one in [(22, 5), (3, 1000), (u64::MAX, u64::MAX)] {
+            assert!(credible(&far(Some(false_one)), &checked, &plain, ELAPSED).is_err(), "{false_one:?}");
         }
     }
 }

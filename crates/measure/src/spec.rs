@@ -68,6 +68,28 @@ pub struct TrialSpec {
     pub seed: u64,
 }
 
+impl TrialSpec {
+    /// The plainest trial: a closed loop whose iterations are timed one by one, without warming up, from warm aligned buffers.
+    pub fn plain(pattern: Pattern, size: u64, repeats: u64) -> Self {
+        Self {
+            pattern,
+            size,
+            response: 0,
+            burst: 0,
+            repeats,
+            warmup: 0,
+            chunk: 1,
+            rate: None,
+            check: false,
+            align: 64,
+            offset: (0, 0),
+            cache: Cache::Warm,
+            pool: 0,
+            seed: 0,
+        }
+    }
+}
+
 /// What the far side saw of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

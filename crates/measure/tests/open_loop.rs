@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use measure::{Buffers, Cache, Pattern, TrialReport, TrialSpec, near};
+use measure::{Buffers, Pattern, TrialReport, TrialSpec, near};
 use transport::clock::{Clock, Virtual};
 use transport::{Capabilities, Link, LinkError};
 
@@ -56,22 +56,7 @@ impl Link for Modelled {
 fn run(stall: (u64, u64)) -> TrialReport {
     let clock = Virtual::default();
     let mut link = Modelled { clock: clock.clone(), stall, came: 0, free: 0, answers: VecDeque::new() };
-    let spec = TrialSpec {
-        pattern: Pattern::PingPong,
-        size: 64,
-        response: 0,
-        burst: 0,
-        repeats: 1000,
-        warmup: 0,
-        chunk: 1,
-        rate: Some(RATE),
-        check: false,
-        align: 64,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        seed: 1,
-    };
+    let spec = TrialSpec { rate: Some(RATE), seed: 1, ..TrialSpec::plain(Pattern::PingPong, 64, 1000) };
     near::run(&mut link, &clock, &spec, &mut Buffers::new(true)).unwrap()
 }
 

@@ -221,22 +221,7 @@ pub(crate) mod tests {
     }
 
     fn spec() -> TrialSpec {
-        TrialSpec {
-            pattern: Pattern::PingPong,
-            size: 1024,
-            response: 0,
-            burst: 1,
-            repeats: 100,
-            warmup: 10,
-            chunk: 1,
-            rate: None,
-            check: false,
-            align: 64,
-            offset: (0, 0),
-            cache: Cache::Warm,
-            pool: 0,
-            seed: 1,
-        }
+        TrialSpec { burst: 1, warmup: 10, seed: 1, ..TrialSpec::plain(Pattern::PingPong, 1024, 100) }
     }
 
     const HOUR: Duration = Duration::from_secs(3600);

@@ -7,7 +7,6 @@ use transport::Capabilities;
 use workload::hint::Precision;
 
 use super::*;
-use crate::Cache;
 
 /// What a wire does to the blocks that it takes.
 type Spoil = fn(&mut Sums);
@@ -53,22 +52,7 @@ impl Link for Wire {
 }
 
 fn spec(n: u64) -> TrialSpec {
-    TrialSpec {
-        pattern: Pattern::Hint,
-        size: n,
-        response: 0,
-        burst: 0,
-        repeats: 10,
-        warmup: 2,
-        chunk: 3,
-        rate: None,
-        check: false,
-        align: 64,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        seed: 1,
-    }
+    TrialSpec { warmup: 2, chunk: 3, seed: 1, ..TrialSpec::plain(Pattern::Hint, n, 10) }
 }
 
 /// A trial of both halves, each on its wire.

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use measure::{Cache, FarReport, Pattern, SessionError, TrialSpec};
+use measure::{FarReport, Pattern, SessionError, TrialSpec};
 use transport::open::Address;
 use transport::settings::Effective;
 use transport::{Capabilities, Kind, LinkError, Patience, Proof, Settings};
@@ -75,22 +75,7 @@ impl Work for StandIn {
 }
 
 fn spec(seed: u64) -> TrialSpec {
-    TrialSpec {
-        pattern: Pattern::PingPong,
-        size: 64,
-        response: 0,
-        burst: 1,
-        repeats: 17,
-        warmup: 0,
-        chunk: 1,
-        rate: None,
-        check: false,
-        align: 64,
-        offset: (0, 0),
-        cache: Cache::Warm,
-        pool: 0,
-        seed,
-    }
+    TrialSpec { burst: 1, seed, ..TrialSpec::plain(Pattern::PingPong, 64, 17) }
 }
 
 /// A `serve` on a thread.
