@@ -108,8 +108,9 @@ pub fn figureless(plan: &Plan, sizes: Vec<u64>) -> Option<Warning> {
 const MOVED: f64 = 0.223;
 
 /// The machine changed its state during the run: whole rounds, at all sizes alike, lie far apart. What they saw is decided where the
-/// line of the rounds decides it ([`stats::Moves::saw`]), so that the two can't say different things.
-pub fn unsteady(common: &Common) -> Option<Warning> {
+/// line of the rounds decides it ([`stats::Moves::saw`]), so that the two can't say different things. Of the modelled link, which knows no
+/// machine, the link is named.
+pub fn unsteady(common: &Common, kind: Kind) -> Option<Warning> {
     let levels: Vec<(u32, f64)> = common.levels().collect();
     let slowest = levels.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let fastest = levels.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -117,23 +118,26 @@ pub fn unsteady(common: &Common) -> Option<Warning> {
     if levels.len() < 3 || apart < MOVED {
         return None;
     }
-    let causes = "virtual CPUs moved, frequency, neighbours on the host";
+    let (it, causes) = match kind {
+        Kind::Theory => ("the modelled link", "--theory block-noise="),
+        _ => ("the machine", "virtual CPUs moved, frequency, neighbours on the host, where memory came to lie"),
+    };
     let what = match common.shared.moves.saw(common.shared.sigma) {
         Saw::One => return None,
         Saw::Few | Saw::Outlasting => format!(
-            "the machine changed its state ({causes}); a repeat may find it in another state, and one median stands for no \
+            "{it} changed its state ({causes}); a repeat may find it in another state, and one median stands for no \
              single one"
         ),
         Saw::Lasting => format!(
-            "the machine's states ({causes}) lasted for some rounds; medians are over all of them, and a shorter run may meet \
+            "{it}'s states ({causes}) lasted for some rounds; medians are over all of them, and a shorter run may meet \
              one alone"
         ),
         Saw::OneFar(_) => format!(
-            "all other rounds lie near each other: something held the machine up or sped it up once ({causes}), and the medians \
+            "all other rounds lie near each other: something held {it} up or sped it up once ({causes}), and the medians \
              pass it by"
         ),
         Saw::Changing => format!(
-            "the machine changed its pace from round to round ({causes}, where memory came to lie); medians are over all of them"
+            "{it} changed its pace from round to round ({causes}); medians are over all of them"
         ),
     };
     let middle = (slowest.1 + fastest.1) / 2.0;

@@ -454,7 +454,7 @@ impl<'a> PathRun<'a> {
         let figureless = judge::figureless(self.plan, figureless.map(|(s, _)| *s).collect());
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
-            Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common),
+            Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common, self.kind),
             _ => None,
         };
         let short = self.points.iter().map(|(size, p)| (*size, &p.trials[..]));

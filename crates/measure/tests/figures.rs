@@ -410,7 +410,8 @@ fn an_interval_is_no_narrower_than_the_clock_allows() {
 
 #[test]
 fn the_warning_and_the_line_of_the_rounds_say_the_same() {
-    let said = |state: &dyn Fn(f64) -> f64, noise: f64| unsteady(&common(&run(5, 12, noise, state))).map(|w| w.text);
+    let found = |state: &dyn Fn(f64) -> f64, noise: f64| common(&run(5, 12, noise, state));
+    let said = |state: &dyn Fn(f64) -> f64, noise: f64| unsteady(&found(state, noise), Kind::Tcp).map(|w| w.text);
     // A round of 40 trials lasts 0.4 s.
     let round = |at: f64| ((at + 1e-9) / 0.4) as u64;
     assert_eq!(said(&|_| 1.0, 0.02), None);
@@ -420,12 +421,15 @@ fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     assert!(step.contains("one median stands for no single one") && step.contains("1.5"), "{step}");
     let lone = said(&|at| if round(at) == 5 { 10.0 } else { 1.0 }, 0.02).unwrap();
     assert!(lone.contains("round 6 took") && lone.contains("all other rounds lie near each other"), "{lone}");
+    // The modelled link has no machine behind it.
+    let modelled = unsteady(&found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02), Kind::Theory).unwrap().text;
+    assert!(modelled.contains("the modelled link changed its state") && !modelled.contains("machine"), "{modelled}");
     // Noise of single sizes, so wide that some rounds lie a quarter apart by chance: one state, and no word.
     let wide = common(&run(5, 30, 1.2, |_| 1.0));
     let apart = wide.levels().map(|(_, l)| l).fold(f64::NEG_INFINITY, f64::max)
         - wide.levels().map(|(_, l)| l).fold(f64::INFINITY, f64::min);
     assert!(apart > 0.25 && wide.shared.moves.saw(wide.shared.sigma) == stats::Saw::One, "{apart}");
-    assert_eq!(unsteady(&wide), None);
+    assert_eq!(unsteady(&wide, Kind::Tcp), None);
 }
 
 #[test]
@@ -440,7 +444,7 @@ fn a_round_of_two_trials_tells_nothing_of_the_machine() {
     }
     let common = common(&points);
     assert_eq!((common.levels().count(), common.shared.moves.rounds), (10, 10));
-    assert_eq!(unsteady(&common), None);
+    assert_eq!(unsteady(&common, Kind::Tcp), None);
     assert!(common.level(12) > 1.0, "the trials of such a round are still brought to the level of the others");
 }
 
