@@ -46,7 +46,7 @@ def modelled(at, name, link):
 
 def two_paths(first, second):
     """The first run with the path of the second beside its own, as if that were a UNIX socket."""
-    first[0]["plan"]["transports"] = ["theory", "unix"]
+    first[0]["plan"]["paths"] = [{"transport": "theory"}, {"transport": "unix"}]
     for event in second:
         if "path" in event:
             event["path"] = 1

@@ -7,11 +7,10 @@ use host::Environment;
 use live::keys::Key;
 use live::state::Wish;
 use live::{State, paint, view};
-use measure::event::{Calibration, Plan, Run, SCHEMA};
+use measure::event::{Calibration, PathPlan, Plan, Run, SCHEMA, plain};
 use measure::solo::Solo;
 use measure::{Event, Session};
 use ratatui_core::buffer::Buffer;
-use transport::{Kind, Settings};
 
 const CALIBRATION: Calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
 
@@ -21,13 +20,13 @@ fn events() -> Vec<Event> {
         "latency=1us,rate=40Gbit/s,noise=2%,block-noise=1%,seed=3",
         "latency=9us,rate=10Gbit/s,dip=60KiB..70KiB*3,noise=6%,block-noise=3%,seed=4",
     ];
-    let kinds = [Kind::Unix, Kind::Tcp];
-    let plan =
-        Plan { transports: kinds.to_vec(), to: 1 << 20, budget: 3.0, precision: 0.02, align: 64, ..Plan::default() };
+    let kinds = [transport::unix::NAME, transport::tcp::NAME];
+    let plan = Plan { paths: plain(&kinds), to: 1 << 20, budget: 3.0, precision: 0.02, align: 64, ..Plan::default() };
     let stop = Arc::new(AtomicBool::new(false));
     let sessions = theories.map(|theory| -> Box<dyn Session> {
-        let settings = Settings { theory: theory.parse().unwrap(), ..Settings::default() };
-        Box::new(Solo::new(Kind::Theory, &settings, Arc::clone(&stop)).unwrap())
+        let settings = transport::theory::settings(theory).unwrap();
+        let path = PathPlan { settings, ..transport::theory::NAME.into() };
+        Box::new(Solo::new(&path, Arc::clone(&stop)).unwrap())
     });
     let header = Event::Run(Run {
         schema: SCHEMA.into(),

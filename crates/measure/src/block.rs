@@ -193,7 +193,7 @@ impl PathRun<'_> {
         let slice = self.slice(order, time - used);
         for &size in order {
             if stop.load(Ordering::Relaxed) {
-                return Err(RunError::Session { kind: self.kind, source: SessionError::Interrupted });
+                return Err(RunError::Session { path: self.name.clone(), source: SessionError::Interrupted });
             }
             if size > self.ceiling {
                 continue;

@@ -15,7 +15,6 @@ use host::Taken;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use transport::Kind;
 
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
@@ -37,10 +36,10 @@ pub(crate) fn rounds(plan: &Plan) -> u32 {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A path failed.
-    #[error("{kind}: {source}")]
+    #[error("{path}: {source}")]
     Session {
-        /// Transport.
-        kind: Kind,
+        /// What the path is called.
+        path: String,
         /// What happened.
         #[source]
         source: SessionError,
@@ -99,13 +98,13 @@ impl Teller<'_> {
 pub struct Side<'a> {
     /// What was asked.
     pub plan: &'a Plan,
-    /// One a transport, in the plan's order.
+    /// One a path, in the plan's order.
     pub sessions: Vec<Box<dyn Session + 'a>>,
     /// Who hears its events.
     pub tell: &'a mut Tell<'a>,
 }
 
-/// Measures what `plan` asks over `sessions` (one a transport, in the plan's order) and tells every event but the header.
+/// Measures what `plan` asks over `sessions` (one a path, in the plan's order) and tells every event but the header.
 pub fn run<'a>(
     plan: &'a Plan,
     calibration: Calibration,
@@ -117,7 +116,7 @@ pub fn run<'a>(
 }
 
 /// Measures the sides of one run in turns and tells each side's events but the header to its own listener. Their plans have the same
-/// transports, sizes and effort; the first side's decides where the order is drawn. What ends one side early ends all.
+/// paths, sizes and effort; the first side's decides where the order is drawn. What ends one side early ends all.
 pub fn run_sides(sides: Vec<Side<'_>>, calibration: Calibration, stop: &AtomicBool) -> Vec<Outcome> {
     let mut sessions = Vec::new();
     let mut tellers = Vec::new();

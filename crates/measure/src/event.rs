@@ -4,14 +4,17 @@
 use host::{Environment, Pace, Taken};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use transport::decorate::Decorators;
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, Settings};
+use transport::{Capabilities, Name, Settings};
 
 use crate::earlier::Earlier;
 use crate::{Cache, Pattern, TrialReport};
 
+pub use crate::plan_path::{PathPlan, plain};
+
 /// Version of this schema. A change that an old reader would misread raises it.
-pub const SCHEMA: &str = "pipegauge-run/1";
+pub const SCHEMA: &str = "pipegauge-run/2";
 
 /// One line of a run file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,8 +89,8 @@ pub enum Schedule {
 /// Everything the driver was asked to do. Times are seconds, sizes bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// Transports, in the order named.
-    pub transports: Vec<Kind>,
+    /// Paths, in the order named.
+    pub paths: Vec<PathPlan>,
     /// Pattern.
     pub pattern: Pattern,
     /// Schedule.
@@ -135,15 +138,31 @@ pub struct Plan {
     pub pin: Option<(u32, u32)>,
     /// Seed of block order and contents.
     pub seed: u64,
-    /// What was set on the paths.
-    pub settings: Settings,
+    /// Seconds without progress after which a side gives up.
+    pub patience: f64,
+    /// What is put around the near side's links.
+    #[serde(default)]
+    pub decorators: Decorators,
+}
+
+impl Plan {
+    /// What was set on the path of this number; nothing where there is no such path.
+    pub fn settings(&self, path: u32) -> &Settings {
+        static NOTHING: Settings = Settings::new();
+        self.paths.get(path as usize).map_or(&NOTHING, |path| &path.settings)
+    }
+
+    /// The transports of the paths, in their order.
+    pub fn transports(&self) -> impl Iterator<Item = Name> {
+        self.paths.iter().map(|path| path.transport)
+    }
 }
 
 impl Default for Plan {
     /// What a run of TCP is asked to do where nothing else is said.
     fn default() -> Self {
         Self {
-            transports: vec![Kind::Tcp],
+            paths: plain(&[transport::tcp::NAME]),
             pattern: Pattern::PingPong,
             schedule: Schedule::Adaptive,
             from: 1,
@@ -167,7 +186,8 @@ impl Default for Plan {
             reconnect: false,
             pin: None,
             seed: 1,
-            settings: Settings::default(),
+            patience: 10.0,
+            decorators: Decorators::default(),
         }
     }
 }
@@ -183,13 +203,16 @@ pub struct Calibration {
     pub loop_cost_ns: f64,
 }
 
-/// A path's first opening. `path` numbers it within the run, in the order of [`Plan::transports`].
+/// A path's first opening. `path` numbers it within the run, in the order of [`Plan::paths`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathOpened {
     /// Number of the path.
     pub path: u32,
     /// Transport.
-    pub transport: Kind,
+    pub transport: Name,
+    /// What the path is called, where that is not its transport's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub label: Option<String>,
     /// What it can do.
     pub capabilities: Capabilities,
     /// The far side; none where one process plays both ends.
@@ -199,6 +222,13 @@ pub struct PathOpened {
     pub near_effective: Effective,
     /// What took effect there.
     pub far_effective: Effective,
+}
+
+impl PathOpened {
+    /// What the path is called.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.transport.as_str())
+    }
 }
 
 /// A block begins.

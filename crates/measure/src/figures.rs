@@ -4,7 +4,7 @@ mod clock;
 mod common;
 mod percentiles;
 
-use transport::Kind;
+use transport::{Ends, Name};
 use workload::hint::{Bounds, Sums};
 
 use crate::Pattern;
@@ -14,10 +14,10 @@ pub use common::Common;
 pub use percentiles::Singles;
 
 /// Which time the figures of a path are.
-pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
+pub fn time_kind(plan: &Plan, kind: Name) -> TimeKind {
     match plan.pattern {
         Pattern::Hint => TimeKind::Answer,
-        _ if kind == Kind::Memcpy => TimeKind::Copy,
+        _ if kind.ends() == Ends::Copied => TimeKind::Copy,
         // Half of a time that counts from a schedule would mean nothing.
         Pattern::PingPong if plan.rate.is_some() => TimeKind::RoundTrip,
         Pattern::PingPong => TimeKind::HalfRoundTrip,
@@ -29,7 +29,7 @@ pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
 }
 
 /// What one iteration counts as: an iteration's time divided by this is the point's time.
-pub fn transfers(plan: &Plan, kind: Kind, trial: &Trial) -> f64 {
+pub fn transfers(plan: &Plan, kind: Name, trial: &Trial) -> f64 {
     match (plan.pattern, time_kind(plan, kind)) {
         (Pattern::PingPong, TimeKind::HalfRoundTrip | TimeKind::Copy) => 2.0,
         (Pattern::Burst, _) => trial.burst.max(1) as f64,
@@ -51,7 +51,7 @@ pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
 
 /// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
 /// None where nothing completed or nothing was timed.
-pub fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     let seconds = if timed_there(trial) {
         r.far.seconds * trial.size as f64 / r.far.bytes as f64
@@ -74,12 +74,12 @@ fn timed_there(trial: &Trial) -> bool {
 
 /// Whether a trial that its receiver did not time has no time at all: the sender of a stream knows only how fast it could
 /// hand blocks over, which says nothing of a path that lost them.
-fn untimed(plan: &Plan, kind: Kind) -> bool {
-    plan.pattern == Pattern::Stream && kind != Kind::Memcpy
+fn untimed(plan: &Plan, kind: Name) -> bool {
+    plan.pattern == Pattern::Stream && kind.ends() != Ends::Copied
 }
 
 /// A trial's mean time: what the paper's minimum is taken over.
-pub(crate) fn whole(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+pub(crate) fn whole(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     // An open loop's trial lasts as long as its schedule.
     if timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
@@ -97,7 +97,7 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
 /// Median time of each round that visited a point (of HINT the shortest), in round order: seconds of the point's kind, freed of
 /// how its moment differed from its round's level. The NetPIPE schedule has no rounds: each trial stands for itself, numbered
 /// in order. The looks of the survey at a size that no round visited are no rounds either: together they count as one.
-pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
+pub fn rounds(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
     let mut values: Vec<(u32, f64)> = counted(trials)
         .into_iter()
         .filter_map(|t| Some((t.block, typical(plan, kind, t)? / common.within(t).exp())))
@@ -124,7 +124,7 @@ pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Ve
 }
 
 /// The rounds of a point at the run's typical level, seconds of the point's kind: [`rounds`], each divided by its round's level.
-pub fn at_level(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Vec<f64> {
+pub fn at_level(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Vec<f64> {
     levelled(&rounds(plan, kind, trials, common), common)
 }
 
@@ -135,21 +135,21 @@ fn levelled(seen: &[(u32, f64)], common: &Common) -> Vec<f64> {
 
 /// How far the clock's step may hold all rounds of a point off the truth to the same side, seconds of the point's kind; 0 where
 /// noise spreads them over more than the clock can tell.
-pub fn rounding(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> f64 {
+pub fn rounding(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
     let seen = rounds(plan, kind, trials, common);
     let median = stats::median(&levelled(&seen, common));
     hidden(plan, kind, &counted(trials), &seen, median, common)
 }
 
 /// [`rounding`] of a point whose rounds and median are known.
-fn hidden(plan: &Plan, kind: Kind, used: &[&Trial], seen: &[(u32, f64)], median: f64, common: &Common) -> f64 {
+fn hidden(plan: &Plan, kind: Name, used: &[&Trial], seen: &[(u32, f64)], median: f64, common: &Common) -> f64 {
     let times: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
     clock::rounding(median, &times, clock::grain(plan, kind, used, &common.clock))
 }
 
 /// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
 /// default leaves the point to its own rounds.
-pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Option<Figures> {
+pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<Figures> {
     let used = counted(trials);
     let seen = rounds(plan, kind, trials, common);
     let at_level = levelled(&seen, common);

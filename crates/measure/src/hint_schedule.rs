@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use transport::Kind;
+use transport::Name;
 use workload::hint::{Team, steps};
 
 use crate::SessionError;
@@ -33,8 +33,8 @@ const AGAIN: f64 = 0.1;
 const ALL: f64 = 4.86;
 
 /// Who takes part in HINT over a path of this kind.
-pub(crate) fn team(kind: Kind) -> Team {
-    if kind == Kind::Alone { Team::ALONE } else { Team::of_two(0) }
+pub(crate) fn team(kind: Name) -> Team {
+    if kind == Name::ALONE { Team::ALONE } else { Team::of_two(0) }
 }
 
 impl PathRun<'_> {
@@ -43,7 +43,7 @@ impl PathRun<'_> {
     fn longest(&self) -> f64 {
         let blocks = f64::from(rounds(self.plan));
         let fits = 0.8 * self.plan.budget / (blocks * ALL * (1.0 + BESIDE));
-        fits.min(self.plan.settings.patience / 2.0).min(steps::LONGEST)
+        fits.min(self.plan.patience / 2.0).min(steps::LONGEST)
     }
 
     /// The first look, doubling the subintervals, until an answer takes too long, QUIPS fall to a tenth of their peak, or
@@ -151,7 +151,7 @@ impl PathRun<'_> {
 
     fn go_on(&self, stop: &AtomicBool) -> Result<(), RunError> {
         if stop.load(Ordering::Relaxed) {
-            return Err(RunError::Session { kind: self.kind, source: SessionError::Interrupted });
+            return Err(RunError::Session { path: self.name.clone(), source: SessionError::Interrupted });
         }
         Ok(())
     }

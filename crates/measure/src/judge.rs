@@ -2,7 +2,7 @@
 
 use host::Taken;
 use stats::Saw;
-use transport::Kind;
+use transport::{Ends, Name};
 use units::{Bytes, Seconds, Share};
 
 use crate::Pattern;
@@ -46,7 +46,7 @@ pub(crate) fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
 }
 
 /// The transport can't carry the largest sizes asked for.
-pub fn capped(kind: Kind, most: u64) -> Warning {
+pub fn capped(kind: Name, most: u64) -> Warning {
     let text = format!("{kind} carries blocks of at most {}; larger sizes are left out", Bytes(most));
     warning("capped", vec![most], text)
 }
@@ -82,7 +82,7 @@ pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
 }
 
 /// Nothing gets through from this size up.
-pub fn nothing_arrives(kind: Kind, size: u64, reached: u64) -> Warning {
+pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
     let text = format!(
         "of {} blocks none arrived, so {} and larger are left out; up to {} they do (a network may drop what doesn't fit one \
          packet; --loss-timeout waits longer before a block counts as lost)",
@@ -110,7 +110,7 @@ const MOVED: f64 = 0.223;
 /// The machine changed its state during the run: whole rounds, at all sizes alike, lie far apart. What they saw is decided where the
 /// line of the rounds decides it ([`stats::Moves::saw`]), so that the two can't say different things. Of the modelled link, which knows no
 /// machine, the link is named.
-pub fn unsteady(common: &Common, kind: Kind) -> Option<Warning> {
+pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
     let levels: Vec<(u32, f64)> = common.levels().collect();
     let slowest = levels.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let fastest = levels.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -118,8 +118,8 @@ pub fn unsteady(common: &Common, kind: Kind) -> Option<Warning> {
     if levels.len() < 3 || apart < MOVED {
         return None;
     }
-    let (it, causes) = match kind {
-        Kind::Theory => ("the modelled link", "--theory block-noise="),
+    let (it, causes) = match kind.ends() {
+        Ends::Modelled => ("the modelled link", "--theory block-noise="),
         _ => ("the machine", "virtual CPUs moved, frequency, neighbours on the host, where memory came to lie"),
     };
     let what = match common.shared.moves.saw(common.shared.sigma) {
@@ -136,9 +136,7 @@ pub fn unsteady(common: &Common, kind: Kind) -> Option<Warning> {
             "all other rounds lie near each other: something held {it} up or sped it up once ({causes}), and the medians \
              pass it by"
         ),
-        Saw::Changing => format!(
-            "{it} changed its pace from round to round ({causes}); medians are over all of them"
-        ),
+        Saw::Changing => format!("{it} changed its pace from round to round ({causes}); medians are over all of them"),
     };
     let middle = (slowest.1 + fastest.1) / 2.0;
     let slow = levels.iter().filter(|l| l.1 > middle).count();
@@ -154,13 +152,13 @@ pub fn unsteady(common: &Common, kind: Kind) -> Option<Warning> {
 }
 
 /// Everything that the figures of a path call for.
-pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], taken: Option<Taken>) -> Vec<Warning> {
+pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Taken>) -> Vec<Warning> {
     let taken = taken.unwrap_or_default();
     let mut all = taken_by::warnings(&taken);
     let busy = taken_by::most(&taken);
     all.extend(noisy(plan, kind, points, busy));
     all.extend(unsettled(plan, points));
-    if kind != Kind::Memcpy {
+    if kind.ends() != Ends::Copied {
         all.extend(paused(plan, points, busy));
     }
     all.extend(unreliable(kind, points));
@@ -173,14 +171,14 @@ pub fn warnings(plan: &Plan, kind: Kind, points: &[Judged<'_>], taken: Option<Ta
     all
 }
 
-fn noisy(plan: &Plan, kind: Kind, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
+fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
     // Where there is no interval, the rounds' line says why.
     let wide = |p: &&Judged<'_>| p.figures.high.is_finite() && p.figures.reach() > UNUSABLE;
     let bad: Vec<&Judged<'_>> = points.iter().filter(wide).collect();
     let worst = bad.iter().max_by(|a, b| a.figures.reach().total_cmp(&b.figures.reach()))?;
     // The spread within a round against the spread between rounds tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
-    let cause = if kind == Kind::Theory {
+    let cause = if kind.ends() == Ends::Modelled {
         "the modelled link's own noise (--theory noise=, block-noise=)"
     } else if let Some(cause) = busy {
         cause.name()
@@ -279,7 +277,7 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
 pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option<Warning> {
     let apart: Vec<&Sustained> = kept_up.iter().filter(|s| s.differs()).collect();
     let worst = apart.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
-    let shaped = plan.settings.shape.as_ref().is_some_and(|s| s.rate > 0.0);
+    let shaped = plan.decorators.shape.as_ref().is_some_and(|s| s.rate > 0.0);
     let quota_told = taken.is_some_and(|t| t.throttled.is_some());
     let found = taken.and_then(|t| taken_by::of_long_trials(&t));
     let cause = if worst.ratio < 1.0 {
@@ -355,7 +353,7 @@ impl std::fmt::Display for Count {
     }
 }
 
-fn unreliable(kind: Kind, points: &[Judged<'_>]) -> Option<Warning> {
+fn unreliable(kind: Name, points: &[Judged<'_>]) -> Option<Warning> {
     let lossy: Vec<&Judged<'_>> = points.iter().filter(|p| p.figures.loss > 0.0).collect();
     let worst = lossy.iter().max_by(|a, b| a.figures.loss.total_cmp(&b.figures.loss))?;
     let text = format!(

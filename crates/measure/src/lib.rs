@@ -40,6 +40,7 @@ pub mod judge;
 pub mod near;
 pub mod netpipe;
 pub mod path;
+mod plan_path;
 pub mod refine;
 mod samples;
 pub mod session;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use host::Taken;
-use transport::Kind;
+use transport::Name;
 
 use crate::block::MIDDLING;
 use crate::driver::{RunError, Teller};
@@ -36,7 +36,10 @@ pub struct PathRun<'a> {
     pub(crate) teller: &'a Teller<'a>,
     pub(crate) calibration: Calibration,
     pub(crate) number: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: Name,
+    /// What the path is called.
+    pub(crate) name: String,
+    label: Option<String>,
     pub(crate) points: BTreeMap<u64, Point>,
     /// Sizes above this take longer than the stop rule allows.
     pub(crate) ceiling: u64,
@@ -89,11 +92,14 @@ impl<'a> PathRun<'a> {
         session: Box<dyn Session + 'a>,
         teller: &'a Teller<'a>,
     ) -> Self {
+        let about = plan.paths.get(number as usize).cloned().unwrap_or_else(|| Name::ALONE.into());
         Self {
             plan,
             calibration,
             number,
-            kind: session.kind(),
+            kind: about.transport,
+            name: about.name().to_owned(),
+            label: about.label.clone(),
             started: session.now(),
             session,
             teller,
@@ -150,7 +156,7 @@ impl<'a> PathRun<'a> {
 
     /// Ends the connection and the far process.
     pub fn close(&mut self) -> Result<(), RunError> {
-        self.session.close().map_err(|source| RunError::Session { kind: self.kind, source })
+        self.session.close().map_err(|source| RunError::Session { path: self.name.clone(), source })
     }
 
     /// Largest block that the transport carries.
@@ -169,21 +175,22 @@ impl<'a> PathRun<'a> {
     pub(crate) fn connect_first(&mut self, block: u32) -> Result<(), RunError> {
         self.connect(block)?;
         let can = self.session.capabilities();
-        support::check(self.plan, self.kind.name(), &can).map_err(|e| {
+        support::check(self.plan, &self.name, &can).map_err(|e| {
             let source = SessionError::Control(format!("with the settings asked for, {e}"));
-            RunError::Session { kind: self.kind, source }
+            RunError::Session { path: self.name.clone(), source }
         })?;
         self.ceiling = self.ceiling.min(self.most());
         Ok(())
     }
 
     fn connect(&mut self, block: u32) -> Result<(), RunError> {
-        let party = self.session.open(block).map_err(|source| RunError::Session { kind: self.kind, source })?;
+        let party = self.session.open(block).map_err(|source| RunError::Session { path: self.name.clone(), source })?;
         if !self.announced {
             self.announced = true;
             self.tell(&Event::Path(PathOpened {
                 path: self.number,
                 transport: self.kind,
+                label: self.label.clone(),
                 capabilities: self.session.capabilities(),
                 far: party.far,
                 near_effective: party.near_effective,
@@ -251,7 +258,7 @@ impl<'a> PathRun<'a> {
                 self.nothing_arrives(size, block)?;
                 return Ok(None);
             }
-            other => other.map_err(|source| RunError::Session { kind: self.kind, source })?,
+            other => other.map_err(|source| RunError::Session { path: self.name.clone(), source })?,
         };
         let whole = (self.session.now() - begin) as f64 * 1e-9;
         if report.repeats > 0 {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use host::{Environment, Pace, Taken};
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, LinkError};
+use transport::{Capabilities, LinkError};
 
 use crate::{TrialReport, TrialSpec};
 
@@ -64,9 +64,7 @@ pub struct Party {
 
 /// One path between this side and a far side.
 pub trait Session {
-    /// The transport.
-    fn kind(&self) -> Kind;
-    /// What it can do.
+    /// What its transport can do.
     fn capabilities(&self) -> Capabilities;
     /// Opens a fresh connection, in a fresh far process where that is cheap. Called before each block; closes the last.
     fn open(&mut self, block: u32) -> Result<Party, SessionError>;

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use host::{CpuWatch, Pace, Taken};
 use transport::clock::{Clock, Monotonic};
-use transport::memcpy::Memcpy;
 use transport::settings::Effective;
-use transport::theory::{FarRole, TheoryLink};
-use transport::{Capabilities, Kind, LinkError, Settings};
+use transport::theory::{FarRole, Theory, TheoryLink};
+use transport::{AnyLink, Capabilities, Name, Settings, Transport};
 
+use crate::event::PathPlan;
 use crate::session::Party;
 use crate::{Buffers, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, hint, near};
 
@@ -29,38 +29,33 @@ pub struct Solo {
 
 #[allow(clippy::large_enum_variant, reason = "there is one a path")]
 enum Ends {
-    Memcpy(Memcpy),
+    /// A copy, and how its link is made afresh.
+    Copy(AnyLink, &'static dyn Transport, Settings),
     Theory(TheoryLink),
     /// No link at all: one process that works alone (HINT).
     Alone,
 }
 
 impl Solo {
-    /// A session of `kind`, which must be memcpy, theory or alone. `stop` ends it between trials.
-    pub fn new(kind: Kind, settings: &Settings, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
-        let (link, capabilities) = match kind {
-            Kind::Memcpy => (Ends::Memcpy(Memcpy::new()), kind.capabilities()),
-            Kind::Theory => (
-                Ends::Theory(TheoryLink::new(&settings.theory.with_sockbuf(settings.sockbuf), settings.loss_timeout)),
-                transport::theory::capabilities(&settings.theory),
-            ),
-            Kind::Alone => (Ends::Alone, kind.capabilities()),
-            _ => return Err(LinkError::Unsupported("be measured within one process").into()),
+    /// A session of a path that one process plays. `stop` ends it between trials.
+    pub fn new(path: &PathPlan, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
+        let PathPlan { transport, settings, .. } = path;
+        let (link, capabilities) = if *transport == Name::ALONE {
+            (Ends::Alone, Capabilities::alone())
+        } else {
+            let transport = transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
+            let link = match transport.solo(settings)? {
+                AnyLink::Theory(link) => Ends::Theory(link),
+                link => Ends::Copy(link, transport, settings.clone()),
+            };
+            (link, transport.capabilities(settings))
         };
-        let work = settings.theory.work;
+        let work = Theory::of(settings).work;
         Ok(Self { link, capabilities, work, buffers: Buffers::new(true).halted_by(stop.clone()), stop, cpu: None })
     }
 }
 
 impl Session for Solo {
-    fn kind(&self) -> Kind {
-        match self.link {
-            Ends::Memcpy(_) => Kind::Memcpy,
-            Ends::Theory(_) => Kind::Theory,
-            Ends::Alone => Kind::Alone,
-        }
-    }
-
     fn capabilities(&self) -> Capabilities {
         self.capabilities.clone()
     }
@@ -71,7 +66,7 @@ impl Session for Solo {
         let cpus = host::allowed_cpus();
         self.cpu = (cpus.len() == 1).then(|| CpuWatch::new(&cpus, &[std::process::id()]));
         match &mut self.link {
-            Ends::Memcpy(link) => *link = Memcpy::new(),
+            Ends::Copy(link, transport, settings) => *link = transport.solo(settings)?,
             Ends::Theory(link) => link.connect(u64::from(block)),
             Ends::Alone => {}
         }
@@ -83,7 +78,7 @@ impl Session for Solo {
             return Err(SessionError::Interrupted);
         }
         match &mut self.link {
-            Ends::Memcpy(link) => near::run(link, &Monotonic, spec, &mut self.buffers),
+            Ends::Copy(link, ..) => near::trial(link, spec, &mut self.buffers),
             Ends::Theory(link) => modelled(link, spec, self.work, &mut self.buffers),
             Ends::Alone => hint::alone(&Monotonic, spec, &mut self.buffers),
         }
@@ -99,14 +94,14 @@ impl Session for Solo {
 
     fn now(&self) -> u64 {
         match &self.link {
-            Ends::Memcpy(_) | Ends::Alone => Monotonic.now(),
+            Ends::Copy(..) | Ends::Alone => Monotonic.now(),
             Ends::Theory(link) => link.clock().now(),
         }
     }
 
     fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
         // A model has no machine.
-        (matches!(self.link, Ends::Memcpy(_)).then(|| Pace::here(None, time)).flatten(), None)
+        (matches!(self.link, Ends::Copy(..)).then(|| Pace::here(None, time)).flatten(), None)
     }
 
     fn taken(&mut self) -> Option<Taken> {

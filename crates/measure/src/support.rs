@@ -64,14 +64,6 @@ pub enum Unsupported {
         /// Fewest that there can be.
         fewest: u64,
     },
-    /// The wait mode is unknown to the transport.
-    #[error("{transport} can't wait that way; it knows: {known}")]
-    Wait {
-        /// Transport.
-        transport: String,
-        /// Modes it knows.
-        known: String,
-    },
 }
 
 impl Pattern {
@@ -137,17 +129,7 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
             return Err(Unsupported::LargeAnswer { transport: transport.into(), most });
         }
     }
-    waits(plan, transport, can)
-}
-
-fn waits(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
-    match plan.settings.wait {
-        Some(wait) if can.two_ended && !can.waits.contains(&wait) => {
-            let known = can.waits.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            Err(Unsupported::Wait { transport: transport.into(), known })
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Of HINT over a path: what travels is 16 bytes, and each of them is needed.
@@ -156,7 +138,7 @@ fn hint(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsuppor
     if !can.two_ended && !can.virtual_time {
         return refuse("it is one process, so there is nobody to share the work with (--alone is HINT without a path)");
     }
-    if !can.reliable || (can.virtual_time && plan.settings.theory.loss > 0.0) {
+    if !can.reliable {
         return refuse("a block of the sum may be lost, and the answer would never be complete");
     }
     if !can.duplex {
@@ -167,5 +149,5 @@ fn hint(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsuppor
     if to < team.fewest() {
         return Err(Unsupported::Few { transport: transport.into(), to, fewest: team.fewest() });
     }
-    waits(plan, transport, can)
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The first look at every size, the closer look where the curve jumps, and how a connection comes to rest.
 
-use transport::Kind;
+use transport::Name;
 
 use crate::driver::RunError;
 use crate::event::{Plan, Schedule, Trial};
@@ -175,6 +175,6 @@ impl PathRun<'_> {
     }
 }
 
-fn typical(plan: &Plan, kind: Kind, trial: &Trial) -> Option<f64> {
+fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     figures::rounds(plan, kind, &[trial], &figures::Common::default()).first().map(|(_, t)| *t)
 }

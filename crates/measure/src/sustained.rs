@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use transport::Kind;
+use transport::Name;
 
 use crate::Pattern;
 use crate::driver::RunError;
@@ -206,7 +206,7 @@ struct Held<'a> {
 /// What the sustained trials of a path say, ascending by size. `points` are its short trials, a slice a size.
 pub fn sustained<'a>(
     plan: &Plan,
-    kind: Kind,
+    kind: Name,
     trials: &[Trial],
     points: impl Iterator<Item = (u64, &'a [Trial])>,
     common: &Common,
@@ -264,7 +264,7 @@ pub fn sustained<'a>(
 }
 
 /// Mean time over all iterations of `trials`, each at the run's typical level, seconds of the point's kind.
-fn mean(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> f64 {
+fn mean(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
     let timed = trials.iter().filter_map(|t| {
         let level = common.level(t.block) + common.within(t);
         Some((figures::whole(plan, kind, t)? / level.exp(), t.report.repeats as f64))
@@ -295,8 +295,9 @@ mod tests {
         let long: Vec<Trial> = (sizes.iter())
             .flat_map(|s| [3, 7].map(|b| trial(b, *s, 2e-5, factor * 2e-5 * noise(b, *s), 15_000)))
             .collect();
-        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), points.iter().map(|(_, t)| &t[..]));
-        sustained(&plan, Kind::Tcp, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common)
+        let common =
+            Common::of(&plan, transport::tcp::NAME, Calibration::default(), points.iter().map(|(_, t)| &t[..]));
+        sustained(&plan, transport::tcp::NAME, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common)
     }
 
     #[test]
@@ -319,8 +320,8 @@ mod tests {
         let calm: Vec<Trial> = (1..=30).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
         let long = [trial(10, 8, 2e-5, 5.9e-5, 15_000), trial(20, 8, 2e-5, 6.1e-5, 15_000)];
         let of = |short: &[Trial]| {
-            let common = Common::of(&plan, Kind::Tcp, Calibration::default(), [short].into_iter());
-            sustained(&plan, Kind::Tcp, &long, [(8, short)].into_iter(), &common).remove(0)
+            let common = Common::of(&plan, transport::tcp::NAME, Calibration::default(), [short].into_iter());
+            sustained(&plan, transport::tcp::NAME, &long, [(8, short)].into_iter(), &common).remove(0)
         };
         let (stopped, throttled) = (of(&short), of(&calm));
         assert!((stopped.short_mean - 3.0).abs() < 0.1 && stopped.short_mean_as_long(), "{stopped:?}");
@@ -336,8 +337,8 @@ mod tests {
         let plan = Plan::default();
         let short: Vec<Trial> = (1..=3).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
         let long = [trial(2, 8, 2e-5, 8e-5, 15_000), trial(3, 8, 2e-5, 8.1e-5, 15_000)];
-        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), [&short[..]].into_iter());
-        let found = sustained(&plan, Kind::Tcp, &long, [(8, &short[..])].into_iter(), &common);
+        let common = Common::of(&plan, transport::tcp::NAME, Calibration::default(), [&short[..]].into_iter());
+        let found = sustained(&plan, transport::tcp::NAME, &long, [(8, &short[..])].into_iter(), &common);
         assert!(found[0].high.is_infinite() && !found[0].differs(), "{found:?}");
     }
 
@@ -345,12 +346,17 @@ mod tests {
     fn one_trial_says_nothing_of_its_error() {
         let plan = Plan::default();
         let short: Vec<Trial> = (1..=10).map(|b| trial(b, 8, 2e-5, 2e-5, 50)).collect();
-        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), [&short[..]].into_iter());
-        let found =
-            sustained(&plan, Kind::Tcp, &[trial(3, 8, 2e-5, 9e-5, 15_000)], [(8, &short[..])].into_iter(), &common);
+        let common = Common::of(&plan, transport::tcp::NAME, Calibration::default(), [&short[..]].into_iter());
+        let found = sustained(
+            &plan,
+            transport::tcp::NAME,
+            &[trial(3, 8, 2e-5, 9e-5, 15_000)],
+            [(8, &short[..])].into_iter(),
+            &common,
+        );
         assert_eq!((found[0].low, found[0].high), (0.0, f64::INFINITY));
         assert!(!found[0].differs());
-        assert!(sustained(&plan, Kind::Tcp, &[], [(8, &short[..])].into_iter(), &common).is_empty());
+        assert!(sustained(&plan, transport::tcp::NAME, &[], [(8, &short[..])].into_iter(), &common).is_empty());
     }
 
     #[test]
@@ -373,10 +379,11 @@ mod tests {
         let sizes = [1, 64, 1024, 4096, 16_384];
         let points: Vec<(u64, Vec<Trial>)> =
             sizes.map(|s| (s, (1..=12).map(|b| trial(b, s, each(b, s), each(b, s), 50)).collect())).to_vec();
-        let common = Common::of(&plan, Kind::Tcp, Calibration::default(), points.iter().map(|(_, t)| &t[..]));
+        let common =
+            Common::of(&plan, transport::tcp::NAME, Calibration::default(), points.iter().map(|(_, t)| &t[..]));
         let long: Vec<Trial> =
             sizes.iter().flat_map(|s| [4, 8].map(|b| trial(b, *s, each(b, *s), each(b, *s), 15_000))).collect();
-        let found = sustained(&plan, Kind::Tcp, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common);
+        let found = sustained(&plan, transport::tcp::NAME, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common);
         assert_eq!(found.len(), 5);
         assert!(found.iter().all(|s| (s.ratio - 1.0).abs() < 0.05 && !s.differs()), "{found:?}");
     }

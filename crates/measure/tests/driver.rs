@@ -11,7 +11,7 @@ use measure::{Event, Session, SessionError, TrialReport, TrialSpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, LinkError};
+use transport::{Capabilities, LinkError};
 
 /// A path whose one-way time is a function of size, with noise shared by a connection and noise of each trial.
 struct Fake {
@@ -67,13 +67,10 @@ impl Fake {
 }
 
 impl Session for Fake {
-    fn kind(&self) -> Kind {
-        Kind::Tcp
-    }
     fn capabilities(&self) -> Capabilities {
         // Only a link knows what its settings leave.
         let max_block = (self.opened > 0 && self.link_carries < u64::MAX).then_some(self.link_carries);
-        Capabilities { max_block, ..Kind::Tcp.capabilities() }
+        Capabilities { max_block, ..transport::tcp::NAME.capabilities() }
     }
     fn open(&mut self, _: u32) -> Result<Party, SessionError> {
         self.level = self.noise(self.between);

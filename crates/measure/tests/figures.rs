@@ -8,7 +8,7 @@ use measure::{FarReport, Pattern, TrialReport, figures};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use transport::Kind;
+use transport::Name;
 
 fn plan(pattern: Pattern) -> Plan {
     Plan { pattern, ..Plan::default() }
@@ -34,7 +34,7 @@ fn trial(block: u32, median: f64) -> Trial {
     }
 }
 
-fn of(plan: &Plan, kind: Kind, trials: &[Trial]) -> Option<Figures> {
+fn of(plan: &Plan, kind: Name, trials: &[Trial]) -> Option<Figures> {
     figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), &figures::Common::default())
 }
 
@@ -42,13 +42,13 @@ fn of(plan: &Plan, kind: Kind, trials: &[Trial]) -> Option<Figures> {
 fn ping_pong_is_half_the_round_trip_and_open_loop_is_the_whole() {
     let trials: Vec<Trial> = (1..=7).map(|b| trial(b, 20e-6)).collect();
     let closed = plan(Pattern::PingPong);
-    assert_eq!(figures::time_kind(&closed, Kind::Tcp), TimeKind::HalfRoundTrip);
-    let f = of(&closed, Kind::Tcp, &trials).unwrap();
+    assert_eq!(figures::time_kind(&closed, transport::tcp::NAME), TimeKind::HalfRoundTrip);
+    let f = of(&closed, transport::tcp::NAME, &trials).unwrap();
     assert!((f.median - 10e-6).abs() < 1e-15);
     assert!((f.throughput - 8000.0 / 10e-6).abs() < 1.0);
     let open = Plan { rate: Some(1e4), ..closed };
-    assert_eq!(figures::time_kind(&open, Kind::Tcp), TimeKind::RoundTrip);
-    assert!((of(&open, Kind::Tcp, &trials).unwrap().median - 20e-6).abs() < 1e-15);
+    assert_eq!(figures::time_kind(&open, transport::tcp::NAME), TimeKind::RoundTrip);
+    assert!((of(&open, transport::tcp::NAME, &trials).unwrap().median - 20e-6).abs() < 1e-15);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_interval_comes_from_blocks_and_not_from_neighbouring_trials() {
     let blocks = [10e-6, 12e-6, 11e-6, 10.5e-6, 11.5e-6, 12.5e-6, 10.2e-6];
     let trials: Vec<Trial> =
         blocks.iter().zip(1..).flat_map(|(&t, b)| (0..50).map(move |_| trial(b, 2.0 * t))).collect();
-    let f = of(&plan(Pattern::PingPong), Kind::Tcp, &trials).unwrap();
+    let f = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
     assert_eq!((f.blocks, f.trials), (7, 350));
     assert!(f.low <= 10.5e-6 && f.high >= 11.5e-6, "[{}, {}] is as narrow as 350 independent trials", f.low, f.high);
     assert_eq!((f.repeat_low, f.repeat_high), (None, None), "one run does not know where a repeat falls");
@@ -72,7 +72,7 @@ fn a_stream_is_timed_by_its_receiver_and_the_sender_stands_beside_it() {
         far: FarReport { seconds: 2e-4, bytes: 99_999, received: 100, ..FarReport::default() },
         ..TrialReport::default()
     };
-    let f = of(&plan(Pattern::Stream), Kind::Tcp, &[t]).unwrap();
+    let f = of(&plan(Pattern::Stream), transport::tcp::NAME, &[t]).unwrap();
     assert!((f.throughput / (99_999.0 * 8.0 / 2e-4) - 1.0).abs() < 1e-9);
     assert!((f.sender_throughput.unwrap() / 8e9 - 1.0).abs() < 1e-9);
 }
@@ -81,7 +81,7 @@ fn a_stream_is_timed_by_its_receiver_and_the_sender_stands_beside_it() {
 fn a_burst_counts_each_of_its_blocks() {
     let mut t = trial(1, 500.0 * 3e-6);
     t.burst = 500;
-    let f = of(&plan(Pattern::Burst), Kind::Tcp, &[t]).unwrap();
+    let f = of(&plan(Pattern::Burst), transport::tcp::NAME, &[t]).unwrap();
     assert!((f.median - 3e-6).abs() < 1e-12);
 }
 
@@ -90,7 +90,7 @@ fn loss_is_a_share_of_what_was_sent() {
     let mut t = trial(1, 20e-6);
     t.report.repeats = 90;
     t.report.lost = 10;
-    assert!((of(&plan(Pattern::PingPong), Kind::Udp, &[t]).unwrap().loss - 0.1).abs() < 1e-12);
+    assert!((of(&plan(Pattern::PingPong), transport::udp::NAME, &[t]).unwrap().loss - 0.1).abs() < 1e-12);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn half_of_a_stream_lost_is_half() {
     let far =
         FarReport { seconds: 2e-4, bytes: 499_000, received: 500, lost: 500, reordered: 50, ..FarReport::default() };
     t.report = TrialReport { repeats: 1000, seconds: 1e-4, far, ..TrialReport::default() };
-    let f = of(&plan(Pattern::Stream), Kind::Udp, &[t]).unwrap();
+    let f = of(&plan(Pattern::Stream), transport::udp::NAME, &[t]).unwrap();
     assert_eq!((f.loss, f.reordering), (0.5, 0.05));
 }
 
@@ -107,7 +107,7 @@ fn half_of_a_stream_lost_is_half() {
 fn half_of_the_answers_lost_is_half_though_every_request_arrived() {
     let mut t = trial(1, 20e-6);
     (t.report.repeats, t.report.lost, t.report.far.received) = (500, 500, 1000);
-    assert_eq!(of(&plan(Pattern::PingPong), Kind::Udp, &[t]).unwrap().loss, 0.5);
+    assert_eq!(of(&plan(Pattern::PingPong), transport::udp::NAME, &[t]).unwrap().loss, 0.5);
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn a_stream_of_which_nothing_arrived_has_no_figure() {
         far: FarReport { lost: 1000, ..FarReport::default() },
         ..TrialReport::default()
     };
-    assert_eq!(of(&plan(Pattern::Stream), Kind::Udp, &[t]), None, "the sender's rate is not the path's");
+    assert_eq!(of(&plan(Pattern::Stream), transport::udp::NAME, &[t]), None, "the sender's rate is not the path's");
 }
 
 #[test]
 fn a_survey_on_one_connection_is_one_block() {
     let trials = [trial(0, 20e-6), trial(0, 20.1e-6), trial(0, 19.9e-6)];
-    let f = of(&plan(Pattern::PingPong), Kind::Tcp, &trials).unwrap();
+    let f = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
     assert_eq!((f.blocks, f.trials), (1, 3));
 }
 
@@ -134,16 +134,16 @@ fn warm_up_counts_only_while_there_is_nothing_better() {
     let mut warm = trial(0, 80e-6);
     warm.warmup = true;
     let p = plan(Pattern::PingPong);
-    assert!(of(&p, Kind::Tcp, &[warm.clone()]).is_some());
-    let f = of(&p, Kind::Tcp, &[warm, trial(1, 20e-6)]).unwrap();
+    assert!(of(&p, transport::tcp::NAME, &[warm.clone()]).is_some());
+    let f = of(&p, transport::tcp::NAME, &[warm, trial(1, 20e-6)]).unwrap();
     assert_eq!((f.trials, f.median), (1, 10e-6));
-    assert!(of(&p, Kind::Tcp, &[]).is_none());
+    assert!(of(&p, transport::tcp::NAME, &[]).is_none());
 }
 
 fn codes(plan: &Plan, trials: &[Trial]) -> Vec<String> {
-    let figures = of(plan, Kind::Tcp, trials).unwrap();
+    let figures = of(plan, transport::tcp::NAME, trials).unwrap();
     let points = [Judged { size: 1000, figures, trials, ended: Some(Why::Precision) }];
-    warnings(plan, Kind::Tcp, &points, None).into_iter().map(|w| w.code).collect()
+    warnings(plan, transport::tcp::NAME, &points, None).into_iter().map(|w| w.code).collect()
 }
 
 #[test]
@@ -166,10 +166,10 @@ fn a_closed_loop_says_what_it_cannot_see() {
 fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let p = plan(Pattern::PingPong);
     let trials: Vec<Trial> = (1..=8).map(|b| trial(b, if b % 2 == 0 { 20e-6 } else { 40e-6 })).collect();
-    let figures = of(&p, Kind::Tcp, &trials).unwrap();
+    let figures = of(&p, transport::tcp::NAME, &trials).unwrap();
     let points = [Judged { size: 1000, figures, trials: &trials, ended: Some(Why::Budget) }];
     let busy = host::Taken { processes: 0.5, ..host::Taken::default() };
-    let all = warnings(&p, Kind::Tcp, &points, Some(busy));
+    let all = warnings(&p, transport::tcp::NAME, &points, Some(busy));
     assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["foreign-cpu", "noisy", "not-converged"]);
     assert!(all[1].text.contains("other processes on the pinned CPUs"), "{}", all[1].text);
 }
@@ -197,12 +197,12 @@ fn run(seed: u64, rounds: u32, noise: f64, state: impl Fn(f64) -> f64) -> Vec<Ve
 }
 
 fn common(points: &[Vec<Trial>]) -> Common {
-    Common::of(&plan(Pattern::PingPong), Kind::Tcp, Calibration::default(), points.iter().map(|p| &p[..]))
+    Common::of(&plan(Pattern::PingPong), transport::tcp::NAME, Calibration::default(), points.iter().map(|p| &p[..]))
 }
 
 fn of_point(points: &[Vec<Trial>], place: usize) -> Figures {
     let trials: Vec<&Trial> = points[place].iter().collect();
-    figures::figures(&plan(Pattern::PingPong), Kind::Tcp, &trials, &common(points)).unwrap()
+    figures::figures(&plan(Pattern::PingPong), transport::tcp::NAME, &trials, &common(points)).unwrap()
 }
 
 #[test]
@@ -211,7 +211,8 @@ fn states_within_a_round_are_taken_off_the_trials() {
     let points = run(8, 20, 0.03, states);
     let common = common(&points);
     let levelled = |p: &Vec<Trial>, common: &Common| {
-        let times = figures::at_level(&plan(Pattern::PingPong), Kind::Tcp, &p.iter().collect::<Vec<_>>(), common);
+        let times =
+            figures::at_level(&plan(Pattern::PingPong), transport::tcp::NAME, &p.iter().collect::<Vec<_>>(), common);
         stats::variance(&times.iter().map(|t| t.ln()).collect::<Vec<_>>()).sqrt()
     };
     let typical = |common: &Common| stats::median(&points.iter().map(|p| levelled(p, common)).collect::<Vec<_>>());
@@ -295,7 +296,7 @@ fn the_fiftieth_percentile_is_the_median_and_no_more_than_the_longest() {
     // Pooled, nine of ten iterations took 20 us; the median over the trials lies elsewhere.
     let trials =
         [with_histogram(1, &[(20_000, 900)]), with_histogram(1, &[(90_000, 100)]), with_histogram(1, &[(80_000, 10)])];
-    let found = of(&p, Kind::Tcp, &trials).unwrap();
+    let found = of(&p, transport::tcp::NAME, &trials).unwrap();
     let told = found.percentiles.unwrap();
     assert_eq!(told.p50, found.median);
     assert!(told.p50 > 35e-6 && told.p90.unwrap() >= told.p50 && told.max >= told.p99.unwrap(), "{told:?}");
@@ -317,9 +318,9 @@ fn whoever_asks_for_a_percentile_gets_that_of_the_row() {
         with_histogram(2, &[(40_000, 60), (90_000, 40)]),
         with_histogram(3, &[(30_000, 99), (300_000, 1)]),
     ];
-    let row = of(&p, Kind::Tcp, &trials).unwrap().percentiles.unwrap();
+    let row = of(&p, transport::tcp::NAME, &trials).unwrap().percentiles.unwrap();
     let all: Vec<&Trial> = trials.iter().collect();
-    let singles = figures::Singles::of(&p, Kind::Tcp, &all, &Common::default()).unwrap();
+    let singles = figures::Singles::of(&p, transport::tcp::NAME, &all, &Common::default()).unwrap();
     let asked = |q: f64| singles.at(q).map(|found| found.0);
     assert_eq!([asked(0.5), asked(0.9), asked(0.99), asked(0.999)], [Some(row.p50), row.p90, row.p99, row.p999]);
     assert_eq!(asked(1.0), Some(row.max));
@@ -337,7 +338,7 @@ fn a_percentile_has_the_interval_that_its_rounds_tell() {
     let block = |(n, scale): (u32, u64)| with_histogram(n, &(1..=1000).map(|i| (i * scale, 1)).collect::<Vec<_>>());
     let at = |trials: &[Trial], q: f64| {
         let all: Vec<&Trial> = trials.iter().collect();
-        figures::Singles::of(&p, Kind::Tcp, &all, &Common::default()).unwrap().at(q)
+        figures::Singles::of(&p, transport::tcp::NAME, &all, &Common::default()).unwrap().at(q)
     };
     let six: Vec<Trial> = [(1, 90), (2, 100), (3, 110), (4, 100), (5, 95), (6, 105)].map(block).to_vec();
     let (value, told) = at(&six, 0.99).unwrap();
@@ -353,7 +354,7 @@ fn a_percentile_has_the_interval_that_its_rounds_tell() {
 fn percentiles_need_enough_iterations() {
     let p = plan(Pattern::PingPong);
     for (n, told) in [(9, 0), (10, 1), (99, 1), (100, 2), (999, 2), (1000, 3)] {
-        let found = of(&p, Kind::Tcp, &[with_histogram(1, &[(20_000, n)])]).unwrap().percentiles.unwrap();
+        let found = of(&p, transport::tcp::NAME, &[with_histogram(1, &[(20_000, n)])]).unwrap().percentiles.unwrap();
         assert_eq!([found.p90, found.p99, found.p999].iter().flatten().count(), told, "{n} iterations: {found:?}");
     }
 }
@@ -364,12 +365,12 @@ fn each_round_weighs_alike_however_many_iterations_it_timed_and_nothing_lies_abo
     // Two rounds of few slow iterations against one of many fast ones.
     let trials =
         [with_histogram(1, &[(20_000, 9000)]), with_histogram(2, &[(40_000, 10)]), with_histogram(3, &[(40_000, 10)])];
-    let found = of(&p, Kind::Tcp, &trials).unwrap().percentiles.unwrap();
+    let found = of(&p, transport::tcp::NAME, &trials).unwrap().percentiles.unwrap();
     assert!((found.p50 / 20e-6 - 1.0).abs() < 0.01, "{found:?}");
     // A bucket's middle lies above what was timed in it.
     let mut one = with_histogram(1, &[(20_000, 2000)]);
     one.report.max = 19.95e-6;
-    let found = of(&p, Kind::Tcp, &[one]).unwrap().percentiles.unwrap();
+    let found = of(&p, transport::tcp::NAME, &[one]).unwrap().percentiles.unwrap();
     assert_eq!((found.max, found.p999), (19.95e-6 / 2.0, Some(found.max)));
     assert!(found.p50 <= found.max, "{found:?}");
 }
@@ -379,8 +380,10 @@ fn an_interval_is_no_narrower_than_the_clock_allows() {
     let p = plan(Pattern::PingPong);
     let coarse = Calibration { clock_cost_ns: 25.0, clock_step_ns: 10_000.0, loop_cost_ns: 2.0 };
     let figures = |points: &[Vec<Trial>], clock: Calibration| {
-        let common = Common::of(&p, Kind::Tcp, clock, points.iter().map(|p| &p[..]));
-        let of = |t: &Vec<Trial>| figures::figures(&p, Kind::Tcp, &t.iter().collect::<Vec<_>>(), &common).unwrap();
+        let common = Common::of(&p, transport::tcp::NAME, clock, points.iter().map(|p| &p[..]));
+        let of = |t: &Vec<Trial>| {
+            figures::figures(&p, transport::tcp::NAME, &t.iter().collect::<Vec<_>>(), &common).unwrap()
+        };
         points.iter().map(of).collect::<Vec<_>>()
     };
     // Round trips of 16 to 24 us, read by a clock that steps by 10 us: all of them read 20 us.
@@ -411,7 +414,8 @@ fn an_interval_is_no_narrower_than_the_clock_allows() {
 #[test]
 fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     let found = |state: &dyn Fn(f64) -> f64, noise: f64| common(&run(5, 12, noise, state));
-    let said = |state: &dyn Fn(f64) -> f64, noise: f64| unsteady(&found(state, noise), Kind::Tcp).map(|w| w.text);
+    let said =
+        |state: &dyn Fn(f64) -> f64, noise: f64| unsteady(&found(state, noise), transport::tcp::NAME).map(|w| w.text);
     // A round of 40 trials lasts 0.4 s.
     let round = |at: f64| ((at + 1e-9) / 0.4) as u64;
     assert_eq!(said(&|_| 1.0, 0.02), None);
@@ -422,14 +426,15 @@ fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     let lone = said(&|at| if round(at) == 5 { 10.0 } else { 1.0 }, 0.02).unwrap();
     assert!(lone.contains("round 6 took") && lone.contains("all other rounds lie near each other"), "{lone}");
     // The modelled link has no machine behind it.
-    let modelled = unsteady(&found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02), Kind::Theory).unwrap().text;
+    let modelled =
+        unsteady(&found(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02), transport::theory::NAME).unwrap().text;
     assert!(modelled.contains("the modelled link changed its state") && !modelled.contains("machine"), "{modelled}");
     // Noise of single sizes, so wide that some rounds lie a quarter apart by chance: one state, and no word.
     let wide = common(&run(5, 30, 1.2, |_| 1.0));
     let apart = wide.levels().map(|(_, l)| l).fold(f64::NEG_INFINITY, f64::max)
         - wide.levels().map(|(_, l)| l).fold(f64::INFINITY, f64::min);
     assert!(apart > 0.25 && wide.shared.moves.saw(wide.shared.sigma) == stats::Saw::One, "{apart}");
-    assert_eq!(unsteady(&wide, Kind::Tcp), None);
+    assert_eq!(unsteady(&wide, transport::tcp::NAME), None);
 }
 
 #[test]
@@ -444,7 +449,7 @@ fn a_round_of_two_trials_tells_nothing_of_the_machine() {
     }
     let common = common(&points);
     assert_eq!((common.levels().count(), common.shared.moves.rounds), (10, 10));
-    assert_eq!(unsteady(&common, Kind::Tcp), None);
+    assert_eq!(unsteady(&common, transport::tcp::NAME), None);
     assert!(common.level(12) > 1.0, "the trials of such a round are still brought to the level of the others");
 }
 

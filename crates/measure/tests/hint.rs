@@ -12,12 +12,12 @@ use measure::solo::Solo;
 use measure::{Event, Outcome, Pattern, Session, SessionError, TrialReport, TrialSpec};
 use transport::settings::Effective;
 use transport::theory::Theory;
-use transport::{Capabilities, Kind, Settings};
+use transport::{Capabilities, Name};
 use workload::hint::{Bounds, Kernel, Precision, Sums, Team, net, steps};
 
-fn plan(kind: Kind, to: u64) -> Plan {
+fn plan(kind: Name, to: u64) -> Plan {
     Plan {
-        transports: vec![kind],
+        paths: measure::event::plain(&[kind]),
         pattern: Pattern::Hint,
         schedule: Schedule::Hint,
         to,
@@ -28,7 +28,9 @@ fn plan(kind: Kind, to: u64) -> Plan {
 }
 
 fn with_theory(theory: Theory, to: u64) -> Plan {
-    Plan { settings: Settings { theory, ..Settings::default() }, ..plan(Kind::Theory, to) }
+    let mut plan = plan(transport::theory::NAME, to);
+    plan.paths[0].settings = theory.settings();
+    plan
 }
 
 fn run(plan: &Plan, session: Box<dyn Session + '_>, stop: &Arc<AtomicBool>) -> (Vec<Event>, Outcome) {
@@ -51,7 +53,7 @@ fn points(events: &[Event]) -> Vec<PointEnded> {
 
 fn modelled(plan: &Plan) -> Vec<PointEnded> {
     let stop = Arc::new(AtomicBool::new(false));
-    let session = Solo::new(Kind::Theory, &plan.settings, stop.clone()).unwrap();
+    let session = Solo::new(&plan.paths[0], stop.clone()).unwrap();
     let (events, outcome) = run(plan, Box::new(session), &stop);
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     points(&events)
@@ -142,11 +144,8 @@ impl<F: Fn(u64, u32, u32) -> f64> Made<F> {
 }
 
 impl<F: Fn(u64, u32, u32) -> f64> Session for Made<F> {
-    fn kind(&self) -> Kind {
-        Kind::Alone
-    }
     fn capabilities(&self) -> Capabilities {
-        Kind::Alone.capabilities()
+        Capabilities::alone()
     }
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
         (self.block, self.seen) = (block, BTreeMap::new());
@@ -198,7 +197,7 @@ fn counted(events: &[Event], n: u64, block: u32) -> Vec<Trial> {
 #[test]
 fn a_trial_slower_than_the_next_larger_one_is_run_again_and_the_best_counts() {
     // In the third block the first trial of 100 subintervals is disturbed.
-    let plan = Plan { trials: Some(5), ..plan(Kind::Alone, 500) };
+    let plan = Plan { trials: Some(5), ..plan(Name::ALONE, 500) };
     let n = *steps::all(Team::ALONE, 500).iter().find(|n| **n >= 100).unwrap();
     let slow = |size, block, times| if size == n && block == 3 && times == 0 { 9e-5 } else { size as f64 * 1e-7 };
     let (events, points) = made(&plan, slow);
@@ -210,7 +209,7 @@ fn a_trial_slower_than_the_next_larger_one_is_run_again_and_the_best_counts() {
 
 #[test]
 fn what_stays_slow_is_run_again_seven_times_and_no_more() {
-    let plan = Plan { trials: Some(2), ..plan(Kind::Alone, 500) };
+    let plan = Plan { trials: Some(2), ..plan(Name::ALONE, 500) };
     let n = *steps::all(Team::ALONE, 500).iter().find(|n| **n >= 100).unwrap();
     let (events, _) = made(&plan, |size, _, _| if size == n { 9e-5 } else { size as f64 * 1e-7 });
     assert_eq!(counted(&events, n, 1).len(), 1 + 7);
@@ -221,7 +220,7 @@ fn a_tenth_of_the_peak_ends_the_curve() {
     // From 1000 subintervals on each costs twenty times as much. Short answers don't end it: of the 66 ms that the budget has
     // time for, 6.6 are reached at 3,300.
     let time = |n: u64, _, _| n as f64 * if n < 1000 { 1e-7 } else { 2e-6 };
-    let (_, points) = made(&plan(Kind::Alone, 1 << 20), time);
+    let (_, points) = made(&plan(Name::ALONE, 1 << 20), time);
     let last = points.last().unwrap().size;
     assert!((3300..7000).contains(&last), "{last}");
 }
@@ -230,7 +229,7 @@ fn a_tenth_of_the_peak_ends_the_curve() {
 fn answers_that_suddenly_take_too_long_are_left_to_the_first_look() {
     // From 1000 subintervals on memory is gone, and each costs a hundred times as much as the budget has time for.
     let time = |n: u64, _, _| n as f64 * if n < 1000 { 1e-7 } else { 1e-2 };
-    let (events, points) = made(&plan(Kind::Alone, 1 << 20), time);
+    let (events, points) = made(&plan(Name::ALONE, 1 << 20), time);
     let visited = points.iter().filter(|p| !counted(&events, p.size, 1).is_empty());
     assert!(visited.map(|p| p.size).max().unwrap() < 1000);
     assert!(points.last().unwrap().size < 2000);
@@ -239,9 +238,9 @@ fn answers_that_suddenly_take_too_long_are_left_to_the_first_look() {
 #[test]
 fn memory_and_what_was_asked_for_bound_the_curve() {
     let last = |plan: &Plan| made(plan, |n, _, _| n as f64 * 1e-9).1.last().unwrap().size;
-    assert_eq!(last(&plan(Kind::Alone, 777)), 777);
-    assert_eq!(last(&Plan { memory: Some(96 * 512), ..plan(Kind::Alone, u64::MAX) }), 512);
-    assert_eq!(last(&plan(Kind::Alone, 2)), 2);
+    assert_eq!(last(&plan(Name::ALONE, 777)), 777);
+    assert_eq!(last(&Plan { memory: Some(96 * 512), ..plan(Name::ALONE, u64::MAX) }), 512);
+    assert_eq!(last(&plan(Name::ALONE, 2)), 2);
 }
 
 #[test]
@@ -252,7 +251,7 @@ fn a_run_that_is_stopped_keeps_what_it_has() {
         flag.fetch_or(block == 2 && n == 2, Ordering::Relaxed);
         n as f64 * 1e-7
     });
-    let plan = plan(Kind::Alone, 500);
+    let plan = plan(Name::ALONE, 500);
     let (events, outcome) = run(&plan, Box::new(session), &stop);
     assert!(outcome.error.as_ref().is_some_and(measure::driver::RunError::interrupted), "{:?}", outcome.error);
     assert!(outcome.trials > 0);

@@ -8,11 +8,11 @@ use measure::driver::{RunError, Side, run_sides};
 use measure::event::{Calibration, Plan};
 use measure::solo::Solo;
 use measure::{Event, Outcome, Session};
-use transport::Kind;
 
 fn plan(theory: &str) -> Plan {
-    let mut plan = Plan { transports: vec![Kind::Theory], budget: 4.0, to: 1 << 20, ..Plan::default() };
-    plan.settings.theory = theory.parse().unwrap();
+    let mut plan =
+        Plan { paths: measure::event::plain(&[transport::theory::NAME]), budget: 4.0, to: 1 << 20, ..Plan::default() };
+    plan.paths[0].settings = transport::theory::settings(theory).unwrap();
     plan
 }
 
@@ -21,7 +21,7 @@ fn told(plans: [&Plan; 2], fails: [usize; 2]) -> (Vec<(usize, Event)>, Vec<Outco
     let all = RefCell::new(Vec::new());
     let stop = Arc::new(AtomicBool::new(false));
     let session = |plan: &Plan| -> Vec<Box<dyn Session>> {
-        vec![Box::new(Solo::new(Kind::Theory, &plan.settings, Arc::clone(&stop)).unwrap())]
+        vec![Box::new(Solo::new(&plan.paths[0], Arc::clone(&stop)).unwrap())]
     };
     let hear = |side: usize, event: &Event| {
         let mut all = all.borrow_mut();

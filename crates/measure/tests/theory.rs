@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use measure::event::{Calibration, Plan, PointEnded};
+use measure::event::{Calibration, PathPlan, Plan, PointEnded};
 use measure::solo::Solo;
 use measure::{Event, Pattern};
 use transport::theory::{Dip, Theory};
-use transport::{Kind, Settings};
 
 fn plan(pattern: Pattern, theory: Theory) -> Plan {
     Plan {
-        transports: vec![Kind::Theory],
+        paths: vec![PathPlan { settings: theory.settings(), ..transport::theory::NAME.into() }],
         pattern,
         to: 1 << 20,
         budget: 3.0,
@@ -19,14 +18,13 @@ fn plan(pattern: Pattern, theory: Theory) -> Plan {
         burst: 50,
         check: pattern == Pattern::PingPong,
         align: 64,
-        settings: Settings { theory, ..Settings::default() },
         ..Plan::default()
     }
 }
 
 fn run(plan: &Plan) -> (Vec<Event>, Vec<PointEnded>) {
     let stop = Arc::new(AtomicBool::new(false));
-    let session = Solo::new(Kind::Theory, &plan.settings, stop.clone()).unwrap();
+    let session = Solo::new(&plan.paths[0], stop.clone()).unwrap();
     let mut events = Vec::new();
     let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
     let outcome = measure::run(

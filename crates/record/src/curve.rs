@@ -3,7 +3,8 @@
 use measure::figures;
 use model::scale::Wire;
 use model::{Breaks, CurvePoint, Fits, Summary};
-use transport::Kind;
+use transport::Ends;
+use transport::theory::Theory;
 
 use crate::{Point, RunFile};
 
@@ -73,13 +74,12 @@ impl RunFile {
     /// was slowed down to (`--shape`), which takes a block's bytes and nothing else.
     pub fn wire(&self, path: usize) -> Option<Wire> {
         let opened = &self.paths.get(path)?.opened;
-        let set = &self.run.plan.settings;
-        if opened.transport == Kind::Theory {
-            let link = &set.theory;
+        if opened.transport.ends() == Ends::Modelled {
+            let link = Theory::of(self.run.plan.settings(opened.path));
             return Wire::new(link.rate, 1.0, link.header as f64).and_then(|w| w.with_packet(Some(link.packet))).ok();
         }
         // What plays both ends in one process passes the shape by.
-        let shape = set.shape.as_ref().filter(|_| opened.capabilities.two_ended)?;
+        let shape = self.run.plan.decorators.shape.as_ref().filter(|_| opened.capabilities.two_ended)?;
         Wire::new(shape.rate, 1.0, 0.0).ok()
     }
 
@@ -139,18 +139,18 @@ mod tests {
         let mut run = sample::file();
         assert_eq!(run.wire(0), None, "a socket's wire is not known");
         let shape = |rate| Some(transport::decorate::Shape { rate, latency: 1e-3 });
-        run.run.plan.settings.shape = shape(155e6);
+        run.run.plan.decorators.shape = shape(155e6);
         assert_eq!(run.wire(0), Wire::new(155e6, 1.0, 0.0).ok());
-        run.run.plan.settings.shape = shape(0.0);
+        run.run.plan.decorators.shape = shape(0.0);
         assert_eq!((run.wire(0), run.wire(9)), (None, None), "a shape of latency alone has no rate");
-        run.paths[0].opened.transport = Kind::Theory;
+        run.paths[0].opened.transport = transport::theory::NAME;
         let wire = run.wire(0).unwrap();
         assert_eq!((wire.rate, wire.framing, wire.header, wire.packet), (10e9, 1.0, 66.0, Some(1448)));
-        let link = &run.run.plan.settings.theory;
+        let link = Theory::default();
         for n in [0, 1, 1448, 1449, 10_000, 20_000] {
             assert!((wire.seconds(n as f64) / link.line_time(n) - 1.0).abs() < 1e-12, "{n}");
         }
-        run.run.plan.settings.shape = shape(155e6);
+        run.run.plan.decorators.shape = shape(155e6);
         run.paths[1].opened.capabilities.two_ended = false;
         assert_eq!(run.wire(1), None);
     }

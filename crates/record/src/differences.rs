@@ -7,7 +7,7 @@ use crate::{PathRun, RunFile};
 /// Something that was not the same.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Difference {
-    /// What, as the run file names it: `near.kernel`, `plan.settings.sockbuf`, `far_effective.mss`.
+    /// What, as the run file names it: `near.kernel`, `settings.sockbuf`, `far_effective.mss`.
     pub what: String,
     /// In the first run; "absent" where it says nothing.
     pub first: String,
@@ -16,7 +16,7 @@ pub struct Difference {
 }
 
 /// What changes from run to run and explains nothing: names of connections, load at the start, seeds, the time given.
-const PASSING: [&str; 7] = ["addresses", "load", "seed", "transports", "budget", "precision", "theory"];
+const PASSING: [&str; 6] = ["addresses", "load", "seed", "paths", "budget", "precision"];
 
 /// What differs between a path of one run and a path of another: what was asked, the hosts, what took effect.
 pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) -> Vec<Difference> {
@@ -26,6 +26,7 @@ pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) ->
             ("transport", part(serde_json::to_value(path.opened.transport))),
             ("version", Value::from(run.run.version.clone())),
             ("plan", part(serde_json::to_value(&run.run.plan))),
+            ("settings", part(serde_json::to_value(run.run.plan.settings(path.opened.path)))),
             ("near", part(serde_json::to_value(&run.run.near))),
             ("far", part(serde_json::to_value(&path.opened.far))),
             ("near_effective", part(serde_json::to_value(&path.opened.near_effective))),
@@ -76,12 +77,12 @@ mod tests {
         assert!(differences((&a, &a.paths[0]), (&b, &b.paths[0])).is_empty());
         b.run.near.kernel = "another".to_owned();
         b.run.near.load = Some((9.0, 9.0, 9.0));
-        b.run.plan.settings.sockbuf = Some(4096);
+        b.run.plan.paths[0].settings.set("sockbuf", 4096u64);
         b.run.plan.seed += 1;
         b.paths[0].opened.near_effective.addresses = Some("elsewhere".to_owned());
         let found = differences((&a, &a.paths[0]), (&b, &b.paths[0]));
         let names: Vec<&str> = found.iter().map(|d| d.what.as_str()).collect();
-        assert_eq!(names, ["plan.settings.sockbuf", "near.kernel"]);
+        assert_eq!(names, ["settings.sockbuf", "near.kernel"]);
         assert_eq!((found[0].first.as_str(), found[0].second.as_str()), ("absent", "4096"));
     }
 }

@@ -30,7 +30,7 @@ struct Count {
 impl Extent {
     /// The extent of a run of `plan` that has not begun.
     pub fn of(plan: &Plan) -> Self {
-        let paths = plan.transports.len();
+        let paths = plan.paths.len();
         Self(if plan.schedule == Schedule::Netpipe || plan.trials.is_some() {
             // NetPIPE's schedule has one block a path, the other a survey and one for each trial of a point.
             let each = if plan.schedule == Schedule::Netpipe { 1 } else { 1 + u64::from(plan.trials.unwrap_or(0)) };
@@ -114,8 +114,11 @@ mod tests {
 
     #[test]
     fn a_budget_is_spent_by_all_paths_together() {
-        let plan =
-            Plan { transports: vec![transport::Kind::Tcp, transport::Kind::Unix], budget: 5.0, ..Plan::default() };
+        let plan = Plan {
+            paths: measure::event::plain(&[transport::tcp::NAME, transport::unix::NAME]),
+            budget: 5.0,
+            ..Plan::default()
+        };
         let mut extent = Extent::of(&plan);
         extent.event(&Event::Trial(sample::trial(0, 1, 2.5, 64, 1e-5)));
         assert_eq!((extent.share(), extent.words("tcp").as_str()), (0.25, "8 s left; tcp"));

@@ -1,6 +1,7 @@
 //! What a run knows of the constants of its paths: what might be behind a dip or a step.
 
 use model::{Fact, Knob};
+use transport::theory::Theory;
 
 use crate::RunFile;
 
@@ -17,8 +18,9 @@ impl RunFile {
             facts.extend(bytes.filter(|b| *b > 0).map(|bytes| Fact { knob, what: what.to_owned(), bytes }));
         };
         if opened.capabilities.virtual_time {
-            add(Knob::SocketBuffer, "socket buffer", Some(self.run.plan.settings.sockbuf.unwrap_or(64 << 10)));
-            add(Knob::Mtu, "packet of the model", Some(self.run.plan.settings.theory.packet));
+            let set = self.run.plan.settings(opened.path);
+            add(Knob::SocketBuffer, "socket buffer", Some(set.whole("sockbuf").unwrap_or(64 << 10)));
+            add(Knob::Mtu, "packet of the model", Some(Theory::of(set).packet));
         }
         add(Knob::SocketBuffer, "send buffer", opened.near_effective.send_buffer);
         add(Knob::SocketBuffer, "far side's receive buffer", opened.far_effective.receive_buffer);

@@ -367,12 +367,11 @@ mod tests {
     use super::*;
     use crate::sample;
     use measure::Pattern;
-    use transport::Kind;
 
     fn begun() -> Fold {
         let mut fold = Fold::new();
         fold.event(&Event::Run(sample::run(Pattern::PingPong)));
-        fold.event(&Event::Path(sample::opened(0, Kind::Tcp)));
+        fold.event(&Event::Path(sample::opened(0, transport::tcp::NAME)));
         fold
     }
 
@@ -500,10 +499,10 @@ mod tests {
         fold.event(&Event::Trial(sample::trial(0, 1, 0.1, 64, 1e-5)));
         assert_eq!(fold.run(), None, "nothing before the header");
         fold.event(&Event::Run(sample::run(Pattern::PingPong)));
-        fold.event(&Event::Path(sample::opened(2, Kind::Unix)));
+        fold.event(&Event::Path(sample::opened(2, transport::unix::NAME)));
         fold.event(&Event::Trial(sample::trial(u32::MAX, 1, 0.1, 64, 1e-5)));
         fold.event(&Event::Trial(sample::trial(2, 1, 0.1, 64, 1e-5)));
-        fold.event(&Event::Path(sample::opened(0, Kind::Tcp)));
+        fold.event(&Event::Path(sample::opened(0, transport::tcp::NAME)));
         fold.event(&Event::Trial(sample::trial(0, 1, 0.1, 32, 1e-5)));
         let file = fold.finish().unwrap();
         let sizes: Vec<_> = file.paths.iter().map(|p| (p.opened.path, p.points[0].size)).collect();
@@ -516,7 +515,7 @@ mod tests {
     fn points_that_end_in_any_order_stand_in_order_with_their_trials() {
         let mut fold = Fold::new();
         fold.add(Event::Run(sample::run(Pattern::PingPong)));
-        fold.add(Event::Path(sample::opened(0, Kind::Tcp)));
+        fold.add(Event::Path(sample::opened(0, transport::tcp::NAME)));
         let ended = |size| {
             let figures = Figures { median: 1e-5, ..Figures::default() };
             Event::Point(PointEnded { path: 0, size, time: TimeKind::HalfRoundTrip, figures, why: Why::Budget })

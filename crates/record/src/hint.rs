@@ -3,7 +3,7 @@
 use measure::Pattern;
 use measure::figures;
 use model::{CurvePoint, Quips};
-use transport::Kind;
+use transport::Name;
 use workload::hint::{Ended, Team, steps};
 
 use crate::{PathRun, RunFile};
@@ -22,7 +22,7 @@ pub struct Hint {
 }
 
 fn team(path: &PathRun) -> Team {
-    if path.opened.transport == Kind::Alone { Team::ALONE } else { Team::of_two(0) }
+    if path.opened.transport == Name::ALONE { Team::ALONE } else { Team::of_two(0) }
 }
 
 impl RunFile {
@@ -99,7 +99,8 @@ mod tests {
         run.paths.truncate(1);
         let path = &mut run.paths[0];
         let clock = measure::event::Calibration { clock_step_ns: 1e6, ..measure::event::Calibration::default() };
-        path.common = figures::Common::of(&run.run.plan, Kind::Tcp, clock, path.points.iter().map(|p| &p.trials[..]));
+        path.common =
+            figures::Common::of(&run.run.plan, transport::tcp::NAME, clock, path.points.iter().map(|p| &p.trials[..]));
         path.points.iter_mut().for_each(|p| p.figures.quips = Some(1e6));
         let (plain, quips) = (run.curve(0), run.quips(&run.paths[0]));
         assert!(plain[0].rounding > 0.0);
@@ -113,7 +114,7 @@ mod tests {
         (run.run.plan.pattern, run.run.plan.to, run.run.plan.memory) = (Pattern::Hint, 1 << 26, Some(1 << 40));
         run.end = Some(End { at: 1.0, error: None, foreign_cpu: None, taken: None });
         run.paths.truncate(1);
-        run.paths[0].opened.transport = Kind::Alone;
+        run.paths[0].opened.transport = Name::ALONE;
         let points = steps::all(Team::ALONE, n).into_iter().map(|size| {
             let (median, quality) = (time(size), size as f64);
             let quips = Some((quality - 1.0) / median);

@@ -8,7 +8,7 @@
 //! the schema (histograms: nanoseconds). Shortened, a file reads:
 //!
 //! ```text
-//! {"event":"run","schema":"pipegauge-run/1","version":"0.1.0","started":"2026-01-31T10:00:00Z","command":["run","tcp"],"plan":{...},"near":{...},"calibration":{...}}
+//! {"event":"run","schema":"pipegauge-run/2","version":"0.1.0","started":"2026-01-31T10:00:00Z","command":["run","tcp"],"plan":{...},"near":{...},"calibration":{...}}
 //! {"event":"path","path":0,"transport":"tcp","capabilities":{...},"far":{...},"near_effective":{...},"far_effective":{...}}
 //! {"event":"earlier","path":0,"runs":[{"started":"2026-01-30T10:00:00Z","points":[[1,9.3e-6],...]}]}
 //! {"event":"block","path":0,"block":0,"at":0.012,"planned":124}
@@ -18,15 +18,15 @@
 //! {"event":"end","at":14.2}
 //! ```
 //!
-//! Every field with its unit is described in `schema/pipegauge-run-1.schema.json`, which [`schema()`] makes from the types
+//! Every field with its unit is described in `schema/pipegauge-run-2.schema.json`, which [`schema()`] makes from the types
 //! and a test keeps current.
 //!
 //! # What readers promise
 //! - A file cut off at any byte reads up to its last whole line; a line is whole when its JSON object is closed. Points
 //!   that had not ended are rebuilt from their trials, and [`RunFile::cut`] says in words how the file ends short.
-//! - Within schema 1 a file may gain fields, which older readers pass over, and kinds of event, which they skip with a
+//! - Within one schema a file may gain fields, which older readers pass over, and kinds of event, which they skip with a
 //!   warning of the code `unknown-event`. Anything that an older reader would misread raises the number, and readers then
-//!   refuse the file by name of both versions.
+//!   refuse the file by name of both versions. Files of version 1 are read (`read::version_one` has what changed).
 //! - A damaged line in the middle is an error with its number, never a guess.
 //!
 //! # Map

@@ -3,7 +3,7 @@
 
 use host::{Environment, Taken};
 use model::{Circumstances, Pace};
-use transport::Kind;
+use transport::Ends;
 
 use crate::{PathRun, RunFile};
 
@@ -33,7 +33,7 @@ fn paces(path: &PathRun) -> Vec<Pace> {
             }
         };
         // One process alone neither wakes nor hears another.
-        if path.opened.transport != Kind::Memcpy {
+        if path.opened.transport.ends() != Ends::Copied {
             add("wake-up round trip", readings().map(|p| p.wake).collect());
             add("cache line round trip", readings().filter_map(|p| p.line).collect());
         }
@@ -66,11 +66,11 @@ mod tests {
         for (i, block) in file.paths[0].blocks.iter_mut().enumerate() {
             block.pace = Some(host::Pace { wake: 1e-5 * (i + 1) as f64, line: (i > 0).then_some(1e-7), copy: 1e-6 });
         }
-        file.paths[0].opened.transport = Kind::Tcp;
+        file.paths[0].opened.transport = transport::tcp::NAME;
         let blocks = file.paths[0].blocks.len();
         let found = file.circumstances(0).paces;
         assert_eq!(found.iter().map(|p| p.seconds.len()).collect::<Vec<_>>(), [blocks, blocks - 1, blocks]);
-        file.paths[0].opened.transport = Kind::Memcpy;
+        file.paths[0].opened.transport = transport::memcpy::NAME;
         assert_eq!(file.circumstances(0).paces.len(), 1);
     }
 

@@ -4,6 +4,7 @@ mod line;
 mod lines;
 mod looks;
 mod trial;
+mod version_one;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader};
@@ -50,7 +51,7 @@ pub enum ReadError {
     HeaderCut(String),
     /// Another version of the program wrote it, and this one would misread it.
     #[error(
-        "{name} has the schema {found}, written by pipegauge {version}; this is pipegauge {} and reads {SCHEMA}: use the version that wrote it",
+        "{name} has the schema {found}, written by pipegauge {version}; this is pipegauge {} and reads {SCHEMA} and version 1: use the version that wrote it",
         env!("CARGO_PKG_VERSION")
     )]
     Schema {

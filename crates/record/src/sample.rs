@@ -4,13 +4,13 @@ use host::Environment;
 use measure::event::*;
 use measure::{Event, FarReport, Pattern, TrialReport, figures};
 use transport::settings::Effective;
-use transport::{Capabilities, Kind};
+use transport::{Capabilities, Name};
 
 use crate::RunFile;
 
 pub fn plan(pattern: Pattern) -> Plan {
     Plan {
-        transports: vec![Kind::Tcp, Kind::Unix],
+        paths: measure::event::plain(&[transport::tcp::NAME, transport::unix::NAME]),
         pattern,
         to: 1 << 20,
         repeats: Some(100),
@@ -45,10 +45,11 @@ pub fn capabilities() -> Capabilities {
     Capabilities { connects: true, local_only: false, ..Capabilities::plain() }
 }
 
-pub fn opened(path: u32, transport: Kind) -> PathOpened {
+pub fn opened(path: u32, transport: Name) -> PathOpened {
     PathOpened {
         path,
         transport,
+        label: None,
         capabilities: capabilities(),
         far: Some(Environment { hostname: "far".into(), ..Environment::default() }),
         near_effective: Effective { nodelay: Some(true), ..Effective::default() },
@@ -80,7 +81,7 @@ pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
     }
 }
 
-fn ended(run: &Run, kind: Kind, trials: &[&Trial]) -> Event {
+fn ended(run: &Run, kind: Name, trials: &[&Trial]) -> Event {
     let figures =
         figures::figures(&run.plan, kind, trials, &figures::Common::default()).expect("the sample's trials completed");
     let time = figures::time_kind(&run.plan, kind);
@@ -91,7 +92,7 @@ fn ended(run: &Run, kind: Kind, trials: &[&Trial]) -> Event {
 pub fn events() -> Vec<Event> {
     let run = run(Pattern::PingPong);
     let sizes = [1, 24, 1536, 98_304];
-    let kinds = [Kind::Tcp, Kind::Unix];
+    let kinds = [transport::tcp::NAME, transport::unix::NAME];
     let mut trials = Vec::new();
     let mut events = vec![Event::Run(run.clone())];
     events.push(Event::Path(opened(0, kinds[0])));

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use measure::event::{Calibration, Plan, Run, SCHEMA};
+use measure::event::{Calibration, PathPlan, Plan, Run, SCHEMA};
 use measure::solo::Solo;
 use measure::{Event, Pattern};
 use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, Side};
 use record::{Fold, RunFile};
 use transport::theory::{Dip, Theory};
-use transport::{Kind, Settings};
 
 /// A path without headers: `latency + size * 8 / rate`, exactly.
 fn path(seed: u64) -> Theory {
@@ -28,7 +27,7 @@ fn sizes(to: f64, many: usize) -> Vec<u64> {
 
 fn measured(plan: &Plan) -> RunFile {
     let stop = Arc::new(AtomicBool::new(false));
-    let session = Solo::new(Kind::Theory, &plan.settings, stop.clone()).unwrap();
+    let session = Solo::new(&plan.paths[0], stop.clone()).unwrap();
     let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
     let mut fold = Fold::new();
     fold.event(&Event::Run(Run {
@@ -50,17 +49,20 @@ fn measured(plan: &Plan) -> RunFile {
     fold.run().unwrap().clone()
 }
 
+fn modelled(theory: &Theory) -> Vec<PathPlan> {
+    vec![PathPlan { settings: theory.settings(), ..transport::theory::NAME.into() }]
+}
+
 /// Ten blocks over fixed sizes.
 fn fixed(theory: Theory, sizes: Vec<u64>) -> RunFile {
     let seed = theory.seed;
     measured(&Plan {
-        transports: vec![Kind::Theory],
+        paths: modelled(&theory),
         pattern: Pattern::PingPong,
         sizes: Some(sizes),
         trials: Some(10),
         repeats: Some(4),
         seed,
-        settings: Settings { theory, ..Settings::default() },
         ..Plan::default()
     })
 }
@@ -68,8 +70,7 @@ fn fixed(theory: Theory, sizes: Vec<u64>) -> RunFile {
 /// As the command measures: sizes chosen as it goes, edges bisected.
 fn adaptive(theory: Theory) -> RunFile {
     let seed = theory.seed;
-    let settings = Settings { theory, ..Settings::default() };
-    measured(&Plan { transports: vec![Kind::Theory], budget: 2.0, to: 400 << 10, seed, settings, ..Plan::default() })
+    measured(&Plan { paths: modelled(&theory), budget: 2.0, to: 400 << 10, seed, ..Plan::default() })
 }
 
 fn holds(e: Estimate, truth: f64) -> bool {

@@ -1,15 +1,13 @@
 //! Whether what was asked for took effect alike on both sides.
 
-use std::fmt::Display;
-
-use transport::Settings;
 use transport::settings::Effective;
+use transport::{OptionSpec, Settings};
 
 /// A setting that took effect differently on the two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The flag that sets it.
-    pub setting: &'static str,
+    /// The flag or option that sets it.
+    pub setting: String,
     /// What was asked for.
     pub asked: String,
     /// The near side's value.
@@ -29,37 +27,26 @@ pub(crate) fn list(differences: &[Difference]) -> String {
 /// The settings that were asked for and took effect differently: one host may cap a buffer or lack a congestion control
 /// that the other has. A default that differs between two hosts is no fault; the run file shows both sides' values.
 /// A side that can't say (none) is not compared, nor is a setting that both sides capped alike.
-pub(crate) fn differences(asked: &Settings, near: &Effective, far: &Effective) -> Vec<Difference> {
+pub(crate) fn differences(
+    options: &[OptionSpec],
+    asked: &Settings,
+    near: &Effective,
+    far: &Effective,
+) -> Vec<Difference> {
     let mut found = Vec::new();
-    if let Some(bytes) = asked.sockbuf {
-        compare(&mut found, "--sockbuf (send)", bytes, &near.send_buffer, &far.send_buffer);
-        compare(&mut found, "--sockbuf (receive)", bytes, &near.receive_buffer, &far.receive_buffer);
-    }
-    if let Some(mss) = asked.mss {
-        compare(&mut found, "--mss", mss, &near.mss, &far.mss);
-    }
-    if let Some(name) = &asked.congestion {
-        compare(&mut found, "--congestion", name, &near.congestion, &far.congestion);
-    }
-    compare(&mut found, "--nodelay", asked.nodelay, &near.nodelay, &far.nodelay);
-    if let Some(wait) = asked.wait {
-        compare(&mut found, "--wait", wait, &near.wait, &far.wait);
+    for option in options {
+        let Some(value) = asked.get(option.name) else { continue };
+        for answer in option.answers {
+            if let (Some(near), Some(far)) = ((answer.of)(near), (answer.of)(far))
+                && near != far
+            {
+                let flag = option.flag.and_then(|flags| flags.split(", ").next()).unwrap_or(option.name);
+                let setting = format!("{flag}{}", answer.part);
+                found.push(Difference { setting, asked: value.to_string(), near, far });
+            }
+        }
     }
     found
-}
-
-fn compare<T: PartialEq + Display>(
-    found: &mut Vec<Difference>,
-    setting: &'static str,
-    asked: impl Display,
-    near: &Option<T>,
-    far: &Option<T>,
-) {
-    if let (Some(n), Some(f)) = (near, far)
-        && n != f
-    {
-        found.push(Difference { setting, asked: asked.to_string(), near: n.to_string(), far: f.to_string() });
-    }
 }
 
 #[cfg(test)]
@@ -69,9 +56,13 @@ mod tests {
     use super::*;
     use crate::MeetError;
 
+    fn differences(asked: &Settings, near: &Effective, far: &Effective) -> Vec<Difference> {
+        super::differences(transport::tcp::NAME.transport().unwrap().options(), asked, near, far)
+    }
+
     #[test]
     fn a_difference_is_named_with_both_values() {
-        let asked = Settings { sockbuf: Some(1 << 20), congestion: Some("bbr".into()), ..Settings::default() };
+        let asked = Settings::default().with("sockbuf", 1u64 << 20).with("congestion", "bbr");
         let near = Effective {
             send_buffer: Some(2 << 20),
             receive_buffer: Some(2 << 20),
@@ -97,14 +88,14 @@ mod tests {
     #[test]
     fn a_wait_mode_has_the_name_that_its_flag_takes() {
         let waits = |wait| Effective { wait: Some(wait), ..Effective::default() };
-        let asked = Settings { wait: Some(Wait::BusyPoll), ..Settings::default() };
+        let asked = Settings::default().with("wait", Wait::BusyPoll);
         let found = differences(&asked, &waits(Wait::BusyPoll), &waits(Wait::Spin));
         assert_eq!((found[0].asked.as_str(), found[0].far.as_str()), ("busy-poll", "spin"));
     }
 
     #[test]
     fn a_side_that_cannot_say_is_not_compared() {
-        let asked = Settings { mss: Some(1000), ..Settings::default() };
+        let asked = Settings::default().with("mss", 1000u64);
         let near = Effective { mss: Some(988), ..Effective::default() };
         assert_eq!(differences(&asked, &near, &Effective::default()), []);
     }

@@ -1,11 +1,11 @@
 //! What can go wrong while two sides meet.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use measure::SessionError;
-use transport::{Kind, LinkError};
+use transport::{LinkError, Name};
 
 use crate::agree::{Difference, list};
 
@@ -16,6 +16,16 @@ pub enum Peer {
     At(SocketAddr),
     /// On this host, over a pair of sockets that have no address.
     Here,
+}
+
+impl Peer {
+    /// Its address; sockets without one join processes of this host.
+    pub(crate) fn address(self) -> SocketAddr {
+        match self {
+            Peer::At(at) => at,
+            Peer::Here => (Ipv4Addr::LOCALHOST, 0).into(),
+        }
+    }
 }
 
 impl std::fmt::Display for Peer {
@@ -184,11 +194,11 @@ pub enum MeetError {
     Tls(#[from] rustls::Error),
     /// A transport that only works within one host, and a far side on another.
     #[error(
-        "{kind} works only within one host, and the far side at {peer} is on another: leave it out, or measure tcp or udp"
+        "{kind} works only within one host, and the far side at {peer} is on another: leave it out, or measure one that reaches another (pipegauge list)"
     )]
     OtherHost {
         /// The transport.
-        kind: Kind,
+        kind: Name,
         /// The far side.
         peer: IpAddr,
     },
@@ -196,7 +206,7 @@ pub enum MeetError {
     #[error("{kind} is not available here: {why}")]
     Unavailable {
         /// The transport.
-        kind: Kind,
+        kind: Name,
         /// Why.
         why: String,
     },

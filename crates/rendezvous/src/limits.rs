@@ -5,8 +5,8 @@ use std::time::Duration;
 use measure::event::Plan;
 use measure::{Pattern, TrialSpec};
 use serde::{Deserialize, Serialize};
-use transport::tcp::MSS;
-use transport::{Capabilities, Settings};
+use transport::options::Form;
+use transport::{Capabilities, Ends, Settings, Transport, registry};
 use workload::hint::{Team, steps};
 
 /// Bounds on what a near side may ask of a far side.
@@ -43,23 +43,15 @@ impl Limits {
     }
 
     /// Whether a path with these settings may be opened; the error says why not.
-    pub(crate) fn path(&self, settings: &Settings, capabilities: &Capabilities) -> Result<(), String> {
-        if !capabilities.two_ended {
-            return Err("this transport needs no far side".into());
+    pub(crate) fn path(&self, transport: &dyn Transport, settings: &Settings, patience: f64) -> Result<(), String> {
+        let name = transport.name();
+        if transport.ends() != Ends::Two {
+            return Err(format!("{name} needs no far side"));
         }
-        within("patience", settings.patience, 0.01, 3600.0)?;
-        within("the loss time-out", settings.loss_timeout, 1e-4, 3600.0)?;
-        if let Some(bytes) = settings.sockbuf {
-            at_most("a socket buffer", bytes, self.max_memory.min(1 << 31))?;
-        }
-        if let Some(mss) = settings.mss.filter(|mss| !MSS.contains(mss)) {
-            return Err(format!("a segment of {mss} bytes can't be: {} to {} are valid", MSS.start(), MSS.end()));
-        }
-        if let Some(name) = &settings.congestion {
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            if name.is_empty() || name.len() > 15 || !name.chars().all(plain) {
-                return Err("no congestion control has such a name".into());
-            }
+        within("patience", patience, 0.01, 3600.0)?;
+        settings.check(transport.options()).map_err(|e| format!("{name}: {e}"))?;
+        for option in transport.options().iter().filter(|o| matches!(o.form, Form::Bytes(..))) {
+            at_most(&format!("{name}: {}", option.name), settings.whole(option.name).unwrap_or(0), self.max_memory)?;
         }
         Ok(())
     }
@@ -129,12 +121,10 @@ impl Limits {
 /// transports; the error says why. A serving side may allow less, which only it knows.
 pub fn check(plan: &Plan) -> Result<(), String> {
     let limits = Limits::own();
-    for kind in &plan.transports {
-        let capabilities = kind.capabilities();
-        if !capabilities.two_ended {
-            continue;
-        }
-        limits.path(&plan.settings, &capabilities)?;
+    for path in &plan.paths {
+        let Some(transport) = registry::find(path.transport).filter(|t| t.ends() == Ends::Two) else { continue };
+        limits.path(transport, &path.settings, plan.patience)?;
+        let capabilities = transport.capabilities(&path.settings);
         // The largest block that is tried; larger ones are left out.
         let size = match plan.pattern {
             Pattern::Hint => steps::most(Team::of_two(0), plan.to, plan.memory.unwrap_or(u64::MAX)).0,
@@ -215,6 +205,7 @@ pub(crate) mod tests {
     use super::*;
     use measure::Cache;
     use proptest::prelude::*;
+    use transport::Value;
 
     pub(crate) fn capable() -> Capabilities {
         Capabilities { max_block: Some(1 << 31), connects: true, local_only: false, ..Capabilities::plain() }
@@ -301,20 +292,26 @@ pub(crate) mod tests {
 
     #[test]
     fn settings_are_checked() {
-        let refused = |change: fn(&mut Settings)| {
-            let mut settings = Settings::default();
-            change(&mut settings);
-            Limits::default().path(&settings, &capable()).unwrap_err()
+        let (tcp, udp) = (&transport::tcp::TRANSPORT, &transport::udp::TRANSPORT);
+        let refused = |to: &dyn Transport, option, value: Value| {
+            Limits::default().path(to, &Settings::default().with(option, value), 10.0).unwrap_err()
         };
-        Limits::default().path(&Settings::default(), &capable()).unwrap();
-        assert!(refused(|s| s.patience = f64::INFINITY).contains("patience"));
-        assert!(refused(|s| s.patience = f64::NAN).contains("patience"));
-        assert!(refused(|s| s.patience = -1.0).contains("patience"));
-        assert!(refused(|s| s.loss_timeout = 0.0).contains("loss"));
-        assert!(refused(|s| s.sockbuf = Some(u64::MAX)).contains("buffer"));
-        assert!(refused(|s| s.mss = Some(1 << 20)).contains("segment"));
-        assert!(refused(|s| s.mss = Some(40_000)).contains("88 to 32767"));
-        assert!(refused(|s| s.congestion = Some("../../etc".into())).contains("congestion"));
+        Limits::default().path(tcp, &Settings::default(), 10.0).unwrap();
+        for patience in [f64::INFINITY, f64::NAN, -1.0] {
+            let e = Limits::default().path(tcp, &Settings::default(), patience).unwrap_err();
+            assert!(e.contains("patience"), "{e}");
+        }
+        assert!(refused(udp, "loss-timeout", 0.0.into()).contains("loss-timeout"));
+        assert!(refused(tcp, "loss-timeout", 0.2.into()).contains("no option is named 'loss-timeout'"));
+        assert!(refused(tcp, "sockbuf", u64::MAX.into()).contains("sockbuf"));
+        assert!(refused(tcp, "sockbuf", "x".into()).contains("sockbuf"));
+        assert!(refused(tcp, "mss", 40_000u64.into()).contains("88 to 32767"));
+        assert!(refused(tcp, "congestion", "../../etc".into()).contains("congestion"));
+        assert!(refused(tcp, "\u{1b}[2J", true.into()).chars().all(|c| !c.is_control()));
+        let small = Limits { max_memory: 4096, ..Limits::default() };
+        assert!(small.path(tcp, &Settings::default().with("sockbuf", 8192u64), 10.0).unwrap_err().contains("limit"));
+        let e = Limits::default().path(&transport::theory::TRANSPORT, &Settings::default(), 10.0).unwrap_err();
+        assert!(e.contains("no far side"), "{e}");
     }
 
     proptest! {

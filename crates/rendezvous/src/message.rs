@@ -7,14 +7,13 @@ use std::net::SocketAddr;
 use host::{Environment, Pace, Taken};
 use measure::{FarReport, TrialSpec};
 use serde::{Deserialize, Serialize};
-use transport::open::Address;
 use transport::settings::Effective;
-use transport::{Kind, LinkError, Settings};
+use transport::{Address, LinkError, Name, Settings};
 
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 3;
+pub(crate) const PROTOCOL: u32 = 4;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -105,8 +104,10 @@ pub(crate) enum Ask {
     },
     /// Open a data connection. Answers: `Door`, then `Opened` when it stands.
     Open {
-        kind: Kind,
-        settings: Box<Settings>,
+        transport: Name,
+        settings: Settings,
+        /// Seconds without progress after which a side gives up.
+        patience: f64,
         /// Number of the connection on this control connection; each is larger than the last.
         connection: u64,
     },

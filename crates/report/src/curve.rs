@@ -78,7 +78,7 @@ pub fn series_with(runs: &[&RunFile], fits: bool) -> Vec<Series> {
     for (r, run) in runs.iter().enumerate() {
         for (index, path) in run.paths.iter().enumerate() {
             let number = path.opened.path;
-            let transport = path.opened.transport.name();
+            let transport = path.opened.name();
             let name = if runs.len() > 1 { format!("{} {transport}", words::letter(r)) } else { transport.to_owned() };
             let warned = warned_sizes(run, number);
             let mut points: Vec<Pt> = Vec::with_capacity(path.points.len());
@@ -100,7 +100,7 @@ pub fn series_with(runs: &[&RunFile], fits: bool) -> Vec<Series> {
             out.push(Series { name, run: r, path: number, time, hue: 0, dash: 0, points, dropped, overlay });
         }
     }
-    let transports: Vec<&str> = runs.iter().flat_map(|r| r.paths.iter().map(|p| p.opened.transport.name())).collect();
+    let transports: Vec<&str> = runs.iter().flat_map(|r| r.paths.iter().map(|p| p.opened.name())).collect();
     style(&mut out, &transports);
     out
 }

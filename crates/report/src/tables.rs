@@ -49,17 +49,17 @@ pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
             let (Some(first), Some(summary), Some(fits)) = (path.points.first(), found.summary, found.fits) else {
                 continue;
             };
-            let (asked, effective) = (&run.run.plan.settings, &path.opened.near_effective);
+            let (asked, effective) = (run.run.plan.settings(path.opened.path), &path.opened.near_effective);
             let segment = effective.mss.map(u64::from);
             let layer = Layer {
-                name: path.opened.transport.name().to_owned(),
-                transport: path.opened.transport.name(),
+                name: path.opened.name().to_owned(),
+                transport: path.opened.transport.as_str(),
                 // What a setting was asked for reaches only those paths that have it.
                 buffer: Setting {
-                    asked: asked.sockbuf.filter(|_| effective.send_buffer.is_some()),
+                    asked: asked.whole("sockbuf").filter(|_| effective.send_buffer.is_some()),
                     effective: effective.send_buffer,
                 },
-                segment: Setting { asked: asked.mss.map(u64::from).filter(|_| segment.is_some()), effective: segment },
+                segment: Setting { asked: asked.whole("mss").filter(|_| segment.is_some()), effective: segment },
                 pattern: run.run.plan.pattern,
                 time: first.time,
                 settings: effective.clone(),
@@ -261,7 +261,9 @@ mod tests {
     /// A run of tcp alone with these settings, `None` the system's.
     fn set(sockbuf: Option<u64>, mss: Option<u32>) -> (String, RunFile) {
         let mut run = sample::run_of(&sample::MODELS[3..], &SIZES, 5, 7);
-        (run.run.plan.settings.sockbuf, run.run.plan.settings.mss) = (sockbuf, mss);
+        let settings = &mut run.run.plan.paths[0].settings;
+        sockbuf.into_iter().for_each(|bytes| settings.set("sockbuf", bytes));
+        mss.into_iter().for_each(|bytes| settings.set("mss", u64::from(bytes)));
         let effective = &mut run.paths[0].opened.near_effective;
         effective.send_buffer = Some(sockbuf.map_or(4 << 20, |b| 2 * b));
         effective.mss = Some(mss.map_or(32_768, |m| m - 12));

@@ -38,7 +38,7 @@ fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [role @ ("near" | "far"), pattern, size, repeats, cpu, other, wait] => {
-            let settings = Settings { wait: (wait == "block").then_some(Wait::Block), ..Settings::default() };
+            let settings = Settings::default().with("wait", if wait == "block" { Wait::Block } else { Wait::Spin });
             let run = Run { pattern, size: size.parse()?, repeats: repeats.parse()?, settings };
             pin(cpu.parse()?)?;
             if role == "far" { run.far() } else { run.near(&[pattern, size, repeats, other, cpu, wait]) }

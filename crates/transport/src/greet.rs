@@ -12,9 +12,9 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use rustix::net::{RecvFlags, SendFlags, SocketType, sockopt};
 
+use crate::ip::{self, bound_to, no_answer};
 use crate::patience::LOOK;
 use crate::sys;
-use crate::tcp::{bound_to, ip_socket, no_answer};
 use crate::{LinkError, Patience, Proof, Settings};
 
 /// How often the near side shows its proof over a path that may lose it.
@@ -62,7 +62,7 @@ fn bound(at: SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkError> {
 }
 
 fn socket(of: &SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkError> {
-    let fd = ip_socket(of, SocketType::DGRAM)?;
+    let fd = ip::socket(of, SocketType::DGRAM)?;
     // By default a router's word that a datagram is too large for the rest of the path becomes an error of the next call,
     // whichever that is, and the datagram is lost. Without it routers (IPv4) or this host (IPv6) cut datagrams up.
     match of {
@@ -70,7 +70,7 @@ fn socket(of: &SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkError> {
         SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(&fd, Ipv6PathMtuDiscovery::DONT),
     }
     .map_err(|e| LinkError::io("allowing datagrams to be cut up on their way", e))?;
-    if let Some(bytes) = settings.sockbuf {
+    if let Some(bytes) = settings.whole("sockbuf") {
         sys::ask_buffers(fd.as_fd(), bytes)?;
     }
     Ok(fd)

@@ -1,23 +1,25 @@
 //! The Link port, its decorators and the built-in transports.
 //!
-//! A [`Link`] is one end of a connected pair: send a block, receive a block, little more. A [`Kind`] names a transport;
-//! [`Kind::capabilities`] says, as data, what it can do, and [`Kind::availability`] why it can't be used here.
-//! Two processes meet in two steps: the far side makes an [`Acceptor`], whose address travels over the control
-//! connection, and the near side makes a [`Connector`] from that address; each then yields an [`AnyLink`]. Before a link
-//! is handed out, both ends have shown each other a [`Proof`] over it.
+//! A [`Link`] is one end of a connected pair: send a block, receive a block, little more. A [`Name`] names a transport, and
+//! [`registry::find`] has the [`Transport`] of that name: what it can do, whether it can be used here, its options as data
+//! ([`OptionSpec`]), and how links over it come to be. Two processes meet in two steps: the far side [listens](Transport::listen), which
+//! gives an [`Acceptor`] whose address travels over the control connection, and the near side [dials](Transport::dial) that address,
+//! which gives a [`Connector`]; each then yields an [`AnyLink`]. Before a link is handed out, both ends have shown each other a
+//! [`Proof`] over it.
 //!
 //! Hot loops are generic over [`Link`]; [`AnyLink::visit`] picks the concrete type once a trial, not once a block.
 //!
 //! | module | job |
 //! |---|---|
 //! | [`port`] | the trait, capabilities, errors |
-//! | [`settings`] | what a person can set on a path |
+//! | [`registry`] | the transports by name; the port that each is |
+//! | `name` | a name, checked where it enters |
+//! | [`options`] [`settings`] | what can be set on a path, as data; what was, and what took effect |
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
 //! | [`proof`] | both ends show that they belong to this measurement |
-//! | `kinds` | the kinds of transport, as data |
-//! | [`open`] | acceptors and connectors: how a pair of links comes to be |
+//! | `ip` `local` | what transports over IP, and what those of one host share of meeting |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
 //! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`tcp`] [`udp`] [`theory`] | one transport each |
@@ -30,14 +32,17 @@ pub mod clock;
 pub mod decorate;
 mod door;
 mod greet;
-mod kinds;
+mod ip;
+mod local;
 mod meet;
 pub mod memcpy;
-pub mod open;
+mod name;
+pub mod options;
 pub mod patience;
 pub mod pipe;
 pub mod port;
 pub mod proof;
+pub mod registry;
 pub mod seqpacket;
 mod sequence;
 pub mod settings;
@@ -50,11 +55,14 @@ pub mod udp;
 pub mod unix;
 mod watchdog;
 
+pub use any::Visit;
 pub use buffer::Buffer;
-pub use open::{Acceptor, AnyLink, Connector, Kind, Visit};
+pub use name::{BadName, Name};
+pub use options::OptionSpec;
 pub use patience::Patience;
 pub use port::{Capabilities, Link, LinkError, Semantics};
 pub use proof::Proof;
-pub use settings::{Family, Settings, Wait};
+pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};
+pub use settings::{Family, SettingError, Settings, Value, Wait};
 pub use sys::anywhere;
 pub use udp::DatagramCounts;

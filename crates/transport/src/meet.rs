@@ -17,7 +17,7 @@ use rustix::net::{
 use crate::patience::LOOK;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
 use crate::tcp::BACKLOG;
-use crate::{LinkError, Patience, Proof};
+use crate::{Link, LinkError, Patience, Proof, Settings, Wait};
 
 /// A listening UNIX socket in a fresh directory that only its owner may enter. Both go when this value does; what a killed
 /// process left behind goes when a later one makes a place.
@@ -163,6 +163,28 @@ pub(crate) fn take_over<const N: usize>(
     }
     let count = given.len();
     given.try_into().map_err(|_| LinkError::Protocol(format!("it handed over {count} descriptors, not {N}")))
+}
+
+/// What the connections of a path are made with. Found out once: a transaction, which is timed, must not reserve memory for it.
+pub(crate) struct Made {
+    pub settings: Settings,
+    pub wait: Wait,
+    pub patience: Patience,
+}
+
+impl Made {
+    /// With these settings; `known` are the wait modes that the transport knows, its default first.
+    pub fn new(known: &[Wait], settings: &Settings, patience: &Patience) -> Result<Self, LinkError> {
+        Ok(Self { settings: settings.clone(), wait: sys::wait(known, settings)?, patience: patience.clone() })
+    }
+}
+
+/// Shows the near proof over a fresh link and waits for the far one.
+pub(crate) fn shake(link: &mut impl Link, proof: &Proof) -> Result<(), LinkError> {
+    link.send(&proof.near)?;
+    let mut shown = [0; 32];
+    link.recv(&mut shown)?;
+    if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
 }
 
 /// Whoever answered is not the far side of this measurement.

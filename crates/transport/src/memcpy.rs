@@ -6,8 +6,42 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use crate::kinds::Kind;
-use crate::{Buffer, Capabilities, Link, LinkError};
+use crate::registry::{Ends, Transport};
+use crate::{AnyLink, Buffer, Capabilities, Link, LinkError, Name, OptionSpec, Settings};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("memcpy");
+
+/// The transport.
+pub static TRANSPORT: Copies = Copies;
+
+/// Copies within one process.
+#[derive(Debug)]
+pub struct Copies;
+
+impl Transport for Copies {
+    fn name(&self) -> Name {
+        NAME
+    }
+    fn summary(&self) -> &'static str {
+        "copy within one process: the ceiling of every path that copies"
+    }
+    fn spoken(&self) -> &'static [&'static str] {
+        &["memcpy", "memory copy", "mem copy", "memory to memory", "in process copy"]
+    }
+    fn capabilities(&self, _: &Settings) -> Capabilities {
+        Capabilities::alone()
+    }
+    fn ends(&self) -> Ends {
+        Ends::Copied
+    }
+    fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+    fn solo(&self, _: &Settings) -> Result<AnyLink, LinkError> {
+        Ok(AnyLink::Memcpy(Memcpy::new()))
+    }
+}
 
 /// Both ends of a path that is one memory, which grows with the largest block.
 #[derive(Debug, Default)]
@@ -45,7 +79,7 @@ impl Memcpy {
 
 impl Link for Memcpy {
     fn capabilities(&self) -> Capabilities {
-        Kind::Memcpy.capabilities()
+        Capabilities::alone()
     }
 
     #[inline]

@@ -3,16 +3,64 @@
 //! The far side makes both and hands two ends to the near side over a UNIX socket.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
 use rustix::pipe::{PipeFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 
-use crate::kinds::Kind;
+use crate::local::{self, Local};
+use crate::meet::{self, Made};
+use crate::options::{self, Moved, SOCKBUF};
 use crate::settings::Effective;
 use crate::stream::{Duct, Stream};
 use crate::watchdog::{self, Watchdog};
-use crate::{LinkError, Patience, Settings, Wait};
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("pipe");
+
+/// The transport.
+pub static TRANSPORT: Pipes = Pipes;
+
+/// Two pipes between two processes of one host.
+#[derive(Debug, Clone, Copy)]
+pub struct Pipes;
+
+impl Local for Pipes {
+    const NAME: Name = NAME;
+    const SUMMARY: &'static str = "two pipes between two processes";
+    const SPOKEN: &'static [&'static str] = &["pipe", "pipes"];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            help: "capacity of a pipe, asked of the kernel",
+            // A pipe has what was asked for, up to another limit than sockets have.
+            moved: match SOCKBUF.moved {
+                Some(moved) => Some(Moved { now: |e| e.send_buffer, limits: &[], ..moved }),
+                None => None,
+            },
+            ..SOCKBUF
+        },
+        options::wait(local::WAIT_NAMES, "block"),
+    ];
+    fn can(_: &Settings) -> Capabilities {
+        Capabilities::plain()
+    }
+    fn needs() -> Result<(), LinkError> {
+        pair(&Settings::default()).map(drop)
+    }
+    fn far(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let ((reader, writer), theirs) = pair(&made.settings)?;
+        let link = link(reader, writer, made.wait, &made.patience)?;
+        meet::hand_over(fd.as_fd(), &proof.far, &[theirs.0.as_fd(), theirs.1.as_fd()])?;
+        Ok(AnyLink::Pipe(link))
+    }
+    fn near(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
+        meet::hand_over(fd.as_fd(), &proof.near, &[])?;
+        let [reader, writer] = meet::take_over(fd.as_fd(), &proof.far, &made.patience)?;
+        Ok(AnyLink::Pipe(link(reader, writer, made.wait, &made.patience)?))
+    }
+}
 
 /// One end: what this side reads from and what it writes to.
 pub type Pipe = Stream<Ends>;
@@ -58,13 +106,13 @@ impl Fds {
 const PIECE: usize = 1 << 20;
 
 /// What the far side keeps (reader, writer) and what it hands to the near side (reader, writer).
-pub(crate) type Pair = ((OwnedFd, OwnedFd), (OwnedFd, OwnedFd));
+type Pair = ((OwnedFd, OwnedFd), (OwnedFd, OwnedFd));
 
 /// Makes both pipes.
-pub(crate) fn pair(settings: &Settings) -> Result<Pair, LinkError> {
+fn pair(settings: &Settings) -> Result<Pair, LinkError> {
     let make = || {
         let ends = pipe_with(PipeFlags::CLOEXEC).map_err(|e| LinkError::io("making a pipe", e))?;
-        if let Some(bytes) = settings.sockbuf {
+        if let Some(bytes) = settings.whole("sockbuf") {
             let size = usize::try_from(bytes).unwrap_or(usize::MAX).min(i32::MAX as usize);
             fcntl_setpipe_size(&ends.1, size).map_err(|e| {
                 let most = std::fs::read_to_string("/proc/sys/fs/pipe-max-size");
@@ -80,7 +128,7 @@ pub(crate) fn pair(settings: &Settings) -> Result<Pair, LinkError> {
 }
 
 /// Takes over this side's ends.
-pub(crate) fn link(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Pipe, LinkError> {
+fn link(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Pipe, LinkError> {
     Ok(Stream::new(Ends::new(reader, writer, wait, patience)?, patience))
 }
 
@@ -107,8 +155,8 @@ impl Ends {
 }
 
 impl Duct for Ends {
-    fn kind(&self) -> Kind {
-        Kind::Pipe
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::plain()
     }
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {

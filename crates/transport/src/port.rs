@@ -1,6 +1,6 @@
 //! The Link port: what every transport gives the evaluator, and nothing more.
 //!
-//! The eight operations are the 1996 paper's protocol module (connect, send, receive, close; `seeds/004`, section 2) with
+//! Its operations are the 1996 paper's protocol module (connect, send, receive, close; `seeds/004`, section 2) with
 //! what two-way and open-loop patterns need.
 
 use std::io;
@@ -9,7 +9,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Buffer;
+use crate::clock::Virtual;
+use crate::settings::Effective;
+use crate::{Buffer, DatagramCounts};
 
 /// Whether block boundaries survive the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +79,11 @@ impl Capabilities {
             virtual_time: false,
             waits: vec![crate::Wait::Block, crate::Wait::Spin],
         }
+    }
+
+    /// Whole blocks within one process that plays both ends, or has no other.
+    pub fn alone() -> Self {
+        Self { semantics: Semantics::Message, two_ended: false, poll: false, waits: Vec::new(), ..Self::plain() }
     }
 }
 
@@ -167,6 +174,22 @@ pub trait Link: Send {
 
     /// Ends the link; the peer sees `Closed`.
     fn close(&mut self) -> Result<(), LinkError>;
+
+    /// What took effect on this connection, where the system says.
+    fn effective(&self) -> Effective {
+        Effective::default()
+    }
+
+    /// What this side's receives saw of lost, late and double datagrams since the link was made; none where the transport
+    /// is reliable.
+    fn datagrams(&self) -> Option<DatagramCounts> {
+        None
+    }
+
+    /// The virtual clock that this link moves, where it has one.
+    fn clock(&self) -> Option<Virtual> {
+        None
+    }
 }
 
 impl<L: Link + ?Sized> Link for Box<L> {
@@ -193,5 +216,14 @@ impl<L: Link + ?Sized> Link for Box<L> {
     }
     fn close(&mut self) -> Result<(), LinkError> {
         (**self).close()
+    }
+    fn effective(&self) -> Effective {
+        (**self).effective()
+    }
+    fn datagrams(&self) -> Option<DatagramCounts> {
+        (**self).datagrams()
+    }
+    fn clock(&self) -> Option<Virtual> {
+        (**self).clock()
     }
 }

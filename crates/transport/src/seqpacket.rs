@@ -13,11 +13,77 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair, sockopt};
 
-use crate::kinds::Kind;
+use crate::local::{self, Local};
+use crate::meet::{Made, shake};
+use crate::options::{self, SOCKBUF};
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::{Buffer, Capabilities, Link, LinkError, Patience, Settings, Wait};
+use crate::{
+    AnyLink, Buffer, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
+};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("seqpacket");
+
+/// The transport.
+pub static TRANSPORT: Seqpackets = Seqpackets;
+
+/// UNIX sequenced-packet sockets between two processes of one host.
+#[derive(Debug, Clone, Copy)]
+pub struct Seqpackets;
+
+fn capabilities(most: usize) -> Capabilities {
+    Capabilities { semantics: Semantics::Message, max_block: Some(most as u64), ..Capabilities::plain() }
+}
+
+impl Local for Seqpackets {
+    const NAME: Name = NAME;
+    const SUMMARY: &'static str = "a UNIX sequenced-packet socket: message boundaries kept";
+    const SPOKEN: &'static [&'static str] = &[
+        "seqpacket",
+        "sequenced packet",
+        "sequenced packets",
+        "seq packet",
+        "unix seqpacket",
+        "seqpacket socket",
+        "seqpacket sockets",
+        "sequenced packet sockets",
+        "sequenced packet socket",
+    ];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec { default: "as large as the system lets it be", ..SOCKBUF },
+        options::wait(local::WAIT_NAMES, "block"),
+    ];
+    const TYPE: SocketType = SocketType::SEQPACKET;
+
+    fn can(settings: &Settings) -> Capabilities {
+        let room = || -> Result<usize, LinkError> {
+            let (a, _b) = connected()?;
+            size_buffers(a.as_fd(), settings)?;
+            room(a.as_fd())
+        };
+        // With buffers of a size that was asked for, what they have room for.
+        let most = settings.whole("sockbuf").map_or(usize::MAX, |_| room().unwrap_or(0));
+        capabilities(most.min(limit()))
+    }
+    fn needs() -> Result<(), LinkError> {
+        match limit() {
+            0 => Err(LinkError::Unsupported("carry a message of any size here")),
+            _ => Ok(()),
+        }
+    }
+    fn far(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let mut link = Seqpacket::new(fd, made.wait, at, &made.settings, &made.patience)?;
+        link.send(&proof.far)?;
+        Ok(AnyLink::Seqpacket(link))
+    }
+    fn near(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let mut link = Seqpacket::new(fd, made.wait, at, &made.settings, &made.patience)?;
+        shake(&mut link, proof)?;
+        Ok(AnyLink::Seqpacket(link))
+    }
+}
 
 /// Largest message tried; the kernel's allocator gives no larger piece of memory (order 10 of 4 KiB pages).
 const CEILING: usize = 4 << 20;
@@ -39,22 +105,11 @@ pub struct Seqpacket {
 
 impl Seqpacket {
     /// Takes over a socket connected at `at`.
-    pub(crate) fn new(
-        fd: OwnedFd,
-        wait: Wait,
-        at: &Path,
-        settings: &Settings,
-        patience: &Patience,
-    ) -> Result<Self, LinkError> {
+    fn new(fd: OwnedFd, wait: Wait, at: &Path, settings: &Settings, patience: &Patience) -> Result<Self, LinkError> {
         size_buffers(fd.as_fd(), settings)?;
         let most = room(fd.as_fd())?.min(limit());
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::TRUNC, LOOK)?;
         Ok(Self { fd, reading, writing, wait, most, at: at.display().to_string(), patience: patience.clone() })
-    }
-
-    /// What took effect on this connection.
-    pub fn effective(&self) -> Effective {
-        sys::effective(self.fd.as_fd(), self.wait, Some(self.at.clone()))
     }
 
     /// True once `block` is on its way, false if there was no room for it yet.
@@ -110,8 +165,8 @@ impl Seqpacket {
 }
 
 /// Sets the buffers asked for, or raises the send buffer as far as the system lets it.
-pub(crate) fn size_buffers(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError> {
-    match settings.sockbuf {
+fn size_buffers(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError> {
+    match settings.whole("sockbuf") {
         Some(bytes) => sys::ask_buffers(fd, bytes),
         None => sockopt::set_socket_send_buffer_size(fd, i32::MAX as usize / 2)
             .map_err(|e| LinkError::io("raising a socket's send buffer", e)),
@@ -126,14 +181,22 @@ fn room(fd: BorrowedFd<'_>) -> Result<usize, LinkError> {
 
 /// The largest message this system carries with the largest send buffer it allows; 0 if it has no such sockets.
 /// Tried once a process.
-pub(crate) fn limit() -> usize {
+fn limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| try_limit().unwrap_or(0))
 }
 
+/// Both ends of a connection within this process.
+fn connected() -> Result<(OwnedFd, OwnedFd), LinkError> {
+    socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).map_err(trying)
+}
+
+fn trying(e: Errno) -> LinkError {
+    LinkError::io("trying a sequenced-packet socket", e)
+}
+
 fn try_limit() -> Result<usize, LinkError> {
-    let doing = |e| LinkError::io("trying a sequenced-packet socket", e);
-    let (a, _b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).map_err(doing)?;
+    let (a, _b) = connected()?;
     size_buffers(a.as_fd(), &Settings::default())?;
     let mut most = room(a.as_fd())?.min(CEILING);
     let block = Buffer::new(most, 1, 0).map_err(|e| LinkError::io("trying a sequenced-packet socket", e))?;
@@ -142,7 +205,7 @@ fn try_limit() -> Result<usize, LinkError> {
             Ok(_) => return Ok(most),
             Err(Errno::MSGSIZE | Errno::NOBUFS | Errno::NOMEM) => most /= 2,
             Err(Errno::INTR) => {}
-            Err(e) => return Err(doing(e)),
+            Err(e) => return Err(trying(e)),
         }
     }
     Ok(0)
@@ -150,7 +213,11 @@ fn try_limit() -> Result<usize, LinkError> {
 
 impl Link for Seqpacket {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { max_block: Some(self.most as u64), ..Kind::Seqpacket.capabilities() }
+        capabilities(self.most)
+    }
+
+    fn effective(&self) -> Effective {
+        sys::effective(self.fd.as_fd(), self.wait, Some(self.at.clone()))
     }
 
     #[inline]
@@ -218,9 +285,11 @@ mod tests {
 
     #[test]
     fn the_largest_block_named_really_goes_and_one_more_byte_is_refused() {
-        for sockbuf in [None, Some(20_000), Some(100_000)] {
-            let (mut a, mut b) = pair(&Settings { sockbuf, ..Settings::default() });
+        let plain = Settings::default();
+        for settings in [plain.clone(), plain.clone().with("sockbuf", 20_000u64), plain.with("sockbuf", 100_000u64)] {
+            let (mut a, mut b) = pair(&settings);
             let most = a.capabilities().max_block.unwrap() as usize;
+            assert_eq!(Seqpackets::can(&settings), a.capabilities(), "known before it is opened");
             assert!(most > 10_000);
             let block = vec![3; most + 1];
             let mut into = vec![0; most];

@@ -1,7 +1,5 @@
 //! Which datagrams are missing, late or double, from the numbers that they carry.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 /// What an arriving number says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -80,38 +78,36 @@ pub struct DatagramCounts {
     pub mismatched: u64,
 }
 
-/// The counters behind [`DatagramCounts`], shared with whoever holds the link behind a decorator.
+/// The counters behind [`DatagramCounts`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    missed: AtomicU64,
-    late: AtomicU64,
-    double: AtomicU64,
-    mismatched: AtomicU64,
+    missed: u64,
+    late: u64,
+    double: u64,
+    mismatched: u64,
 }
 
 impl Counters {
     pub fn counts(&self) -> DatagramCounts {
-        let get = |c: &AtomicU64| c.load(Ordering::Relaxed);
         DatagramCounts {
-            lost: get(&self.missed).saturating_sub(get(&self.late)),
-            reordered: get(&self.late),
-            duplicated: get(&self.double),
-            mismatched: get(&self.mismatched),
+            lost: self.missed.saturating_sub(self.late),
+            reordered: self.late,
+            duplicated: self.double,
+            mismatched: self.mismatched,
         }
     }
 
     /// Counts what came, of the size asked for if `fits`; whether it is to be returned.
     #[cold]
-    pub fn note(&self, arrival: Arrival, fits: bool) -> bool {
-        let add = |c: &AtomicU64, n: u64| _ = c.fetch_add(n, Ordering::Relaxed);
+    pub fn note(&mut self, arrival: Arrival, fits: bool) -> bool {
         match arrival {
             Arrival::Fresh { missed } => {
-                add(&self.missed, missed.into());
-                add(&self.mismatched, (!fits).into());
+                self.missed += u64::from(missed);
+                self.mismatched += u64::from(!fits);
                 return fits;
             }
-            Arrival::Late => add(&self.late, 1),
-            Arrival::Double => add(&self.double, 1),
+            Arrival::Late => self.late += 1,
+            Arrival::Double => self.double += 1,
             Arrival::Unclear => {}
         }
         false
@@ -172,7 +168,7 @@ mod tests {
     #[test]
     fn heavy_loss_of_single_bytes_is_neither_duplication_nor_reordering() {
         // Every gap that a burst of losses may leave, each followed by 300 that arrive.
-        let (counters, mut sent) = (Counters::default(), 0u32);
+        let (mut counters, mut sent) = (Counters::default(), 0u32);
         let mut tracker = Tracker::new(sent);
         for gap in 0..1000 {
             sent += gap;

@@ -1,7 +1,15 @@
-//! What a person can set on a path. Both sides hold the same settings; what took effect is reported beside them.
+//! What is set on a path: values of its transport's options. Both sides hold the same; what took effect is reported beside them.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::OptionSpec;
+
+/// Seconds after which a datagram counts as lost, where nobody says otherwise.
+pub const LOSS: f64 = 0.2;
 
 /// How a side waits for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,77 +23,263 @@ pub enum Wait {
     BusyPoll,
 }
 
-impl std::fmt::Display for Wait {
+impl Wait {
+    /// Every mode.
+    pub const ALL: [Wait; 3] = [Wait::Block, Wait::Spin, Wait::BusyPoll];
+
     /// The name that `--wait` takes.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
+    pub const fn name(self) -> &'static str {
+        match self {
             Wait::Block => "block",
             Wait::Spin => "spin",
             Wait::BusyPoll => "busy-poll",
-        })
+        }
+    }
+}
+
+impl Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
     }
 }
 
 /// IP version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// IPv4.
-    #[serde(rename = "4")]
     V4,
     /// IPv6.
-    #[serde(rename = "6")]
     V6,
 }
 
-/// Settings of one path. `None` leaves the system's or the transport's default.
+/// An option's value, in bytes, seconds, bits a second, shares of 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Settings {
-    /// How to wait; none is the transport's default ([`crate::Capabilities::waits`], first).
-    pub wait: Option<Wait>,
-    /// Send and receive buffer asked of the kernel, bytes each.
-    pub sockbuf: Option<u64>,
-    /// Send small segments at once (`TCP_NODELAY`). On by default: a ping-pong is what it is for.
-    pub nodelay: bool,
-    /// Largest TCP segment, bytes (`TCP_MAXSEG`).
-    pub mss: Option<u32>,
-    /// Congestion control by name (`TCP_CONGESTION`).
-    pub congestion: Option<String>,
-    /// IP version; none takes what the address gives.
-    pub family: Option<Family>,
-    /// Seconds without progress after which a side gives up.
-    pub patience: f64,
-    /// Seconds after which a datagram counts as lost in a pattern that waits for it.
-    pub loss_timeout: f64,
-    /// Parameters of the theoretical link.
-    pub theory: crate::theory::Theory,
-    /// Faults injected on the near side.
-    pub fault: Option<crate::decorate::Fault>,
-    /// Rate and delay shaping on the near side.
-    pub shape: Option<crate::decorate::Shape>,
-    /// Where every operation of the near side's links is written down. A debugging aid of this side alone: neither
-    /// recorded nor sent.
-    #[serde(skip)]
-    pub trace: Option<std::path::PathBuf>,
+#[serde(untagged)]
+pub enum Value {
+    /// On or off.
+    Switch(bool),
+    /// A size or number.
+    Whole(u64),
+    /// A time, share or rate.
+    Real(f64),
+    /// A word.
+    Text(String),
+    /// Several texts.
+    Many(Vec<String>),
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            wait: None,
-            sockbuf: None,
-            nodelay: true,
-            mss: None,
-            congestion: None,
-            family: None,
-            patience: 10.0,
-            loss_timeout: 0.2,
-            theory: crate::theory::Theory::default(),
-            fault: None,
-            shape: None,
-            trace: None,
+impl Value {
+    /// A number, whatever it is written as.
+    pub fn real(&self) -> Option<f64> {
+        match self {
+            Value::Whole(n) => Some(*n as f64),
+            Value::Real(x) => Some(*x),
+            _ => None,
         }
     }
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Switch(on) => f.write_str(if *on { "on" } else { "off" }),
+            Value::Whole(n) => write!(f, "{n}"),
+            Value::Real(x) => write!(f, "{x}"),
+            Value::Text(text) => f.write_str(text),
+            Value::Many(all) => f.write_str(&all.join("+")),
+        }
+    }
+}
+
+macro_rules! value_from {
+    ($($from:ty => $of:expr),* $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Self {
+                #[allow(clippy::redundant_closure_call, reason = "the closure names its argument")]
+                ($of)(value)
+            }
+        })*
+    };
+}
+
+value_from! {
+    bool => Value::Switch,
+    u64 => Value::Whole,
+    f64 => Value::Real,
+    Vec<String> => Value::Many,
+    &str => |text: &str| Value::Text(text.to_owned()),
+    Wait => |wait: Wait| Value::Text(wait.name().to_owned()),
+    Family => |family| Value::Text(if family == Family::V4 { "4" } else { "6" }.to_owned()),
+}
+
+/// Options of a path that were set, by name. What is not in it has the transport's default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Settings(BTreeMap<String, Value>);
+
+impl Settings {
+    /// Nothing set.
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// The same with an option set.
+    #[must_use]
+    pub fn with(mut self, option: &str, value: impl Into<Value>) -> Self {
+        self.set(option, value);
+        self
+    }
+
+    /// Sets an option.
+    pub fn set(&mut self, option: &str, value: impl Into<Value>) {
+        self.0.insert(option.to_owned(), value.into());
+    }
+
+    /// What an option was set to.
+    pub fn get(&self, option: &str) -> Option<&Value> {
+        self.0.get(option)
+    }
+
+    /// Options and values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Whether nothing was set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A size or number.
+    pub fn whole(&self, option: &str) -> Option<u64> {
+        match self.get(option) {
+            Some(Value::Whole(n)) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// A time, share or rate.
+    pub fn real(&self, option: &str) -> Option<f64> {
+        self.get(option)?.real()
+    }
+
+    /// A word.
+    pub fn text(&self, option: &str) -> Option<&str> {
+        match self.get(option) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A switch.
+    pub fn switch(&self, option: &str) -> Option<bool> {
+        match self.get(option) {
+            Some(Value::Switch(on)) => Some(*on),
+            _ => None,
+        }
+    }
+
+    /// Texts of an option that may stand more than once.
+    pub fn many(&self, option: &str) -> &[String] {
+        match self.get(option) {
+            Some(Value::Many(all)) => all,
+            _ => &[],
+        }
+    }
+
+    /// How a side waits, where it was set.
+    pub fn wait(&self) -> Option<Wait> {
+        let name = self.text("wait")?;
+        Wait::ALL.into_iter().find(|wait| wait.name() == name)
+    }
+
+    /// The IP version, where it was set.
+    pub fn family(&self) -> Option<Family> {
+        match self.text("family")? {
+            "4" => Some(Family::V4),
+            "6" => Some(Family::V6),
+            _ => None,
+        }
+    }
+
+    /// Reads `option=value` and sets it, as one of `specs`; a text that may stand more than once is added.
+    pub fn read(&mut self, specs: &[OptionSpec], option: &str, text: &str) -> Result<(), SettingError> {
+        let spec = specs.iter().find(|s| s.name == option).ok_or_else(|| unknown(specs, option))?;
+        let value = spec.form.read(text).map_err(|why| SettingError::Bad {
+            option: option.to_owned(),
+            value: units::received::clean(text, 100),
+            why,
+        })?;
+        match (self.0.get_mut(option), value) {
+            (Some(Value::Many(all)), Value::Many(more)) => all.extend(more),
+            (Some(_), _) => return Err(SettingError::Twice(option.to_owned())),
+            (None, value) => self.set(option, value),
+        }
+        Ok(())
+    }
+
+    /// What differs from the defaults of these options.
+    #[must_use]
+    pub fn beyond_defaults(&self, specs: &[OptionSpec]) -> Self {
+        let plain = |option: &str, value: &Value| {
+            specs.iter().any(|s| s.name == option && s.form.read(s.default).as_ref() == Ok(value))
+        };
+        Self(
+            self.0
+                .iter()
+                .filter(|(option, value)| !plain(option, value))
+                .map(|(o, v)| (o.clone(), v.clone()))
+                .collect(),
+        )
+    }
+
+    /// Whether each value is of an option of `specs` and within its bounds: for settings that came from elsewhere.
+    pub fn check(&self, specs: &[OptionSpec]) -> Result<(), SettingError> {
+        for (option, value) in self.iter() {
+            let spec = specs.iter().find(|s| s.name == option).ok_or_else(|| unknown(specs, option))?;
+            spec.form.check(value).map_err(|why| SettingError::Bad {
+                option: option.to_owned(),
+                value: units::received::clean(&value.to_string(), 100),
+                why,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn unknown(specs: &[OptionSpec], option: &str) -> SettingError {
+    let names: Vec<&str> = specs.iter().map(|s| s.name).collect();
+    SettingError::Unknown {
+        option: units::received::clean(option, 40),
+        known: if names.is_empty() { "it has none".to_owned() } else { format!("there are: {}", names.join(", ")) },
+    }
+}
+
+/// What is wrong with an option.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// The transport has no such option.
+    #[error("no option is named '{option}'; {known}")]
+    Unknown {
+        /// As it was written.
+        option: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// The value can't be read or is out of bounds.
+    #[error("{option}={value}: {why}")]
+    Bad {
+        /// The option.
+        option: String,
+        /// As it was written.
+        value: String,
+        /// What is wrong, and what fits.
+        why: String,
+    },
+    /// It stands twice.
+    #[error("'{0}' is given twice; give it once")]
+    Twice(String),
 }
 
 /// What took effect on one side's connection, where the system says.

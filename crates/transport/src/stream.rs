@@ -8,17 +8,17 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::kinds::Kind;
+use crate::meet::wrong_proof;
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::{Capabilities, Link, LinkError, Patience, Wait};
+use crate::{Capabilities, Link, LinkError, Patience, Proof, Wait};
 
 /// Two directions of bytes. The calls mean what the system's mean; `AGAIN` from `read` and `write` is a wait that was in
 /// vain.
 pub trait Duct: Send {
-    /// The transport that it carries.
-    fn kind(&self) -> Kind;
+    /// What the transport that it carries can do.
+    fn capabilities(&self) -> Capabilities;
     /// Reads what is there; waits for it unless this duct spins.
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno>;
     /// Writes what fits; waits for room unless this duct spins.
@@ -51,11 +51,6 @@ pub struct Stream<D> {
 impl<D: Duct> Stream<D> {
     pub(crate) fn new(duct: D, patience: &Patience) -> Self {
         Self { duct, patience: patience.clone() }
-    }
-
-    /// What took effect on this connection.
-    pub fn effective(&self) -> Effective {
-        self.duct.effective()
     }
 
     /// What a call that moved nothing means for the wait.
@@ -99,8 +94,11 @@ impl<D: Duct> Stream<D> {
 }
 
 impl<D: Duct> Link for Stream<D> {
+    fn effective(&self) -> Effective {
+        self.duct.effective()
+    }
     fn capabilities(&self) -> Capabilities {
-        self.duct.kind().capabilities()
+        self.duct.capabilities()
     }
 
     #[inline]
@@ -192,7 +190,7 @@ impl<D: Duct> Link for Stream<D> {
 #[derive(Debug)]
 pub struct Socket {
     fd: OwnedFd,
-    kind: Kind,
+    can: fn() -> Capabilities,
     wait: Wait,
     reading: RecvFlags,
     writing: SendFlags,
@@ -205,13 +203,13 @@ impl Socket {
     /// Takes over a connected stream socket. `report` says what took effect on it.
     pub(crate) fn new(
         fd: OwnedFd,
-        kind: Kind,
+        can: fn() -> Capabilities,
         wait: Wait,
         at: Option<String>,
         report: fn(&Socket) -> Effective,
     ) -> Result<Self, LinkError> {
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::empty(), LOOK)?;
-        Ok(Self { fd, kind, wait, reading, writing, at, report })
+        Ok(Self { fd, can, wait, reading, writing, at, report })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -228,8 +226,8 @@ impl Socket {
 }
 
 impl Duct for Socket {
-    fn kind(&self) -> Kind {
-        self.kind
+    fn capabilities(&self) -> Capabilities {
+        (self.can)()
     }
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
@@ -263,8 +261,23 @@ impl Duct for Socket {
 }
 
 impl Stream<Socket> {
+    /// The near half of a transaction on a fresh connection.
+    pub(crate) fn ask_once(mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
+        self.send_both(&proof.near, request)?;
+        let mut shown = [0; 32];
+        self.recv_both(&mut shown, response)?;
+        if Proof::matches(&shown, &proof.far) { Ok(()) } else { Err(wrong_proof()) }
+    }
+
+    /// The far half, once the near proof was seen.
+    pub(crate) fn answer_once(mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
+        self.recv(request)?;
+        self.send_both(&proof.far, response)?;
+        self.recv_end()
+    }
+
     /// `first` and `second` in one call, so that they leave in one segment where they fit.
-    pub(crate) fn send_both(&mut self, first: &[u8], second: &[u8]) -> Result<(), LinkError> {
+    fn send_both(&mut self, first: &[u8], second: &[u8]) -> Result<(), LinkError> {
         let slices = [IoSlice::new(first), IoSlice::new(second)];
         let sent = match rustix::net::sendmsg(self.duct.fd(), &slices, &mut Default::default(), self.duct.writing) {
             Ok(n) => n,
@@ -276,7 +289,7 @@ impl Stream<Socket> {
     }
 
     /// Fills `first` and then `second`, in one call where all is there.
-    pub(crate) fn recv_both(&mut self, first: &mut [u8], second: &mut [u8]) -> Result<(), LinkError> {
+    fn recv_both(&mut self, first: &mut [u8], second: &mut [u8]) -> Result<(), LinkError> {
         let mut slices = [IoSliceMut::new(first), IoSliceMut::new(second)];
         let got = match rustix::net::recvmsg(self.duct.fd(), &mut slices, &mut Default::default(), self.duct.reading) {
             Ok(m) if m.bytes == 0 => return Err(LinkError::Closed { doing: RECEIVING }),
@@ -290,7 +303,7 @@ impl Stream<Socket> {
     }
 
     /// Waits until the peer closes; anything else it sends is against the rules.
-    pub(crate) fn recv_end(&mut self) -> Result<(), LinkError> {
+    fn recv_end(&mut self) -> Result<(), LinkError> {
         let mut byte = [0];
         match self.recv(&mut byte) {
             Err(LinkError::Closed { .. }) => Ok(()),

@@ -10,7 +10,7 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 
 use crate::patience::LOOK;
 use crate::settings::Effective;
-use crate::{LinkError, Patience, Wait};
+use crate::{LinkError, Patience, Settings, Wait};
 
 pub(crate) const SENDING: &str = "sending";
 pub(crate) const RECEIVING: &str = "receiving";
@@ -52,6 +52,19 @@ impl Idle {
         }
         self.polls = 0;
         self.waited(patience, doing, Duration::ZERO)
+    }
+}
+
+/// The wait mode that `settings` mean for a transport that knows these, its default first.
+pub(crate) fn wait(known: &[Wait], settings: &Settings) -> Result<Wait, LinkError> {
+    match settings.wait() {
+        Some(asked) if !known.contains(&asked) => Err(LinkError::Unsupported(match asked {
+            Wait::BusyPoll => "poll a device (--wait busy-poll is for sockets over IP; use block or spin)",
+            Wait::Spin => "spin (use --wait block)",
+            Wait::Block => "block (use --wait spin)",
+        })),
+        Some(asked) => Ok(asked),
+        None => Ok(known.first().copied().unwrap_or(Wait::Block)),
     }
 }
 

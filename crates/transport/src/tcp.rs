@@ -1,27 +1,161 @@
 //! TCP over IPv4 or IPv6.
 
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+use rustix::net::{SocketType, sockopt};
 use socket2::SockRef;
 
-use crate::kinds::Kind;
+use crate::door::Door;
+use crate::ip::{self, bound_to, busy_poll, no_answer};
+use crate::meet::{Made, shake};
+use crate::options::{self, Answer, FAMILY, Form, Knob, Moved, SOCKBUF};
 use crate::patience::LOOK;
+use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
 use crate::settings::Effective;
 use crate::stream::{Socket, Stream};
 use crate::sys;
-use crate::{LinkError, Patience, Settings, Wait};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
 
-/// Largest segments that the kernel lets a socket ask for (`TCP_MIN_MSS` to `MAX_TCP_WINDOW`), bytes.
-pub const MSS: RangeInclusive<u32> = 88..=32_767;
+/// What it is called.
+pub const NAME: Name = Name::literal("tcp");
 
-/// Microseconds of polling the device under [`Wait::BusyPoll`]; the value the kernel's documentation recommends.
-pub(crate) const BUSY_POLL: u32 = 50;
+/// The transport.
+pub static TRANSPORT: Tcps = Tcps;
+
+/// TCP between two processes of one host or two.
+#[derive(Debug)]
+pub struct Tcps;
+
+static OPTIONS: [OptionSpec; 6] = [
+    SOCKBUF,
+    OptionSpec {
+        name: "nodelay",
+        flag: Some("--nodelay, --no-nodelay"),
+        form: Form::Switch,
+        default: "on",
+        help: "send small segments at once",
+        answers: &[Answer { part: "", of: |e| e.nodelay.map(|on| on.to_string()) }],
+        moved: None,
+    },
+    OptionSpec {
+        name: "mss",
+        flag: Some("--mss"),
+        // What the kernel lets a socket ask for: `TCP_MIN_MSS` to `MAX_TCP_WINDOW`.
+        form: Form::Bytes(88, 32_767),
+        default: "what the path gives",
+        help: "largest segment",
+        answers: &[Answer { part: "", of: |e| e.mss.map(|bytes| bytes.to_string()) }],
+        moved: Some(Moved {
+            knob: Knob::Packet,
+            unset: None,
+            now: |e| e.mss.map(u64::from),
+            doubles: false,
+            limits: &[],
+            // The smallest segment that every IPv4 host takes (RFC 9293, 3.7.1).
+            least: 536,
+        }),
+    },
+    OptionSpec {
+        name: "congestion",
+        flag: Some("--congestion"),
+        form: Form::Word(15),
+        default: "the system's",
+        help: "congestion control, by the kernel's name",
+        answers: &[Answer { part: "", of: |e| e.congestion.clone() }],
+        moved: None,
+    },
+    FAMILY,
+    options::wait(ip::WAIT_NAMES, "block"),
+];
+
+impl Transport for Tcps {
+    fn name(&self) -> Name {
+        NAME
+    }
+    fn summary(&self) -> &'static str {
+        "TCP over IPv4 or IPv6"
+    }
+    fn spoken(&self) -> &'static [&'static str] {
+        &["tcp", "tcp/ip", "tcp ip", "tcpip", "tcp socket", "tcp sockets", "tcp connection", "tcp link"]
+    }
+    fn capabilities(&self, _: &Settings) -> Capabilities {
+        capabilities()
+    }
+    fn availability(&self) -> Result<(), LinkError> {
+        ip::availability(SocketType::STREAM)
+    }
+    fn reaches_itself(&self) -> Result<(), LinkError> {
+        ip::reaches_itself()
+    }
+    fn options(&self) -> &'static [OptionSpec] {
+        &OPTIONS
+    }
+    fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
+        let made = Made::new(&ip::WAITS, settings, patience)?;
+        let (listener, at) = listen(ip::beside(at, settings)?, settings)?;
+        Ok(Box::new(Listener { door: Door::new(listener, SocketType::STREAM, patience)?, at, made }))
+    }
+    fn dial(
+        &self,
+        settings: &Settings,
+        address: &Address,
+        peer: SocketAddr,
+        patience: &Patience,
+    ) -> Result<Connector, LinkError> {
+        let made = Made::new(&ip::WAITS, settings, patience)?;
+        Ok(Box::new(Dialler { to: ip::door(address, peer, settings)?, made }))
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities { connects: true, local_only: false, waits: ip::WAITS.to_vec(), ..Capabilities::plain() }
+}
+
+struct Listener {
+    door: Door,
+    at: SocketAddr,
+    made: Made,
+}
+
+impl Accept for Listener {
+    fn address(&self) -> Address {
+        ip::told(self.at)
+    }
+    fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let mut link = link(self.door.accept(&proof.near)?, &self.made)?;
+        link.send(&proof.far)?;
+        Ok(AnyLink::Tcp(link))
+    }
+    fn transaction(&mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
+        link(self.door.accept(&proof.near)?, &self.made)?.answer_once(proof, request, response)
+    }
+}
+
+struct Dialler {
+    to: SocketAddr,
+    made: Made,
+}
+
+impl Dialler {
+    fn link(&self) -> Result<Tcp, LinkError> {
+        link(connect(self.to, &self.made.settings, &self.made.patience)?, &self.made)
+    }
+}
+
+impl Connect for Dialler {
+    fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let mut link = self.link()?;
+        shake(&mut link, proof)?;
+        Ok(AnyLink::Tcp(link))
+    }
+    fn transaction(&mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
+        self.link()?.ask_once(proof, request, response)
+    }
+}
 
 /// Connections that may wait to be accepted.
 pub(crate) const BACKLOG: i32 = 128;
@@ -30,12 +164,14 @@ pub(crate) const BACKLOG: i32 = 128;
 pub type Tcp = Stream<Socket>;
 
 /// Takes over a connected socket.
-pub(crate) fn link(fd: OwnedFd, wait: Wait, settings: &Settings, patience: &Patience) -> Result<Tcp, LinkError> {
-    sockopt::set_tcp_nodelay(&fd, settings.nodelay).map_err(|e| LinkError::io("setting TCP_NODELAY", e))?;
-    if wait == Wait::BusyPoll {
+fn link(fd: OwnedFd, made: &Made) -> Result<Tcp, LinkError> {
+    let Made { settings, wait, patience } = made;
+    sockopt::set_tcp_nodelay(&fd, settings.switch("nodelay").unwrap_or(true))
+        .map_err(|e| LinkError::io("setting TCP_NODELAY", e))?;
+    if *wait == Wait::BusyPoll {
         busy_poll(fd.as_fd())?;
     }
-    Ok(Stream::new(Socket::new(fd, Kind::Tcp, wait, None, effective)?, patience))
+    Ok(Stream::new(Socket::new(fd, capabilities, *wait, None, effective)?, patience))
 }
 
 /// What took effect on a TCP connection.
@@ -45,40 +181,22 @@ fn effective(socket: &Socket) -> Effective {
         mss: SockRef::from(&fd).tcp_mss().ok(),
         congestion: sockopt::tcp_congestion(fd).ok(),
         nodelay: sockopt::tcp_nodelay(fd).ok(),
-        ..sys::effective(fd, socket.wait(), addresses(fd))
+        ..sys::effective(fd, socket.wait(), ip::addresses(fd))
     }
-}
-
-/// Both ends of a connected IP socket, in words.
-pub(crate) fn addresses(fd: BorrowedFd<'_>) -> Option<String> {
-    let address = |a: std::io::Result<socket2::SockAddr>| a.ok().and_then(|a| a.as_socket());
-    let socket = SockRef::from(&fd);
-    Some(format!("{} to {}", address(socket.local_addr())?, address(socket.peer_addr())?))
-}
-
-/// Turns on the kernel's polling of the device for a socket's blocking calls.
-pub(crate) fn busy_poll(fd: BorrowedFd<'_>) -> Result<(), LinkError> {
-    SockRef::from(&fd).set_busy_poll(BUSY_POLL).map_err(|e| {
-        LinkError::io(
-            "setting SO_BUSY_POLL (--wait busy-poll; it needs CAP_NET_ADMIN, or net.core.busy_read of 50 or more)",
-            e,
-        )
-    })
 }
 
 /// A socket for `address` with everything that must be set before it connects or listens.
 fn socket(address: &SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkError> {
-    let fd = ip_socket(address, SocketType::STREAM)?;
-    if let Some(bytes) = settings.sockbuf {
+    let fd = ip::socket(address, SocketType::STREAM)?;
+    if let Some(bytes) = settings.whole("sockbuf") {
         sys::ask_buffers(fd.as_fd(), bytes)?;
     }
-    if let Some(mss) = settings.mss {
-        SockRef::from(&fd).set_tcp_mss(mss).map_err(|e| {
-            let (least, most) = (MSS.start(), MSS.end());
-            LinkError::io(format!("setting a largest segment of {mss} bytes ({least} to {most} are valid)"), e)
-        })?;
+    if let Some(mss) = settings.whole("mss") {
+        SockRef::from(&fd)
+            .set_tcp_mss(u32::try_from(mss).unwrap_or(u32::MAX))
+            .map_err(|e| LinkError::io(format!("setting a largest segment of {mss} bytes"), e))?;
     }
-    if let Some(name) = &settings.congestion {
+    if let Some(name) = settings.text("congestion") {
         sockopt::set_tcp_congestion(&fd, name).map_err(|e| {
             let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
             let known = known.as_deref().map_or("unknown", str::trim);
@@ -86,13 +204,6 @@ fn socket(address: &SocketAddr, settings: &Settings) -> Result<OwnedFd, LinkErro
         })?;
     }
     Ok(fd)
-}
-
-/// A socket of the family of `address`.
-pub(crate) fn ip_socket(address: &SocketAddr, of: SocketType) -> Result<OwnedFd, LinkError> {
-    let (family, name) = if address.is_ipv6() { (AddressFamily::INET6, "IPv6") } else { (AddressFamily::INET, "IPv4") };
-    rustix::net::socket_with(family, of, SocketFlags::CLOEXEC, None)
-        .map_err(|e| LinkError::io(format!("making an {name} socket"), e))
 }
 
 /// A listening socket at `at` and the address it got.
@@ -103,12 +214,6 @@ pub(crate) fn listen(at: SocketAddr, settings: &Settings) -> Result<(OwnedFd, So
         .map_err(|e| LinkError::io(format!("listening on {at}"), e))?;
     let bound = bound_to(fd.as_fd())?;
     Ok((fd, bound))
-}
-
-/// The local address of an IP socket.
-pub(crate) fn bound_to(fd: BorrowedFd<'_>) -> Result<SocketAddr, LinkError> {
-    let address = rustix::net::getsockname(fd).map_err(|e| LinkError::io("asking for a socket's address", e))?;
-    SocketAddr::try_from(address).map_err(|e| LinkError::io("asking for a socket's address", e))
 }
 
 /// A socket connected to `to`.
@@ -139,15 +244,6 @@ fn refused(to: SocketAddr, e: Errno) -> LinkError {
     LinkError::io(doing, e)
 }
 
-/// Nobody answered within the patience.
-pub(crate) fn no_answer(to: SocketAddr, waited: Duration) -> LinkError {
-    let e = std::io::Error::new(
-        std::io::ErrorKind::TimedOut,
-        format!("no answer for {:.1} s: a firewall, or nothing at this address", waited.as_secs_f64()),
-    );
-    LinkError::io(format!("connecting to {to}"), e)
-}
-
 #[cold]
 fn finish_connect(fd: BorrowedFd<'_>, to: SocketAddr, patience: &Patience) -> Result<(), LinkError> {
     let start = Instant::now();
@@ -174,20 +270,21 @@ mod tests {
 
     #[test]
     fn an_unknown_congestion_control_is_named_with_those_there_are() {
-        let settings = Settings { congestion: Some("nosuch".into()), ..Settings::default() };
+        let settings = Settings::default().with("congestion", "nosuch");
         let e = listen(loopback(), &settings).unwrap_err().to_string();
         assert!(e.contains("nosuch") && e.contains("available here") && e.contains("reno"), "{e}");
     }
 
     #[test]
     fn the_kernel_takes_segments_in_the_range_and_no_others() {
-        let with = |mss| listen(loopback(), &Settings { mss: Some(mss), ..Settings::default() });
-        for good in [*MSS.start(), *MSS.end()] {
+        let with = |mss: u64| listen(loopback(), &Settings::default().with("mss", mss));
+        let Form::Bytes(least, most) = OPTIONS[2].form else { panic!("{:?}", OPTIONS[2]) };
+        for good in [least, most] {
             with(good).unwrap();
         }
-        for bad in [5, *MSS.start() - 1, *MSS.end() + 1] {
+        for bad in [5, least - 1, most + 1, u64::MAX] {
             let e = with(bad).unwrap_err().to_string();
-            assert!(e.contains("88 to 32767"), "{e}");
+            assert!(e.contains(&bad.to_string()), "{e}");
         }
     }
 
@@ -209,19 +306,18 @@ mod tests {
 
     #[test]
     fn settings_take_effect_and_are_reported() {
-        let settings = Settings {
-            sockbuf: Some(65_536),
-            mss: Some(1000),
-            congestion: Some("reno".into()),
-            nodelay: false,
-            ..Settings::default()
-        };
+        let settings = Settings::default()
+            .with("sockbuf", 65_536u64)
+            .with("mss", 1000u64)
+            .with("congestion", "reno")
+            .with("nodelay", false);
         let (door, address) = listen(loopback(), &settings).unwrap();
         let patience = Patience::default();
         let near = connect(address, &settings, &patience).unwrap();
         let far = rustix::net::accept(&door).unwrap();
+        let made = Made { settings, wait: Wait::Spin, patience };
         for fd in [near, far] {
-            let e = link(fd, Wait::Spin, &settings, &patience).unwrap().effective();
+            let e = link(fd, &made).unwrap().effective();
             assert_eq!(e.send_buffer, Some(131_072));
             assert_eq!(e.receive_buffer, Some(131_072));
             assert!(e.mss.is_some_and(|m| m <= 1000), "{e:?}");

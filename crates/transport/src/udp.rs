@@ -4,26 +4,124 @@
 //! block of n bytes is a datagram of n bytes. The caller's block is not changed by a send; what a receive fills in there is
 //! the number ([`number_bytes`]).
 //!
-//! A receive waits at most `Settings::loss_timeout` and returns the next datagram that is not older than one returned
+//! A receive waits at most the option `loss-timeout` and returns the next datagram that is not older than one returned
 //! before; late, double and wrongly sized ones are counted and dropped.
 
 use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send, sendmsg};
+use rustix::net::{RecvFlags, SendFlags, SocketType, recv, send, sendmsg};
 
-use crate::kinds::Kind;
+use crate::greet::{self, DatagramDoor};
+use crate::ip::{self, busy_poll};
+use crate::meet::Made;
+use crate::options::{self, FAMILY, LOSS_TIMEOUT, SOCKBUF};
 use crate::patience::LOOK;
+use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
 pub use crate::sequence::DatagramCounts;
 use crate::sequence::{Arrival, Counters, Tracker};
-use crate::settings::Effective;
+use crate::settings::{Effective, LOSS};
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::tcp::{addresses, busy_poll};
-use crate::{Capabilities, Link, LinkError, Patience, Settings, Wait};
+use crate::{
+    AnyLink, Capabilities, Family, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
+};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("udp");
+
+/// The transport.
+pub static TRANSPORT: Datagrams = Datagrams;
+
+/// UDP between two processes of one host or two.
+#[derive(Debug)]
+pub struct Datagrams;
+
+static OPTIONS: [OptionSpec; 4] = [SOCKBUF, FAMILY, LOSS_TIMEOUT, options::wait(ip::WAIT_NAMES, "block")];
+
+impl Transport for Datagrams {
+    fn name(&self) -> Name {
+        NAME
+    }
+    fn summary(&self) -> &'static str {
+        "UDP: loss and reordering are counted"
+    }
+    fn spoken(&self) -> &'static [&'static str] {
+        &["udp", "udp socket", "udp sockets", "datagram", "datagrams", "udp/ip", "udp datagrams"]
+    }
+    fn capabilities(&self, settings: &Settings) -> Capabilities {
+        capabilities(if settings.family() == Some(Family::V6) { MOST_V6 } else { MOST_V4 })
+    }
+    fn availability(&self) -> Result<(), LinkError> {
+        ip::availability(SocketType::DGRAM)
+    }
+    fn reaches_itself(&self) -> Result<(), LinkError> {
+        ip::reaches_itself()
+    }
+    fn options(&self) -> &'static [OptionSpec] {
+        &OPTIONS
+    }
+    fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
+        let made = Made::new(&ip::WAITS, settings, patience)?;
+        Ok(Box::new(Listener { door: DatagramDoor::new(ip::beside(at, settings)?, settings)?, made }))
+    }
+    fn dial(
+        &self,
+        settings: &Settings,
+        address: &Address,
+        peer: SocketAddr,
+        patience: &Patience,
+    ) -> Result<Connector, LinkError> {
+        let made = Made::new(&ip::WAITS, settings, patience)?;
+        Ok(Box::new(Dialler { to: ip::door(address, peer, settings)?, made }))
+    }
+}
+
+fn capabilities(most: usize) -> Capabilities {
+    Capabilities {
+        semantics: Semantics::Message,
+        ordered: false,
+        reliable: false,
+        max_block: Some(most as u64),
+        local_only: false,
+        waits: ip::WAITS.to_vec(),
+        ..Capabilities::plain()
+    }
+}
+
+fn link(fd: OwnedFd, peer: &SocketAddr, greeting: Greeting, made: &Made) -> Result<AnyLink, LinkError> {
+    Ok(AnyLink::Udp(Udp::new(fd, peer, made.wait, greeting, &made.settings, &made.patience)?))
+}
+
+struct Listener {
+    door: DatagramDoor,
+    made: Made,
+}
+
+impl Accept for Listener {
+    fn address(&self) -> Address {
+        ip::told(self.door.at)
+    }
+    fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let (fd, peer) = self.door.accept(proof, &self.made.settings, &self.made.patience)?;
+        link(fd, &peer, Greeting { theirs: proof.near, answer: Some(proof.far) }, &self.made)
+    }
+}
+
+struct Dialler {
+    to: SocketAddr,
+    made: Made,
+}
+
+impl Connect for Dialler {
+    fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let fd = greet::connect(self.to, &self.made.settings)?;
+        greet::greet(fd.as_fd(), self.to, proof, &self.made.patience)?;
+        link(fd, &self.to, Greeting { theirs: proof.far, answer: None }, &self.made)
+    }
+}
 
 /// Largest payload of a datagram over IPv4: 65,535 bytes less the IP header (20) and the UDP header (8).
 pub const MOST_V4: usize = 65_507;
@@ -54,7 +152,7 @@ pub struct Udp {
     most: usize,
     number: u32,
     tracker: Tracker,
-    counters: Arc<Counters>,
+    counters: Counters,
     greeting: Option<Greeting>,
     loss: Duration,
     closed: bool,
@@ -74,7 +172,8 @@ impl Udp {
         settings: &Settings,
         patience: &Patience,
     ) -> Result<Self, LinkError> {
-        let loss = Duration::try_from_secs_f64(settings.loss_timeout).unwrap_or(patience.limit).min(patience.limit);
+        let loss = settings.real("loss-timeout").unwrap_or(LOSS);
+        let loss = Duration::try_from_secs_f64(loss).unwrap_or(patience.limit).min(patience.limit);
         // A time-out of zero would mean none at all.
         let receive = loss.clamp(Duration::from_millis(1), LOOK);
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::TRUNC, receive)?;
@@ -89,26 +188,12 @@ impl Udp {
             most: if peer.is_ipv6() { MOST_V6 } else { MOST_V4 },
             number: FIRST,
             tracker: Tracker::new(FIRST),
-            counters: Arc::default(),
+            counters: Counters::default(),
             greeting: Some(greeting),
             loss,
             closed: false,
             patience: patience.clone(),
         })
-    }
-
-    /// What took effect on this socket.
-    pub fn effective(&self) -> Effective {
-        sys::effective(self.fd.as_fd(), self.wait, addresses(self.fd.as_fd()))
-    }
-
-    /// What this side's receives saw so far.
-    pub fn counts(&self) -> DatagramCounts {
-        self.counters.counts()
-    }
-
-    pub(crate) fn counters(&self) -> Arc<Counters> {
-        self.counters.clone()
     }
 
     /// Takes remains of the meeting off the head of the queue without waiting, and answers them.
@@ -178,7 +263,15 @@ impl Udp {
 
 impl Link for Udp {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { max_block: Some(self.most as u64), ..Kind::Udp.capabilities() }
+        capabilities(self.most)
+    }
+
+    fn effective(&self) -> Effective {
+        sys::effective(self.fd.as_fd(), self.wait, ip::addresses(self.fd.as_fd()))
+    }
+
+    fn datagrams(&self) -> Option<DatagramCounts> {
+        Some(self.counters.counts())
     }
 
     #[inline]

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pairs::{all_at_once, carried, content, name, pair, patience, settings, variants};
-use transport::theory::{FarRole, TheoryLink};
-use transport::{AnyLink, Kind, Link, LinkError, Patience, Settings};
+use transport::theory::{FarRole, Theory, TheoryLink};
+use transport::{AnyLink, Link, LinkError, Name, Patience, memcpy, pipe, tcp, theory, udp};
 
 const SIZES: [usize; 7] = [1, 7, 4096, 65_507, 64 << 10, 1 << 20, 8 << 20];
 
@@ -44,7 +44,7 @@ fn blocks_arrive_intact_both_ways() {
 
 #[test]
 fn many_blocks_keep_their_order() {
-    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != Kind::Udp) {
+    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != udp::NAME) {
         let (mut near, mut far) = pair(kind, &settings, &Patience::default());
         std::thread::scope(|s| {
             s.spawn(|| (0..3000u64).for_each(|i| far.send(&content(1 + i as usize % 200, i)).unwrap()));
@@ -129,7 +129,7 @@ fn ready_ends_when_a_block_comes() {
 #[test]
 fn a_peer_that_ends_is_noticed_by_who_waits() {
     all_at_once(|kind, settings| {
-        let settings = Settings { loss_timeout: 0.3, ..settings };
+        let settings = settings.with("loss-timeout", 0.3);
         let (mut near, far) = pair(kind, &settings, &patience(60.0).0);
         let outcome = std::thread::scope(|s| {
             let near = s.spawn(|| near.recv(&mut [0; 1000]));
@@ -138,7 +138,7 @@ fn a_peer_that_ends_is_noticed_by_who_waits() {
             near.join().unwrap()
         });
         match (kind, outcome) {
-            (Kind::Udp, Err(LinkError::Lost)) | (_, Err(LinkError::Closed { .. })) => {}
+            (udp::NAME, Err(LinkError::Lost)) | (_, Err(LinkError::Closed { .. })) => {}
             (_, other) => panic!("{}: {other:?}", name(kind, &settings)),
         }
     });
@@ -146,7 +146,7 @@ fn a_peer_that_ends_is_noticed_by_who_waits() {
 
 #[test]
 fn a_close_reaches_the_peer_after_what_was_sent() {
-    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != Kind::Udp) {
+    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != udp::NAME) {
         let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
         far.send(&content(1000, 1)).unwrap();
         far.close().unwrap();
@@ -163,7 +163,7 @@ fn a_close_reaches_the_peer_after_what_was_sent() {
 
 #[test]
 fn sending_to_a_peer_that_ended_ends() {
-    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != Kind::Udp) {
+    for (kind, settings) in variants().into_iter().filter(|(k, _)| *k != udp::NAME) {
         let (mut near, far) = pair(kind, &settings, &patience(60.0).0);
         drop(far);
         let outcome = (0..10_000).find_map(|_| near.send(&[0; 10_000]).err());
@@ -174,11 +174,11 @@ fn sending_to_a_peer_that_ended_ends() {
 #[test]
 fn a_silent_peer_is_given_up() {
     all_at_once(|kind, settings| {
-        let settings = Settings { loss_timeout: 0.1, ..settings };
+        let settings = settings.with("loss-timeout", 0.1);
         let (mut near, _far) = pair(kind, &settings, &patience(0.15).0);
         let outcome = near.recv(&mut [0; 10]);
         match (kind, &outcome) {
-            (Kind::Udp, Err(LinkError::Lost)) => return,
+            (udp::NAME, Err(LinkError::Lost)) => return,
             (_, Err(LinkError::Stalled { waited, .. })) => assert!(*waited >= Duration::from_millis(150)),
             _ => panic!("{}: {outcome:?}", name(kind, &settings)),
         }
@@ -202,12 +202,12 @@ fn a_stop_interrupts_every_wait() {
     ];
     all_at_once(|kind, settings| {
         for (i, wait) in waits.into_iter().enumerate() {
-            if kind == Kind::Udp && i == 1 {
+            if kind == udp::NAME && i == 1 {
                 // Sending datagrams waits for nobody.
                 continue;
             }
             let (patience, stop) = patience(60.0);
-            let settings = Settings { loss_timeout: 60.0, ..settings.clone() };
+            let settings = settings.clone().with("loss-timeout", 60.0);
             let (mut near, _far) = pair(kind, &settings, &patience);
             let outcome = std::thread::scope(|s| {
                 let near = s.spawn(|| wait(&mut near));
@@ -223,7 +223,7 @@ fn a_stop_interrupts_every_wait() {
 
 #[test]
 fn a_cut_off_pipe_carries_nothing_more() {
-    let (mut near, mut far) = pair(Kind::Pipe, &settings(), &patience(0.3).0);
+    let (mut near, mut far) = pair(pipe::NAME, &settings(), &patience(0.3).0);
     assert!(matches!(near.recv(&mut [0; 10]), Err(LinkError::Stalled { .. })));
     far.send(&[1; 10]).unwrap();
     for _ in 0..2 {
@@ -235,10 +235,11 @@ fn a_cut_off_pipe_carries_nothing_more() {
 
 #[test]
 fn kinds_within_one_process_give_back_what_they_got() {
-    let mut theory = TheoryLink::new(&settings().theory, 1.0);
+    let mut theory = TheoryLink::new(&Theory::default(), 1.0);
     theory.set_role(FarRole::Echo);
     theory.keep_contents(true);
-    for mut link in [AnyLink::solo(Kind::Memcpy, &settings()).unwrap(), AnyLink::Theory(theory)] {
+    let solo = |name: Name| name.transport().unwrap().solo(&transport::Settings::default());
+    for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::Theory(theory)] {
         assert!(!link.capabilities().two_ended);
         for size in SIZES {
             let (block, mut back) = (content(size, 5), vec![0; size]);
@@ -248,6 +249,6 @@ fn kinds_within_one_process_give_back_what_they_got() {
             assert!(block == back, "{link:?} {size}");
         }
     }
-    assert!(AnyLink::solo(Kind::Theory, &settings()).unwrap().clock().is_some());
-    assert!(matches!(AnyLink::solo(Kind::Tcp, &settings()), Err(LinkError::Unsupported(_))));
+    assert!(solo(theory::NAME).unwrap().clock().is_some());
+    assert!(matches!(solo(tcp::NAME), Err(LinkError::Unsupported(_))));
 }

@@ -5,15 +5,14 @@ mod pairs;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use pairs::{LOOPBACK, content, pair, patience, proof, settings};
-use transport::open::Address;
+use pairs::{LOOPBACK, Settings, content, pair, patience, proof, settings};
 use transport::udp::{MOST_V4, MOST_V6};
-use transport::{Acceptor, AnyLink, DatagramCounts, Family, Kind, Link, LinkError, Patience, Settings};
+use transport::{Acceptor, AnyLink, DatagramCounts, Family, Link, LinkError, Patience, udp};
 
 /// A far link, and a bare socket that met it as its near side.
 fn far(settings: &Settings) -> (AnyLink, UdpSocket, Acceptor) {
-    let mut acceptor = Acceptor::bind(Kind::Udp, settings, (LOOPBACK, 0).into(), &Patience::default()).unwrap();
-    let Address::Socket(at) = acceptor.address() else { panic!("udp must meet at a port") };
+    let mut acceptor = pairs::bind(udp::NAME, settings, (LOOPBACK, 0).into(), &Patience::default()).unwrap();
+    let at = (LOOPBACK, acceptor.address().text().unwrap().parse::<u16>().unwrap());
     let near = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     near.connect(at).unwrap();
     near.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -104,21 +103,21 @@ fn strangers_are_not_heard() {
 #[test]
 fn a_flood_of_nonsense_does_not_keep_the_right_peer_out() {
     let patience = patience(20.0).0;
-    let mut acceptor = Acceptor::bind(Kind::Udp, &settings(), (LOOPBACK, 0).into(), &patience).unwrap();
-    let Address::Socket(at) = acceptor.address() else { panic!("udp must meet at a port") };
+    let mut acceptor = pairs::bind(udp::NAME, &settings(), (LOOPBACK, 0).into(), &patience).unwrap();
+    let at = (LOOPBACK, acceptor.address().text().unwrap().parse::<u16>().unwrap());
     let stranger = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     for len in 0..200 {
         stranger.send_to(&vec![9; len], at).unwrap();
     }
-    let (mut near, mut far) = pairs::meet(&mut acceptor, Kind::Udp, &settings(), &patience);
+    let (mut near, mut far) = pairs::meet(&mut acceptor, udp::NAME, &settings(), &patience);
     near.send(&[1; 32]).unwrap();
     far.recv(&mut [0; 32]).unwrap();
 }
 
 #[test]
 fn a_wait_for_a_lost_datagram_ends_and_the_link_goes_on() {
-    let settings = Settings { loss_timeout: 0.05, ..settings() };
-    let (mut near, mut far) = pair(Kind::Udp, &settings, &Patience::default());
+    let settings = settings().with("loss-timeout", 0.05);
+    let (mut near, mut far) = pair(udp::NAME, &settings, &Patience::default());
     for size in [1, 1000] {
         for _ in 0..3 {
             assert!(matches!(near.recv(&mut [0; 10]), Err(LinkError::Lost)));
@@ -132,8 +131,8 @@ fn a_wait_for_a_lost_datagram_ends_and_the_link_goes_on() {
 #[test]
 fn the_largest_datagram_of_each_ip_version_goes_and_one_byte_more_is_refused() {
     for (family, most) in [(Family::V4, MOST_V4), (Family::V6, MOST_V6)] {
-        let settings = Settings { family: Some(family), ..settings() };
-        let (mut near, mut far) = pair(Kind::Udp, &settings, &Patience::default());
+        let settings = settings().with("family", family);
+        let (mut near, mut far) = pair(udp::NAME, &settings, &Patience::default());
         assert_eq!(near.capabilities().max_block, Some(most as u64));
         let (block, mut into) = (content(most, 1), vec![0; most]);
         near.send(&block).unwrap();
@@ -146,9 +145,9 @@ fn the_largest_datagram_of_each_ip_version_goes_and_one_byte_more_is_refused() {
 
 #[test]
 fn a_far_side_that_answers_late_is_still_met() {
-    let mut acceptor = Acceptor::bind(Kind::Udp, &settings(), (LOOPBACK, 0).into(), &Patience::default()).unwrap();
+    let mut acceptor = pairs::bind(udp::NAME, &settings(), (LOOPBACK, 0).into(), &Patience::default()).unwrap();
     let address = acceptor.address();
-    let mut connector = transport::Connector::new(Kind::Udp, &settings(), address, &Patience::default());
+    let mut connector = pairs::dial(udp::NAME, &settings(), address, &Patience::default());
     std::thread::scope(|s| {
         let far = s.spawn(|| {
             // Several proofs queue up meanwhile.

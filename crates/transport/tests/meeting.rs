@@ -10,12 +10,14 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use pairs::{LOOPBACK, all_at_once, content, meet, name, patience, proof, settings, variants};
-use transport::open::Address;
-use transport::{Acceptor, AnyLink, Connector, Family, Kind, Link, LinkError, Patience, Proof, Settings, Wait};
+use pairs::{LOOPBACK, Settings, all_at_once, content, meet, name, patience, proof, settings, variants};
+use transport::{
+    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, pipe, registry,
+    seqpacket, shm, tcp, theory, udp, unix,
+};
 
-fn bind(kind: Kind, settings: &Settings, patience: &Patience) -> Acceptor {
-    Acceptor::bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap()
+fn bind(kind: Name, settings: &Settings, patience: &Patience) -> Acceptor {
+    pairs::bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap()
 }
 
 fn greet(near: &mut AnyLink, far: &mut AnyLink) {
@@ -51,8 +53,8 @@ fn a_wrong_proof_is_turned_away_and_the_right_one_let_in_after_it() {
         let mut acceptor = bind(kind, &settings, &patience);
         // By datagrams a wrong proof gets no answer at all, so its sender waits for its own patience.
         let brief = pairs::patience(0.3).0;
-        let mut wrong = Connector::new(kind, &settings, acceptor.address(), &brief);
-        let mut right = Connector::new(kind, &settings, acceptor.address(), &patience);
+        let mut wrong = pairs::dial(kind, &settings, acceptor.address(), &brief);
+        let mut right = pairs::dial(kind, &settings, acceptor.address(), &patience);
         std::thread::scope(|s| {
             let far = s.spawn(|| acceptor.accept(&proof(7)));
             let refused = wrong.connect(&Proof { near: [8; 32], ..proof(7) });
@@ -67,14 +69,14 @@ fn a_wrong_proof_is_turned_away_and_the_right_one_let_in_after_it() {
 fn a_far_side_that_is_not_ours_is_not_believed() {
     all_at_once(|kind, settings| {
         let mut acceptor = bind(kind, &settings, &patience(20.0).0);
-        let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience(0.3).0);
+        let mut connector = pairs::dial(kind, &settings, acceptor.address(), &patience(0.3).0);
         std::thread::scope(|s| {
             let far = s.spawn(|| acceptor.accept(&Proof { far: [9; 32], ..proof(7) }));
             let outcome = connector.connect(&proof(7));
             let what = name(kind, &settings);
             match kind {
                 // Anybody may send a datagram; a wrong one is not the far side's word.
-                Kind::Udp => assert!(matches!(outcome, Err(LinkError::Io { .. })), "{what}: {outcome:?}"),
+                udp::NAME => assert!(matches!(outcome, Err(LinkError::Io { .. })), "{what}: {outcome:?}"),
                 _ => assert!(matches!(outcome, Err(LinkError::Protocol(_))), "{what}: {outcome:?}"),
             }
             let _ = far.join().unwrap();
@@ -85,13 +87,13 @@ fn a_far_side_that_is_not_ours_is_not_believed() {
 #[test]
 fn silent_and_chattering_strangers_hold_up_nobody() {
     let patience = patience(20.0).0;
-    for kind in [Kind::Tcp, Kind::Unix, Kind::Pipe, Kind::Shm] {
+    for kind in [tcp::NAME, unix::NAME, pipe::NAME, shm::NAME] {
         let mut acceptor = bind(kind, &settings(), &patience);
         let address = acceptor.address();
         let knock = || -> Box<dyn Stranger> {
-            match &address {
-                Address::Socket(at) => Box::new(TcpStream::connect(at).unwrap()),
-                Address::Path(path) => Box::new(UnixStream::connect(path).unwrap()),
+            match address.text().unwrap().parse::<u16>() {
+                Ok(port) => Box::new(TcpStream::connect((LOOPBACK, port)).unwrap()),
+                Err(_) => Box::new(UnixStream::connect(address.text().unwrap()).unwrap()),
             }
         };
         let mut strangers: Vec<_> = (0..40).map(|_| knock()).collect();
@@ -133,11 +135,8 @@ fn nobody_at_the_address_is_an_error_that_names_it() {
     all_at_once(|kind, settings| {
         let patience = patience(0.3).0;
         let address = bind(kind, &settings, &patience).address();
-        let named = match &address {
-            Address::Socket(at) => at.to_string(),
-            Address::Path(path) => path.display().to_string(),
-        };
-        let e = Connector::new(kind, &settings, address, &patience).connect(&proof(7)).unwrap_err();
+        let named = address.text().unwrap().to_owned();
+        let e = pairs::dial(kind, &settings, address, &patience).connect(&proof(7)).unwrap_err();
         assert!(matches!(e, LinkError::Io { .. }), "{}: {e:?}", name(kind, &settings));
         assert!(e.to_string().contains(&named), "{e}");
     });
@@ -148,63 +147,73 @@ fn an_address_of_another_sort_is_refused() {
     let patience = Patience::default();
     for (kind, _) in variants() {
         let other = match kind {
-            Kind::Tcp | Kind::Udp => Address::Path("/nowhere".into()),
-            _ => Address::Socket(SocketAddr::new(LOOPBACK, 9)),
+            tcp::NAME | udp::NAME => "/nowhere",
+            _ => "9",
         };
-        let e = Connector::new(kind, &settings(), other, &patience).connect(&proof(7)).unwrap_err();
-        assert!(e.to_string().contains(kind.name()), "{e}");
+        let e = pairs::try_dial(kind, &settings(), Address::new(other), &patience).err().unwrap();
+        assert!(matches!(e, LinkError::Protocol(_)) && e.to_string().contains(other), "{e}");
     }
 }
 
 #[test]
 fn what_a_kind_cannot_do_is_said_before_anything_is_opened() {
     let patience = Patience::default();
-    for kind in [Kind::Memcpy, Kind::Theory] {
+    for kind in [memcpy::NAME, theory::NAME] {
         assert!(matches!(
-            Acceptor::bind(kind, &settings(), (LOOPBACK, 0).into(), &patience),
+            pairs::bind(kind, &settings(), (LOOPBACK, 0).into(), &patience),
             Err(LinkError::Unsupported(_))
         ));
     }
-    let busy = Settings { wait: Some(Wait::BusyPoll), ..settings() };
-    for kind in [Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket] {
+    let busy = settings().with("wait", Wait::BusyPoll);
+    for kind in [pipe::NAME, shm::NAME, unix::NAME, seqpacket::NAME] {
         assert!(
-            matches!(Acceptor::bind(kind, &busy, (LOOPBACK, 0).into(), &patience), Err(LinkError::Unsupported(_))),
+            matches!(pairs::bind(kind, &busy, (LOOPBACK, 0).into(), &patience), Err(LinkError::Unsupported(_))),
             "{kind}"
         );
     }
-    for kind in Kind::ALL {
-        assert_eq!(kind.availability(), Ok(()), "{kind}");
+    for t in registry::all() {
+        t.availability().unwrap_or_else(|e| panic!("{}: {e}", t.name()));
+        t.reaches_itself().unwrap_or_else(|e| panic!("{}: {e}", t.name()));
     }
 }
 
 #[test]
 fn the_ip_version_follows_the_flag_where_the_address_has_both() {
     let patience = Patience::default();
-    let six = Settings { family: Some(Family::V6), ..settings() };
-    let four = Settings { family: Some(Family::V4), ..settings() };
-    for kind in [Kind::Tcp, Kind::Udp] {
+    let six = settings().with("family", Family::V6);
+    let four = settings().with("family", Family::V4);
+    for kind in [tcp::NAME, udp::NAME] {
+        let six_here = IpAddr::V6(Ipv6Addr::LOCALHOST);
         for (at, settings, ip) in [
-            (LOOPBACK, &six, IpAddr::V6(Ipv6Addr::LOCALHOST)),
-            (Ipv6Addr::LOCALHOST.into(), &four, LOOPBACK),
+            (LOOPBACK, &six, six_here),
+            (six_here, &four, LOOPBACK),
             (Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), &four, LOOPBACK),
-            (Ipv6Addr::LOCALHOST.into(), &six, Ipv6Addr::LOCALHOST.into()),
+            (six_here, &six, six_here),
         ] {
-            let address = Acceptor::bind(kind, settings, (at, 0).into(), &patience).unwrap().address();
-            assert!(matches!(address, Address::Socket(a) if a.ip() == ip && a.port() > 0), "{address:?}");
+            let mut acceptor = pairs::bind(kind, settings, (at, 0).into(), &patience).unwrap();
+            let mut connector =
+                kind.transport().unwrap().dial(&settings.set, &acceptor.address(), (at, 0).into(), &patience).unwrap();
+            std::thread::scope(|s| {
+                let far = s.spawn(|| acceptor.accept(&proof(7)).unwrap());
+                let near = connector.connect(&proof(7)).unwrap();
+                let there = near.effective().addresses.unwrap();
+                assert!(there.contains(&SocketAddr::new(ip, 0).to_string().replace(":0", ":")), "{there}");
+                far.join().unwrap();
+            });
         }
-        let e = Acceptor::bind(kind, &six, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).unwrap_err();
+        let e = pairs::bind(kind, &six, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).err().unwrap();
         assert!(e.to_string().contains("IPv6 was asked for"), "{e}");
-        let e = Acceptor::bind(kind, &four, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).unwrap_err();
+        let e = pairs::bind(kind, &four, (Ipv4Addr::new(192, 0, 2, 1), 0).into(), &patience).err().unwrap();
         assert!(e.to_string().contains("192.0.2.1"), "{e}");
     }
 }
 
 #[test]
 fn local_kinds_meet_in_a_directory_of_their_owner_that_goes_away() {
-    for kind in [Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket] {
+    for kind in [pipe::NAME, shm::NAME, unix::NAME, seqpacket::NAME] {
         let acceptor = bind(kind, &settings(), &Patience::default());
-        let Address::Path(path) = acceptor.address() else { panic!("{kind} must meet at a path") };
-        let directory = path.parent().unwrap().to_owned();
+        let address = acceptor.address();
+        let directory = Path::new(address.text().unwrap()).parent().unwrap().to_owned();
         assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         drop(acceptor);
         assert!(!Path::exists(&directory), "{kind}");
@@ -213,10 +222,10 @@ fn local_kinds_meet_in_a_directory_of_their_owner_that_goes_away() {
 
 #[test]
 fn transactions_carry_request_and_response() {
-    for (kind, settings) in variants().into_iter().filter(|(k, s)| k.capabilities().connects && s.fault.is_none()) {
+    for (kind, settings) in variants().into_iter().filter(|(k, s)| k.capabilities().connects && !s.with.any()) {
         let patience = Patience::default();
         let mut acceptor = bind(kind, &settings, &patience);
-        let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience);
+        let mut connector = pairs::dial(kind, &settings, acceptor.address(), &patience);
         let pairs = [(1, 1), (100, 20_000), (1 << 20, 3), (5, 4 << 20), (1, 0), (0, 1)];
         std::thread::scope(|s| {
             s.spawn(|| {
@@ -238,44 +247,35 @@ fn transactions_carry_request_and_response() {
 #[test]
 fn a_transaction_needs_the_proof_and_a_kind_that_connects() {
     let brief = patience(5.0).0;
-    let mut acceptor = bind(Kind::Tcp, &settings(), &brief);
-    let mut connector = Connector::new(Kind::Tcp, &settings(), acceptor.address(), &brief);
+    let mut acceptor = bind(tcp::NAME, &settings(), &brief);
+    let mut connector = pairs::dial(tcp::NAME, &settings(), acceptor.address(), &brief);
     std::thread::scope(|s| {
         let far = s.spawn(|| acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]));
         assert!(connector.transaction(&proof(8), &[0; 4], &mut [0; 4]).is_err());
         connector.transaction(&proof(7), &[0; 4], &mut [0; 4]).unwrap();
         far.join().unwrap().unwrap();
     });
-    for kind in [Kind::Pipe, Kind::Shm, Kind::Seqpacket, Kind::Udp] {
+    for kind in [pipe::NAME, shm::NAME, seqpacket::NAME, udp::NAME] {
         let mut acceptor = bind(kind, &settings(), &brief);
-        let mut connector = Connector::new(kind, &settings(), acceptor.address(), &brief);
+        let mut connector = pairs::dial(kind, &settings(), acceptor.address(), &brief);
         let far = acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]);
         let near = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
         assert!(matches!(far, Err(LinkError::Unsupported(_))), "{kind}: {far:?}");
         assert!(matches!(near, Err(LinkError::Unsupported(_))), "{kind}: {near:?}");
-    }
-    for decorated in [
-        Settings { fault: Some(Default::default()), ..settings() },
-        Settings { shape: Some(Default::default()), ..settings() },
-        Settings { trace: Some("/dev/null".into()), ..settings() },
-    ] {
-        let mut connector = Connector::new(Kind::Tcp, &decorated, acceptor.address(), &brief);
-        let refused = connector.transaction(&proof(7), &[0; 4], &mut [1; 4]);
-        assert!(matches!(refused, Err(LinkError::Unsupported(_))), "{refused:?}");
     }
 }
 
 #[test]
 fn a_transaction_with_a_silent_peer_ends() {
     let brief = patience(0.3).0;
-    let acceptor = bind(Kind::Tcp, &settings(), &brief);
-    let mut connector = Connector::new(Kind::Tcp, &settings(), acceptor.address(), &brief);
+    let acceptor = bind(tcp::NAME, &settings(), &brief);
+    let mut connector = pairs::dial(tcp::NAME, &settings(), acceptor.address(), &brief);
     let near = connector.transaction(&proof(7), &[0; 4], &mut [0; 4]);
     assert!(matches!(near, Err(LinkError::Stalled { .. })), "{near:?}");
     // A fresh door: at the first one a whole request still waits.
-    let mut acceptor = bind(Kind::Tcp, &settings(), &brief);
-    let Address::Socket(at) = acceptor.address() else { panic!("tcp must meet at a port") };
-    let mut shy = TcpStream::connect(at).unwrap();
+    let mut acceptor = bind(tcp::NAME, &settings(), &brief);
+    let port: u16 = acceptor.address().text().unwrap().parse().unwrap();
+    let mut shy = TcpStream::connect((LOOPBACK, port)).unwrap();
     shy.write_all(&[7; 32]).unwrap();
     let far = acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]);
     assert!(matches!(far, Err(LinkError::Stalled { .. })), "{far:?}");
@@ -283,11 +283,11 @@ fn a_transaction_with_a_silent_peer_ends() {
 
 #[test]
 fn a_large_request_to_a_peer_that_does_not_read_ends() {
-    for kind in [Kind::Unix, Kind::Tcp] {
+    for kind in [unix::NAME, tcp::NAME] {
         for wait in [Wait::Block, Wait::Spin] {
-            let settings = Settings { wait: Some(wait), ..settings() };
+            let settings = settings().with("wait", wait);
             let acceptor = bind(kind, &settings, &Patience::default());
-            let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience(0.3).0);
+            let mut connector = pairs::dial(kind, &settings, acceptor.address(), &patience(0.3).0);
             let (told, heard) = std::sync::mpsc::channel();
             // Not joined: a call that waits for ever would take the test with it.
             std::thread::spawn(move || told.send(connector.transaction(&proof(7), &vec![0; 64 << 20], &mut [0; 4])));
@@ -300,33 +300,33 @@ fn a_large_request_to_a_peer_that_does_not_read_ends() {
 #[test]
 fn what_took_effect_is_reported_by_both_ends() {
     for (kind, settings) in variants() {
-        let settings = Settings { sockbuf: Some(128 << 10), ..settings };
+        let settings = settings.with("sockbuf", 128u64 << 10);
         let patience = Patience::default();
         let (near, far) = meet(&mut bind(kind, &settings, &patience), kind, &settings, &patience);
         for effective in [near.effective(), far.effective()] {
-            assert_eq!(effective.wait, settings.wait.or(kind.capabilities().waits.first().copied()), "{kind}");
+            assert_eq!(effective.wait, settings.set.wait().or(kind.capabilities().waits.first().copied()), "{kind}");
             match kind {
-                Kind::Shm => {}
+                shm::NAME => {}
                 // A pipe has what was asked for; Linux doubles a socket's buffers.
-                Kind::Pipe => assert_eq!(effective.send_buffer, Some(128 << 10)),
+                pipe::NAME => assert_eq!(effective.send_buffer, Some(128 << 10)),
                 _ => assert_eq!((effective.send_buffer, effective.receive_buffer), (Some(256 << 10), Some(256 << 10))),
             }
         }
-        assert_eq!(near.datagrams().is_some(), kind == Kind::Udp, "{}", name(kind, &settings));
+        assert_eq!(near.datagrams().is_some(), kind == udp::NAME, "{}", name(kind, &settings));
     }
     // More than the system allows is cut to that, and reported so.
-    let huge = Settings { sockbuf: Some(1 << 31), ..settings() };
-    let (near, _far) = pairs::pair(Kind::Tcp, &huge, &Patience::default());
+    let huge = settings().with("sockbuf", 1u64 << 31);
+    let (near, _far) = pairs::pair(tcp::NAME, &huge, &Patience::default());
     assert!(near.effective().send_buffer.unwrap() < 1 << 31);
 }
 
 #[test]
 fn busy_polling_carries_blocks_where_it_may_be_had() {
-    let settings = Settings { wait: Some(Wait::BusyPoll), ..settings() };
-    for kind in [Kind::Tcp, Kind::Udp] {
+    let settings = settings().with("wait", Wait::BusyPoll);
+    for kind in [tcp::NAME, udp::NAME] {
         let patience = patience(5.0).0;
         let mut acceptor = bind(kind, &settings, &patience);
-        let mut connector = Connector::new(kind, &settings, acceptor.address(), &patience);
+        let mut connector = pairs::dial(kind, &settings, acceptor.address(), &patience);
         let (near, far) = std::thread::scope(|s| {
             let far = s.spawn(|| acceptor.accept(&proof(7)));
             (connector.connect(&proof(7)), far.join().unwrap())

@@ -27,7 +27,11 @@ fn who_blocks_sleeps_and_who_spins_does_not() {
         let (mut near, far) = pair(kind, &settings, &patience);
         // What took effect: without a wish it is the transport's own.
         let spins = near.effective().wait == Some(Wait::Spin);
-        assert!(settings.wait.is_none_or(|asked| near.effective().wait == Some(asked)), "{}", name(kind, &settings));
+        assert!(
+            settings.set.wait().is_none_or(|asked| near.effective().wait == Some(asked)),
+            "{}",
+            name(kind, &settings)
+        );
         let (tell, told) = std::sync::mpsc::channel();
         std::thread::scope(|s| {
             s.spawn(move || {

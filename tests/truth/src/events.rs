@@ -3,8 +3,8 @@
 use host::Environment;
 use measure::event::{BlockOpened, Calibration, End, PathOpened, Plan, Run, SCHEMA, Trial};
 use measure::{Event, TrialReport};
+use transport::Capabilities;
 use transport::settings::Effective;
-use transport::{Capabilities, Kind};
 
 use crate::centre::middle;
 use crate::world::{Shape, Taken, World};
@@ -28,7 +28,8 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<
         }),
         Event::Path(PathOpened {
             path: 0,
-            transport: Kind::Tcp,
+            transport: transport::tcp::NAME,
+            label: None,
             capabilities: Capabilities::plain(),
             far: Some(Environment::default()),
             near_effective: Effective::default(),

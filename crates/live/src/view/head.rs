@@ -70,7 +70,7 @@ pub(super) fn keys(state: &State, pen: &mut Pen<'_>, area: Rect) {
 fn title(state: &State) -> String {
     let Some(run) = state.run() else { return "pipegauge live".to_owned() };
     let plan = &run.run.plan;
-    let names: Vec<&str> = plan.transports.iter().map(|k| k.name()).collect();
+    let names: Vec<&str> = plan.paths.iter().map(|path| path.name()).collect();
     format!(
         "pipegauge live  {} · {} · {} to {}",
         names.join(" "),
@@ -88,7 +88,7 @@ fn doing(state: &State) -> String {
         (Phase::Ended, None, ..) => "done; q leaves and prints the summary".to_owned(),
         (Phase::Stopping, ..) => "stopping: what was measured is kept".to_owned(),
         (_, _, Some(extent), Some((path, block, size))) => {
-            let name = state.measured(path).map_or("?", |p| p.opened.transport.name());
+            let name = state.measured(path).map_or("?", |p| p.opened.name());
             let block = if block == 0 { "first look".to_owned() } else { format!("round {block}") };
             let size = if size > 0 { format!(", {}", Bytes(size)) } else { String::new() };
             extent.words(&format!("{name}, {block}{size}"))

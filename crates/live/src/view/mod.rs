@@ -82,7 +82,7 @@ pub fn draw(state: &State, buf: &mut Buffer, colour: bool) {
     }
     // From below: warnings, the panels, and the curve in what is left.
     let room = middle.height - GRAPH;
-    let wanted = state.run().map_or(0, |r| r.run.plan.transports.len()) as u16 + 1;
+    let wanted = state.run().map_or(0, |r| r.run.plan.paths.len()) as u16 + 1;
     let panels = wanted.clamp(5, 9).min(room - 1) + 1;
     let warnings = warnings(state, all.width, (room - panels).min(middle.height / 3));
     let told = Rect { y: middle.bottom() - warnings.len() as u16, height: warnings.len() as u16, ..all };

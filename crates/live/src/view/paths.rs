@@ -17,8 +17,8 @@ const TITLES: [&str; 6] = ["", "block", "settled", "±", "latency", "highest"];
 pub(super) fn rows(state: &State, most: u16) -> Vec<Row> {
     let mut rows: Vec<Row> = vec![(None, TITLES.map(str::to_owned))];
     let Some(run) = state.run() else { return rows };
-    for (kind, number) in run.run.plan.transports.iter().zip(0..) {
-        let name = kind.name().to_owned();
+    for (path, number) in run.run.plan.paths.iter().zip(0..) {
+        let name = path.name().to_owned();
         let cells = match state.measured(number) {
             Some(path) => cells(name, path),
             None => [name, "-".into(), String::new(), String::new(), String::new(), String::new()],

@@ -15,7 +15,7 @@ pub(super) fn draw(state: &State, pen: &mut Pen<'_>, area: Rect) {
     let (Some(run), Some((number, size))) = (state.run(), state.shown) else {
         return rule(pen, area, "point", plain());
     };
-    let name = state.measured(number).map_or("?", |p| p.opened.transport.name());
+    let name = state.measured(number).map_or("?", |p| p.opened.name());
     let held = if state.held { " (kept)" } else { "" };
     let style = pen.path(number).patch(bold());
     let title = format!("{name}, {}{held}", Bytes(size));

@@ -1,13 +1,13 @@
 //! What a coarse clock allows to be known.
 
-use transport::Kind;
+use transport::Name;
 
 use super::{timed_there, transfers};
 use crate::event::{Calibration, Plan, Trial};
 
 /// The smallest difference that the clock can tell in a trial's typical time, seconds of the point's kind; 0 where the clock's
 /// step is not known.
-pub(super) fn grain(plan: &Plan, kind: Kind, used: &[&Trial], clock: &Calibration) -> f64 {
+pub(super) fn grain(plan: &Plan, kind: Name, used: &[&Trial], clock: &Calibration) -> f64 {
     if !(clock.clock_step_ns > 0.0 && clock.clock_step_ns.is_finite()) {
         return 0.0;
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::{Levels, Moves, Shared};
-use transport::Kind;
+use transport::Name;
 
 use super::{rounds, typical};
 use crate::event::{Calibration, Plan, Schedule, Trial};
@@ -29,7 +29,7 @@ const TELLS: f64 = 0.2;
 
 impl Common {
     /// From all trials of a path, a slice a size, and what the clock can tell.
-    pub fn of<'a>(plan: &Plan, kind: Kind, clock: Calibration, points: impl Iterator<Item = &'a [Trial]>) -> Self {
+    pub fn of<'a>(plan: &Plan, kind: Name, clock: Calibration, points: impl Iterator<Item = &'a [Trial]>) -> Self {
         let points: Vec<Vec<&Trial>> = points
             .map(|trials| trials.iter().filter(|t| !t.warmup).collect::<Vec<_>>())
             .filter(|trials| !trials.is_empty())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::Interval;
-use transport::Kind;
+use transport::Name;
 
 use super::{Common, counted, figures, transfers};
 use crate::Pattern;
@@ -23,7 +23,7 @@ pub struct Singles {
 
 impl Singles {
     /// Of a point's trials; none where any of those that count timed no single iterations, or where the point has no figures.
-    pub fn of(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Option<Self> {
+    pub fn of(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<Self> {
         let median = figures(plan, kind, trials, common)?.median;
         Self::about(plan, kind, &counted(trials), median)
     }
@@ -33,7 +33,7 @@ impl Singles {
     /// The 50th percentile answers the median's question and is the same figure, at the run's typical level. (HINT's median is
     /// over the best of each round, which is another question.) The others are for the tail, of which a slow state of the
     /// machine is a part that users wait for: they are of the iterations as they were.
-    pub(super) fn about(plan: &Plan, kind: Kind, used: &[&Trial], median: f64) -> Option<Self> {
+    pub(super) fn about(plan: &Plan, kind: Name, used: &[&Trial], median: f64) -> Option<Self> {
         if used.is_empty() || used.iter().any(|t| t.report.histogram.iter().all(|(_, n)| *n == 0)) {
             return None;
         }

@@ -8,7 +8,7 @@ use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
 use report::compare::{Named, junit, markdown, table, verdict};
 use report::words::on_one_cpu;
-use transport::Kind;
+use transport::Ends;
 
 use super::alike::alike;
 use super::files;
@@ -86,11 +86,11 @@ fn read(side: &str) -> Result<Repeats> {
 
 /// The paths of both sides of a run that was just measured; the second side has the flags `more`.
 pub fn sides(first: RunFile, second: RunFile, more: &str) -> Result<Vec<Named>> {
-    let names: Vec<&str> = first.paths.iter().map(|p| p.opened.transport.name()).collect();
+    let names: Vec<&str> = first.paths.iter().map(|p| p.opened.name()).collect();
     let side = |run: &RunFile| Repeats { name: String::new(), runs: vec![run.clone()], files: vec![String::new()] };
     let (a, b) = (side(&first), side(&second));
     let mut all = Vec::new();
-    for name in names.into_iter().filter(|name| second.paths.iter().any(|p| p.opened.transport.name() == *name)) {
+    for name in names.into_iter().filter(|name| second.paths.iter().any(|p| p.opened.name() == *name)) {
         all.push(named(&a, name, &b, name, (name.to_owned(), format!("{name} {more}")))?);
     }
     Ok(all)
@@ -117,7 +117,9 @@ fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<
         bail!("{} has {count} path: give a second run to compare it with", side.name);
     }
     let paths = || side.runs[0].paths.iter();
-    let name = |p: &PathRun| p.opened.transport.name();
+    fn name(p: &PathRun) -> &str {
+        p.opened.name()
+    }
     let (kept, left_out) = alike(&paths().filter_map(|p| Some((name(p).to_owned(), time(p)?))).collect::<Vec<_>>());
     let names: Vec<&str> = paths().filter(|p| time(p).is_some()).map(name).collect();
     // Where no two are alike, the first two say why.
@@ -131,11 +133,12 @@ fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<
 
 /// Two sides: every transport that both have, or the only path of each.
 fn between(first: &Repeats, second: &Repeats, path: Option<&str>, all: &mut Vec<Named>) -> Result<()> {
-    let of = |side: &Repeats| -> Vec<&'static str> {
-        side.runs.first().map_or(Vec::new(), |r| r.paths.iter().map(|p| p.opened.transport.name()).collect())
+    let of = |side: &Repeats| -> Vec<String> {
+        side.runs.first().map_or(Vec::new(), |r| r.paths.iter().map(|p| p.opened.name().to_owned()).collect())
     };
     let (a, b) = (of(first), of(second));
-    let shared: Vec<&str> = a.iter().copied().filter(|n| b.contains(n) && path.is_none_or(|p| p == *n)).collect();
+    let shared: Vec<&str> =
+        a.iter().filter(|n| b.contains(n) && path.is_none_or(|p| p == *n)).map(String::as_str).collect();
     let pairs: Vec<(&str, &str)> = match (&shared[..], &a[..], &b[..], path) {
         ([], [x], [y], None) => vec![(x, y)],
         ([], ..) => bail!(
@@ -190,7 +193,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
     }
     let [around_a, around_b] = circumstances((a, x), (b, y))?;
     // Paths of one run took turns and share its level; what is modelled has no machine.
-    let separate = !std::ptr::eq(a, b) && [path_a, path_b].iter().any(|p| p.opened.transport != Kind::Theory);
+    let separate = !std::ptr::eq(a, b) && [path_a, path_b].iter().any(|p| p.opened.transport.ends() != Ends::Modelled);
     let [past_a, past_b] = if separate { [histories(a, x)?, histories(b, y)?] } else { Default::default() };
     let first_side = Side { runs: &first, circumstances: &around_a, histories: &past_a };
     let second_side = Side { runs: &second, circumstances: &around_b, histories: &past_b };

@@ -62,17 +62,17 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     written.with_context(|| format!("writing {}", path.display()))
 }
 
-/// The number of the path that `name` asks for: a transport's name, or the number itself. Without a name, the only path.
+/// The number of the path that `name` asks for: what it is called, or the number itself. Without a name, the only path.
 pub fn one_path(run: &RunFile, name: Option<&str>) -> Result<usize> {
     let names = || {
-        let all: Vec<&str> = run.paths.iter().map(|p| p.opened.transport.name()).collect();
+        let all: Vec<&str> = run.paths.iter().map(|p| p.opened.name()).collect();
         if all.is_empty() { "none".to_owned() } else { all.join(", ") }
     };
     match name {
         Some(name) => run
             .paths
             .iter()
-            .position(|p| p.opened.transport.name() == name)
+            .position(|p| p.opened.name() == name)
             .or_else(|| name.parse().ok().filter(|n| *n < run.paths.len()))
             .ok_or_else(|| anyhow!("the run has no path '{name}'; it has: {}", names())),
         None if run.paths.len() == 1 => Ok(0),

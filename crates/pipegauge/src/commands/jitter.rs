@@ -19,7 +19,7 @@ pub fn jitter(flags: &JitterFlags, json: bool) -> Result<Exit> {
     let found: Vec<_> = (0..run.paths.len()).map(|path| run.jitter(path)).collect();
     if json {
         let paths = run.paths.iter().zip(found).map(|(path, jitter)| JitterOf {
-            path: path.opened.transport.name().to_owned(),
+            path: path.opened.name().to_owned(),
             jitter,
             percentiles: percentiles(path),
         });

@@ -33,7 +33,7 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
         let stem = shown.strip_suffix(".run.jsonl").unwrap_or(&shown);
         for (i, path) in run.paths.iter().enumerate() {
             let Some(point) = path.points.first() else { continue };
-            let transport = path.opened.transport.name();
+            let transport = path.opened.name();
             let name = if flags.runs.len() > 1 { format!("{transport} ({stem})") } else { transport.to_owned() };
             found.push((name, point.time, run.curve(i)));
         }

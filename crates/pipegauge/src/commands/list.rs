@@ -1,7 +1,7 @@
 //! `pipegauge list`.
 
 use anyhow::Result;
-use transport::{Capabilities, Kind, Semantics};
+use transport::{Capabilities, Semantics, registry};
 use units::Bytes;
 
 use crate::document::{ListDocument, ListedTransport};
@@ -10,7 +10,7 @@ use crate::out;
 
 /// Every transport: what it can do and, if it can't be used here, why.
 pub fn list(json: bool) -> Result<Exit> {
-    let listed: Vec<ListedTransport> = Kind::ALL.into_iter().map(ListedTransport::of).collect();
+    let listed: Vec<ListedTransport> = registry::all().map(ListedTransport::of).collect();
     if json {
         out::json(&ListDocument::new(listed))?;
     } else {
@@ -24,6 +24,12 @@ fn table(listed: &[ListedTransport]) -> String {
     for t in listed {
         text.push_str(&format!("{:<10} {}\n", t.name, t.summary));
         text.push_str(&format!("{:<10} {}\n", "", abilities(&t.capabilities)));
+        for option in &t.options {
+            text.push_str(&format!(
+                "{:<12} {:<13} {}; {}, else {}\n",
+                "", option.name, option.help, option.takes, option.default
+            ));
+        }
         if let Some(why) = &t.unavailable {
             text.push_str(&format!("{:<10} not available here: {why}\n", ""));
         }

@@ -16,7 +16,7 @@ use crate::out;
 /// What was measured of one path.
 #[derive(Default)]
 struct Found {
-    name: &'static str,
+    name: String,
     ping_pong: Option<Vec<CurvePoint>>,
     stream: Option<Vec<CurvePoint>>,
     sender: Vec<(u32, f64)>,
@@ -40,7 +40,7 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
         })?;
     }
     if let Some(name) = &flags.path {
-        paths.retain(|p| p.name == name);
+        paths.retain(|p| p.name == *name);
     }
     if paths.is_empty() {
         bail!("no path of these runs was measured from one end to the other (memcpy has no ends)");
@@ -56,15 +56,15 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
 }
 
 /// Puts a run's paths to what is there; the name of one that is there already, if there is one.
-fn add(run: &RunFile, paths: &mut Vec<Found>) -> Result<(), &'static str> {
+fn add(run: &RunFile, paths: &mut Vec<Found>) -> Result<(), String> {
     for (i, path) in run.paths.iter().enumerate() {
-        let (name, Some(first)) = (path.opened.transport.name(), path.points.first()) else { continue };
+        let (name, Some(first)) = (path.opened.name().to_owned(), path.points.first()) else { continue };
         // A copy has no ends; a round trip on a schedule is no half of anything.
         if !matches!(first.time, TimeKind::HalfRoundTrip | TimeKind::OneWay) {
             continue;
         }
         let at = paths.iter().position(|p| p.name == name).unwrap_or_else(|| {
-            paths.push(Found { name, seed: run.run.plan.seed, ..Found::default() });
+            paths.push(Found { name: name.clone(), seed: run.run.plan.seed, ..Found::default() });
             paths.len() - 1
         });
         let found = &mut paths[at];

@@ -20,7 +20,7 @@ use crate::out;
 struct Measured {
     /// Transport, and the file where one transport comes several times.
     name: String,
-    transport: &'static str,
+    transport: String,
     time: Option<TimeKind>,
     curve: Vec<CurvePoint>,
     /// The wire that it was measured over, where flags or the run know it.
@@ -45,12 +45,12 @@ pub fn scale(flags: &ScaleFlags, json: bool) -> Result<Exit> {
     let nothing = WireFlags::default();
     let mut there = measured(&flags.against, &nothing)?;
     if let Some(name) = &flags.path {
-        let all: Vec<&str> = paths.iter().map(|p| p.transport).collect();
+        let all: Vec<&str> = paths.iter().map(|p| p.transport.as_str()).collect();
         if !all.contains(&name.as_str()) {
             bail!("no run has a path '{name}'; they have: {}", all.join(", "));
         }
-        paths.retain(|p| p.transport == name);
-        there.retain(|p| p.transport == name);
+        paths.retain(|p| p.transport == *name);
+        there.retain(|p| p.transport == *name);
     }
     let partners = partners(&paths, &there);
     if !there.is_empty() && partners.iter().all(Option::is_none) {
@@ -90,9 +90,9 @@ fn measured(runs: &[PathBuf], wire: &WireFlags) -> Result<Vec<Measured>> {
     for file in runs {
         let run: RunFile = files::read(file)?;
         for (i, path) in run.paths.iter().enumerate() {
-            let transport = path.opened.transport.name();
+            let transport = path.opened.name().to_owned();
             let measured = Measured {
-                name: transport.to_owned(),
+                name: transport.clone(),
                 transport,
                 time: path.points.first().map(|p| p.time),
                 curve: run.curve(i),
@@ -103,7 +103,7 @@ fn measured(runs: &[PathBuf], wire: &WireFlags) -> Result<Vec<Measured>> {
         }
     }
     let twice = |name: &str| all.iter().filter(|(p, _)| p.transport == name).count() > 1;
-    let several: Vec<bool> = all.iter().map(|(p, _)| twice(p.transport)).collect();
+    let several: Vec<bool> = all.iter().map(|(p, _)| twice(&p.transport)).collect();
     let named = all.into_iter().zip(several).map(|((path, file), several)| {
         let name = if several { format!("{} ({file})", path.name) } else { path.name };
         Measured { name, ..path }
@@ -126,7 +126,7 @@ fn partners(paths: &[Measured], there: &[Measured]) -> Vec<Option<usize>> {
         let at = free.iter().position(|i| there[*i].transport == transport)?;
         Some(free.remove(at))
     };
-    paths.iter().map(|p| take(p.transport)).collect()
+    paths.iter().map(|p| take(&p.transport)).collect()
 }
 
 /// Scales a path; what goes without it is said in `missed`.

@@ -3,10 +3,9 @@
 
 use anyhow::{Result, bail};
 use measure::Pattern;
-use measure::event::{Plan, Schedule};
+use measure::event::{PathPlan, Plan, Schedule};
 use rendezvous::Far;
-use transport::tcp::MSS;
-use transport::{Capabilities, Kind};
+use transport::{Ends, Name, Settings, registry};
 use units::Bytes;
 
 use super::hint;
@@ -25,21 +24,22 @@ pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     effort(plan)?;
     pattern(plan, flags)?;
     bounds(plan, flags)?;
-    for kind in &plan.transports {
-        carries(*kind, &kind.capabilities(), plan, flags, far)?;
+    for path in &plan.paths {
+        carries(path, plan, flags, far)?;
     }
     Ok(())
 }
 
 /// Every transport can be used on this host, and within it where the far side is here too, or the error says why not.
-pub fn available(transports: &[Kind], far: &Far) -> Result<()> {
+pub fn available(plan: &Plan, far: &Far) -> Result<()> {
     let within = matches!(far, Far::Local { .. });
-    for kind in transports {
-        if let Err(why) = kind.availability() {
-            bail!("{kind} is not available here: {why} (pipegauge list shows what is)");
+    for transport in plan.transports().filter_map(registry::find) {
+        let name = transport.name();
+        if let Err(why) = transport.availability() {
+            bail!("{name} is not available here: {why} (pipegauge list shows what is)");
         }
-        if let Err(why) = if within { kind.reaches_itself() } else { Ok(()) } {
-            bail!("{kind} can't be measured within this host: {why}");
+        if let Err(why) = if within { transport.reaches_itself() } else { Ok(()) } {
+            bail!("{name} can't be measured within this host: {why}");
         }
     }
     Ok(())
@@ -71,7 +71,7 @@ fn effort(plan: &Plan) -> Result<()> {
     if !(plan.precision > 0.0 && plan.precision < 1.0) {
         bail!("--precision is a share between 0% and 100%, for example 1%");
     }
-    for (flag, seconds) in [("--budget", plan.budget), ("--patience", plan.settings.patience)] {
+    for (flag, seconds) in [("--budget", plan.budget), ("--patience", plan.patience)] {
         if !(seconds > 0.0 && seconds <= WEEK) {
             bail!("{flag} is above zero and at most a week; {seconds} s was asked for");
         }
@@ -87,7 +87,7 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if answers && plan.response == 0 {
         bail!("--response 0: an answer has at least 1 byte");
     }
-    let set = &plan.settings;
+    let set = &plan.decorators;
     let decorators =
         [("--fault", set.fault.is_some()), ("--shape", set.shape.is_some()), ("--trace", set.trace.is_some())];
     if let (Pattern::Connect, Some((flag, _))) = (plan.pattern, decorators.iter().find(|(_, given)| *given)) {
@@ -105,12 +105,12 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
             plan.pattern.name()
         );
     }
-    if let Some(rate) = plan.rate.filter(|rate| rate * plan.settings.patience <= 1.0) {
+    if let Some(rate) = plan.rate.filter(|rate| rate * plan.patience <= 1.0) {
         bail!(
             "--rate {rate}/s leaves {} s between two sends, and a side gives up after {} s without any; raise --patience \
              above that",
             1.0 / rate,
-            plan.settings.patience
+            plan.patience
         );
     }
     if plan.rate.is_some() && plan.schedule == Schedule::Netpipe {
@@ -119,40 +119,44 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     Ok(())
 }
 
-/// Values that a transport's own rules bound.
+/// Whether a second process plays the other end.
+fn two_ended(transport: Name) -> bool {
+    registry::find(transport).is_some_and(|t| t.ends() == Ends::Two)
+}
+
+/// What one path at a time can have.
 fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
-    let two_ended = |k: &&Kind| k.capabilities().two_ended;
-    if flags.trace.is_some() && plan.transports.iter().filter(two_ended).count() > 1 {
+    if flags.trace.is_some() && plan.transports().filter(|t| two_ended(*t)).count() > 1 {
         bail!("--trace follows one path: its lines don't say which; name one transport");
-    }
-    if let Some(mss) = plan.settings.mss.filter(|mss| !MSS.contains(mss)) {
-        bail!("--mss {mss}: the kernel takes {} to {} bytes", MSS.start(), MSS.end());
     }
     Ok(())
 }
 
 /// Says which transports a decorator passes by: those that play both ends in one process.
 pub fn undecorated(plan: &Plan) -> Vec<String> {
-    let set = &plan.settings;
-    if set.fault.is_none() && set.shape.is_none() && set.trace.is_none() {
+    let set = &plan.decorators;
+    if !set.any() {
         return Vec::new();
     }
-    let alone = plan.transports.iter().filter(|k| !k.capabilities().two_ended);
+    let alone = plan.transports().filter(|t| !two_ended(*t));
     alone.map(|k| format!("{k} is one process: --fault, --shape and --trace pass it by")).collect()
 }
 
-fn carries(kind: Kind, can: &Capabilities, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
-    if kind == Kind::Alone {
-        return Ok(());
-    }
+fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    let Some(transport) = registry::find(path.transport) else { return Ok(()) };
+    let (name, can) = (path.name(), transport.capabilities(&path.settings));
     let asked = flags.sizes.is_some() || flags.to.is_some();
-    if let Some(most) = can.max_block.filter(|most| asked && *most < plan.to) {
-        bail!("{kind} carries blocks of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));
+    // What only these settings can't carry is left out, and said so.
+    let most = can.max_block.max(transport.capabilities(&Settings::default()).max_block);
+    if let Some(most) = most.filter(|most| asked && *most < plan.to) {
+        bail!("{name} carries blocks of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));
     }
     if can.local_only && can.two_ended && !matches!(far, Far::Local { .. }) {
-        bail!("{kind} works only between processes of one host; leave out --peer, or measure tcp or udp with it");
+        bail!(
+            "{name} works only between processes of one host; leave out --peer, or measure a transport that reaches another host (pipegauge list)"
+        );
     }
-    measure::support::check(plan, kind.name(), can)?;
+    measure::support::check(plan, name, &can)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use measure::event::Plan;
 use rendezvous::Far;
-use transport::Kind;
+use transport::{Ends, Name, registry};
 use units::Bytes;
 use workload::hint::{Team, steps};
 
@@ -13,14 +13,14 @@ use crate::flags::RunFlags;
 pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     let (most, _) = steps::most(Team::ALONE, plan.to, plan.memory.unwrap_or(u64::MAX));
     let fewest = Team::ALONE.fewest();
-    if plan.transports.contains(&Kind::Alone) && most < fewest {
+    if plan.transports().any(|t| t == Name::ALONE) && most < fewest {
         bail!(
             "there is room for {most} subintervals (--to, --memory), and HINT starts from {fewest}; each takes {} bytes",
             workload::hint::BYTES
         );
     }
     fits(plan, far, host::memory(&host::Root::system()))?;
-    if flags.peer.is_some() && plan.transports == [Kind::Alone] {
+    if flags.peer.is_some() && plan.transports().all(|t| t == Name::ALONE) {
         bail!("--peer names the far side of a path, and HINT without a path has none: name a transport (tcp)");
     }
     Ok(())
@@ -31,10 +31,10 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 fn fits(plan: &Plan, far: &Far, machine: Option<u64>) -> Result<()> {
     let takes =
         |team| steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX)).0.saturating_mul(workload::hint::BYTES);
-    let near: u64 = (plan.transports.iter())
-        .map(|kind| takes(if *kind == Kind::Alone { Team::ALONE } else { Team::of_two(0) }))
+    let near: u64 = (plan.transports())
+        .map(|t| takes(if t == Name::ALONE { Team::ALONE } else { Team::of_two(0) }))
         .fold(0, u64::max);
-    let two_ended = plan.transports.iter().any(|k| k.capabilities().two_ended);
+    let two_ended = plan.transports().filter_map(registry::find).any(|t| t.ends() == Ends::Two);
     let there = if two_ended && matches!(far, Far::Local { .. }) { takes(Team::of_two(1)) } else { 0 };
     let all = near.saturating_add(there);
     match machine {
@@ -55,8 +55,8 @@ mod tests {
 
     #[test]
     fn hint_asks_for_no_more_memory_than_there_is() {
-        let plan = |transports: &[Kind]| Plan {
-            transports: transports.to_vec(),
+        let plan = |transports: &[Name]| Plan {
+            paths: measure::event::plain(transports),
             pattern: Pattern::Hint,
             to: 1 << 26,
             memory: Some(1 << 30),
@@ -64,12 +64,12 @@ mod tests {
         };
         let here = Far::Local { program: "pipegauge".into() };
         let there = Far::Ssh { target: "host".into(), program: "pipegauge".into() };
-        let fits = |transports: &[Kind], far, gib: u64| fits(&plan(transports), far, Some(gib << 30));
-        fits(&[Kind::Alone], &here, 2).unwrap();
-        fits(&[Kind::Alone, Kind::Tcp, Kind::Unix], &here, 3).unwrap();
-        let e = fits(&[Kind::Alone, Kind::Tcp], &here, 2).unwrap_err().to_string();
+        let fits = |transports: &[Name], far, gib: u64| fits(&plan(transports), far, Some(gib << 30));
+        fits(&[Name::ALONE], &here, 2).unwrap();
+        fits(&[Name::ALONE, transport::tcp::NAME, transport::unix::NAME], &here, 3).unwrap();
+        let e = fits(&[Name::ALONE, transport::tcp::NAME], &here, 2).unwrap_err().to_string();
         assert!(e.contains("--memory") && e.contains("2 GiB"), "{e}");
-        fits(&[Kind::Alone, Kind::Tcp], &there, 2).unwrap();
-        super::fits(&plan(&[Kind::Tcp]), &here, None).unwrap();
+        fits(&[Name::ALONE, transport::tcp::NAME], &there, 2).unwrap();
+        super::fits(&plan(&[transport::tcp::NAME]), &here, None).unwrap();
     }
 }

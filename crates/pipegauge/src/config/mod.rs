@@ -8,6 +8,7 @@ pub mod gate;
 mod hint;
 pub mod history;
 pub mod names;
+mod paths;
 mod pin;
 pub mod question;
 pub mod sides;
@@ -16,11 +17,12 @@ mod unused;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use anyhow::{Context, Result, anyhow, bail};
-use measure::event::{Plan, Schedule};
+use anyhow::{Result, anyhow};
+use measure::event::{PathPlan, Plan, Schedule};
 use measure::{Cache, Pattern};
 use rendezvous::{Far, FarPin};
-use transport::{Family, Kind, Settings};
+use transport::decorate::Decorators;
+use transport::registry;
 use units::Bytes;
 use workload::hint::Precision;
 
@@ -77,13 +79,13 @@ impl RunConfig {
     /// The same of flags that repeat a plan ([`RunFlags::replaying`]): nobody typed them, so that one that changes nothing is no mistake.
     pub fn replayed(flags: &RunFlags, command: &[String], now: SystemTime) -> Result<Self> {
         let mut notes = Vec::new();
-        let transports = transports(flags)?;
+        let paths = paths::resolve(flags)?;
         let far = far::resolve(flags)?;
-        let plan = plan(flags, transports, &far, &mut notes)?;
+        let plan = plan(flags, paths, &far, &mut notes)?;
         check::plan(&plan, flags, &far)?;
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
-        check::available(&plan.transports, &far)?;
+        check::available(&plan, &far)?;
         let output = flags.output.clone().unwrap_or_else(|| names::run_file(now));
         let html = match (&flags.html, flags.no_html) {
             (Some(file), _) => Some(file.clone()),
@@ -107,23 +109,8 @@ impl RunConfig {
     }
 }
 
-fn transports(flags: &RunFlags) -> Result<Vec<Kind>> {
-    let mut kinds = Vec::new();
-    for name in &flags.transports {
-        let kind: Kind = name.parse()?;
-        if kinds.contains(&kind) {
-            bail!("{kind} is named twice; name each transport once");
-        }
-        kinds.push(kind);
-    }
-    if flags.hint.is_some_and(|hint| hint.alone) {
-        kinds.insert(0, Kind::Alone);
-    }
-    Ok(kinds)
-}
-
-fn plan(flags: &RunFlags, transports: Vec<Kind>, far: &Far, notes: &mut Vec<String>) -> Result<Plan> {
-    let (from, to) = range(flags, &transports, notes);
+fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<String>) -> Result<Plan> {
+    let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern.into() },
         schedule: if flags.hint.is_some() { Schedule::Hint } else { flags.schedule.into() },
@@ -152,13 +139,14 @@ fn plan(flags: &RunFlags, transports: Vec<Kind>, far: &Far, notes: &mut Vec<Stri
         reconnect: flags.reconnect,
         pin: pin::resolve(&flags.pin, far, notes)?,
         seed: flags.seed,
-        settings: settings(flags)?,
-        transports,
+        patience: flags.patience.unwrap_or(Plan::default().patience),
+        decorators: Decorators { fault: flags.fault.clone(), shape: flags.shape.clone(), trace: flags.trace.clone() },
+        paths,
     })
 }
 
 /// Smallest and largest block. Where nobody asked for a largest block, each path stops at what it can carry.
-fn range(flags: &RunFlags, transports: &[Kind], notes: &mut Vec<String>) -> (u64, u64) {
+fn range(flags: &RunFlags, paths: &[PathPlan], notes: &mut Vec<String>) -> (u64, u64) {
     if let Some(hint) = &flags.hint {
         // No more can be told apart.
         return (1, hint.to.unwrap_or(Precision::DOUBLE.most(1)));
@@ -167,9 +155,10 @@ fn range(flags: &RunFlags, transports: &[Kind], notes: &mut Vec<String>) -> (u64
         return (sizes.iter().copied().min().unwrap_or(0), sizes.iter().copied().max().unwrap_or(0));
     }
     if flags.to.is_none() {
-        for kind in transports {
-            if let Some(most) = kind.capabilities().max_block.filter(|most| *most < DEFAULT_TO) {
-                notes.push(format!("{kind} is measured up to {}: it carries no more", Bytes(most)));
+        for path in paths {
+            let can = registry::find(path.transport).map(|t| t.capabilities(&path.settings));
+            if let Some(most) = can.and_then(|can| can.max_block).filter(|most| *most < DEFAULT_TO) {
+                notes.push(format!("{} is measured up to {}: it carries no more", path.name(), Bytes(most)));
             }
         }
     }
@@ -199,53 +188,4 @@ fn sorted(mut sizes: Vec<u64>) -> Vec<u64> {
     sizes.sort_unstable();
     sizes.dedup();
     sizes
-}
-
-fn settings(flags: &RunFlags) -> Result<Settings> {
-    let defaults = Settings::default();
-    let mss = match flags.mss {
-        Some(mss) => {
-            Some(u32::try_from(mss).with_context(|| format!("--mss {mss}: a TCP segment is never that large"))?)
-        }
-        None => None,
-    };
-    let family = match (flags.ipv4, flags.ipv6) {
-        (true, _) => Some(Family::V4),
-        (_, true) => Some(Family::V6),
-        _ => None,
-    };
-    Ok(Settings {
-        wait: flags.wait.map(Into::into),
-        sockbuf: flags.sockbuf,
-        nodelay: !flags.no_nodelay,
-        mss,
-        congestion: flags.congestion.clone(),
-        family,
-        patience: flags.patience.unwrap_or(defaults.patience),
-        loss_timeout: flags.loss_timeout.unwrap_or(defaults.loss_timeout),
-        theory: flags.theory.clone().unwrap_or(defaults.theory),
-        fault: flags.fault.clone(),
-        shape: flags.shape.clone(),
-        trace: flags.trace.clone(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        run: RunFlags,
-    }
-
-    #[test]
-    fn a_transport_is_named_once() {
-        let flags = Line::try_parse_from(["run", "tcp", "tcp"]).unwrap().run;
-        let e = transports(&flags).unwrap_err();
-        assert!(e.to_string().contains("named twice"), "{e}");
-    }
 }

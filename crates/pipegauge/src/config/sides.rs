@@ -7,9 +7,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use measure::event::{Plan, Schedule};
 use measure::{figures, sizes};
 use rendezvous::Far;
+use transport::registry;
 use units::Seconds;
 
-use super::{RunConfig, command_line, far, names};
+use super::{RunConfig, command_line, far, names, paths};
 use crate::flags::{Cli, RunFlags};
 
 /// The two sides of a run.
@@ -119,7 +120,12 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
     if first.far_pin != second.far_pin && !matches!(first.far, Far::Local { .. }) {
         return Err("one far side on another host serves both sides; give --pin outside of --vs".to_owned());
     }
-    if a == b {
+    let beyond = |plan: &Plan| {
+        let mut plan = plan.clone();
+        plan.paths.iter_mut().for_each(|path| path.settings = paths::beyond_defaults(path));
+        plan
+    };
+    if beyond(a) == beyond(b) {
         return Err("it changes nothing: both sides are the same; name a flag that has another value there".to_owned());
     }
     let shared = [
@@ -139,14 +145,15 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
             "{flag} is one for both sides, which visit the same sizes in turns for the same time; give it outside of --vs"
         ));
     }
-    for kind in &a.transports {
-        let most = kind.capabilities().max_block.unwrap_or(u64::MAX);
+    for path in &a.paths {
+        let kind = path.transport;
+        let most = registry::find(kind).and_then(|t| t.capabilities(&path.settings).max_block).unwrap_or(u64::MAX);
         if sizes::planned(a, most) != sizes::planned(b, most) {
             return Err(
                 "so slow a --rate leaves time for fewer sizes; give both sides more --budget, or --sizes".to_owned()
             );
         }
-        let (s, t) = (figures::time_kind(a, *kind), figures::time_kind(b, *kind));
+        let (s, t) = (figures::time_kind(a, kind), figures::time_kind(b, kind));
         if s != t {
             return Err(format!(
                 "the first side's times would be {}, the second's {}: they can't be compared",
@@ -174,7 +181,7 @@ fn outputs(flags: &RunFlags, base: &std::path::Path) -> Result<[PathBuf; 2]> {
 
 /// How long both sides take together, where a budget ends them.
 fn time(plan: &Plan) -> Option<String> {
-    let all = 2.0 * plan.budget * plan.transports.len() as f64;
+    let all = 2.0 * plan.budget * plan.paths.len() as f64;
     plan.trials.is_none().then(|| {
         format!("two sides take turns: {} in all, {} for each side and transport", Seconds(all), Seconds(plan.budget))
     })

@@ -2,11 +2,13 @@
 
 use anyhow::{Result, bail};
 use measure::Pattern;
-use measure::event::{Plan, Schedule};
+use measure::event::{PathPlan, Plan, Schedule};
 use rendezvous::Far;
-use transport::Kind;
-use transport::theory::Mover;
+use transport::options::LOSS_TIMEOUT;
+use transport::settings::LOSS;
+use transport::{Ends, Settings, Transport, registry};
 
+use super::paths;
 use crate::flags::RunFlags;
 
 /// Says the first flag that was typed and that nothing of this run listens to.
@@ -27,7 +29,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
             "--perturb changes nothing here: it adds sizes to a schedule's own, and --sizes and --step name them all"
         );
     }
-    let modelled = plan.transports.iter().all(|k| *k == Kind::Theory);
+    let modelled = plan.transports().all(|t| t.ends() == Ends::Modelled);
     if plan.check && modelled && plan.pattern != Pattern::PingPong {
         bail!("--check changes nothing here: the theoretical far side makes up its answers, but for ping-pong");
     }
@@ -39,50 +41,60 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 
 /// Flags that only some transports listen to.
 fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
-    let two_ended: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended).collect();
-    let real: Vec<Kind> = Kind::ALL.into_iter().filter(|k| !k.capabilities().virtual_time).collect();
-    let with = |mut kinds: Vec<Kind>, mover| {
-        kinds.extend(plan.settings.theory.listens_to(mover).then_some(Kind::Theory));
-        kinds
-    };
-    let buffered = with(vec![Kind::Pipe, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp], Mover::Sockbuf);
-    let placed = with(real.clone(), Mover::Align);
-    const IP: [Kind; 2] = [Kind::Tcp, Kind::Udp];
-    let given = [
-        ("--mss", flags.mss.is_some(), &[Kind::Tcp][..]),
-        ("--congestion", flags.congestion.is_some(), &[Kind::Tcp][..]),
-        ("--nodelay", flags.nodelay, &[Kind::Tcp][..]),
-        ("--no-nodelay", flags.no_nodelay, &[Kind::Tcp][..]),
-        ("--sockbuf", flags.sockbuf.is_some(), &buffered[..]),
-        ("-4", flags.ipv4, &IP[..]),
-        ("-6", flags.ipv6, &IP[..]),
-        ("--theory", flags.theory.is_some(), &[Kind::Theory][..]),
-        ("--fault", flags.fault.is_some(), &two_ended[..]),
-        ("--shape", flags.shape.is_some(), &two_ended[..]),
-        ("--trace", flags.trace.is_some(), &two_ended[..]),
-        ("--reconnect", flags.reconnect, &two_ended[..]),
-        ("--wait", flags.wait.is_some(), &two_ended[..]),
-        ("--patience", flags.patience.is_some(), &two_ended[..]),
-        ("--loss-timeout", flags.loss_timeout.is_some(), &[Kind::Udp, Kind::Theory][..]),
-        ("--cache", flags.cache.is_some(), &real[..]),
-        ("--align", flags.align.is_some(), &placed[..]),
-        ("--offset", flags.offset.is_some(), &placed[..]),
+    let paths: Vec<(&PathPlan, &dyn Transport)> =
+        plan.paths.iter().filter_map(|path| Some((path, registry::find(path.transport)?))).collect();
+    for set in paths::flagged(flags) {
+        let listens = |t: &dyn Transport, settings: &Settings| set.is_of(t) && t.listens_to(settings, &set.option);
+        let taken = |(path, t): &(&PathPlan, &dyn Transport)| {
+            listens(*t, &path.settings) && path.settings.get(&set.option) == Some(&set.value)
+        };
+        if paths.iter().any(taken) {
+            continue;
+        }
+        let name = set.flag;
+        if paths.iter().any(|(path, t)| listens(*t, &path.settings)) {
+            bail!("{name} changes nothing here: every path that listens to it names its own; leave it out");
+        }
+        let nothing = Settings::default();
+        let set_here = |t: &dyn Transport| {
+            paths.iter().find(|(path, _)| path.transport == t.name()).map_or(&nothing, |(path, _)| &path.settings)
+        };
+        said(name, registry::all().filter(|t| listens(*t, set_here(*t))))?;
+    }
+    let two_ended = |t: &dyn Transport, _: &Settings| t.ends() == Ends::Two;
+    let real = |t: &dyn Transport, _: &Settings| t.ends() != Ends::Modelled;
+    let placed = |t: &dyn Transport, settings: &Settings| t.feels_places(settings);
+    type Listens<'a> = &'a dyn Fn(&dyn Transport, &Settings) -> bool;
+    let given: [(&str, bool, Listens<'_>); 8] = [
+        ("--fault", flags.fault.is_some(), &two_ended),
+        ("--shape", flags.shape.is_some(), &two_ended),
+        ("--trace", flags.trace.is_some(), &two_ended),
+        ("--reconnect", flags.reconnect, &two_ended),
+        ("--patience", flags.patience.is_some(), &two_ended),
+        ("--cache", flags.cache.is_some(), &real),
+        ("--align", flags.align.is_some(), &placed),
+        ("--offset", flags.offset.is_some(), &placed),
     ];
-    for (flag, set, kinds) in given {
-        if set && !plan.transports.iter().any(|k| kinds.contains(k)) {
-            let those: Vec<&str> = kinds.iter().map(|k| k.name()).collect();
+    for (flag, set, listens) in given {
+        if set && !paths.iter().any(|(path, t)| listens(*t, &path.settings)) {
+            said(flag, registry::all().filter(|t| listens(*t, &Settings::default())))?;
+        }
+    }
+    for (path, t) in &paths {
+        let timeout = path.settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS);
+        if t.options().iter().any(|o| o.name == LOSS_TIMEOUT.name) && t.ends() == Ends::Two && timeout > plan.patience {
             bail!(
-                "{flag} changes nothing here: it is for {}; leave it out, or name such a transport",
-                those.join(", ")
+                "{}: --loss-timeout {timeout} s is longer than --patience {} s, after which a side gives up: raise that above it",
+                path.name(),
+                plan.patience
             );
         }
     }
-    if plan.settings.loss_timeout > plan.settings.patience {
-        bail!(
-            "--loss-timeout {} s is longer than --patience {} s, after which a side gives up: raise that above it",
-            plan.settings.loss_timeout,
-            plan.settings.patience
-        );
-    }
     Ok(())
+}
+
+/// A flag that nothing listens to, and what would.
+fn said(flag: &str, listening: impl Iterator<Item = &'static dyn Transport>) -> Result<()> {
+    let those: Vec<&str> = listening.map(|t| t.name().as_str()).collect();
+    bail!("{flag} changes nothing here: it is for {}; leave it out, or name such a transport", those.join(", "))
 }

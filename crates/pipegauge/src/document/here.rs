@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use transport::{Capabilities, Kind};
+use transport::{Capabilities, Settings, Transport};
 
 /// Printed by `list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -25,6 +25,8 @@ impl ListDocument {
 pub struct ListedTransport {
     /// Its name.
     pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
     /// What it is.
     pub summary: &'static str,
     /// Whether it can be used on this host.
@@ -32,20 +34,47 @@ pub struct ListedTransport {
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
-    /// What it can do.
+    /// What it can do where nothing is set.
     pub capabilities: Capabilities,
+    /// What can be set on it.
+    pub options: Vec<ListedOption>,
+}
+
+/// One option of a transport.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListedOption {
+    /// What it is called in `NAME:option=value`.
+    pub name: &'static str,
+    /// The flags of `run` that set it on every path that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flag: Option<&'static str>,
+    /// What values it takes, in words.
+    pub takes: String,
+    /// What holds where nobody sets it.
+    pub default: &'static str,
+    /// What it does.
+    pub help: &'static str,
 }
 
 impl ListedTransport {
-    /// What is known of a kind here.
-    pub fn of(kind: Kind) -> Self {
-        let unavailable = kind.availability().err();
+    /// What is known of a transport here.
+    pub fn of(transport: &dyn Transport) -> Self {
+        let unavailable = transport.availability().err().map(|e| e.to_string());
+        let options = transport.options().iter().map(|o| ListedOption {
+            name: o.name,
+            flag: o.flag,
+            takes: o.form.words(),
+            default: o.default,
+            help: o.help,
+        });
         Self {
-            name: kind.name(),
-            summary: kind.summary(),
+            name: transport.name().as_str(),
+            version: transport.version(),
+            summary: transport.summary(),
             available: unavailable.is_none(),
             unavailable,
-            capabilities: kind.capabilities(),
+            capabilities: transport.capabilities(&Settings::default()),
+            options: options.collect(),
         }
     }
 }

@@ -11,7 +11,7 @@ pub struct AskFlags {
     /// Run files, and a question in words (see below), or flags instead of words
     #[arg(required = true, value_name = "RUN...  [QUESTION]")]
     pub args: Vec<String>,
-    /// Only paths of this transport
+    /// Only paths of this name
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
     /// When does a block of this size arrive? "when does 64KiB arrive?"

@@ -12,7 +12,7 @@ pub struct CompareFlags {
     /// With one file of several paths, its paths are compared with its first.
     #[arg(required = true, value_name = "RUN[,RUN...]")]
     pub sides: Vec<String>,
-    /// Only paths of this transport
+    /// Only paths of this name
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
     /// Fail (exit code 1) where a limit is passed beyond what runs of one thing differ by

@@ -56,7 +56,7 @@ pub struct LoggpFlags {
     /// Run files of one path under several patterns (ping-pong, stream); of several paths, each is told by its name
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Only paths of this transport
+    /// Only paths of this name
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use transport::Settings;
 use transport::decorate::{Fault, Shape};
-use transport::theory::Theory;
+use transport::theory::settings as theory;
 
 use super::run::{PatternFlag, ScheduleFlag, WaitFlag};
 use super::{RunFlags, value};
@@ -88,8 +89,8 @@ pub struct HintFlags {
     pub remote_program: Option<String>,
 
     /// The theoretical link, and how long its processes work at a subinterval: latency=10us,rate=10Gbit/s,work=20ns
-    #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Theory>, help_heading = "What if")]
-    pub theory: Option<Theory>,
+    #[arg(long, value_name = "NAME=VALUE,...", value_parser = theory, help_heading = "What if")]
+    pub theory: Option<Settings>,
     /// Inject faults on this side: delay=1ms@5%,corrupt=0.1%,cut=100,stall=2s@50,seed=3
     #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Fault>, help_heading = "What if")]
     pub fault: Option<Fault>,
@@ -163,6 +164,7 @@ impl HintFlags {
             no_html: true,
             no_history: flags.no_history,
             quiet: flags.quiet,
+            replayed: None,
         }
     }
 }

@@ -1,11 +1,10 @@
 //! From a plan in a run file back to flags of `run`. The file may be a stranger's: it says what is measured and nothing else.
 
-use measure::event::Plan;
+use measure::event::{PathOpened, PathPlan, Plan};
 use measure::{Cache, Pattern};
-use transport::{Family, Kind, Wait};
 use units::Bytes;
 
-use super::run::{CacheFlag, PatternFlag, RunFlags, ScheduleFlag, WaitFlag};
+use super::run::{CacheFlag, PatternFlag, RunFlags, ScheduleFlag};
 
 /// Largest block and answer that a file may ask for: what a far side lets a near side it does not know ask for.
 pub const LARGEST: u64 = 1 << 30;
@@ -13,15 +12,18 @@ pub const LARGEST: u64 = 1 << 30;
 const LONGEST_PATIENCE: f64 = 60.0;
 
 impl RunFlags {
-    /// Flags that measure `kind` alone as `plan` did, on the CPUs `pin` (A,B, or a word of `--pin`), over sizes that the caller names.
-    /// Every field stands here by name: a flag that is added must be decided upon. Where the far side runs, which program it is,
-    /// what is written where and how long it takes are never the file's to say. The error says what the plan asks for that can't be.
-    pub fn replaying(plan: &Plan, kind: Kind, pin: String) -> Result<Self, String> {
-        let set = &plan.settings;
-        set.theory.check().map_err(|e| e.to_string())?;
-        set.fault.as_ref().map_or(Ok(()), |f| f.check()).map_err(|e| e.to_string())?;
-        set.shape.as_ref().map_or(Ok(()), |s| s.check()).map_err(|e| e.to_string())?;
-        let can = kind.capabilities();
+    /// Flags that measure this path alone as `plan` did, on the CPUs `pin` (A,B, or a word of `--pin`), over sizes that the caller
+    /// names. Every field stands here by name: a flag that is added must be decided upon. Where the far side runs, which program it
+    /// is, what is written where and how long it takes are never the file's to say. The error says what the plan asks for that can't be.
+    pub fn replaying(plan: &Plan, path: &PathOpened, pin: String) -> Result<Self, String> {
+        let around = &plan.decorators;
+        let transport =
+            path.transport.transport().map_err(|_| format!("{}, which this program does not have", path.transport))?;
+        let replayed = PathPlan { settings: plan.settings(path.path).clone(), ..path.transport.into() };
+        replayed.settings.check(transport.options()).map_err(|e| e.to_string())?;
+        around.fault.as_ref().map_or(Ok(()), |f| f.check()).map_err(|e| e.to_string())?;
+        around.shape.as_ref().map_or(Ok(()), |s| s.check()).map_err(|e| e.to_string())?;
+        let can = transport.capabilities(&replayed.settings);
         let answers = matches!(plan.pattern, Pattern::Request | Pattern::Connect);
         let offset = plan.offset.0.max(plan.offset.1);
         for (what, bytes) in [
@@ -37,11 +39,9 @@ impl RunFlags {
                 ));
             }
         }
-        let tcp = kind == Kind::Tcp;
-        let ip = matches!(kind, Kind::Tcp | Kind::Udp);
-        let family = set.family.filter(|_| ip);
         Ok(Self {
-            transports: vec![kind.name().to_owned()],
+            transports: Vec::new(),
+            replayed: Some(replayed),
             from: 1,
             to: None,
             step: None,
@@ -62,23 +62,23 @@ impl RunFlags {
             cache: (plan.cache == Cache::Cold && !can.virtual_time).then_some(CacheFlag::Cold),
             check: plan.check,
             pin,
-            wait: set.wait.map(wait),
-            sockbuf: set.sockbuf,
+            wait: None,
+            sockbuf: None,
             nodelay: false,
-            no_nodelay: tcp && !set.nodelay,
-            mss: set.mss.filter(|_| tcp).map(u64::from),
-            congestion: set.congestion.clone().filter(|_| tcp),
+            no_nodelay: false,
+            mss: None,
+            congestion: None,
             reconnect: plan.reconnect,
-            ipv4: family == Some(Family::V4),
-            ipv6: family == Some(Family::V6),
-            patience: Some(set.patience.min(LONGEST_PATIENCE)),
-            loss_timeout: Some(set.loss_timeout),
+            ipv4: false,
+            ipv6: false,
+            patience: Some(plan.patience.min(LONGEST_PATIENCE)),
+            loss_timeout: None,
             peer: None,
             key: None,
             remote_program: None,
-            theory: (kind == Kind::Theory).then(|| set.theory.clone()),
-            fault: set.fault.clone().filter(|_| can.two_ended),
-            shape: set.shape.clone().filter(|_| can.two_ended),
+            theory: None,
+            fault: around.fault.clone().filter(|_| can.two_ended),
+            shape: around.shape.clone().filter(|_| can.two_ended),
             vs: None,
             trace: None,
             output: None,
@@ -104,34 +104,41 @@ fn pattern(pattern: Pattern) -> Result<PatternFlag, String> {
     }
 }
 
-fn wait(wait: Wait) -> WaitFlag {
-    match wait {
-        Wait::Block => WaitFlag::Block,
-        Wait::Spin => WaitFlag::Spin,
-        Wait::BusyPoll => WaitFlag::BusyPoll,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 
     use transport::decorate::{Fault, Shape};
-    use transport::theory::Theory;
+    use transport::settings::Effective;
+    use transport::{Settings, Value};
 
     use super::*;
 
     /// What a hostile file may hold: `trace` is not even read from one.
     fn hostile() -> Plan {
         let mut plan = Plan::default();
-        plan.settings.trace = Some(PathBuf::from("/home/victim/.bashrc"));
-        plan.settings.patience = 1e9;
+        plan.decorators.trace = Some(PathBuf::from("/home/victim/.bashrc"));
+        plan.patience = 1e9;
         plan
+    }
+
+    /// A path of the plan, of this transport.
+    fn path(transport: &str) -> PathOpened {
+        let transport = transport::Name::new(transport).unwrap();
+        PathOpened {
+            path: 0,
+            transport,
+            label: None,
+            capabilities: transport.capabilities(),
+            far: None,
+            near_effective: Effective::default(),
+            far_effective: Effective::default(),
+        }
     }
 
     #[test]
     fn no_file_says_where_the_far_side_runs_or_what_is_written() {
-        let flags = RunFlags::replaying(&hostile(), Kind::Tcp, "auto".to_owned()).unwrap();
+        let flags = RunFlags::replaying(&hostile(), &path("tcp"), "auto".to_owned()).unwrap();
         assert_eq!((flags.peer, flags.key, flags.remote_program), (None, None, None));
         assert_eq!((flags.trace, flags.output, flags.html, flags.vs), (None, None, None, None));
         assert_eq!(flags.patience, Some(LONGEST_PATIENCE));
@@ -140,33 +147,32 @@ mod tests {
     #[test]
     fn what_was_set_on_the_path_is_set_again() {
         let mut plan = Plan { pattern: Pattern::Request, response: 99, reconnect: true, ..Plan::default() };
-        plan.settings.mss = Some(700);
-        plan.settings.nodelay = false;
-        plan.settings.family = Some(Family::V6);
-        let flags = RunFlags::replaying(&plan, Kind::Tcp, "0,1".to_owned()).unwrap();
-        assert_eq!((flags.response, flags.mss, flags.no_nodelay, flags.ipv6), (Some(99), Some(700), true, true));
-        assert!(flags.reconnect && flags.pin == "0,1");
-        // Another path of the same run has no segments.
-        let flags = RunFlags::replaying(&plan, Kind::Unix, "0,1".to_owned()).unwrap();
-        assert_eq!((flags.mss, flags.no_nodelay, flags.ipv6), (None, false, false));
+        plan.paths[0].settings = Settings::default().with("mss", 700u64).with("nodelay", false).with("family", "6");
+        let flags = RunFlags::replaying(&plan, &path("tcp"), "0,1".to_owned()).unwrap();
+        assert_eq!((flags.response, flags.reconnect, flags.pin.as_str()), (Some(99), true, "0,1"));
+        assert_eq!(flags.replayed.unwrap().settings, plan.paths[0].settings);
     }
 
     #[test]
     fn values_that_no_flag_takes_are_refused() {
-        let refused = |change: &dyn Fn(&mut Plan)| {
+        let refused = |transport: &str, change: &dyn Fn(&mut Plan)| {
             let mut plan = Plan::default();
             change(&mut plan);
-            RunFlags::replaying(&plan, Kind::Tcp, "auto".to_owned()).unwrap_err()
+            RunFlags::replaying(&plan, &path(transport), "auto".to_owned()).unwrap_err()
         };
-        let theory = Theory { packet: 0, ..Theory::default() };
-        assert!(refused(&|p| p.settings.theory = theory.clone()).contains("packet=0"));
+        let set =
+            |option: &'static str, value: Value| move |p: &mut Plan| p.paths[0].settings.set(option, value.clone());
+        assert!(refused("theory", &set("packet", 0u64.into())).contains("packet=0"));
+        assert!(refused("unix", &set("mss", 700u64.into())).contains("no option is named 'mss'"));
+        assert!(refused("tcp", &set("congestion", "../x".into())).contains("congestion"));
+        assert!(refused("a-module", &|_| ()).contains("a-module, which this program does not have"));
         for shape in [Shape { latency: -1.0, rate: 1e9 }, Shape { latency: f64::INFINITY, rate: 0.0 }] {
-            assert!(refused(&|p| p.settings.shape = Some(shape.clone())).contains("latency="));
+            assert!(refused("tcp", &|p| p.decorators.shape = Some(shape.clone())).contains("latency="));
         }
         let fault = Fault { stall: 1e30, stall_at: Some(3), ..Fault::default() };
-        assert!(refused(&|p| p.settings.fault = Some(fault.clone())).contains("stall="));
-        assert!(refused(&|p| p.align = 1 << 60).contains("an alignment"));
-        assert!(refused(&|p| (p.pattern, p.response) = (Pattern::Request, 1 << 60)).contains("an answer"));
-        assert!(refused(&|p| p.pattern = Pattern::Hint).contains("HINT"));
+        assert!(refused("tcp", &|p| p.decorators.fault = Some(fault.clone())).contains("stall="));
+        assert!(refused("tcp", &|p| p.align = 1 << 60).contains("an alignment"));
+        assert!(refused("tcp", &|p| (p.pattern, p.response) = (Pattern::Request, 1 << 60)).contains("an answer"));
+        assert!(refused("tcp", &|p| p.pattern = Pattern::Hint).contains("HINT"));
     }
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use measure::event::Schedule;
+use measure::event::{PathPlan, Schedule};
 use measure::{Cache, Pattern};
-use transport::Wait;
 use transport::decorate::{Fault, Shape};
-use transport::theory::Theory;
+use transport::theory::settings as theory;
+use transport::{Settings, Wait};
 
 use super::HintWish;
 use super::value;
@@ -102,8 +102,9 @@ impl From<WaitFlag> for Wait {
 /// Measure one or more paths.
 #[derive(Debug, Clone, Args)]
 pub struct RunFlags {
-    /// Transports to measure, by name; several are interleaved, so that their ratios survive drift
-    #[arg(required = true, value_name = "TRANSPORT", help_heading = None)]
+    /// Transports to measure, by name; several are interleaved, so that their ratios survive drift. One may come several times with
+    /// options of its own: tcp:sockbuf=64KiB tcp:sockbuf=4MiB,label=big (pipegauge list names the options)
+    #[arg(required = true, value_name = "TRANSPORT[:OPTION=VALUE,...]", help_heading = None)]
     pub transports: Vec<String>,
 
     /// Smallest block
@@ -142,7 +143,7 @@ pub struct RunFlags {
     /// Settled when the 95% interval reaches no further than this share of the median [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, help_heading = "Effort")]
     pub precision: Option<f64>,
-    /// Time for each transport [default: 12s]
+    /// Time for each path [default: 12s]
     #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Effort")]
     pub budget: Option<f64>,
     /// Trials of each point, instead of as many as the precision needs
@@ -217,8 +218,8 @@ pub struct RunFlags {
 
     /// The theoretical link: latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,
     /// block-noise=3%,loss=1%,seed=7
-    #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Theory>, help_heading = "What if")]
-    pub theory: Option<Theory>,
+    #[arg(long, value_name = "NAME=VALUE,...", value_parser = theory, help_heading = "What if")]
+    pub theory: Option<Settings>,
     /// Inject faults on this side: drop=1%,corrupt=0.1%,delay=1ms@5%,cut=100,stall=2s@50,seed=3
     #[arg(long, value_name = "NAME=VALUE,...", value_parser = value::parse::<Fault>, help_heading = "What if")]
     pub fault: Option<Fault>,
@@ -253,6 +254,9 @@ pub struct RunFlags {
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
+    /// A path of a run file, measured again: `explain` asks for it, and no flag does.
+    #[arg(skip)]
+    pub replayed: Option<PathPlan>,
     /// HINT instead of blocks: `pipegauge hint` asks for it, and no flag does.
     #[arg(skip)]
     pub hint: Option<HintWish>,

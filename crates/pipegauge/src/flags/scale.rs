@@ -57,10 +57,10 @@ pub struct ScaleFlags {
     pub memory: f64,
     /// Run files of the same paths, measured over the wire asked about: the estimate is held against them
     ///
-    /// Paths meet by transport; where one comes several times, in the order of the files.
+    /// Paths meet by name; where one comes several times, in the order of the files.
     #[arg(long, value_name = "RUN", value_delimiter = ',')]
     pub against: Vec<PathBuf>,
-    /// Only paths of this transport
+    /// Only paths of this name
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
     /// Write the tables as Markdown, too

@@ -47,7 +47,7 @@ pub struct ShowFlags {
     /// Which graph to draw [default: signature; of a HINT run quips]
     #[arg(long, value_enum)]
     pub graph: Option<GraphFlag>,
-    /// Only the path of this transport: a name, or its number from 0
+    /// Only the path of this name, or of this number from 0
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
 }
@@ -96,7 +96,7 @@ pub struct ExportFlags {
     /// Where to [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The path to export, by transport or number from 0: np holds one path only
+    /// The path to export, by name or number from 0: np holds one path only
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
 }

@@ -101,7 +101,7 @@ fn strangers(dir: &Scratch, name: &str, command: &[&str]) {
     let text = std::fs::read_to_string(dir.path("model.run.jsonl")).unwrap();
     let mut lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     lines[0]["command"] = serde_json::json!(command);
-    lines[0]["plan"]["transports"] = serde_json::json!(["tcp"]);
+    lines[0]["plan"]["paths"] = serde_json::json!([{"transport": "tcp"}]);
     for line in &mut lines {
         if line["event"] == "path" {
             line["transport"] = serde_json::json!("tcp");

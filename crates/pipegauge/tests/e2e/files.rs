@@ -27,7 +27,7 @@ fn a_foreign_file_is_called_foreign() {
 fn another_schema_version_is_named() {
     let dir = Scratch::new();
     let file = dir.measure("a.run.jsonl", &["memcpy"]);
-    let text = fs::read_to_string(&file).unwrap().replace("pipegauge-run/1", "pipegauge-run/99");
+    let text = fs::read_to_string(&file).unwrap().replace("pipegauge-run/2", "pipegauge-run/99");
     fs::write(&file, text).unwrap();
     dir.run(&["show", "a.run.jsonl"]).refuses(&["pipegauge-run/99"]);
 }

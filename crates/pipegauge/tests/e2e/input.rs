@@ -106,9 +106,9 @@ fn what_no_far_side_agrees_to_is_refused_before_a_file_is_made() {
     refused(&["tcp", "--patience", "2h"], &["patience", "7200", "3600"]);
     refused(&["unix", "--align", "2GiB"], &["alignment", "2 GiB", "1 GiB"]);
     refused(&["tcp", "--rate", "10000M/s"], &["rate", "1000000000"]);
-    refused(&["tcp", "--sockbuf", "4GiB"], &["socket buffer", "4 GiB"]);
-    refused(&["tcp", "--congestion", "../x"], &["congestion control"]);
-    refused(&["udp", "--patience", "1s", "--loss-timeout", "10us"], &["loss time-out"]);
+    refused(&["tcp", "--sockbuf", "4GiB"], &["--sockbuf", "4GiB", "2147483648"]);
+    refused(&["tcp", "--congestion", "../x"], &["--congestion", "a word of at most 15"]);
+    refused(&["udp", "--patience", "1s", "--loss-timeout", "10us"], &["--loss-timeout", "a time of 100 us to"]);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod live;
 mod measuring;
 mod no_network;
 mod output;
+mod paths;
 mod processes;
 mod readers;
 mod scaling;

@@ -156,7 +156,7 @@ fn path_settings_are_carried_to_both_sides() {
         assert_eq!(opened[side]["nodelay"], false, "{opened}");
         assert!(opened[side]["send_buffer"].as_u64().unwrap() >= 64 << 10, "{opened}");
     }
-    assert_eq!(doc["header"]["plan"]["settings"]["sockbuf"], 64 << 10);
+    assert_eq!(doc["header"]["plan"]["paths"][0]["settings"]["sockbuf"], 64 << 10);
 }
 
 /// The connected TCP socket of a process that this test started, to ask the kernel about; none where the system does not hand it

@@ -189,7 +189,7 @@ mod tests {
                     assert_eq!(row.get_double(at("seconds")).unwrap(), trial.report.seconds);
                     assert_eq!(row.get_bool(at("warmup")).unwrap(), trial.warmup);
                     assert_eq!(row.get_double(at("point_median_s")).unwrap(), point.figures.median);
-                    assert_eq!(row.get_string(at("transport")).unwrap(), path.opened.transport.name());
+                    assert_eq!(row.get_string(at("transport")).unwrap(), path.opened.name());
                     count += 1;
                 }
             }

@@ -84,13 +84,12 @@ mod tests {
     use measure::Event;
     use measure::event::{Figures, PointEnded, Why};
     use std::process::Command;
-    use transport::Kind;
 
     /// A run with points of these sizes and shortest times and nothing else.
     fn run(pattern: Pattern, time: TimeKind, points: &[(u64, f64)]) -> RunFile {
         let mut fold = Fold::new();
         fold.event(&Event::Run(sample::run(pattern)));
-        fold.event(&Event::Path(sample::opened(0, Kind::Tcp)));
+        fold.event(&Event::Path(sample::opened(0, transport::tcp::NAME)));
         for &(size, min) in points {
             let figures = Figures { min, mean: min * 1.25, median: min * 1.2, ..Figures::default() };
             fold.event(&Event::Point(PointEnded { path: 0, size, time, figures, why: Why::Trials }));

@@ -4,7 +4,7 @@ use measure::Pattern;
 use measure::event::{Figures, TimeKind, Why};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use transport::Kind;
+use transport::Name;
 
 use crate::{PathRun, Point, RunFile};
 
@@ -15,7 +15,7 @@ pub struct Row {
     /// Number of the path within the run.
     pub path: u32,
     /// Transport.
-    pub transport: Kind,
+    pub transport: Name,
     /// Pattern.
     pub pattern: Pattern,
     /// Block size, bytes (HINT: subintervals of a process).

@@ -7,14 +7,14 @@ use measure::earlier::METHOD;
 use measure::event::{Plan, Run};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use transport::Kind;
 use transport::settings::Effective;
+use transport::{Ends, Name, Settings};
 
 use measure::event::PathOpened;
 
 /// Fields of a plan that change how sure figures are or at which sizes, but not the figures: runs that differ in these are
 /// still runs of one path.
-const PASSING: [&str; 14] = [
+const PASSING: [&str; 13] = [
     "budget",
     "from",
     "patience",
@@ -24,9 +24,8 @@ const PASSING: [&str; 14] = [
     "seed",
     "sizes",
     "step",
-    "theory",
     "to",
-    "transports",
+    "paths",
     "trials",
     "schedule",
 ];
@@ -41,7 +40,7 @@ impl Key {
     pub fn of(run: &Run, path: &PathOpened) -> Self {
         let mut parts = BTreeMap::new();
         let mut add = |name: &str, value: String| drop(parts.insert(name.to_owned(), value));
-        add("transport", path.transport.name().to_owned());
+        add("transport", path.transport.as_str().to_owned());
         add("pattern", run.plan.pattern.name().to_owned());
         add("schedule", text(&serde_json::to_value(run.plan.schedule).unwrap_or_default()));
         add("method", METHOD.to_string());
@@ -53,13 +52,13 @@ impl Key {
         }
         effective("near", &path.near_effective, &mut add);
         effective("far", &path.far_effective, &mut add);
-        asked(&run.plan, &mut add);
+        asked(&run.plan, run.plan.settings(path.path), &mut add);
         Self(parts)
     }
 
     /// Whether runs of the path are kept at all: a modelled link has no machine that a repeat could find in another state.
-    pub fn kept(kind: Kind) -> bool {
-        kind != Kind::Theory
+    pub fn kept(kind: Name) -> bool {
+        kind.ends() != Ends::Modelled
     }
 
     /// A value of it.
@@ -118,7 +117,7 @@ fn effective(side: &str, e: &Effective, add: &mut impl FnMut(&str, String)) {
 }
 
 /// Everything else of the plan: a field that is added to it counts unless it is said here that it need not.
-fn asked(plan: &Plan, add: &mut impl FnMut(&str, String)) {
+fn asked(plan: &Plan, settings: &Settings, add: &mut impl FnMut(&str, String)) {
     fn walk(name: &str, value: &Value, add: &mut impl FnMut(&str, String)) {
         if PASSING.iter().any(|p| name.rsplit('.').next() == Some(p)) {
             return;
@@ -130,6 +129,18 @@ fn asked(plan: &Plan, add: &mut impl FnMut(&str, String)) {
         }
     }
     walk("plan", &serde_json::to_value(plan).unwrap_or_default(), add);
+    // As runs before were kept: two options by their values, whoever has them, and the others where they are set.
+    for (option, value) in [("nodelay", "true"), ("loss-timeout", "0.2")] {
+        add(&kept_as(option), value.to_owned());
+    }
+    for (option, value) in settings.iter() {
+        add(&kept_as(option), text(&serde_json::to_value(value).unwrap_or_default()));
+    }
+}
+
+/// An option's name in keys.
+fn kept_as(option: &str) -> String {
+    format!("plan.settings.{}", option.replace('-', "_"))
 }
 
 fn text(value: &Value) -> String {

@@ -5,13 +5,12 @@ use std::process::Command;
 use measure::Pattern;
 use measure::earlier::EarlierRun;
 use tempfile::TempDir;
-use transport::Kind;
 
 use super::*;
 use crate::sample;
 
 fn key() -> Key {
-    Key::of(&sample::run(Pattern::PingPong), &sample::opened(0, Kind::Tcp))
+    Key::of(&sample::run(Pattern::PingPong), &sample::opened(0, transport::tcp::NAME))
 }
 
 fn run(day: usize) -> Kept {
@@ -42,7 +41,7 @@ fn a_run_that_was_kept_is_found_by_the_next() {
 
 #[test]
 fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
-    let (near, path) = (sample::run(Pattern::PingPong), sample::opened(0, Kind::Tcp));
+    let (near, path) = (sample::run(Pattern::PingPong), sample::opened(0, transport::tcp::NAME));
     let same = |change: &dyn Fn(&mut measure::event::Run, &mut measure::event::PathOpened)| {
         let (mut run, mut opened) = (near.clone(), path.clone());
         change(&mut run, &mut opened);
@@ -52,11 +51,11 @@ fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     };
     assert!(same(&|r, _| (r.plan.budget, r.plan.seed, r.plan.to) = (1.0, 99, 64)));
     assert!(same(&|r, _| (r.plan.precision, r.plan.sizes, r.plan.trials) = (0.5, Some(vec![1]), Some(2))));
-    assert!(same(&|r, _| (r.near.load, r.plan.transports) = (None, vec![Kind::Tcp])));
+    assert!(same(&|r, _| (r.near.load, r.plan.paths) = (None, measure::event::plain(&[transport::tcp::NAME]))));
     assert!(same(&|_, p| p.near_effective.addresses = Some("another port".into())));
     assert!(!same(&|r, _| r.plan.pin = None));
-    assert!(!same(&|r, _| r.plan.settings.sockbuf = Some(4096)));
-    assert!(!same(&|r, _| r.plan.settings.nodelay = false));
+    assert!(!same(&|r, _| r.plan.paths[0].settings.set("sockbuf", 4096u64)));
+    assert!(!same(&|r, _| r.plan.paths[0].settings.set("nodelay", false)));
     assert!(!same(&|r, _| (r.plan.response, r.plan.burst) = (7, 8)));
     assert!(!same(&|r, _| r.plan.rate = Some(10.0)));
     assert!(!same(&|r, _| r.plan.check = true));
@@ -67,9 +66,9 @@ fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     assert!(!same(&|r, _| r.near.cpu = Some("another".into())));
     assert!(!same(&|_, p| p.far.as_mut().unwrap().hostname = "another".into()));
     assert!(!same(&|_, p| p.far = None));
-    assert!(!same(&|_, p| p.transport = Kind::Unix));
+    assert!(!same(&|_, p| p.transport = transport::unix::NAME));
     assert!(!same(&|_, p| p.near_effective.congestion = Some("bbr".into())));
-    assert!(!Key::kept(Kind::Theory) && Key::kept(Kind::Shm));
+    assert!(!Key::kept(transport::theory::NAME) && Key::kept(transport::shm::NAME));
 }
 
 #[test]
@@ -269,7 +268,7 @@ fn clearing_takes_our_files_and_nothing_else() {
     let (_dir, folder) = folder();
     assert_eq!((folder.clear().unwrap(), folder.list().paths.len()), (0, 0), "no folder is an empty one");
     folder.keep(&key(), run(1)).unwrap();
-    let unix = Key::of(&sample::run(Pattern::PingPong), &sample::opened(0, Kind::Unix));
+    let unix = Key::of(&sample::run(Pattern::PingPong), &sample::opened(0, transport::unix::NAME));
     folder.keep(&unix, run(1)).unwrap();
     fs::write(folder.path().join("notes.jsonl"), "mine").unwrap();
     fs::write(folder.path().join("tcp-ping-pong-0123456789abcdef.jsonl"), "damaged").unwrap();

@@ -9,8 +9,9 @@ use measure::event::{
     BlockOpened, Calibration, End, PathOpened, Plan, PointEnded, Run, SCHEMA, Schedule, Trial, Warning, Why,
 };
 use measure::{Cache, Event, FarReport, Pattern, TrialReport, figures};
+use transport::Name;
+use transport::decorate::Decorators;
 use transport::settings::Effective;
-use transport::{Kind, Settings};
 
 use self::text::{Sample, Version, fault, parse};
 
@@ -46,7 +47,7 @@ pub enum ImportError {
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     /// Transport that was measured; tcp (NetPIPE's first module) where not known, and the run carries a warning.
-    pub transport: Option<Kind>,
+    pub transport: Option<Name>,
     /// [`Pattern::PingPong`] where not known; [`Pattern::Stream`] (`-s`) and [`Pattern::Bidirectional`] (`-2`) otherwise.
     pub pattern: Option<Pattern>,
     /// Name of the file, for the run's command.
@@ -72,7 +73,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
         (Pattern::Bidirectional, _) => return refuse("what its bytes count in that mode is not documented"),
         _ => return refuse("NetPIPE has no such mode; it has ping-pong, stream and bidirectional"),
     }
-    let kind = source.transport.unwrap_or(Kind::Tcp);
+    let kind = source.transport.unwrap_or(transport::tcp::NAME);
     let mut points = BTreeMap::<u64, (Vec<Trial>, Option<f64>)>::new();
     let mut trials = Vec::new();
     for (line, found, sample) in &samples {
@@ -102,6 +103,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
         Event::Path(PathOpened {
             path: 0,
             transport: kind,
+            label: None,
             capabilities: kind.capabilities(),
             far: None,
             near_effective: Effective::default(),
@@ -149,9 +151,9 @@ fn trial(sample: Sample, pattern: Pattern) -> Option<Trial> {
     Some(Trial { path: 0, block: BLOCK, at: 0.0, size, response: 0, burst: 0, warmup: false, report })
 }
 
-fn plan(kind: Kind, pattern: Pattern, sizes: &[u64]) -> Plan {
+fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
     Plan {
-        transports: vec![kind],
+        paths: measure::event::plain(&[kind]),
         pattern,
         schedule: Schedule::Netpipe,
         from: sizes.first().copied().unwrap_or_default(),
@@ -175,11 +177,12 @@ fn plan(kind: Kind, pattern: Pattern, sizes: &[u64]) -> Plan {
         reconnect: false,
         pin: None,
         seed: 0,
-        settings: Settings::default(),
+        patience: 0.0,
+        decorators: Decorators::default(),
     }
 }
 
-fn about(version: Version, kind: Kind, source: &Source, unlike: bool) -> Warning {
+fn about(version: Version, kind: Name, source: &Source, unlike: bool) -> Warning {
     let mut text = format!("imported from NetPIPE {} output, which {}", version.name(), version.keeps());
     if source.transport.is_none() {
         text += &format!("; it doesn't say which transport was measured, and {kind} was assumed");

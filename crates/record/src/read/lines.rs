@@ -5,9 +5,9 @@ use std::io::{BufRead, ErrorKind, Read};
 use measure::Event;
 use measure::event::SCHEMA;
 
-use super::ReadError;
 use super::line::{Head, KNOWN, Line, parse, short};
 use super::looks::looks;
+use super::{ReadError, version_one};
 
 /// A line longer than this is not one of ours: the largest that a run writes is far below it.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -116,14 +116,20 @@ impl<'a, R: BufRead> Lines<'a, R> {
             }
             _ => return foreign("its first line is JSON, but not a run's header"),
         }
-        // "pipegauge-run/1", or a later "pipegauge-run/1.2" that only adds.
+        // "pipegauge-run/2", or a later "pipegauge-run/2.1" that only adds.
         let major = schema.split_once('.').map_or(schema, |(major, _)| major);
-        if major != SCHEMA {
+        let before = major == version_one::BEFORE;
+        if major != SCHEMA && !before {
             let found = if schema.is_empty() { "that it doesn't name".into() } else { format!("'{}'", short(schema)) };
             let version = head.version.as_deref().map_or_else(|| "(not named)".into(), short);
             return Err(ReadError::Schema { name, found, version });
         }
-        match parse(&self.text) {
+        let upgraded = || {
+            let mut line = units::received::json(&self.text).map_err(|e| e.to_string())?;
+            version_one::header(&mut line);
+            parse(line.to_string().as_bytes())
+        };
+        match if before { upgraded() } else { parse(&self.text) } {
             Ok(Line::Event(event)) => Ok(event),
             Ok(Line::Unknown(_)) => foreign("its first line is not a run's header"),
             Err(what) => Err(ReadError::Damaged { name, line: 1, what }),

@@ -78,12 +78,12 @@ fn other_files_are_named_for_what_they_are() {
 #[test]
 fn another_schema_version_is_refused_with_both_versions() {
     let changed = String::from_utf8(text()).unwrap();
-    let two = changed.replacen(SCHEMA, "pipegauge-run/2", 1).replacen("\"version\":\"", "\"version\":\"9.", 1);
+    let two = changed.replacen(SCHEMA, "pipegauge-run/3", 1).replacen("\"version\":\"", "\"version\":\"9.", 1);
     let said = fails(two.as_bytes());
-    assert!(said.contains("'pipegauge-run/2'") && said.contains(SCHEMA) && said.contains("pipegauge 9."), "{said}");
+    assert!(said.contains("'pipegauge-run/3'") && said.contains(SCHEMA) && said.contains("pipegauge 9."), "{said}");
     let ten = fails(changed.replacen(SCHEMA, "pipegauge-run/10", 1).as_bytes());
     assert!(ten.contains("'pipegauge-run/10'"), "{ten}");
-    read_from(changed.replacen(SCHEMA, "pipegauge-run/1.7", 1).as_bytes(), "f").unwrap();
+    read_from(changed.replacen(SCHEMA, "pipegauge-run/2.7", 1).as_bytes(), "f").unwrap();
 }
 
 /// Whatever a file's strings hold, no reader of it needs to know: not even an export that people paste elsewhere.

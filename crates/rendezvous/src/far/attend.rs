@@ -1,6 +1,5 @@
 //! Does what one near side asks for, until it says goodbye, goes away or breaks a rule.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,14 +7,14 @@ use std::time::{Duration, Instant};
 use data_encoding::HEXLOWER;
 use host::{CpuWatch, Environment, Pace};
 use measure::{SessionError, TrialSpec};
-use transport::{Capabilities, Family, Kind, LinkError, Patience, Settings};
+use transport::{Capabilities, LinkError, Name, Patience, Settings};
 
 use super::{Pin, Terms, Work};
+use crate::MeetError;
 use crate::channel::Channel;
 use crate::message::{Answer, Ask, Cause, FarPin};
 use crate::secret::{SessionKeys, random};
 use crate::watch::{Rules, Watch};
-use crate::{MeetError, Peer};
 
 const WAITING: &str = "waiting for what to do next";
 /// Longest look at this machine's pace.
@@ -73,7 +72,9 @@ impl<W: Work> Attendant<'_, W> {
             };
             match ask {
                 Ask::Hello { pin, environment } => self.hello(pin, environment)?,
-                Ask::Open { kind, settings, connection } => self.open(kind, &settings, connection)?,
+                Ask::Open { transport, settings, patience, connection } => {
+                    self.open(transport, &settings, patience, connection)?;
+                }
                 Ask::Trial { spec } => self.trial(&spec)?,
                 Ask::Close { connection } => {
                     if self.open.as_ref().is_some_and(|(number, _)| *number == connection) {
@@ -135,23 +136,23 @@ impl<W: Work> Attendant<'_, W> {
         self.channel.send(&Answer::Hello { environment, pinned: cpu })
     }
 
-    fn open(&mut self, kind: Kind, settings: &Settings, connection: u64) -> Result<(), MeetError> {
+    fn open(&mut self, transport: Name, settings: &Settings, patience: f64, connection: u64) -> Result<(), MeetError> {
         self.close();
         if connection <= self.last {
             return Err(MeetError::Protocol(format!("connection number {connection} after {}", self.last)));
         }
         self.last = connection;
-        let capabilities = self.work.capabilities(kind);
-        let allowed = self.terms.limits.path(settings, &capabilities);
-        let at = match allowed.and_then(|()| data_address(self.channel.local, settings.family)) {
-            Ok(at) => at,
+        let known = transport.transport().map_err(|e| format!("the far side: {e}"));
+        let allowed = known.and_then(|known| self.terms.limits.path(known, settings, patience).map(|()| known));
+        let known = match allowed {
+            Ok(known) => known,
             Err(text) => return self.channel.send(&Answer::Refused { text }),
         };
         let nonce: [u8; 16] = random()?;
-        let patience = Duration::from_secs_f64(settings.patience);
+        let patience = Duration::from_secs_f64(patience);
         self.watch.bear(patience);
         let patience = Patience::new(patience, self.watch.halt());
-        let address = match self.work.door(kind, settings, at, &patience) {
+        let address = match self.work.door(known, settings, self.channel.local.address(), &patience) {
             Ok(address) => address,
             Err(e) => return self.failed(&e),
         };
@@ -207,53 +208,5 @@ impl<W: Work> Attendant<'_, W> {
             }
         }
         self.channel.send(&Answer::Failed { cause: Cause::of(e), text: e.to_string() })
-    }
-}
-
-/// Where data connections are accepted: the address on which the near side reached this one. A loopback address stands
-/// for both IP versions; any other names one.
-/// The port is of no meaning.
-fn data_address(control: Peer, family: Option<Family>) -> Result<SocketAddr, String> {
-    let control = match control {
-        Peer::At(at) => at,
-        // Sockets without an address join processes of one host.
-        Peer::Here => (Ipv4Addr::LOCALHOST, 0).into(),
-    };
-    let ip = control.ip().to_canonical();
-    match family {
-        Some(Family::V4) if ip.is_loopback() => Ok((Ipv4Addr::LOCALHOST, 0).into()),
-        Some(Family::V6) if ip.is_loopback() => Ok((Ipv6Addr::LOCALHOST, 0).into()),
-        Some(Family::V4) if ip.is_ipv6() => {
-            Err(format!("IPv4 was asked for (-4), but this side was reached at {ip}: give an IPv4 address with --peer"))
-        }
-        Some(Family::V6) if ip.is_ipv4() => {
-            Err(format!("IPv6 was asked for (-6), but this side was reached at {ip}: give an IPv6 address with --peer"))
-        }
-        // As it is: a link-local address comes with its interface.
-        _ if ip.is_ipv6() => Ok(control),
-        _ => Ok((ip, 0).into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::IpAddr;
-
-    use super::*;
-
-    #[test]
-    fn data_connections_use_the_address_that_was_reached() {
-        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
-        let ip = |address: SocketAddr, family| data_address(Peer::At(address), family).map(|a| a.ip());
-        let (v4, mapped) = (at("192.0.2.1:7"), at("[::ffff:192.0.2.1]:7"));
-        assert_eq!(ip(v4, None), Ok(v4.ip()));
-        assert_eq!(ip(mapped, Some(Family::V4)), Ok(v4.ip()));
-        assert!(data_address(Peer::At(v4), Some(Family::V6)).unwrap_err().contains("192.0.2.1"));
-        assert!(data_address(Peer::At(at("[2001:db8::1]:7")), Some(Family::V4)).is_err());
-        assert_eq!(ip(at("127.0.0.1:7"), Some(Family::V6)), Ok(IpAddr::V6(Ipv6Addr::LOCALHOST)));
-        assert_eq!(data_address(Peer::Here, None), Ok(at("127.0.0.1:0")));
-        assert_eq!(data_address(Peer::Here, Some(Family::V6)), Ok(at("[::1]:0")));
-        let link_local = at("[fe80::2%3]:7");
-        assert_eq!(data_address(Peer::At(link_local), Some(Family::V6)), Ok(link_local));
     }
 }

@@ -10,21 +10,18 @@ pub(crate) mod serve;
 use std::net::SocketAddr;
 
 use measure::{FarReport, SessionError, TrialSpec};
-use transport::open::Address;
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, LinkError, Patience, Proof, Settings};
+use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Transport};
 
 use crate::Limits;
 
 /// What the control loop needs done with data connections. One implementation works on real ones ([`path::Path`]); tests
 /// of the control layer use a stand-in.
 pub(crate) trait Work {
-    /// What a kind can do before there is a link.
-    fn capabilities(&self, kind: Kind) -> Capabilities;
     /// Opens a door at the address `at`, whatever its port; closes what was open before.
     fn door(
         &mut self,
-        kind: Kind,
+        transport: &'static dyn Transport,
         settings: &Settings,
         at: SocketAddr,
         patience: &Patience,

@@ -3,9 +3,8 @@
 use std::net::SocketAddr;
 
 use measure::{Buffers, FarReport, Pattern, SessionError, TrialSpec};
-use transport::open::Address;
 use transport::settings::Effective;
-use transport::{Acceptor, AnyLink, Capabilities, Kind, Link, LinkError, Patience, Proof, Settings};
+use transport::{Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patience, Proof, Settings, Transport};
 
 use super::Work;
 
@@ -25,13 +24,9 @@ impl Path {
 }
 
 impl Work for Path {
-    fn capabilities(&self, kind: Kind) -> Capabilities {
-        kind.capabilities()
-    }
-
     fn door(
         &mut self,
-        kind: Kind,
+        transport: &'static dyn Transport,
         settings: &Settings,
         at: SocketAddr,
         patience: &Patience,
@@ -39,7 +34,7 @@ impl Work for Path {
         self.close();
         // Fresh memory for each block: where it lies is one of the things that differ between runs.
         self.buffers = Buffers::new(false).halted_by(patience.flag());
-        let door = Acceptor::bind(kind, settings, at, patience)?;
+        let door = transport.listen(settings, at, patience)?;
         let address = door.address();
         self.door = Some(door);
         Ok(address)

@@ -1,16 +1,17 @@
 //! The near side's half of the conversation on one control connection.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use host::{Environment, Pace, Taken};
+use measure::event::Plan;
 use measure::{FarReport, TrialSpec};
-use transport::open::Address;
-use transport::settings::Effective;
-use transport::{Family, Kind, Patience, Proof, Settings};
+use transport::options::LOSS_TIMEOUT;
+use transport::settings::{Effective, LOSS};
+use transport::{Address, Name, Patience, Proof, Settings};
 
 use super::verdict::Words;
 use crate::channel::Channel;
@@ -45,18 +46,25 @@ pub(crate) struct Control {
 impl Control {
     pub(crate) fn over(
         (channel, keys): (Channel, SessionKeys),
-        settings: &Settings,
+        plan: &Plan,
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, MeetError> {
         let seconds = |s: f64, or| Duration::try_from_secs_f64(s).unwrap_or(or);
-        let patience = seconds(settings.patience, Duration::from_secs(10));
-        let losses = seconds(LOSSES * settings.loss_timeout, Duration::ZERO);
+        let patience = seconds(plan.patience, Duration::from_secs(10));
+        // The far side of all paths may be one.
+        let timeouts = plan.paths.iter().filter_map(|path| path.settings.real(LOSS_TIMEOUT.name));
+        let losses = seconds(LOSSES * timeouts.reduce(f64::max).unwrap_or(LOSS), Duration::ZERO);
         let grace = GRACE.saturating_add(u32::try_from(losses.as_millis() / 100).unwrap_or(u32::MAX));
         let watch = Watch::over(
             channel.socket(),
             Rules { stop: Arc::clone(stop), grace, until: None, last_resort: None, near_stopped: None },
         )?;
         Ok(Self { channel, keys, watch, number: 0, patience, losses, broken: None, stop: Arc::clone(stop) })
+    }
+
+    /// The far side's own address, whose port is of no meaning: data goes there and nowhere else.
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.channel.peer.address()
     }
 
     /// The far side's address, where it is on another host than this side.
@@ -97,13 +105,11 @@ impl Control {
 
     /// Asks for a data connection. Returns its number, where to connect, and what both ends must show there. The watch is
     /// armed until [`Control::opened`].
-    pub(crate) fn open(&mut self, kind: Kind, settings: &Settings) -> Result<(u64, Address, Proof), MeetError> {
+    pub(crate) fn open(&mut self, transport: Name, settings: &Settings) -> Result<(u64, Address, Proof), MeetError> {
         self.number += 1;
         let number = self.number;
-        // Faults and shaping are the near side's own.
-        let family = settings.family;
-        let settings = Box::new(Settings { fault: None, shape: None, ..settings.clone() });
-        self.ask(&Ask::Open { kind, settings, connection: number })?;
+        let (settings, patience) = (settings.clone(), self.patience.as_secs_f64());
+        self.ask(&Ask::Open { transport, settings, patience, connection: number })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
             Answer::Door { address, nonce } => {
                 let nonce: Option<[u8; 16]> =
@@ -112,13 +118,6 @@ impl Control {
                     return Err(MeetError::Protocol("a nonce that is not 32 hexadecimal digits".into()));
                 };
                 self.watch.arm();
-                let address = match address {
-                    Address::Socket(door) => {
-                        let at = data_address(self.channel.peer, door, family);
-                        Address::Socket(at.map_err(|why| self.incredible(&why))?)
-                    }
-                    path => path,
-                };
                 Ok((number, address, self.keys.proof(number, &nonce)))
             }
             other => Err(self.unexpected(other)),
@@ -273,53 +272,11 @@ impl Control {
     }
 }
 
-/// Where to connect for data. The far side names the address on which it was reached, as it sees it; behind address
-/// translation, and for link-local addresses, only this side's view leads there. Of what it names only the port is used: data goes
-/// to the host that proved the secret and to no other. A loopback address stands for both IP versions where one was asked for.
-fn data_address(peer: Peer, door: SocketAddr, asked: Option<Family>) -> Result<SocketAddr, String> {
-    let loopback = |v4: bool| -> IpAddr { if v4 { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() } };
-    let v4 = |at: SocketAddr| at.ip().to_canonical().is_ipv4();
-    let Peer::At(mut here) = peer else { return Ok((loopback(v4(door)), door.port()).into()) };
-    if v4(here) == v4(door) {
-        here.set_port(door.port());
-        return Ok(here);
-    }
-    if here.ip().is_loopback() && asked == Some(if v4(door) { Family::V4 } else { Family::V6 }) {
-        return Ok((loopback(v4(door)), door.port()).into());
-    }
-    Err(format!("it was reached at {here} and names {door}, which is of another IP version, for data"))
-}
-
 impl Drop for Control {
     fn drop(&mut self) {
         if self.broken.is_none() {
             let _ = self.channel.send_within(&Ask::Bye, Duration::from_millis(200));
         }
         self.channel.shutdown();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn data_goes_to_the_peers_own_address_only() {
-        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
-        let to = |peer, door, asked| data_address(Peer::At(peer), door, asked);
-        let (v4, v6) = (at("192.0.2.1:7"), at("[fe80::2%3]:7"));
-        assert_eq!(to(v4, at("10.0.0.1:9"), None), Ok(at("192.0.2.1:9")));
-        assert_eq!(to(v6, at("[fe80::2%8]:9"), Some(Family::V6)), Ok(at("[fe80::2%3]:9")));
-        for asked in [None, Some(Family::V4), Some(Family::V6)] {
-            assert!(to(v4, at("[2001:db8::1]:9"), asked).unwrap_err().contains("192.0.2.1"));
-            assert!(to(v6, at("192.0.2.1:9"), asked).is_err());
-        }
-        let here = at("127.0.0.1:7");
-        assert_eq!(to(here, at("[::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
-        assert_eq!(to(here, at("[2001:db8::1]:9"), Some(Family::V6)), Ok(at("[::1]:9")));
-        assert!(to(here, at("[::1]:9"), None).is_err(), "nobody asked for it");
-        // Over sockets without an address, nothing but this host is meant.
-        assert_eq!(data_address(Peer::Here, at("192.0.2.1:9"), None), Ok(at("127.0.0.1:9")));
-        assert_eq!(data_address(Peer::Here, at("[2001:db8::1]:9"), None), Ok(at("[::1]:9")));
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use measure::Session;
 use measure::event::Plan;
-use transport::{Family, Kind};
+use transport::{Ends, Family, Name};
 
 use super::launch::OWN;
 use super::meeting::{self, Meeting, Terms};
@@ -71,42 +71,55 @@ pub(crate) fn meet_with(
     ssh: &Path,
 ) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
     let Some(plan) = plans.first() else { return Ok(Vec::new()) };
-    let kinds: Vec<Kind> = plan.transports.iter().copied().filter(|kind| kind.capabilities().two_ended).collect();
-    for kind in &kinds {
-        kind.availability().map_err(|why| MeetError::Unavailable { kind: *kind, why })?;
+    let two_ended: Vec<usize> = (0..plan.paths.len()).filter(|i| two_ended(plan.paths[*i].transport)).collect();
+    for kind in two_ended.iter().map(|i| plan.paths[*i].transport) {
+        let available = kind.transport().map_err(|e| e.to_string());
+        let available = available.and_then(|t| t.availability().map_err(|e| e.to_string()));
+        available.map_err(|why| MeetError::Unavailable { kind, why })?;
     }
-    if kinds.is_empty() {
+    if two_ended.is_empty() {
         return Ok(plans.iter().map(|_| Vec::new()).collect());
     }
-    let terms = Terms { pin: None, wish: pin, settings: &plan.settings, stop: &stop, environment: true };
+    let terms = Terms { pin: None, wish: pin, plan, stop: &stop, environment: true };
     let reach: Box<dyn Fn() -> Reach> = match far {
         Far::Local { program } => Box::new(|| Reach::Fresh(program.clone())),
-        Far::Ssh { target, program } => shared(meeting::over_ssh(ssh, target, program, &terms)?, &kinds)?,
+        Far::Ssh { target, program } => shared(meeting::over_ssh(ssh, target, program, &terms)?, plan)?,
         Far::Listening { host, port, key } => {
             let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-            let addresses = resolve(host, *port, plan.settings.family, &name)?;
-            shared(meeting::serving(&addresses, &name, key, &terms)?, &kinds)?
+            let addresses = resolve(host, *port, family(plan), &name)?;
+            shared(meeting::serving(&addresses, &name, key, &terms)?, plan)?
         }
     };
     let sessions = |plan: &&Plan| {
         let plan = Rc::new((*plan).clone());
-        let session = |kind: &Kind| -> Box<dyn Session> {
-            Box::new(RemoteSession::new(*kind, Rc::clone(&plan), Arc::clone(&stop), reach()))
+        let session = |path: &usize| -> Box<dyn Session> {
+            Box::new(RemoteSession::new(*path, Rc::clone(&plan), Arc::clone(&stop), reach()))
         };
-        kinds.iter().map(session).collect()
+        two_ended.iter().map(session).collect()
     };
     Ok(plans.iter().map(sessions).collect())
 }
 
 /// Hands the same far side to every session, if all their transports reach it.
-fn shared(meeting: Meeting, kinds: &[Kind]) -> Result<Box<dyn Fn() -> Reach>, MeetError> {
+fn shared(meeting: Meeting, plan: &Plan) -> Result<Box<dyn Fn() -> Reach>, MeetError> {
     if let Some(peer) = meeting.control.other_host()
-        && let Some(kind) = kinds.iter().find(|kind| kind.capabilities().local_only)
+        && let Some(kind) = plan.transports().find(|t| two_ended(*t) && t.capabilities().local_only)
     {
-        return Err(MeetError::OtherHost { kind: *kind, peer });
+        return Err(MeetError::OtherHost { kind, peer });
     }
     let meeting = Rc::new(RefCell::new(meeting));
     Ok(Box::new(move || Reach::Shared(Rc::clone(&meeting))))
+}
+
+fn two_ended(transport: Name) -> bool {
+    transport != Name::ALONE && transport.ends() == Ends::Two
+}
+
+/// The IP version of the control connection: that of the paths, where they have one and the same.
+fn family(plan: &Plan) -> Option<Family> {
+    let mut asked = plan.paths.iter().filter_map(|path| path.settings.family());
+    let first = asked.next()?;
+    asked.all(|other| other == first).then_some(first)
 }
 
 fn resolve(host: &str, port: u16, family: Option<Family>, name: &str) -> Result<Vec<SocketAddr>, MeetError> {

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use host::Environment;
-use transport::Settings;
+use measure::event::Plan;
 
 use super::control::Control;
 use super::dial::{dial, greet};
@@ -38,7 +38,7 @@ pub(crate) struct Terms<'a> {
     pub pin: Option<u32>,
     /// The same for a far side on another, which decides for itself.
     pub wish: FarPin,
-    pub settings: &'a Settings,
+    pub plan: &'a Plan,
     pub stop: &'a Arc<AtomicBool>,
     /// Whether to ask for the environment.
     pub environment: bool,
@@ -93,7 +93,7 @@ fn no_way() -> MeetError {
 }
 
 fn with(launched: Option<Launched>, channel: (Channel, SessionKeys), terms: &Terms<'_>) -> Result<Meeting, MeetError> {
-    let control = Control::over(channel, terms.settings, terms.stop)?;
+    let control = Control::over(channel, terms.plan, terms.stop)?;
     let mut meeting = Meeting { control, launched, environment: None };
     let hello = meeting.control.hello(terms.wish, terms.environment);
     match hello {

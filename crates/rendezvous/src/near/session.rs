@@ -13,7 +13,7 @@ use measure::session::Party;
 use measure::{Buffers, Pattern, Session, SessionError, TrialReport, TrialSpec};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
-use transport::{AnyLink, Capabilities, Connector, Kind, Link, LinkError, Proof};
+use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
 
 use super::meeting::{self, Meeting, Terms};
 use super::verdict::{Words, verdict};
@@ -30,7 +30,9 @@ pub(crate) enum Reach {
 
 /// One path to a far side.
 pub(crate) struct RemoteSession {
-    kind: Kind,
+    /// Of the path within the plan.
+    number: usize,
+    transport: Name,
     plan: Rc<Plan>,
     stop: Arc<AtomicBool>,
     reach: Reach,
@@ -56,19 +58,21 @@ struct Path {
 }
 
 impl RemoteSession {
-    pub(crate) fn new(kind: Kind, plan: Rc<Plan>, stop: Arc<AtomicBool>, reach: Reach) -> Self {
+    pub(crate) fn new(number: usize, plan: Rc<Plan>, stop: Arc<AtomicBool>, reach: Reach) -> Self {
         let environment = match &reach {
             Reach::Fresh(_) => None,
             Reach::Shared(meeting) => meeting.borrow().environment.clone(),
         };
         let (path, meeting, cpu) = (None, None, None);
+        let transport = plan.paths[number].transport;
         Self {
-            kind,
+            number,
+            transport,
             plan,
             stop,
             reach,
             environment,
-            capabilities: kind.capabilities(),
+            capabilities: transport.capabilities(),
             path,
             meeting,
             buffers: Buffers::new(true),
@@ -108,7 +112,7 @@ impl RemoteSession {
                 let terms = Terms {
                     pin: self.plan.pin.map(|(_, far)| far),
                     wish: FarPin::None,
-                    settings: &self.plan.settings,
+                    plan: &self.plan,
                     stop: &self.stop,
                     environment: self.environment.is_none(),
                 };
@@ -134,27 +138,32 @@ impl RemoteSession {
 
     /// Opens a data connection on the current control connection.
     fn connect(&mut self, meeting: &mut Meeting) -> Result<Path, SessionError> {
-        let settings = &self.plan.settings;
-        let asked = meeting.control.open(self.kind, settings);
+        let once = self.plan.pattern == Pattern::Connect;
+        if once && self.plan.decorators.any() {
+            let what = "break, shape or trace connections that are made for each transaction";
+            return Err(LinkError::Unsupported(what).into());
+        }
+        let settings = &self.plan.paths[self.number].settings;
+        let transport = self.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
+        let asked = meeting.control.open(self.transport, settings);
         let (number, address, proof) = asked.map_err(|e| meeting.ended(e))?;
-        let mut connector = Connector::new(self.kind, settings, address, &meeting.control.patience());
-        let link = match connector.connect(&proof) {
-            Ok(link) => link,
-            Err(e) => {
-                drop(connector);
-                return Err(failed(meeting, e.into()));
-            }
+        let patience = meeting.control.patience();
+        let dialled = transport.dial(settings, &address, meeting.control.peer(), &patience);
+        let connected = dialled.and_then(|mut connector| Ok((connector.connect(&proof)?, connector)));
+        let (link, connector) = match connected {
+            Ok((link, connector)) => (link.altered(&self.plan.decorators, &patience), connector),
+            Err(e) => return Err(failed(meeting, e.into())),
         };
         let far = meeting.control.opened().map_err(|e| meeting.ended(e))?;
         let near = link.effective();
         self.capabilities = link.capabilities();
-        let unequal = agree::differences(settings, &near, &far);
+        let unequal = agree::differences(transport.options(), settings, &near, &far);
         if !unequal.is_empty() {
             meeting.control.close(number);
             return Err(MeetError::Unequal(unequal).into());
         }
         // Transactions each have a connection of their own; this one has shown what takes effect.
-        let link = Some(link).filter(|_| self.plan.pattern != Pattern::Connect);
+        let link = Some(link).filter(|_| !once);
         Ok(Path { link, connector, proof, number, near, far, used: false })
     }
 
@@ -221,10 +230,6 @@ fn drain(spec: &TrialSpec) -> Duration {
 }
 
 impl Session for RemoteSession {
-    fn kind(&self) -> Kind {
-        self.kind
-    }
-
     fn capabilities(&self) -> Capabilities {
         self.capabilities.clone()
     }

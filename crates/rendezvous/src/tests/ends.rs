@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use measure::Session;
 use rustix::process::{Pid, Signal, kill_process};
+use transport::Name;
 use transport::decorate::Fault;
 
 use super::whole::{Programs, plan};
@@ -35,14 +36,9 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-fn opened(
-    programs: &Programs,
-    kind: Kind,
-    change: impl FnOnce(&mut Settings),
-    stop: &Arc<AtomicBool>,
-) -> RemoteSession {
+fn opened(programs: &Programs, kind: Name, change: impl FnOnce(&mut Plan), stop: &Arc<AtomicBool>) -> RemoteSession {
     let mut asked = plan(&[kind], Pattern::PingPong);
-    change(&mut asked.settings);
+    change(&mut asked);
     let mut session = programs.session(asked, stop);
     session.open(0).unwrap_or_else(|e| panic!("{kind}: {e}"));
     session
@@ -67,7 +63,7 @@ fn fails(session: &mut RemoteSession, meanwhile: impl FnOnce(u32) + Send + 'stat
 #[test]
 fn a_killed_far_side_is_told_with_the_signal() {
     let programs = Programs::new();
-    for kind in [Kind::Tcp, Kind::Shm, Kind::Udp, Kind::Pipe] {
+    for kind in [transport::tcp::NAME, transport::shm::NAME, transport::udp::NAME, transport::pipe::NAME] {
         let mut session = opened(&programs, kind, |_| (), &no_stop());
         let text = fails(&mut session, |far| signal(far, Signal::KILL));
         assert!(text.contains("the far side ended") && text.contains("signal 9"), "{kind}: {text}");
@@ -80,7 +76,7 @@ fn a_killed_far_side_is_told_with_the_signal() {
 #[test]
 fn a_far_side_stopped_for_good_is_given_up_and_ends() {
     let programs = Programs::new();
-    let mut session = opened(&programs, Kind::Unix, |s| s.patience = 0.5, &no_stop());
+    let mut session = opened(&programs, transport::unix::NAME, |s| s.patience = 0.5, &no_stop());
     let far = session.far_pid().unwrap();
     let text = fails(&mut session, |far| signal(far, Signal::STOP));
     assert!(text.contains("silent for") && text.contains("--patience"), "{text}");
@@ -91,7 +87,7 @@ fn a_far_side_stopped_for_good_is_given_up_and_ends() {
 #[test]
 fn a_far_side_stopped_and_continued_goes_on() {
     let programs = Programs::new();
-    let mut session = opened(&programs, Kind::Tcp, |_| (), &no_stop());
+    let mut session = opened(&programs, transport::tcp::NAME, |_| (), &no_stop());
     let far = session.far_pid().unwrap();
     signal(far, Signal::STOP);
     let later = std::thread::spawn(move || {
@@ -115,7 +111,7 @@ fn stop_soon(stop: &Arc<AtomicBool>) -> JoinHandle<()> {
 #[test]
 fn interrupting_the_near_side_ends_the_far_one() {
     let programs = Programs::new();
-    for kind in [Kind::Tcp, Kind::Shm, Kind::Udp] {
+    for kind in [transport::tcp::NAME, transport::shm::NAME, transport::udp::NAME] {
         let stop = no_stop();
         let mut session = opened(&programs, kind, |_| (), &stop);
         let far = session.far_pid().unwrap();
@@ -137,7 +133,7 @@ fn interrupting_the_near_side_ends_the_far_one() {
 fn a_trial_that_never_waits_is_interrupted_too() {
     let programs = Programs::new();
     let stop = no_stop();
-    let mut session = opened(&programs, Kind::Tcp, |_| (), &stop);
+    let mut session = opened(&programs, transport::tcp::NAME, |_| (), &stop);
     let later = stop_soon(&stop);
     assert!(matches!(session.trial(&endless()), Err(SessionError::Interrupted)));
     later.join().unwrap();
@@ -147,7 +143,7 @@ fn a_trial_that_never_waits_is_interrupted_too() {
 fn a_cut_connection_is_told_from_a_dead_far_side() {
     let programs = Programs::new();
     let cut = Fault { cut: Some(100), ..Fault::default() };
-    let mut session = opened(&programs, Kind::Tcp, |s| s.fault = Some(cut), &no_stop());
+    let mut session = opened(&programs, transport::tcp::NAME, |s| s.decorators.fault = Some(cut), &no_stop());
     let text = session.trial(&endless()).unwrap_err().to_string();
     assert!(text.contains("cut") || text.contains("closed"), "{text}");
     assert!(!text.contains("far side ended"), "{text}");
@@ -157,10 +153,10 @@ fn a_cut_connection_is_told_from_a_dead_far_side() {
 fn corrupt_blocks_are_reported_with_their_place() {
     let programs = Programs::new();
     let corrupt = Fault { corrupt: 1.0, seed: 3, ..Fault::default() };
-    let mut session = opened(&programs, Kind::Tcp, |s| s.fault = Some(corrupt), &no_stop());
+    let mut session = opened(&programs, transport::tcp::NAME, |s| s.decorators.fault = Some(corrupt), &no_stop());
     let e = session.trial(&TrialSpec { check: true, ..spec(7) }).unwrap_err();
     assert!(matches!(e, SessionError::Corrupt { .. }), "{e}");
-    let clean = &mut opened(&programs, Kind::Tcp, |_| (), &no_stop());
+    let clean = &mut opened(&programs, transport::tcp::NAME, |_| (), &no_stop());
     clean.trial(&TrialSpec { check: true, ..spec(7) }).unwrap();
 }
 
@@ -168,7 +164,7 @@ fn corrupt_blocks_are_reported_with_their_place() {
 #[test]
 #[ignore = "the near side of another test, which kills it"]
 fn near_process() {
-    let kind = std::env::var("TEST_KIND").expect("started by the test").parse().unwrap();
+    let kind = Name::new(&std::env::var("TEST_KIND").expect("started by the test")).unwrap();
     let programs = Programs::new();
     let mut session = opened(&programs, kind, |_| (), &no_stop());
     println!("\nfar {}", session.far_pid().unwrap());
@@ -177,10 +173,10 @@ fn near_process() {
 
 #[test]
 fn a_killed_near_side_takes_the_far_one_with_it() {
-    for kind in [Kind::Tcp, Kind::Shm, Kind::Udp] {
+    for kind in [transport::tcp::NAME, transport::shm::NAME, transport::udp::NAME] {
         let mut near = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "tests::ends::near_process", "--ignored", "--nocapture"])
-            .env("TEST_KIND", kind.name())
+            .env("TEST_KIND", kind.as_str())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -23,11 +23,8 @@ const LIES: [fn(&mut FarReport); 9] = [
 struct Liar(Path);
 
 impl Work for Liar {
-    fn capabilities(&self, kind: Kind) -> Capabilities {
-        self.0.capabilities(kind)
-    }
-    fn door(&mut self, kind: Kind, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(kind, s, at, patience)
+    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.0.door(of, s, at, patience)
     }
     fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
         self.0.accept(proof)
@@ -46,11 +43,8 @@ impl Work for Liar {
 struct Elsewhere;
 
 impl Work for Elsewhere {
-    fn capabilities(&self, kind: Kind) -> Capabilities {
-        kind.capabilities()
-    }
-    fn door(&mut self, _: Kind, _: &Settings, _: SocketAddr, _: &Patience) -> Result<Address, LinkError> {
-        Ok(Address::Socket("[2001:db8::1]:9".parse().unwrap()))
+    fn door(&mut self, _: Known, _: &Settings, _: SocketAddr, _: &Patience) -> Result<Address, LinkError> {
+        Ok(Address::new("[2001:db8::1]:9"))
     }
     fn accept(&mut self, _: Proof) -> Result<(Effective, Capabilities), LinkError> {
         Err(LinkError::Closed { doing: "waiting" })
@@ -65,11 +59,8 @@ impl Work for Elsewhere {
 struct Boaster(Path);
 
 impl Work for Boaster {
-    fn capabilities(&self, kind: Kind) -> Capabilities {
-        self.0.capabilities(kind)
-    }
-    fn door(&mut self, kind: Kind, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(kind, s, at, patience)
+    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.0.door(of, s, at, patience)
     }
     fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
         let (effective, capabilities) = self.0.accept(proof)?;
@@ -92,7 +83,7 @@ fn session<W: Work + 'static>(work: fn() -> W, pattern: Pattern, with: impl FnOn
     let serving = std::thread::spawn(move || serve_with(&options, theirs, &mut |event| drop(tell.send(event)), work));
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
-    let plan = plan(&[Kind::Tcp], pattern);
+    let plan = plan(&[transport::tcp::NAME], pattern);
     let met = meet(&far, &[&plan], FarPin::None, Arc::new(AtomicBool::new(false)));
     with(&mut *met.unwrap().remove(0).remove(0));
     stop.store(true, Ordering::Relaxed);

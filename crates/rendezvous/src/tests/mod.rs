@@ -14,10 +14,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use measure::event::Plan;
 use measure::{FarReport, Pattern, SessionError, TrialSpec};
-use transport::open::Address;
 use transport::settings::Effective;
-use transport::{Capabilities, Kind, LinkError, Patience, Proof, Settings};
+use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Transport};
+
+type Known = &'static dyn Transport;
 
 use crate::far::Work;
 use crate::far::serve::serve_with;
@@ -39,14 +41,9 @@ struct StandIn {
 }
 
 impl Work for StandIn {
-    fn capabilities(&self, _kind: Kind) -> Capabilities {
-        crate::limits::tests::capable()
-    }
-
-    fn door(&mut self, _: Kind, _: &Settings, mut at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+    fn door(&mut self, _: Known, _: &Settings, _: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
         self.patience = Some(patience.clone());
-        at.set_port(9);
-        Ok(Address::Socket(at))
+        Ok(Address::new("9"))
     }
 
     fn accept(&mut self, _proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
@@ -120,7 +117,7 @@ impl Served {
     fn meet_patiently(&self, patience: f64) -> Result<Control, MeetError> {
         let stop = Arc::new(AtomicBool::new(false));
         let proved = dial(&[self.at], "the test", "look at the test", &self.key, &stop)?;
-        Control::over(proved, &Settings { patience, ..Settings::default() }, &stop)
+        Control::over(proved, &Plan { patience, ..Plan::default() }, &stop)
     }
 
     /// One try with `key`, without trying again.
@@ -177,8 +174,8 @@ fn measure_once(control: &mut Control) {
 }
 
 fn open(control: &mut Control) -> u64 {
-    let (number, address, _) = control.open(Kind::Tcp, &Settings::default()).unwrap();
-    assert_eq!(address, Address::Socket("127.0.0.1:9".parse().unwrap()));
+    let (number, address, _) = control.open(transport::tcp::NAME, &Settings::default()).unwrap();
+    assert_eq!(address, Address::new("9"));
     assert_eq!(control.opened().unwrap().send_buffer, Some(4096));
     number
 }

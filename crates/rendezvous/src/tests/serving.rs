@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+use measure::event::PathPlan;
+
 use super::*;
 use crate::message::Cause;
 use crate::near::verdict::Words;
@@ -36,9 +38,15 @@ fn limits_are_held_in_words_and_the_conversation_goes_on() {
     open(&mut control);
     let e = control.trial(&TrialSpec { size: 4096, ..spec(ANSWER) }).unwrap_err();
     assert!(matches!(e, MeetError::Refused(_)) && e.to_string().contains("larger than the limit"), "{e}");
-    let settings = Settings { patience: f64::MAX, ..Settings::default() };
-    let e = control.open(Kind::Tcp, &settings).map(drop).unwrap_err();
-    assert!(e.to_string().contains("patience"), "{e}");
+    for (transport, settings, says) in [
+        ("tcp", Settings::default().with("mss", 5u64), "mss=5"),
+        ("tcp", Settings::default().with("colour", "red"), "no option is named 'colour'"),
+        ("theory", Settings::default(), "needs no far side"),
+        ("nosuch", Settings::default(), "no transport is named 'nosuch'"),
+    ] {
+        let e = control.open(transport::Name::new(transport).unwrap(), &settings).map(drop).unwrap_err();
+        assert!(matches!(e, MeetError::Refused(_)) && e.to_string().contains(says), "{e}");
+    }
     let e = control.trial(&spec(ANSWER)).unwrap_err();
     assert!(e.to_string().contains("no data connection"), "{e}");
     open(&mut control);
@@ -141,7 +149,9 @@ fn a_silent_far_side_is_given_up_with_the_patience_named() {
     });
     let stop = Arc::new(AtomicBool::new(false));
     let proved = dial(&[at], "the test", "look at the test", &key, &stop).unwrap();
-    let impatient = Settings { patience: 0.1, loss_timeout: 0.01, ..Settings::default() };
+    let settings = Settings::default().with("loss-timeout", 0.01);
+    let quick = PathPlan { settings, ..transport::udp::NAME.into() };
+    let impatient = Plan { patience: 0.1, paths: vec![quick], ..Plan::default() };
     let mut control = Control::over(proved, &impatient, &stop).unwrap();
     let text = control.hello(FarPin::None, false).unwrap_err().to_string();
     assert!(text.contains("silent for") && text.contains("--patience"), "{text}");
@@ -158,7 +168,7 @@ fn a_connection_number_is_never_used_twice() {
     control.hello(FarPin::None, false).unwrap();
     open(&mut control);
     control.repeat_number();
-    assert!(control.open(Kind::Tcp, &Settings::default()).is_err());
+    assert!(control.open(transport::tcp::NAME, &Settings::default()).is_err());
     assert!(matches!(served.outcome(), Err(MeetError::Protocol(_))));
 }
 

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use measure::Session;
-use measure::event::Plan;
 use tempfile::TempDir;
-use transport::Family;
+use transport::{Ends, Family, Name, registry};
 
 use super::*;
 use crate::near::meet::{Far, meet, meet_with};
@@ -59,14 +58,13 @@ impl Programs {
 
     /// A session of the concrete type, so that a test can get at its far process.
     pub(super) fn session(&self, plan: Plan, stop: &Arc<AtomicBool>) -> RemoteSession {
-        let kind = plan.transports[0];
-        RemoteSession::new(kind, Rc::new(plan), Arc::clone(stop), Reach::Fresh(self.peer()))
+        RemoteSession::new(0, Rc::new(plan), Arc::clone(stop), Reach::Fresh(self.peer()))
     }
 }
 
-pub(super) fn plan(transports: &[Kind], pattern: Pattern) -> Plan {
+pub(super) fn plan(transports: &[Name], pattern: Pattern) -> Plan {
     Plan {
-        transports: transports.to_vec(),
+        paths: measure::event::plain(transports),
         pattern,
         to: 1 << 20,
         perturb: 0,
@@ -89,19 +87,19 @@ fn a_trial(pattern: Pattern, size: u64) -> TrialSpec {
 #[test]
 fn every_two_ended_transport_runs_between_two_processes() {
     let programs = Programs::new();
-    let kinds: Vec<Kind> =
-        Kind::ALL.into_iter().filter(|k| k.capabilities().two_ended && k.availability().is_ok()).collect();
-    assert!(kinds.contains(&Kind::Tcp) && kinds.contains(&Kind::Shm), "{kinds:?}");
+    let two_ended = registry::all().filter(|t| t.ends() == Ends::Two && t.availability().is_ok());
+    let kinds: Vec<Name> = two_ended.map(|t| t.name()).collect();
+    assert!(kinds.contains(&transport::tcp::NAME) && kinds.contains(&transport::shm::NAME), "{kinds:?}");
     let sessions =
         meet(&programs.local(), &[&plan(&kinds, Pattern::PingPong)], FarPin::None, no_stop()).unwrap().remove(0);
-    assert_eq!(sessions.iter().map(|s| s.kind()).collect::<Vec<_>>(), kinds);
-    for mut session in sessions {
-        let party = session.open(0).unwrap_or_else(|e| panic!("{}: {e}", session.kind()));
+    assert_eq!(sessions.len(), kinds.len());
+    for (mut session, kind) in sessions.into_iter().zip(kinds) {
+        let party = session.open(0).unwrap_or_else(|e| panic!("{kind}: {e}"));
         assert!(!party.far.expect("a second process").hostname.is_empty());
         for pattern in [Pattern::PingPong, Pattern::Stream, Pattern::Burst, Pattern::Request] {
-            let report = session.trial(&a_trial(pattern, 1000)).unwrap_or_else(|e| panic!("{}: {e}", session.kind()));
-            assert!(report.repeats > 0 && report.seconds > 0.0, "{} {pattern:?}: {report:?}", session.kind());
-            assert!(report.far.received > 0, "{} {pattern:?}: {report:?}", session.kind());
+            let report = session.trial(&a_trial(pattern, 1000)).unwrap_or_else(|e| panic!("{kind}: {e}"));
+            assert!(report.repeats > 0 && report.seconds > 0.0, "{kind} {pattern:?}: {report:?}");
+            assert!(report.far.received > 0, "{kind} {pattern:?}: {report:?}");
         }
         session.close().unwrap();
     }
@@ -115,7 +113,7 @@ fn a_far_process_that_inherits_a_pin_has_the_cpus_of_this_side() {
         let allowed = host::allowed_cpus();
         let (first, last) = (allowed[0], *allowed.last().unwrap());
         host::pin_this_thread(first).unwrap();
-        let plan = Plan { pin: Some((first, last)), ..plan(&[Kind::Unix], Pattern::PingPong) };
+        let plan = Plan { pin: Some((first, last)), ..plan(&[transport::unix::NAME], Pattern::PingPong) };
         let party = programs.session(plan, &no_stop()).open(0).unwrap();
         let far = party.far.expect("a second process");
         assert_eq!((far.cpus, far.pinned), (allowed, Some(last)));
@@ -127,8 +125,8 @@ fn a_far_process_that_inherits_a_pin_has_the_cpus_of_this_side() {
 #[test]
 fn a_trace_that_does_not_fit_is_said_when_its_connection_closes() {
     let programs = Programs::new();
-    let mut plan = plan(&[Kind::Unix], Pattern::PingPong);
-    plan.settings.trace = Some("/dev/full".into());
+    let mut plan = plan(&[transport::unix::NAME], Pattern::PingPong);
+    plan.decorators.trace = Some("/dev/full".into());
     let mut session = programs.session(plan, &no_stop());
     session.open(0).unwrap();
     // Few enough lines to be held back until the end.
@@ -140,7 +138,7 @@ fn a_trace_that_does_not_fit_is_said_when_its_connection_closes() {
 #[test]
 fn each_block_has_a_fresh_process_and_the_old_one_is_gone() {
     let programs = Programs::new();
-    let mut session = programs.session(plan(&[Kind::Unix], Pattern::PingPong), &no_stop());
+    let mut session = programs.session(plan(&[transport::unix::NAME], Pattern::PingPong), &no_stop());
     let mut seen = Vec::new();
     for block in 0..3 {
         session.open(block).unwrap();
@@ -158,7 +156,7 @@ fn each_block_has_a_fresh_process_and_the_old_one_is_gone() {
 #[test]
 fn transactions_and_reconnecting_trials() {
     let programs = Programs::new();
-    for kind in [Kind::Tcp, Kind::Unix] {
+    for kind in [transport::tcp::NAME, transport::unix::NAME] {
         let mut session = programs.session(plan(&[kind], Pattern::Connect), &no_stop());
         session.open(0).unwrap();
         for _ in 0..2 {
@@ -166,7 +164,7 @@ fn transactions_and_reconnecting_trials() {
             assert_eq!(report.repeats, 20, "{kind}");
         }
     }
-    let again = Plan { reconnect: true, ..plan(&[Kind::Tcp], Pattern::PingPong) };
+    let again = Plan { reconnect: true, ..plan(&[transport::tcp::NAME], Pattern::PingPong) };
     let mut session = programs.session(again, &no_stop());
     session.open(0).unwrap();
     for _ in 0..3 {
@@ -177,8 +175,8 @@ fn transactions_and_reconnecting_trials() {
 #[test]
 fn ip_version_six_is_used_when_asked_for() {
     let programs = Programs::new();
-    let mut asked = plan(&[Kind::Tcp], Pattern::PingPong);
-    asked.settings.family = Some(Family::V6);
+    let mut asked = plan(&[transport::tcp::NAME], Pattern::PingPong);
+    asked.paths[0].settings.set("family", Family::V6);
     let mut session = programs.session(asked, &no_stop());
     let party = session.open(0).unwrap();
     let addresses = party.near_effective.addresses.expect("tcp says its addresses");
@@ -194,7 +192,7 @@ fn one_serving_far_side_serves_all_paths_in_turn() {
     let serving = std::thread::spawn(move || crate::serve(&options, stop, &mut |event| drop(tell.send(event))));
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
-    let kinds = [Kind::Tcp, Kind::Udp, Kind::Shm];
+    let kinds = [transport::tcp::NAME, transport::udp::NAME, transport::shm::NAME];
     let mut sessions = meet(&far, &[&plan(&kinds, Pattern::PingPong)], FarPin::None, no_stop()).unwrap().remove(0);
     for block in 0..2 {
         for session in &mut sessions {
@@ -223,10 +221,15 @@ fn a_far_side_started_by_ssh() {
         ),
     );
     let far = Far::Ssh { target: "user@host:2222".into(), program: programs.peer().display().to_string() };
-    let mut sessions =
-        meet_with(&far, &[&plan(&[Kind::Tcp, Kind::Unix], Pattern::PingPong)], FarPin::None, no_stop(), &ssh)
-            .unwrap()
-            .remove(0);
+    let mut sessions = meet_with(
+        &far,
+        &[&plan(&[transport::tcp::NAME, transport::unix::NAME], Pattern::PingPong)],
+        FarPin::None,
+        no_stop(),
+        &ssh,
+    )
+    .unwrap()
+    .remove(0);
     for session in &mut sessions {
         session.open(0).unwrap();
         assert_eq!(session.trial(&a_trial(Pattern::PingPong, 100)).unwrap().repeats, 20);
@@ -236,7 +239,7 @@ fn a_far_side_started_by_ssh() {
 #[test]
 fn ssh_that_fails_is_quoted() {
     let programs = Programs::new();
-    let one = plan(&[Kind::Tcp], Pattern::PingPong);
+    let one = plan(&[transport::tcp::NAME], Pattern::PingPong);
     let far = Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string() };
     let denies = programs.script("denies", "echo 'user@host: Permission denied (publickey).' >&2; exit 255");
     let e = meet_with(&far, &[&one], FarPin::None, no_stop(), &denies).err().unwrap().to_string();
@@ -250,7 +253,7 @@ fn ssh_that_fails_is_quoted() {
 fn a_program_that_is_no_far_side_is_named() {
     let mut sessions = meet(
         &Far::Local { program: "/bin/false".into() },
-        &[&plan(&[Kind::Tcp], Pattern::PingPong)],
+        &[&plan(&[transport::tcp::NAME], Pattern::PingPong)],
         FarPin::None,
         no_stop(),
     )

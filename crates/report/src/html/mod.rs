@@ -84,7 +84,7 @@ fn title(runs: &[&RunFile]) -> String {
     let mut hosts: Vec<String> = Vec::new();
     for run in runs {
         for path in &run.paths {
-            let name = path.opened.transport.name();
+            let name = path.opened.name();
             if !names.contains(&name) {
                 names.push(name);
             }

@@ -22,7 +22,7 @@ pub fn table(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
     for (r, (run, analyses)) in runs.iter().zip(analyses).enumerate() {
         for (path, analysis) in run.paths.iter().zip(analyses) {
             let Some(fits) = &analysis.fits else { continue };
-            let name = path.opened.transport.name();
+            let name = path.opened.name();
             let name = escape(&if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() });
             let cell = |e: Option<Estimate>, kind| e.map_or("-".into(), |e| estimate(e, kind));
             let all = fits.latency.all.as_ref();

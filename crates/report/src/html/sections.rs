@@ -44,7 +44,7 @@ pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
     let mut rows = String::new();
     for (r, run) in runs.iter().enumerate() {
         for (i, path) in run.paths.iter().enumerate() {
-            let name = path.opened.transport.name();
+            let name = path.opened.name();
             let name = if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() };
             rows.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(&name)));
             match analyses.get(r).and_then(|a| a.get(i)?.summary.as_ref()) {
@@ -118,7 +118,7 @@ pub fn environment(runs: &[&RunFile]) -> String {
             // Paths between the same hosts have the same far side, told once.
             if let Some(far) = path.opened.far.as_ref().filter(|f| sides[1..].iter().all(|(_, e)| e != f)) {
                 let one = sides.len() == 1;
-                let name = path.opened.transport.name();
+                let name = path.opened.name();
                 sides.push((if one { "far side".to_owned() } else { format!("far side, {name}") }, far));
             }
         }
@@ -159,7 +159,7 @@ fn paths(run: &RunFile, letter: &str) -> String {
             let effective = |e| escape(&table::effective(e)).replace('\n', "<br>");
             format!(
                 "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                escape(p.opened.transport.name()),
+                escape(p.opened.name()),
                 p.blocks.len(),
                 p.points.len(),
                 effective(&p.opened.near_effective),

@@ -5,7 +5,7 @@ use measure::event::Plan;
 use measure::figures;
 use record::{PathRun, Point};
 use serde::Serialize;
-use transport::Kind;
+use transport::Name;
 
 use super::columns::{self, base64, varint};
 
@@ -53,7 +53,7 @@ pub fn histograms(plan: &Plan, path: &PathRun) -> String {
     if any { base64(&out) } else { String::new() }
 }
 
-fn histogram(plan: &Plan, kind: Kind, point: &Point, out: &mut Vec<u8>) -> bool {
+fn histogram(plan: &Plan, kind: Name, point: &Point, out: &mut Vec<u8>) -> bool {
     let refs: Vec<_> = point.trials.iter().collect();
     let used: Vec<_> = figures::counted(&refs).into_iter().filter(|t| !t.report.histogram.is_empty()).collect();
     varint(used.len() as u64, out);

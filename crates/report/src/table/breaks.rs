@@ -12,7 +12,7 @@ pub fn breaks(run: &RunFile) -> String {
         for found in run.breaks(i).all() {
             let near: Vec<String> = model::suspects(&found, &facts).iter().filter(|s| s.near()).map(suspect).collect();
             let beside = if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
-            text.push_str(&format!("{}: {}{beside}.\n", path.opened.transport.name(), found_words(&found)));
+            text.push_str(&format!("{}: {}{beside}.\n", path.opened.name(), found_words(&found)));
         }
     }
     if text.is_empty() {

@@ -40,7 +40,7 @@ pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
     let mut any = false;
     for (path, analysis) in run.paths.iter().zip(found) {
         let Some(fits) = &analysis.fits else { continue };
-        let name = path.opened.transport.name();
+        let name = path.opened.name();
         let startup = format!("{} ({})", Seconds(fits.latency.startup), Bytes(fits.latency.startup_size));
         for (what, line) in [("", &fits.latency.all), (", below 1 KiB", &fits.latency.small)] {
             let Some(line) = line else { continue };

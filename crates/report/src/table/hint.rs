@@ -26,7 +26,7 @@ pub fn hint(run: &RunFile) -> String {
         ("ended by", Left),
     ]);
     for (index, path) in run.paths.iter().enumerate() {
-        let name = path.opened.transport.name().to_owned();
+        let name = path.opened.name().to_owned();
         let Some(found) = run.hint(index) else {
             grid.row([name, "-".into()]);
             continue;

@@ -17,7 +17,7 @@ const PLACES: f64 = 1.0;
 /// sizes about a factor of two apart are shown; `all` shows each.
 pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
     let Some(p) = run.paths.get(path) else { return String::new() };
-    let name = p.opened.transport.name();
+    let name = p.opened.name();
     let mut text = String::new();
     for line in sentences(found) {
         text.push_str(&format!("{name}: {line}.\n"));

@@ -13,8 +13,8 @@ pub fn machine(run: &RunFile) -> String {
 /// [`machine`] of the path at this index; nothing beyond the paths and of one without points.
 pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
     let Some(p) = run.paths.get(path).filter(|p| !p.points.is_empty()) else { return String::new() };
-    let name = p.opened.transport.name();
-    if p.opened.transport == transport::Kind::Theory {
+    let name = p.opened.name();
+    if p.opened.transport.ends() == transport::Ends::Modelled {
         return format!("{name} on this machine: no machine has a part in it, as the link is modelled.\n");
     }
     let Some(between) = run.between(path) else {

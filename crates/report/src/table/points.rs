@@ -14,7 +14,7 @@ pub fn points(run: &RunFile, path: usize) -> String {
     let Some(p) = run.paths.get(path) else {
         return format!("The run has {} paths; there is no path {path}.\n", run.paths.len());
     };
-    let name = p.opened.transport.name();
+    let name = p.opened.name();
     let Some(first) = p.points.first() else {
         return format!("{name}: no points.\n");
     };

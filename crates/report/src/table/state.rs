@@ -3,6 +3,7 @@
 use measure::event::Schedule;
 use record::{PathRun, RunFile};
 use stats::{FEWEST_ROUNDS, Saw};
+use transport::Ends;
 use units::{Bytes, Seconds, Share};
 
 use super::warnings::paragraph;
@@ -15,7 +16,7 @@ const WIDTH: usize = 80;
 pub fn state(run: &RunFile) -> String {
     let mut text = String::new();
     for path in &run.paths {
-        let name = path.opened.transport.name();
+        let name = path.opened.name();
         if let Some(line) = rounds(run, path) {
             paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
         }
@@ -43,7 +44,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     }
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
     // A modelled link has states of its own.
-    let of = if path.opened.transport == transport::Kind::Theory { "the modelled link" } else { "the machine" };
+    let of = if path.opened.transport.ends() == Ends::Modelled { "the modelled link" } else { "the machine" };
     let line = match moves.saw(noise) {
         Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
         Saw::Outlasting => {
@@ -224,7 +225,7 @@ mod tests {
         let step: Vec<f64> = (0..30).map(|i| if i < 14 { 1.0 } else { 1.5 }).collect();
         for levels in [vec![1.0; 30], some, step, by_turns(30, 1.35)] {
             let mut run = run(&levels);
-            run.paths[0].opened.transport = transport::Kind::Theory;
+            run.paths[0].opened.transport = transport::theory::NAME;
             let said = rounds(&run, &run.paths[0]).unwrap();
             assert!(said.contains("the modelled link") && !said.contains("machine"), "{said}");
         }

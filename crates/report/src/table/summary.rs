@@ -32,7 +32,7 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
     ]);
     let mut notes = Vec::new();
     for (path, summary) in run.paths.iter().zip(found) {
-        let name = path.opened.transport.name().to_owned();
+        let name = path.opened.name().to_owned();
         let Some(s) = summary else {
             notes.push(format!("{name}: too few points for these figures."));
             grid.row([name, "-".into()]);
@@ -137,7 +137,7 @@ pub fn paths(run: &RunFile) -> String {
             None => "same process".to_owned(),
         };
         grid.row([
-            opened.transport.name().to_owned(),
+            opened.name().to_owned(),
             far,
             path.blocks.len().to_string(),
             path.points.len().to_string(),

@@ -1,6 +1,5 @@
 use super::*;
 use crate::sample;
-use transport::Kind;
 
 fn small() -> record::RunFile {
     sample::run_of(&sample::MODELS, &[1, 64, 1024, 12_288, 1 << 20], 5, 7)
@@ -83,5 +82,5 @@ fn the_paths_table_tells_what_took_effect() {
     let text = paths(&small());
     assert!(text.contains("same process") && text.contains("another process"), "{text}");
     assert!(text.contains("send buffer"), "{text}");
-    assert!(small().paths[3].opened.transport == Kind::Tcp && text.contains("congestion control cubic"));
+    assert!(small().paths[3].opened.transport == transport::tcp::NAME && text.contains("congestion control cubic"));
 }

@@ -33,7 +33,7 @@ pub fn warnings_within(run: &RunFile, width: usize) -> String {
 /// `tcp, 8 KiB, 12 KiB: ` or nothing where the warning concerns the whole run.
 pub(crate) fn subject(run: &RunFile, warning: &Warning) -> String {
     let path = warning.path.and_then(|n| run.paths.iter().find(|p| p.opened.path == n));
-    let mut parts: Vec<String> = path.iter().map(|p| p.opened.transport.name().to_owned()).collect();
+    let mut parts: Vec<String> = path.iter().map(|p| p.opened.name().to_owned()).collect();
     if !warning.sizes.is_empty() {
         let sizes = if run.is_hint() { words::subintervals } else { words::sizes };
         parts.push(sizes(&warning.sizes, 6));

@@ -8,12 +8,12 @@ use measure::event::{
     BlockOpened, Calibration, End, Figures, PathOpened, Percentiles, Plan, Run, SCHEMA, TimeKind, Trial, Warning, Why,
 };
 use record::{PathRun, Point, RunFile};
-use transport::Kind;
+use transport::Name;
 use transport::settings::Effective;
 
 /// A modelled path: latency in seconds, rate in bits a second, size beyond which the rate falls, and to what share.
 pub struct Model {
-    pub kind: Kind,
+    pub kind: Name,
     pub latency: f64,
     pub rate: f64,
     pub cache: u64,
@@ -22,10 +22,10 @@ pub struct Model {
 
 /// The four paths of a first run.
 pub const MODELS: [Model; 4] = [
-    Model { kind: Kind::Memcpy, latency: 12e-9, rate: 92e9, cache: 1 << 20, beyond: 0.62 },
-    Model { kind: Kind::Shm, latency: 0.14e-6, rate: 66e9, cache: 1 << 20, beyond: 0.7 },
-    Model { kind: Kind::Unix, latency: 6.1e-6, rate: 34e9, cache: 1 << 18, beyond: 0.85 },
-    Model { kind: Kind::Tcp, latency: 9.3e-6, rate: 39e9, cache: 1 << 19, beyond: 0.8 },
+    Model { kind: transport::memcpy::NAME, latency: 12e-9, rate: 92e9, cache: 1 << 20, beyond: 0.62 },
+    Model { kind: transport::shm::NAME, latency: 0.14e-6, rate: 66e9, cache: 1 << 20, beyond: 0.7 },
+    Model { kind: transport::unix::NAME, latency: 6.1e-6, rate: 34e9, cache: 1 << 18, beyond: 0.85 },
+    Model { kind: transport::tcp::NAME, latency: 9.3e-6, rate: 39e9, cache: 1 << 19, beyond: 0.8 },
 ];
 
 /// A generator of numbers in -1..1, the same for the same seed.
@@ -63,7 +63,7 @@ pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFil
     let warned: Vec<u64> = sizes.iter().copied().filter(|s| (9_000..14_000).contains(s)).collect();
     let last = models.len().saturating_sub(1) as u32;
     RunFile {
-        run: header(models.iter().map(|m| m.kind).collect(), seed),
+        run: header(&models.iter().map(|m| m.kind).collect::<Vec<_>>(), seed),
         warnings: vec![
             Warning {
                 code: "noisy".into(),
@@ -90,13 +90,13 @@ pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFil
     }
 }
 
-fn header(transports: Vec<Kind>, seed: u64) -> Run {
+fn header(transports: &[Name], seed: u64) -> Run {
     Run {
         schema: SCHEMA.into(),
         version: "0.1.0".into(),
         started: "2026-11-21T21:10:33Z".into(),
         command: ["pipegauge", "run", "memcpy", "shm", "unix", "tcp"].map(str::to_owned).to_vec(),
-        plan: Plan { transports, pin: Some((0, 1)), seed, ..Plan::default() },
+        plan: Plan { paths: measure::event::plain(transports), pin: Some((0, 1)), seed, ..Plan::default() },
         near: environment(0),
         calibration: Calibration { clock_cost_ns: 23.1, clock_step_ns: 1.0, loop_cost_ns: 1.4 },
         side: None,
@@ -127,12 +127,12 @@ fn environment(cpu: u32) -> Environment {
 }
 
 fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -> PathRun {
-    let two = m.kind != Kind::Memcpy;
+    let two = m.kind != transport::memcpy::NAME;
     let effective = Effective {
         send_buffer: two.then_some(2_626_560),
         receive_buffer: two.then_some(131_072),
-        congestion: (m.kind == Kind::Tcp).then(|| "cubic".to_owned()),
-        nodelay: (m.kind == Kind::Tcp).then_some(true),
+        congestion: (m.kind == transport::tcp::NAME).then(|| "cubic".to_owned()),
+        nodelay: (m.kind == transport::tcp::NAME).then_some(true),
         ..Effective::default()
     };
     PathRun {
@@ -140,6 +140,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
         opened: PathOpened {
             path: number,
             transport: m.kind,
+            label: None,
             capabilities: m.kind.capabilities(),
             far: two.then(|| environment(1)),
             near_effective: effective.clone(),
@@ -197,8 +198,8 @@ fn histogram(median: f64, repeats: u64) -> Vec<(u64, u64)> {
 fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> Point {
     let median = seconds(m, size) * (1.0 + 0.012 * noise.next());
     let half = 0.008 + 0.02 * noise.next().abs();
-    let time = if m.kind == Kind::Memcpy { TimeKind::Copy } else { TimeKind::HalfRoundTrip };
-    let two = m.kind != Kind::Memcpy;
+    let time = if m.kind == transport::memcpy::NAME { TimeKind::Copy } else { TimeKind::HalfRoundTrip };
+    let two = m.kind != transport::memcpy::NAME;
     let trial = |block: u32, noise: &mut Noise| {
         let one = median * (1.0 + half * noise.next());
         let repeats = (0.02 / one).clamp(3.0, 1e5) as u64;
@@ -228,7 +229,7 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
             high: median + spread * 1.2,
             repeat_low: None,
             repeat_high: None,
-            percentiles: (m.kind != Kind::Memcpy).then_some(Percentiles {
+            percentiles: (m.kind != transport::memcpy::NAME).then_some(Percentiles {
                 p50: median,
                 p90: Some(median * 1.08),
                 p99: Some(median * 1.6),

@@ -7,8 +7,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Fault;
 use super::sleeping::{Sleeping, nanoseconds, wait};
-use crate::clock::Clock;
-use crate::{Buffer, Capabilities, Link, LinkError, Patience};
+use crate::clock::{Clock, Virtual};
+use crate::settings::Effective;
+use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience};
 
 /// What a [`Faulty`] link has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -141,6 +142,15 @@ impl<L: Link, C: Clock> Faulty<L, C> {
 }
 
 impl<L: Link, C: Clock> Link for Faulty<L, C> {
+    fn effective(&self) -> Effective {
+        self.inner.effective()
+    }
+    fn datagrams(&self) -> Option<DatagramCounts> {
+        self.inner.datagrams()
+    }
+    fn clock(&self) -> Option<Virtual> {
+        self.inner.clock()
+    }
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
     }

@@ -27,6 +27,28 @@ pub use sleeping::Sleeping;
 pub use trace_file::TraceFile;
 pub use traced::{TraceLine, Traced};
 
+/// What is put around the near side's links. A plan has it, not a path: it is done to whatever is measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Decorators {
+    /// Faults injected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// Rate and delay shaping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
+    /// Where every operation is written down. A debugging aid of this side alone: neither recorded nor sent.
+    #[serde(skip)]
+    pub trace: Option<std::path::PathBuf>,
+}
+
+impl Decorators {
+    /// Whether there is one.
+    pub fn any(&self) -> bool {
+        self.fault.is_some() || self.shape.is_some() || self.trace.is_some()
+    }
+}
+
 /// Faults to inject on the near side's sends (and, for `stall`, its receives). Shares are 0 to 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

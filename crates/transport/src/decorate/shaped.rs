@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::Shape;
 use super::sleeping::{Sleeping, nanoseconds, wait};
-use crate::clock::Clock;
-use crate::{Buffer, Capabilities, Link, LinkError, Patience};
+use crate::clock::{Clock, Virtual};
+use crate::settings::Effective;
+use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience};
 
 /// Bytes held back at most; a send beyond waits until the oldest has gone.
 const HELD_MOST: usize = 64 << 20;
@@ -150,6 +151,15 @@ impl<L: Link, C: Clock> Shaped<L, C> {
 }
 
 impl<L: Link, C: Clock> Link for Shaped<L, C> {
+    fn effective(&self) -> Effective {
+        self.inner.effective()
+    }
+    fn datagrams(&self) -> Option<DatagramCounts> {
+        self.inner.datagrams()
+    }
+    fn clock(&self) -> Option<Virtual> {
+        self.inner.clock()
+    }
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
     }

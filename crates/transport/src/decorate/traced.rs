@@ -7,8 +7,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::{Clock, Monotonic};
-use crate::{Buffer, Capabilities, Link, LinkError};
+use crate::clock::{Clock, Monotonic, Virtual};
+use crate::settings::Effective;
+use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError};
 
 /// One line of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,6 +99,15 @@ fn ok<T>(_: &T) -> &'static str {
 }
 
 impl<L: Link, W: Write + Send, C: Clock> Link for Traced<L, W, C> {
+    fn effective(&self) -> Effective {
+        self.inner.effective()
+    }
+    fn datagrams(&self) -> Option<DatagramCounts> {
+        self.inner.datagrams()
+    }
+    fn clock(&self) -> Option<Virtual> {
+        self.inner.clock()
+    }
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
     }

@@ -10,16 +10,20 @@ use super::ring::{BadIndex, Consumer, Producer};
 use super::slot::{INLINE, Said};
 use super::sync::Ordering;
 use super::wait::Want;
-use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait};
+use crate::settings::Effective;
+use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait, sys};
+
+/// The wait modes of shared memory, the default first.
+pub(super) const WAITS: [Wait; 2] = [Wait::Spin, Wait::Block];
 
 /// What shared-memory links can do.
-pub fn capabilities() -> Capabilities {
-    Capabilities { semantics: Semantics::Message, waits: vec![Wait::Spin, Wait::Block], ..Capabilities::plain() }
+pub(super) fn capabilities() -> Capabilities {
+    Capabilities { semantics: Semantics::Message, waits: WAITS.to_vec(), ..Capabilities::plain() }
 }
 
-/// Whether shared memory can be had here; the error says why not.
-pub fn availability() -> Result<(), String> {
-    Map::create(0).map(|_| ()).map_err(|e| e.to_string())
+/// Whether shared memory can be had here.
+pub(super) fn availability() -> Result<(), LinkError> {
+    Map::create(0).map(drop)
 }
 
 /// One end of a link through shared memory.
@@ -196,6 +200,10 @@ impl Link for Shm {
         capabilities()
     }
 
+    fn effective(&self) -> Effective {
+        Effective { wait: Some(self.wait()), ..Effective::default() }
+    }
+
     #[inline]
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         self.open("sending")?;
@@ -282,13 +290,7 @@ impl Drop for Shm {
 
 /// Whether the settings ask for a wait that may sleep.
 fn blocking(settings: &Settings) -> Result<bool, LinkError> {
-    match settings.wait {
-        None | Some(Wait::Spin) => Ok(false),
-        Some(Wait::Block) => Ok(true),
-        Some(Wait::BusyPoll) => {
-            Err(LinkError::Unsupported("busy-poll: shared memory has no device; use spin or block"))
-        }
-    }
+    Ok(sys::wait(&WAITS, settings)? == Wait::Block)
 }
 
 #[cold]

@@ -31,4 +31,51 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use link::{Shm, availability, capabilities};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+pub use link::Shm;
+
+use crate::local::Local;
+use crate::meet::{self, Made};
+use crate::options;
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Proof, Settings, Wait};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("shm");
+
+/// The transport.
+pub static TRANSPORT: SharedMemory = SharedMemory;
+
+/// A ring in shared memory between two processes of one host.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedMemory;
+
+impl Local for SharedMemory {
+    const NAME: Name = NAME;
+    const SUMMARY: &'static str = "a lock-free ring in shared memory between two processes";
+    const SPOKEN: &'static [&'static str] =
+        &["shm", "shared memory", "shared mem", "sharedmem", "shmem", "shared memory ring", "sharedmemory"];
+    const OPTIONS: &'static [OptionSpec] = &[options::wait(&[Wait::Spin.name(), Wait::Block.name()], "spin")];
+    const WAITS: &'static [Wait] = &link::WAITS;
+
+    fn can(_: &Settings) -> Capabilities {
+        link::capabilities()
+    }
+    fn needs() -> Result<(), LinkError> {
+        link::availability()
+    }
+    fn far(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let (mut link, file) = Shm::create(&made.settings, &made.patience)?;
+        meet::hand_over(fd.as_fd(), &proof.far, &[file.as_fd()])?;
+        link.watch(fd);
+        Ok(AnyLink::Shm(link))
+    }
+    fn near(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
+        meet::hand_over(fd.as_fd(), &proof.near, &[])?;
+        let [file] = meet::take_over(fd.as_fd(), &proof.far, &made.patience)?;
+        let mut link = Shm::attach(file, &made.settings, &made.patience)?;
+        link.watch(fd);
+        Ok(AnyLink::Shm(link))
+    }
+}

@@ -7,14 +7,15 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
+use super::Shm;
+use super::link::capabilities;
 use super::place::{CHUNK, DATA};
 use super::slot::INLINE;
 use super::wait::Want;
-use super::{Shm, capabilities};
 use crate::{Link, LinkError, Patience, Settings, Wait};
 
 fn settings(wait: Wait) -> Settings {
-    Settings { wait: Some(wait), ..Settings::default() }
+    Settings::default().with("wait", wait)
 }
 
 fn pair_with(wait: Wait, patience: &Patience) -> (Shm, Shm) {

@@ -17,7 +17,7 @@ const LOOK_COST: f64 = 50.0;
 const PAGE: usize = 4096;
 
 /// What a theoretical link can do.
-pub fn capabilities(theory: &Theory) -> Capabilities {
+pub(super) fn capabilities(theory: &Theory) -> Capabilities {
     Capabilities {
         semantics: Semantics::Message,
         reliable: theory.loss <= 0.0,
@@ -187,6 +187,10 @@ impl TheoryLink {
 impl Link for TheoryLink {
     fn capabilities(&self) -> Capabilities {
         capabilities(&self.theory)
+    }
+
+    fn clock(&self) -> Option<Virtual> {
+        Some(self.clock.clone())
     }
 
     /// Where the memory begins decides which dips there are ([`super::Mover::Align`]).

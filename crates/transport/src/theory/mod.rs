@@ -24,15 +24,100 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 pub use far::FarView;
 pub use flags::FlagError;
-pub use link::{TheoryLink, capabilities};
+pub use link::TheoryLink;
+pub use parse::settings;
+
+use crate::options::{Form, Knob, LOSS_TIMEOUT, Moved, SOCKBUF};
+use crate::registry::{Ends, Transport};
+use crate::settings::LOSS;
+use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("theory");
+
+/// The transport.
+pub static TRANSPORT: Model = Model;
+
+/// A modelled path within one process.
+#[derive(Debug)]
+pub struct Model;
+
+impl Transport for Model {
+    fn name(&self) -> Name {
+        NAME
+    }
+    fn summary(&self) -> &'static str {
+        "a modelled link with a virtual clock: exact, for tests and what-ifs"
+    }
+    fn spoken(&self) -> &'static [&'static str] {
+        &["theory", "theoretical", "theoretical link", "modelled link", "modeled link", "model link"]
+    }
+    fn capabilities(&self, settings: &Settings) -> Capabilities {
+        link::capabilities(&Theory::of(settings))
+    }
+    fn ends(&self) -> Ends {
+        Ends::Modelled
+    }
+    fn options(&self) -> &'static [OptionSpec] {
+        &OPTIONS
+    }
+    fn listens_to(&self, settings: &Settings, option: &str) -> bool {
+        option != SOCKBUF.name || Theory::of(settings).listens_to(Mover::Sockbuf)
+    }
+    fn feels_places(&self, settings: &Settings) -> bool {
+        Theory::of(settings).listens_to(Mover::Align)
+    }
+    fn solo(&self, settings: &Settings) -> Result<AnyLink, LinkError> {
+        let theory = Theory::of(settings).with_sockbuf(settings.whole(SOCKBUF.name));
+        Ok(AnyLink::Theory(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS))))
+    }
+}
+
+/// A parameter of the model.
+const fn parameter(name: &'static str, form: Form, default: &'static str, help: &'static str) -> OptionSpec {
+    OptionSpec { name, flag: Some("--theory"), form, default, help, answers: &[], moved: None }
+}
+
+/// Longest latency and timeout of a model, seconds.
+const LONGEST: f64 = 1e6;
+
+static OPTIONS: [OptionSpec; 12] = [
+    parameter("latency", Form::Seconds(0.0, LONGEST), "10us", "one-way latency"),
+    parameter("rate", Form::Rate, "10Gbit/s", "line rate"),
+    parameter("packet", Form::Bytes(1, u64::MAX), "1448", "largest payload of a packet"),
+    parameter("header", Form::Bytes(0, u64::MAX), "66", "header of a packet"),
+    parameter(
+        "dip",
+        Form::Many(parse::dip_fits),
+        "none",
+        "sizes that are slower: 60KiB..70KiB*5, @sockbuf or @align after it",
+    ),
+    parameter("noise", Form::Share, "0%", "noise of one message's time"),
+    parameter("block-noise", Form::Share, "0%", "noise that one connection shares"),
+    parameter("loss", Form::Share, "0%", "share of messages lost"),
+    parameter("work", Form::Seconds(0.0, 1.0), "10ns", "work of a process with each subinterval of HINT"),
+    parameter("seed", Form::Whole, "1", "seed of noise and loss"),
+    OptionSpec {
+        default: "64KiB",
+        help: "buffers that dips with @sockbuf move with",
+        answers: &[],
+        moved: Some(Moved {
+            knob: Knob::Buffer,
+            unset: Some(SOCKBUF_UNSET),
+            now: |_| None,
+            doubles: true,
+            limits: &[],
+            least: 1,
+        }),
+        ..SOCKBUF
+    },
+    LOSS_TIMEOUT,
+];
 
 /// A size range in which the modelled path is slower: the 1996 paper's chasm (`seeds/004`, section 4, figure 10).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dip {
     /// First size in the dip, bytes.
     pub from: u64,
@@ -41,13 +126,23 @@ pub struct Dip {
     /// Time is multiplied by this within.
     pub factor: f64,
     /// What moves it; none where nothing does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<Mover>,
 }
 
+impl std::fmt::Display for Dip {
+    /// As the option takes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mover = match self.moved_by {
+            None => "",
+            Some(Mover::Sockbuf) => "@sockbuf",
+            Some(Mover::Align) => "@align",
+        };
+        write!(f, "{}..{}*{}{mover}", self.from, self.to, self.factor)
+    }
+}
+
 /// What a modelled dip depends on: what the 1996 paper found by hand of its chasm (`seeds/004`, section 4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mover {
     /// Its edges are those at socket buffers of 64 KiB, and move with the buffers in proportion.
     Sockbuf,
@@ -57,8 +152,7 @@ pub enum Mover {
 
 /// Parameters of the modelled path. One block of n bytes takes, one way,
 /// `latency + (packets * header + n) * 8 / rate` with `packets = max(1, ceil(n / packet))`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Theory {
     /// One-way latency, seconds.
     pub latency: f64,
@@ -100,9 +194,57 @@ impl Default for Theory {
 }
 
 /// Buffers at which a dip that they move lies where it says.
-const SOCKBUF: u64 = 64 << 10;
+const SOCKBUF_UNSET: u64 = 64 << 10;
 
 impl Theory {
+    /// The path that the transport's options describe. What is not set, or can't be read, has its default.
+    pub fn of(set: &Settings) -> Self {
+        let plain = Self::default();
+        let (whole, real) = (|name, or| set.whole(name).unwrap_or(or), |name, or| set.real(name).unwrap_or(or));
+        Self {
+            latency: real("latency", plain.latency),
+            rate: real("rate", plain.rate),
+            packet: whole("packet", plain.packet),
+            header: whole("header", plain.header),
+            dips: set.many("dip").iter().filter_map(|text| parse::dip(text).ok()).collect(),
+            noise: real("noise", plain.noise),
+            block_noise: real("block-noise", plain.block_noise),
+            loss: real("loss", plain.loss),
+            work: real("work", plain.work),
+            seed: whole("seed", plain.seed),
+        }
+    }
+
+    /// The options that describe this path: all that differ from the defaults.
+    pub fn settings(&self) -> Settings {
+        let (plain, mut set) = (Self::default(), Settings::default());
+        for (name, value, or) in [
+            ("latency", self.latency, plain.latency),
+            ("rate", self.rate, plain.rate),
+            ("noise", self.noise, plain.noise),
+            ("block-noise", self.block_noise, plain.block_noise),
+            ("loss", self.loss, plain.loss),
+            ("work", self.work, plain.work),
+        ] {
+            if value != or {
+                set.set(name, value);
+            }
+        }
+        for (name, value, or) in [
+            ("packet", self.packet, plain.packet),
+            ("header", self.header, plain.header),
+            ("seed", self.seed, plain.seed),
+        ] {
+            if value != or {
+                set.set(name, value);
+            }
+        }
+        if !self.dips.is_empty() {
+            set.set("dip", self.dips.iter().map(Dip::to_string).collect::<Vec<_>>());
+        }
+        set
+    }
+
     /// Whether a setting of this kind changes the path.
     pub fn listens_to(&self, mover: Mover) -> bool {
         self.dips.iter().any(|d| d.moved_by == Some(mover))
@@ -110,7 +252,7 @@ impl Theory {
 
     /// The path with socket buffers of this size; none leaves them at 64 KiB.
     pub fn with_sockbuf(&self, bytes: Option<u64>) -> Self {
-        let scale = bytes.unwrap_or(SOCKBUF) as f64 / SOCKBUF as f64;
+        let scale = bytes.unwrap_or(SOCKBUF_UNSET) as f64 / SOCKBUF_UNSET as f64;
         let at = |size: u64, dip: &Dip| match dip.moved_by {
             Some(Mover::Sockbuf) => (size as f64 * scale).round() as u64,
             _ => size,

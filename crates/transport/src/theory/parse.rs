@@ -1,9 +1,11 @@
-//! Reading and checking a [`Theory`].
+//! Reading the modelled path's parameters as they are typed.
 
 use std::str::FromStr;
 
-use super::flags::{self, FlagError, Grammar};
-use super::{Dip, Mover, Theory};
+use super::flags::{FlagError, Grammar};
+use super::{Dip, Mover, OPTIONS, Theory};
+use crate::Settings;
+use crate::settings::SettingError;
 
 const GRAMMAR: Grammar = Grammar {
     what: "the theoretical link",
@@ -13,39 +15,40 @@ const GRAMMAR: Grammar = Grammar {
               work=20ns,seed=7",
 };
 
-/// `latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,work=20ns,
-/// seed=7`.
-/// What is left out keeps its default; `dip` may stand more than once.
+/// The options that `latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,work=20ns,
+/// seed=7` sets. `dip` may stand more than once.
+pub fn settings(text: &str) -> Result<Settings, FlagError> {
+    let mut set = Settings::default();
+    for (key, value) in GRAMMAR.pairs(text)? {
+        set.read(&OPTIONS, key, value).map_err(|e| match e {
+            SettingError::Bad { option, value, why } => FlagError::bad(&option, value, why),
+            e => FlagError::bad(key, value, e),
+        })?;
+    }
+    Ok(set)
+}
+
+/// The path that such a text describes. What is left out keeps its default.
 impl FromStr for Theory {
     type Err = FlagError;
     fn from_str(text: &str) -> Result<Self, FlagError> {
-        let mut theory = Theory::default();
-        for (key, value) in GRAMMAR.pairs(text)? {
-            match key {
-                "latency" => theory.latency = flags::seconds(key, value)?,
-                "rate" => theory.rate = flags::read::<units::BitRate>(key, value)?.0,
-                "packet" => theory.packet = flags::read::<units::Bytes>(key, value)?.0,
-                "header" => theory.header = flags::read::<units::Bytes>(key, value)?.0,
-                "noise" => theory.noise = flags::share(key, value)?,
-                "block-noise" => theory.block_noise = flags::share(key, value)?,
-                "loss" => theory.loss = flags::share(key, value)?,
-                "work" => theory.work = flags::seconds(key, value)?,
-                "seed" => theory.seed = flags::whole(key, value)?,
-                _ => theory.dips.push(dip(key, value)?),
-            }
-        }
-        theory.check()?;
-        Ok(theory)
+        Ok(Theory::of(&settings(text)?))
     }
 }
 
-fn dip(key: &str, value: &str) -> Result<Dip, FlagError> {
+/// Whether a text is a dip; the error says what is.
+pub(super) fn dip_fits(text: &str) -> Result<(), String> {
+    dip(text).map(drop)
+}
+
+/// A dip as it is typed.
+pub(super) fn dip(text: &str) -> Result<Dip, String> {
     let form = || {
-        let says = "a dip is FROM..TO*FACTOR, such as 60KiB..70KiB*5 (five times slower), with @sockbuf or @align after it \
-                    where --sockbuf moves it or blocks at pages (--align, --offset) end it";
-        FlagError::bad(key, value, says)
+        "a dip is FROM..TO*FACTOR, such as 60KiB..70KiB*5 (five times slower), with @sockbuf or @align after it \
+         where --sockbuf moves it or blocks at pages (--align, --offset) end it"
+            .to_owned()
     };
-    let (range, factor) = value.split_once('*').ok_or_else(form)?;
+    let (range, factor) = text.split_once('*').ok_or_else(form)?;
     let (factor, moved_by) = match factor.split_once('@') {
         None => (factor, None),
         Some((factor, "sockbuf")) => (factor, Some(Mover::Sockbuf)),
@@ -53,47 +56,15 @@ fn dip(key: &str, value: &str) -> Result<Dip, FlagError> {
         Some(_) => return Err(form()),
     };
     let (from, to) = range.split_once("..").ok_or_else(form)?;
-    Ok(Dip {
-        from: flags::read::<units::Bytes>(key, from.trim())?.0,
-        to: flags::read::<units::Bytes>(key, to.trim())?.0,
-        factor: factor.trim().parse().map_err(|_| form())?,
-        moved_by,
-    })
-}
-
-impl Theory {
-    /// Whether the parameters describe a path at all. Texts are checked as they are read; call this for values that
-    /// come from elsewhere.
-    pub fn check(&self) -> Result<(), FlagError> {
-        let share = |key: &str, value: f64| match value {
-            0.0..=1.0 => Ok(()),
-            _ => Err(FlagError::bad(key, value, "a share lies between 0% and 100%")),
-        };
-        if !(self.latency.is_finite() && self.latency >= 0.0) {
-            return Err(FlagError::bad("latency", self.latency, "a time of 0 or more is wanted, such as 10us"));
-        }
-        if !(0.0..=1.0).contains(&self.work) {
-            return Err(FlagError::bad("work", self.work, "a time of 0 to 1 s is wanted, such as 20ns"));
-        }
-        if !(self.rate.is_finite() && self.rate > 0.0) {
-            return Err(FlagError::bad("rate", self.rate, "a rate above 0 is wanted, such as 10Gbit/s"));
-        }
-        if self.packet == 0 {
-            return Err(FlagError::bad("packet", self.packet, "a packet carries at least one byte, such as 1448"));
-        }
-        for dip in &self.dips {
-            let shown = format!("{}..{}*{}", dip.from, dip.to, dip.factor);
-            if dip.from >= dip.to {
-                return Err(FlagError::bad("dip", shown, "the first size must be smaller than the second"));
-            }
-            if !(dip.factor.is_finite() && dip.factor > 0.0) {
-                return Err(FlagError::bad("dip", shown, "the factor must be above 0; 5 is five times slower"));
-            }
-        }
-        share("noise", self.noise)?;
-        share("block-noise", self.block_noise)?;
-        share("loss", self.loss)
+    let size = |text: &str| text.trim().parse::<units::Bytes>().map(|b| b.0).map_err(|e| e.to_string());
+    let (from, to, factor) = (size(from)?, size(to)?, factor.trim().parse::<f64>().map_err(|_| form())?);
+    if from >= to {
+        return Err("the first size must be smaller than the second".to_owned());
     }
+    if !(factor.is_finite() && factor > 0.0) {
+        return Err("the factor must be above 0; 5 is five times slower".to_owned());
+    }
+    Ok(Dip { from, to, factor, moved_by })
 }
 
 #[cfg(test)]
@@ -127,8 +98,8 @@ mod tests {
             ("latency=soon", "latency=soon: "),
             ("rate=0bit/s", "a rate above 0 is wanted"),
             ("work=-1ns", "work=-1ns: "),
-            ("work=2s", "a time of 0 to 1 s is wanted"),
-            ("packet=0", "packet=0: a packet carries at least one byte"),
+            ("work=2s", "a time of "),
+            ("packet=0", "packet=0: it is a size of at least 1 bytes"),
             ("header=x", "header=x: "),
             ("dip=60KiB", "dip=60KiB: a dip is FROM..TO*FACTOR"),
             ("dip=60KiB-70KiB*5", "a dip is FROM..TO*FACTOR"),

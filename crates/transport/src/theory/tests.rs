@@ -241,7 +241,7 @@ fn misuse_is_answered_and_never_hangs() {
     pingpong(&mut link, 10, 1);
     // Numbers that make no sense give no sense, but no panic either.
     let nonsense = Theory { rate: 0.0, packet: 0, latency: f64::NAN, ..Theory::default() };
-    assert!(nonsense.check().is_err());
+    assert!(nonsense.settings().check(&super::OPTIONS).is_err());
     let mut link = TheoryLink::new(&nonsense, f64::NAN);
     link.send(&[0]).unwrap();
     let _ = link.recv(&mut [0]);

@@ -1,35 +1,56 @@
 //! Both ends of a link of any kind within one test process.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use transport::{Acceptor, AnyLink, Connector, Family, Kind, Patience, Proof, Settings, Wait};
+use transport::decorate::Decorators;
+use transport::{
+    Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Value, Wait, registry, shm,
+    tcp, udp,
+};
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Every kind between two ends, in every wait mode that can be had without privileges, and over both IP versions.
-pub fn variants() -> Vec<(Kind, Settings)> {
+pub fn variants() -> Vec<(Name, Settings)> {
     let mut all = Vec::new();
-    for kind in [Kind::Pipe, Kind::Shm, Kind::Unix, Kind::Seqpacket, Kind::Tcp, Kind::Udp] {
+    for kind in registry::all().filter(|t| t.ends() == Ends::Two).map(|t| t.name()) {
         for wait in [Wait::Block, Wait::Spin] {
-            all.push((kind, Settings { wait: Some(wait), ..settings() }));
+            all.push((kind, settings().with("wait", wait)));
         }
     }
-    for kind in [Kind::Tcp, Kind::Udp] {
-        all.push((kind, Settings { family: Some(Family::V6), ..settings() }));
+    for kind in [tcp::NAME, udp::NAME] {
+        all.push((kind, settings().with("family", Family::V6)));
     }
     // Decorators that change nothing: the port must behave the same through them.
-    let quiet = Settings { fault: Some(Default::default()), shape: Some(Default::default()), ..settings() };
-    all.extend([Kind::Tcp, Kind::Shm, Kind::Udp].map(|kind| (kind, quiet.clone())));
+    let quiet =
+        Decorators { fault: Some(Default::default()), shape: Some(Default::default()), ..Decorators::default() };
+    let quiet = Settings { with: quiet, ..settings() };
+    all.extend([tcp::NAME, shm::NAME, udp::NAME].map(|kind| (kind, quiet.clone())));
     all
+}
+
+/// What is asked of a path, and what is put around its near end.
+#[derive(Clone, Default)]
+pub struct Settings {
+    pub set: transport::Settings,
+    pub with: Decorators,
+}
+
+impl Settings {
+    /// The same with an option set.
+    pub fn with(mut self, option: &str, value: impl Into<Value>) -> Self {
+        self.set.set(option, value);
+        self
+    }
 }
 
 /// Long limits: on a busy machine nothing but the thing under test may end a wait.
 pub fn settings() -> Settings {
-    Settings { loss_timeout: 20.0, ..Settings::default() }
+    Settings::default().with("loss-timeout", 20.0)
 }
 
 pub fn patience(limit: f64) -> (Patience, Arc<AtomicBool>) {
@@ -41,24 +62,39 @@ pub fn proof(seed: u8) -> Proof {
     Proof { near: [seed; 32], far: [!seed; 32] }
 }
 
+/// The far side's door.
+pub fn bind(kind: Name, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
+    kind.transport().unwrap().listen(&settings.set, at, patience)
+}
+
+/// The near side's way there, on this host.
+pub fn try_dial(kind: Name, settings: &Settings, to: Address, patience: &Patience) -> Result<Connector, LinkError> {
+    kind.transport().unwrap().dial(&settings.set, &to, (LOOPBACK, 0).into(), patience)
+}
+
+/// The same where nothing is wrong with it.
+pub fn dial(kind: Name, settings: &Settings, to: Address, patience: &Patience) -> Connector {
+    try_dial(kind, settings, to, patience).unwrap()
+}
+
 /// A pair of links: near, far.
-pub fn pair(kind: Kind, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
-    let mut acceptor = Acceptor::bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap();
+pub fn pair(kind: Name, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
+    let mut acceptor = bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap();
     meet(&mut acceptor, kind, settings, patience)
 }
 
 /// A pair of links by way of `acceptor`.
-pub fn meet(acceptor: &mut Acceptor, kind: Kind, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
-    let mut connector = Connector::new(kind, settings, acceptor.address(), patience);
+pub fn meet(acceptor: &mut Acceptor, kind: Name, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
+    let mut connector = dial(kind, settings, acceptor.address(), patience);
     std::thread::scope(|s| {
         let far = s.spawn(|| acceptor.accept(&proof(7)));
-        let near = connector.connect(&proof(7)).unwrap();
+        let near = connector.connect(&proof(7)).unwrap().altered(&settings.with, patience);
         (near, far.join().unwrap().unwrap())
     })
 }
 
 /// Runs `body` on every variant at once: for tests that only wait.
-pub fn all_at_once(body: impl Fn(Kind, Settings) + Sync) {
+pub fn all_at_once(body: impl Fn(Name, Settings) + Sync) {
     let body = &body;
     std::thread::scope(|s| {
         for (kind, settings) in variants() {
@@ -81,11 +117,11 @@ pub fn content(len: usize, seed: u64) -> Vec<u8> {
 }
 
 /// The part of a block that arrives as it was sent: all, but for the number at the start of a datagram.
-pub fn carried(kind: Kind, block: &[u8]) -> &[u8] {
-    if kind == Kind::Udp { &block[transport::udp::number_bytes(block.len())..] } else { block }
+pub fn carried(kind: Name, block: &[u8]) -> &[u8] {
+    if kind == udp::NAME { &block[transport::udp::number_bytes(block.len())..] } else { block }
 }
 
 /// A name for messages.
-pub fn name(kind: Kind, settings: &Settings) -> String {
-    format!("{kind} {:?} {:?} decorated {}", settings.wait, settings.family, settings.fault.is_some())
+pub fn name(kind: Name, settings: &Settings) -> String {
+    format!("{kind} {:?} {:?} decorated {}", settings.set.wait(), settings.set.family(), settings.with.any())
 }

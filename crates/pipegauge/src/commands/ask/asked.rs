@@ -15,6 +15,8 @@ pub struct Asked<'a> {
     pub name: String,
     /// Its run file's name, as it was given.
     pub file: &'a str,
+    /// What the path is called in its run: its transport's name, where it has no other.
+    pub label: &'a str,
     /// Transport.
     pub transport: &'static str,
     /// Which time its times are, in words.
@@ -40,13 +42,14 @@ pub struct Asked<'a> {
 /// The paths of a run file; `several` are asked.
 pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: bool) -> Vec<Asked<'a>> {
     let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
-    let one = |(index, path): (usize, &record::PathRun)| {
-        let transport = path.opened.transport.name();
+    let one = |(index, path): (usize, &'a record::PathRun)| {
+        let label = path.opened.name();
         let record::Analysis { curve, summary, fits } = run.analysis(index);
         Asked {
-            name: if several { format!("{transport} ({stem})") } else { transport.to_owned() },
+            name: if several { format!("{label} ({stem})") } else { label.to_owned() },
             file,
-            transport,
+            label,
+            transport: path.opened.transport.as_str(),
             time: path.points.first().map_or("", |p| report::words::time_label(p.time)),
             kind: path.points.first().map(|p| p.time),
             pattern: run.run.plan.pattern.name(),
@@ -63,6 +66,19 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
 }
 
 impl Asked<'_> {
+    /// How `run` takes the path: a label of another sort than `tcp:sockbuf=64KiB` is no transport.
+    pub fn typed(&self) -> &str {
+        match self.label.split_once(':') {
+            Some((name, _)) if name == self.transport => self.label,
+            _ => self.transport,
+        }
+    }
+
+    /// Whether a name means this path.
+    pub fn is(&self, named: &crate::config::question::Named) -> bool {
+        named.is(self.label, self.transport, self.file)
+    }
+
     /// The row of a measured size: the figures that the table shows.
     pub fn row(&self, size: u64) -> Option<&measure::event::Figures> {
         self.run.paths[self.index].points.iter().find(|p| p.size == size).map(|p| &p.figures)

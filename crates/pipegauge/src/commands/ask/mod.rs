@@ -43,14 +43,14 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         runs.iter().flat_map(|(file, run)| asked::paths(file, run, &flags.wire, several)).collect();
     let had: Vec<String> = all.iter().map(|p| p.name.clone()).collect();
     if let Some(name) = &flags.path {
-        all.retain(|p| p.transport == name);
+        all.retain(|p| p.label == name);
         if all.is_empty() {
             bail!("no run has a path '{name}' (--path); the runs have: {}", had.join(", "));
         }
     }
     let mut measured = Measured::default();
     for (file, _) in &runs {
-        measured.add(file, all.iter().filter(|p| p.file == *file).map(|p| p.transport));
+        measured.add(file, all.iter().filter(|p| p.file == *file).map(|p| (p.label, p.transport)));
     }
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {
@@ -89,7 +89,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
 
 /// The answers to one question of a reading.
 fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
-    let meant = |p: &&Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| n.is(p.transport, p.file));
+    let meant = |p: &&Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| p.is(n));
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
     // Bits over a latency are no throughput where a schedule says when blocks are sent.

@@ -96,13 +96,13 @@ pub fn control(paths: &[&Asked<'_>]) -> Answered {
 /// One path against another, pair by pair: those of one file where a file has both, else all.
 /// `factor` has the answer begin with how many times faster or slower the first is.
 pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>, factor: bool) -> Vec<Answered> {
-    let of = |n: &Named| paths.iter().enumerate().filter(|(_, p)| n.is(p.transport, p.file)).collect::<Vec<_>>();
+    let of = |n: &Named| paths.iter().enumerate().filter(|(_, p)| p.is(n)).collect::<Vec<_>>();
     let (xs, ys) = (of(x), of(y));
     let mut pairs: Vec<(&Asked<'_>, &Asked<'_>)> = Vec::new();
     // Two files, no transport: what both have is held against each other.
     let same = x.transport.is_none() && y.transport.is_none();
     for (i, a) in &xs {
-        pairs.extend(ys.iter().filter(|(j, b)| i != j && (!same || a.transport == b.transport)).map(|(_, b)| (*a, *b)));
+        pairs.extend(ys.iter().filter(|(j, b)| i != j && (!same || a.label == b.label)).map(|(_, b)| (*a, *b)));
     }
     if pairs.iter().any(|(a, b)| a.file == b.file) {
         pairs.retain(|(a, b)| a.file == b.file);
@@ -113,7 +113,7 @@ pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>, factor
             "the runs have no paths '{x}' and '{y}' to hold against each other; they have: {}",
             names.join(", ")
         );
-        let named = |n: &Named| n.transport.unwrap_or("tcp");
+        let named = |n: &Named| n.transport.clone().unwrap_or_else(|| "tcp".to_owned());
         let mut answer = nobody(text, format!("pipegauge run {} {}", named(x), named(y)));
         answer.path = format!("{x}, {y}");
         return vec![answer];
@@ -173,7 +173,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answer
     answer.text = answer.text.replacen(": ", " ", 1);
     answer.path = format!("{}, {}", a.name, b.name);
     answer.factor = factors.first().map(|f| f.1);
-    answer.sharpen = format!("pipegauge run {} {} --budget 30s", a.transport, b.transport);
+    answer.sharpen = format!("pipegauge run {} {} --budget 30s", a.typed(), b.typed());
     answer
 }
 

@@ -190,7 +190,7 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
     };
     let stream = match (p.kind, what) {
         (Some(TimeKind::HalfRoundTrip), Unit::Messages) => {
-            format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.transport)
+            format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.typed())
         }
         _ => String::new(),
     };
@@ -248,7 +248,7 @@ pub fn connections(p: &Asked<'_>) -> Answered {
         _ => {
             let mut answer =
                 cannot(p, "this run kept its connections open; --pattern connect opens one for each".to_owned(), &[]);
-            answer.sharpen = format!("pipegauge run {} --pattern connect --budget 30s", p.transport);
+            answer.sharpen = format!("pipegauge run {} --pattern connect --budget 30s", p.typed());
             answer
         }
     }

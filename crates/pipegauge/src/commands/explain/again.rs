@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::{Result, anyhow, bail};
 use record::{PathRun, RunFile};
+use transport::Ends;
 use units::Bytes;
 
 use super::super::run;
@@ -26,9 +27,8 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     if !measured_by_us(&run.run.command) {
         return Err(unknown(asked, run));
     }
-    let kind = path.opened.transport;
-    let can = kind.capabilities();
-    if can.two_ended && asked.peer.is_none() && far_is_away(run, path) {
+    let (kind, two_ended) = (path.opened.name(), path.opened.transport.ends() == Ends::Two);
+    if two_ended && asked.peer.is_none() && far_is_away(run, path) {
         bail!(
             "{file}: its path {kind} led to another host ({}), and explain connects only to what its own flags name: give --peer \
              HOST:PORT (with --key) or --peer ssh://user@host (with --remote-program), or --dry-run to measure nothing",
@@ -37,16 +37,15 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     }
     let first = edges.iter().map(|e| e.below).min().unwrap_or(1);
     let last = edges.iter().map(|e| e.above).max().unwrap_or(1);
-    let most =
-        [path.opened.capabilities.max_block, can.max_block].into_iter().flatten().min().unwrap_or(LARGEST).min(LARGEST);
+    let most = path.opened.capabilities.max_block.unwrap_or(LARGEST).min(LARGEST);
     let from = (first / AROUND).max(1);
     if from > most {
         bail!("{file}: {kind} breaks at {}, and blocks above {} are not measured again", Bytes(first), Bytes(most));
     }
-    let base = RunFlags::replaying(&run.run.plan, kind, pin(run, path)).map_err(|why| {
+    let base = RunFlags::replaying(&run.run.plan, &path.opened, pin(run, path)).map_err(|why| {
         anyhow!("{file}: its plan can't be measured again: it asks for {why}; --dry-run measures nothing")
     })?;
-    let peer = asked.peer.clone().filter(|_| can.two_ended);
+    let peer = asked.peer.clone().filter(|_| two_ended);
     Ok(RunFlags {
         from,
         to: Some(last.saturating_mul(AROUND).min(most)),
@@ -90,7 +89,9 @@ fn unknown(asked: &ExplainFlags, run: &RunFile) -> anyhow::Error {
 
 /// The run file of one measurement: beside the run, named after it, the path and the knob.
 pub fn output(run: &Path, path: &PathRun, what: &str) -> PathBuf {
-    names::beside(run, &format!("-explain-{}-{what}", path.opened.transport.name()))
+    // A file's own label may hold anything; a transport's name is made for files' names.
+    let number = path.opened.label.as_ref().map_or(String::new(), |_| path.opened.path.to_string());
+    names::beside(run, &format!("-explain-{}{number}-{what}", path.opened.transport))
 }
 
 /// Measures. Each measurement has a thread of its own: pinning narrows what its thread sees of the machine.

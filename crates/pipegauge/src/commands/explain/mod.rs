@@ -49,7 +49,7 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
     for (path, measured) in run.paths.iter().enumerate() {
         let breaks = run.breaks(path);
         if breaks.is_empty() {
-            smooth.push(format!("{}: {}.\n", measured.opened.transport.name(), report::table::none_found(&breaks)));
+            smooth.push(format!("{}: {}.\n", measured.opened.name(), report::table::none_found(&breaks)));
             continue;
         }
         let tests = if flags.dry_run || stop.load(Ordering::Relaxed) {
@@ -95,7 +95,7 @@ fn test(
     let edges: Vec<Edge> = breaks.all().iter().flat_map(Break::edges).collect();
     let base = again::flags(asked, run, measured, &edges)?;
     let (moves, fixed) = moves::moves(&run.run.plan, measured, &run.run.near.sysctls);
-    let name = measured.opened.transport.name();
+    let name = measured.opened.name();
     let mut once = |what: &str, said: &str, change: &dyn Fn(&mut RunFlags)| -> Result<Shown> {
         if !asked.quiet {
             out::tell(&format!("{name}: {said}"));

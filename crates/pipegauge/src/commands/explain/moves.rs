@@ -4,8 +4,7 @@ use measure::Cache;
 use measure::event::Plan;
 use model::Knob;
 use record::PathRun;
-use transport::Kind;
-use transport::theory::Mover;
+use transport::{OptionSpec, Settings, registry};
 use units::Bytes;
 
 use crate::flags::{CacheFlag, RunFlags};
@@ -15,9 +14,6 @@ const OFF_PAGE: u64 = 64;
 
 /// The page, bytes.
 const PAGE: u64 = 4096;
-
-/// The smallest segment that every IPv4 host takes (RFC 9293, 3.7.1).
-const SMALLEST_MSS: u64 = 536;
 
 /// A knob and where it is moved to.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +27,7 @@ pub struct Move {
 
 #[derive(Debug, Clone, PartialEq)]
 enum To {
-    Sockbuf(u64),
-    Mss(u64),
+    Option { name: &'static str, bytes: u64 },
     Place { align: u64, offset: u64 },
     Cache(CacheFlag),
 }
@@ -41,8 +36,7 @@ impl Move {
     /// The flags of a run with the knob moved.
     pub fn apply(&self, flags: &mut RunFlags) {
         match self.to {
-            To::Sockbuf(bytes) => flags.sockbuf = Some(bytes),
-            To::Mss(bytes) => flags.mss = Some(bytes),
+            To::Option { name, bytes } => flags.replayed.iter_mut().for_each(|path| path.settings.set(name, bytes)),
             To::Place { align, offset } => (flags.align, flags.offset) = (Some(align), Some((offset, offset))),
             To::Cache(cache) => flags.cache = Some(cache),
         }
@@ -55,20 +49,28 @@ pub fn moves(
     path: &PathRun,
     sysctls: &std::collections::BTreeMap<String, String>,
 ) -> (Vec<Move>, Vec<String>) {
-    let kind = path.opened.transport;
-    let theory = |mover| kind == Kind::Theory && plan.settings.theory.listens_to(mover);
     let real = !path.opened.capabilities.virtual_time;
+    let (settings, transport) = (plan.settings(path.opened.path), registry::find(path.opened.transport));
+    let placed = transport.is_none_or(|t| t.feels_places(settings));
+    let option = |of, moved: fn(u64, u64) -> String, none| {
+        let has = |o: &&OptionSpec| o.moved.is_some_and(|moved| moved.knob == of);
+        let option = transport.and_then(|t| t.options().iter().find(has).filter(|o| t.listens_to(settings, o.name)));
+        option.map_or(Err(none), |option| resized(option, settings, path, sysctls, moved))
+    };
     let (mut moves, mut fixed) = (Vec::new(), Vec::new());
     for knob in Knob::ALL {
         let found = match knob {
-            Knob::SocketBuffer => match kind {
-                Kind::Pipe | Kind::Unix | Kind::Seqpacket | Kind::Tcp | Kind::Udp => sockbuf(plan, path, sysctls),
-                _ if theory(Mover::Sockbuf) => sockbuf(plan, path, sysctls),
-                _ => Err("no socket, so no socket buffer"),
-            },
-            Knob::Mtu if kind == Kind::Tcp => mss(plan, path),
-            Knob::Mtu => Err("its packets have no size that can be set here"),
-            Knob::PageAlignment if real || theory(Mover::Align) => Ok(place(plan)),
+            Knob::SocketBuffer => option(
+                transport::options::Knob::Buffer,
+                |to, now| format!("buffers of {} instead of {}", Bytes(to), Bytes(now)),
+                "no socket, so no socket buffer",
+            ),
+            Knob::Mtu => option(
+                transport::options::Knob::Packet,
+                |to, now| format!("segments of {} instead of {}", Bytes(to), Bytes(now)),
+                "its packets have no size that can be set here",
+            ),
+            Knob::PageAlignment if placed => Ok(place(plan)),
             Knob::CacheSize if real => Ok(cache(plan)),
             Knob::PageAlignment | Knob::CacheSize => Err("a modelled path touches no memory"),
             Knob::EagerLimit => Err("this transport has no limit up to which it sends without asking"),
@@ -81,38 +83,24 @@ pub fn moves(
     (moves, fixed)
 }
 
-/// Twice the buffer, or half of it where the kernel gives no more.
-fn sockbuf(
-    plan: &Plan,
+/// An option of bytes at another value: twice as many where the system gives so much, else half.
+fn resized(
+    option: &'static OptionSpec,
+    settings: &Settings,
     path: &PathRun,
     sysctls: &std::collections::BTreeMap<String, String>,
+    words: fn(u64, u64) -> String,
 ) -> Result<(String, To), &'static str> {
-    let kind = path.opened.transport;
-    // Linux reports twice what a socket was asked for; a pipe and the model report what they were asked for.
-    let doubled = !matches!(kind, Kind::Pipe | Kind::Theory);
-    let effective = path.opened.near_effective.send_buffer.map(|b| if doubled { b / 2 } else { b });
-    let modelled = (kind == Kind::Theory).then_some(64 << 10);
-    let now =
-        plan.settings.sockbuf.or(effective).or(modelled).ok_or("the run does not say how large its buffers were")?;
-    let limit = ["net.core.wmem_max", "net.core.rmem_max"]
-        .iter()
-        .filter_map(|name| sysctls.get(*name)?.trim().parse().ok())
-        .min()
-        .filter(|_| doubled)
-        .unwrap_or(u64::MAX);
-    let to = if now.saturating_mul(2) <= limit { now * 2 } else { (now / 2).min(limit) };
-    Ok((format!("buffers of {} instead of {}", Bytes(to), Bytes(now)), To::Sockbuf(to)))
-}
-
-fn mss(plan: &Plan, path: &PathRun) -> Result<(String, To), &'static str> {
-    let now = plan.settings.mss.or(path.opened.near_effective.mss).map(u64::from);
-    let now = now.ok_or("the run does not say how large its segments were")?;
-    match now / 2 {
-        half if half >= SMALLEST_MSS => {
-            Ok((format!("segments of {} instead of {}", Bytes(half), Bytes(now)), To::Mss(half)))
-        }
-        _ => Err("its segments are as small as they can be"),
+    let moved = option.moved.ok_or("it can't be moved")?;
+    let now = settings.whole(option.name).or_else(|| (moved.now)(&path.opened.near_effective)).or(moved.unset);
+    let now = now.ok_or("the run does not say how large it was")?;
+    let limit =
+        moved.limits.iter().filter_map(|name| sysctls.get(*name)?.trim().parse().ok()).min().unwrap_or(u64::MAX);
+    let to = if moved.doubles && now.saturating_mul(2) <= limit { now * 2 } else { (now / 2).min(limit) };
+    if to < moved.least {
+        return Err("it is as small as it can be");
     }
+    Ok((words(to, now), To::Option { name: option.name, bytes: to }))
 }
 
 fn place(plan: &Plan) -> (String, To) {
@@ -138,10 +126,11 @@ mod tests {
     use std::collections::BTreeMap;
     use transport::settings::Effective;
 
-    fn path(kind: Kind, near_effective: Effective) -> PathRun {
+    fn path(kind: transport::Name, near_effective: Effective) -> PathRun {
         let opened = measure::event::PathOpened {
             path: 0,
             transport: kind,
+            label: None,
             capabilities: kind.capabilities(),
             far: None,
             near_effective,
@@ -150,14 +139,23 @@ mod tests {
         PathRun::new(opened)
     }
 
+    fn sockbuf(bytes: u64) -> To {
+        To::Option { name: "sockbuf", bytes }
+    }
+
     #[test]
     fn each_knob_moves_to_another_place() {
         let effective = Effective { send_buffer: Some(131_072), mss: Some(1448), ..Effective::default() };
-        let (moves, fixed) = moves(&Plan::default(), &path(Kind::Tcp, effective), &BTreeMap::new());
+        let (moves, fixed) = moves(&Plan::default(), &path(transport::tcp::NAME, effective), &BTreeMap::new());
         let to: Vec<&To> = moves.iter().map(|m| &m.to).collect();
         assert_eq!(
             to,
-            [&To::Sockbuf(131_072), &To::Mss(724), &To::Place { align: 4096, offset: 64 }, &To::Cache(CacheFlag::Cold)]
+            [
+                &sockbuf(131_072),
+                &To::Option { name: "mss", bytes: 724 },
+                &To::Place { align: 4096, offset: 64 },
+                &To::Cache(CacheFlag::Cold)
+            ]
         );
         assert_eq!(fixed.len(), 1, "{fixed:?}");
     }
@@ -166,13 +164,14 @@ mod tests {
     fn buffers_shrink_where_the_kernel_gives_no_more() {
         let effective = Effective { send_buffer: Some(425_984), ..Effective::default() };
         let limits = BTreeMap::from([("net.core.wmem_max".to_owned(), "212992".to_owned())]);
-        let (moves, _) = moves(&Plan::default(), &path(Kind::Unix, effective), &limits);
-        assert_eq!(moves[0].to, To::Sockbuf(106_496));
+        let (moves, _) = moves(&Plan::default(), &path(transport::unix::NAME, effective), &limits);
+        assert_eq!(moves[0].to, sockbuf(106_496));
     }
 
     #[test]
     fn a_plain_model_has_nothing_to_move() {
-        let (moves, fixed) = moves(&Plan::default(), &path(Kind::Theory, Effective::default()), &BTreeMap::new());
+        let (moves, fixed) =
+            moves(&Plan::default(), &path(transport::theory::NAME, Effective::default()), &BTreeMap::new());
         assert!(moves.is_empty());
         assert_eq!(fixed.len(), Knob::ALL.len(), "{fixed:?}");
     }

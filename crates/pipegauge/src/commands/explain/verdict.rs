@@ -32,7 +32,7 @@ pub fn judged(measured: &PathRun, found: Break, facts: &[Fact], tests: &Tests) -
     }
     let verdict = verdict(again.as_ref(), &tested);
     Explained {
-        path: measured.opened.transport.name().to_owned(),
+        path: measured.opened.name().to_owned(),
         suspects: suspects(&found, facts),
         found,
         again,

@@ -29,7 +29,7 @@ impl Past {
         let (folder, notes) = match history::folder() {
             Ok(folder) => (Some(folder), Vec::new()),
             // Without a machine behind any path there is nothing to keep, and nothing to say.
-            Err(_) if !config.plan.transports.iter().any(|kind| Key::kept(*kind)) => (None, Vec::new()),
+            Err(_) if !config.plan.transports().any(Key::kept) => (None, Vec::new()),
             Err(e) => (None, vec![e.to_string()]),
         };
         Some(Self { folder, run: None, unusable: Vec::new(), notes })
@@ -51,7 +51,7 @@ impl Past {
             Err(e) => {
                 self.notes.push(format!(
                     "this run of {} is not kept for later ones, and earlier ones are not known: {e}; --no-history does without",
-                    opened.transport
+                    opened.name()
                 ));
                 self.unusable.push(opened.path);
                 return None;
@@ -73,9 +73,9 @@ impl Past {
             let seconds = run.end.as_ref().map_or(0.0, |e| e.at);
             let rounds = path.points.iter().map(|p| p.figures.blocks).max().unwrap_or(0);
             if let Err(e) = folder.keep(&Key::of(&run.run, &path.opened), Kept { run: kept, seconds, rounds }) {
-                let kind = path.opened.transport;
+                let name = path.opened.name();
                 self.notes
-                    .push(format!("this run of {kind} is not kept for later ones: {e}; --no-history does without"));
+                    .push(format!("this run of {name} is not kept for later ones: {e}; --no-history does without"));
             }
         }
         self.notes

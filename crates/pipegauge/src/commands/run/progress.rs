@@ -66,14 +66,14 @@ impl Progress {
             (true, true) => Show::Bar(bar()),
         };
         let hint = plan.pattern == Pattern::Hint;
-        let names = plan.transports.iter().map(|k| k.name().to_owned()).collect();
+        let names = plan.paths.iter().map(|path| path.name().to_owned()).collect();
         Self { names, hint, extent: Extent::of(plan), show }
     }
 
     /// Progress of a run of two sides, one front for each: their paths are those of one run of twice as many.
     pub fn sides(plan: &Plan, wanted: bool) -> [Box<dyn Front>; 2] {
-        let paths = plan.transports.len() as u32;
-        let both = Plan { transports: plan.transports.repeat(2), ..plan.clone() };
+        let paths = plan.paths.len() as u32;
+        let both = Plan { paths: [&plan.paths[..], &plan.paths[..]].concat(), ..plan.clone() };
         let mut all = Self::new(&both, wanted);
         all.names.iter_mut().enumerate().for_each(|(i, name)| {
             name.push_str(if i < paths as usize { " (a)" } else { " (b)" });

@@ -1,4 +1,4 @@
-//! One session for each transport, in the order of the plan.
+//! One session for each path, in the order of the plan.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow};
 use measure::Session;
 use measure::event::Plan;
 use measure::solo::Solo;
+use transport::{Ends, registry};
 
 use crate::config::RunConfig;
 
@@ -21,13 +22,14 @@ pub fn open(sides: &[&RunConfig], stop: &Arc<AtomicBool>) -> Result<Vec<Vec<Box<
 }
 
 fn all(plan: &Plan, mut met: VecDeque<Box<dyn Session>>, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>> {
-    plan.transports
+    plan.paths
         .iter()
-        .map(|kind| -> Result<Box<dyn Session>> {
-            if kind.capabilities().two_ended {
-                met.pop_front().ok_or_else(|| anyhow!("no session was opened for {kind}; this is a bug in pipegauge"))
+        .map(|path| -> Result<Box<dyn Session>> {
+            if registry::find(path.transport).is_some_and(|t| t.ends() == Ends::Two) {
+                met.pop_front()
+                    .ok_or_else(|| anyhow!("no session was opened for {}; this is a bug in pipegauge", path.name()))
             } else {
-                Ok(Box::new(Solo::new(*kind, &plan.settings, Arc::clone(stop))?))
+                Ok(Box::new(Solo::new(path, Arc::clone(stop))?))
             }
         })
         .collect()

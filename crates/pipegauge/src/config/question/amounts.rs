@@ -5,7 +5,7 @@ use units::words::{NAMES, Read, Unit, unit};
 
 use super::lexer::Lexeme;
 use super::lexicon;
-use super::names::SPOKEN;
+use super::names::spoken;
 use super::numbers::{Words, number};
 use super::suggest::{nearest, safe, shown};
 use super::video::resolution;
@@ -202,7 +202,7 @@ impl Amounts<'_> {
             "goodput", "saturation",
         ];
         let w = self.words;
-        let path = |i: usize| SPOKEN.iter().any(|(_, names)| w.any(i, names));
+        let path = |i: usize| spoken().any(|(_, names)| w.any(i, names));
         let between = |i: usize| w.any(i, &BETWEEN) || path(i);
         w.any(at, &["of"])
             && (at + 1..w.0.len()).take_while(|i| *i == at + 1 || between(i - 1)).any(|i| w.any(i, &MOST))
@@ -267,7 +267,7 @@ impl Amounts<'_> {
     /// Whether a word behind a number is in no row of the lexicon: likely a unit that is none.
     fn strange(&self, word: &str) -> bool {
         lexicon::topics(word).is_empty()
-            && !SPOKEN.iter().any(|(_, names)| names.iter().any(|n| n.split(' ').next() == Some(word)))
+            && !spoken().any(|(_, names)| names.iter().any(|n| n.split(' ').next() == Some(word)))
             && !["x", "and", "more", "half", "percentile"].contains(&word)
             && super::video::samples(word).is_none()
             && resolution(word).is_none()

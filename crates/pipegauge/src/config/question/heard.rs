@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use super::amounts::{Amount, Amounts};
 use super::lexer::lex;
 use super::lexicon::{Topic, meant};
-use super::names::{Measured, Named, SPOKEN};
+use super::names::{Measured, Named, spoken};
 use super::numbers::Words;
 use super::suggest::shown;
 use super::video::Frame;
@@ -45,7 +45,7 @@ const VIDEO: [&str; 26] = [
 impl Heard {
     /// Hears a question about these paths.
     pub fn of(text: &str, measured: &Measured) -> Result<Self> {
-        let lexemes = lex(text, &measured.files)?;
+        let lexemes = lex(text, measured)?;
         let words = Words(&lexemes);
         let video = (0..lexemes.len()).any(|i| words.any(i, &VIDEO));
         let mut heard = Self::default();
@@ -108,7 +108,7 @@ impl Heard {
                 || beside(after, &[Topic::Versus])
                 || (beside(before, &[Topic::And, Topic::Or]) && !self.paths().is_empty());
             if let Some(near) = meant(&word.to_lowercase()) {
-                if SPOKEN.iter().any(|(_, names)| names.contains(&near)) {
+                if spoken().any(|(_, names)| names.contains(&near)) {
                     return Err(measured.unknown(text, word));
                 }
                 bail!("'{}': '{}' is no word that this knows; was '{near}' meant?", shown(text), shown(word));

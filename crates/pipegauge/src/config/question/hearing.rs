@@ -7,7 +7,7 @@ use super::amounts::{Amount, Amounts, lines_and_rate};
 use super::heard::{Heard, Item};
 use super::lexer::Lexeme;
 use super::lexicon::{LONGEST, Topic, topics};
-use super::names::{Measured, Named, SPOKEN, elsewhere};
+use super::names::{Measured, Named, elsewhere, spoken};
 use super::numbers::Words;
 use super::suggest::shown;
 use super::video::resolution;
@@ -18,6 +18,12 @@ impl Heard {
         let words = amounts.words;
         if let Some(Lexeme::File(file)) = words.0.get(at) {
             self.file(measured, *file);
+            return Ok(at + 1);
+        }
+        if let Some(Lexeme::Path(path)) = words.0.get(at) {
+            if let Some((label, ..)) = measured.paths.get(*path) {
+                self.path(label);
+            }
             return Ok(at + 1);
         }
         // "in a second" is a time; "bytes per second" without a number is a throughput.
@@ -89,7 +95,7 @@ impl Heard {
         let all: Option<Vec<&str>> =
             (at..at + n).map(|i| words.low(i).filter(|_| i == at || !words.glued(i))).collect();
         let phrase = all?.join(" ");
-        if let Some((transport, _)) = SPOKEN.iter().find(|(_, names)| names.contains(&phrase.as_str())) {
+        if let Some((transport, _)) = spoken().find(|(_, names)| names.contains(&phrase.as_str())) {
             self.path(transport);
             return Some(at + n);
         }
@@ -143,8 +149,8 @@ impl Heard {
         Ok(at + 1)
     }
 
-    fn path(&mut self, transport: &'static str) {
-        self.items.push(Item::Path(Named { transport: Some(transport), file: None }));
+    fn path(&mut self, name: &str) {
+        self.items.push(Item::Path(Named { transport: Some(name.to_owned()), file: None }));
     }
 
     /// A run file; behind a path it says which of that name.

@@ -2,6 +2,7 @@
 
 use anyhow::{Error, Result, anyhow, bail};
 
+use super::names::Measured;
 use super::suggest::shown;
 
 /// A piece of a question.
@@ -20,6 +21,8 @@ pub enum Lexeme {
     },
     /// The name of a run file, or its stem: its place among the files.
     File(usize),
+    /// What a path is called that does not go by its transport's name: its place among the paths.
+    Path(usize),
 }
 
 /// Longest question that is read, characters.
@@ -27,8 +30,8 @@ const LONGEST: usize = 500;
 /// Largest power of ten in `1e6`.
 const EXPONENT: i32 = 30;
 
-/// Cuts a question into pieces. `files` are (name, stem) of the run files, which may stand in it.
-pub fn lex(text: &str, files: &[(String, Option<String>)]) -> Result<Vec<Lexeme>> {
+/// Cuts a question into pieces. Names of the run files and labels of their paths may stand in it.
+pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
     let count = text.chars().count();
     if count > LONGEST {
         bail!("'{}': a question of {count} characters; at most {LONGEST} are read", shown(text));
@@ -38,8 +41,8 @@ pub fn lex(text: &str, files: &[(String, Option<String>)]) -> Result<Vec<Lexeme>
     let mut at = 0;
     while at < chars.len() {
         let fresh = at == 0 || chars[at - 1].is_whitespace() || chars[at - 1] == '(';
-        if let Some((file, end)) = fresh.then(|| file(&chars, at, files)).flatten() {
-            found.push(Lexeme::File(file));
+        if let Some((name, end)) = fresh.then(|| named(&chars, at, measured)).flatten() {
+            found.push(name);
             at = end;
         } else if fresh && chars[at] == '-' && digit(&chars, at + 1) {
             bail!("'{}': a number below zero; sizes, times and rates are above it", shown(text));
@@ -85,15 +88,17 @@ fn a_word(chars: &[char], glued: bool) -> Lexeme {
     Lexeme::Word { text, lower, glued }
 }
 
-/// A run file's name from `at` up to the next space.
-fn file(chars: &[char], at: usize, files: &[(String, Option<String>)]) -> Option<(usize, usize)> {
+/// A run file's name or a path's label from `at` up to the next space.
+fn named(chars: &[char], at: usize, measured: &Measured) -> Option<(Lexeme, usize)> {
     let end = chars[at..].iter().position(|c| c.is_whitespace()).map_or(chars.len(), |n| at + n);
     let whole: String = chars[at..end].iter().collect();
     let name = whole.trim_end_matches(['?', '!', ',', ';', ':', ')', '"', '.']);
-    let of = files.iter().position(|(file, stem)| {
+    let file = measured.files.iter().position(|(file, stem)| {
         file == name || file.rsplit('/').next() == Some(name) || stem.as_deref() == Some(name.to_lowercase().as_str())
-    })?;
-    (!name.is_empty()).then(|| (of, at + name.chars().count()))
+    });
+    let path = || measured.paths.iter().position(|(label, transport, _)| label != transport && label == name);
+    let found = file.map(Lexeme::File).or_else(|| path().map(Lexeme::Path))?;
+    (!name.is_empty()).then(|| (found, at + name.chars().count()))
 }
 
 fn word(chars: &[char], from: usize, glued: bool, found: &mut Vec<Lexeme>) -> usize {
@@ -229,12 +234,11 @@ mod tests {
             Lexeme::Number(digits) => format!("#{digits}"),
             Lexeme::Word { text, glued, .. } => format!("{}{text}", if glued { "+" } else { "" }),
             Lexeme::File(n) => format!("file {n}"),
+            Lexeme::Path(n) => format!("path {n}"),
         };
-        lex(text, &[("a.run.jsonl".into(), None), ("b.run.jsonl".into(), Some("fast".into()))])
-            .unwrap_or_else(|e| panic!("{text}: {e}"))
-            .into_iter()
-            .map(name)
-            .collect()
+        let files = vec![("a.run.jsonl".into(), None), ("b.run.jsonl".into(), Some("fast".into()))];
+        let paths = vec![("tcp".into(), "tcp", 0), ("tcp:sockbuf=64KiB".into(), "tcp", 0)];
+        lex(text, &Measured { files, paths }).unwrap_or_else(|e| panic!("{text}: {e}")).into_iter().map(name).collect()
     }
 
     #[test]
@@ -261,12 +265,13 @@ mod tests {
             "10-20 kB",
             "1,2",
         ] {
-            assert!(lex(bad, &[]).is_err(), "{bad}");
+            assert!(lex(bad, &Measured::default()).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn run_files_are_known_by_name_and_stem() {
+        assert_eq!(words("over tcp:sockbuf=64KiB?"), ["over", "path 1"]);
         assert_eq!(words("is tcp in a.run.jsonl what's (fast)?"), ["is", "tcp", "in", "file 0", "what", "file 1"]);
     }
 }

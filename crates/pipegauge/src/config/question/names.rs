@@ -1,6 +1,7 @@
 //! Names of paths: transports as people call them, and the run files.
 
 use anyhow::{Error, anyhow};
+use transport::registry;
 
 use super::suggest::{nearest, shown};
 
@@ -9,29 +10,30 @@ use super::suggest::{nearest, shown};
 pub struct Measured {
     /// Run files: (name, what they are called beside it).
     pub files: Vec<(String, Option<String>)>,
-    /// Paths: (transport, place of its file).
-    pub paths: Vec<(&'static str, usize)>,
+    /// Paths: (what it is called, transport, place of its file).
+    pub paths: Vec<(String, &'static str, usize)>,
 }
 
-/// A path that a question names: by its transport, its file or both.
+/// A path that a question names: by what it is called or its transport, by its file or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// Transport.
-    pub transport: Option<&'static str>,
+    /// What the path is called, or its transport.
+    pub transport: Option<String>,
     /// Run file.
     pub file: Option<String>,
 }
 
 impl Named {
-    /// Whether it means a path of this transport and file.
-    pub fn is(&self, transport: &str, file: &str) -> bool {
-        self.transport.is_none_or(|t| t == transport) && self.file.as_ref().is_none_or(|f| f == file)
+    /// Whether it means a path that is called so, of this transport and file.
+    pub fn is(&self, label: &str, transport: &str, file: &str) -> bool {
+        self.transport.as_ref().is_none_or(|t| t == label || t == transport)
+            && self.file.as_ref().is_none_or(|f| f == file)
     }
 }
 
 impl std::fmt::Display for Named {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.transport, &self.file) {
+        match (&self.transport, &self.file) {
             (Some(transport), None) => f.write_str(transport),
             (Some(transport), Some(file)) => write!(f, "{transport} ({})", shown(stem(file))),
             (None, file) => f.write_str(&shown(stem(file.as_deref().unwrap_or("")))),
@@ -44,46 +46,10 @@ pub fn stem(file: &str) -> &str {
     file.strip_suffix(".run.jsonl").unwrap_or(file)
 }
 
-/// Transports by the names that people give them.
-pub const SPOKEN: [(&str, &[&str]); 8] = [
-    ("memcpy", &["memcpy", "memory copy", "mem copy", "memory to memory", "in process copy"]),
-    ("pipe", &["pipe", "pipes"]),
-    ("shm", &["shm", "shared memory", "shared mem", "sharedmem", "shmem", "shared memory ring", "sharedmemory"]),
-    (
-        "unix",
-        &[
-            "unix",
-            "unix socket",
-            "unix sockets",
-            "unix domain socket",
-            "unix domain sockets",
-            "domain socket",
-            "domain sockets",
-            "uds",
-            "unix stream",
-            "unix stream socket",
-            "unix stream sockets",
-            "af_unix",
-        ],
-    ),
-    (
-        "seqpacket",
-        &[
-            "seqpacket",
-            "sequenced packet",
-            "sequenced packets",
-            "seq packet",
-            "unix seqpacket",
-            "seqpacket socket",
-            "seqpacket sockets",
-            "sequenced packet sockets",
-            "sequenced packet socket",
-        ],
-    ),
-    ("tcp", &["tcp", "tcp/ip", "tcp ip", "tcpip", "tcp socket", "tcp sockets", "tcp connection", "tcp link"]),
-    ("udp", &["udp", "udp socket", "udp sockets", "datagram", "datagrams", "udp/ip", "udp datagrams"]),
-    ("theory", &["theory", "theoretical", "theoretical link", "modelled link", "modeled link", "model link"]),
-];
+/// Transports by the names that people give them, their own first.
+pub fn spoken() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    registry::all().map(|t| (t.name().as_str(), t.spoken()))
+}
 
 /// Paths that people ask about and that no run can hold.
 #[rustfmt::skip]
@@ -95,9 +61,9 @@ const ELSEWHERE: [&str; 46] = [
 ];
 
 impl Measured {
-    /// Takes a run file and the transports of its paths. Its name without what all of them end in stands for it, too, unless
+    /// Takes a run file and its paths: what each is called, and its transport. Its name without what all of them end in stands for it, too, unless
     /// that is a word of questions.
-    pub fn add(&mut self, file: &str, transports: impl Iterator<Item = &'static str>) {
+    pub fn add<'a>(&mut self, file: &str, paths: impl Iterator<Item = (&'a str, &'static str)>) {
         let base = file.rsplit('/').next().unwrap_or(file);
         let stem =
             [".run.jsonl", ".jsonl"].iter().find_map(|end| base.strip_suffix(end)).unwrap_or(base).to_lowercase();
@@ -106,19 +72,19 @@ impl Measured {
             || !super::lexicon::topics(&stem).is_empty()
             || units::words::unit(&stem).is_some()
             || elsewhere(&stem)
-            || SPOKEN.iter().any(|(_, names)| names.iter().any(|n| n.split(' ').any(|w| w == stem)));
+            || spoken().any(|(_, names)| names.iter().any(|n| n.split(' ').any(|w| w == stem)));
         let at = self.files.len();
         self.files.push((file.to_owned(), (!word).then_some(stem)));
-        self.paths.extend(transports.map(|t| (t, at)));
+        self.paths.extend(paths.map(|(label, transport)| (label.to_owned(), transport, at)));
     }
 
     /// The paths in words, for errors.
     pub fn words(&self) -> String {
         let mut names: Vec<String> = Vec::new();
-        for (transport, file) in &self.paths {
+        for (label, _, file) in &self.paths {
             let name = match self.files.get(*file) {
-                Some((file, _)) if self.files.len() > 1 => format!("{transport} ({})", shown(stem(file))),
-                _ => (*transport).to_owned(),
+                Some((file, _)) if self.files.len() > 1 => format!("{label} ({})", shown(stem(file))),
+                _ => label.clone(),
             };
             if !names.contains(&name) {
                 names.push(name);
@@ -131,7 +97,7 @@ impl Measured {
     pub fn has(&self, named: &Named) -> bool {
         self.paths
             .iter()
-            .any(|(transport, file)| named.is(transport, self.files.get(*file).map_or("", |(name, _)| name.as_str())))
+            .any(|(label, of, file)| named.is(label, of, self.files.get(*file).map_or("", |(name, _)| name.as_str())))
     }
 
     /// The path of a name as flags take it: a transport, a run file, or both as "tcp (a)".
@@ -143,8 +109,9 @@ impl Measured {
             let files = &self.files;
             files.iter().find(known).or_else(|| files.iter().find(|(f, _)| stem(f) == name)).map(|(f, _)| f.clone())
         };
-        let transport = SPOKEN.iter().find(|(kind, _)| *kind == first).map(|(kind, _)| *kind);
-        match (transport, file) {
+        let called = self.paths.iter().any(|(label, ..)| label == first);
+        let transport = (called || spoken().any(|(kind, _)| kind == first)).then(|| first.to_owned());
+        match (&transport, file) {
             (Some(_), None) => Some(Named { transport, file: None }),
             (Some(_), Some(file)) => Some(Named { transport, file: Some(of(file)?) }),
             (None, _) => Some(Named { transport: None, file: Some(of(first)?) }),
@@ -153,14 +120,14 @@ impl Measured {
 
     /// The error for a path that no run holds.
     pub fn lacks(&self, question: &str, named: &Named) -> Error {
-        let how = named.transport.map_or(String::new(), |t| format!("; pipegauge run {t} would measure it"));
+        let how = named.transport.as_ref().map_or(String::new(), |t| format!("; pipegauge run {t} would measure it"));
         anyhow!("'{}': {named} was not measured; the runs have: {}{how}", shown(question), self.words())
     }
 
     /// The error for a path that does not exist.
     pub fn unknown(&self, question: &str, name: &str) -> Error {
         let near = near(name).map_or(String::new(), |n| format!("; the nearest name is '{n}'"));
-        let kinds: Vec<&str> = SPOKEN.iter().map(|(kind, _)| *kind).collect();
+        let kinds: Vec<&str> = spoken().map(|(kind, _)| kind).collect();
         anyhow!(
             "'{}': '{}' is no path that this knows{near}; the runs have: {} (can be measured: {})",
             shown(question),
@@ -173,7 +140,7 @@ impl Measured {
 
 /// The transport whose name is near enough to be meant.
 fn near(name: &str) -> Option<&'static str> {
-    let known = SPOKEN.iter().flat_map(|(_, names)| names.iter().copied());
+    let known = spoken().flat_map(|(_, names)| names.iter().copied());
     let limit = if name.chars().count() <= 3 { 1 } else { 2 };
     nearest(name, known).filter(|(_, d)| *d <= limit).map(|(n, _)| n)
 }
@@ -189,10 +156,13 @@ mod tests {
 
     #[test]
     fn a_path_that_was_not_measured_is_told_with_those_that_were() {
-        let measured = Measured { files: vec![("a".into(), None)], paths: vec![("tcp", 0), ("unix", 0)] };
+        let measured = Measured {
+            files: vec![("a".into(), None)],
+            paths: vec![("tcp".into(), "tcp", 0), ("unix".into(), "unix", 0)],
+        };
         let error = measured.unknown("over tpc?", "tpc").to_string();
         assert!(error.contains("'tcp'") && error.contains("tcp, unix"), "{error}");
-        let udp = Named { transport: Some("udp"), file: None };
+        let udp = Named { transport: Some("udp".into()), file: None };
         assert!(!measured.has(&udp));
         assert!(measured.lacks("x", &udp).to_string().contains("pipegauge run udp"));
         assert!(measured.has(&Named { transport: None, file: Some("a".into()) }));

@@ -163,6 +163,7 @@ fn multiplied(words: Words<'_>, (mut digits, mut at): (String, usize)) -> (Strin
 #[cfg(test)]
 mod tests {
     use super::super::lexer::lex;
+    use super::super::names::Measured;
     use super::*;
 
     #[test]
@@ -183,12 +184,12 @@ mod tests {
             ("a dozen", "12"),
             ("one megabyte", "1"),
         ] {
-            let found = lex(text, &[]).unwrap();
+            let found = lex(text, &Measured::default()).unwrap();
             let words = Words(&found);
             let unit = |at| words.any(at, &["megabyte", "megabytes", "bytes"]);
             assert_eq!(number(words, 0, unit).map(|n| n.0).as_deref(), Some(want), "{text}");
         }
-        let found = lex("one way", &[]).unwrap();
+        let found = lex("one way", &Measured::default()).unwrap();
         assert_eq!(number(Words(&found), 0, |_| false), None);
     }
 }

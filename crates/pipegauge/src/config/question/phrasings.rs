@@ -5,7 +5,7 @@ use super::{Measured, of_words};
 /// The paths that the table is about.
 fn measured() -> Measured {
     let mut measured = Measured::default();
-    measured.add("a.run.jsonl", ["memcpy", "pipe", "shm", "unix", "tcp"].into_iter());
+    measured.add("a.run.jsonl", ["memcpy", "pipe", "shm", "unix", "tcp"].map(|t| (t, t)).into_iter());
     measured
 }
 
@@ -728,8 +728,8 @@ fn hostile_questions_are_refused_in_plain_and_short_words() {
 #[test]
 fn run_files_tell_paths_of_one_name_apart() {
     let mut measured = Measured::default();
-    measured.add("x/lan1.run.jsonl", ["tcp", "unix"].into_iter());
-    measured.add("a.run.jsonl", ["tcp"].into_iter());
+    measured.add("x/lan1.run.jsonl", ["tcp", "unix"].map(|t| (t, t)).into_iter());
+    measured.add("a.run.jsonl", ["tcp"].map(|t| (t, t)).into_iter());
     let says = |text: &str| of_words(text, &measured).map(|r| r.says(0, &measured)).unwrap_or_else(|e| e.to_string());
     assert_eq!(says("latency of tcp in a.run.jsonl"), "latency: arrival of the smallest block, over tcp (a)");
     assert_eq!(says("bandwidth of lan1"), "the most throughput, over x/lan1");

@@ -113,13 +113,13 @@ fn says_what_the_file_cannot_tell() {
     let text = &file.warnings[0].text;
     assert!(text.contains("which transport") && text.contains("mode") && text.contains("shortest"), "{text}");
     let source = Source {
-        transport: Some(Kind::Unix),
+        transport: Some(transport::unix::NAME),
         pattern: Some(Pattern::PingPong),
         name: Some("np.out".into()),
         started: Some("2020-02-02T02:02:02Z".into()),
     };
     let file = fold(&np_from(THREE, &source).unwrap());
-    assert_eq!(file.paths[0].opened.transport, Kind::Unix);
+    assert_eq!(file.paths[0].opened.transport, transport::unix::NAME);
     assert_eq!(file.run.command, ["import", "np.out"]);
     assert_eq!(file.run.started, "2020-02-02T02:02:02Z");
     assert!(!file.warnings[0].text.contains("assumed"));

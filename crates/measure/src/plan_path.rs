@@ -1,0 +1,37 @@
+//! A path as a plan has it: a transport, what is set on it, what it is called.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use transport::{Name, Settings};
+
+/// A path of a plan. One plan may hold a transport more than once, with other settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathPlan {
+    /// Transport.
+    pub transport: Name,
+    /// What the path is called, where that is not its transport's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub label: Option<String>,
+    /// What was set on it.
+    #[serde(skip_serializing_if = "Settings::is_empty", default)]
+    pub settings: Settings,
+}
+
+impl PathPlan {
+    /// What the path is called.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.transport.as_str())
+    }
+}
+
+impl From<Name> for PathPlan {
+    /// The transport with nothing set.
+    fn from(transport: Name) -> Self {
+        Self { transport, label: None, settings: Settings::default() }
+    }
+}
+
+/// A path for each transport, with nothing set.
+pub fn plain(transports: &[Name]) -> Vec<PathPlan> {
+    transports.iter().map(|name| PathPlan::from(*name)).collect()
+}

@@ -1,0 +1,238 @@
+//! The paths of a run: `NAME[:option=value,...]` each, and the flags that set options of all.
+
+use anyhow::{Result, anyhow, bail};
+use measure::event::PathPlan;
+use transport::{Name, Settings, Transport, Value, registry};
+
+use crate::flags::RunFlags;
+
+/// Most characters of a label.
+const LONGEST_LABEL: usize = 60;
+
+/// A flag that sets an option of every path that has it.
+#[derive(Debug)]
+pub struct Flagged {
+    /// As it was typed.
+    pub flag: &'static str,
+    /// The option's name.
+    pub option: String,
+    /// What it is set to.
+    pub value: Value,
+}
+
+impl Flagged {
+    /// Whether the flag is this transport's: it has the option, and names the flag for it.
+    pub fn is_of(&self, transport: &dyn Transport) -> bool {
+        let flags = |of: &'static str| of.split(", ").any(|flag| flag == self.flag);
+        transport.options().iter().any(|o| o.name == self.option && o.flag.is_some_and(flags))
+    }
+}
+
+/// The options that flags set.
+pub fn flagged(flags: &RunFlags) -> Vec<Flagged> {
+    let mut all = Vec::new();
+    let mut add = |flag, option: &str, value: Option<Value>| {
+        all.extend(value.map(|value| Flagged { flag, option: option.to_owned(), value }));
+    };
+    add("--mss", "mss", flags.mss.map(Value::from));
+    add("--congestion", "congestion", flags.congestion.as_deref().map(Value::from));
+    add("--nodelay", "nodelay", flags.nodelay.then(|| true.into()));
+    add("--no-nodelay", "nodelay", flags.no_nodelay.then(|| false.into()));
+    add("--sockbuf", "sockbuf", flags.sockbuf.map(Value::from));
+    add("-4", "family", flags.ipv4.then(|| "4".into()));
+    add("-6", "family", flags.ipv6.then(|| "6".into()));
+    add("--wait", "wait", flags.wait.map(|wait| transport::Wait::from(wait).into()));
+    add("--loss-timeout", "loss-timeout", flags.loss_timeout.map(Value::from));
+    for (option, value) in flags.theory.iter().flat_map(Settings::iter) {
+        add("--theory", option, Some(value.clone()));
+    }
+    all
+}
+
+/// The paths that the flags name, each with a name of its own.
+pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
+    let mut paths = Vec::new();
+    let shared = flagged(flags);
+    for text in &flags.transports {
+        paths.push(path(text, &shared)?);
+    }
+    paths.extend(flags.replayed.clone());
+    apart(&mut paths)?;
+    if flags.hint.is_some_and(|hint| hint.alone) {
+        paths.insert(0, Name::ALONE.into());
+    }
+    Ok(paths)
+}
+
+/// One path: what its text sets, and beside it what flags set.
+fn path(text: &str, shared: &[Flagged]) -> Result<PathPlan> {
+    let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
+    let transport = registry::named(name)?;
+    let (mut settings, mut label) = (Settings::default(), None);
+    for item in options.map_or(Vec::new(), |options| options.split(',').collect()) {
+        let (option, value) = item.split_once('=').ok_or_else(|| {
+            anyhow!("{text}: '{item}' is not of the form option=value; write for example {}", example(transport))
+        })?;
+        match (option, value) {
+            ("label", value) if label.is_some() => bail!("{text}: 'label' is given twice; give it once ({value})"),
+            ("label", value) => label = Some(checked_label(value, name)?),
+            _ => settings.read(transport.options(), option, value).map_err(|e| anyhow!("{text}: {name}: {e}"))?,
+        }
+    }
+    for set in shared.iter().filter(|set| set.is_of(transport) && settings.get(&set.option).is_none()) {
+        let Some(form) = transport.options().iter().find(|o| o.name == set.option).map(|o| o.form) else { continue };
+        if let Err(why) = form.check(&set.value) {
+            bail!("{} {}: {why} ({name})", set.flag, form.text(&set.value));
+        }
+    }
+    // Only now, so that a flag that may stand for several values has them all.
+    for set in shared.iter().filter(|set| set.is_of(transport)) {
+        if settings.get(&set.option).is_none() {
+            settings.set(&set.option, set.value.clone());
+        }
+    }
+    Ok(PathPlan { transport: transport.name(), label, settings })
+}
+
+/// A path with an option, as it is typed.
+fn example(transport: &dyn Transport) -> String {
+    match transport.options().first() {
+        Some(option) => format!("{}:{}=...", transport.name(), option.name),
+        None => format!("{}:label=...", transport.name()),
+    }
+}
+
+fn checked_label(text: &str, transport: &str) -> Result<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.=+:%".contains(c);
+    if text.is_empty() || text.len() > LONGEST_LABEL || !text.chars().all(plain) {
+        bail!("label={text}: a label is of letters, digits and -_.=+:%, at most {LONGEST_LABEL} of them");
+    }
+    if text.chars().all(|c| c.is_ascii_digit()) {
+        bail!("label={text}: --path takes a number for the path of that number; give the label a letter");
+    }
+    if text != transport && (registry::named(text).is_ok() || text == Name::ALONE.as_str()) {
+        bail!("label={text}: that is what another path is called; choose a word that is no transport's name");
+    }
+    Ok(text.to_owned())
+}
+
+/// What is set on a path other than its transport would have it.
+pub fn beyond_defaults(path: &PathPlan) -> Settings {
+    registry::find(path.transport).map_or_else(Settings::default, |t| path.settings.beyond_defaults(t.options()))
+}
+
+/// Gives paths of one transport labels that tell them apart: by the options in which they differ.
+fn apart(paths: &mut [PathPlan]) -> Result<()> {
+    let mut all = paths.to_vec();
+    all.iter_mut().for_each(|path| path.settings = beyond_defaults(path));
+    for path in paths.iter_mut().filter(|path| path.label.is_none()) {
+        let like = || all.iter().filter(|other| other.transport == path.transport);
+        let Some(transport) = registry::find(path.transport).filter(|_| like().count() > 1) else { continue };
+        let mut parts = Vec::new();
+        for option in transport.options() {
+            let set = beyond_defaults(path);
+            let value = set.get(option.name);
+            if let Some(value) = value.filter(|_| like().any(|other| other.settings.get(option.name) != value)) {
+                parts.push(format!("{}={}", option.name, option.form.text(value)));
+            }
+        }
+        path.label = (!parts.is_empty()).then(|| format!("{}:{}", path.transport, parts.join(",")));
+    }
+    for (i, path) in paths.iter().enumerate() {
+        let name = path.name();
+        if let Some(twin) = paths[..i].iter().find(|other| other.name() == name) {
+            let (transport, same) = (path.transport, beyond_defaults(twin) == beyond_defaults(path));
+            let why = if same { "with the same options" } else { "with options that read alike" };
+            bail!(
+                "{name} is named twice {why}; name each path once, give one of them another option, or each a label of its own \
+                 ({transport}:label=again)"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunFlags,
+    }
+
+    fn of(line: &str) -> Result<Vec<PathPlan>> {
+        resolve(&Line::try_parse_from(std::iter::once("run").chain(line.split(' '))).unwrap().run)
+    }
+
+    fn said(line: &str) -> String {
+        of(line).unwrap_err().to_string()
+    }
+
+    fn names(line: &str) -> Vec<String> {
+        of(line).unwrap().iter().map(|p| p.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_path_has_the_shortest_name_that_tells_it_apart() {
+        assert_eq!(names("tcp unix"), ["tcp", "unix"]);
+        assert_eq!(names("tcp:sockbuf=64KiB unix"), ["tcp", "unix"]);
+        assert_eq!(names("tcp:sockbuf=64KiB tcp:sockbuf=4MiB"), ["tcp:sockbuf=64KiB", "tcp:sockbuf=4MiB"]);
+        assert_eq!(names("tcp tcp:sockbuf=4MiB,nodelay=off"), ["tcp", "tcp:sockbuf=4MiB,nodelay=off"]);
+        assert_eq!(
+            names("tcp:sockbuf=64KiB,nodelay=off tcp:sockbuf=4MiB,nodelay=off --mss 1000"),
+            ["tcp:sockbuf=64KiB", "tcp:sockbuf=4MiB"]
+        );
+        assert_eq!(names("tcp tcp:label=again"), ["tcp", "again"]);
+        assert_eq!(names("tcp:sockbuf=64KiB,label=small tcp:sockbuf=4MiB,label=big"), ["small", "big"]);
+        let twice = names("theory:latency=1us,dip=1KiB..2KiB*5,dip=8KiB..9KiB*3 theory:latency=5us");
+        assert_eq!(twice, ["theory:latency=1us,dip=1KiB..2KiB*5+8KiB..9KiB*3", "theory:latency=5us"]);
+    }
+
+    #[test]
+    fn a_flag_sets_the_option_of_every_path_that_has_it_and_names_none_of_its_own() {
+        let paths = of("tcp:sockbuf=64KiB unix shm memcpy --sockbuf 1MiB --wait spin").unwrap();
+        let at = |i: usize, option| paths[i].settings.get(option).map(ToString::to_string);
+        assert_eq!([0, 1, 2, 3].map(|i| at(i, "sockbuf")), [Some("65536".into()), Some("1048576".into()), None, None]);
+        assert_eq!([0, 1, 2, 3].map(|i| at(i, "wait").is_some()), [true, true, true, false]);
+        let both = of("theory:latency=1us tcp --theory rate=1Gbit/s,loss=1% -6").unwrap();
+        let model = transport::theory::Theory::of(&both[0].settings);
+        assert_eq!((model.latency, model.rate, model.loss), (1e-6, 1e9, 0.01));
+        assert_eq!(both[1].settings, Settings::default().with("family", "6"));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_there_is() {
+        for (line, says) in [
+            ("tcp:colour=red", "there are: sockbuf, nodelay, mss, congestion, family, wait"),
+            ("memcpy:sockbuf=1KiB", "no option is named 'sockbuf'; it has none"),
+            ("unix:mss=1000", "no option is named 'mss'"),
+            ("tcp:mss=87", "88 to 32767"),
+            ("tcp:mss=1000,mss=1001", "'mss' is given twice"),
+            ("tcp:sockbuf", "not of the form option=value"),
+            ("tcp:", "not of the form option=value"),
+            ("tcp:wait=nap", "block, spin, busy-poll"),
+            ("udp:loss-timeout=0s", "loss-timeout=0s"),
+            ("unix:wait=busy-poll", "it is one of block, spin"),
+            ("unix --wait busy-poll", "it is one of block, spin"),
+            ("tcp --mss 87", "88 to 32767"),
+            ("tcp --mss 4GiB", "88 to 32767"),
+            ("nosuch:a=b", "no transport is named 'nosuch'"),
+            ("tcp:label=a/b", "a label is of"),
+            ("tcp:label=7", "give the label a letter"),
+            ("tcp:label=udp", "what another path is called"),
+            ("tcp:label=a,label=b", "'label' is given twice"),
+            ("tcp tcp", "named twice with the same options"),
+            ("tcp tcp:nodelay=on", "named twice with the same options"),
+            ("tcp:sockbuf=64KiB tcp:sockbuf=65536", "named twice with the same options"),
+            ("tcp:label=a unix:label=a", "named twice"),
+            ("tcp tcp --sockbuf 1MiB", "named twice"),
+        ] {
+            let e = said(line);
+            assert!(e.contains(says), "{line}: {e}");
+        }
+    }
+}

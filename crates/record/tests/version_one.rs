@@ -1,0 +1,85 @@
+//! Files of version 1 of the run file open with the figures that the version that wrote them printed. Each `*.rows.json` is the summary and
+//! the points of that version's `export --format json` of the `*.run.jsonl` beside it.
+
+use std::path::PathBuf;
+
+use measure::event::SCHEMA;
+use record::RunFile;
+use serde_json::Value;
+use transport::theory::Theory;
+use transport::{Name, Settings};
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/version-1").join(name)
+}
+
+fn read(name: &str) -> RunFile {
+    let run = record::read(file(&format!("{name}.run.jsonl"))).unwrap();
+    assert_eq!((run.run.schema.as_str(), run.cut.as_deref()), (SCHEMA, None), "{name}");
+    run
+}
+
+/// Every field of `before` is in `now` with the same value; `now` may have gained some.
+fn kept(at: &str, before: &Value, now: &Value) {
+    match (before, now) {
+        (Value::Object(before), Value::Object(_)) => {
+            before.iter().for_each(|(name, value)| kept(&format!("{at}.{name}"), value, &now[name]));
+        }
+        (Value::Array(before), Value::Array(now)) => {
+            assert_eq!(before.len(), now.len(), "{at}");
+            before.iter().zip(now).enumerate().for_each(|(i, (before, now))| kept(&format!("{at}[{i}]"), before, now));
+        }
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            assert!(a == b || (a / b - 1.0).abs() < 1e-12, "{at}: {a} is now {b}");
+        }
+        _ => assert_eq!(before, now, "{at}"),
+    }
+}
+
+#[test]
+fn figures_are_those_that_the_writing_version_printed() {
+    for name in ["theory", "tcp-unix", "udp", "hint", "vs.a", "vs.b", "stream"] {
+        let mut out = Vec::new();
+        record::export::json(&read(name), &mut out).unwrap();
+        let now: Value = serde_json::from_slice(&out).unwrap();
+        let before: Value =
+            serde_json::from_slice(&std::fs::read(file(&format!("{name}.rows.json"))).unwrap()).unwrap();
+        kept(name, &before, &now["paths"]);
+        assert!(
+            before
+                .as_array()
+                .is_some_and(|paths| !paths.is_empty() && paths.iter().all(|p| p["points"][0].is_object()))
+        );
+    }
+}
+
+#[test]
+fn what_was_set_is_found_again_at_its_path() {
+    let set = Settings::default;
+    let run = read("tcp-unix");
+    let tcp = set().with("sockbuf", 131_072u64).with("nodelay", false).with("mss", 1000u64);
+    assert_eq!((run.run.plan.settings(0), run.run.plan.settings(1)), (&tcp, &set().with("sockbuf", 131_072u64)));
+    assert_eq!(run.paths.iter().map(|p| p.opened.name()).collect::<Vec<_>>(), ["tcp", "unix"]);
+    let udp = read("udp").run.plan;
+    assert_eq!(udp.settings(0), &set().with("loss-timeout", 0.005));
+    assert_eq!(udp.decorators.fault.map(|fault| fault.drop), Some(0.1));
+    let stream = read("stream").run.plan;
+    assert_eq!((stream.settings(0), stream.settings(1)), (&set(), &set().with("family", "6")));
+    assert_eq!(stream.decorators.shape.map(|shape| shape.rate), Some(1e9));
+    let theory = read("theory");
+    let model: Theory =
+        "latency=5us,rate=1Gbit/s,dip=1KiB..4KiB*5@sockbuf,noise=2%,block-noise=1%,seed=7".parse().unwrap();
+    assert_eq!(Theory::of(theory.run.plan.settings(0)), model);
+    assert!(theory.wire(0).is_some_and(|wire| wire.rate == 1e9));
+    let sides = [read("vs.a"), read("vs.b")];
+    assert_eq!(sides[1].run.plan.settings(0), &set().with("wait", "block"));
+    let differs = record::differences((&sides[0], &sides[0].paths[0]), (&sides[1], &sides[1].paths[0]));
+    assert!(
+        differs.iter().any(|d| d.what == "settings.wait" && d.first == "absent" && d.second == "block"),
+        "{differs:?}"
+    );
+    let hint = read("hint");
+    assert_eq!(hint.run.plan.transports().collect::<Vec<_>>(), [Name::ALONE, transport::tcp::NAME]);
+    assert!(hint.hint(0).is_some() && hint.hint(1).is_some());
+}

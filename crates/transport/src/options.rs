@@ -1,0 +1,294 @@
+//! What can be set on a path, as data: each transport declares its own options, and flags, checks, lists and advice read them.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use units::{BitRate, Bytes, Seconds, Share};
+
+use crate::settings::{Effective, Value};
+
+/// One option of a transport.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionSpec {
+    /// What it is called in `NAME:option=value`.
+    pub name: &'static str,
+    /// The flag of `run` that sets it on every path that has it; none where only the path's own text does.
+    pub flag: Option<&'static str>,
+    /// What values it takes.
+    pub form: Form,
+    /// What holds where nobody sets it, in words.
+    pub default: &'static str,
+    /// What it does, in one line.
+    pub help: &'static str,
+    /// What took effect of it, where the system says.
+    pub answers: &'static [Answer],
+    /// How `explain` moves it to see whether a dip goes along; none where it can't.
+    pub moved: Option<Moved>,
+}
+
+/// Where a connection says what an option brought.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// Which part of it, where there are several.
+    pub part: &'static str,
+    /// The value, in words.
+    pub of: fn(&Effective) -> Option<String>,
+}
+
+/// What an option is a knob of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knob {
+    /// The socket's or pipe's buffer.
+    Buffer,
+    /// The largest packet or segment.
+    Packet,
+}
+
+/// How an option is moved to another value.
+#[derive(Debug, Clone, Copy)]
+pub struct Moved {
+    /// What it is a knob of.
+    pub knob: Knob,
+    /// What it is where nobody set it, as far as that is known without asking the system.
+    pub unset: Option<u64>,
+    /// What took effect, in the option's own unit.
+    pub now: fn(&Effective) -> Option<u64>,
+    /// Doubled where the system gives so much; else, and where this is false, halved.
+    pub doubles: bool,
+    /// System settings that bound it (`net.core.wmem_max`).
+    pub limits: &'static [&'static str],
+    /// The least that it is moved to.
+    pub least: u64,
+}
+
+/// What values an option takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// `on` or `off`.
+    Switch,
+    /// A size within bounds, bytes.
+    Bytes(u64, u64),
+    /// A time within bounds, seconds.
+    Seconds(f64, f64),
+    /// A share from 0 to 100%.
+    Share,
+    /// A rate above 0, bits a second.
+    Rate,
+    /// A whole number.
+    Whole,
+    /// A word of letters, digits, `-` and `_`, at most so many.
+    Word(usize),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Any number of texts that the function can read.
+    Many(fn(&str) -> Result<(), String>),
+}
+
+impl Form {
+    /// What it takes, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Form::Switch => "on or off".to_owned(),
+            Form::Bytes(0 | 1, u64::MAX) => "a size".to_owned(),
+            // Each bound as a plain number: a rounded one would be refused.
+            Form::Bytes(least, most) => format!("{least} to {most} bytes"),
+            Form::Seconds(least, most) => format!("a time of {} to {}", Seconds(*least), Seconds(*most)),
+            Form::Share => "a share of 0% to 100%".to_owned(),
+            Form::Rate => "a rate above 0".to_owned(),
+            Form::Whole => "a whole number".to_owned(),
+            Form::Word(most) => format!("a word of at most {most} letters, digits, - and _"),
+            Form::OneOf(words) => words.join(", "),
+            Form::Many(_) => "a text, as often as wanted".to_owned(),
+        }
+    }
+
+    /// The value that `text` is, within bounds; the error says what is wrong with it.
+    pub fn read(&self, text: &str) -> Result<Value, String> {
+        fn of<T: std::str::FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+            text.parse().map_err(|e: T::Err| e.to_string())
+        }
+        let value = match self {
+            Form::Switch => match text {
+                "on" | "yes" => Value::Switch(true),
+                "off" | "no" => Value::Switch(false),
+                _ => return Err(self.wanted()),
+            },
+            Form::Bytes(..) => Value::Whole(of::<Bytes>(text)?.0),
+            Form::Seconds(..) => Value::Real(of::<Seconds>(text)?.0),
+            Form::Share => Value::Real(of::<Share>(text)?.0),
+            Form::Rate => Value::Real(of::<BitRate>(text)?.0),
+            Form::Whole => Value::Whole(text.parse().map_err(|_| self.wanted())?),
+            Form::Word(_) | Form::OneOf(_) => Value::Text(text.to_owned()),
+            Form::Many(_) => Value::Many(vec![text.to_owned()]),
+        };
+        self.check(&value)?;
+        Ok(value)
+    }
+
+    /// Whether a value that came from elsewhere is one of this form; the error says what is.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        // Written so that a NaN is refused as well.
+        let within = |range: RangeInclusive<f64>| value.real().is_some_and(|x| x.is_finite() && range.contains(&x));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let fits = match (self, value) {
+            (Form::Switch, Value::Switch(_)) | (Form::Whole, Value::Whole(_)) => true,
+            (Form::Bytes(least, most), Value::Whole(n)) => (*least..=*most).contains(n),
+            (Form::Seconds(least, most), _) => within(*least..=*most),
+            (Form::Share, _) => within(0.0..=1.0),
+            (Form::Rate, _) => within(f64::MIN_POSITIVE..=f64::MAX),
+            (Form::Word(most), Value::Text(t)) => !t.is_empty() && t.len() <= *most && t.chars().all(plain),
+            (Form::OneOf(words), Value::Text(text)) => words.contains(&text.as_str()),
+            (Form::Many(read), Value::Many(all)) => return all.iter().try_for_each(|text| read(text)),
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err(self.wanted()) }
+    }
+
+    fn wanted(&self) -> String {
+        match self {
+            Form::Bytes(least, u64::MAX) => format!("it is a size of at least {least} bytes"),
+            Form::Bytes(..) => format!("{} are valid", self.words()),
+            Form::Share => "a share lies between 0% and 100%".to_owned(),
+            Form::Rate => format!("{} is wanted, such as 10Gbit/s", self.words()),
+            Form::Whole => format!("{} is wanted, such as 100", self.words()),
+            Form::Seconds(..) | Form::Word(_) => format!("{} is wanted", self.words()),
+            Form::OneOf(_) => format!("it is one of {}", self.words()),
+            Form::Switch | Form::Many(_) => format!("it is {}", self.words()),
+        }
+    }
+
+    /// A value as `NAME:option=value` takes it.
+    pub fn text(&self, value: &Value) -> String {
+        match (self, value) {
+            (Form::Bytes(..), Value::Whole(n)) => exact(*n),
+            (Form::Seconds(..), Value::Real(x)) => scaled(*x, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")]),
+            (Form::Rate, Value::Real(x)) => {
+                scaled(*x, &[(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")])
+            }
+            (Form::Share, Value::Real(x)) => format!("{}%", (x * 1e10).round() / 1e8),
+            _ => value.to_string(),
+        }
+    }
+}
+
+/// A size as it is typed, to the byte.
+fn exact(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.iter().find(|(shift, _)| bytes >= 1 << shift && bytes.trailing_zeros() >= *shift) {
+        Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
+        None => format!("{bytes}"),
+    }
+}
+
+/// A quantity in the largest of these units that it fills, to six decimals of it.
+fn scaled(x: f64, units: &[(f64, &str)]) -> String {
+    let (unit, name) = units.iter().find(|(unit, _)| x >= *unit).or(units.last()).copied().unwrap_or((1.0, ""));
+    format!("{}{name}", (x / unit * 1e6).round() / 1e6)
+}
+
+fn words<T: Display>(value: Option<T>) -> Option<String> {
+    value.map(|v| v.to_string())
+}
+
+/// How the other side is waited for: `modes` are those that the transport knows, its default first.
+pub const fn wait(modes: &'static [&'static str], default: &'static str) -> OptionSpec {
+    OptionSpec {
+        name: "wait",
+        flag: Some("--wait"),
+        form: Form::OneOf(modes),
+        default,
+        help: "how a side waits for the other",
+        answers: &[Answer { part: "", of: |e| words(e.wait) }],
+        moved: None,
+    }
+}
+
+/// What sockets are asked for by `SO_SNDBUF` and `SO_RCVBUF`. Linux reports twice what was asked.
+pub const SOCKBUF: OptionSpec = OptionSpec {
+    name: "sockbuf",
+    flag: Some("--sockbuf"),
+    form: Form::Bytes(1, 1 << 31),
+    default: "the system's",
+    help: "send and receive buffer asked of the kernel",
+    answers: &[
+        Answer { part: " (send)", of: |e| words(e.send_buffer) },
+        Answer { part: " (receive)", of: |e| words(e.receive_buffer) },
+    ],
+    moved: Some(Moved {
+        knob: Knob::Buffer,
+        unset: None,
+        now: |e| e.send_buffer.map(|bytes| bytes / 2),
+        doubles: true,
+        limits: &["net.core.wmem_max", "net.core.rmem_max"],
+        least: 1,
+    }),
+};
+
+/// IPv4 or IPv6.
+pub const FAMILY: OptionSpec = OptionSpec {
+    name: "family",
+    flag: Some("-4, -6"),
+    form: Form::OneOf(&["4", "6"]),
+    default: "what the address gives",
+    help: "IP version",
+    answers: &[],
+    moved: None,
+};
+
+/// When a datagram counts as lost.
+pub const LOSS_TIMEOUT: OptionSpec = OptionSpec {
+    name: "loss-timeout",
+    flag: Some("--loss-timeout"),
+    form: Form::Seconds(1e-4, 3600.0),
+    default: "200ms",
+    help: "time without an answer after which a datagram counts as lost",
+    answers: &[],
+    moved: None,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_within_bounds_and_printed_as_they_are_typed() {
+        for (form, text) in [
+            (SOCKBUF.form, "64KiB"),
+            (SOCKBUF.form, "1MiB"),
+            (SOCKBUF.form, "20001"),
+            (LOSS_TIMEOUT.form, "200ms"),
+            (Form::Share, "1%"),
+            (Form::Rate, "10Gbit/s"),
+            (Form::Whole, "7"),
+            (Form::Word(15), "bbr"),
+            (FAMILY.form, "6"),
+            (Form::Switch, "off"),
+        ] {
+            let value = form.read(text).unwrap();
+            assert_eq!(form.text(&value), text);
+            assert_eq!(form.check(&value), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_or_of_another_sort_is_refused_with_what_fits() {
+        for (form, text, says) in [
+            (SOCKBUF.form, "0", "1 to 2147483648 bytes are valid"),
+            (SOCKBUF.form, "4GiB", "bytes are valid"),
+            (LOSS_TIMEOUT.form, "0s", "a time of"),
+            (LOSS_TIMEOUT.form, "2h", "is wanted"),
+            (Form::Share, "120%", "0% and 100%"),
+            (Form::Rate, "0bit/s", "a rate above 0"),
+            (Form::Word(15), "../../etc", "a word of at most 15"),
+            (FAMILY.form, "5", "it is one of 4, 6"),
+            (Form::Switch, "maybe", "it is on or off"),
+        ] {
+            let said = form.read(text).unwrap_err();
+            assert!(said.contains(says), "{text}: {said}");
+        }
+        for value in [Value::Real(f64::NAN), Value::Real(f64::INFINITY), Value::Real(-1.0), Value::Text("1s".into())] {
+            assert!(LOSS_TIMEOUT.form.check(&value).is_err(), "{value:?}");
+        }
+        assert!(SOCKBUF.form.check(&Value::Whole(u64::MAX)).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! Every option of every transport takes effect where its transport says so, and is refused everywhere else.
+
+mod pairs;
+
+use pairs::{Settings, pair, patience};
+use transport::{Ends, Link, OptionSpec, Transport, Value, registry};
+
+/// A value that is not the default, and what an option says of it: what took effect must hold against it.
+fn tried(option: &str) -> (Value, fn(&str) -> bool) {
+    match option {
+        // Linux doubles a socket's buffers; a pipe has what was asked for.
+        "sockbuf" => ((128u64 << 10).into(), |said| ["131072", "262144"].contains(&said)),
+        "nodelay" => (false.into(), |said| said == "false"),
+        "mss" => (1000u64.into(), |said| said.parse::<u64>().is_ok_and(|mss| (500..=1000).contains(&mss))),
+        "congestion" => ("reno".into(), |said| said == "reno"),
+        "family" => ("6".into(), |_| true),
+        "wait" => ("spin".into(), |said| said == "spin"),
+        "loss-timeout" => (0.05.into(), |_| true),
+        other => panic!("{other}: say here how its effect is read back"),
+    }
+}
+
+fn two_ended() -> impl Iterator<Item = &'static dyn Transport> {
+    registry::all().filter(|t| t.ends() == Ends::Two)
+}
+
+#[test]
+fn each_option_takes_effect_on_both_ends() {
+    for t in two_ended() {
+        for option in t.options() {
+            let what = format!("{} {}", t.name(), option.name);
+            let (value, holds) = tried(option.name);
+            assert_eq!(option.form.check(&value), Ok(()), "{what}");
+            let asked = Settings::default().with(option.name, value);
+            let (near, far) = pair(t.name(), &asked, &patience(20.0).0);
+            for effective in [near.effective(), far.effective()] {
+                for answer in option.answers {
+                    let said = (answer.of)(&effective).unwrap_or_else(|| panic!("{what} says nothing: {effective:?}"));
+                    assert!(holds(&said), "{what}{}: {said}", answer.part);
+                }
+                if option.name == "family" {
+                    assert!(effective.addresses.as_deref().is_some_and(|a| a.contains("[::1]")), "{effective:?}");
+                }
+            }
+            let now = option.moved.map(|moved| (moved.now)(&near.effective()));
+            assert!(
+                now.is_none_or(|now| now.is_some_and(|n| n <= 128 << 10)),
+                "{what}: in the option's own unit: {now:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_option_is_refused_by_every_transport_that_does_not_have_it() {
+    let all: Vec<&OptionSpec> = registry::all().flat_map(|t| t.options()).collect();
+    for t in registry::all() {
+        for option in &all {
+            let value = match option.name {
+                name if t.ends() == Ends::Two || ["sockbuf", "loss-timeout"].contains(&name) => {
+                    if two_ended().any(|t| t.options().iter().any(|o| o.name == name)) {
+                        tried(name).0
+                    } else {
+                        1u64.into()
+                    }
+                }
+                _ => 1u64.into(),
+            };
+            let set = transport::Settings::default().with(option.name, value);
+            let has = t.options().iter().any(|o| o.name == option.name);
+            let checked = set.check(t.options()).map_err(|e| e.to_string());
+            let unknown = checked.as_ref().is_err_and(|e| e.starts_with("no option is named"));
+            assert_eq!(unknown, !has, "{} {}: {checked:?}", t.name(), option.name);
+        }
+    }
+}
+
+#[test]
+fn bounds_are_held_for_every_option() {
+    for t in registry::all() {
+        for option in t.options() {
+            let set = |value: Value| transport::Settings::default().with(option.name, value).check(t.options());
+            let other = match option.form {
+                transport::options::Form::Switch => Value::Whole(1),
+                _ => Value::Switch(true),
+            };
+            assert!(set(other).is_err(), "{} {}: a value of another sort", t.name(), option.name);
+            let outside: Vec<Value> = match option.form {
+                transport::options::Form::Bytes(least, most) => {
+                    [least.checked_sub(1), most.checked_add(1)].into_iter().flatten().map(Value::Whole).collect()
+                }
+                transport::options::Form::Seconds(least, most) => vec![(least - 1e-6).into(), (most * 1.01).into()],
+                transport::options::Form::Share => vec![(-0.1).into(), 1.1.into()],
+                transport::options::Form::Rate => vec![0.0.into(), f64::INFINITY.into()],
+                transport::options::Form::Word(most) => {
+                    vec!["".into(), "x".repeat(most + 1).as_str().into(), "a b".into()]
+                }
+                transport::options::Form::OneOf(_) => vec!["nosuch".into()],
+                transport::options::Form::Many(_) => vec![vec!["nonsense".to_owned()].into()],
+                _ => Vec::new(),
+            };
+            for value in outside {
+                let e = set(value.clone()).expect_err(&format!("{} {}={value}", t.name(), option.name)).to_string();
+                assert!(e.contains(option.name), "{e}");
+            }
+        }
+    }
+}
