@@ -3,8 +3,7 @@
 use measure::figures;
 use model::scale::Wire;
 use model::{Breaks, CurvePoint, Fits, Summary};
-use transport::Ends;
-use transport::theory::Theory;
+use transport::registry;
 
 use crate::{Point, RunFile};
 
@@ -74,8 +73,8 @@ impl RunFile {
     /// was slowed down to (`--shape`), which takes a block's bytes and nothing else.
     pub fn wire(&self, path: usize) -> Option<Wire> {
         let opened = &self.paths.get(path)?.opened;
-        if opened.transport.ends() == Ends::Modelled {
-            let link = Theory::of(self.run.plan.settings(opened.path));
+        let settings = self.run.plan.settings(opened.path);
+        if let Some(link) = registry::find(opened.transport).and_then(|t| t.line(settings)) {
             return Wire::new(link.rate, 1.0, link.header as f64).and_then(|w| w.with_packet(Some(link.packet))).ok();
         }
         // What plays both ends in one process passes the shape by.
@@ -101,6 +100,8 @@ pub(crate) fn interval(p: &Point) -> stats::Interval {
 
 #[cfg(test)]
 mod tests {
+    use transport::theory::Theory;
+
     use super::*;
     use crate::sample;
 

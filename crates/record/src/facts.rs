@@ -1,7 +1,7 @@
 //! What a run knows of the constants of its paths: what might be behind a dip or a step.
 
 use model::{Fact, Knob};
-use transport::theory::Theory;
+use transport::registry;
 
 use crate::RunFile;
 
@@ -17,10 +17,10 @@ impl RunFile {
         let mut add = |knob, what: &str, bytes: Option<u64>| {
             facts.extend(bytes.filter(|b| *b > 0).map(|bytes| Fact { knob, what: what.to_owned(), bytes }));
         };
-        if opened.capabilities.virtual_time {
-            let set = self.run.plan.settings(opened.path);
-            add(Knob::SocketBuffer, "socket buffer", Some(set.whole("sockbuf").unwrap_or(64 << 10)));
-            add(Knob::Mtu, "packet of the model", Some(Theory::of(set).packet));
+        let settings = self.run.plan.settings(opened.path);
+        if let Some(line) = registry::find(opened.transport).and_then(|t| t.line(settings)) {
+            add(Knob::SocketBuffer, "socket buffer", Some(line.buffer));
+            add(Knob::Mtu, "packet of the model", Some(line.packet));
         }
         add(Knob::SocketBuffer, "send buffer", opened.near_effective.send_buffer);
         add(Knob::SocketBuffer, "far side's receive buffer", opened.far_effective.receive_buffer);

@@ -89,6 +89,11 @@ pub trait Transport: Sync {
         true
     }
 
+    /// Its line, where its settings say what that is.
+    fn line(&self, _settings: &Settings) -> Option<Line> {
+        None
+    }
+
     /// The far side's door. `at` is the address at which the near side reached this one, whatever its port; a transport without
     /// addresses of that sort makes a meeting place of its own. `settings` are checked.
     fn listen(&self, _settings: &Settings, _at: SocketAddr, _patience: &Patience) -> Result<Acceptor, LinkError> {
@@ -111,6 +116,19 @@ pub trait Transport: Sync {
     fn solo(&self, _settings: &Settings) -> Result<AnyLink, LinkError> {
         Err(LinkError::Unsupported("play both ends in one process"))
     }
+}
+
+/// The line that a path is known to run over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Line {
+    /// Bits a second.
+    pub rate: f64,
+    /// Largest payload of a packet, bytes.
+    pub packet: u64,
+    /// Header of a packet, bytes.
+    pub header: u64,
+    /// Socket buffer, bytes.
+    pub buffer: u64,
 }
 
 /// Where a far side waits for data connections: a text of its transport's, which travels over the control connection.

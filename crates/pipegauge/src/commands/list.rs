@@ -4,7 +4,7 @@ use anyhow::Result;
 use transport::{Capabilities, Semantics, registry};
 use units::Bytes;
 
-use crate::document::{ListDocument, ListedTransport};
+use crate::document::{ListDocument, ListedOption, ListedTransport};
 use crate::exit::Exit;
 use crate::out;
 
@@ -25,10 +25,8 @@ fn table(listed: &[ListedTransport]) -> String {
         text.push_str(&format!("{:<10} {}\n", t.name, t.summary));
         text.push_str(&format!("{:<10} {}\n", "", abilities(&t.capabilities)));
         for option in &t.options {
-            text.push_str(&format!(
-                "{:<12} {:<13} {}; {}, else {}\n",
-                "", option.name, option.help, option.takes, option.default
-            ));
+            let ListedOption { name, help, takes, default, .. } = option;
+            text.push_str(&format!("{:<12} {name:<13} {help} ({takes}) [default: {default}]\n", ""));
         }
         if let Some(why) = &t.unavailable {
             text.push_str(&format!("{:<10} not available here: {why}\n", ""));

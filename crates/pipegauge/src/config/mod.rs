@@ -8,7 +8,7 @@ pub mod gate;
 mod hint;
 pub mod history;
 pub mod names;
-mod paths;
+pub mod paths;
 mod pin;
 pub mod question;
 pub mod sides;

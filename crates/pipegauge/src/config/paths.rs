@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
-use transport::{Name, Settings, Transport, Value, registry};
+use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 
 use crate::flags::RunFlags;
 
@@ -121,22 +121,26 @@ pub fn beyond_defaults(path: &PathPlan) -> Settings {
     registry::find(path.transport).map_or_else(Settings::default, |t| path.settings.beyond_defaults(t.options()))
 }
 
+/// A transport with options as they are typed: those of `settings` that are wanted. A value that a file made up is left out: the text
+/// may end up on somebody's command line.
+pub fn typed(transport: Name, settings: &Settings, wanted: impl Fn(&str) -> bool) -> String {
+    let options = registry::find(transport).map_or(&[][..], Transport::options);
+    let text = |o: &OptionSpec| {
+        let value = settings.get(o.name).filter(|value| o.form.check(value).is_ok())?;
+        Some(format!("{}={}", o.name, o.form.text(value)))
+    };
+    let parts: Vec<String> = options.iter().filter(|o| wanted(o.name)).filter_map(text).collect();
+    if parts.is_empty() { transport.to_string() } else { format!("{transport}:{}", parts.join(",")) }
+}
+
 /// Gives paths of one transport labels that tell them apart: by the options in which they differ.
 fn apart(paths: &mut [PathPlan]) -> Result<()> {
-    let mut all = paths.to_vec();
-    all.iter_mut().for_each(|path| path.settings = beyond_defaults(path));
-    for path in paths.iter_mut().filter(|path| path.label.is_none()) {
-        let like = || all.iter().filter(|other| other.transport == path.transport);
-        let Some(transport) = registry::find(path.transport).filter(|_| like().count() > 1) else { continue };
-        let mut parts = Vec::new();
-        for option in transport.options() {
-            let set = beyond_defaults(path);
-            let value = set.get(option.name);
-            if let Some(value) = value.filter(|_| like().any(|other| other.settings.get(option.name) != value)) {
-                parts.push(format!("{}={}", option.name, option.form.text(value)));
-            }
-        }
-        path.label = (!parts.is_empty()).then(|| format!("{}:{}", path.transport, parts.join(",")));
+    let set: Vec<(Name, Settings)> = paths.iter().map(|path| (path.transport, beyond_defaults(path))).collect();
+    for (path, (_, mine)) in paths.iter_mut().zip(&set).filter(|(path, _)| path.label.is_none()) {
+        let differs =
+            |option: &str| set.iter().any(|(t, other)| *t == path.transport && other.get(option) != mine.get(option));
+        let label = typed(path.transport, mine, differs);
+        path.label = (label != path.transport.as_str()).then_some(label);
     }
     for (i, path) in paths.iter().enumerate() {
         let name = path.name();
@@ -202,6 +206,13 @@ mod tests {
         let model = transport::theory::Theory::of(&both[0].settings);
         assert_eq!((model.latency, model.rate, model.loss), (1e-6, 1e9, 0.01));
         assert_eq!(both[1].settings, Settings::default().with("family", "6"));
+    }
+
+    #[test]
+    fn nothing_that_a_file_makes_up_is_typed() {
+        let evil = Settings::default().with("congestion", "x; rm -rf ~").with("colour", "$(id)").with("mss", 1000u64);
+        assert_eq!(typed(transport::tcp::NAME, &evil, |_| true), "tcp:mss=1000");
+        assert_eq!(typed(Name::new("a-module").unwrap(), &evil, |_| true), "a-module");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use ask::{Answered, AskDocument};
 pub use compare::CompareDocument;
 pub use explain::{ExplainDocument, Explained, Tested};
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
-pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedTransport, ServeDocument};
+pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedOption, ListedTransport, ServeDocument};
 pub use history::{HistoryDocument, HistoryOf};
 pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;

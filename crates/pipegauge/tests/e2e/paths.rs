@@ -69,7 +69,7 @@ fn every_reader_finds_a_path_by_its_name() {
         let shown = said(&["show", "a.run.jsonl", "--path", name]);
         assert!(name == "unix" || !shown.contains("\nunix "), "{name}: {shown}");
     }
-    assert!(said(&["ask", "a.run.jsonl", "--path", "big", "--size", "64"]).contains("big"));
+    assert!(said(&["ask", "a.run.jsonl", "--path", "big", "--arrive", "64B"]).contains("big"));
     assert!(said(&["ask", "a.run.jsonl", "how long does 64 B take over big?"]).contains("big"));
     let both = said(&["ask", "a.run.jsonl", "how long does 64 B take over tcp?"]);
     assert!(both.contains("big") && both.contains("tcp:sockbuf=64KiB"), "{both}");

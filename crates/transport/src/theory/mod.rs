@@ -30,7 +30,7 @@ pub use link::TheoryLink;
 pub use parse::settings;
 
 use crate::options::{Form, Knob, LOSS_TIMEOUT, Moved, SOCKBUF};
-use crate::registry::{Ends, Transport};
+use crate::registry::{Ends, Line, Transport};
 use crate::settings::LOSS;
 use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings};
 
@@ -68,6 +68,11 @@ impl Transport for Model {
     }
     fn feels_places(&self, settings: &Settings) -> bool {
         Theory::of(settings).listens_to(Mover::Align)
+    }
+    fn line(&self, settings: &Settings) -> Option<Line> {
+        let Theory { rate, packet, header, .. } = Theory::of(settings);
+        let buffer = settings.whole(SOCKBUF.name).unwrap_or(SOCKBUF_UNSET);
+        Some(Line { rate, packet, header, buffer })
     }
     fn solo(&self, settings: &Settings) -> Result<AnyLink, LinkError> {
         let theory = Theory::of(settings).with_sockbuf(settings.whole(SOCKBUF.name));

@@ -66,12 +66,12 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
 }
 
 impl Asked<'_> {
-    /// How `run` takes the path: a label of another sort than `tcp:sockbuf=64KiB` is no transport.
-    pub fn typed(&self) -> &str {
-        match self.label.split_once(':') {
-            Some((name, _)) if name == self.transport => self.label,
-            _ => self.transport,
-        }
+    /// How `run` takes the path: a label is no transport.
+    pub fn typed(&self) -> String {
+        let opened = &self.run.paths[self.index].opened;
+        // Where the name alone tells it apart, flags may have set what is set.
+        let settings = self.run.run.plan.settings(opened.path);
+        crate::config::paths::typed(opened.transport, settings, |_| opened.label.is_some())
     }
 
     /// Whether a name means this path.
