@@ -25,7 +25,8 @@ pub struct HintWish {
 #[derive(Debug, Clone, Args)]
 pub struct HintFlags {
     /// Transports between the two processes that share the work; none: one process by itself
-    #[arg(value_name = "TRANSPORT", help_heading = None)]
+    #[arg(value_name = "TRANSPORT[:OPTION=VALUE,...]", value_parser = value::PathText, hide_possible_values = true,
+          help_heading = None)]
     pub transports: Vec<String>,
     /// Also by one process, without a path, for comparison
     #[arg(long, help_heading = "Work")]

@@ -1,9 +1,29 @@
 //! Parsers of single values. Units are read by crate `units` alone; here errors become what clap prints.
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
+use transport::registry;
 use units::{BitRate, Bytes, Seconds, Share};
+
+/// The text of a path, read later; completions offer the transports.
+#[derive(Debug, Clone, Copy)]
+pub struct PathText;
+
+impl TypedValueParser for PathText {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(registry::all().map(|t| PossibleValue::new(t.name().as_str()).help(t.summary()))))
+    }
+}
 
 /// Anything that reads itself.
 pub fn parse<T: FromStr>(text: &str) -> Result<T, String>

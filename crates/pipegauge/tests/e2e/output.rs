@@ -81,6 +81,7 @@ fn completions_come_from_the_flags_and_the_shell_takes_them() {
         assert!(said.out.contains("precision"), "{shell}: {said}");
     }
     let script = dir.run(&["completions", "bash"]).out;
+    assert!(script.contains("seqpacket"), "the transports are offered");
     std::fs::write(dir.path("c.bash"), script).unwrap();
     let mut bash = Command::new("bash");
     bash.args(["-c", "source ./c.bash && complete -p pipegauge"]).current_dir(dir.path("."));
