@@ -61,7 +61,7 @@ pub struct TheoryLink {
 
 impl TheoryLink {
     /// A path as `theory` says, connected as number 0, its clock at 0. A lost block is given up after `loss_timeout`
-    /// seconds of virtual time. Check parameters of unknown origin with [`Theory::check`] first.
+    /// seconds of virtual time. Parameters of unknown origin are checked as options first.
     pub fn new(theory: &Theory, loss_timeout: f64) -> Self {
         Self {
             asked: theory.clone(),
