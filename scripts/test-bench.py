@@ -82,6 +82,29 @@ def pairs_take_turns_and_each_side_begins_as_often():
     assert "".join(said) == "abba" * 6, said
 
 
+def a_pair_without_a_figure_is_made_again_but_not_for_ever():
+    left = iter([False, True, False] + [False] * 12)
+
+    def sometimes():
+        if next(left):
+            raise ValueError("no figure")
+        return 2.0
+
+    assert pairs.interleaved(12, lambda: 1.0, sometimes, failed=ValueError) == [(1.0, 2.0)] * 12
+
+    tries = []
+
+    def never():
+        tries.append(1)
+        raise ValueError("no figure")
+
+    try:
+        pairs.interleaved(12, lambda: 1.0, never, failed=ValueError)
+        assert False, "it must give up"
+    except ValueError:
+        assert len(tries) == 3, tries
+
+
 def an_interval_with_one_in_it_is_parity_and_nothing_else_is():
     even = [(1.0 + 0.1 * (-1) ** i, 1.0) for i in range(20)]
     lead = [(1.2 + 0.01 * (-1) ** i, 1.0) for i in range(20)]
@@ -112,7 +135,8 @@ def the_systems_congestion_control_is_named():
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
              bursts_and_sustained_trials_are_both_there, figures_are_read_from_what_the_tools_print,
-             pairs_take_turns_and_each_side_begins_as_often, an_interval_with_one_in_it_is_parity_and_nothing_else_is,
+             pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
+             an_interval_with_one_in_it_is_parity_and_nothing_else_is,
              only_pairs_at_like_settings_are_quoted, the_systems_congestion_control_is_named]:
     try:
         test()
