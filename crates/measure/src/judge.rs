@@ -136,9 +136,7 @@ pub fn unsteady(common: &Common, kind: Kind) -> Option<Warning> {
             "all other rounds lie near each other: something held {it} up or sped it up once ({causes}), and the medians \
              pass it by"
         ),
-        Saw::Changing => format!(
-            "{it} changed its pace from round to round ({causes}); medians are over all of them"
-        ),
+        Saw::Changing => format!("{it} changed its pace from round to round ({causes}); medians are over all of them"),
     };
     let middle = (slowest.1 + fastest.1) / 2.0;
     let slow = levels.iter().filter(|l| l.1 > middle).count();
@@ -214,7 +212,11 @@ fn spread_within(trials: &[Trial]) -> f64 {
     if spreads.is_empty() { 0.0 } else { stats::median(&spreads) }
 }
 
+/// A precision that nobody asked for is missed by nobody.
 fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
+    if !plan.precise {
+        return None;
+    }
     let open: Vec<u64> = points.iter().filter(|p| p.ended == Some(Why::Budget)).map(|p| p.size).collect();
     if open.is_empty() {
         return None;

@@ -59,6 +59,13 @@ pub fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", report::words::plain(line));
 }
 
+/// [`tell`] for lines of which there may be none.
+pub fn tell_all(lines: &str) {
+    if !lines.trim().is_empty() {
+        tell(lines.trim());
+    }
+}
+
 /// Writes a document on one line to standard output if there is room within `patience`; else it is dropped.
 pub fn offer_json_line<T: Serialize>(document: &T, patience: Duration) {
     if let Ok(line) = serde_json::to_string(document) {

@@ -27,13 +27,10 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     let mut text = format!("{}\n\n", heading(&run));
     text.push_str(&terminal::graph(&run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
+    let told = told(&run, flags);
     text.push_str(&table::paths(&run));
     text.push('\n');
-    text.push_str(&if run.is_hint() { hint(&run) } else { curves(&run) });
-    let warnings = table::warnings(&run);
-    if !warnings.is_empty() {
-        text.push_str(&format!("\n{warnings}"));
-    }
+    text.push_str(&if run.is_hint() { hint(&run, &told) } else { curves(&run, &told) });
     out::text(&text)?;
     Ok(Exit::Ok)
 }
@@ -57,20 +54,28 @@ pub fn graph(runs: &[&RunFile], asked: Option<GraphFlag>) -> Result<Graph> {
     }
 }
 
+/// How far the figures may be trusted, and the run's warnings: by cause, or whole where that was asked for.
+fn told(run: &RunFile, flags: &ShowFlags) -> String {
+    let warnings =
+        if flags.warnings { table::warnings(run) } else { table::grouped(run, out::width(), "(whole: --warnings)") };
+    let between = if warnings.is_empty() { "" } else { "\n" };
+    format!("\n{}{between}{warnings}", table::trust(run))
+}
+
 /// Figures and points of a HINT run.
-fn hint(run: &RunFile) -> String {
-    let mut text = table::hint(run) + &table::machine(run);
+fn hint(run: &RunFile, told: &str) -> String {
+    let mut text = table::hint(run) + &table::machine(run) + told;
     for (path, measured) in run.paths.iter().enumerate() {
         text.push_str(&format!("\n{}\n{}", measured.opened.transport, table::hint_points(run, path)));
     }
     text
 }
 
-/// Summary, fits, dips and points of a run of blocks.
-fn curves(run: &RunFile) -> String {
+/// Summary, what to know about it, fits, dips and points of a run of blocks.
+fn curves(run: &RunFile, told: &str) -> String {
     let mut text = String::new();
     let (summary, fits) = table::summary_and_fits(run);
-    text.push_str(&format!("{summary}\n{fits}"));
+    text.push_str(&format!("{summary}{told}\n{fits}"));
     let breaks = table::breaks(run);
     if !breaks.is_empty() {
         text.push_str(&format!("\n{breaks}"));

@@ -27,6 +27,8 @@ pub use view::{
     ServeFlags, ShowFlags,
 };
 
+use std::sync::LazyLock;
+
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
@@ -36,12 +38,28 @@ Start here:
 
 Exit codes: 0 done; 1 measured, but something fell short (interrupted, a path broke); 2 could not.";
 
+/// What `--version` says below the version (`-V` says the version alone): which features were built in, and which run file is written.
+static BUILT: LazyLock<String> = LazyLock::new(|| {
+    let features = [("live", cfg!(feature = "live")), ("parquet", cfg!(feature = "parquet"))];
+    let names = |wanted: bool| {
+        let names: Vec<&str> = features.iter().filter(|f| f.1 == wanted).map(|f| f.0).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    };
+    format!(
+        "{}\nbuilt in: {}\nleft out: {}\nrun file: {}",
+        env!("CARGO_PKG_VERSION"),
+        names(true),
+        names(false),
+        measure::event::SCHEMA
+    )
+});
+
 /// Measures how any communication path really performs.
 ///
 /// One method for every path: blocks of many sizes go back and forth between two real processes, and the result is a
 /// curve with honest intervals, as pictures, tables and a run file.
 #[derive(Debug, Parser)]
-#[command(name = "pipegauge", version, after_help = AFTER_HELP, propagate_version = true, max_term_width = 100)]
+#[command(name = "pipegauge", version, long_version = BUILT.as_str(), after_help = AFTER_HELP, propagate_version = true, max_term_width = 100)]
 pub struct Cli {
     /// Print a JSON document instead of text (its schema: pipegauge schema COMMAND)
     #[arg(long, global = true, display_order = 900)]

@@ -50,6 +50,9 @@ pub struct ShowFlags {
     /// Only the path of this transport: a name, or its number from 0
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
+    /// The warnings whole, instead of a line for each cause
+    #[arg(long)]
+    pub warnings: bool,
 }
 
 /// Draw run files.

@@ -113,7 +113,9 @@ impl Said {
     /// Nothing broke and nothing was interrupted, but the precision that was asked for by name was missed.
     pub fn only_imprecise(&self) -> bool {
         let broke = self.err.contains("what was measured until then");
-        self.code() == 1 && !broke && self.err.contains("did not reach a precision")
+        // With --json it is standard error that people read.
+        let missed = |text: &str| text.contains("less sure than --precision asks for");
+        self.code() == 1 && !broke && (missed(&self.out) || missed(&self.err))
     }
 
     /// All that was asked for was measured.

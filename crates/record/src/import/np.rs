@@ -162,6 +162,7 @@ fn plan(kind: Kind, pattern: Pattern, sizes: &[u64]) -> Plan {
         trials: Some(1),
         repeats: Some(1),
         precision: 0.0,
+        precise: false,
         budget: 0.0,
         response: 0,
         burst: 0,

@@ -55,8 +55,8 @@ pub fn of(runs: &[&RunFile], series: &[Series]) -> String {
     put("<h2 class=\"aside\">Graphs</h2>\n<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>");
     put(&svg::draw(runs, Graph::Signature));
     put("</noscript></div>\n");
-    put(&sections::warnings(runs));
     put(&sections::summary(runs, &analyses));
+    put(&sections::warnings(runs));
     put(&models::table(runs, &analyses));
     put("<section aria-labelledby=\"points-title\" id=\"points\"><h2 id=\"points-title\">Points</h2>");
     put(

@@ -10,15 +10,14 @@ use crate::table;
 use crate::words;
 use record::Analysis;
 
-/// What a reader must know before the figures; nothing if there is nothing.
+/// How far each run may be trusted, and what a reader must know about its figures: a line for each cause, which opens to the
+/// warnings whole. Nothing of a run without points and warnings.
 pub fn warnings(runs: &[&RunFile]) -> String {
     let mut items = String::new();
     for (i, run) in runs.iter().enumerate() {
         let letter = if runs.len() > 1 { format!("Run {}: ", words::letter(i)) } else { String::new() };
         let mut item = |head: &str, text: &str| {
-            let head = format!("{letter}{head}");
-            let head = if head.is_empty() { head } else { format!("<b>{}</b>", escape(&head)) };
-            items.push_str(&format!("<li>{head}{}</li>\n", escape(text)));
+            items.push_str(&format!("<li><b>{}</b>{}</li>\n", escape(&format!("{letter}{head}")), escape(text)));
         };
         if let Some(cut) = &run.cut {
             item("The file ends short: ", cut);
@@ -26,8 +25,12 @@ pub fn warnings(runs: &[&RunFile]) -> String {
         if let Some(error) = run.end.as_ref().and_then(|e| e.error.as_ref()) {
             item("The run ended with an error: ", error);
         }
-        for w in &run.warnings {
-            item(&table::subject(run, w), &w.text);
+        let trust = table::trust(run).replace("\n  ", " ");
+        if let Some(text) = trust.trim_end().strip_prefix("Trust: ") {
+            items.push_str(&format!("<li class=\"trust\">{}{}</li>\n", escape(&letter), escape(text)));
+        }
+        for caution in table::cautions(run) {
+            items.push_str(&cause(run, &letter, &caution));
         }
     }
     if items.is_empty() {
@@ -36,6 +39,20 @@ pub fn warnings(runs: &[&RunFile]) -> String {
     format!(
         "<section aria-labelledby=\"warnings-title\"><h2 id=\"warnings-title\">What to know about these figures</h2>\n\
          <ul class=\"warnings\">\n{items}</ul></section>\n"
+    )
+}
+
+/// A cause in a line, and its warnings whole below it at a click.
+fn cause(run: &RunFile, letter: &str, caution: &table::Caution<'_>) -> String {
+    let remedy = if caution.remedy.is_empty() { String::new() } else { format!(" ({})", caution.remedy) };
+    let whole: String = (caution.warnings.iter())
+        .map(|w| format!("<p>{}{}</p>", escape(&table::subject(run, w)), escape(&w.text)))
+        .collect();
+    format!(
+        "<li><details><summary><b>{}{}</b>{}</summary>{whole}</details></li>\n",
+        escape(letter),
+        escape(&caution.what()),
+        escape(&remedy)
     )
 }
 

@@ -1,6 +1,7 @@
 //! Aligned text tables of a run: summary, fitted models, dips and steps, points, paths, warnings.
 
 mod breaks;
+mod cautions;
 mod fits;
 mod grid;
 mod hint;
@@ -13,6 +14,7 @@ mod summary;
 mod warnings;
 
 pub use breaks::{breaks, digits, fate, found_words, none_found, suspect};
+pub use cautions::{Caution, cautions, grouped, trust};
 pub use fits::fits;
 pub use hint::{hint, hint_points};
 pub use jitter::jitter;

@@ -43,16 +43,14 @@ pub fn finish(
     };
     let html = config.html.as_deref().filter(|file| page(file, &[&run]));
     let html_failed = config.html.is_some() && html.is_none();
-    let missed = config.precise && outcome.unsettled > 0;
+    let missed = config.plan.precise && outcome.unsettled > 0;
     let exit = if error.is_some() || html_failed || missed { Exit::Short } else { Exit::Ok };
     if let Some(e) = &error {
         out::tell(&format!("pipegauge: {e}; what was measured until then is shown"));
     }
-    let warnings = table::warnings(&run);
-    if !warnings.is_empty() {
-        out::tell(warnings.trim_end());
-    }
+    let cautions = table::grouped(&run, out::width(), &whole(&config.output.display().to_string()));
     let printed = if json {
+        out::tell_all(&cautions);
         let (output, code, results) = (&config.output, exit.code(), Results::of(&run));
         if run.is_hint() {
             out::json(&HintDocument::new(output, code, error, results))
@@ -60,7 +58,8 @@ pub fn finish(
             out::json(&RunDocument::new(output, html, code, error, results))
         }
     } else {
-        out::text(&format!("{}{}", picture(&run), places(&config.output, html))).map_err(Into::into)
+        out::text(&format!("{}{}{}", picture(&run), told(&run, &cautions), places(&config.output, html)))
+            .map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
 }
@@ -74,6 +73,17 @@ fn picture(run: &RunFile) -> String {
     text.push_str(&if run.is_hint() { table::hint(run) } else { table::summary(run) });
     text.push_str(&table::machine(run));
     text
+}
+
+/// How far to trust the figures, then what to know about them.
+fn told(run: &RunFile, cautions: &str) -> String {
+    let between = if cautions.is_empty() { "" } else { "\n" };
+    format!("\n{}{between}{cautions}", table::trust(run))
+}
+
+/// Where the warnings of a run file stand whole.
+pub fn whole(file: &str) -> String {
+    format!("(whole: pipegauge show {file} --warnings)")
 }
 
 fn places(run_file: &Path, html: Option<&Path>) -> String {
