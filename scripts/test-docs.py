@@ -65,6 +65,7 @@ def a_line_is_known_by_its_beginning_up_to_a_number():
     assert docs.key("tcp: times are RTT/2") == "tcp: times are RTT/2"
     assert docs.key("      [2.0, 2.3]  [5.9, 6.3]") == "" and docs.key("") == ""
     assert docs.key("error at ~12.5 us") == "error at"
+    assert docs.key('{"at_ns":157690,"op":"send"}') == '{"at_ns":' and docs.key("127.0.0.1:80 is") == "#"
 
 
 def a_lost_line_a_new_column_and_another_order_are_found():
@@ -73,6 +74,9 @@ def a_lost_line_a_new_column_and_another_order_are_found():
     assert docs.missing(sample, [line for line in TABLE if not line.startswith("tcp")]) == sample[4]
     assert docs.missing(["path    time   per byte"], TABLE) == "path    time   per byte"
     assert docs.missing([sample[4], sample[2]], TABLE) == sample[2]
+    # A size that a short budget left out is no other shape; a table without rows is.
+    assert docs.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", " 64 B  3 us", "tcp"]) is None
+    assert docs.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", "tcp"]) == " 64 B  1 us"
 
 
 def warnings_are_no_part_of_a_sample():
