@@ -9,9 +9,9 @@ the others what they print. A line "..." stands for what is left out; a command 
 in the page's order, in a folder of the page, so that a file of one block is there in the next; a block is one shell.
 
 Shape: each line of a sample must be found in the output, in order, by its beginning up to its first number. So a heading is
-compared whole, and "unix  2.32 us" by "unix"; of rows that begin with a number one is enough, since a short budget may leave out sizes. Lines of intervals alone are not compared. Warnings and progress are no part of a
-sample: they depend on the machine. --write takes, between two "...", all lines from the one that fits the first to the one that
-fits the last.
+compared whole, and "unix  2.32 us" by "unix". Of rows that begin with a number one is enough, since a short budget may leave out sizes.
+Intervals below a row are not compared. Warnings and progress are no part of a sample: they depend on the machine. --write takes,
+between two "...", all lines from the one that fits the first to the one that fits the last.
 
 Comments above a block say what is special:
   <!-- test: skip WHY -->         its commands are not run; the check counts them
@@ -38,6 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUDGET = "300ms"
 LONGEST = 180  # seconds for a block
 LEFT_OUT = "..."
+BELOW_A_ROW = 12  # spaces: a line so far in holds intervals of the row above
 
 
 @dataclass
@@ -139,13 +140,13 @@ WORDS = re.compile(r"RTT/2|\[95%\]:?|\(95%\)|p\d+(\.\d+)?")
 
 def key(line):
     """A line's beginning up to its first number; "#" where it begins with one; empty where there is nothing to compare."""
+    if line.startswith(" " * BELOW_A_ROW):
+        return ""
     begin = []
     for token in line.split():
-        bare = token.lstrip("~<=>+-(")
+        bare = token.lstrip("~<=>+-([")
         if bare[:1].isdigit() and not WORDS.fullmatch(token):
-            return " ".join(begin) or "#"
-        if not begin and re.match(r"[\[(][-+]?\d", token):
-            return ""
+            return " ".join(begin) or ("" if token[0] in "[(" else "#")
         if number := re.search(r"[:=]-?\d", token):
             return " ".join([*begin, token[:number.start() + 1]])
         begin.append(token)

@@ -64,7 +64,9 @@ def a_line_is_known_by_its_beginning_up_to_a_number():
     assert docs.key("size  median [95%]  p50  p99.9") == "size median [95%] p50 p99.9"
     assert docs.key("tcp: times are RTT/2") == "tcp: times are RTT/2"
     assert docs.key("      [2.0, 2.3]  [5.9, 6.3]") == "" and docs.key("") == ""
-    assert docs.key("error at ~12.5 us") == "error at"
+    assert docs.key("error at ~12.5 us") == "error at" and docs.key("tcp  RTT/2  [1.5, 2]") == "tcp RTT/2"
+    # What stands below a row is as the machine was: an interval, none, or its upper end alone.
+    assert docs.key("               (no interval)     [54, 141]") == docs.key("                   at most  [1, 2]") == ""
     assert docs.key('{"at_ns":157690,"op":"send"}') == '{"at_ns":' and docs.key("127.0.0.1:80 is") == "#"
 
 
