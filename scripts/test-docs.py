@@ -1,4 +1,4 @@
-"""Tests of docs.py and links.py without a program: how a page is read, what counts as the same shape, what is renewed.
+"""Tests of pages.py and links.py without a program: how a page is read, what counts as the same shape, what is renewed.
 Closes with "N passed, N failed"."""
 
 import sys
@@ -8,8 +8,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import docs  # noqa: E402
 import links  # noqa: E402
+import pages  # noqa: E402
 
 TABLE = """theory: 8 rounds over 3.57 s saw one state
 path    time        latency  max throughput
@@ -24,7 +24,7 @@ run file  t.run.jsonl""".split("\n")
 
 def refused(page):
     try:
-        docs.parse(page)
+        pages.parse(page)
     except ValueError:
         return True
     return False
@@ -32,7 +32,7 @@ def refused(page):
 
 def a_page_gives_its_commands_in_order_with_what_is_below_them():
     page = "a\n<!-- test: exit 0 1 -->\n<!-- test: budget 4s -->\n```console\n$ one a \\\n  b\nout\n$ two\n```\nb `x`\n```console\n$ three\n```\n"
-    blocks, prose = docs.parse(page)
+    blocks, prose = pages.parse(page)
     assert [[c.text for c in b.commands] for b in blocks] == [["one a \\\n  b", "two"], ["three"]]
     assert blocks[0].commands[0].sample == ["out"] and blocks[0].commands[0].first == 6
     assert (blocks[0].exits, blocks[0].budget, blocks[1].exits) == ((0, 1), "4s", (0,))
@@ -40,7 +40,7 @@ def a_page_gives_its_commands_in_order_with_what_is_below_them():
 
 
 def a_block_that_is_not_run_says_why():
-    blocks, _ = docs.parse("<!-- test: skip needs a terminal -->\n\n```console\n$ live\n```\n")
+    blocks, _ = pages.parse("<!-- test: skip needs a terminal -->\n\n```console\n$ live\n```\n")
     assert blocks[0].skip == "needs a terminal"
 
 
@@ -53,68 +53,68 @@ def a_command_that_nothing_would_run_is_refused():
 
 def a_tables_commands_are_read_where_it_says_so():
     table = "| a | b |\n|---|---|\n| `iperf3 -c H` | `pipegauge run tcp` |\n| x | `pipegauge list \\| head` |\n"
-    assert docs.parse(table)[0] == []
-    blocks, _ = docs.parse("<!-- test: table -->\n" + table)
+    assert pages.parse(table)[0] == []
+    blocks, _ = pages.parse("<!-- test: table -->\n" + table)
     assert blocks[0].table and [c.text for c in blocks[0].commands] == ["pipegauge run tcp", "pipegauge list | head"]
 
 
 def a_line_is_known_by_its_beginning_up_to_a_number():
-    assert docs.key("unix  2.32 us 20.5 ps/B") == "unix"
-    assert docs.key("  64 B  37.3 us [35, 40]") == "#"
-    assert docs.key("size  median [95%]  p50  p99.9") == "size median [95%] p50 p99.9"
-    assert docs.key("tcp: times are RTT/2") == "tcp: times are RTT/2"
-    assert docs.key("      [2.0, 2.3]  [5.9, 6.3]") == "" and docs.key("") == ""
-    assert docs.key("error at ~12.5 us") == "error at" and docs.key("tcp  RTT/2  [1.5, 2]") == "tcp RTT/2"
+    assert pages.key("unix  2.32 us 20.5 ps/B") == "unix"
+    assert pages.key("  64 B  37.3 us [35, 40]") == "#"
+    assert pages.key("size  median [95%]  p50  p99.9") == "size median [95%] p50 p99.9"
+    assert pages.key("tcp: times are RTT/2") == "tcp: times are RTT/2"
+    assert pages.key("      [2.0, 2.3]  [5.9, 6.3]") == "" and pages.key("") == ""
+    assert pages.key("error at ~12.5 us") == "error at" and pages.key("tcp  RTT/2  [1.5, 2]") == "tcp RTT/2"
     # What stands below a row is as the machine was: an interval, none, or its upper end alone.
-    assert docs.key("               (no interval)     [54, 141]") == docs.key("                   at most  [1, 2]") == ""
-    assert docs.key('{"at_ns":157690,"op":"send"}') == '{"at_ns":' and docs.key("127.0.0.1:80 is") == "#"
+    assert pages.key("               (no interval)     [54, 141]") == pages.key("                   at most  [1, 2]") == ""
+    assert pages.key('{"at_ns":157690,"op":"send"}') == '{"at_ns":' and pages.key("127.0.0.1:80 is") == "#"
 
 
 def a_lost_line_a_new_column_and_another_order_are_found():
     sample = ["...", "path    time        latency  max throughput", "shm     RTT/2       1 ns", "...", "tcp     RTT/2  9 us", "..."]
-    assert docs.missing(sample, TABLE) is None
-    assert docs.missing(sample, [line for line in TABLE if not line.startswith("tcp")]) == sample[4]
-    assert docs.missing(["path    time   per byte"], TABLE) == "path    time   per byte"
-    assert docs.missing([sample[4], sample[2]], TABLE) == sample[2]
+    assert pages.missing(sample, TABLE) is None
+    assert pages.missing(sample, [line for line in TABLE if not line.startswith("tcp")]) == sample[4]
+    assert pages.missing(["path    time   per byte"], TABLE) == "path    time   per byte"
+    assert pages.missing([sample[4], sample[2]], TABLE) == sample[2]
     # A size that a short budget left out is no other shape; a table without rows is.
-    assert docs.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", " 64 B  3 us", "tcp"]) is None
-    assert docs.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", "tcp"]) == " 64 B  1 us"
+    assert pages.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", " 64 B  3 us", "tcp"]) is None
+    assert pages.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", "tcp"]) == " 64 B  1 us"
 
 
 def warnings_are_no_part_of_a_sample():
     output = "a\n! tcp: noisy\n  and more\nb 1\n! steal\n    stop it\n"
-    assert docs.cleaned(output) == ["a", "b 1"]
+    assert pages.cleaned(output) == ["a", "b 1"]
 
 
 def only_the_pieces_that_a_page_shows_are_renewed():
     sample = ["...", "path    time", "tcp     RTT/2     99 us", "         [1, 2]", "...", "run file  t"]
-    assert docs.renewed(sample, TABLE) == ["...", *TABLE[1:6], "...", TABLE[-1]]
-    assert docs.renewed(["...", "tcp     RTT/2  99 us", "..."], TABLE) == ["...", TABLE[4], "..."]
-    assert docs.renewed(["anything"], TABLE) == TABLE
-    assert docs.renewed([], TABLE) == [] and docs.renewed(["..."], TABLE) == ["..."]
+    assert pages.renewed(sample, TABLE) == ["...", *TABLE[1:6], "...", TABLE[-1]]
+    assert pages.renewed(["...", "tcp     RTT/2  99 us", "..."], TABLE) == ["...", TABLE[4], "..."]
+    assert pages.renewed(["anything"], TABLE) == TABLE
+    assert pages.renewed([], TABLE) == [] and pages.renewed(["..."], TABLE) == ["..."]
     rows = [" 32 B  1 us", " 64 B  2 us", "128 B  3 us"]
-    assert docs.renewed(["...", " 64 B  9 us", "..."], rows) == ["...", rows[1], "..."]
+    assert pages.renewed(["...", " 64 B  9 us", "..."], rows) == ["...", rows[1], "..."]
     try:
-        docs.renewed(["...", "udp  1 us", "..."], TABLE)
+        pages.renewed(["...", "udp  1 us", "..."], TABLE)
     except ValueError:
         return
     raise AssertionError("a line that is gone was renewed")
 
 
 def only_real_paths_get_a_short_budget():
-    assert docs.shortened(["run", "tcp"], "1s") == ["run", "tcp", "-q", "--budget", "1s"]
-    assert docs.shortened(["run", "tcp", "--budget", "9s", "-q"], "1s") == ["run", "tcp", "--budget", "1s", "-q"]
-    assert docs.shortened(["run", "theory", "--budget", "9s"], "1s") == ["run", "theory", "--budget", "9s", "-q"]
-    assert docs.shortened(["run", "tcp", "--trials", "3"], "1s") == ["run", "tcp", "--trials", "3", "-q"]
-    assert docs.shortened(["run", "tcp"], "") == ["run", "tcp", "-q"]
-    assert docs.shortened(["explain", "a"], "1s") == ["explain", "a", "-q"]
-    assert docs.shortened(["show", "a"], "1s") == ["show", "a"]
+    assert pages.shortened(["run", "tcp"], "1s") == ["run", "tcp", "-q", "--budget", "1s"]
+    assert pages.shortened(["run", "tcp", "--budget", "9s", "-q"], "1s") == ["run", "tcp", "--budget", "1s", "-q"]
+    assert pages.shortened(["run", "theory", "--budget", "9s"], "1s") == ["run", "theory", "--budget", "9s", "-q"]
+    assert pages.shortened(["run", "tcp", "--trials", "3"], "1s") == ["run", "tcp", "--trials", "3", "-q"]
+    assert pages.shortened(["run", "tcp"], "") == ["run", "tcp", "-q"]
+    assert pages.shortened(["explain", "a"], "1s") == ["explain", "a", "-q"]
+    assert pages.shortened(["show", "a"], "1s") == ["show", "a"]
 
 
 def a_word_that_the_program_does_not_have_is_found():
     known = {"": "--version", "run": "--rate <RATE>\n--no-html", "show": "--graph"}
-    assert docs.wrong_words("`pipegauge run --rate 1k/s` and `--graph`", known) == []
-    assert docs.wrong_words("`pipegauge show --rate 1` `pipegauge walk` `--flows 2` `--no`", known) == [
+    assert pages.wrong_words("`pipegauge run --rate 1k/s` and `--graph`", known) == []
+    assert pages.wrong_words("`pipegauge show --rate 1` `pipegauge walk` `--flows 2` `--no`", known) == [
         "pipegauge show --rate 1: --rate", "pipegauge walk", "--flows 2: --flows", "--no: --no"]
 
 
