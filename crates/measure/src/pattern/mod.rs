@@ -1,0 +1,110 @@
+//! The patterns: who sends what, and when. Each is one file, with both halves of its loop and its [`Facts`]; what loops have in common
+//! is in [`crate::near`] and [`crate::far`]. Nothing else in the workspace asks which pattern it has before it: it asks for a fact.
+
+mod bidirectional;
+mod burst;
+mod connect;
+mod facts;
+mod hint;
+mod ping_pong;
+mod request;
+mod stream;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use transport::Link;
+use transport::clock::Clock;
+
+use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
+
+pub use facts::{Facts, LogGp, NetPipe, Seen};
+
+/// The two halves of a pattern's loop, compiled for each link. Everything else is known of it without a link: [`Facts`].
+pub(crate) trait Halves: Facts {
+    /// The near half of a trial: what is timed.
+    fn near<L: Link, C: Clock>(
+        &self,
+        link: &mut L,
+        clock: &C,
+        spec: &TrialSpec,
+        buffers: &mut Buffers,
+    ) -> Result<TrialReport, SessionError>;
+
+    /// The far half.
+    fn far<L: Link>(&self, link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError>;
+}
+
+impl Pattern {
+    /// The names of those of which a fact holds, as a sentence lists them.
+    pub fn those(which: impl Fn(&dyn Facts) -> bool) -> String {
+        let all = Self::ALL.iter().filter(|p| which(p.facts())).map(|p| p.name());
+        let mut names: Vec<&str> = all.collect();
+        let last = names.pop().unwrap_or_default();
+        if names.is_empty() { last.to_owned() } else { format!("{} and {last}", names.join(", ")) }
+    }
+}
+
+/// The list of patterns: a variant with the name that a person types and a run file holds, and what it is.
+macro_rules! patterns {
+    ($($(#[$doc:meta])* $variant:ident $name:tt = $pattern:path;)*) => {
+        /// Who sends what, and when.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum Pattern {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Pattern {
+            /// Every pattern, in the order in which they are listed.
+            pub const ALL: &[Pattern] = &[$(Pattern::$variant),*];
+
+            /// The name a person types.
+            pub fn name(self) -> &'static str {
+                match self { $(Pattern::$variant => $name),* }
+            }
+
+            /// What is known of it.
+            pub fn facts(self) -> &'static dyn Facts {
+                match self { $(Pattern::$variant => &$pattern),* }
+            }
+
+            /// Its near half of a trial.
+            pub(crate) fn near<L: Link, C: Clock>(
+                self,
+                link: &mut L,
+                clock: &C,
+                spec: &TrialSpec,
+                buffers: &mut Buffers,
+            ) -> Result<TrialReport, SessionError> {
+                match self { $(Pattern::$variant => $pattern.near(link, clock, spec, buffers)),* }
+            }
+
+            /// Its far half of a trial.
+            pub(crate) fn far<L: Link>(
+                self,
+                link: &mut L,
+                spec: &TrialSpec,
+                buffers: &mut Buffers,
+            ) -> Result<FarReport, SessionError> {
+                match self { $(Pattern::$variant => $pattern.far(link, spec, buffers)),* }
+            }
+        }
+    };
+}
+
+patterns! {
+    /// A block there and the same size back, one at a time (`seeds/004`, section 2).
+    PingPong "ping-pong" = ping_pong::PingPong;
+    /// Blocks one after another without any answer, timed at the receiver from the first to the last byte.
+    Stream "stream" = stream::Stream;
+    /// A number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
+    Burst "burst" = burst::Burst;
+    /// Both sides send at once.
+    Bidirectional "bidirectional" = bidirectional::Bidirectional;
+    /// A block there, another size back, on a kept connection.
+    Request "request" = request::Request;
+    /// Connect, request, response, close for each transaction.
+    Connect "connect" = connect::Connect;
+    /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
+    /// A trial's size is the number of subintervals of each side, and its iterations are answers.
+    Hint "hint" = hint::Hint;
+}
