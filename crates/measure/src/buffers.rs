@@ -140,9 +140,9 @@ impl Layout {
 /// before it agrees to the trial.
 pub fn reserved(spec: &TrialSpec) -> u128 {
     let facts = spec.pattern.facts();
-    let (there, back) = facts.blocks(spec);
+    let (there, back) = (facts.blocks)(spec);
     let beside = u128::from(spec.align) + u128::from(spec.offset.0.max(spec.offset.1)) + PAGE;
-    Layout::of(spec, there).room + Layout::of(spec, back).room + 2 * beside + facts.memory(spec)
+    Layout::of(spec, there).room + Layout::of(spec, back).room + 2 * beside + (facts.memory)(spec)
 }
 
 /// Memory comes in pages; none is larger on any system this runs on.

@@ -21,7 +21,7 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     let facts = spec.pattern.facts();
     let sent = spec.repeats.saturating_add(spec.warmup).saturating_mul(facts.sends(spec));
     exactly("blocks received", far.received, if can.reliable { sent } else { far.received.min(sent) })?;
-    let Seen { lost, bytes, shortest, longest } = facts.seen(far, spec, can.semantics, elapsed);
+    let Seen { lost, bytes, shortest, longest } = (facts.seen)(far, spec, can.semantics, elapsed);
     exactly("blocks lost", far.lost, lost)?;
     let dropped = if can.reliable { 0 } else { (elapsed / DROPPED) as u64 };
     for (what, found) in [("blocks reordered", far.reordered), ("blocks duplicated", far.duplicated)] {
@@ -33,7 +33,7 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
         let shortest = shortest.max(0.0);
         return Err(format!("{:e} s for {} bytes, where {shortest:e} to {longest:e} s can be", far.seconds, far.bytes));
     }
-    let (size, _) = facts.blocks(spec);
+    let (size, _) = (facts.blocks)(spec);
     match far.corrupt {
         Some((iteration, offset)) if !spec.check || iteration >= sent || offset >= size => Err(format!(
             "a wrong byte at offset {offset} of block {iteration}, which it was not sent or not to look at"

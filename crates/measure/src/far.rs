@@ -103,7 +103,7 @@ pub(crate) struct Side<'a, L> {
 impl<'a, L: Link> Side<'a, L> {
     pub(crate) fn new(link: &'a mut L, spec: &'a TrialSpec, buffers: &'a mut Buffers) -> Result<Self, LinkError> {
         let halt = buffers.halt();
-        let (there, back) = spec.pattern.facts().blocks(spec);
+        let (there, back) = (spec.pattern.facts().blocks)(spec);
         let (out, into) = buffers.slots(link, spec, back, there)?;
         let check = Check::new(spec, link.capabilities().reliable);
         Ok(Self { link, spec, halt, out, into, check, report: FarReport::default(), silences: 0 })

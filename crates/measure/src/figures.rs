@@ -13,7 +13,8 @@ pub use percentiles::Singles;
 
 /// Which time the figures of a path are.
 pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
-    match plan.pattern.facts().time(plan.rate.is_some()) {
+    let facts = plan.pattern.facts();
+    match facts.on_schedule.filter(|_| plan.rate.is_some()).unwrap_or(facts.time) {
         TimeKind::Answer => TimeKind::Answer,
         _ if kind == Kind::Memcpy => TimeKind::Copy,
         time => time,
@@ -22,12 +23,12 @@ pub fn time_kind(plan: &Plan, kind: Kind) -> TimeKind {
 
 /// What one iteration counts as: an iteration's time divided by this is the point's time.
 pub fn transfers(plan: &Plan, trial: &Trial) -> f64 {
-    plan.pattern.facts().transfers(plan.rate.is_some(), trial.burst)
+    (plan.pattern.facts().transfers)(plan.rate.is_some(), trial.burst)
 }
 
 /// Bits that cross the path in one of the point's times.
 pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
-    plan.pattern.facts().bytes(trial, plan.rate.is_some()) as f64 * 8.0
+    (plan.pattern.facts().bytes)(trial, plan.rate.is_some()) as f64 * 8.0
 }
 
 /// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
@@ -56,7 +57,7 @@ fn timed_there(trial: &Trial) -> bool {
 /// Whether a trial that its receiver did not time has no time at all: the sender of a stream knows only how fast it could
 /// hand blocks over, which says nothing of a path that lost them.
 fn untimed(plan: &Plan, kind: Kind) -> bool {
-    plan.pattern.facts().unanswered() && kind != Kind::Memcpy
+    plan.pattern.facts().unanswered && kind != Kind::Memcpy
 }
 
 /// A trial's mean time: what the paper's minimum is taken over.
@@ -98,7 +99,7 @@ pub fn rounds(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> Ve
         .map(|same| {
             let times: Vec<f64> = same.iter().map(|(_, t)| *t).collect();
             let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-            (same[0].0, if facts.keeps_best() { best(&times) } else { stats::median(&times) })
+            (same[0].0, if facts.keeps_best { best(&times) } else { stats::median(&times) })
         })
         .collect()
 }
@@ -150,12 +151,12 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
     let iterations = sum(|t| t.report.repeats);
     let received = sum(|t| t.report.far.received);
     // A stream's receiver counts what never came; whoever waits for answers counts those.
-    let (lost, sent) = match facts.unanswered() {
+    let (lost, sent) = match facts.unanswered {
         true => (sum(|t| t.report.far.lost), received + sum(|t| t.report.far.lost)),
         false => (sum(|t| t.report.lost), iterations + sum(|t| t.report.lost)),
     };
     let reordered = sum(|t| t.report.reordered + t.report.far.reordered);
-    let score = facts.score(&used, median);
+    let score = facts.score.and_then(|score| score(&used, median));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
     Some(Figures {
         blocks: seen.len() as u32,
@@ -174,9 +175,9 @@ pub fn figures(plan: &Plan, kind: Kind, trials: &[&Trial], common: &Common) -> O
         repeat_high: None,
         percentiles: Singles::about(plan, &used, median).map(|singles| singles.row()),
         throughput: bits(plan, sample) / median,
-        sender_throughput: (facts.unanswered() && near_seconds > 0.0)
+        sender_throughput: (facts.unanswered && near_seconds > 0.0)
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
-        transactions: (facts.responds() && near_seconds > 0.0).then(|| iterations as f64 / near_seconds),
+        transactions: (facts.responds && near_seconds > 0.0).then(|| iterations as f64 / near_seconds),
         quality: score.map(|(quality, _)| quality),
         quips: score.map(|(_, quips)| quips),
         loss: share(lost, sent),

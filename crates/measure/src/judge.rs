@@ -89,7 +89,7 @@ pub fn figureless(plan: &Plan, sizes: Vec<u64>) -> Option<Warning> {
     let text = format!(
         "{} sizes have no figure (the first: {}): too little of what was sent arrived to time it",
         sizes.len(),
-        plan.pattern.facts().sized(first)
+        (plan.pattern.facts().sized)(first)
     );
     Some(warning("no-figure", sizes, text))
 }
@@ -187,7 +187,7 @@ fn noisy(plan: &Plan, kind: Kind, points: &[Judged<'_>], busy: Option<Cause>) ->
         } else {
             Share(worst.figures.reach()).to_string()
         },
-        plan.pattern.facts().sized(worst.size),
+        (plan.pattern.facts().sized)(worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
 }
@@ -244,7 +244,14 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
     if total <= 0.0 || stood / total < PAUSED {
         return None;
     }
-    let (who, how) = plan.pattern.facts().paused();
+    let facts = plan.pattern.facts();
+    let how = if facts.on_schedule.is_some() {
+        "a closed loop sends nothing meanwhile, so its percentiles hide what a user would have waited; --rate N sends on \
+         schedule and charges the wait"
+    } else {
+        "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
+    };
+    let (who, how) = facts.paused.unwrap_or(("the path", how));
     let text = format!(
         "{who} stood still for {} of the time, in {pauses} pauses of up to {}{}: {how}",
         Share(stood / total),

@@ -137,7 +137,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         let moving = link.capabilities().reliable;
         let skip = if moving { 0 } else { 4 };
         let halt = buffers.halt();
-        let (there, back) = spec.pattern.facts().blocks(spec);
+        let (there, back) = (spec.pattern.facts().blocks)(spec);
         let (out, into) = buffers.slots(link, spec, there, back)?;
         Ok((Self { link, halt, clock, spec, tally: Tally::default(), skip, moving, writer }, out, into))
     }

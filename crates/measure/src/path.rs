@@ -15,7 +15,7 @@ use crate::figures::Common;
 use crate::pattern::Facts;
 use crate::{Session, SessionError, TrialSpec, figures, judge, support, sustained};
 
-/// Fewest iterations of a trial of most patterns.
+/// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
 /// An iteration that takes longer than this is a trial of its own, seconds.
 const LONG: f64 = 0.02;
@@ -115,7 +115,7 @@ impl<'a> PathRun<'a> {
         }
     }
 
-    fn facts(&self) -> &'static dyn Facts {
+    fn facts(&self) -> &'static Facts {
         self.plan.pattern.facts()
     }
 
@@ -325,7 +325,7 @@ impl<'a> PathRun<'a> {
 
     /// Seconds that one block of `size` needs one way, about.
     pub fn one_block(&self, size: u64) -> f64 {
-        self.estimate(size) / self.facts().ways(self.plan.burst) as f64
+        self.estimate(size) / (self.facts().ways)(self.plan.burst) as f64
     }
 
     /// Shortest trial of `size`, one way as the paper counts.
@@ -368,12 +368,12 @@ impl<'a> PathRun<'a> {
 
     /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more.
     pub(crate) fn fewest(&self, size: u64) -> u64 {
-        if self.estimate(size) > LONG { 1 } else { self.facts().fewest() }
+        if self.estimate(size) > LONG { 1 } else { self.facts().fewest }
     }
 
     /// Iterations that a trial makes beside those that it times, where they are as long as any.
     pub(crate) fn beside(&self) -> f64 {
-        self.facts().beside()
+        self.facts().beside
     }
 
     /// Iterations of a trial that counts: as many as the plan names, or as take about `slice` seconds.

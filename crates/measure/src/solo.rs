@@ -85,7 +85,7 @@ impl Session for Solo {
         match &mut self.link {
             Ends::Memcpy(link) => near::run(link, &Monotonic, spec, &mut self.buffers),
             Ends::Theory(link) => modelled(link, spec, self.work, &mut self.buffers),
-            Ends::Alone => spec.pattern.facts().alone(&Monotonic, spec, &mut self.buffers),
+            Ends::Alone => (spec.pattern.facts().alone)(&Monotonic, spec, &mut self.buffers),
         }
     }
 
@@ -124,10 +124,10 @@ fn modelled(
     buffers: &mut Buffers,
 ) -> Result<TrialReport, SessionError> {
     let facts = spec.pattern.facts();
-    link.set_role(facts.role(spec));
+    link.set_role((facts.role)(spec));
     link.skip(spec.warmup.saturating_mul(facts.sends(spec)));
     // A far side that makes up its answers can't be held against what this side would have sent.
-    let spec = &TrialSpec { check: spec.check && facts.echoes(), ..spec.clone() };
+    let spec = &TrialSpec { check: spec.check && facts.echoes, ..spec.clone() };
     link.keep_contents(spec.check);
-    facts.modelled(link, spec, work, buffers)
+    (facts.modelled)(link, spec, work, buffers)
 }

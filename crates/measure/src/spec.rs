@@ -57,8 +57,8 @@ impl TrialSpec {
         Self {
             pattern: plan.pattern,
             size,
-            response: if facts.responds() { plan.response } else { 0 },
-            burst: if facts.bursts() { plan.burst.max(1) } else { 0 },
+            response: if facts.responds { plan.response } else { 0 },
+            burst: if facts.bursts { plan.burst.max(1) } else { 0 },
             repeats,
             warmup: if plan.schedule == Schedule::Netpipe { 0 } else { (repeats / 20).clamp(1, 50) },
             chunk: 1,

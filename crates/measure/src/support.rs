@@ -78,10 +78,10 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if many > sizes::MANY as u64 {
         return Err(Unsupported::Many { asked: many });
     }
-    if let Some(why) = facts.refuses(can) {
+    if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
-    if let Err(why) = facts.room(plan, can) {
+    if let Err(why) = (facts.room)(plan, can) {
         return refuse(&why);
     }
     if plan.rate.is_some() && !can.poll {
@@ -90,7 +90,7 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if plan.rate.is_some() && !can.reliable {
         return refuse("it may lose blocks, and an open loop tells answers apart by their order only");
     }
-    if plan.rate.is_some() && !facts.on_schedule() {
+    if plan.rate.is_some() && !facts.on_schedule.is_some() {
         return refuse("the pattern can't send on a schedule (--rate)");
     }
     if plan.rate.is_some() && can.virtual_time {
@@ -101,7 +101,7 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
         if smallest > most {
             return Err(Unsupported::TooLarge { transport: transport.into(), most });
         }
-        if facts.responds() && plan.response > most {
+        if facts.responds && plan.response > most {
             return Err(Unsupported::LargeAnswer { transport: transport.into(), most });
         }
     }

@@ -122,7 +122,7 @@ fn each_runs_as_itself() {
     for pattern in Pattern::ALL {
         let spec = spec(*pattern);
         let Some(script) = (0..WARMUP + REPEATS).map(|i| must(*pattern, i)).collect::<Option<Vec<_>>>() else {
-            assert!(!pattern.facts().keeps_connection(), "{pattern:?}");
+            assert!(pattern.facts().anew.is_some(), "{pattern:?}");
             let (mut wire, _other) = Wire::pair();
             assert!(near::run(&mut wire, &Monotonic, &spec, &mut Buffers::new(true)).is_err(), "{pattern:?}");
             continue;
@@ -131,19 +131,19 @@ fn each_runs_as_itself() {
         assert_eq!(did, script.concat(), "{pattern:?}");
         assert_eq!(report.repeats, REPEATS, "{pattern:?}");
         assert_eq!(far.received, pattern.facts().sends(&spec) * (WARMUP + REPEATS), "{pattern:?}");
-        assert_eq!(far.seconds > 0.0, pattern.facts().unanswered(), "{pattern:?}: who times it");
+        assert_eq!(far.seconds > 0.0, pattern.facts().unanswered, "{pattern:?}: who times it");
         assert_eq!(far.bounds, report.bounds, "{pattern:?}");
         let can = Capabilities { semantics: Semantics::Message, ..Capabilities::plain() };
         measure::credible::credible(&far, &spec, &can, Duration::from_secs(60)).unwrap();
-        pattern.facts().agree(&report, &far).unwrap();
+        (pattern.facts().agree)(&report, &far).unwrap();
     }
 }
 
 #[test]
 fn what_is_said_of_a_patterns_blocks_is_what_travels() {
-    for pattern in Pattern::ALL.iter().filter(|p| p.facts().keeps_connection()) {
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().anew.is_none()) {
         let spec = spec(*pattern);
-        let (there, back) = pattern.facts().blocks(&spec);
+        let (there, back) = (pattern.facts().blocks)(&spec);
         let (mut sent, mut received) = (0, 0);
         for did in both(&spec).0 {
             match did {
@@ -152,7 +152,7 @@ fn what_is_said_of_a_patterns_blocks_is_what_travels() {
             }
         }
         assert_eq!(received, (WARMUP + REPEATS) * pattern.facts().sends(&spec), "{pattern:?}");
-        assert_eq!(sent, if pattern.facts().unanswered() { 0 } else { WARMUP + REPEATS }, "{pattern:?}");
+        assert_eq!(sent, if pattern.facts().unanswered { 0 } else { WARMUP + REPEATS }, "{pattern:?}");
     }
 }
 
@@ -202,22 +202,19 @@ fn each_has_its_facts() {
         let (facts, name) = (pattern.facts(), pattern.name());
         assert_eq!(serde_json::to_value(pattern).unwrap(), name, "the name in a run file is what a person types");
         assert_eq!(serde_json::from_value::<Pattern>(name.into()).unwrap(), *pattern);
-        assert_eq!(facts.help().is_none(), facts.scores(), "{name}: HINT alone has a command of its own");
-        assert_eq!(facts.refuses(&Capabilities { connects: true, ..plain.clone() }), None, "{name}");
-        assert_eq!(facts.whole(&spec(*pattern)), Ok(()), "{name}");
-        assert!(facts.sends(&spec(*pattern)) >= 1 && facts.blocks(&spec(*pattern)).0 > 0, "{name}");
-        assert!(facts.ways(BURST) >= 1 && facts.transfers(false, BURST) >= 1.0 && facts.fewest() >= 1, "{name}");
-        assert!(
-            !facts.sized(1024).is_empty() && !facts.brief(1024).is_empty() && !facts.paused().1.is_empty(),
-            "{name}"
-        );
+        assert_eq!(facts.help.is_none(), facts.score.is_some(), "{name}: HINT alone has a command of its own");
+        assert_eq!((facts.refuses)(&Capabilities { connects: true, ..plain.clone() }), None, "{name}");
+        assert_eq!((facts.whole)(&spec(*pattern)), Ok(()), "{name}");
+        assert!(facts.sends(&spec(*pattern)) >= 1 && (facts.blocks)(&spec(*pattern)).0 > 0, "{name}");
+        assert!((facts.ways)(BURST) >= 1 && (facts.transfers)(false, BURST) >= 1.0 && facts.fewest >= 1, "{name}");
+        assert!(!(facts.sized)(1024).is_empty() && !(facts.brief)(1024).is_empty(), "{name}");
         // One process that copies has nobody to answer.
         let copies = Capabilities { two_ended: false, ..plain.clone() };
-        assert_eq!(facts.refuses(&copies).is_none(), matches!(name, "ping-pong" | "stream"), "{name}");
+        assert_eq!((facts.refuses)(&copies).is_none(), matches!(name, "ping-pong" | "stream"), "{name}");
     }
-    assert_eq!(Pattern::those(|f| f.on_schedule()), "ping-pong and request");
-    assert_eq!(Pattern::those(|f| f.responds()), "request and connect");
-    assert_eq!(Pattern::those(|f| f.loggp().is_some()), "ping-pong and stream");
-    assert_eq!(Pattern::those(|f| f.netpipe().is_some()), "ping-pong, stream and bidirectional");
-    assert_eq!(Pattern::those(|f| f.unanswered()), "stream");
+    assert_eq!(Pattern::those(|f| f.on_schedule.is_some()), "ping-pong and request");
+    assert_eq!(Pattern::those(|f| f.responds), "request and connect");
+    assert_eq!(Pattern::those(|f| f.loggp.is_some()), "ping-pong and stream");
+    assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
+    assert_eq!(Pattern::those(|f| f.unanswered), "stream");
 }

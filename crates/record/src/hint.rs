@@ -27,7 +27,7 @@ fn team(path: &PathRun) -> Team {
 impl RunFile {
     /// Whether the run is one of HINT: its sizes are subintervals, and it has QUIPS instead of throughput.
     pub fn is_hint(&self) -> bool {
-        self.run.plan.pattern.facts().scores()
+        self.run.plan.pattern.facts().score.is_some()
     }
 
     /// HINT's figures of the path at this index; none where it has no point with QUIPS.

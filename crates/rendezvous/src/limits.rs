@@ -68,17 +68,17 @@ impl Limits {
     pub(crate) fn trial(&self, spec: &TrialSpec, capabilities: &Capabilities, left: Duration) -> Result<(), String> {
         fits(spec, capabilities)?;
         let facts = spec.pattern.facts();
-        let (there, back) = facts.blocks(spec);
+        let (there, back) = (facts.blocks)(spec);
         for (what, size) in [("a block", there), ("an answer", back)] {
             at_most(what, size, self.max_block)?;
             if let Some(most) = capabilities.max_block {
                 at_most(what, size, most).map_err(|e| format!("{e} on this transport"))?;
             }
         }
-        if spec.size == 0 || (facts.responds() && spec.response == 0) {
+        if spec.size == 0 || (facts.responds && spec.response == 0) {
             return Err("a block has at least 1 byte".into());
         }
-        facts.whole(spec)?;
+        (facts.whole)(spec)?;
         if spec.repeats == 0 {
             return Err("a trial has at least 1 iteration".into());
         }
@@ -95,7 +95,7 @@ impl Limits {
             return Err(format!(
                 "this trial needs {} of memory for {}, more than the limit of {}",
                 size_text(memory),
-                if facts.memory(spec) > 0 { "its work" } else { "blocks" },
+                if (facts.memory)(spec) > 0 { "its work" } else { "blocks" },
                 size_text(self.max_memory.into())
             ));
         }
@@ -122,7 +122,7 @@ pub fn check(plan: &Plan) -> Result<(), String> {
         }
         limits.path(&plan.settings, &capabilities)?;
         // The largest size that is tried; larger ones are left out.
-        let size = plan.pattern.facts().largest(plan, &capabilities);
+        let size = (plan.pattern.facts().largest)(plan, &capabilities);
         let spec = TrialSpec { warmup: 0, ..TrialSpec::of(plan, size, 1) };
         limits.trial(&spec, &capabilities, limits.time())?;
     }
@@ -132,10 +132,10 @@ pub fn check(plan: &Plan) -> Result<(), String> {
 /// Whether the transport can do the pattern at all.
 fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     let facts = spec.pattern.facts();
-    if let Some(why) = facts.refuses(capabilities) {
+    if let Some(why) = (facts.refuses)(capabilities) {
         return Err(format!("this transport can't do the {} pattern: {why}", spec.pattern.name()));
     }
-    if spec.rate.is_some() && !(capabilities.poll && facts.on_schedule()) {
+    if spec.rate.is_some() && !(capabilities.poll && facts.on_schedule.is_some()) {
         return Err(format!("this transport can't send the {} pattern on a schedule (open loop)", spec.pattern.name()));
     }
     Ok(())
@@ -145,11 +145,11 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
 fn shortest(spec: &TrialSpec) -> f64 {
     let facts = spec.pattern.facts();
     let iterations = spec.repeats as f64 + spec.warmup as f64;
-    let (there, back) = facts.blocks(spec);
+    let (there, back) = (facts.blocks)(spec);
     let blocks = facts.sends(spec) as f64;
     let bytes = there as f64 * blocks + back as f64;
     let on_path = (bytes / FASTEST).max(SHORTEST * blocks);
-    iterations * on_path.max(facts.least_work(spec)).max(spec.rate.map_or(0.0, |r| 1.0 / r))
+    iterations * on_path.max((facts.least_work)(spec)).max(spec.rate.map_or(0.0, |r| 1.0 / r))
 }
 
 fn at_most(what: &str, found: u64, most: u64) -> Result<(), String> {

@@ -96,15 +96,15 @@ fn tables(layers: &[Layer]) -> Vec<Table> {
     let of = |pattern: Pattern| layers.iter().filter(|l| l.pattern == pattern).collect::<Vec<&Layer>>();
     let mut all = Vec::new();
     for pattern in Pattern::ALL {
-        let what = pattern.facts().startup();
+        let what = pattern.facts().startup;
         let title = |what| format!("Start-up and per-byte cost: least squares of {what}");
         all.extend(what.and_then(|what| startup(&title(what), &of(*pattern))));
     }
     // Of the patterns that tell no start-up cost the curve is all that is told.
     let mut curves = Pattern::ALL.to_vec();
-    curves.sort_by_key(|pattern| pattern.facts().startup().is_some());
+    curves.sort_by_key(|pattern| pattern.facts().startup.is_some());
     for pattern in curves {
-        let what = pattern.facts().bandwidth();
+        let what = pattern.facts().bandwidth;
         let title = |what| format!("Bandwidth curve y = Rmax x / (N(0.5) + x): least squares of {what}");
         all.extend(what.and_then(|what| bandwidth(title(what), &of(pattern))));
     }

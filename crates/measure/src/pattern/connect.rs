@@ -1,21 +1,49 @@
 //! Connect: connect, request, response, close for each transaction.
 
 use transport::clock::{Clock, Monotonic};
-use transport::theory::{FarRole, TheoryLink};
-use transport::{Acceptor, Capabilities, Connector, Link, LinkError, Proof};
+use transport::theory::FarRole;
+use transport::{Acceptor, Link, LinkError, Proof};
 
 use super::facts::{answered, one_process};
-use super::{Facts, Halves};
+use super::{Anew, Answered, Facts, Timed};
 use crate::buffers::Halt;
 use crate::content::{self, Writer};
-use crate::event::{TimeKind, Trial};
+use crate::event::TimeKind;
 use crate::far::Check;
 use crate::near::sampled;
 use crate::samples::Samples;
 use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
 
-/// A connection for each transaction.
-pub(super) struct Connect;
+const HELP: &str = "Connect, request, response, close for each transaction";
+const KEPT: LinkError = LinkError::Unsupported("run transactions on a kept connection");
+
+pub(super) const FACTS: Facts = Facts {
+    refuses: |can| one_process(can).or((!can.connects).then_some("it has no connections to make and close")),
+    anew: Some(Anew {
+        near: |connector, proof, spec, halt| {
+            transact(&Monotonic, spec, halt, |request, response| connector.transaction(proof, request, response))
+        },
+        far: accepting,
+    }),
+    responds: true,
+    blocks: |spec| (spec.size, spec.response),
+    modelled: |link, spec, _, buffers| {
+        let (clock, halt) = (link.clock(), buffers.halt());
+        let report = transact(&clock, spec, &halt, |request, response| link.transaction(request, response))?;
+        Ok(report.with_far(answered(link)))
+    },
+    bytes: |trial, _| trial.size + trial.response,
+    startup: Some("transactions"),
+    ..Facts::new(Some(HELP), TimeKind::Transaction, |spec| FarRole::Answer { response: spec.response })
+};
+
+pub(super) fn near<L: Link, C: Clock>(_: &mut L, _: &C, _: &TrialSpec, _: &mut Buffers) -> Timed {
+    Err(KEPT.into())
+}
+
+pub(super) fn far<L: Link>(_: &mut L, _: &TrialSpec, _: &mut Buffers) -> Answered {
+    Err(KEPT.into())
+}
 
 /// Transactions of whatever makes them, against any clock.
 fn transact<C: Clock>(
@@ -23,7 +51,7 @@ fn transact<C: Clock>(
     spec: &TrialSpec,
     halt: &Halt,
     mut transaction: impl FnMut(&[u8], &mut [u8]) -> Result<(), LinkError>,
-) -> Result<TrialReport, SessionError> {
+) -> Timed {
     let mut request = vec![0; spec.size as usize];
     let mut response = vec![0; spec.response as usize];
     let mut samples = Samples::new(spec.repeats, 1);
@@ -59,100 +87,17 @@ fn transact<C: Clock>(
     Ok(TrialReport { lost, ..sampled(samples, repeats, total) })
 }
 
-/// The loops of a kept connection, which there is none of.
-impl Halves for Connect {
-    fn near<L: Link, C: Clock>(
-        &self,
-        _: &mut L,
-        _: &C,
-        _: &TrialSpec,
-        _: &mut Buffers,
-    ) -> Result<TrialReport, SessionError> {
-        Err(LinkError::Unsupported("run transactions on a kept connection").into())
+fn accepting(acceptor: &mut Acceptor, proof: &Proof, spec: &TrialSpec, halt: &Halt) -> Answered {
+    let mut request = vec![0; spec.size as usize];
+    let mut response = vec![0; spec.response as usize];
+    let mut check = Check::new(spec, true);
+    let mut report = FarReport::default();
+    for i in 0..spec.warmup + spec.repeats {
+        halt.check()?;
+        check.fill(&mut response, i);
+        acceptor.transaction(proof, &mut request, &response)?;
+        check.verify(&request, i);
+        report.received += 1;
     }
-
-    fn far<L: Link>(&self, _: &mut L, _: &TrialSpec, _: &mut Buffers) -> Result<FarReport, SessionError> {
-        Err(LinkError::Unsupported("run transactions on a kept connection").into())
-    }
-}
-
-impl Facts for Connect {
-    fn help(&self) -> Option<&'static str> {
-        Some("Connect, request, response, close for each transaction")
-    }
-
-    fn time(&self, _: bool) -> TimeKind {
-        TimeKind::Transaction
-    }
-
-    fn role(&self, spec: &TrialSpec) -> FarRole {
-        FarRole::Answer { response: spec.response }
-    }
-
-    fn refuses(&self, can: &Capabilities) -> Option<&'static str> {
-        one_process(can).or((!can.connects).then_some("it has no connections to make and close"))
-    }
-
-    fn keeps_connection(&self) -> bool {
-        false
-    }
-
-    fn responds(&self) -> bool {
-        true
-    }
-
-    fn blocks(&self, spec: &TrialSpec) -> (u64, u64) {
-        (spec.size, spec.response)
-    }
-
-    fn connecting(
-        &self,
-        connector: &mut Connector,
-        proof: &Proof,
-        spec: &TrialSpec,
-        halt: &Halt,
-    ) -> Result<TrialReport, SessionError> {
-        transact(&Monotonic, spec, halt, |request, response| connector.transaction(proof, request, response))
-    }
-
-    fn accepting(
-        &self,
-        acceptor: &mut Acceptor,
-        proof: &Proof,
-        spec: &TrialSpec,
-        halt: &Halt,
-    ) -> Result<FarReport, SessionError> {
-        let mut request = vec![0; spec.size as usize];
-        let mut response = vec![0; spec.response as usize];
-        let mut check = Check::new(spec, true);
-        let mut report = FarReport::default();
-        for i in 0..spec.warmup + spec.repeats {
-            halt.check()?;
-            check.fill(&mut response, i);
-            acceptor.transaction(proof, &mut request, &response)?;
-            check.verify(&request, i);
-            report.received += 1;
-        }
-        Ok(FarReport { corrupt: check.wrong, ..report })
-    }
-
-    fn modelled(
-        &self,
-        link: &mut TheoryLink,
-        spec: &TrialSpec,
-        _: f64,
-        buffers: &mut Buffers,
-    ) -> Result<TrialReport, SessionError> {
-        let clock = link.clock();
-        let report = transact(&clock, spec, &buffers.halt(), |request, response| link.transaction(request, response))?;
-        Ok(report.with_far(answered(link)))
-    }
-
-    fn bytes(&self, trial: &Trial, _: bool) -> u64 {
-        trial.size + trial.response
-    }
-
-    fn startup(&self) -> Option<&'static str> {
-        Some("transactions")
-    }
+    Ok(FarReport { corrupt: check.wrong, ..report })
 }

@@ -1,4 +1,4 @@
-//! What is known of a pattern without running it. Where a fact is the same for most patterns, it stands here.
+//! What is known of a pattern without running it.
 
 use std::time::Duration;
 
@@ -7,245 +7,144 @@ use transport::theory::{FarRole, TheoryLink};
 use transport::{Acceptor, Capabilities, Connector, LinkError, Proof, Semantics};
 use units::Bytes;
 
+use super::{Answered, Timed};
 use crate::buffers::{Buffers, Halt};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, near, path};
 
-/// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it.
-pub trait Facts: Sync {
+/// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
+/// names those that differ from [`Facts::new`]'s.
+pub struct Facts {
     /// One line for `--pattern`; none where the pattern has a command of its own.
-    fn help(&self) -> Option<&'static str>;
-
-    /// Which time its figures are, between two ends; `rated`: sent on a schedule.
-    fn time(&self, rated: bool) -> TimeKind;
-
-    /// What the modelled far side does.
-    fn role(&self, spec: &TrialSpec) -> FarRole;
-
-    // What it needs.
-
+    pub help: Option<&'static str>,
+    /// Which time its figures are, between two ends.
+    pub time: TimeKind,
+    /// Which time they are when it sends on a schedule, whether or not answers came; none where it can't.
+    pub on_schedule: Option<TimeKind>,
     /// Why a path with these capabilities can't run it; none where it can.
-    fn refuses(&self, can: &Capabilities) -> Option<&'static str> {
-        one_process(can)
-    }
-
-    /// Whether a path with these capabilities has what the plan asks of it; the error says what is missing.
-    fn room(&self, _plan: &Plan, _can: &Capabilities) -> Result<(), String> {
-        Ok(())
-    }
-
+    pub refuses: fn(&Capabilities) -> Option<&'static str>,
+    /// Whether such a path has what the plan asks of it; the error says what is missing.
+    pub room: fn(&Plan, &Capabilities) -> Result<(), String>,
     /// Whether a trial has what it needs; the error says what is missing.
-    fn whole(&self, _spec: &TrialSpec) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Whether it can send on a schedule, whether or not answers came.
-    fn on_schedule(&self) -> bool {
-        false
-    }
-
-    /// Whether all iterations run on one connection. A pattern that keeps none has [`Facts::connecting`] and [`Facts::accepting`].
-    fn keeps_connection(&self) -> bool {
-        true
-    }
-
+    pub whole: fn(&TrialSpec) -> Result<(), String>,
+    /// How it runs where each iteration has a connection of its own; none where all run on one.
+    pub anew: Option<Anew>,
     /// Whether its answers have a size of their own (`--response`): then an iteration is a transaction.
-    fn responds(&self) -> bool {
-        false
-    }
-
+    pub responds: bool,
     /// Whether an iteration has as many blocks as `--burst` says.
-    fn bursts(&self) -> bool {
-        false
-    }
-
+    pub bursts: bool,
     /// Whether nothing comes back: the receiver times and counts what arrives, and the sender knows only how fast it handed over.
-    fn unanswered(&self) -> bool {
-        false
-    }
-
+    pub unanswered: bool,
     /// Whether the far side sends back what it received.
-    fn echoes(&self) -> bool {
-        false
-    }
-
-    // What it moves.
-
+    pub echoes: bool,
     /// Bytes of a block from the near side to the far, and of one back.
-    fn blocks(&self, spec: &TrialSpec) -> (u64, u64) {
-        (spec.size, spec.size)
+    pub blocks: fn(&TrialSpec) -> (u64, u64),
+    /// Memory of a side beside its blocks, bytes.
+    pub memory: fn(&TrialSpec) -> u128,
+    /// Seconds of work in an iteration that no processor can go below.
+    pub least_work: fn(&TrialSpec) -> f64,
+    /// The largest size that a plan asks for over a path.
+    pub largest: fn(&Plan, &Capabilities) -> u64,
+    /// An iteration's time divided by this is the point's time; of a trial on a schedule or not, with so many blocks in a burst.
+    pub transfers: fn(rated: bool, burst: u64) -> f64,
+    /// Ways of the path that an iteration takes, one after another, with so many blocks in a burst.
+    pub ways: fn(burst: u64) -> u64,
+    /// Fewest iterations of a trial.
+    pub fewest: u64,
+    /// Iterations that a trial makes beside those that it times, where they are as long as any.
+    pub beside: f64,
+    /// What the modelled far side does.
+    pub role: fn(&TrialSpec) -> FarRole,
+    /// A trial on the modelled path, whose far side has its role by now. A modelled process works for so many seconds at a subinterval.
+    pub modelled: fn(&mut TheoryLink, &TrialSpec, work: f64, &mut Buffers) -> Timed,
+    /// A trial of one process without a path.
+    pub alone: fn(&Monotonic, &TrialSpec, &mut Buffers) -> Timed,
+    /// What only the receiver can have seen of a trial, by what it says it received; the near side's time for all of it is `elapsed`.
+    pub seen: fn(&FarReport, &TrialSpec, Semantics, elapsed: f64) -> Seen,
+    /// Whether what both sides found in a trial is the same.
+    pub agree: fn(&TrialReport, &FarReport) -> Result<(), SessionError>,
+    /// Time for what is still in buffers when the near half of a trial is over.
+    pub drain: fn(&TrialSpec) -> Duration,
+    /// Bytes that cross the path in one of the point's times: what throughput counts.
+    pub bytes: fn(&Trial, rated: bool) -> u64,
+    /// Whether the shortest trial of a round stands for it, not the median.
+    pub keeps_best: bool,
+    /// Quality of the trials' answers and QUIPS at their median time, of a pattern that scores a program and so has no throughput;
+    /// no figures where the trials say nothing possible.
+    pub score: Option<fn(&[&Trial], median: f64) -> Option<(f64, f64)>>,
+    /// A size in words.
+    pub sized: fn(u64) -> String,
+    /// A size in few characters.
+    pub brief: fn(u64) -> String,
+    /// Who stood still in a pause, and what that means for the figures; none where it is the path, and a closed loop hides it.
+    pub paused: Option<(&'static str, &'static str)>,
+    /// What the table of start-up and per-byte costs calls its times; none where they tell no start-up.
+    pub startup: Option<&'static str>,
+    /// What the table of bandwidth curves calls its transfers; none where it has no such curve.
+    pub bandwidth: Option<&'static str>,
+    /// Which LogGP parameters its curve tells; none where it tells none.
+    pub loggp: Option<LogGp>,
+    /// NetPIPE's mode that measures the same; none where it has none.
+    pub netpipe: Option<NetPipe>,
+}
+
+impl Facts {
+    /// Those of a pattern that sends a block each way in an iteration, over one connection, in a closed loop.
+    pub(super) const fn new(help: Option<&'static str>, time: TimeKind, role: fn(&TrialSpec) -> FarRole) -> Self {
+        Self {
+            help,
+            time,
+            on_schedule: None,
+            refuses: one_process,
+            room: |_, _| Ok(()),
+            whole: |_| Ok(()),
+            anew: None,
+            responds: false,
+            bursts: false,
+            unanswered: false,
+            echoes: false,
+            blocks: |spec| (spec.size, spec.size),
+            memory: |_| 0,
+            least_work: |_| 0.0,
+            largest: |plan, can| can.max_block.map_or(plan.to, |most| plan.to.min(most)),
+            transfers: |_, _| 1.0,
+            ways: |_| 2,
+            fewest: path::FEWEST,
+            beside: 0.0,
+            role,
+            modelled: |link, spec, _, buffers| {
+                let clock = link.clock();
+                Ok(near::run(link, &clock, spec, buffers)?.with_far(answered(link)))
+            },
+            alone: |_, _, _| Err(LinkError::Unsupported("carry blocks: it is no path").into()),
+            seen: |_, _, _, _| Seen { lost: 0, bytes: 0, shortest: 0.0, longest: 0.0 },
+            agree: |_, _| Ok(()),
+            drain: |_| Duration::ZERO,
+            bytes: |trial, _| trial.size,
+            keeps_best: false,
+            score: None,
+            sized: |size| Bytes(size).to_string(),
+            brief: |size| Bytes(size).to_string(),
+            paused: None,
+            startup: None,
+            bandwidth: None,
+            loggp: None,
+            netpipe: None,
+        }
     }
 
     /// Blocks from the near side to the far in an iteration.
-    fn sends(&self, _spec: &TrialSpec) -> u64 {
-        1
+    pub fn sends(&self, spec: &TrialSpec) -> u64 {
+        if self.bursts { spec.burst } else { 1 }
     }
+}
 
-    /// Memory of a side beside its blocks, bytes.
-    fn memory(&self, _spec: &TrialSpec) -> u128 {
-        0
-    }
-
-    /// Seconds of work in an iteration that no processor can go below.
-    fn least_work(&self, _spec: &TrialSpec) -> f64 {
-        0.0
-    }
-
-    /// The largest size that a plan asks for over a path.
-    fn largest(&self, plan: &Plan, can: &Capabilities) -> u64 {
-        can.max_block.map_or(plan.to, |most| plan.to.min(most))
-    }
-
-    // Its trials.
-
-    /// What one of a path's iterations transfers, in times: an iteration's time divided by this is the point's time.
-    fn transfers(&self, _rated: bool, _burst: u64) -> f64 {
-        1.0
-    }
-
-    /// Ways of the path that an iteration takes, one after another.
-    fn ways(&self, _burst: u64) -> u64 {
-        2
-    }
-
-    /// Fewest iterations of a trial.
-    fn fewest(&self) -> u64 {
-        path::FEWEST
-    }
-
-    /// Iterations that a trial makes beside those that it times, where they are as long as any.
-    fn beside(&self) -> f64 {
-        0.0
-    }
-
-    /// A trial without a connection kept: the near side's.
-    fn connecting(
-        &self,
-        _connector: &mut Connector,
-        _proof: &Proof,
-        _spec: &TrialSpec,
-        _halt: &Halt,
-    ) -> Result<TrialReport, SessionError> {
-        Err(LinkError::Unsupported("connect anew for each iteration of this pattern").into())
-    }
-
-    /// A trial without a connection kept: the far side's.
-    fn accepting(
-        &self,
-        _acceptor: &mut Acceptor,
-        _proof: &Proof,
-        _spec: &TrialSpec,
-        _halt: &Halt,
-    ) -> Result<FarReport, SessionError> {
-        Err(LinkError::Unsupported("accept a connection for each iteration of this pattern").into())
-    }
-
-    /// A trial on the modelled path, whose far side has its role by now. A modelled process works for `work` seconds at a subinterval.
-    fn modelled(
-        &self,
-        link: &mut TheoryLink,
-        spec: &TrialSpec,
-        _work: f64,
-        buffers: &mut Buffers,
-    ) -> Result<TrialReport, SessionError> {
-        let clock = link.clock();
-        let report = near::run(link, &clock, spec, buffers)?;
-        Ok(report.with_far(answered(link)))
-    }
-
-    /// A trial of one process without a path.
-    fn alone(
-        &self,
-        _clock: &Monotonic,
-        _spec: &TrialSpec,
-        _buffers: &mut Buffers,
-    ) -> Result<TrialReport, SessionError> {
-        Err(LinkError::Unsupported("carry blocks: it is no path").into())
-    }
-
-    /// What only the receiver can have seen of a trial of which it says that `received` blocks came. `elapsed` is the near side's
-    /// time for the whole trial, seconds.
-    fn seen(&self, _far: &FarReport, _spec: &TrialSpec, _semantics: Semantics, _elapsed: f64) -> Seen {
-        Seen::default()
-    }
-
-    /// Whether what both sides found in a trial is the same.
-    fn agree(&self, _near: &TrialReport, _far: &FarReport) -> Result<(), SessionError> {
-        Ok(())
-    }
-
-    /// Time for what is still in buffers when the near half of a trial is over.
-    fn drain(&self, _spec: &TrialSpec) -> Duration {
-        Duration::ZERO
-    }
-
-    // Its figures.
-
-    /// Bytes that cross the path in one of the point's times: what throughput counts.
-    fn bytes(&self, trial: &Trial, _rated: bool) -> u64 {
-        trial.size
-    }
-
-    /// Whether the shortest trial of a round stands for it, not the median.
-    fn keeps_best(&self) -> bool {
-        false
-    }
-
-    /// Whether it scores a program: its figures are quality and QUIPS, not throughput.
-    fn scores(&self) -> bool {
-        false
-    }
-
-    /// Quality of the trials' answers and QUIPS at their median time; none where the pattern scores nothing, or the trials say nothing
-    /// possible.
-    fn score(&self, _trials: &[&Trial], _median: f64) -> Option<(f64, f64)> {
-        None
-    }
-
-    // Its words.
-
-    /// A size in words.
-    fn sized(&self, size: u64) -> String {
-        Bytes(size).to_string()
-    }
-
-    /// A size in the few characters of a progress line.
-    fn brief(&self, size: u64) -> String {
-        self.sized(size)
-    }
-
-    /// Who stood still in a pause, and what that means for the figures of a closed loop.
-    fn paused(&self) -> (&'static str, &'static str) {
-        let how = if self.on_schedule() {
-            "a closed loop sends nothing meanwhile, so its percentiles hide what a user would have waited; --rate N sends on \
-             schedule and charges the wait"
-        } else {
-            "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
-        };
-        ("the path", how)
-    }
-
-    // Where it is told of.
-
-    /// What the table of start-up and per-byte costs calls its times; none where they tell no start-up.
-    fn startup(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// What the table of bandwidth curves calls its transfers; none where it has no such curve.
-    fn bandwidth(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Which LogGP parameters its curve tells; none where it tells none.
-    fn loggp(&self) -> Option<LogGp> {
-        None
-    }
-
-    /// NetPIPE's mode that measures the same; none where it has none.
-    fn netpipe(&self) -> Option<NetPipe> {
-        None
-    }
+/// The two halves of a trial without a connection kept.
+pub struct Anew {
+    /// The near side's.
+    pub near: fn(&mut Connector, &Proof, &TrialSpec, &Halt) -> Timed,
+    /// The far side's.
+    pub far: fn(&mut Acceptor, &Proof, &TrialSpec, &Halt) -> Answered,
 }
 
 /// Which LogGP parameters a pattern's curve tells.
@@ -265,11 +164,11 @@ pub struct NetPipe {
     /// Whether version 5 documents what its bytes count in this mode.
     pub in_five: bool,
     /// The report of a trial of one iteration that a line of so many bytes and seconds stands for.
-    pub report: fn(u64, f64) -> TrialReport,
+    pub report: fn(bytes: u64, seconds: f64) -> TrialReport,
 }
 
 /// What only a receiver can see of a trial, as far as the near side can tell what it must be.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// Blocks that never came.
     pub lost: u64,

@@ -1,5 +1,6 @@
-//! The patterns: who sends what, and when. Each is one file, with both halves of its loop and its [`Facts`]; what loops have in common
-//! is in [`crate::near`] and [`crate::far`]. Nothing else in the workspace asks which pattern it has before it: it asks for a fact.
+//! The patterns: who sends what, and when. Each is one file: both halves of its loop, compiled for each link and clock, and its
+//! [`Facts`]. What loops have in common is in [`crate::near`] and [`crate::far`]. Nothing else in the workspace asks which pattern it
+//! has before it: it asks for a fact.
 
 mod bidirectional;
 mod burst;
@@ -17,36 +18,16 @@ use transport::clock::Clock;
 
 use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
 
-pub use facts::{Facts, LogGp, NetPipe, Seen};
+pub use facts::{Anew, Facts, LogGp, NetPipe, Seen};
 
-/// The two halves of a pattern's loop, compiled for each link. Everything else is known of it without a link: [`Facts`].
-pub(crate) trait Halves: Facts {
-    /// The near half of a trial: what is timed.
-    fn near<L: Link, C: Clock>(
-        &self,
-        link: &mut L,
-        clock: &C,
-        spec: &TrialSpec,
-        buffers: &mut Buffers,
-    ) -> Result<TrialReport, SessionError>;
+/// What a near half of a trial found.
+pub type Timed = Result<TrialReport, SessionError>;
+/// What a far half found.
+pub type Answered = Result<FarReport, SessionError>;
 
-    /// The far half.
-    fn far<L: Link>(&self, link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError>;
-}
-
-impl Pattern {
-    /// The names of those of which a fact holds, as a sentence lists them.
-    pub fn those(which: impl Fn(&dyn Facts) -> bool) -> String {
-        let all = Self::ALL.iter().filter(|p| which(p.facts())).map(|p| p.name());
-        let mut names: Vec<&str> = all.collect();
-        let last = names.pop().unwrap_or_default();
-        if names.is_empty() { last.to_owned() } else { format!("{} and {last}", names.join(", ")) }
-    }
-}
-
-/// The list of patterns: a variant with the name that a person types and a run file holds, and what it is.
+/// The list of patterns: a variant, the name that a person types and a run file holds, and its file.
 macro_rules! patterns {
-    ($($(#[$doc:meta])* $variant:ident $name:tt = $pattern:path;)*) => {
+    ($($(#[$doc:meta])* $variant:ident $name:tt $file:ident;)*) => {
         /// Who sends what, and when.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub enum Pattern {
@@ -63,29 +44,18 @@ macro_rules! patterns {
             }
 
             /// What is known of it.
-            pub fn facts(self) -> &'static dyn Facts {
-                match self { $(Pattern::$variant => &$pattern),* }
+            pub fn facts(self) -> &'static Facts {
+                match self { $(Pattern::$variant => &$file::FACTS),* }
             }
 
-            /// Its near half of a trial.
-            pub(crate) fn near<L: Link, C: Clock>(
-                self,
-                link: &mut L,
-                clock: &C,
-                spec: &TrialSpec,
-                buffers: &mut Buffers,
-            ) -> Result<TrialReport, SessionError> {
-                match self { $(Pattern::$variant => $pattern.near(link, clock, spec, buffers)),* }
+            /// Its near half of a trial: what is timed.
+            pub(crate) fn near<L: Link, C: Clock>(self, link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
+                match self { $(Pattern::$variant => $file::near(link, clock, spec, buffers)),* }
             }
 
-            /// Its far half of a trial.
-            pub(crate) fn far<L: Link>(
-                self,
-                link: &mut L,
-                spec: &TrialSpec,
-                buffers: &mut Buffers,
-            ) -> Result<FarReport, SessionError> {
-                match self { $(Pattern::$variant => $pattern.far(link, spec, buffers)),* }
+            /// Its far half.
+            pub(crate) fn far<L: Link>(self, link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+                match self { $(Pattern::$variant => $file::far(link, spec, buffers)),* }
             }
         }
     };
@@ -93,18 +63,27 @@ macro_rules! patterns {
 
 patterns! {
     /// A block there and the same size back, one at a time (`seeds/004`, section 2).
-    PingPong "ping-pong" = ping_pong::PingPong;
+    PingPong "ping-pong" ping_pong;
     /// Blocks one after another without any answer, timed at the receiver from the first to the last byte.
-    Stream "stream" = stream::Stream;
+    Stream "stream" stream;
     /// A number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
-    Burst "burst" = burst::Burst;
+    Burst "burst" burst;
     /// Both sides send at once.
-    Bidirectional "bidirectional" = bidirectional::Bidirectional;
+    Bidirectional "bidirectional" bidirectional;
     /// A block there, another size back, on a kept connection.
-    Request "request" = request::Request;
+    Request "request" request;
     /// Connect, request, response, close for each transaction.
-    Connect "connect" = connect::Connect;
+    Connect "connect" connect;
     /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
     /// A trial's size is the number of subintervals of each side, and its iterations are answers.
-    Hint "hint" = hint::Hint;
+    Hint "hint" hint;
+}
+
+impl Pattern {
+    /// The names of those of which a fact holds, as a sentence lists them.
+    pub fn those(which: impl Fn(&Facts) -> bool) -> String {
+        let mut names: Vec<&str> = Self::ALL.iter().filter(|p| which(p.facts())).map(|p| p.name()).collect();
+        let last = names.pop().unwrap_or_default();
+        if names.is_empty() { last.to_owned() } else { format!("{} and {last}", names.join(", ")) }
+    }
 }

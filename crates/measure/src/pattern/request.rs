@@ -4,61 +4,27 @@ use transport::Link;
 use transport::clock::Clock;
 use transport::theory::FarRole;
 
-use super::{Facts, Halves};
+use super::{Answered, Facts, Timed};
 use crate::content::Writer;
-use crate::event::{TimeKind, Trial};
+use crate::event::TimeKind;
 use crate::far::Side;
-use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec, near};
+use crate::{Buffers, TrialSpec, near};
 
-/// A block there, another size back.
-pub(super) struct Request;
+const HELP: &str = "A block there, another size back, on a kept connection";
 
-impl Halves for Request {
-    fn near<L: Link, C: Clock>(
-        &self,
-        link: &mut L,
-        clock: &C,
-        spec: &TrialSpec,
-        buffers: &mut Buffers,
-    ) -> Result<TrialReport, SessionError> {
-        near::round_trips(link, clock, spec, buffers, Writer::Far)
-    }
+pub(super) const FACTS: Facts = Facts {
+    on_schedule: Some(TimeKind::RoundTrip),
+    responds: true,
+    blocks: |spec| (spec.size, spec.response),
+    bytes: |trial, _| trial.size + trial.response,
+    startup: Some("requests and answers"),
+    ..Facts::new(Some(HELP), TimeKind::RoundTrip, |spec| FarRole::Answer { response: spec.response })
+};
 
-    fn far<L: Link>(&self, link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError> {
-        Side::new(link, spec, buffers)?.each(|link, _, answer| link.send(answer.filled()))
-    }
+pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
+    near::round_trips(link, clock, spec, buffers, Writer::Far)
 }
 
-impl Facts for Request {
-    fn help(&self) -> Option<&'static str> {
-        Some("A block there, another size back, on a kept connection")
-    }
-
-    fn time(&self, _: bool) -> TimeKind {
-        TimeKind::RoundTrip
-    }
-
-    fn role(&self, spec: &TrialSpec) -> FarRole {
-        FarRole::Answer { response: spec.response }
-    }
-
-    fn on_schedule(&self) -> bool {
-        true
-    }
-
-    fn responds(&self) -> bool {
-        true
-    }
-
-    fn blocks(&self, spec: &TrialSpec) -> (u64, u64) {
-        (spec.size, spec.response)
-    }
-
-    fn bytes(&self, trial: &Trial, _: bool) -> u64 {
-        trial.size + trial.response
-    }
-
-    fn startup(&self) -> Option<&'static str> {
-        Some("requests and answers")
-    }
+pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+    Side::new(link, spec, buffers)?.each(|link, _, answer| link.send(answer.filled()))
 }

@@ -29,12 +29,12 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
     let mut paths: Vec<Found> = Vec::new();
     for file in &flags.runs {
         let run = files::read_blocks(file)?;
-        if run.run.plan.pattern.facts().loggp().is_none() {
+        if run.run.plan.pattern.facts().loggp.is_none() {
             bail!(
                 "{}: {} identifies no LogGP parameter; {} do (pipegauge run ... --pattern stream)",
                 file.display(),
                 run.run.plan.pattern.name(),
-                Pattern::those(|facts| facts.loggp().is_some())
+                Pattern::those(|facts| facts.loggp.is_some())
             );
         }
         add(&run, &mut paths).map_err(|name| {
@@ -70,7 +70,7 @@ fn add(run: &RunFile, paths: &mut Vec<Found>) -> Result<(), &'static str> {
             paths.len() - 1
         });
         let found = &mut paths[at];
-        let place = match run.run.plan.pattern.facts().loggp() {
+        let place = match run.run.plan.pattern.facts().loggp {
             Some(pattern::LogGp::Gap) => &mut found.stream,
             _ => &mut found.ping_pong,
         };

@@ -81,30 +81,30 @@ fn effort(plan: &Plan) -> Result<()> {
 
 fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let facts = plan.pattern.facts();
-    if flags.response.is_some() && !facts.responds() {
-        let those = Pattern::those(|facts| facts.responds());
+    if flags.response.is_some() && !facts.responds {
+        let those = Pattern::those(|facts| facts.responds);
         bail!("--response is the answer's size of the patterns {those}; choose one with --pattern");
     }
-    if facts.responds() && plan.response == 0 {
+    if facts.responds && plan.response == 0 {
         bail!("--response 0: an answer has at least 1 byte");
     }
     let set = &plan.settings;
     let decorators =
         [("--fault", set.fault.is_some()), ("--shape", set.shape.is_some()), ("--trace", set.trace.is_some())];
-    if let (false, Some((flag, _))) = (facts.keeps_connection(), decorators.iter().find(|(_, given)| *given)) {
+    if let (false, Some((flag, _))) = (facts.anew.is_none(), decorators.iter().find(|(_, given)| *given)) {
         let name = plan.pattern.name();
         bail!("{flag} changes a connection that is kept, and the pattern {name} keeps none; choose another pattern");
     }
-    if flags.burst.is_some() && !facts.bursts() {
+    if flags.burst.is_some() && !facts.bursts {
         bail!("--burst is the number of blocks of the pattern burst; add --pattern burst");
     }
     if plan.burst == 0 {
         bail!("--burst 0: a burst has at least 1 block");
     }
-    if plan.rate.is_some() && !facts.on_schedule() {
+    if plan.rate.is_some() && !facts.on_schedule.is_some() {
         bail!(
             "--rate sends on a schedule and times each answer: the patterns {} can, {} can't",
-            Pattern::those(|facts| facts.on_schedule()),
+            Pattern::those(|facts| facts.on_schedule.is_some()),
             plan.pattern.name()
         );
     }

@@ -27,10 +27,10 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
         );
     }
     let modelled = plan.transports.iter().all(|k| *k == Kind::Theory);
-    if plan.check && modelled && !plan.pattern.facts().echoes() {
+    if plan.check && modelled && !plan.pattern.facts().echoes {
         bail!(
             "--check changes nothing here: the theoretical far side makes up its answers, but for {}",
-            measure::Pattern::those(|facts| facts.echoes())
+            measure::Pattern::those(|facts| facts.echoes)
         );
     }
     if flags.remote_program.is_some() && !matches!(far, Far::Ssh { .. }) {

@@ -14,7 +14,7 @@ impl PatternFlag {
 
     /// The flag of a pattern; none of one that has a command of its own.
     pub fn new(pattern: Pattern) -> Option<Self> {
-        pattern.facts().help().map(|_| Self(pattern))
+        pattern.facts().help.map(|_| Self(pattern))
     }
 }
 
@@ -32,6 +32,6 @@ impl ValueEnum for PatternFlag {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        self.0.facts().help().map(|help| PossibleValue::new(self.0.name()).help(help))
+        self.0.facts().help.map(|help| PossibleValue::new(self.0.name()).help(help))
     }
 }

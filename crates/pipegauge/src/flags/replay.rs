@@ -26,7 +26,7 @@ impl RunFlags {
         let facts = plan.pattern.facts();
         let offset = plan.offset.0.max(plan.offset.1);
         for (what, bytes) in [
-            ("an answer", if facts.responds() { plan.response } else { 0 }),
+            ("an answer", if facts.responds { plan.response } else { 0 }),
             ("an alignment", plan.align),
             ("an offset", offset),
         ] {
@@ -50,8 +50,8 @@ impl RunFlags {
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
             pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
-            response: facts.responds().then_some(plan.response),
-            burst: facts.bursts().then_some(plan.burst),
+            response: facts.responds.then_some(plan.response),
+            burst: facts.bursts.then_some(plan.burst),
             rate: plan.rate,
             precision: None,
             budget: None,

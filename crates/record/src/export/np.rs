@@ -54,7 +54,7 @@ fn usable(path: &PathRun) -> impl Iterator<Item = &Point> {
 
 /// The mode of NetPIPE that measures as the run did; bursts have none, and are written as what a block takes one way.
 fn mode(run: &RunFile) -> Option<NetPipe> {
-    run.run.plan.pattern.facts().netpipe()
+    run.run.plan.pattern.facts().netpipe
 }
 
 fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), ExportError> {

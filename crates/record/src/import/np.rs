@@ -68,8 +68,8 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
     let (version, samples) = parse(text)?;
     let pattern = source.pattern.unwrap_or(Pattern::PingPong);
     let refuse = |why| ImportError::Pattern { version: version.name(), pattern, why };
-    let mode = pattern.facts().netpipe().ok_or_else(|| {
-        refuse(format!("NetPIPE has no such mode; it has {}", Pattern::those(|facts| facts.netpipe().is_some())))
+    let mode = pattern.facts().netpipe.ok_or_else(|| {
+        refuse(format!("NetPIPE has no such mode; it has {}", Pattern::those(|facts| facts.netpipe.is_some())))
     })?;
     if version != Version::Three && !mode.in_five {
         return Err(refuse("what its bytes count in that mode is not documented".to_owned()));

@@ -55,12 +55,11 @@ impl Work for Path {
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
-        let facts = spec.pattern.facts();
-        if !facts.keeps_connection() {
+        if let Some(anew) = &spec.pattern.facts().anew {
             // The first connection only showed what took effect.
             self.link = None;
             let door = self.door.as_mut().ok_or_else(nothing_open)?;
-            return facts.accepting(door, &self.proof, spec, &self.buffers.halt());
+            return (anew.far)(door, &self.proof, spec, &self.buffers.halt());
         }
         let link = self.link.as_mut().ok_or_else(nothing_open)?;
         measure::far::trial(link, spec, &mut self.buffers)

@@ -154,7 +154,7 @@ impl RemoteSession {
             return Err(MeetError::Unequal(unequal).into());
         }
         // Transactions each have a connection of their own; this one has shown what takes effect.
-        let link = Some(link).filter(|_| self.plan.pattern.facts().keeps_connection());
+        let link = Some(link).filter(|_| self.plan.pattern.facts().anew.is_none());
         Ok(Path { link, connector, proof, number, near, far, used: false })
     }
 
@@ -171,23 +171,24 @@ impl RemoteSession {
         let facts = spec.pattern.facts();
         meeting.control.trial(spec).map_err(|e| meeting.ended(e))?;
         let began = Instant::now();
-        let measured = match &mut path.link {
-            Some(link) => measure::near::trial(link, spec, &mut self.buffers),
-            None => facts.connecting(&mut path.connector, &path.proof, spec, &self.buffers.halt()),
+        let measured = match (&mut path.link, &facts.anew) {
+            (Some(link), _) => measure::near::trial(link, spec, &mut self.buffers),
+            (None, Some(anew)) => (anew.near)(&mut path.connector, &path.proof, spec, &self.buffers.halt()),
+            (None, None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
         };
         match measured {
             Ok(mut report) => {
                 if !self.capabilities.reliable {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
-                let far = meeting.control.done(began.elapsed(), facts.drain(spec)).map_err(|e| meeting.ended(e))?;
+                let far = meeting.control.done(began.elapsed(), (facts.drain)(spec)).map_err(|e| meeting.ended(e))?;
                 measure::credible::credible(&far, spec, &self.capabilities, asked.elapsed())
                     .map_err(|why| meeting.control.incredible(&why))?;
                 if let Some((iteration, offset)) = far.corrupt {
                     let side = "the far side";
                     return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
                 }
-                facts.agree(&report, &far)?;
+                (facts.agree)(&report, &far)?;
                 report.far = far;
                 Ok(report)
             }

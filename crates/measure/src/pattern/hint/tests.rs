@@ -63,8 +63,8 @@ fn both(
     far_sends: Spoil,
 ) -> (Result<TrialReport, SessionError>, Result<FarReport, SessionError>) {
     let (mut here, mut there) = Wire::pair(near_sends, far_sends);
-    let other = std::thread::spawn(move || Hint.far(&mut there, &spec(n), &mut Buffers::new(false)));
-    let report = Hint.near(&mut here, &Monotonic, &spec(n), &mut Buffers::new(true));
+    let other = std::thread::spawn(move || far(&mut there, &spec(n), &mut Buffers::new(false)));
+    let report = near(&mut here, &Monotonic, &spec(n), &mut Buffers::new(true));
     drop(here);
     (report, other.join().unwrap())
 }
@@ -83,7 +83,7 @@ fn both_sides_have_the_same_bounds_and_the_near_one_times_them() {
         let sums = kernel.run(Team::of_two(0), n).plus(kernel.run(Team::of_two(1), n));
         assert_eq!(report.bounds, Some((sums.low as u64, sums.high as u64)));
         assert_eq!(far.bounds, report.bounds);
-        Hint.agree(&report, &far).unwrap();
+        agree(&report, &far).unwrap();
     }
 }
 
@@ -113,23 +113,21 @@ fn sides_with_different_bounds_do_not_agree() {
     let (report, far) = both(50, faithful, faithful);
     let (report, far) = (report.unwrap(), far.unwrap());
     let other = FarReport { bounds: report.bounds.map(|(low, high)| (low, high + 1)), ..far.clone() };
-    assert!(Hint.agree(&report, &other).unwrap_err().to_string().contains("different bounds"));
+    assert!(agree(&report, &other).unwrap_err().to_string().contains("different bounds"));
     let none = FarReport { bounds: None, ..far };
-    assert!(Hint.agree(&report, &none).unwrap_err().to_string().contains("none on the far side"));
+    assert!(agree(&report, &none).unwrap_err().to_string().contains("none on the far side"));
 }
 
 #[test]
 fn a_process_alone_answers_without_a_link() {
-    let report = Hint.alone(&Monotonic, &spec(64), &mut Buffers::new(true)).unwrap();
+    let report = alone(&Monotonic, &spec(64), &mut Buffers::new(true)).unwrap();
     let mut kernel = Kernel::new(Precision::DOUBLE);
     kernel.reserve(64).unwrap();
     let sums = kernel.run(Team::ALONE, 64);
     assert_eq!(report.bounds, Some((sums.low as u64, sums.high as u64)));
     let blocks = TrialSpec { pattern: Pattern::PingPong, ..spec(64) };
     assert!(
-        Pattern::PingPong
-            .facts()
-            .alone(&Monotonic, &blocks, &mut Buffers::new(true))
+        (Pattern::PingPong.facts().alone)(&Monotonic, &blocks, &mut Buffers::new(true))
             .unwrap_err()
             .to_string()
             .contains("no path")
