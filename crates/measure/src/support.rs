@@ -90,7 +90,7 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if plan.rate.is_some() && !can.reliable {
         return refuse("it may lose blocks, and an open loop tells answers apart by their order only");
     }
-    if plan.rate.is_some() && !facts.on_schedule.is_some() {
+    if plan.rate.is_some() && facts.on_schedule.is_none() {
         return refuse("the pattern can't send on a schedule (--rate)");
     }
     if plan.rate.is_some() && can.virtual_time {

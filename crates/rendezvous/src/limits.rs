@@ -135,7 +135,7 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     if let Some(why) = (facts.refuses)(capabilities) {
         return Err(format!("this transport can't do the {} pattern: {why}", spec.pattern.name()));
     }
-    if spec.rate.is_some() && !(capabilities.poll && facts.on_schedule.is_some()) {
+    if spec.rate.is_some() && (!capabilities.poll || facts.on_schedule.is_none()) {
         return Err(format!("this transport can't send the {} pattern on a schedule (open loop)", spec.pattern.name()));
     }
     Ok(())

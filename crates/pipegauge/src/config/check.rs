@@ -91,7 +91,7 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let set = &plan.settings;
     let decorators =
         [("--fault", set.fault.is_some()), ("--shape", set.shape.is_some()), ("--trace", set.trace.is_some())];
-    if let (false, Some((flag, _))) = (facts.anew.is_none(), decorators.iter().find(|(_, given)| *given)) {
+    if let (true, Some((flag, _))) = (facts.anew.is_some(), decorators.iter().find(|(_, given)| *given)) {
         let name = plan.pattern.name();
         bail!("{flag} changes a connection that is kept, and the pattern {name} keeps none; choose another pattern");
     }
@@ -101,7 +101,7 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if plan.burst == 0 {
         bail!("--burst 0: a burst has at least 1 block");
     }
-    if plan.rate.is_some() && !facts.on_schedule.is_some() {
+    if plan.rate.is_some() && facts.on_schedule.is_none() {
         bail!(
             "--rate sends on a schedule and times each answer: the patterns {} can, {} can't",
             Pattern::those(|facts| facts.on_schedule.is_some()),
