@@ -69,9 +69,8 @@ pub struct Facts {
     pub bytes: fn(&Trial, rated: bool) -> u64,
     /// Whether the shortest trial of a round stands for it, not the median.
     pub keeps_best: bool,
-    /// Quality of the trials' answers and QUIPS at their median time, of a pattern that scores a program and so has no throughput;
-    /// no figures where the trials say nothing possible.
-    pub score: Option<fn(&[&Trial], median: f64) -> Option<(f64, f64)>>,
+    /// Its score, where it scores a program and so has no throughput.
+    pub score: Option<Score>,
     /// A size in words.
     pub sized: fn(u64) -> String,
     /// A size in few characters.
@@ -138,6 +137,9 @@ impl Facts {
         if self.bursts { spec.burst } else { 1 }
     }
 }
+
+/// Quality of the trials' answers, and QUIPS at their median time; none where the trials say nothing possible.
+pub type Score = fn(&[&Trial], median: f64) -> Option<(f64, f64)>;
 
 /// The two halves of a trial without a connection kept.
 pub struct Anew {

@@ -18,7 +18,7 @@ use transport::clock::Clock;
 
 use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
 
-pub use facts::{Anew, Facts, LogGp, NetPipe, Seen};
+pub use facts::{Anew, Facts, LogGp, NetPipe, Score, Seen};
 
 /// What a near half of a trial found.
 pub type Timed = Result<TrialReport, SessionError>;
