@@ -95,7 +95,7 @@ impl Limits {
             return Err(format!(
                 "this trial needs {} of memory for {}, more than the limit of {}",
                 size_text(memory),
-                if (facts.memory)(spec) > 0 { "its work" } else { "blocks" },
+                if (facts.memory)(spec) > 0 { (facts.sized)(spec.size) } else { "blocks".to_owned() },
                 size_text(self.max_memory.into())
             ));
         }
@@ -214,7 +214,7 @@ pub(crate) mod tests {
         assert!(refused(|s| s.rate = Some(f64::NAN)).contains("rate"));
         assert!(refused(|s| s.rate = Some(-1.0)).contains("rate"));
         assert!(refused(|s| (s.rate, s.repeats) = (Some(0.01), 1000)).contains("takes at least"));
-        assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, u64::MAX)).contains("for its work"));
+        assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, u64::MAX)).contains("subintervals, more"));
         assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, 3)).contains("starts from 4"));
         assert!(
             refused(|s| (s.pattern, s.size, s.repeats) = (Pattern::Hint, 1 << 20, 1 << 30)).contains("takes at least")
@@ -240,7 +240,7 @@ pub(crate) mod tests {
         limits.trial(&TrialSpec { size: 64 << 20, ..spec() }, &capable(), HOUR).unwrap();
         // A subinterval of HINT takes 96 bytes, whatever the largest block is.
         let hint = |size| TrialSpec { pattern: Pattern::Hint, size, ..spec() };
-        assert!(refused(hint((200 << 20) / 96)).contains("its work"));
+        assert!(refused(hint((200 << 20) / 96)).contains("subintervals, more"));
         let small = Capabilities { max_block: Some(16), ..capable() };
         limits.trial(&hint((199 << 20) / 96), &small, HOUR).unwrap();
     }
