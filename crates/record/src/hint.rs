@@ -1,6 +1,5 @@
 //! HINT in a run file: a path's QUIPS, and what ended its curve.
 
-use measure::Pattern;
 use measure::figures;
 use model::{CurvePoint, Quips};
 use transport::Kind;
@@ -28,7 +27,7 @@ fn team(path: &PathRun) -> Team {
 impl RunFile {
     /// Whether the run is one of HINT: its sizes are subintervals, and it has QUIPS instead of throughput.
     pub fn is_hint(&self) -> bool {
-        self.run.plan.pattern == Pattern::Hint
+        self.run.plan.pattern.facts().score.is_some()
     }
 
     /// HINT's figures of the path at this index; none where it has no point with QUIPS.
@@ -87,6 +86,7 @@ impl RunFile {
 
 #[cfg(test)]
 mod tests {
+    use measure::Pattern;
     use measure::event::{End, Figures, TimeKind};
     use workload::hint::steps;
 

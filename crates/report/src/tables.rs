@@ -93,20 +93,20 @@ pub fn markdown(layers: &[Layer]) -> String {
 }
 
 fn tables(layers: &[Layer]) -> Vec<Table> {
-    let of =
-        |patterns: &[Pattern]| -> Vec<&Layer> { layers.iter().filter(|l| patterns.contains(&l.pattern)).collect() };
+    let of = |pattern: Pattern| layers.iter().filter(|l| l.pattern == pattern).collect::<Vec<&Layer>>();
     let mut all = Vec::new();
-    all.extend(startup("Start-up and per-byte cost: least squares of round trips", &of(&[Pattern::PingPong])));
-    all.extend(startup("Start-up and per-byte cost: least squares of requests and answers", &of(&[Pattern::Request])));
-    all.extend(startup("Start-up and per-byte cost: least squares of transactions", &of(&[Pattern::Connect])));
-    let curve = "y = Rmax x / (N(0.5) + x)";
-    for (how, pattern) in [
-        ("bursts of sends, one answer", Pattern::Burst),
-        ("streams", Pattern::Stream),
-        ("both directions at once", Pattern::Bidirectional),
-        ("round trips", Pattern::PingPong),
-    ] {
-        all.extend(bandwidth(format!("Bandwidth curve {curve}: least squares of {how}"), &of(&[pattern])));
+    for pattern in Pattern::ALL {
+        let what = pattern.facts().startup;
+        let title = |what| format!("Start-up and per-byte cost: least squares of {what}");
+        all.extend(what.and_then(|what| startup(&title(what), &of(*pattern))));
+    }
+    // Of the patterns that tell no start-up cost the curve is all that is told.
+    let mut curves = Pattern::ALL.to_vec();
+    curves.sort_by_key(|pattern| pattern.facts().startup.is_some());
+    for pattern in curves {
+        let what = pattern.facts().bandwidth;
+        let title = |what| format!("Bandwidth curve y = Rmax x / (N(0.5) + x): least squares of {what}");
+        all.extend(what.and_then(|what| bandwidth(title(what), &of(pattern))));
     }
     all.extend(tuned(layers));
     all.extend(grids(layers).iter().map(SettingsGrid::table));

@@ -6,7 +6,8 @@ use clap::Args;
 use transport::decorate::{Fault, Shape};
 use transport::theory::Theory;
 
-use super::run::{PatternFlag, ScheduleFlag, WaitFlag};
+use super::PatternFlag;
+use super::run::{ScheduleFlag, WaitFlag};
 use super::{RunFlags, value};
 
 /// What HINT wants beside what every measurement wants.
@@ -126,7 +127,7 @@ impl HintFlags {
             sizes: None,
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
-            pattern: PatternFlag::PingPong,
+            pattern: PatternFlag::DEFAULT,
             response: None,
             burst: None,
             rate: None,

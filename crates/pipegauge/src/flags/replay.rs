@@ -1,11 +1,12 @@
 //! From a plan in a run file back to flags of `run`. The file may be a stranger's: it says what is measured and nothing else.
 
+use measure::Cache;
 use measure::event::Plan;
-use measure::{Cache, Pattern};
 use transport::{Family, Kind, Wait};
 use units::Bytes;
 
-use super::run::{CacheFlag, PatternFlag, RunFlags, ScheduleFlag, WaitFlag};
+use super::PatternFlag;
+use super::run::{CacheFlag, RunFlags, ScheduleFlag, WaitFlag};
 
 /// Largest block and answer that a file may ask for: what a far side lets a near side it does not know ask for.
 pub const LARGEST: u64 = 1 << 30;
@@ -22,10 +23,10 @@ impl RunFlags {
         set.fault.as_ref().map_or(Ok(()), |f| f.check()).map_err(|e| e.to_string())?;
         set.shape.as_ref().map_or(Ok(()), |s| s.check()).map_err(|e| e.to_string())?;
         let can = kind.capabilities();
-        let answers = matches!(plan.pattern, Pattern::Request | Pattern::Connect);
+        let facts = plan.pattern.facts();
         let offset = plan.offset.0.max(plan.offset.1);
         for (what, bytes) in [
-            ("an answer", if answers { plan.response } else { 0 }),
+            ("an answer", if facts.responds { plan.response } else { 0 }),
             ("an alignment", plan.align),
             ("an offset", offset),
         ] {
@@ -48,9 +49,9 @@ impl RunFlags {
             sizes: None,
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
-            pattern: pattern(plan.pattern)?,
-            response: answers.then_some(plan.response),
-            burst: (plan.pattern == Pattern::Burst).then_some(plan.burst),
+            pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
+            response: facts.responds.then_some(plan.response),
+            burst: facts.bursts.then_some(plan.burst),
             rate: plan.rate,
             precision: None,
             budget: None,
@@ -92,18 +93,6 @@ impl RunFlags {
     }
 }
 
-fn pattern(pattern: Pattern) -> Result<PatternFlag, String> {
-    match pattern {
-        Pattern::PingPong => Ok(PatternFlag::PingPong),
-        Pattern::Stream => Ok(PatternFlag::Stream),
-        Pattern::Burst => Ok(PatternFlag::Burst),
-        Pattern::Bidirectional => Ok(PatternFlag::Bidirectional),
-        Pattern::Request => Ok(PatternFlag::Request),
-        Pattern::Connect => Ok(PatternFlag::Connect),
-        Pattern::Hint => Err("HINT, whose sizes are no blocks".to_owned()),
-    }
-}
-
 fn wait(wait: Wait) -> WaitFlag {
     match wait {
         Wait::Block => WaitFlag::Block,
@@ -114,6 +103,7 @@ fn wait(wait: Wait) -> WaitFlag {
 
 #[cfg(test)]
 mod tests {
+    use measure::Pattern;
     use std::path::PathBuf;
 
     use transport::decorate::{Fault, Shape};

@@ -166,7 +166,7 @@ fn a_serving_side_takes_part_and_limits_the_memory() {
     assert!(said.out.contains("QUIPS"), "{said}");
     let serve = Serve::start(&dir, &["--max-memory", "1MiB"]);
     let said = near(&serve, &["--to", "20000", "--pin", "none", "-q"]);
-    said.complains(&["memory for subintervals", "limit of 1 MiB"]);
+    said.complains(&["memory for", "subintervals", "limit of 1 MiB"]);
 }
 
 #[test]
