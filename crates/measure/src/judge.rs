@@ -136,9 +136,7 @@ pub fn unsteady(common: &Common, kind: Kind) -> Option<Warning> {
             "all other rounds lie near each other: something held {it} up or sped it up once ({causes}), and the medians \
              pass it by"
         ),
-        Saw::Changing => format!(
-            "{it} changed its pace from round to round ({causes}); medians are over all of them"
-        ),
+        Saw::Changing => format!("{it} changed its pace from round to round ({causes}); medians are over all of them"),
     };
     let middle = (slowest.1 + fastest.1) / 2.0;
     let slow = levels.iter().filter(|l| l.1 > middle).count();

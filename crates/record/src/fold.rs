@@ -232,6 +232,10 @@ impl Fold {
                 None => self.pending.entry(key).or_default(),
             },
         };
+        if trials.is_empty() {
+            // Room for four, which a first push makes, is a kilobyte: too much where a file has a million points of one trial.
+            trials.reserve_exact(1);
+        }
         trials.push(trial);
         trials.len()
     }

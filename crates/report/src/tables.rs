@@ -9,7 +9,7 @@ pub use grid::{Cell, Setting, SettingsGrid, grids};
 use measure::Pattern;
 use measure::event::TimeKind;
 use model::{BandwidthCurve, Estimate, Fits, LatencyLine, Summary};
-use record::RunFile;
+use record::Analysis;
 use transport::settings::Effective;
 use units::{Bytes, Kind, Share};
 
@@ -41,12 +41,11 @@ pub struct Layer {
 }
 
 /// The paths of named runs that have figures, in their order.
-pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
+pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
     let mut all: Vec<(Layer, &str)> = Vec::new();
     for (file, run) in runs {
         for (i, path) in run.paths.iter().enumerate() {
-            let found = run.analysis(i);
-            let (Some(first), Some(summary), Some(fits)) = (path.points.first(), found.summary, found.fits) else {
+            let (Some(first), Some(summary), Some(fits)) = (path.points.first(), run.summary(i), run.fits(i)) else {
                 continue;
             };
             let (asked, effective) = (&run.run.plan.settings, &path.opened.near_effective);
@@ -63,8 +62,8 @@ pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
                 pattern: run.run.plan.pattern,
                 time: first.time,
                 settings: effective.clone(),
-                summary,
-                fits,
+                summary: summary.clone(),
+                fits: fits.clone(),
             };
             all.push((layer, file));
         }
@@ -217,8 +216,14 @@ pub(crate) fn misfit(m: &model::Misfit) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::RunFile;
+
     use super::*;
     use crate::sample;
+
+    fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
+        super::layers(&runs.iter().map(|(name, run)| (name.clone(), Analysis::of(run))).collect::<Vec<_>>())
+    }
 
     const SIZES: [u64; 8] = [1, 16, 64, 256, 1024, 12_288, 1 << 17, 1 << 20];
 
@@ -247,7 +252,7 @@ mod tests {
         assert_eq!(all.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["memcpy", "shm", "unix", "tcp"].repeat(2));
         let found = tables(&all);
         assert_eq!(found[0].rows.len(), 8, "all sizes, and small ones");
-        let fits = runs[0].1.fits(3).expect("fits");
+        let fits = Analysis::of(&runs[0].1).fits(3).cloned().expect("fits");
         let line = fits.latency.all.expect("a line");
         assert_eq!(found[0].rows[3][4], start_time(line.t0));
         // The table of bursts comes before that of round trips.
@@ -282,7 +287,7 @@ mod tests {
         assert_eq!(table.rows.iter().map(|r| r[0].as_str()).collect::<Vec<_>>(), ["1,448 B", "8,948 B"]);
         let dashes = |row: usize| (1..7).filter(|c| table.rows[row][*c] == "-").collect::<Vec<_>>();
         assert_eq!((dashes(0), dashes(1)), (vec![5, 6], vec![3, 4]));
-        let summary = runs[1].1.summary(0).unwrap();
+        let summary = Analysis::of(&runs[1].1).summary(0).cloned().unwrap();
         assert_eq!(table.rows[0][1], estimate(summary.max_throughput, Kind::BitsPerSecond));
         assert_eq!(table.rows[0][2], estimate(summary.latency, Kind::Seconds));
         assert!(text(&layers(&runs)).contains("socket buffers across") && table.notes.is_empty());
