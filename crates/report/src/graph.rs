@@ -273,6 +273,15 @@ impl Graph {
         }
     }
 
+    /// The graphs of a run that is being measured, in the order in which a person goes through them.
+    pub fn while_measuring(run: &RunFile) -> &'static [Graph] {
+        if run.run.plan.rate.is_none() {
+            &[Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Precision]
+        } else {
+            &[Graph::Latency, Graph::Saturation, Graph::Precision]
+        }
+    }
+
     /// The graph that was asked for, or [`Graph::most_telling`]; or why these runs have none such.
     pub fn of_runs(runs: &[&RunFile], asked: Option<Graph>) -> Result<Graph, String> {
         let hint = runs.iter().filter(|run| run.is_hint()).count();
