@@ -38,6 +38,9 @@ pub struct Layer {
     pub summary: Summary,
     /// The lines and the bandwidth curve.
     pub fits: Fits,
+    /// Its throughput is what the path carries: sends followed no schedule (`--rate`).
+    #[serde(skip)]
+    pub carries: bool,
 }
 
 /// The paths of named runs that have figures, in their order.
@@ -64,6 +67,7 @@ pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
                 settings: effective.clone(),
                 summary: summary.clone(),
                 fits: fits.clone(),
+                carries: run.carries(),
             };
             all.push((layer, file));
         }
@@ -163,7 +167,7 @@ fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
                 layer.name.clone(),
                 or_none(curve.map(|c| c.r_max), Kind::BitsPerSecond),
                 or_none(curve.map(|c| c.n_half), Kind::Bytes),
-                or_none(layer.summary.half_power, Kind::Bytes),
+                carried(layer, or_none(layer.summary.half_power, Kind::Bytes)),
                 curve.map_or("-".into(), |c| misfit(&c.misfit)),
             ]
         })
@@ -178,6 +182,11 @@ fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
     (!rows.is_empty()).then_some(Table { title, head, rows, notes })
 }
 
+/// A figure of throughput; none where sends followed a schedule.
+fn carried(layer: &Layer, cell: String) -> String {
+    if layer.carries { cell } else { "-".to_owned() }
+}
+
 /// `seeds/001`, table 1: what the settings brought.
 fn tuned(layers: &[Layer]) -> Option<Table> {
     use Flush::{Left, Right};
@@ -190,8 +199,8 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
                 l.pattern.name().to_owned(),
                 bytes(l.settings.send_buffer),
                 bytes(l.settings.mss.map(u64::from)),
-                estimate(l.summary.max_throughput, Kind::BitsPerSecond),
-                Bytes(l.summary.max_size).to_string(),
+                carried(l, estimate(l.summary.max_throughput, Kind::BitsPerSecond)),
+                carried(l, Bytes(l.summary.max_size).to_string()),
                 estimate(l.summary.latency, Kind::Seconds),
                 time_label(l.time).to_owned(),
             ]
@@ -302,6 +311,14 @@ mod tests {
         let found = grids(&layers(&twice));
         assert_eq!(found[0].cells[0].runs, 2);
         assert!(found[0].table().notes[0].ends_with("left out: 1."), "{:?}", found[0].table().notes);
+    }
+
+    #[test]
+    fn a_run_on_a_schedule_has_no_throughput_in_a_table() {
+        let mut scheduled = run(Pattern::PingPong);
+        scheduled.run.plan.rate = Some(1e4);
+        let text = text(&layers(&[("a".to_owned(), scheduled)]));
+        assert!(!text.contains("bit/s") && text.contains("latency"), "{text}");
     }
 
     #[test]
