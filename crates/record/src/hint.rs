@@ -91,7 +91,7 @@ mod tests {
     use workload::hint::steps;
 
     use super::*;
-    use crate::{Point, sample};
+    use crate::{Analysis, Point, sample};
 
     #[test]
     fn what_the_clocks_step_may_hide_is_in_quips_as_in_any_other_curve() {
@@ -164,6 +164,6 @@ mod tests {
         assert_eq!(none.hint(0), None);
         assert_eq!(none.hint(7), None);
         assert_eq!(sample::file().hint(0), None, "a run of blocks has none");
-        assert!(none.curve(0).is_empty() && none.summary(0).is_none(), "and HINT no throughput");
+        assert!(none.curve(0).is_empty() && Analysis::of(&none).summary(0).is_none(), "and HINT no throughput");
     }
 }

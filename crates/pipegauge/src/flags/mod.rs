@@ -25,8 +25,8 @@ pub use replay::LARGEST;
 pub use run::{CacheFlag, RunFlags};
 pub use scale::{ScaleFlags, WireFlags};
 pub use view::{
-    CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, GraphFlag, ImportFlags, ManFlags, PlotFlags, SchemaFlags,
-    ServeFlags, ShowFlags,
+    CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
+    ShowFlags,
 };
 
 use std::sync::LazyLock;

@@ -242,7 +242,7 @@ fn rates_of_transactions_are_the_medians_and_the_mean_rate_of_the_row_stands_bes
         let rate = if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") };
         assert!(said.out.contains("at the median time"), "{said}");
         assert!(said.out.contains(&format!("the mean rate, pauses included, was {rate}")), "{rate}: {said}");
-        let table = dir.run(&["show", "a.run.jsonl"]);
+        let table = dir.run(&["show", "a.run.jsonl", "--points"]);
         assert!(table.out.contains("mean rate") && table.out.contains(&rate), "{rate}: {table}");
     }
 }

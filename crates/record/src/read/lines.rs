@@ -6,8 +6,8 @@ use measure::Event;
 use measure::event::SCHEMA;
 
 use super::ReadError;
-use super::line::{Head, KNOWN, Line, parse, short};
 use super::looks::looks;
+use crate::codec::{self, Head, KNOWN, Line, short};
 
 /// A line longer than this is not one of ours: the largest that a run writes is far below it.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -34,7 +34,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     /// The line as an event, or what is wrong with it.
     pub(super) fn event(&self) -> Result<Line, String> {
-        parse(&self.text)
+        codec::read(&self.text)
     }
 
     /// Moves to the next line; false at the end of the file.
@@ -123,7 +123,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
             let version = head.version.as_deref().map_or_else(|| "(not named)".into(), short);
             return Err(ReadError::Schema { name, found, version });
         }
-        match parse(&self.text) {
+        match codec::read(&self.text) {
             Ok(Line::Event(event)) => Ok(event),
             Ok(Line::Unknown(_)) => foreign("its first line is not a run's header"),
             Err(what) => Err(ReadError::Damaged { name, line: 1, what }),

@@ -57,14 +57,14 @@ fn cause(run: &RunFile, letter: &str, caution: &table::Caution<'_>) -> String {
 }
 
 /// The figures that stand for each curve.
-pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
+pub fn summary(runs: &[&Analysis<'_>]) -> String {
     let mut rows = String::new();
     for (r, run) in runs.iter().enumerate() {
         for (i, path) in run.paths.iter().enumerate() {
             let name = path.opened.transport.name();
             let name = if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() };
             rows.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(&name)));
-            match analyses.get(r).and_then(|a| a.get(i)?.summary.as_ref()) {
+            match run.summary(i) {
                 None => rows.push_str("<td colspan=\"6\">too few points for these figures</td>"),
                 Some(s) => {
                     let time = path.points.first().map_or("-", |p| words::time_label(p.time));
@@ -77,8 +77,7 @@ pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
                         String::new()
                     };
                     // A schedule says nothing of how much the path carries.
-                    let scheduled = run.run.plan.rate.is_some();
-                    let moved = |cell: String| if scheduled { "-".to_owned() } else { cell };
+                    let moved = |cell: String| if run.carries() { cell } else { "-".to_owned() };
                     for cell in [
                         time.to_owned(),
                         estimate(s.latency, Kind::Seconds) + &latency,

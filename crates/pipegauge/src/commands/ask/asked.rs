@@ -4,7 +4,7 @@ use measure::event::TimeKind;
 use measure::figures::Singles;
 use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
-use record::RunFile;
+use record::{Analysis, RunFile};
 
 use super::wires;
 use crate::flags::WireFlags;
@@ -40,9 +40,9 @@ pub struct Asked<'a> {
 /// The paths of a run file; `several` are asked.
 pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: bool) -> Vec<Asked<'a>> {
     let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
+    let found = Analysis::of(run);
     let one = |(index, path): (usize, &record::PathRun)| {
         let transport = path.opened.transport.name();
-        let record::Analysis { curve, summary, fits } = run.analysis(index);
         Asked {
             name: if several { format!("{transport} ({stem})") } else { transport.to_owned() },
             file,
@@ -52,9 +52,9 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
             pattern: run.run.plan.pattern.name(),
             wire: wires::of(run, index, wire),
             seed: run.run.plan.seed,
-            curve,
-            summary,
-            fits,
+            curve: found.curve(index).to_vec(),
+            summary: found.summary(index).cloned(),
+            fits: found.fits(index).cloned(),
             run,
             index,
         }

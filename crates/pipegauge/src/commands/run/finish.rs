@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use measure::Outcome;
-use record::RunFile;
+use record::{Analysis, RunFile};
 use report::{Graph, table, terminal, words};
 
 use super::listen::Listeners;
@@ -41,6 +41,7 @@ pub fn finish(
         let why = error.unwrap_or_else(|| "no trial was completed".to_owned());
         return Err(anyhow!("nothing was measured: {why} (run file: {})", config.output.display()));
     };
+    let run = Analysis::of(&run);
     let html = config.html.as_deref().filter(|file| page(file, &[&run]));
     let html_failed = config.html.is_some() && html.is_none();
     let missed = config.plan.precise && outcome.unsettled > 0;
@@ -65,9 +66,9 @@ pub fn finish(
 }
 
 /// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.
-fn picture(run: &RunFile) -> String {
+fn picture(run: &Analysis<'_>) -> String {
     let mut text = format!("{}\n\n", words::run_line(run));
-    let graph = if run.is_hint() { Graph::Quips } else { Graph::Signature };
+    let graph = Graph::most_telling(&[run.run()]);
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
     text.push_str(&if run.is_hint() { table::hint(run) } else { table::summary(run) });
@@ -95,7 +96,7 @@ fn places(run_file: &Path, html: Option<&Path>) -> String {
 }
 
 /// Writes the report; an error is said, and costs the report alone.
-pub fn page(file: &Path, runs: &[&RunFile]) -> bool {
+pub fn page(file: &Path, runs: &[&Analysis<'_>]) -> bool {
     match files::write(file, report::html::page(runs).as_bytes()) {
         Ok(()) => true,
         Err(e) => {

@@ -9,7 +9,7 @@ use host::Environment;
 use measure::driver::{RunError, Side};
 use measure::event::SideOf;
 use measure::{Event, Outcome};
-use record::RunFile;
+use record::{Analysis, RunFile};
 use report::table;
 
 use super::finish::page;
@@ -81,7 +81,7 @@ fn finish(
         return Err(anyhow!("the sides can't be compared: {why} (run files: {})", files.join(", ")));
     };
     let wanted = sides.configs[0].html.as_deref();
-    let html = wanted.filter(|file| page(file, &[&a, &b]));
+    let html = wanted.filter(|file| page(file, &[&Analysis::of(&a), &Analysis::of(&b)]));
     let missed = a.run.plan.precise && outcomes.iter().any(|o| o.unsettled > 0);
     let short = error.is_some() || (wanted.is_some() && html.is_none()) || missed;
     let exit = if short { Exit::Short } else { Exit::Ok };
