@@ -71,6 +71,16 @@ pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
     warning("stopped-short", vec![size], text)
 }
 
+/// So many of the planned sizes were left out, because a look at one took `each` seconds.
+pub fn thinned(left_out: usize, planned: usize, each: f64) -> Warning {
+    let text = format!(
+        "{left_out} of {planned} sizes are left out, spread over the curve: a first look at one took {} on this machine, so that all of \
+         them would have too few rounds (other programs hold the CPUs, or the far side is far; --budget gives more time)",
+        Seconds(each)
+    );
+    warning("thinned", Vec::new(), text)
+}
+
 /// Nothing gets through from this size up.
 pub fn nothing_arrives(kind: Kind, size: u64, reached: u64) -> Warning {
     let text = format!(

@@ -70,7 +70,8 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     let facts = plan.pattern.facts();
     let listed = plan.sizes.iter().flatten().copied().max().unwrap_or(0);
     let asked = plan.to.max(plan.from).max(listed).max(plan.response).max(plan.perturb);
-    if asked > sizes::MOST {
+    // Sizes of a pattern with a score are no bytes: its room bounds them.
+    if facts.score.is_none() && asked > sizes::MOST {
         return Err(Unsupported::Huge { asked });
     }
     let steps = plan.step.map_or(0, |step| plan.to.saturating_sub(plan.from) / step.max(1));

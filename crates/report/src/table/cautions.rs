@@ -9,7 +9,7 @@ use super::warnings::paragraph;
 
 /// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
 /// they can't see, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 15] = [
+const CAUSES: [(&str, &str, &str); 16] = [
     ("foreign-cpu", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
@@ -23,6 +23,7 @@ const CAUSES: [(&str, &str, &str); 15] = [
     ("noisy", "known to no better than 10%", "a longer --budget; pipegauge doctor looks for causes"),
     ("not-converged", "less sure than --precision asks for", "a longer --budget"),
     ("capped", "larger sizes don't fit the path and are left out", "--to up to there"),
+    ("thinned", "too little time for all sizes, so some are left out", "a longer --budget"),
     ("stopped-short", "larger sizes take too long and are left out", "a longer --budget"),
     ("one-block", "one round alone: what differs between runs is not seen", "--schedule adaptive measures it"),
 ];
