@@ -339,7 +339,10 @@ mod tests {
             words("5 \u{b5}s, 99.9% p99.9 n1/2 64-byte"),
             "#5 us #99.9 +% p99.9 n1/2 #64 byte".split(' ').collect::<Vec<_>>()
         );
-        assert_eq!(words("3/4 MiB 1 1/2 1\u{bd}kB 1/16-byte"), ["#0.75", "MiB", "#1.5", "#1.5", "+kB", "#0.0625", "byte"]);
+        assert_eq!(
+            words("3/4 MiB 1 1/2 1\u{bd}kB 1/16-byte"),
+            ["#0.75", "MiB", "#1.5", "#1.5", "+kB", "#0.0625", "byte"]
+        );
         assert_eq!(words("10MB/min frames/hour 5/s"), ["#10", "+MB", "+/min", "frames", "+/hour", "#5", "+/s"]);
         for bad in [
             "1.000.000 B",
