@@ -136,7 +136,9 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         _ => ("message", "messages"),
     };
     match Frames::of(&curve, size, rate) {
-        Err(why) => beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &why, &[size])),
+        Err(why) => {
+            beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
+        }
         Ok(f) => {
             let word = match f.sustained {
                 Some(true) => "yes",
