@@ -199,7 +199,7 @@ const TOPICS: [(Topic, &[&str]); 52] = [
         "items", "item", "elements", "element", "pieces", "piece", "parts", "part", "segments", "segment", "samples",
         "sample", "photos", "photo", "documents", "document", "jobs", "job", "tasks", "task", "updates", "update", "commands",
         "command", "bursts", "burst", "entries", "entry", "tuples", "tuple", "tiles", "tile", "batches", "batch", "record",
-        "event", "buffer", "operation"
+        "event", "buffer", "operation", "reads", "writes"
     ]),
     (Connections, &[
         "connection", "connections", "connects", "handshakes", "handshake", "connect", "connection setup", "connection setup time", "connect time", "connection time", "connection rate",

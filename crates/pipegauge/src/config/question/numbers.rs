@@ -124,10 +124,9 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
             return Some(multiplied(words, (format!("0.{:02}", value * 25), of)));
         }
     }
-    if next == at + 1 && words.any(at, &["one"]) && !counts(next) && power(words.low(next)).is_none() {
-        if halved(words, String::from("1"), next).1 == next {
-            return None;
-        }
+    let counted = counts(next) || power(words.low(next)).is_some() || halved(words, String::from("1"), next).1 != next;
+    if next == at + 1 && words.any(at, &["one"]) && !counted {
+        return None;
     }
     Some(multiplied(words, halved(words, value.to_string(), next)))
 }

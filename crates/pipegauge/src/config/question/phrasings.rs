@@ -521,7 +521,7 @@ const READ: &[(&str, &str)] = &[
     ("how long for 10 of 1 MB", "arrival of the last of 10 messages of 1 MB (1,000,000 B), one after another, over all paths"),
     ("can it do 1 MB every 5 ms", "whether 200 messages of 1 MB (1,000,000 B) a second can be sustained, over all paths"),
     ("a dozen files of 1 MB in 6 ms", "whether 2,000 messages of 1 MB (1,000,000 B) a second can be sustained, over all paths"),
-    ("does a 2 MB frame every second work", "whether 1 frames of 2 MB (2,000,000 B) a second can be sustained, over all paths"),
+    ("does a 2 MB frame every second work", "whether 1 frame of 2 MB (2,000,000 B) a second can be sustained, over all paths"),
     ("how long for 3/4 MiB", "arrival of 768 KiB, over all paths"),
     ("how long for 1/4 MB", "arrival of 250 kB (250,000 B), over all paths"),
     ("1/2 a megabyte over tcp", "arrival of 500 kB (500,000 B), over tcp"),
@@ -533,14 +533,14 @@ const READ: &[(&str, &str)] = &[
     ("how long for one and a quarter megabytes", "arrival of 1.25 MB (1,250,000 B), over all paths"),
     ("how long for a tenth of a megabyte", "arrival of 100 kB (100,000 B), over all paths"),
     ("does 1/2 MB arrive within 1/2 ms", "whether 500 kB (500,000 B) arrives within 500 us, over all paths"),
-    ("can it sustain 60 frames of 100 MB per minute", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
-    ("can it sustain 60 frames of 100 MB a minute", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
-    ("can it sustain 60 frames of 100 MB every minute", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
-    ("can it sustain 60 frames of 100 MB/min", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
-    ("60 frames/min of 100 MB", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
-    ("60/min frames of 100 MB", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
-    ("60 frames per minute of 100 MB", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
-    ("60 100 MB frames per minute", "whether 1 frames of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("can it sustain 60 frames of 100 MB per minute", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("can it sustain 60 frames of 100 MB a minute", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("can it sustain 60 frames of 100 MB every minute", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("can it sustain 60 frames of 100 MB/min", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("60 frames/min of 100 MB", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("60/min frames of 100 MB", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("60 frames per minute of 100 MB", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
+    ("60 100 MB frames per minute", "whether 1 frame of 100 MB (100,000,000 B) a second can be sustained, over all paths"),
     ("can tcp carry 7200 files of 1 MB per hour", "whether 2 messages of 1 MB (1,000,000 B) a second can be sustained, over tcp"),
     ("can tcp carry 7200 files of 1 MB an hour", "whether 2 messages of 1 MB (1,000,000 B) a second can be sustained, over tcp"),
     ("1800 images of size 2 MB per minute", "whether 30 frames of 2 MB (2,000,000 B) a second can be sustained, over all paths"),
@@ -551,6 +551,7 @@ const READ: &[(&str, &str)] = &[
     ("how many 1 MB images per minute", "how many frames of 1 MB (1,000,000 B) in 60.0 s, over all paths"),
     ("how much data per minute over tcp", "the largest block that arrives within 60.0 s, over tcp"),
     ("can it do 10 messages of 1 KB per millisecond", "whether 10,000 messages of 1 kB (1,000 B) a second can be sustained, over all paths"),
+    ("can it do 100 4KiB writes every ms", "whether 100,000 messages of 4 KiB a second can be sustained, over all paths"),
 ];
 
 /// (question, what the refusal says).
@@ -702,6 +703,7 @@ fn what_could_be_meant_otherwise_or_was_not_read_is_said() {
         ("how many 1 KB messages per second", "powers of 1000"),
         ("can tcp do 10 Gbps", "b in a rate is read as bits"),
         ("how long for 1MB over tcp from laptop to server", "not read: 'laptop', 'server'"),
+        ("send 10 things of 1 MB each in 1 ms", "not read: 'things'"),
         ("slowest path for 1 kB", "the slowest is the last"),
     ] {
         let notes = of_words(text, &measured()).unwrap_or_else(|e| panic!("{text}: {e}")).notes.join("; ");
