@@ -3,15 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use super::support::{HISTORY, Running, SHORT, Said, Scratch, json};
+use super::support::{HISTORY, Running, Said, Scratch, json, rounds};
 
-/// A short run of so many rounds as make a repeat of it.
-fn rounds<'a>(output: &'a str, of: &[&'a str]) -> Vec<&'a str> {
-    let trials = 1 + SHORT.iter().position(|flag| *flag == "--trials").expect("SHORT names its trials");
-    [&["run"][..], of, &SHORT[..trials], &["4"], &SHORT[trials + 1..], &["-o", output]].concat()
-}
-
-/// Such a run of memcpy that is asked for `more`.
+/// A short run of memcpy that is kept, and asked for `more`.
 fn args<'a>(output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     rounds(output, &[&["memcpy"], more].concat())
 }
