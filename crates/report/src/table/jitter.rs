@@ -66,7 +66,11 @@ pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
 fn sentences(j: &Jitter) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(e) = j.outliers {
+        // Each end with its unit, as those of a drift: "0 [0.0000, 0.0010]" would be no share.
         let share = resolved(e.value, e.low, e.high, Kind::Share);
+        let share = share
+            .split_once('[')
+            .map_or(share.clone(), |(value, ends)| format!("{value}[{}", ends.replace(", ", "%, ").replace(']', "%]")));
         lines.push(format!("iterations over twice the median of their trial: {share} of all"));
     }
     lines.push(match &j.drift {
@@ -165,6 +169,10 @@ mod tests {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert!(said.contains("of pauses below 1.00 ms, those of slower trials below 50.0 ms"), "{said}");
+        assert!(said.contains(": 1.00% [0.9%, 1.1%] of all"), "{said}");
+        let none = Estimate { value: 0.0, low: 0.0, high: 1e-5 };
+        let said = sentences(&Jitter { outliers: Some(none), ..Jitter::default() }).join("\n");
+        assert!(said.contains(": 0% [0.0000%, 0.0010%] of all"), "{said}");
         let said = sentences(&Jitter { longest: 2.0, ..Jitter::default() }).join("\n");
         assert!(said.contains("four rounds at least") && said.contains("nothing comes back"), "{said}");
         assert!(said.contains("longer than 2.00 s") && said.contains("can't be told"), "{said}");
