@@ -5,6 +5,7 @@
 # make figures every figure and table of the papers that this host can make, into a new folder
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in half an hour
+# make docs    the manual as a site with a search: target/docs/index.html
 # make build   the command alone: target/release/pipegauge
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
 SHELL := /bin/bash
@@ -14,7 +15,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: run tables buffers figures test bench truth build install clean
+.PHONY: run tables buffers figures test bench truth docs build install clean
 
 run:
 	@scripts/setup.sh run
@@ -61,6 +62,17 @@ truth:
 	@scripts/setup.sh run
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-truth
 	@$(TARGET)/release/pipegauge-truth --program $(TARGET)/release/pipegauge -o bench/TRUTH.md $(FLAGS)
+
+# mdBook is built from its crate once, without what watches and serves.
+MDBOOK := 0.5.4
+docs:
+	@scripts/setup.sh run
+	@[ -x $(TARGET)/mdbook-$(MDBOOK)/bin/mdbook ] || echo "building mdBook: some minutes, the first time"
+	@[ -x $(TARGET)/mdbook-$(MDBOOK)/bin/mdbook ] || cargo install --quiet --locked mdbook --version $(MDBOOK) \
+	  --no-default-features --features search --root $(TARGET)/mdbook-$(MDBOOK) --target-dir $(TARGET)/mdbook-build
+	@rm -rf $(TARGET)/mdbook-build
+	@$(TARGET)/mdbook-$(MDBOOK)/bin/mdbook build docs --dest-dir "$(abspath $(TARGET))/docs"
+	@echo "$(TARGET)/docs/index.html"
 
 build:
 	@scripts/setup.sh run

@@ -20,14 +20,21 @@ def ratio(pairs):
     return f"parity: {told}" if lo <= 1 <= hi else told
 
 
-def interleaved(n, first, second):
-    """`n` pairs of what both give, in turns, each beginning every other pair: what drifts hits both alike."""
+def interleaved(n, first, second, failures=3, failed=()):
+    """`n` pairs of what both give, in turns, each beginning every other pair: what drifts hits both alike.
+
+    A pair of which a side fails with one of the exceptions `failed` is made again; after `failures` of them the last is raised."""
     pairs = []
-    for i in range(n):
-        if i % 2:
-            b = second()
-            pairs.append((first(), b))
-        else:
-            a = first()
-            pairs.append((a, second()))
+    while len(pairs) < n:
+        try:
+            if len(pairs) % 2:
+                b = second()
+                pairs.append((first(), b))
+            else:
+                a = first()
+                pairs.append((a, second()))
+        except failed:
+            failures -= 1
+            if failures <= 0:
+                raise
     return pairs

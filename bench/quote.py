@@ -23,15 +23,30 @@ def days(found):
     return stamps[0] if len(stamps) == 1 else f"{stamps[0]} to {stamps[-1]}"
 
 
+def cost(what, ratio):
+    """A ratio to the floor as a cost in time, in words where it is not above 0. Of a stream the ratio is one of throughputs."""
+    at, low, high = (float(x) for x in re.findall(r"\d+\.\d+", ratio))
+    if "stream" in what:
+        at, low, high = 1 / at, 1 / high, 1 / low
+    told = f"{at - 1:+.1%} [{low - 1:+.1%}, {high - 1:+.1%}]"
+    return told if low > 1 else f"none seen ({told})" if high < 1 else f"not told from none ({told})"
+
+
 def quoted(text):
     machine = re.search(r"^(\d+ CPUs \([^)]*\), Linux [\w.]+)", text, re.M)
     found = sections(text)
-    out = [f"Measured {days(found)} on {machine.group(1) if machine else 'an unknown machine'}, a shared virtual machine, by `make bench`; ratios",
-           "are medians of interleaved pairs with a bootstrap 95% interval, both sides at like settings of the socket; where the interval",
-           "has 1 in it, that is parity, and no lead of either.", "",
-           "| against | what | ratio pipegauge / other |", "|---|---|---|"]
-    for r in rows(found.get("pipegauge against the floor", "")):
-        out.append(f"| bare floor | {r[0]} ({r[2]}) | {r[3]} |")
+    on = machine.group(1) if machine else "an unknown machine"
+    out = [f"Measured {days(found)} on {on}, a shared virtual machine, by `make bench`.", ""]
+    floor = rows(found.get("pipegauge against the floor", ""))
+    if floor:
+        out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings (median of interleaved pairs,",
+                "bootstrap 95% interval; of streams, time a byte). The floor can't be beaten: a figure below 0 is noise, or where the two programs came",
+                "to lie in memory, and no lead.", "",
+                "| what | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|"]
+        out += [f"| {r[0]} | {r[1]} | {r[2]} | {cost(r[0], r[3])} |" for r in floor] + [""]
+    out += ["Against other tools, both sides at like settings of the socket: medians of interleaved pairs with a bootstrap 95% interval; where the",
+            "interval has 1 in it, that is parity, and no lead of either.", "",
+            "| against | what | ratio pipegauge / other |", "|---|---|---|"]
     for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),
                         ("TCP throughput, 128 KiB writes, against peers", "TCP throughput, 128 KiB writes")):
         for r in rows(found.get(title, "")):
@@ -47,8 +62,9 @@ def quoted(text):
     ranges = rows(repeat)
     if len(ranges) > 2:
         inside = [float(r[1].rstrip("%")) for r in ranges[:-2]]
-        words.append(f"Of {len(inside)} later runs, {min(inside):.1f}% or more of the points fell into the range that earlier runs foretold (ranges {ranges[-2][1]} high over "
-                     f"low; the runs spread by {ranges[-1][1]}).")
+        earlier, wide, lay = int(ranges[0][0]) - 1, ranges[-2][1].lstrip("x"), ranges[-1][1].lstrip("x")
+        words.append(f"In each of {len(inside)} later runs, at least {min(inside):.1f}% of the points fell into the range that {earlier} earlier runs foretold. "
+                     f"From so few runs the range is wide: its upper end is typically {wide} times its lower end, while all runs lay within a factor of {lay}.")
     same = rows(found.get("Two sides of one thing, compared", ""))
     if same:
         # Of "3 (2.9%)" the count: how many there were stands beside it.

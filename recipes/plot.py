@@ -37,6 +37,8 @@ def read(name):
         paths = {}
         for number, row in enumerate(table, 2):
             try:
+                if not row["throughput_bits_per_s"]:
+                    raise ValueError("no throughput: a run on a schedule (--rate) and one of HINT have none")
                 seconds, rate = float(row["median_s"]), float(row["throughput_bits_per_s"])
                 # Nothing bounds the interval of a single block: it has no band. That of two may reach over the whole
                 # picture: it is cut at ten times, so that the axes are those of the curves.

@@ -4,7 +4,13 @@ set -euo pipefail
 program=$1 prefix=$2
 man=$prefix/share/man/man1
 
-install -D -m 755 "$program" "$prefix/bin/pipegauge"
+# Without its symbols the command is a fifth as large; they help with profiles of the built one only.
+if command -v strip >/dev/null; then
+  install -D -m 755 -s "$program" "$prefix/bin/pipegauge"
+else
+  install -D -m 755 "$program" "$prefix/bin/pipegauge"
+  echo "note: not stripped of its symbols, as binutils' strip is not installed"
+fi
 # put FILE COMMAND...: what COMMAND prints becomes FILE, whole or not at all.
 put() {
   local file=$1

@@ -82,6 +82,29 @@ def pairs_take_turns_and_each_side_begins_as_often():
     assert "".join(said) == "abba" * 6, said
 
 
+def a_pair_without_a_figure_is_made_again_but_not_for_ever():
+    left = iter([False, True, False] + [False] * 12)
+
+    def sometimes():
+        if next(left):
+            raise ValueError("no figure")
+        return 2.0
+
+    assert pairs.interleaved(12, lambda: 1.0, sometimes, failed=ValueError) == [(1.0, 2.0)] * 12
+
+    tries = []
+
+    def never():
+        tries.append(1)
+        raise ValueError("no figure")
+
+    try:
+        pairs.interleaved(12, lambda: 1.0, never, failed=ValueError)
+        assert False, "it must give up"
+    except ValueError:
+        assert len(tries) == 3, tries
+
+
 def an_interval_with_one_in_it_is_parity_and_nothing_else_is():
     even = [(1.0 + 0.1 * (-1) ** i, 1.0) for i in range(20)]
     lead = [(1.2 + 0.01 * (-1) ** i, 1.0) for i in range(20)]
@@ -101,6 +124,33 @@ def only_pairs_at_like_settings_are_quoted():
     assert "NODELAY, cubic, sustained" in said and "| parity: 1.060 [0.910, 1.370] |" in said, said
 
 
+def nothing_is_said_to_beat_the_bare_floor():
+    head = "# Measured\n\n2 CPUs (X), Linux 6.18.\n\n## pipegauge against the floor\n\n2030-01-01 00:00.\n\n"
+    head += "| path | floor (median) | pipegauge (median) | ratio, paired [95%] | pairs |\n|---|---|---|---|---|\n"
+    said = quote.quoted(head + "".join(f"| {path} | 1 | 2 | {ratio} | 20 |\n" for path, ratio in (
+        ("tcp, 1 B round trip", "0.800 [0.700, 0.900]"),
+        ("unix, 1 B round trip", "parity: 0.990 [0.900, 1.100]"),
+        ("shm, 1 B round trip", "1.250 [1.200, 1.300]"),
+        ("tcp, 128 KiB stream, burst", "1.250 [1.100, 1.600]"),
+        ("unix, 128 KiB stream, burst", "0.800 [0.500, 0.900]"))))
+    cost = {row.split(" | ")[0].strip("| "): row.split(" | ")[-1].strip(" |") for row in said.split("\n") if row.startswith("|")}
+    assert cost["tcp, 1 B round trip"] == "none seen (-20.0% [-30.0%, -10.0%])", cost
+    assert cost["unix, 1 B round trip"] == "not told from none (-1.0% [-10.0%, +10.0%])", cost
+    assert cost["shm, 1 B round trip"] == "+25.0% [+20.0%, +30.0%]", cost
+    # Of a throughput the cost is in time: a rate of 1.25 is a cost of -20%.
+    assert cost["tcp, 128 KiB stream, burst"] == "none seen (-20.0% [-37.5%, -9.1%])", cost
+    assert cost["unix, 128 KiB stream, burst"] == "+25.0% [+11.1%, +100.0%]", cost
+    assert "can't be beaten" in said
+
+
+def foretold_ranges_are_told_in_words():
+    head = "# Measured\n\n## Does a repeat fall where earlier runs foretold?\n\n2030-01-01 00:00.\n\n| run | inside | time | sizes |\n|---|---|---|---|\n"
+    rows = "| 4 | 98.2% | 1 | 109 |\n| 5 | 100.0% | 1 | 107 |\n| median of the foretold ranges, high / low | x22.31 |  | 114 |\n"
+    said = quote.quoted(head + rows + "| median of what 10 runs spread, max / min | x2.12 |  | 104 |\n")
+    assert "In each of 2 later runs, at least 98.2% of the points fell into the range that 3 earlier runs foretold" in said, said
+    assert "typically 22.31 times its lower end, while all runs lay within a factor of 2.12" in said, said
+
+
 def the_systems_congestion_control_is_named():
     with tempfile.TemporaryDirectory() as at:
         file = Path(at, "proc/sys/net/ipv4/tcp_congestion_control")
@@ -112,8 +162,9 @@ def the_systems_congestion_control_is_named():
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
              bursts_and_sustained_trials_are_both_there, figures_are_read_from_what_the_tools_print,
-             pairs_take_turns_and_each_side_begins_as_often, an_interval_with_one_in_it_is_parity_and_nothing_else_is,
-             only_pairs_at_like_settings_are_quoted, the_systems_congestion_control_is_named]:
+             pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
+             an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
+             nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, the_systems_congestion_control_is_named]:
     try:
         test()
         passed += 1

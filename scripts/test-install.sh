@@ -8,6 +8,9 @@ good=0 bad=0
 ok() { local what=$1; shift; if "$@" >/dev/null 2>&1; then good=$((good + 1)); else bad=$((bad + 1)); echo "failed: $what"; fi; }
 
 ok "make install" make --no-print-directory install PREFIX="$there/usr" PROGRAM="$1"
+if command -v strip >/dev/null; then
+  ok "it is stripped of its symbols" bash -c "! readelf -S '$there/usr/bin/pipegauge' | grep -q -E '[.](symtab|debug_line)'"
+fi
 ok "the command runs" "$there/usr/bin/pipegauge" --version
 PATH="$there/usr/bin:$PATH" ok "it is found by its name" bash -c 'pipegauge list'
 for command in $("$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | grep -vx help); do

@@ -31,7 +31,7 @@ part() { # part NAME COMMAND...
   count "$log" "$code"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
   say "$name" "$p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
-  grep -E '^skipped: ' "$log" | sed 's/^/    /'
+  grep -E '^(skipped|not run): ' "$log" | sed 's/^/    /'
   if [ "$code" -ne 0 ]; then
     echo "---- $name failed; more in $log:"
     # libtest's account of what failed, or the end of whatever else it was.
@@ -90,7 +90,7 @@ in_venv() {
 # A Parquet file is read by somebody else's reader.
 parquet() { in_venv "parquet in DuckDB" duckdb-venv 'duckdb==1.*' -- scripts/test-parquet.py "$target/debug/pipegauge"; }
 
-# What the GUIDE tells people to draw with gnuplot, matplotlib and Jupyter.
+# What the manual tells people to draw with gnuplot, matplotlib and Jupyter.
 recipes() {
   in_venv recipes recipes-venv 'matplotlib==3.*' 'nbconvert==7.*' 'ipykernel' 'pandas' 'pyarrow' \
     -- scripts/test-recipes.py "$target/debug/pipegauge"
@@ -118,6 +118,8 @@ part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pip
   -- parquet columns
 parquet
 recipes
+part "links of the documents" python3 scripts/links.py
+part "commands of the documents" python3 scripts/docs.py --check "$target/debug/pipegauge"
 part "make install" scripts/test-install.sh "$target/debug/pipegauge"
 part "the papers' figures" scripts/test-figures.sh "$target/debug/pipegauge"
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \

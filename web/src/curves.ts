@@ -66,11 +66,11 @@ export function ofPaths(state: State, x: Quantity, y: Quantity): Curve[] {
 
 /** Percentiles, and how many iterations it takes to know one: of fewer, it is the longest and says nothing of its own. */
 export const PERCENTILES = [
-  ["p50", "p50", 1],
-  ["p90", "p90", 10],
-  ["p99", "p99", 100],
-  ["p999", "p99.9", 1000],
-  ["max", "max", 1],
+  ["p50_s", "p50", 1],
+  ["p90_s", "p90", 10],
+  ["p99_s", "p99", 100],
+  ["p999_s", "p99.9", 1000],
+  ["max_s", "max", 1],
 ] as const;
 
 type Percentile = (typeof PERCENTILES)[number];

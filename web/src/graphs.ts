@@ -80,6 +80,16 @@ const SATURATION = paper(
   LINES,
 );
 
+/** Where sends follow a schedule, in the place of the two graphs of throughput. */
+const LATENCY = paper(
+  "latency",
+  "Latency: transfer time over block size",
+  "size",
+  "time",
+  "Sends follow a schedule (--rate), so that times say what a caller would wait; they say nothing of how much the path carries, and no throughput is drawn.",
+  LINES,
+);
+
 /** The path of which percentiles are shown. */
 function looked(state: State): Series | undefined {
   return state.choice.chosen?.series;
@@ -164,7 +174,8 @@ const OVERHEAD: Graph = {
 /** The graphs of what there is: a single path has nothing to be held against. */
 export function graphsOf(state: State): Graph[] {
   const paths = state.series.filter((s) => s.rows.length > 0).length;
-  return [SIGNATURE, THROUGHPUT, SATURATION, PERCENTILES, ...(paths > 1 ? [OVERHEAD] : [])];
+  const first = state.series.every((s) => s.carries || s.rows.length === 0) ? [SIGNATURE, THROUGHPUT] : [LATENCY];
+  return [...first, SATURATION, PERCENTILES, ...(paths > 1 ? [OVERHEAD] : [])];
 }
 
 /** Title of an axis; a time axis says which time it is, and for which paths where they differ. */

@@ -32,7 +32,7 @@ function start(): void {
   byId("graphs").replaceChildren(...panels.map((p) => p.root));
   panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());
-  points(byId("points"), state, say);
+  points(byId("points"), page.columns, state, say);
   copyButtons(say);
   page.runs.forEach((run, r) => byId("downloads").append(download(run, r, page.runs.length > 1, say)));
 

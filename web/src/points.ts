@@ -1,12 +1,12 @@
 /** The table of points: the chosen path's, within the range of sizes shown. */
 
 import { exact } from "./columns";
-import type { Figure, Series } from "./data";
+import type { Head, Series } from "./data";
 import { copy, h } from "./dom";
 import { choosePath } from "./graphs";
 import { lowerBound } from "./search";
 import type { State } from "./state";
-import { pretty, significant, size, withInterval } from "./units";
+import { count, pretty, significant, size, withInterval } from "./units";
 
 /** Rows shown at most; copying takes all. A page of a hundred thousand rows would be slow and read by nobody. */
 const MOST = 400;
@@ -15,64 +15,61 @@ const LONG = 200;
 
 type Cell = (s: Series, row: number) => string;
 
-const has = (v: number | undefined): v is number => v !== undefined && Number.isFinite(v) && v > 0;
-const column = (name: Figure): Cell => (s, row) => {
-  const v = s.columns[name][row];
-  return has(v) ? pretty(significant(exact(v), "seconds")) : "-";
-};
-const bits = (name: Figure): Cell => (s, row) => {
-  const v = s.columns[name][row];
-  return has(v) ? significant(exact(v), "bitsPerSecond") : "-";
-};
-const share = (name: Figure): Cell => (s, row) => {
-  const v = s.columns[name][row];
-  return has(v) ? `${(v * 100).toPrecision(2)}%` : "0";
-};
-const rate: Cell = (s, row) => {
-  const v = s.columns.transactions[row];
-  return has(v) ? `${v >= 100 ? Math.round(v) : v.toFixed(2)}/s` : "-";
-};
-const range = (lowest: Figure, highest: Figure): Cell => (s, row) => {
-  const [median, low, high] = [s.columns.median[row], s.columns[lowest][row], s.columns[highest][row]];
-  if (!has(median) || !has(low) || !has(high)) return "-";
-  const text = pretty(withInterval(exact(median), exact(low), exact(high), "seconds"));
-  return text.includes("[") ? text.replace(/^.*\[/, "[") : "-";
-};
+/** A column of the table: its title, its cells, and whether a row has the figure. */
+interface Column {
+  readonly title: string;
+  readonly cell: Cell;
+  readonly has: (s: Series, row: number) => boolean;
+}
 
-/** Title, cell, and the figure without which the column is left out. */
-const COLUMNS: readonly (readonly [string, Cell, Figure?])[] = [
-  ["Size", (s, r) => size(s.columns.size[r]!)],
-  ["Median", column("median")],
-  ["In this run, 95%", range("low", "high")],
-  ["On this machine, 95%", range("repeat_low", "repeat_high"), "repeat_low"],
-  ["Shortest trial", column("min")],
-  ["Throughput", bits("throughput")],
-  ["Sender", bits("sender"), "sender"],
-  ["Mean rate", rate, "transactions"],
-  ["p50", column("p50"), "p50"],
-  ["p90", column("p90"), "p90"],
-  ["p99", column("p99"), "p99"],
-  ["p99.9", column("p999"), "p999"],
-  ["Longest", column("max"), "max"],
-  ["Lost", share("loss"), "loss"],
-  ["Reordered", share("reordering"), "reordering"],
-  ["Rounds", (s, r) => String(s.columns.blocks[r])],
-  ["Ended", (s, r) => s.columns.why(r) + (s.columns.warned[r] === 1 ? " (warning)" : "")],
-];
+const positive = (v: number | undefined): v is number => v !== undefined && Number.isFinite(v) && v > 0;
 
-const FIGURES = ["median", "low", "high", "repeat_low", "repeat_high", "min", "throughput", "sender", "transactions", "p50", "p90", "p99", "p999", "max", "loss", "reordering"] as const;
-const RAW = ["size", ...FIGURES, "blocks", "why", "warned"];
+function text(v: number, unit: Head["unit"]): string {
+  switch (unit) {
+    case "seconds":
+    case "bitsPerSecond":
+    case "bytes":
+      return pretty(significant(exact(v), unit));
+    case "share":
+      return `${(v * 100).toPrecision(2)}%`;
+    case "perSecond":
+      return `${v >= 100 ? Math.round(v) : v.toFixed(2)}/s`;
+    default:
+      return Number.isInteger(v) ? count(v) : v.toPrecision(3);
+  }
+}
 
-function line(s: Series, r: number): string {
-  const figures = FIGURES.map((name) => {
-    const v = s.columns[name][r]!;
-    return Number.isFinite(v) ? exact(v) : name === "loss" || name === "reordering" ? 0 : "";
-  });
-  return [s.columns.size[r], ...figures, s.columns.blocks[r], s.columns.why(r), s.columns.warned[r]].join("\t");
+function column(head: Head): Column {
+  const of = (s: Series, name: string | undefined, row: number) => (name === undefined ? undefined : s.columns.all[name]?.[row]);
+  const has = (s: Series, row: number) => positive(of(s, head.name, row));
+  const cell: Cell = (s, row) => {
+    const v = of(s, head.name, row);
+    if (!positive(v)) return head.unit === "share" ? "0" : "-";
+    if (head.form === "range") {
+      const to = of(s, head.to, row);
+      return positive(to) ? `${text(v, head.unit)} to ${text(to, head.unit)}` : "-";
+    }
+    if (head.form === "plain" || (head.unit !== "seconds" && head.unit !== "bitsPerSecond")) return text(v, head.unit);
+    const [low, high] = [of(s, head.low, row) ?? NaN, of(s, head.high, row) ?? NaN];
+    return pretty(withInterval(exact(v), exact(low), exact(high), head.unit));
+  };
+  return { title: head.heading.charAt(0).toUpperCase() + head.heading.slice(1), cell, has };
+}
+
+const SIZE: Column = { title: "Size", cell: (s, r) => size(s.columns.size[r]!), has: () => true };
+const ENDED: Column = { title: "Ended", cell: (s, r) => s.columns.why(r) + (s.columns.warned[r] === 1 ? " (warning)" : ""), has: () => true };
+
+/** A path's points as text: every figure that any of them has. */
+function copied(s: Series, rows: readonly number[]): string {
+  const names = Object.keys(s.columns.all).filter((name) => rows.some((r) => Number.isFinite(s.columns.all[name]![r]!)));
+  const value = (name: string, v: number) => (Number.isFinite(v) ? (Number.isInteger(v) ? v : exact(v)) : name.endsWith("_share") ? 0 : "");
+  const line = (r: number) => [s.columns.size[r], ...names.map((name) => value(name, s.columns.all[name]![r]!)), s.columns.why(r), s.columns.warned[r]].join("\t");
+  return [["size_bytes", ...names, "why", "warned"].join("\t"), ...rows.map(line)].join("\n");
 }
 
 /** Fills the section with a choice of path, the table and a copy button. A size in it chooses the point. */
-export function points(section: HTMLElement, state: State, say: (words: string) => void): void {
+export function points(section: HTMLElement, heads: readonly Head[], state: State, say: (words: string) => void): void {
+  const columns = [SIZE, ...heads.map(column), ENDED];
   const choose = h("select", { "aria-label": "Path" });
   for (const s of state.series) choose.append(h("option", { value: s.key }, s.path.name));
   const copyAll = h("button", { type: "button" }, "Copy as table");
@@ -114,11 +111,11 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
     choose.value = s.key;
     buttons.clear();
     const all = rows(s);
-    const used = COLUMNS.filter(([, , needs]) => needs === undefined || all.some((r) => has(s.columns[needs][r])));
-    const head = h("tr", {}, ...used.map(([name]) => h("th", { scope: "col" }, name)));
+    const used = columns.filter(({ has }) => all.some((r) => has(s, r)));
+    const head = h("tr", {}, ...used.map(({ title }) => h("th", { scope: "col" }, title)));
     const body = all
       .slice(0, MOST)
-      .map((r) => h("tr", { class: s.columns.warned[r] === 1 ? "warned" : undefined }, ...used.map(([, cell], i) => (i === 0 ? first(s, r, cell(s, r)) : h("td", {}, cell(s, r))))));
+      .map((r) => h("tr", { class: s.columns.warned[r] === 1 ? "warned" : undefined }, ...used.map(({ cell }, i) => (i === 0 ? first(s, r, cell(s, r)) : h("td", {}, cell(s, r))))));
     place.replaceChildren(h("table", { class: "points" }, h("caption", {}, `${s.path.name}: times are ${s.path.time}`), h("thead", {}, head), h("tbody", {}, ...body)));
     const cut = all.length > MOST ? `The first ${MOST} of ${all.length} points; narrow the range to see others. Copying takes all.` : all.length === 1 ? "1 point" : `${all.length} points`;
     note.textContent = state.choice.range ? `${cut}, in the range shown above.` : cut;
@@ -127,9 +124,9 @@ export function points(section: HTMLElement, state: State, say: (words: string) 
   copyAll.addEventListener("click", async () => {
     const s = series();
     if (!s) return;
-    const lines = rows(s).map((r) => line(s, r));
-    const done = await copy([RAW.join("\t"), ...lines].join("\n"));
-    say(done ? `Copied ${lines.length} points; sizes in bytes, times in seconds, throughput in bit/s.` : "The browser did not allow copying.");
+    const all = rows(s);
+    const done = await copy(copied(s, all));
+    say(done ? `Copied ${all.length} points; sizes in bytes, times in seconds, throughput in bit/s.` : "The browser did not allow copying.");
   });
   choose.addEventListener("change", () => {
     key = choose.value;

@@ -15,6 +15,11 @@ function time(s: Series, n: number): string {
   return pretty(text);
 }
 
+/** What the path carries; nothing where sends follow a schedule. */
+function rate(s: Series, n: number): string {
+  return s.carries ? significant(s.rate[n]!, "bitsPerSecond") : "";
+}
+
 function head(s: Series, other: string): HTMLElement {
   return h("th", { scope: "row" }, h("span", { class: `swatch hue${s.path.hue} dash${s.path.dash}` }), s.path.name + other);
 }
@@ -35,7 +40,7 @@ export function listing(state: State, spot: Spot): HTMLElement {
   const rows = some(state.shown(), spot.series).map((s) => {
     const n = s === spot.series ? spot.n : nearestSize(s, bytes);
     const other = s.size[n] === bytes ? "" : ` at ${size(s.size[n]!)}`;
-    return h("tr", { class: s === spot.series ? "here" : undefined }, head(s, other), h("td", {}, time(s, n)), h("td", {}, significant(s.rate[n]!, "bitsPerSecond")));
+    return h("tr", { class: s === spot.series ? "here" : undefined }, head(s, other), h("td", {}, time(s, n)), h("td", {}, rate(s, n)));
   });
   const row = spot.series.rows[spot.n]!;
   const { columns, path } = spot.series;
@@ -78,8 +83,8 @@ export function addedListing(state: State, spot: Spot): HTMLElement {
 /** The point in one sentence, for screen readers. */
 export function sentence(spot: Spot): string {
   const s = spot.series;
-  const rate = significant(s.rate[spot.n]!, "bitsPerSecond");
-  return `${s.path.name}, ${size(s.size[spot.n]!)}: ${s.path.time} ${time(s, spot.n)}, ${rate}${warned(s, spot.n) ? ", has a warning" : ""}`;
+  const carried = s.carries ? `, ${rate(s, spot.n)}` : "";
+  return `${s.path.name}, ${size(s.size[spot.n]!)}: ${s.path.time} ${time(s, spot.n)}${carried}${warned(s, spot.n) ? ", has a warning" : ""}`;
 }
 
 export function percentileSentence(spot: Spot): string {

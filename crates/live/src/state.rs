@@ -11,9 +11,6 @@ use crate::keys::Key;
 /// How long a point is shown before the next: a run visits dozens a second, and nobody reads that.
 const HOLD: f64 = 2.0;
 
-/// The graphs, in the order in which a key goes through them.
-const GRAPHS: [Graph; 4] = [Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Precision];
-
 /// How far the run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
@@ -105,6 +102,7 @@ impl State {
         self.fold.event(event);
         if let Event::Run(run) = event {
             self.extent = Some(Extent::of(&run.plan));
+            self.graph = self.graphs()[0];
         }
         if let Some(extent) = &mut self.extent {
             extent.event(event);
@@ -124,6 +122,11 @@ impl State {
             Event::End(_) => self.phase = Phase::Ended,
             Event::Run(_) | Event::Path(_) | Event::Earlier(_) | Event::Taken(_) | Event::Warning(_) => {}
         }
+    }
+
+    /// The graphs, in the order in which a key goes through them.
+    fn graphs(&self) -> &'static [Graph] {
+        self.fold.run().map_or(&[Graph::Signature], Graph::while_measuring)
     }
 
     /// Notes how wide a point's interval is now.
@@ -178,8 +181,9 @@ impl State {
             Key::Warnings => self.toggle(Face::Warnings),
             Key::Graph if self.face != Face::Graph => self.face(Face::Graph),
             Key::Graph => {
-                let at = GRAPHS.iter().position(|g| *g == self.graph).map_or(0, |i| i + 1);
-                self.graph = GRAPHS[at % GRAPHS.len()];
+                let graphs = self.graphs();
+                let at = graphs.iter().position(|g| *g == self.graph).map_or(0, |i| i + 1);
+                self.graph = graphs[at % graphs.len()];
             }
             Key::Path => self.next_path(),
             Key::Left => self.step(|size, s| s < size, |sizes| sizes.max()),

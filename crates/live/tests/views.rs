@@ -21,7 +21,15 @@ fn events() -> Vec<Event> {
         "latency=9us,rate=10Gbit/s,dip=60KiB..70KiB*3,noise=6%,block-noise=3%,seed=4",
     ];
     let kinds = [transport::unix::NAME, transport::tcp::NAME];
-    let plan = Plan { paths: plain(&kinds), to: 1 << 20, budget: 3.0, precision: 0.02, align: 64, ..Plan::default() };
+    let plan = Plan {
+        paths: plain(&kinds),
+        to: 1 << 20,
+        budget: 3.0,
+        precision: 0.02,
+        precise: true,
+        align: 64,
+        ..Plan::default()
+    };
     let stop = Arc::new(AtomicBool::new(false));
     let sessions = theories.map(|theory| -> Box<dyn Session> {
         let settings = transport::theory::settings(theory).unwrap();

@@ -8,7 +8,7 @@ use transport::{Buffer, Link, LinkError};
 
 use workload::hint::{self, Kernel, Precision};
 
-use crate::{Cache, Pattern, TrialSpec};
+use crate::{Cache, TrialSpec};
 
 /// Send and receive memory of one side.
 #[derive(Debug)]
@@ -136,12 +136,13 @@ impl Layout {
     }
 }
 
-/// Bytes that [`Buffers`] reserve at most for a trial whose blocks are `out` and `into` bytes long, with what alignment and
-/// offset take beside them: what a side must have before it agrees to the trial.
-pub fn reserved(spec: &TrialSpec, out: u64, into: u64) -> u128 {
+/// Bytes that [`Buffers`] reserve at most for a trial, with what alignment and offset take beside its blocks: what a side must have
+/// before it agrees to the trial.
+pub fn reserved(spec: &TrialSpec) -> u128 {
+    let facts = spec.pattern.facts();
+    let (there, back) = (facts.blocks)(spec);
     let beside = u128::from(spec.align) + u128::from(spec.offset.0.max(spec.offset.1)) + PAGE;
-    let work = if spec.pattern == Pattern::Hint { u128::from(spec.size) * u128::from(hint::BYTES) } else { 0 };
-    Layout::of(spec, out).room + Layout::of(spec, into).room + 2 * beside + work
+    Layout::of(spec, there).room + Layout::of(spec, back).room + 2 * beside + (facts.memory)(spec)
 }
 
 /// Memory comes in pages; none is larger on any system this runs on.
@@ -172,7 +173,7 @@ mod tests {
     use transport::memcpy::Memcpy;
 
     fn spec() -> TrialSpec {
-        TrialSpec { burst: 1, seed: 1, ..TrialSpec::plain(Pattern::PingPong, 1, 1) }
+        TrialSpec { burst: 1, seed: 1, ..TrialSpec::plain(Pattern::Request, 1, 1) }
     }
 
     #[test]
@@ -181,14 +182,14 @@ mod tests {
             for size in [1, 100, 4096, 70_000, 1 << 20] {
                 for align in [1, 64, 4096, 1 << 21] {
                     for pool in [0, 1 << 16, 3 << 20] {
-                        let spec = TrialSpec { size, align, cache, pool, offset: (0, 5000), ..spec() };
+                        let response = size / 2 + 1;
+                        let spec = TrialSpec { size, response, align, cache, pool, offset: (0, 5000), ..spec() };
                         let mut buffers = Buffers::new(false);
-                        let answer = size / 2 + 1;
-                        buffers.slots(&mut Memcpy::new(), &spec, size, answer).unwrap();
+                        buffers.slots(&mut Memcpy::new(), &spec, size, response).unwrap();
                         let held = |h: &Option<Held>| h.as_ref().map_or(0, |h| h.memory.len() as u128);
                         let taken = held(&buffers.send) + held(&buffers.recv);
                         let beside = 2 * u128::from(align + 5000);
-                        let said = reserved(&spec, size, answer);
+                        let said = reserved(&spec);
                         assert!(taken + beside <= said, "{spec:?}: {taken} bytes and {beside} beside, said {said}");
                     }
                 }
@@ -198,7 +199,10 @@ mod tests {
 
     #[test]
     fn no_numbers_overflow() {
-        let spec = TrialSpec { align: u64::MAX, offset: (u64::MAX, 0), pool: u64::MAX, cache: Cache::Cold, ..spec() };
-        assert!(reserved(&spec, u64::MAX, u64::MAX) > u128::from(u64::MAX));
+        let most = TrialSpec { size: u64::MAX, response: u64::MAX, pool: u64::MAX, cache: Cache::Cold, ..spec() };
+        for pattern in Pattern::ALL {
+            let spec = TrialSpec { pattern: *pattern, align: u64::MAX, offset: (u64::MAX, 0), ..most.clone() };
+            assert!(reserved(&spec) > u128::from(u64::MAX), "{pattern:?}");
+        }
     }
 }

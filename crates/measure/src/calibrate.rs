@@ -8,7 +8,7 @@ use transport::{Capabilities, Link, LinkError};
 
 use crate::buffers::Buffers;
 use crate::event::Calibration;
-use crate::spec::{Pattern, TrialSpec};
+use crate::{Pattern, TrialSpec};
 
 /// Rounds of each measurement; the smallest counts, since everything else only adds.
 const ROUNDS: u32 = 20;

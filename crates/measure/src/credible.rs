@@ -3,20 +3,13 @@
 
 use std::time::Duration;
 
-use transport::{Capabilities, Semantics};
+use transport::Capabilities;
 
-use crate::{FarReport, Pattern, TrialSpec, hint};
+use crate::pattern::Seen;
+use crate::{FarReport, TrialSpec};
 
-/// No path that exists moves bytes faster (bytes a second), and none hands over blocks in less time (seconds).
-const FASTEST: f64 = 1e12;
-const SHORTEST: f64 = 1e-10;
 /// What a receiver needs at least for a datagram that it drops, seconds.
 const DROPPED: f64 = 1e-8;
-/// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
-const DRIFT: f64 = 0.01;
-const COARSE: f64 = 1e-3;
-/// The step of the far side's clock may hide so much of a short time, seconds.
-const STEP: f64 = 1e-6;
 /// The shortest time that a clock of nanoseconds tells, seconds, less what rounding may take of it.
 const NANOSECOND: f64 = 0.999e-9;
 
@@ -25,41 +18,27 @@ const NANOSECOND: f64 = 0.999e-9;
 /// could have been.
 pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: Duration) -> Result<(), String> {
     let elapsed = elapsed.as_secs_f64();
-    let iterations = spec.repeats.saturating_add(spec.warmup);
-    let stream = spec.pattern == Pattern::Stream;
-    let burst = if spec.pattern == Pattern::Burst { spec.burst } else { 1 };
-    let sent = iterations.saturating_mul(burst);
+    let facts = spec.pattern.facts();
+    let sent = spec.repeats.saturating_add(spec.warmup).saturating_mul(facts.sends(spec));
     exactly("blocks received", far.received, if can.reliable { sent } else { far.received.min(sent) })?;
-    exactly("blocks lost", far.lost, if stream { sent - far.received } else { 0 })?;
+    let Seen { lost, bytes, shortest, longest } = (facts.seen)(far, spec, can.semantics, elapsed);
+    exactly("blocks lost", far.lost, lost)?;
     let dropped = if can.reliable { 0 } else { (elapsed / DROPPED) as u64 };
     for (what, found) in [("blocks reordered", far.reordered), ("blocks duplicated", far.duplicated)] {
         exactly(what, found, found.min(dropped))?;
     }
-    exactly("bytes timed", far.bytes, if stream { timed(far.received, spec, can.semantics) } else { 0 })?;
-    let longest = if stream { elapsed * (1.0 + DRIFT) + COARSE } else { 0.0 };
-    let blocks = far.received.saturating_sub(spec.warmup) as f64 - 1.0;
-    let shortest = if far.bytes > 0 { (far.bytes as f64 / FASTEST).max(blocks * SHORTEST) - STEP } else { 0.0 };
+    exactly("bytes timed", far.bytes, bytes)?;
     let told = far.seconds == 0.0 || far.seconds >= NANOSECOND;
     if !(told && far.seconds >= shortest && far.seconds <= longest) {
         let shortest = shortest.max(0.0);
         return Err(format!("{:e} s for {} bytes, where {shortest:e} to {longest:e} s can be", far.seconds, far.bytes));
     }
-    let size = if spec.pattern == Pattern::Hint { hint::BLOCK } else { spec.size };
+    let (size, _) = (facts.blocks)(spec);
     match far.corrupt {
         Some((iteration, offset)) if !spec.check || iteration >= sent || offset >= size => Err(format!(
             "a wrong byte at offset {offset} of block {iteration}, which it was not sent or not to look at"
         )),
         _ => Ok(()),
-    }
-}
-
-/// Bytes that a stream's receiver times when `received` blocks have come, as [`crate::far`] counts them: on a stream all but
-/// the first byte after the warm-up, where blocks are messages all but the first block.
-fn timed(received: u64, spec: &TrialSpec, semantics: Semantics) -> u64 {
-    let blocks = received.saturating_sub(spec.warmup);
-    match semantics {
-        Semantics::Stream => blocks.saturating_mul(spec.size).saturating_sub(1),
-        Semantics::Message => blocks.saturating_sub(1).saturating_mul(spec.size),
     }
 }
 
@@ -69,7 +48,10 @@ fn exactly(what: &str, found: u64, can_be: u64) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use transport::Semantics;
+
     use super::*;
+    use crate::Pattern;
 
     const ELAPSED: Duration = Duration::from_millis(10);
 

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
-use crate::{Pattern, Session, SessionError, block, netpipe, survey};
+use crate::{Session, SessionError, block, netpipe, survey};
 
 /// Rounds that a run plans, unless the plan names the number of trials: thirty in the default budget, so that states of the
 /// machine that last for a tenth of the run are averaged over, and enough in a short one for an interval.
@@ -189,7 +189,7 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         return paths.iter_mut().try_for_each(|sides| each(sides, netpipe::measure));
     }
     let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
-    let hint = plan.pattern == Pattern::Hint;
+    let hint = plan.schedule == Schedule::Hint;
     for sides in paths.iter_mut() {
         if hint {
             each(sides, PathRun::hint_survey)?;

@@ -111,6 +111,10 @@ pub struct Plan {
     pub repeats: Option<u64>,
     /// How far the 95% interval of a settled point may reach from its median, as a share of it.
     pub precision: f64,
+    /// The precision was asked for, so that a point which does not reach it is missed; older files don't say, and it is taken for
+    /// not asked.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub precise: bool,
     /// Time for one transport's curve.
     pub budget: f64,
     /// Answer's size for request and connect.
@@ -173,6 +177,7 @@ impl Default for Plan {
             trials: None,
             repeats: None,
             precision: 0.01,
+            precise: false,
             budget: 12.0,
             response: 1,
             burst: 500,

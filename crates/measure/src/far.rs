@@ -1,11 +1,10 @@
-//! The far side of a trial: answers, and sees what the near side can't.
+//! The far side of a trial: answers, and sees what the near side can't. What the patterns' far halves share.
 
-use transport::clock::{Clock, Monotonic};
-use transport::{Acceptor, AnyLink, Link, LinkError, Proof, Semantics, Visit};
+use transport::{AnyLink, Link, LinkError, Visit};
 
 use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
-use crate::{FarReport, Pattern, SessionError, TrialSpec, hint};
+use crate::{FarReport, SessionError, TrialSpec};
 
 /// Receive time-outs one after another until an unreliable path's trial counts as over. Long before, the near side says when
 /// its half is over; this is for one that can't.
@@ -31,81 +30,97 @@ struct OnAnyLink<'a> {
 impl Visit for OnAnyLink<'_> {
     type Out = Result<FarReport, SessionError>;
     fn visit<L: Link>(self, link: &mut L) -> Self::Out {
-        let spec = self.spec;
-        if spec.pattern == Pattern::Hint {
-            return hint::far(link, spec, self.buffers);
-        }
-        let answer = match spec.pattern {
-            Pattern::Request => spec.response,
-            Pattern::Burst => 1,
-            _ => spec.size,
-        };
-        let halt = self.buffers.halt();
-        let (out, into) = self.buffers.slots(link, spec, answer, spec.size)?;
-        let capabilities = link.capabilities();
-        let check = Check { on: spec.check, seed: spec.seed, reliable: capabilities.reliable, wrong: None };
-        let mut side = Side { link, spec, halt, out, into, check, report: FarReport::default(), silences: 0 };
-        match spec.pattern {
-            Pattern::PingPong => side.echo()?,
-            Pattern::Request => side.answer()?,
-            Pattern::Burst => side.burst()?,
-            Pattern::Bidirectional => side.mirror()?,
-            Pattern::Stream => side.sink(capabilities.semantics)?,
-            Pattern::Connect => return Err(LinkError::Unsupported("run transactions on a kept connection").into()),
-            // It has loops of its own, above.
-            Pattern::Hint => {}
-        }
-        Ok(FarReport { corrupt: side.check.wrong, ..side.report })
+        run(link, self.spec, self.buffers)
     }
 }
 
+/// Runs the far half of `spec` on a link of a known type.
+pub fn run<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError> {
+    spec.pattern.far(link, spec, buffers)
+}
+
 /// Verifies what arrives, where asked, and remembers the first wrong byte.
-struct Check {
+pub(crate) struct Check {
     on: bool,
     seed: u64,
-    reliable: bool,
-    wrong: Option<(u64, u64)>,
+    pub(crate) reliable: bool,
+    pub(crate) wrong: Option<(u64, u64)>,
 }
 
 impl Check {
+    pub(crate) fn new(spec: &TrialSpec, reliable: bool) -> Self {
+        Self { on: spec.check, seed: spec.seed, reliable, wrong: None }
+    }
+
     /// Contents don't change with the iteration where losses leave the sides at different ones.
     fn number(&self, i: u64) -> u64 {
         if self.reliable { i } else { 0 }
     }
 
-    fn verify(&mut self, block: &[u8], i: u64) {
+    pub(crate) fn verify(&mut self, block: &[u8], i: u64) {
         if self.on && self.wrong.is_none() {
             let skip = if self.reliable { 0 } else { 4 };
             self.wrong = content::first_wrong(block, self.seed, self.number(i), Writer::Near, skip).map(|at| (i, at));
         }
     }
 
-    fn fill(&self, block: &mut [u8], i: u64) {
+    pub(crate) fn fill(&self, block: &mut [u8], i: u64) {
         if self.on {
             content::fill(block, self.seed, self.number(i), Writer::Far);
         }
     }
 }
 
-struct Side<'a, L> {
-    link: &'a mut L,
+/// What an iteration of [`Side::each`] may answer with.
+pub(crate) struct Answer<'s, 'm> {
+    out: &'s mut Slots<'m>,
+    check: &'s Check,
+    number: u64,
+}
+
+impl<'s> Answer<'s, '_> {
+    /// A block of this side's own, with contents where they are checked.
+    #[inline(always)]
+    pub(crate) fn filled(self) -> &'s [u8] {
+        let block = self.out.slot();
+        self.check.fill(block, self.number);
+        block
+    }
+}
+
+/// What the far halves share.
+pub(crate) struct Side<'a, L> {
+    pub(crate) link: &'a mut L,
+    pub(crate) out: Slots<'a>,
+    pub(crate) into: Slots<'a>,
+    pub(crate) check: Check,
+    pub(crate) report: FarReport,
     spec: &'a TrialSpec,
     halt: Halt,
-    out: Slots<'a>,
-    into: Slots<'a>,
-    check: Check,
-    report: FarReport,
     silences: u32,
 }
 
-impl<L: Link> Side<'_, L> {
-    fn iterations(&self) -> u64 {
+impl<'a, L: Link> Side<'a, L> {
+    pub(crate) fn new(link: &'a mut L, spec: &'a TrialSpec, buffers: &'a mut Buffers) -> Result<Self, LinkError> {
+        let halt = buffers.halt();
+        let (there, back) = (spec.pattern.facts().blocks)(spec);
+        let (out, into) = buffers.slots(link, spec, back, there)?;
+        let check = Check::new(spec, link.capabilities().reliable);
+        Ok(Self { link, spec, halt, out, into, check, report: FarReport::default(), silences: 0 })
+    }
+
+    /// What was seen, once the trial is over.
+    pub(crate) fn done(self) -> Result<FarReport, SessionError> {
+        Ok(FarReport { corrupt: self.check.wrong, ..self.report })
+    }
+
+    pub(crate) fn iterations(&self) -> u64 {
         self.spec.warmup + self.spec.repeats
     }
 
     /// What a failed receive means: `true`, an unreliable path's trial is over, since the near side said so or has been silent
     /// for long; `false`, go on; anything but a loss ends the trial with an error.
-    fn over(&mut self, error: LinkError) -> Result<bool, SessionError> {
+    pub(crate) fn over(&mut self, error: LinkError) -> Result<bool, SessionError> {
         match error {
             LinkError::Lost => {
                 self.silences += 1;
@@ -119,16 +134,20 @@ impl<L: Link> Side<'_, L> {
 
     /// An error once the trial should end. On an unreliable path what has arrived is taken first: its receives say when
     /// nothing is left.
-    fn go_on(&self) -> Result<(), LinkError> {
+    pub(crate) fn go_on(&self) -> Result<(), LinkError> {
         if self.check.reliable { self.halt.check() } else { Ok(()) }
     }
 
-    fn came(&mut self) {
+    pub(crate) fn came(&mut self) {
         self.silences = 0;
         self.report.received += 1;
     }
 
-    fn echo(&mut self) -> Result<(), SessionError> {
+    /// Receives every block of the trial, or what arrives of them, and does `then` with each.
+    pub(crate) fn each(
+        mut self,
+        mut then: impl FnMut(&mut L, &[u8], Answer<'_, 'a>) -> Result<(), LinkError>,
+    ) -> Result<FarReport, SessionError> {
         while self.report.received < self.iterations() {
             self.go_on()?;
             let block = self.into.slot();
@@ -139,136 +158,10 @@ impl<L: Link> Side<'_, L> {
                 continue;
             }
             self.check.verify(block, self.report.received);
-            self.link.send(block)?;
+            let answer = Answer { out: &mut self.out, check: &self.check, number: self.report.received };
+            then(self.link, block, answer)?;
             self.came();
         }
-        Ok(())
+        self.done()
     }
-
-    fn answer(&mut self) -> Result<(), SessionError> {
-        while self.report.received < self.iterations() {
-            self.go_on()?;
-            let block = self.into.slot();
-            if let Err(e) = self.link.recv(block) {
-                if self.over(e)? {
-                    break;
-                }
-                continue;
-            }
-            self.check.verify(block, self.report.received);
-            let response = self.out.slot();
-            self.check.fill(response, self.report.received);
-            self.link.send(response)?;
-            self.came();
-        }
-        Ok(())
-    }
-
-    fn burst(&mut self) -> Result<(), SessionError> {
-        let burst = self.spec.burst;
-        for i in 0..self.iterations() {
-            for b in 0..burst {
-                self.go_on()?;
-                let block = self.into.slot();
-                self.link.recv(block)?;
-                self.check.verify(block, i * burst + b);
-                self.came();
-            }
-            self.link.send(self.out.slot())?;
-            self.link.flush()?;
-        }
-        Ok(())
-    }
-
-    fn mirror(&mut self) -> Result<(), SessionError> {
-        for i in 0..self.iterations() {
-            self.go_on()?;
-            let response = self.out.slot();
-            self.check.fill(response, i);
-            let block = self.into.slot();
-            match self.link.exchange(response, block) {
-                Ok(()) => {
-                    self.check.verify(block, i);
-                    self.came();
-                }
-                Err(e) => {
-                    if self.over(e)? {
-                        break;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Receives a stream and times it from its first to its last byte. On a stream the first byte is received alone; where
-    /// blocks are messages the clock starts when the first one is here, and its bytes don't count.
-    fn sink(&mut self, semantics: Semantics) -> Result<(), SessionError> {
-        let clock = Monotonic;
-        let (mut first, mut last, mut bytes) = (None, 0, 0);
-        let all = self.iterations();
-        while self.report.received < all {
-            self.go_on()?;
-            let block = self.into.slot();
-            let begins = first.is_none() && self.report.received >= self.spec.warmup;
-            let outcome = if begins && semantics == Semantics::Stream {
-                let (head, tail) = block.split_at_mut(1);
-                self.link.recv(head).and_then(|()| {
-                    first = Some(clock.now());
-                    bytes += tail.len() as u64;
-                    if tail.is_empty() { Ok(()) } else { self.link.recv(tail) }
-                })
-            } else {
-                self.link.recv(block)
-            };
-            if let Err(e) = outcome {
-                if self.over(e)? {
-                    break;
-                }
-                continue;
-            }
-            if begins {
-                first.get_or_insert_with(|| clock.now());
-            } else if first.is_some() {
-                bytes += block.len() as u64;
-            }
-            // One reading a block would cost a small block dearly: only a path that loses blocks needs to know when the
-            // last one came before the silence.
-            if !self.check.reliable {
-                last = clock.now();
-            }
-            self.check.verify(block, self.report.received);
-            self.came();
-        }
-        if self.check.reliable {
-            last = clock.now();
-        }
-        if let Some(first) = first {
-            self.report.seconds = last.saturating_sub(first) as f64 * 1e-9;
-            self.report.bytes = bytes;
-        }
-        self.report.lost = all - self.report.received;
-        Ok(())
-    }
-}
-
-/// Accepts, answers and closes one connection an iteration.
-pub fn transactions(
-    acceptor: &mut Acceptor,
-    proof: &Proof,
-    spec: &TrialSpec,
-    halt: &Halt,
-) -> Result<FarReport, SessionError> {
-    let mut request = vec![0; spec.size as usize];
-    let mut response = vec![0; spec.response as usize];
-    let mut check = Check { on: spec.check, seed: spec.seed, reliable: true, wrong: None };
-    let mut report = FarReport::default();
-    for i in 0..spec.warmup + spec.repeats {
-        halt.check()?;
-        check.fill(&mut response, i);
-        acceptor.transaction(proof, &mut request, &response)?;
-        check.verify(&request, i);
-        report.received += 1;
-    }
-    Ok(FarReport { corrupt: check.wrong, ..report })
 }

@@ -5,9 +5,7 @@ mod common;
 mod percentiles;
 
 use transport::{Ends, Name};
-use workload::hint::{Bounds, Sums};
 
-use crate::Pattern;
 use crate::event::{Figures, Plan, Schedule, TimeKind, Trial};
 
 pub use common::Common;
@@ -15,38 +13,22 @@ pub use percentiles::Singles;
 
 /// Which time the figures of a path are.
 pub fn time_kind(plan: &Plan, kind: Name) -> TimeKind {
-    match plan.pattern {
-        Pattern::Hint => TimeKind::Answer,
+    let facts = plan.pattern.facts();
+    match facts.on_schedule.filter(|_| plan.rate.is_some()).unwrap_or(facts.time) {
+        TimeKind::Answer => TimeKind::Answer,
         _ if kind.ends() == Ends::Copied => TimeKind::Copy,
-        // Half of a time that counts from a schedule would mean nothing.
-        Pattern::PingPong if plan.rate.is_some() => TimeKind::RoundTrip,
-        Pattern::PingPong => TimeKind::HalfRoundTrip,
-        Pattern::Stream | Pattern::Burst => TimeKind::OneWay,
-        Pattern::Bidirectional => TimeKind::Exchange,
-        Pattern::Request => TimeKind::RoundTrip,
-        Pattern::Connect => TimeKind::Transaction,
+        time => time,
     }
 }
 
 /// What one iteration counts as: an iteration's time divided by this is the point's time.
-pub fn transfers(plan: &Plan, kind: Name, trial: &Trial) -> f64 {
-    match (plan.pattern, time_kind(plan, kind)) {
-        (Pattern::PingPong, TimeKind::HalfRoundTrip | TimeKind::Copy) => 2.0,
-        (Pattern::Burst, _) => trial.burst.max(1) as f64,
-        _ => 1.0,
-    }
+pub fn transfers(plan: &Plan, trial: &Trial) -> f64 {
+    (plan.pattern.facts().transfers)(plan.rate.is_some(), trial.burst)
 }
 
 /// Bits that cross the path in one of the point's times.
 pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
-    let bytes = match plan.pattern {
-        Pattern::Bidirectional => 2 * trial.size,
-        Pattern::Request | Pattern::Connect => trial.size + trial.response,
-        Pattern::Hint => 0,
-        _ if plan.rate.is_some() => 2 * trial.size,
-        _ => trial.size,
-    };
-    bytes as f64 * 8.0
+    (plan.pattern.facts().bytes)(trial, plan.rate.is_some()) as f64 * 8.0
 }
 
 /// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
@@ -58,9 +40,9 @@ pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     } else if untimed(plan, kind) {
         return None;
     } else if r.median > 0.0 {
-        r.median / transfers(plan, kind, trial)
+        r.median / transfers(plan, trial)
     } else if r.repeats > 0 {
-        r.seconds / r.repeats as f64 / transfers(plan, kind, trial)
+        r.seconds / r.repeats as f64 / transfers(plan, trial)
     } else {
         return None;
     };
@@ -75,7 +57,7 @@ fn timed_there(trial: &Trial) -> bool {
 /// Whether a trial that its receiver did not time has no time at all: the sender of a stream knows only how fast it could
 /// hand blocks over, which says nothing of a path that lost them.
 fn untimed(plan: &Plan, kind: Name) -> bool {
-    plan.pattern == Pattern::Stream && kind.ends() != Ends::Copied
+    plan.pattern.facts().unanswered && kind.ends() != Ends::Copied
 }
 
 /// A trial's mean time: what the paper's minimum is taken over.
@@ -85,7 +67,7 @@ pub(crate) fn whole(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     if timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
         return typical(plan, kind, trial);
     }
-    (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, kind, trial))
+    (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, trial))
 }
 
 /// The trials that count: those that are not warm-up, or all while there is nothing better.
@@ -94,10 +76,11 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
     if warm.is_empty() { trials.to_vec() } else { warm }
 }
 
-/// Median time of each round that visited a point (of HINT the shortest), in round order: seconds of the point's kind, freed of
+/// Median time of each round that visited a point (the shortest where the pattern keeps the best), in round order: seconds of the point's kind, freed of
 /// how its moment differed from its round's level. The NetPIPE schedule has no rounds: each trial stands for itself, numbered
 /// in order. The looks of the survey at a size that no round visited are no rounds either: together they count as one.
 pub fn rounds(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
+    let facts = plan.pattern.facts();
     let mut values: Vec<(u32, f64)> = counted(trials)
         .into_iter()
         .filter_map(|t| Some((t.block, typical(plan, kind, t)? / common.within(t).exp())))
@@ -115,10 +98,8 @@ pub fn rounds(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Ve
         .chunk_by(|a, b| a.0 == b.0)
         .map(|same| {
             let times: Vec<f64> = same.iter().map(|(_, t)| *t).collect();
-            // HINT takes the best of the trials that follow each other: its rule of trials that are run again has them repeat
-            // what went slowly, which a median would not forget.
             let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-            (same[0].0, if plan.pattern == Pattern::Hint { best(&times) } else { stats::median(&times) })
+            (same[0].0, if facts.keeps_best { best(&times) } else { stats::median(&times) })
         })
         .collect()
 }
@@ -138,18 +119,19 @@ fn levelled(seen: &[(u32, f64)], common: &Common) -> Vec<f64> {
 pub fn rounding(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
     let seen = rounds(plan, kind, trials, common);
     let median = stats::median(&levelled(&seen, common));
-    hidden(plan, kind, &counted(trials), &seen, median, common)
+    hidden(plan, &counted(trials), &seen, median, common)
 }
 
 /// [`rounding`] of a point whose rounds and median are known.
-fn hidden(plan: &Plan, kind: Name, used: &[&Trial], seen: &[(u32, f64)], median: f64, common: &Common) -> f64 {
+fn hidden(plan: &Plan, used: &[&Trial], seen: &[(u32, f64)], median: f64, common: &Common) -> f64 {
     let times: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
-    clock::rounding(median, &times, clock::grain(plan, kind, used, &common.clock))
+    clock::rounding(median, &times, clock::grain(plan, used, &common.clock))
 }
 
 /// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
 /// default leaves the point to its own rounds.
 pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<Figures> {
+    let facts = plan.pattern.facts();
     let used = counted(trials);
     let seen = rounds(plan, kind, trials, common);
     let at_level = levelled(&seen, common);
@@ -161,7 +143,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     }
     let median = stats::median(&at_level);
     let interval = interval(plan, &at_level, common);
-    let interval = clock::widened(interval, median, hidden(plan, kind, &used, &seen, median, common));
+    let interval = clock::widened(interval, median, hidden(plan, &used, &seen, median, common));
     let ends = |pick: fn(f64, f64) -> f64, from: f64| at_level.iter().copied().fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
@@ -169,12 +151,12 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let iterations = sum(|t| t.report.repeats);
     let received = sum(|t| t.report.far.received);
     // A stream's receiver counts what never came; whoever waits for answers counts those.
-    let (lost, sent) = match plan.pattern {
-        Pattern::Stream => (sum(|t| t.report.far.lost), received + sum(|t| t.report.far.lost)),
-        _ => (sum(|t| t.report.lost), iterations + sum(|t| t.report.lost)),
+    let (lost, sent) = match facts.unanswered {
+        true => (sum(|t| t.report.far.lost), received + sum(|t| t.report.far.lost)),
+        false => (sum(|t| t.report.lost), iterations + sum(|t| t.report.lost)),
     };
     let reordered = sum(|t| t.report.reordered + t.report.far.reordered);
-    let quality = used.iter().find_map(|t| quality(t));
+    let score = facts.score.and_then(|score| score(&used, median));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
     Some(Figures {
         blocks: seen.len() as u32,
@@ -191,14 +173,13 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         // One run can't know it: who has earlier runs beside it works it out.
         repeat_low: None,
         repeat_high: None,
-        percentiles: Singles::about(plan, kind, &used, median).map(|singles| singles.row()),
+        percentiles: Singles::about(plan, &used, median).map(|singles| singles.row()),
         throughput: bits(plan, sample) / median,
-        sender_throughput: (plan.pattern == Pattern::Stream && near_seconds > 0.0)
+        sender_throughput: (facts.unanswered && near_seconds > 0.0)
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
-        transactions: (matches!(plan.pattern, Pattern::Request | Pattern::Connect) && near_seconds > 0.0)
-            .then(|| iterations as f64 / near_seconds),
-        quality,
-        quips: quality.map(|q| (q - 1.0) / median),
+        transactions: (facts.responds && near_seconds > 0.0).then(|| iterations as f64 / near_seconds),
+        quality: score.map(|(quality, _)| quality),
+        quips: score.map(|(_, quips)| quips),
         loss: share(lost, sent),
         reordering: share(reordered, received.max(iterations)),
     })
@@ -213,12 +194,6 @@ fn interval(plan: &Plan, at_level: &[f64], common: &Common) -> stats::Interval {
         stats::point_interval(at_level, &common.shared, 0.95)
     };
     found.unwrap_or(stats::Interval::UNBOUNDED)
-}
-
-/// Quality of a HINT trial's answers; none where the file says nothing possible of it.
-fn quality(trial: &Trial) -> Option<f64> {
-    let (low, high) = trial.report.bounds?;
-    Bounds::of(Sums { low: low as f64, high: high as f64 }).ok().map(Bounds::quality)
 }
 
 fn share(part: u64, of: u64) -> f64 {

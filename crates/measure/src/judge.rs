@@ -5,7 +5,6 @@ use stats::Saw;
 use transport::{Ends, Name};
 use units::{Bytes, Seconds, Share};
 
-use crate::Pattern;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::figures::Common;
 use crate::sustained::Sustained;
@@ -31,15 +30,6 @@ const PAUSE: f64 = 20.0;
 const PAUSED: f64 = 0.05;
 /// Shortest pause that counts, seconds: shorter ones are the machine's own interrupts.
 const PAUSE_LEAST: f64 = 5e-3;
-
-/// A size of the pattern, in words.
-fn sized(plan: &Plan, size: u64) -> String {
-    if plan.pattern == Pattern::Hint {
-        format!("{} subintervals", units::format::thousands(size))
-    } else {
-        Bytes(size).to_string()
-    }
-}
 
 pub(crate) fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
     Warning { code: code.into(), path: None, sizes, text }
@@ -81,6 +71,16 @@ pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
     warning("stopped-short", vec![size], text)
 }
 
+/// So many of the planned sizes were left out, because a look at one took `each` seconds.
+pub fn thinned(left_out: usize, planned: usize, each: f64) -> Warning {
+    let text = format!(
+        "{left_out} of {planned} sizes are left out, spread over the curve: a first look at one took {} on this machine, so that all of \
+         them would have too few rounds (other programs hold the CPUs, or the far side is far; --budget gives more time)",
+        Seconds(each)
+    );
+    warning("thinned", Vec::new(), text)
+}
+
 /// Nothing gets through from this size up.
 pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
     let text = format!(
@@ -99,7 +99,7 @@ pub fn figureless(plan: &Plan, sizes: Vec<u64>) -> Option<Warning> {
     let text = format!(
         "{} sizes have no figure (the first: {}): too little of what was sent arrived to time it",
         sizes.len(),
-        sized(plan, first)
+        (plan.pattern.facts().sized)(first)
     );
     Some(warning("no-figure", sizes, text))
 }
@@ -197,7 +197,7 @@ fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) ->
         } else {
             Share(worst.figures.reach()).to_string()
         },
-        sized(plan, worst.size),
+        (plan.pattern.facts().sized)(worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
 }
@@ -212,7 +212,11 @@ fn spread_within(trials: &[Trial]) -> f64 {
     if spreads.is_empty() { 0.0 } else { stats::median(&spreads) }
 }
 
+/// A precision that nobody asked for is missed by nobody.
 fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
+    if !plan.precise {
+        return None;
+    }
     let open: Vec<u64> = points.iter().filter(|p| p.ended == Some(Why::Budget)).map(|p| p.size).collect();
     if open.is_empty() {
         return None;
@@ -254,15 +258,14 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
     if total <= 0.0 || stood / total < PAUSED {
         return None;
     }
-    let who = if plan.pattern == Pattern::Hint { "HINT" } else { "the path" };
-    let how = if matches!(plan.pattern, Pattern::PingPong | Pattern::Request | Pattern::Connect) {
+    let facts = plan.pattern.facts();
+    let how = if facts.on_schedule.is_some() {
         "a closed loop sends nothing meanwhile, so its percentiles hide what a user would have waited; --rate N sends on \
          schedule and charges the wait"
-    } else if plan.pattern == Pattern::Hint {
-        "answers took that much longer there; the best of a round's trials passes most of it by"
     } else {
         "this pattern hides what a user would have waited; --pattern ping-pong --rate N sends on schedule and charges the wait"
     };
+    let (who, how) = facts.paused.unwrap_or(("the path", how));
     let text = format!(
         "{who} stood still for {} of the time, in {pauses} pauses of up to {}{}: {how}",
         Share(stood / total),

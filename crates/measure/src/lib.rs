@@ -7,7 +7,8 @@
 //! | module | job |
 //! |---|---|
 //! | [`spec`] | what a trial is, and what came of it |
-//! | [`near`], [`far`] | the two halves of a trial: the loops |
+//! | [`pattern`] | the patterns, a file each: both halves of the loop, and what is known of it |
+//! | [`near`], [`far`] | what the patterns' near and far halves share |
 //! | [`buffers`], [`content`], `samples` | a trial's memory, contents and times |
 //! | [`credible`] | whether a far side's report of a trial can be true |
 //! | [`session`], [`solo`] | the port to a path; paths that need no second process |
@@ -19,7 +20,6 @@
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
-//! | `hint`, `hint_schedule` | HINT over a path: its loops; its numbers of subintervals, blocks and stop rules |
 //! | [`judge`], `taken_by` | warnings: what a reader of the figures must know; who took the CPUs |
 //! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
 //! | [`event`] | what happens, as it happens; the run file's lines |
@@ -34,12 +34,11 @@ pub mod earlier;
 pub mod event;
 pub mod far;
 pub mod figures;
-pub mod hint;
-mod hint_schedule;
 pub mod judge;
 pub mod near;
 pub mod netpipe;
 pub mod path;
+pub mod pattern;
 mod plan_path;
 pub mod refine;
 mod samples;
@@ -56,5 +55,6 @@ pub use buffers::Buffers;
 pub use calibrate::calibrate;
 pub use driver::{Outcome, Side, run, run_sides};
 pub use event::Event;
+pub use pattern::Pattern;
 pub use session::{Session, SessionError};
-pub use spec::{Cache, FarReport, Pattern, TrialReport, TrialSpec};
+pub use spec::{Cache, FarReport, TrialReport, TrialSpec};

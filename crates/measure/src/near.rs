@@ -1,14 +1,14 @@
-//! The near side of a trial: the loops that are timed. Nothing in them allocates, prints or talks to the far side.
+//! The near side of a trial: the loops that are timed, as far as patterns share them. Nothing in them allocates, prints or talks to the far side.
 
 use std::time::Duration;
 
 use transport::clock::{Clock, Monotonic};
-use transport::{AnyLink, Connector, Link, LinkError, Proof, Visit};
+use transport::{AnyLink, Link, LinkError, Visit};
 
 use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
 use crate::samples::Samples;
-use crate::{Pattern, SessionError, TrialReport, TrialSpec, hint};
+use crate::{SessionError, TrialReport, TrialSpec};
 
 /// Datagrams lost one after another before a trial is given up: the far side is gone, or nothing gets through.
 const LOST_IN_A_ROW: u32 = 10;
@@ -53,37 +53,52 @@ pub fn run<L: Link, C: Clock>(
     spec: &TrialSpec,
     buffers: &mut Buffers,
 ) -> Result<TrialReport, SessionError> {
-    let answer = match spec.pattern {
-        Pattern::Request => spec.response,
-        Pattern::Burst => 1,
-        _ => spec.size,
-    };
-    if spec.pattern == Pattern::Hint {
-        return hint::near(link, clock, spec, buffers);
+    spec.pattern.near(link, clock, spec, buffers)
+}
+
+/// The near half of a pattern whose blocks are each answered by one, which `writer` filled: a closed loop, or an open one.
+pub(crate) fn round_trips<L: Link, C: Clock>(
+    link: &mut L,
+    clock: &C,
+    spec: &TrialSpec,
+    buffers: &mut Buffers,
+    writer: Writer,
+) -> Result<TrialReport, SessionError> {
+    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, writer)?;
+    match spec.rate {
+        Some(rate) => loops.open_loop(&mut out, &mut into, rate),
+        None => loops.closed(&RoundTrip, &mut out, &mut into),
     }
-    let capabilities = link.capabilities();
-    let skip = if capabilities.reliable { 0 } else { 4 };
-    // An unreliable path leaves the sides at different iterations: its contents don't change with them.
-    let moving = capabilities.reliable;
-    let halt = buffers.halt();
-    let (mut out, mut into) = buffers.slots(link, spec, spec.size, answer)?;
-    let mut loops = Loops {
-        link,
-        halt,
-        clock,
-        spec,
-        tally: Tally::default(),
-        skip,
-        moving,
-        writer: if spec.pattern == Pattern::PingPong { Writer::Near } else { Writer::Far },
-    };
-    if !capabilities.reliable && spec.pattern != Pattern::Stream {
-        loops.drain(&mut into)?;
+}
+
+/// One iteration of a closed pattern.
+pub(crate) trait Turn {
+    /// Whether the answer has contents that can be verified.
+    const CONTENTS: bool = true;
+
+    /// Blocks that are sent.
+    fn blocks(&self) -> u64 {
+        1
     }
-    match (spec.pattern, spec.rate) {
-        (Pattern::PingPong | Pattern::Request, Some(rate)) => loops.open_loop(&mut out, &mut into, rate),
-        (Pattern::Stream, _) => loops.stream(&mut out),
-        _ => loops.closed(&mut out, &mut into),
+
+    /// Sends one of the blocks, and takes the answer after the last.
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], last: bool) -> Result<(), LinkError>;
+
+    /// The whole iteration, without checking.
+    #[inline(always)]
+    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+        self.step(link, out.slot(), into.slot(), true)
+    }
+}
+
+/// A block there, a block back.
+struct RoundTrip;
+
+impl Turn for RoundTrip {
+    #[inline(always)]
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: bool) -> Result<(), LinkError> {
+        link.send(block)?;
+        link.recv(answer)
     }
 }
 
@@ -96,34 +111,42 @@ struct Tally {
     wrong: Option<(u64, u64, u64)>,
 }
 
-struct Loops<'a, L, C> {
-    link: &'a mut L,
-    halt: Halt,
+/// What the near halves share.
+pub(crate) struct Loops<'a, L, C> {
+    pub(crate) link: &'a mut L,
+    pub(crate) halt: Halt,
     clock: &'a C,
     spec: &'a TrialSpec,
     tally: Tally,
+    /// Bytes of a block that its path writes.
     skip: usize,
+    /// Whether contents change with the iteration: an unreliable path leaves the sides at different ones.
     moving: bool,
     writer: Writer,
 }
 
-impl<L: Link, C: Clock> Loops<'_, L, C> {
-    /// One iteration of a closed pattern, without checking.
+impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
+    /// The loops of a trial, with its memory to send from and to receive into. `writer` fills what is received.
+    pub(crate) fn new(
+        link: &'a mut L,
+        clock: &'a C,
+        spec: &'a TrialSpec,
+        buffers: &'a mut Buffers,
+        writer: Writer,
+    ) -> Result<(Self, Slots<'a>, Slots<'a>), LinkError> {
+        let moving = link.capabilities().reliable;
+        let skip = if moving { 0 } else { 4 };
+        let halt = buffers.halt();
+        let (there, back) = (spec.pattern.facts().blocks)(spec);
+        let (out, into) = buffers.slots(link, spec, there, back)?;
+        Ok((Self { link, halt, clock, spec, tally: Tally::default(), skip, moving, writer }, out, into))
+    }
+
+    /// Fills a block that iteration `i` sends, where contents are checked.
     #[inline(always)]
-    fn once(&mut self, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
-        match self.spec.pattern {
-            Pattern::Bidirectional => self.link.exchange(out.slot(), into.slot()),
-            Pattern::Burst => {
-                for _ in 0..self.spec.burst {
-                    self.link.send(out.slot())?;
-                }
-                self.link.flush()?;
-                self.link.recv(into.slot())
-            }
-            _ => {
-                self.link.send(out.slot())?;
-                self.link.recv(into.slot())
-            }
+    pub(crate) fn fill(&self, block: &mut [u8], i: u64) {
+        if self.spec.check {
+            content::fill(block, self.spec.seed, if self.moving { i } else { 0 }, Writer::Near);
         }
     }
 
@@ -137,14 +160,23 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         Ok(())
     }
 
-    fn closed(&mut self, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<TrialReport, SessionError> {
+    /// One iteration after another, each as `turn` has it.
+    pub(crate) fn closed<T: Turn>(
+        &mut self,
+        turn: &T,
+        out: &mut Slots<'_>,
+        into: &mut Slots<'_>,
+    ) -> Result<TrialReport, SessionError> {
+        if !self.moving {
+            self.drain(into)?;
+        }
         if self.spec.check {
-            return self.checked(out, into);
+            return self.checked(turn, out, into);
         }
         let mut in_a_row = 0;
         let entered = self.clock.now();
         for _ in 0..self.spec.warmup {
-            let outcome = self.once(out, into);
+            let outcome = turn.once(self.link, out, into);
             if self.survived(outcome, &mut in_a_row)? {
                 self.drain(into)?;
             }
@@ -162,7 +194,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
             let mut whole = true;
             for _ in 0..now_many {
                 // Errors go a way of their own: a whole iteration must cost nothing but itself.
-                match self.once(out, into) {
+                match turn.once(self.link, out, into) {
                     Ok(()) => in_a_row = 0,
                     Err(e) => {
                         self.survived(Err(e), &mut in_a_row)?;
@@ -185,7 +217,12 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
     }
 
     /// With `--check` every block is filled outside the time and verified as it arrives: iterations are timed one by one.
-    fn checked(&mut self, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<TrialReport, SessionError> {
+    fn checked<T: Turn>(
+        &mut self,
+        turn: &T,
+        out: &mut Slots<'_>,
+        into: &mut Slots<'_>,
+    ) -> Result<TrialReport, SessionError> {
         let spec = self.spec;
         let mut samples = Samples::new(spec.repeats, 1);
         let (mut total, mut whole_ones, mut in_a_row) = (0, 0, 0);
@@ -195,7 +232,7 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
                 self.tally.lost = 0;
             }
             let iteration = if self.moving { i } else { 0 };
-            let blocks = if spec.pattern == Pattern::Burst { spec.burst } else { 1 };
+            let blocks = turn.blocks();
             let mut took = 0;
             let mut outcome = Ok(());
             for b in 0..blocks {
@@ -203,16 +240,12 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
                 content::fill(block, spec.seed, iteration.wrapping_mul(blocks).wrapping_add(b), Writer::Near);
                 let answer = into.slot();
                 let begin = self.clock.now();
-                outcome = match spec.pattern {
-                    Pattern::Bidirectional => self.link.exchange(block, answer),
-                    Pattern::Burst if b + 1 < blocks => self.link.send(block),
-                    _ => self.link.send(block).and_then(|()| self.link.recv(answer)),
-                };
+                outcome = turn.step(self.link, block, answer, b + 1 == blocks);
                 took += self.clock.now() - begin;
                 if outcome.is_err() {
                     break;
                 }
-                if spec.pattern != Pattern::Burst && self.tally.wrong.is_none() {
+                if T::CONTENTS && self.tally.wrong.is_none() {
                     self.tally.wrong = content::first_wrong(answer, spec.seed, iteration, self.writer, self.skip)
                         .map(|at| (i, at, answer.len() as u64));
                 }
@@ -292,25 +325,6 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
         Ok(self.report(samples, spec.repeats, end.saturating_sub(begun)))
     }
 
-    fn stream(&mut self, out: &mut Slots<'_>) -> Result<TrialReport, SessionError> {
-        let spec = self.spec;
-        let mut start = self.clock.now();
-        for i in 0..spec.warmup + spec.repeats {
-            self.halt.check()?;
-            if i == spec.warmup {
-                start = self.clock.now();
-            }
-            let block = out.slot();
-            if spec.check {
-                content::fill(block, spec.seed, if self.moving { i } else { 0 }, Writer::Near);
-            }
-            self.link.send(block)?;
-        }
-        self.link.flush()?;
-        let took = self.clock.now() - start;
-        Ok(TrialReport { repeats: spec.repeats, seconds: took as f64 * 1e-9, ..TrialReport::default() })
-    }
-
     /// Whether the iteration was lost, which is counted; anything else than a loss ends the trial.
     fn survived(&mut self, outcome: Result<(), LinkError>, in_a_row: &mut u32) -> Result<bool, SessionError> {
         match outcome {
@@ -343,6 +357,11 @@ impl<L: Link, C: Clock> Loops<'_, L, C> {
     }
 }
 
+/// The report of one iteration of which nothing else is known yet.
+pub(crate) fn once() -> TrialReport {
+    TrialReport { repeats: 1, ..TrialReport::default() }
+}
+
 /// What the times of `repeats` iterations say, which took `nanoseconds` in all.
 pub(crate) fn sampled(samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
     let figures = samples.figures();
@@ -356,56 +375,4 @@ pub(crate) fn sampled(samples: Samples, repeats: u64, nanoseconds: u64) -> Trial
         pauses: figures.pauses,
         ..TrialReport::default()
     }
-}
-
-/// Connect, request, response, close, once an iteration.
-pub fn transactions(
-    connector: &mut Connector,
-    proof: &Proof,
-    spec: &TrialSpec,
-    halt: &Halt,
-) -> Result<TrialReport, SessionError> {
-    transact(&Monotonic, spec, halt, |request, response| connector.transaction(proof, request, response))
-}
-
-/// Transactions of whatever makes them, against any clock.
-pub fn transact<C: Clock>(
-    clock: &C,
-    spec: &TrialSpec,
-    halt: &Halt,
-    mut transaction: impl FnMut(&[u8], &mut [u8]) -> Result<(), LinkError>,
-) -> Result<TrialReport, SessionError> {
-    let mut request = vec![0; spec.size as usize];
-    let mut response = vec![0; spec.response as usize];
-    let mut samples = Samples::new(spec.repeats, 1);
-    let (mut total, mut repeats, mut lost, mut wrong) = (0, 0, 0, None);
-    for i in 0..spec.warmup + spec.repeats {
-        halt.check()?;
-        if spec.check {
-            content::fill(&mut request, spec.seed, i, Writer::Near);
-        }
-        let begin = clock.now();
-        let outcome = transaction(&request, &mut response);
-        let took = clock.now() - begin;
-        let counts = i >= spec.warmup;
-        match outcome {
-            Err(LinkError::Lost) => {
-                lost += u64::from(counts);
-                continue;
-            }
-            outcome => outcome?,
-        }
-        if counts {
-            samples.push(took, 1);
-            total += took;
-            repeats += 1;
-        }
-        if spec.check && wrong.is_none() {
-            wrong = content::first_wrong(&response, spec.seed, i, Writer::Far, 0).map(|at| (i, at));
-        }
-    }
-    if let Some((iteration, offset)) = wrong {
-        return Err(SessionError::Corrupt { side: "the near side", size: spec.response, iteration, offset });
-    }
-    Ok(TrialReport { lost, ..sampled(samples, repeats, total) })
 }

@@ -12,8 +12,8 @@ use crate::event::{
     BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
 };
 use crate::figures::Common;
-use crate::hint_schedule::BESIDE;
-use crate::{Pattern, Session, SessionError, TrialSpec, figures, judge, support, sustained};
+use crate::pattern::Facts;
+use crate::{Session, SessionError, TrialSpec, figures, judge, support, sustained};
 
 /// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
@@ -119,6 +119,10 @@ impl<'a> PathRun<'a> {
             moments: 0,
             taken_long: Vec::new(),
         }
+    }
+
+    fn facts(&self) -> &'static Facts {
+        self.plan.pattern.facts()
     }
 
     /// Whether no further block is worth its time.
@@ -233,26 +237,10 @@ impl<'a> PathRun<'a> {
         block: u32,
         warmup: bool,
     ) -> Result<Option<Trial>, RunError> {
-        let plan = self.plan;
-        let estimate = self.estimate(size);
+        let chunk = self.chunk(self.estimate(size));
+        let spec = TrialSpec { chunk, ..TrialSpec::of(self.plan, size, repeats) };
         let at = self.at();
         let begin = self.session.now();
-        let spec = TrialSpec {
-            pattern: plan.pattern,
-            size,
-            response: if matches!(plan.pattern, Pattern::Request | Pattern::Connect) { plan.response } else { 0 },
-            burst: if plan.pattern == Pattern::Burst { plan.burst.max(1) } else { 0 },
-            repeats,
-            warmup: if plan.schedule == Schedule::Netpipe { 0 } else { (repeats / 20).clamp(1, 50) },
-            chunk: self.chunk(estimate),
-            rate: plan.rate,
-            check: plan.check,
-            align: plan.align,
-            offset: plan.offset,
-            cache: plan.cache,
-            pool: plan.pool,
-            seed: plan.seed,
-        };
         let report = match self.session.trial(&spec) {
             Err(SessionError::NothingArrives { .. }) if self.reached_below(size).is_some() => {
                 self.nothing_arrives(size, block)?;
@@ -344,12 +332,7 @@ impl<'a> PathRun<'a> {
 
     /// Seconds that one block of `size` needs one way, about.
     pub fn one_block(&self, size: u64) -> f64 {
-        let blocks = match self.plan.pattern {
-            Pattern::Stream => 1,
-            Pattern::Burst => self.plan.burst.max(1),
-            _ => 2,
-        };
-        self.estimate(size) / blocks as f64
+        self.estimate(size) / (self.facts().ways)(self.plan.burst) as f64
     }
 
     /// Shortest trial of `size`, one way as the paper counts.
@@ -391,14 +374,13 @@ impl<'a> PathRun<'a> {
     }
 
     /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more.
-    /// An answer of HINT may take all the time that a trial has.
     pub(crate) fn fewest(&self, size: u64) -> u64 {
-        if self.plan.pattern == Pattern::Hint || self.estimate(size) > LONG { 1 } else { FEWEST }
+        if self.estimate(size) > LONG { 1 } else { self.facts().fewest }
     }
 
     /// Iterations that a trial makes beside those that it times, where they are as long as any.
     pub(crate) fn beside(&self) -> f64 {
-        if self.plan.pattern == Pattern::Hint { BESIDE } else { 0.0 }
+        self.facts().beside
     }
 
     /// Iterations of a trial that counts: as many as the plan names, or as take about `slice` seconds.

@@ -8,12 +8,12 @@ use std::time::Duration;
 use host::{CpuWatch, Pace, Taken};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
-use transport::theory::{FarRole, Theory, TheoryLink};
+use transport::theory::{Theory, TheoryLink};
 use transport::{AnyLink, Capabilities, Name, Settings, Transport};
 
 use crate::event::PathPlan;
 use crate::session::Party;
-use crate::{Buffers, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, hint, near};
+use crate::{Buffers, Session, SessionError, TrialReport, TrialSpec, near};
 
 /// The session of a transport that is not two-ended.
 pub struct Solo {
@@ -80,7 +80,7 @@ impl Session for Solo {
         match &mut self.link {
             Ends::Copy(link, ..) => near::trial(link, spec, &mut self.buffers),
             Ends::Theory(link) => modelled(link, spec, self.work, &mut self.buffers),
-            Ends::Alone => hint::alone(&Monotonic, spec, &mut self.buffers),
+            Ends::Alone => (spec.pattern.facts().alone)(&Monotonic, spec, &mut self.buffers),
         }
     }
 
@@ -118,40 +118,11 @@ fn modelled(
     work: f64,
     buffers: &mut Buffers,
 ) -> Result<TrialReport, SessionError> {
-    let role = match spec.pattern {
-        Pattern::PingPong => FarRole::Echo,
-        Pattern::Stream => FarRole::Sink,
-        Pattern::Burst => FarRole::Burst { count: spec.burst },
-        Pattern::Bidirectional | Pattern::Hint => FarRole::Mirror,
-        Pattern::Request | Pattern::Connect => FarRole::Answer { response: spec.response },
-    };
-    link.set_role(role);
-    link.skip(spec.warmup);
+    let facts = spec.pattern.facts();
+    link.set_role((facts.role)(spec));
+    link.skip(spec.warmup.saturating_mul(facts.sends(spec)));
     // A far side that makes up its answers can't be held against what this side would have sent.
-    let spec = &TrialSpec { check: spec.check && spec.pattern == Pattern::PingPong, ..spec.clone() };
+    let spec = &TrialSpec { check: spec.check && facts.echoes, ..spec.clone() };
     link.keep_contents(spec.check);
-    let clock = link.clock().clone();
-    if spec.pattern == Pattern::Hint {
-        return hint::modelled(link, &clock, spec, work, buffers);
-    }
-    let report = if spec.pattern == Pattern::Connect {
-        near::transact(&clock, spec, &buffers.halt(), |request, response| link.transaction(request, response))?
-    } else {
-        near::run(link, &clock, spec, buffers)?
-    };
-    let seen = link.far_report();
-    Ok(TrialReport {
-        far: FarReport {
-            seconds: if spec.pattern == Pattern::Stream {
-                seen.last_byte_ns.saturating_sub(seen.first_byte_ns) as f64 * 1e-9
-            } else {
-                0.0
-            },
-            bytes: if spec.pattern == Pattern::Stream { seen.bytes } else { 0 },
-            received: seen.received,
-            lost: seen.lost,
-            ..FarReport::default()
-        },
-        ..report
-    })
+    (facts.modelled)(link, spec, work, buffers)
 }

@@ -3,26 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who sends what, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// A block there and the same size back, one at a time (`seeds/004`, section 2).
-    PingPong,
-    /// Blocks one after another without any answer, timed at the receiver from the first to the last byte.
-    Stream,
-    /// A number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
-    Burst,
-    /// Both sides send at once.
-    Bidirectional,
-    /// A block there, another size back, on a kept connection.
-    Request,
-    /// Connect, request, response, close for each transaction.
-    Connect,
-    /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
-    /// A trial's size is the number of subintervals of each side, and its iterations are answers.
-    Hint,
-}
+use crate::Pattern;
+use crate::event::{Plan, Schedule};
 
 /// Whether blocks come from memory that was just used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +51,27 @@ pub struct TrialSpec {
 }
 
 impl TrialSpec {
+    /// A trial of `size` as the plan has it, whose iterations are timed one by one.
+    pub fn of(plan: &Plan, size: u64, repeats: u64) -> Self {
+        let facts = plan.pattern.facts();
+        Self {
+            pattern: plan.pattern,
+            size,
+            response: if facts.responds { plan.response } else { 0 },
+            burst: if facts.bursts { plan.burst.max(1) } else { 0 },
+            repeats,
+            warmup: if plan.schedule == Schedule::Netpipe { 0 } else { (repeats / 20).clamp(1, 50) },
+            chunk: 1,
+            rate: plan.rate,
+            check: plan.check,
+            align: plan.align,
+            offset: plan.offset,
+            cache: plan.cache,
+            pool: plan.pool,
+            seed: plan.seed,
+        }
+    }
+
     /// The plainest trial: a closed loop whose iterations are timed one by one, without warming up, from warm aligned buffers.
     pub fn plain(pattern: Pattern, size: u64, repeats: u64) -> Self {
         Self {
@@ -154,6 +157,11 @@ pub struct TrialReport {
 }
 
 impl TrialReport {
+    /// The same with what the far side saw.
+    pub(crate) fn with_far(self, far: FarReport) -> Self {
+        Self { far, ..self }
+    }
+
     /// Whether its numbers can be a trial's: a file may hold any. Sums over many trials must stay within 64 bits, and no clock
     /// tells times so short or so long; nothing counts to 2^40 in a trial, nor moves 2^56 bytes.
     pub fn sound(&self) -> bool {

@@ -3,7 +3,7 @@
 use transport::Capabilities;
 
 use crate::event::Plan;
-use crate::{Pattern, sizes};
+use crate::sizes;
 
 /// A combination that a transport can't do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum Unsupported {
         /// Pattern.
         pattern: &'static str,
         /// What it lacks.
-        why: &'static str,
+        why: String,
     },
     /// No size asked for fits.
     #[error(
@@ -51,46 +51,19 @@ pub enum Unsupported {
         /// Sizes asked for.
         asked: u64,
     },
-    /// HINT can't be so small.
-    #[error(
-        "there is room for {to} subintervals (--to, --memory), and HINT starts from {fewest} over {transport}; each takes {} bytes",
-        workload::hint::BYTES
-    )]
-    Few {
-        /// Transport.
-        transport: String,
-        /// Most subintervals.
-        to: u64,
-        /// Fewest that there can be.
-        fewest: u64,
-    },
-}
-
-impl Pattern {
-    /// The name a person types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Pattern::PingPong => "ping-pong",
-            Pattern::Stream => "stream",
-            Pattern::Burst => "burst",
-            Pattern::Bidirectional => "bidirectional",
-            Pattern::Request => "request",
-            Pattern::Connect => "connect",
-            Pattern::Hint => "hint",
-        }
-    }
 }
 
 /// Whether a transport with these capabilities can do what the plan asks.
 pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
-    let refuse = |why| Err(Unsupported::Pattern { transport: transport.into(), pattern: plan.pattern.name(), why });
-    if plan.pattern == Pattern::Hint {
-        return hint(plan, transport, can);
-    }
-    let one_process = !can.two_ended && !can.virtual_time;
+    let refuse = |why: &str| {
+        let (transport, pattern, why) = (transport.into(), plan.pattern.name(), why.into());
+        Err(Unsupported::Pattern { transport, pattern, why })
+    };
+    let facts = plan.pattern.facts();
     let listed = plan.sizes.iter().flatten().copied().max().unwrap_or(0);
     let asked = plan.to.max(plan.from).max(listed).max(plan.response).max(plan.perturb);
-    if asked > sizes::MOST {
+    // Sizes of a pattern with a score are no bytes: its room bounds them.
+    if facts.score.is_none() && asked > sizes::MOST {
         return Err(Unsupported::Huge { asked });
     }
     let steps = plan.step.map_or(0, |step| plan.to.saturating_sub(plan.from) / step.max(1));
@@ -98,15 +71,11 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if many > sizes::MANY as u64 {
         return Err(Unsupported::Many { asked: many });
     }
-    match plan.pattern {
-        Pattern::PingPong | Pattern::Stream => {}
-        _ if one_process => return refuse("one process plays both ends, so there is no far side to answer"),
-        Pattern::Burst if !can.reliable => {
-            return refuse("a block of the burst may be lost, and the answer would never come");
-        }
-        Pattern::Bidirectional if !can.duplex => return refuse("both ends can't send at once"),
-        Pattern::Connect if !can.connects => return refuse("it has no connections to make and close"),
-        _ => {}
+    if let Some(why) = (facts.refuses)(can) {
+        return refuse(why);
+    }
+    if let Err(why) = (facts.room)(plan, can) {
+        return refuse(&why);
     }
     if plan.rate.is_some() && !can.poll {
         return refuse("an open loop needs a receive with a deadline, which it lacks");
@@ -114,8 +83,8 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if plan.rate.is_some() && !can.reliable {
         return refuse("it may lose blocks, and an open loop tells answers apart by their order only");
     }
-    if plan.rate.is_some() && !matches!(plan.pattern, Pattern::PingPong | Pattern::Request) {
-        return refuse("only ping-pong and request can send on a schedule (--rate)");
+    if plan.rate.is_some() && facts.on_schedule.is_none() {
+        return refuse("the pattern can't send on a schedule (--rate)");
     }
     if plan.rate.is_some() && can.virtual_time {
         return refuse("an open loop needs wall-clock time");
@@ -125,29 +94,9 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
         if smallest > most {
             return Err(Unsupported::TooLarge { transport: transport.into(), most });
         }
-        if plan.pattern == Pattern::Request && plan.response > most {
+        if facts.responds && plan.response > most {
             return Err(Unsupported::LargeAnswer { transport: transport.into(), most });
         }
-    }
-    Ok(())
-}
-
-/// Of HINT over a path: what travels is 16 bytes, and each of them is needed.
-fn hint(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
-    let refuse = |why| Err(Unsupported::Pattern { transport: transport.into(), pattern: plan.pattern.name(), why });
-    if !can.two_ended && !can.virtual_time {
-        return refuse("it is one process, so there is nobody to share the work with (--alone is HINT without a path)");
-    }
-    if !can.reliable {
-        return refuse("a block of the sum may be lost, and the answer would never be complete");
-    }
-    if !can.duplex {
-        return refuse("both ends can't send at once");
-    }
-    let team = workload::hint::Team::of_two(0);
-    let (to, _) = workload::hint::steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX));
-    if to < team.fewest() {
-        return Err(Unsupported::Few { transport: transport.into(), to, fewest: team.fewest() });
     }
     Ok(())
 }

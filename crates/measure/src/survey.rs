@@ -12,6 +12,10 @@ use crate::{figures, judge, sizes};
 const SURVEY: f64 = 0.12;
 /// Share of the budget after which the survey ends where other programs hold it up: rounds tell more than larger sizes.
 const MOST_SURVEY: f64 = 0.4;
+/// Share of the budget that looks at all sizes may take before some sizes are left out: as many are kept as can have four rounds.
+const THINNED_SURVEY: f64 = 0.15;
+/// Looks that tell what a look takes.
+const TELLING: usize = 8;
 /// Length of a survey trial, seconds.
 const SURVEY_TRIAL: f64 = 1.5e-3;
 /// A block that takes longer one way than this is the last size (the paper's stop rule), seconds.
@@ -68,8 +72,10 @@ impl PathRun<'_> {
             // What a first connection costs beside the path (page faults, slow start) is not the size's doing.
             self.trial(first, FEWEST * 4, 0, true)?;
         }
-        let mut reached = 0;
-        for &size in &all {
+        let (mut reached, mut looks, mut thinned, mut place) = (0, 0, 0, 0);
+        // Sizes that were named are all measured, as far as the time goes.
+        let choice = self.plan.schedule == Schedule::Adaptive && self.plan.sizes.is_none() && self.plan.step.is_none();
+        while let Some(&size) = all.get(place) {
             if size > self.ceiling {
                 break;
             }
@@ -86,9 +92,22 @@ impl PathRun<'_> {
             let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
             let n = self.brief(size, slice);
             self.trial(size, n, 0, true)?;
-            reached = size;
+            (reached, looks) = (size, looks + 1);
+            let left = all.len() - place - 1;
+            let took = (self.session.now() - begin) as f64 * 1e-9;
+            let step = if choice && looks >= TELLING {
+                stride(left, took / looks as f64, self.plan.budget * THINNED_SURVEY - took)
+            } else {
+                1
+            };
+            thinned += step - 1;
+            place += step;
         }
-        if self.plan.schedule == Schedule::Adaptive && self.plan.sizes.is_none() && self.plan.step.is_none() {
+        if thinned > 0 {
+            let took = (self.session.now() - begin) as f64 * 1e-9;
+            self.warn(judge::thinned(thinned, all.len(), took / looks as f64))?;
+        }
+        if choice {
             self.spent += (self.session.now() - begin) as f64 * 1e-9;
             return self.refine(0, 40);
         }
@@ -173,6 +192,13 @@ impl PathRun<'_> {
         }
         Ok(())
     }
+}
+
+/// Which of the `left` sizes comes next, from 1, so that looks of `each` seconds at every such size, the last one among them, take
+/// about `room` seconds. Where there is no room left, the last size is all that is.
+fn stride(left: usize, each: f64, room: f64) -> usize {
+    let looks = if each > 0.0 { (room / each).max(1.0) } else { f64::INFINITY };
+    ((left as f64 / looks).ceil() as usize).clamp(1, left.max(1))
 }
 
 fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {

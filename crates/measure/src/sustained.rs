@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use transport::Name;
 
-use crate::Pattern;
 use crate::driver::RunError;
 use crate::event::{Event, Plan, Schedule, Trial};
 use crate::figures::{self, Common};
@@ -83,7 +82,7 @@ impl Sustained {
 pub fn planned(plan: &Plan) -> (f64, usize) {
     let free = plan.trials.is_none() && plan.repeats.is_none() && plan.rate.is_none();
     // A connection a transaction for so long would use up the ports.
-    if plan.schedule != Schedule::Adaptive || plan.pattern == Pattern::Connect || !free {
+    if plan.schedule != Schedule::Adaptive || plan.pattern.facts().anew.is_some() || !free {
         return (0.0, 0);
     }
     let time = plan.budget * SHARE / f64::from(TIMES);

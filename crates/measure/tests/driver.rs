@@ -226,6 +226,26 @@ fn a_machine_that_is_hardly_there_takes_no_more_than_a_third_beyond_the_budget()
     assert!(long < 4.0, "{long} s of 12 for long trials");
 }
 
+/// A machine on which every trial takes a tenth of a second to begin: a curve of few sizes over the whole range says more than one that
+/// ends at 71 bytes.
+#[test]
+fn a_machine_too_busy_for_all_sizes_measures_fewer_from_end_to_end() {
+    let held = || Fake { stretch: 3.0, control: 0.1, ..Fake::new(3, line) };
+    let (events, outcome) = run(&plan(), held());
+    assert!(outcome.error.is_none());
+    let points = points(&events);
+    assert_eq!(points.last().unwrap().size, 8 << 20, "{} sizes", points.len());
+    assert!((12..40).contains(&points.len()), "{} sizes", points.len());
+    let widest = points.windows(2).map(|w| w[1].size as f64 / w[0].size as f64).fold(0.0, f64::max);
+    assert!(widest < 32.0, "neighbours lie {widest} apart");
+    let warned = |events: &[Event], code: &str| events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == code));
+    assert!(warned(&events, "thinned") && !warned(&events, "stopped-short"));
+    // Sizes that were named are not thinned, and a quiet machine looks at all.
+    let named = Plan { sizes: Some((1..=20).map(|i| i * 1000).collect()), ..plan() };
+    assert!(!warned(&run(&named, held()).0, "thinned"));
+    assert!(!warned(&run(&plan(), Fake::new(3, line)).0, "thinned"));
+}
+
 #[test]
 fn a_lone_slow_opening_does_not_take_the_rest_of_the_run() {
     let (events, outcome) = run(&plan(), Fake { opens: [5e-3, 1.0], ..Fake::new(3, line) });

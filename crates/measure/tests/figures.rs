@@ -170,7 +170,12 @@ fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let points = [Judged { size: 1000, figures, trials: &trials, ended: Some(Why::Budget) }];
     let busy = host::Taken { processes: 0.5, ..host::Taken::default() };
     let all = warnings(&p, transport::tcp::NAME, &points, Some(busy));
-    assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["foreign-cpu", "noisy", "not-converged"]);
+    assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["foreign-cpu", "noisy"]);
+    let asked = Plan { precise: true, ..p.clone() };
+    assert_eq!(
+        warnings(&asked, transport::tcp::NAME, &points, None).last().map(|w| &w.code[..]),
+        Some("not-converged")
+    );
     assert!(all[1].text.contains("other processes on the pinned CPUs"), "{}", all[1].text);
 }
 

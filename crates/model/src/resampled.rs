@@ -84,9 +84,13 @@ pub(crate) fn estimates_of(
         let follows = follows(i, *scale);
         match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, blocks, curve) {
             Some(reach) if rounded[i].is_finite() => {
-                let reach = reach + rounded[i];
-                let middle = on(*scale, found[i]) + follows * curve.moves.mean;
-                let e = Estimate::new(found[i], off(*scale, middle - reach), off(*scale, middle + reach));
+                let (at, mean) = (on(*scale, found[i]), follows * curve.moves.mean);
+                // The level of the rounds' median and that of their mean, each as far as it errs.
+                let ends = (follows * curve.moves.ends.0, follows * curve.moves.ends.1);
+                let (below, above) = (ends.0.min(ends.1), ends.0.max(ends.1));
+                let low = at + (mean - reach.all).min(-reach.own.hypot(below)) - rounded[i];
+                let high = at + (mean + reach.all).max(reach.own.hypot(above)) + rounded[i];
+                let e = Estimate::new(found[i], off(*scale, low), off(*scale, high));
                 let says = *scale == Scale::Plain || e.high <= units::WIDEST * e.low;
                 if says { e } else { Estimate::unbounded(found[i]) }
             }
@@ -124,8 +128,16 @@ fn roundings(curve: &Curve, seconds: &[f64], figures: usize, fit: impl Fn(&[f64]
     most
 }
 
-/// Half-width of the 95% interval from both kinds of refits, of a figure that follows the level so far.
-fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Curve) -> Option<f64> {
+/// Half-widths of 95% intervals.
+struct Reach {
+    /// Of all errors, that of the mean level among them.
+    all: f64,
+    /// Of all but the level's.
+    own: f64,
+}
+
+/// From both kinds of refits, of a figure that follows the level so far.
+fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize, curve: &Curve) -> Option<Reach> {
     if blocks < 2 || whole.len() < 2 || apart.len() < 2 || !mean(whole).is_finite() || !mean(apart).is_finite() {
         return None;
     }
@@ -143,7 +155,7 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
     // A figure rests on some of the sizes, and their noise is not all alike.
     let many = 3.0 * few;
     let parts = [(own, many), (alike, few), (level, curve.moves.error.degrees.max(1.0))];
-    Some(reached(&parts))
+    Some(Reach { all: reached(&parts), own: reached(&parts[..2]) })
 }
 
 /// Half-width of the 95% interval of a sum of errors, each with its variance and degrees of freedom: by pooled degrees (Satterthwaite
@@ -151,6 +163,9 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
 /// degrees alone make it so.
 fn reached(parts: &[(f64, f64)]) -> f64 {
     let total: f64 = parts.iter().map(|p| p.0).sum();
+    if total <= 0.0 {
+        return 0.0;
+    }
     let degrees = total * total / parts.iter().map(|(variance, degrees)| variance * variance / degrees).sum::<f64>();
     let reach = |(variance, degrees): (f64, f64)| match variance {
         v if v > 0.0 => student_t(CONFIDENCE, degrees) * v.sqrt(),

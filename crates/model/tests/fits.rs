@@ -33,7 +33,7 @@ fn each_interval_covers_the_truth_as_often_as_it_says() {
     }
     for (what, n) in ["t0", "per byte", "t0 of small", "Rmax", "n1/2", "saturation point"].iter().zip(hits) {
         let share = n as f64 / RUNS as f64;
-        assert!((0.93..=0.97).contains(&share), "{what}: {share}; all: {hits:?}");
+        assert!((0.93..=0.98).contains(&share), "{what}: {share}; all: {hits:?}");
     }
     assert!(systematic <= RUNS / 100, "{systematic} of {RUNS} straight paths were said not to be straight");
 }

@@ -30,6 +30,12 @@ pub fn text(text: &str) -> Result<(), StdoutError> {
     if text.ends_with('\n') { bytes(text.as_bytes()) } else { bytes(format!("{text}\n").as_bytes()) }
 }
 
+/// Lets something write text of any length to standard output, a piece at a time.
+pub fn through(write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> Result<(), StdoutError> {
+    let mut stdout = io::BufWriter::with_capacity(1 << 16, io::stdout());
+    write(&mut stdout).and_then(|()| stdout.flush()).map_err(StdoutError)
+}
+
 /// Writes a document to standard output, readable by people and programs.
 pub fn json<T: Serialize>(document: &T) -> anyhow::Result<()> {
     text(&escaped(serde_json::to_string_pretty(document)?))?;
@@ -57,6 +63,13 @@ pub fn json_line<T: Serialize>(document: &T) -> anyhow::Result<()> {
 /// hosts and files said may stand in it, so escapes for terminals are taken out.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", report::words::plain(line));
+}
+
+/// [`tell`] for lines of which there may be none.
+pub fn tell_all(lines: &str) {
+    if !lines.trim().is_empty() {
+        tell(lines.trim());
+    }
 }
 
 /// Writes a document on one line to standard output if there is room within `patience`; else it is dropped.

@@ -1,36 +1,13 @@
-//! What `model` needs of a path.
+//! What `model` needs of a path, and what a run knows of its wire.
 
 use measure::figures;
+use model::CurvePoint;
 use model::scale::Wire;
-use model::{Breaks, CurvePoint, Fits, Summary};
 use transport::registry;
 
 use crate::{Point, RunFile};
 
-/// What `model` makes of a path, each part of it once: a summary and fits resample the curve thousands of times.
-#[derive(Debug, Clone, Default)]
-pub struct Analysis {
-    /// The curve.
-    pub curve: Vec<CurvePoint>,
-    /// Its figures; none where there are too few points for them.
-    pub summary: Option<Summary>,
-    /// The models fitted to it; none where it has no point.
-    pub fits: Option<Fits>,
-}
-
 impl RunFile {
-    /// Everything about the path at this index: what [`RunFile::curve`], [`RunFile::summary`] and [`RunFile::fits`] give.
-    pub fn analysis(&self, path: usize) -> Analysis {
-        let (curve, seed) = (self.curve(path), self.run.plan.seed);
-        // Each draws from a generator of its own, so that doing both at once changes neither.
-        let (summary, fits) = std::thread::scope(|scope| {
-            let summary = scope.spawn(|| Summary::of(&curve, seed));
-            let fits = Fits::of(&curve, seed);
-            (summary.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), fits)
-        });
-        Analysis { curve, summary, fits }
-    }
-
     /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the medians of the rounds behind
     /// them, freed of what the machine did within a round. Points without a usable time are left out; an index beyond the paths gives an empty curve.
     pub fn curve(&self, path: usize) -> Vec<CurvePoint> {
@@ -63,12 +40,6 @@ impl RunFile {
             .collect()
     }
 
-    /// The figures of the path at this index, with their intervals; none where there are too few points for them. The
-    /// run's own seed drives the bootstrap, so the same file always gives the same intervals.
-    pub fn summary(&self, path: usize) -> Option<Summary> {
-        Summary::of(&self.curve(path), self.run.plan.seed)
-    }
-
     /// The wire of the path at this index, where the run itself knows it: the theoretical link's, or the rate that a real path
     /// was slowed down to (`--shape`), which takes a block's bytes and nothing else.
     pub fn wire(&self, path: usize) -> Option<Wire> {
@@ -80,16 +51,6 @@ impl RunFile {
         // What plays both ends in one process passes the shape by.
         let shape = self.run.plan.decorators.shape.as_ref().filter(|_| opened.capabilities.two_ended)?;
         Wire::new(shape.rate, 1.0, 0.0).ok()
-    }
-
-    /// Dips and steps of the path at this index.
-    pub fn breaks(&self, path: usize) -> Breaks {
-        Breaks::of(&self.curve(path))
-    }
-
-    /// The models fitted to the path at this index; none where it has no point.
-    pub fn fits(&self, path: usize) -> Option<Fits> {
-        Fits::of(&self.curve(path), self.run.plan.seed)
     }
 }
 
@@ -103,7 +64,7 @@ mod tests {
     use transport::theory::Theory;
 
     use super::*;
-    use crate::sample;
+    use crate::{Analysis, sample};
 
     #[test]
     fn a_curve_is_the_points_medians_with_their_blocks() {
@@ -117,7 +78,7 @@ mod tests {
                 assert!(c.blocks.windows(2).all(|w| w[0].0 < w[1].0), "one median a block, in order");
             }
         }
-        assert!(run.summary(0).is_some());
+        assert!(Analysis::of(&run).summary(0).is_some());
     }
 
     #[test]
@@ -129,7 +90,7 @@ mod tests {
         });
         let curve = run.curve(0);
         assert!(curve.len() == 4 && curve[3].blocks.is_empty() && curve[3].seconds > 0.0, "{:?}", curve[3]);
-        assert!(run.summary(0).is_some() && run.analysis(0).fits.is_some());
+        assert!(Analysis::of(&run).summary(0).is_some() && Analysis::of(&run).fits(0).is_some());
         // Where there was no round, they are all that is known.
         run.paths[0].points.iter_mut().flat_map(|p| &mut p.trials).for_each(|t| t.warmup = true);
         assert!(run.curve(0).iter().all(|p| !p.blocks.is_empty()));
@@ -164,6 +125,6 @@ mod tests {
         let curve = run.curve(0);
         assert_eq!(curve.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 1536, 98_304]);
         assert_eq!(curve[1].blocks, [(0, curve[1].seconds)], "a point without trials is one block of its median");
-        assert!(run.curve(9).is_empty() && run.summary(9).is_none());
+        assert!(run.curve(9).is_empty() && Analysis::of(&run).summary(9).is_none());
     }
 }

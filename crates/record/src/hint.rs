@@ -1,6 +1,5 @@
 //! HINT in a run file: a path's QUIPS, and what ended its curve.
 
-use measure::Pattern;
 use measure::figures;
 use model::{CurvePoint, Quips};
 use transport::Name;
@@ -28,7 +27,7 @@ fn team(path: &PathRun) -> Team {
 impl RunFile {
     /// Whether the run is one of HINT: its sizes are subintervals, and it has QUIPS instead of throughput.
     pub fn is_hint(&self) -> bool {
-        self.run.plan.pattern == Pattern::Hint
+        self.run.plan.pattern.facts().score.is_some()
     }
 
     /// HINT's figures of the path at this index; none where it has no point with QUIPS.
@@ -87,11 +86,12 @@ impl RunFile {
 
 #[cfg(test)]
 mod tests {
+    use measure::Pattern;
     use measure::event::{End, Figures, TimeKind};
     use workload::hint::steps;
 
     use super::*;
-    use crate::{Point, sample};
+    use crate::{Analysis, Point, sample};
 
     #[test]
     fn what_the_clocks_step_may_hide_is_in_quips_as_in_any_other_curve() {
@@ -165,6 +165,6 @@ mod tests {
         assert_eq!(none.hint(0), None);
         assert_eq!(none.hint(7), None);
         assert_eq!(sample::file().hint(0), None, "a run of blocks has none");
-        assert!(none.curve(0).is_empty() && none.summary(0).is_none(), "and HINT no throughput");
+        assert!(none.curve(0).is_empty() && Analysis::of(&none).summary(0).is_none(), "and HINT no throughput");
     }
 }

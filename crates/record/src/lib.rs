@@ -39,7 +39,10 @@
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
 //! | `repeat` | [`RunFile::between`]: how far runs lie apart, and where a repeat falls |
-//! | `curve` | [`RunFile::curve`], [`RunFile::analysis`]: what `model` needs, and what it finds |
+//! | [`columns`] | every figure of a point, declared once for all exports and tables |
+//! | [`codec`] | how an event's line is written and read |
+//! | `curve` | [`RunFile::curve`]: what `model` needs of a path |
+//! | `analysis` | [`Analysis`]: what `model` makes of a run, each part once |
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
@@ -47,6 +50,9 @@
 //! | [`input`] | opening what a person named: no FIFO, no device, no more than a bound |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
 
+mod analysis;
+pub mod codec;
+pub mod columns;
 mod curve;
 mod differences;
 pub mod export;
@@ -66,7 +72,7 @@ mod sample;
 pub mod schema;
 pub mod write;
 
-pub use curve::Analysis;
+pub use analysis::Analysis;
 pub use differences::{Difference, differences};
 pub use extent::Extent;
 pub use fold::{Fold, PathRun, Point, RunFile};

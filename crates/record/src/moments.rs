@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use measure::event::Trial;
-use measure::{Pattern, figures};
+use measure::figures;
 use model::{Jitter, Moment};
 
 use crate::RunFile;
@@ -22,9 +22,9 @@ impl RunFile {
 
 impl RunFile {
     /// How long the sender of a stream was busy with each block of the smallest size of the path at this index, in each block of
-    /// trials: (block, seconds). Empty for other patterns.
+    /// trials: (block, seconds). Empty where its receiver answered it.
     pub fn senders(&self, path: usize) -> Vec<(u32, f64)> {
-        let Some(path) = self.paths.get(path).filter(|_| self.run.plan.pattern == Pattern::Stream) else {
+        let Some(path) = self.paths.get(path).filter(|_| self.run.plan.pattern.facts().unanswered) else {
             return Vec::new();
         };
         let Some(point) = path.points.iter().find(|p| p.size > 0) else { return Vec::new() };

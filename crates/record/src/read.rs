@@ -1,9 +1,7 @@
 //! Reading a run file: whole, cut off at any byte, or not a run file at all.
 
-mod line;
 mod lines;
 mod looks;
-mod trial;
 mod version_one;
 
 use std::collections::BTreeMap;
@@ -13,8 +11,8 @@ use std::path::Path;
 use measure::Event;
 use measure::event::{SCHEMA, Warning};
 
-use self::line::Line;
 use self::lines::Lines;
+use crate::codec::Line;
 use crate::fold::{Fold, RunFile};
 use crate::input::{self, InputError};
 

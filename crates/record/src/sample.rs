@@ -134,8 +134,7 @@ pub fn events() -> Vec<Event> {
 pub fn text() -> Vec<u8> {
     let mut out = Vec::new();
     for e in events() {
-        out.extend(serde_json::to_vec(&e).expect("an event is JSON"));
-        out.push(b'\n');
+        crate::codec::write(&e, &mut out).expect("an event is JSON");
     }
     out
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use measure::Event;
 
+use crate::codec;
+
 /// Why an event is not in the file. What was written before is.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
@@ -115,7 +117,9 @@ impl Writer {
 
     /// Appends one event. On an error the file ends with the last whole line; later calls may succeed again.
     pub fn write(&mut self, event: &Event) -> Result<(), WriteError> {
-        let line = self.line(event)?;
+        let mut line = Vec::new();
+        codec::write(event, &mut line)
+            .map_err(|e| WriteError::Unwritable { path: self.path.clone(), what: e.to_string() })?;
         if let Err(source) = self.file.write_all(&line) {
             let truncated = self.good.is_some_and(|len| self.file.set_len(len).is_ok());
             return Err(WriteError::Write { path: self.path.clone(), lines: self.lines, truncated, source });
@@ -135,18 +139,6 @@ impl Writer {
             }
         }
         Ok(())
-    }
-
-    fn line(&self, event: &Event) -> Result<Vec<u8>, WriteError> {
-        let unwritable = |e: serde_json::Error| WriteError::Unwritable { path: self.path.clone(), what: e.to_string() };
-        let mut line = serde_json::to_vec(event).map_err(unwritable)?;
-        // JSON has no NaN and no infinity: serde_json writes null, which no reader would take for a number. Only lines
-        // with a null can have this fault, and few have one.
-        if line.windows(4).any(|w| w == b"null") {
-            serde_json::from_slice::<Event>(&line).map_err(unwritable)?;
-        }
-        line.push(b'\n');
-        Ok(line)
     }
 }
 

@@ -8,7 +8,7 @@ use measure::solo::Solo;
 use measure::{Event, Pattern};
 use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, Side};
-use record::{Fold, RunFile};
+use record::{Analysis, Fold, RunFile};
 use transport::theory::{Dip, Theory};
 
 /// A path without headers: `latency + size * 8 / rate`, exactly.
@@ -99,8 +99,9 @@ fn intervals_hold_the_truth_of_the_link_in_95_of_100_runs() {
         let theory = path(seed);
         let (t0, b) = (theory.latency, 8.0 / theory.rate);
         let run = fixed(theory.clone(), sizes.clone());
-        let (summary, fits) = (run.summary(0).unwrap(), run.fits(0).unwrap());
-        let (line, bandwidth) = (fits.latency.all.unwrap(), fits.bandwidth.unwrap());
+        let found = Analysis::of(&run);
+        let (summary, fits) = (found.summary(0).unwrap(), found.fits(0).unwrap());
+        let (line, bandwidth) = (fits.latency.all.as_ref().unwrap(), fits.bandwidth.as_ref().unwrap());
         // Half of a byte's cost is said to be a wire's, which gets five times as fast, the CPU twice.
         let wires = [2.0, 10.0].map(|times| Wire::new(times * theory.rate, 1.0, 0.0).unwrap());
         let target = Target { wires: Some((wires[0], wires[1])), cpu: 2.0, memory: 1.0 };
@@ -116,7 +117,7 @@ fn intervals_hold_the_truth_of_the_link_in_95_of_100_runs() {
             holds(line.per_byte, b),
             holds(bandwidth.r_max, 8.0 / b),
             holds(bandwidth.n_half, t0 / b),
-            holds(fits.saturation.unwrap().point, t0 / b),
+            holds(fits.saturation.as_ref().unwrap().point, t0 / b),
             holds(scaled.t0, elsewhere.0),
             holds(scaled.per_byte, elsewhere.1),
             holds(scaled.at[0].seconds, elsewhere.0 + elsewhere.1 * 400e3),
@@ -136,7 +137,8 @@ fn a_dip_of_the_link_is_found_within_its_edges_and_depth() {
     let (mut alone, mut edges, mut depth) = (0, 0, 0);
     for seed in 0..RUNS {
         let dips = vec![Dip { from, to, factor, moved_by: None }];
-        let breaks = adaptive(Theory { dips, ..path(seed) }).breaks(0);
+        let run = adaptive(Theory { dips, ..path(seed) });
+        let breaks = Analysis::of(&run).breaks(0).clone();
         let [dip] = breaks.dips.as_slice() else { continue };
         alone += u64::from(breaks.steps.is_empty());
         let within = |edge: model::Edge, at: u64| edge.below < at && at <= edge.above;
@@ -153,7 +155,7 @@ fn a_smooth_link_has_no_dip_in_99_of_100_runs() {
     const RUNS: u64 = 300;
     let breaks = (0..RUNS).filter(|seed| {
         let noise = [0.005, 0.02, 0.05, 0.1][*seed as usize % 4];
-        !adaptive(Theory { noise, ..path(*seed) }).breaks(0).is_empty()
+        !Analysis::of(&adaptive(Theory { noise, ..path(*seed) })).breaks(0).is_empty()
     });
     let breaks = breaks.count() as u64;
     assert!(breaks <= RUNS / 100, "{breaks} of {RUNS}");

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use measure::TrialSpec;
 use measure::event::Plan;
-use measure::{Pattern, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::options::Form;
 use transport::{Capabilities, Ends, Settings, Transport, registry};
-use workload::hint::{Team, steps};
 
 /// Bounds on what a near side may ask of a far side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -60,32 +59,20 @@ impl Limits {
     /// error says why not.
     pub(crate) fn trial(&self, spec: &TrialSpec, capabilities: &Capabilities, left: Duration) -> Result<(), String> {
         fits(spec, capabilities)?;
-        let two_sizes = matches!(spec.pattern, Pattern::Request | Pattern::Connect);
-        let response = if two_sizes { spec.response } else { 0 };
-        let hint = spec.pattern == Pattern::Hint;
-        // HINT's size is a number of subintervals, of which only two sums travel.
-        let block = if hint { measure::hint::BLOCK } else { spec.size };
-        for (what, size) in [("a block", block), ("an answer", response)] {
+        let facts = spec.pattern.facts();
+        let (there, back) = (facts.blocks)(spec);
+        for (what, size) in [("a block", there), ("an answer", back)] {
             at_most(what, size, self.max_block)?;
             if let Some(most) = capabilities.max_block {
                 at_most(what, size, most).map_err(|e| format!("{e} on this transport"))?;
             }
         }
-        if hint && spec.size < Team::of_two(0).fewest() {
-            return Err(format!(
-                "HINT of two starts from {} subintervals, not {}",
-                Team::of_two(0).fewest(),
-                spec.size
-            ));
-        }
-        if spec.size == 0 || (two_sizes && spec.response == 0) {
+        if spec.size == 0 || (facts.responds && spec.response == 0) {
             return Err("a block has at least 1 byte".into());
         }
+        (facts.whole)(spec)?;
         if spec.repeats == 0 {
             return Err("a trial has at least 1 iteration".into());
-        }
-        if spec.pattern == Pattern::Burst && spec.burst == 0 {
-            return Err("a burst has at least 1 block".into());
         }
         if !spec.align.is_power_of_two() {
             return Err(format!("an alignment is a power of two, not {}", spec.align));
@@ -95,17 +82,16 @@ impl Limits {
         if let Some(rate) = spec.rate {
             within("the rate", rate, 1e-3, 1e9)?;
         }
-        let answer = if two_sizes { response } else { block };
-        let memory = measure::buffers::reserved(spec, answer, block);
+        let memory = measure::buffers::reserved(spec);
         if memory > u128::from(self.max_memory) {
             return Err(format!(
                 "this trial needs {} of memory for {}, more than the limit of {}",
                 size_text(memory),
-                if hint { "subintervals" } else { "blocks" },
+                if (facts.memory)(spec) > 0 { (facts.sized)(spec.size) } else { "blocks".to_owned() },
                 size_text(self.max_memory.into())
             ));
         }
-        let needs = shortest(spec, response);
+        let needs = shortest(spec);
         if needs > left.as_secs_f64() {
             return Err(format!(
                 "this trial takes at least {needs:.1} s, but {:.1} s are left of the limit of {} s for a measurement",
@@ -125,27 +111,9 @@ pub fn check(plan: &Plan) -> Result<(), String> {
         let Some(transport) = registry::find(path.transport).filter(|t| t.ends() == Ends::Two) else { continue };
         limits.path(transport, &path.settings, plan.patience)?;
         let capabilities = transport.capabilities(&path.settings);
-        // The largest block that is tried; larger ones are left out.
-        let size = match plan.pattern {
-            Pattern::Hint => steps::most(Team::of_two(0), plan.to, plan.memory.unwrap_or(u64::MAX)).0,
-            _ => capabilities.max_block.map_or(plan.to, |most| plan.to.min(most)),
-        };
-        let spec = TrialSpec {
-            pattern: plan.pattern,
-            size,
-            response: plan.response,
-            burst: plan.burst,
-            repeats: 1,
-            warmup: 0,
-            chunk: 1,
-            rate: plan.rate,
-            check: plan.check,
-            align: plan.align,
-            offset: plan.offset,
-            cache: plan.cache,
-            pool: plan.pool,
-            seed: plan.seed,
-        };
+        // The largest size that is tried; larger ones are left out.
+        let size = (plan.pattern.facts().largest)(plan, &capabilities);
+        let spec = TrialSpec { warmup: 0, ..TrialSpec::of(plan, size, 1) };
         limits.trial(&spec, &capabilities, limits.time())?;
     }
     Ok(())
@@ -153,31 +121,25 @@ pub fn check(plan: &Plan) -> Result<(), String> {
 
 /// Whether the transport can do the pattern at all.
 fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
-    let can = match spec.pattern {
-        Pattern::Connect => capabilities.connects,
-        Pattern::Bidirectional => capabilities.duplex,
-        Pattern::Hint => capabilities.duplex && capabilities.reliable,
-        _ => true,
-    };
-    if !can {
-        return Err(format!("this transport can't do the {:?} pattern", spec.pattern).to_lowercase());
+    let facts = spec.pattern.facts();
+    if let Some(why) = (facts.refuses)(capabilities) {
+        return Err(format!("this transport can't do the {} pattern: {why}", spec.pattern.name()));
     }
-    if spec.rate.is_some() && spec.pattern != Pattern::Connect && !capabilities.poll {
-        return Err("this transport can't send on a schedule (open loop)".into());
+    if spec.rate.is_some() && (!capabilities.poll || facts.on_schedule.is_none()) {
+        return Err(format!("this transport can't send the {} pattern on a schedule (open loop)", spec.pattern.name()));
     }
     Ok(())
 }
 
 /// Seconds that the trial can't be shorter than.
-fn shortest(spec: &TrialSpec, response: u64) -> f64 {
+fn shortest(spec: &TrialSpec) -> f64 {
+    let facts = spec.pattern.facts();
     let iterations = spec.repeats as f64 + spec.warmup as f64;
-    let blocks = if spec.pattern == Pattern::Burst { spec.burst as f64 } else { 1.0 };
-    let hint = spec.pattern == Pattern::Hint;
-    let bytes = if hint { measure::hint::BLOCK as f64 } else { spec.size as f64 * blocks } + response as f64;
-    // No processor divides as often as this; the work has a division a subinterval.
-    let work = if hint { spec.size as f64 * 1e-10 } else { 0.0 };
-    let each = (bytes / FASTEST).max(work).max(SHORTEST * blocks).max(spec.rate.map_or(0.0, |r| 1.0 / r));
-    iterations * each
+    let (there, back) = (facts.blocks)(spec);
+    let blocks = facts.sends(spec) as f64;
+    let bytes = there as f64 * blocks + back as f64;
+    let on_path = (bytes / FASTEST).max(SHORTEST * blocks);
+    iterations * on_path.max((facts.least_work)(spec)).max(spec.rate.map_or(0.0, |r| 1.0 / r))
 }
 
 fn at_most(what: &str, found: u64, most: u64) -> Result<(), String> {
@@ -203,7 +165,7 @@ fn size_text(bytes: u128) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use measure::Cache;
+    use measure::{Cache, Pattern};
     use proptest::prelude::*;
     use transport::Value;
 
@@ -243,7 +205,7 @@ pub(crate) mod tests {
         assert!(refused(|s| s.rate = Some(f64::NAN)).contains("rate"));
         assert!(refused(|s| s.rate = Some(-1.0)).contains("rate"));
         assert!(refused(|s| (s.rate, s.repeats) = (Some(0.01), 1000)).contains("takes at least"));
-        assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, u64::MAX)).contains("for subintervals"));
+        assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, u64::MAX)).contains("subintervals, more"));
         assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, 3)).contains("starts from 4"));
         assert!(
             refused(|s| (s.pattern, s.size, s.repeats) = (Pattern::Hint, 1 << 20, 1 << 30)).contains("takes at least")
@@ -269,7 +231,7 @@ pub(crate) mod tests {
         limits.trial(&TrialSpec { size: 64 << 20, ..spec() }, &capable(), HOUR).unwrap();
         // A subinterval of HINT takes 96 bytes, whatever the largest block is.
         let hint = |size| TrialSpec { pattern: Pattern::Hint, size, ..spec() };
-        assert!(refused(hint((200 << 20) / 96)).contains("subintervals"));
+        assert!(refused(hint((200 << 20) / 96)).contains("subintervals, more"));
         let small = Capabilities { max_block: Some(16), ..capable() };
         limits.trial(&hint((199 << 20) / 96), &small, HOUR).unwrap();
     }
@@ -317,9 +279,9 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
-                                    offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool, pattern in 0usize..7) {
-            let pattern = [Pattern::PingPong, Pattern::Stream, Pattern::Burst, Pattern::Bidirectional, Pattern::Request,
-                           Pattern::Connect, Pattern::Hint][pattern];
+                                    offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool,
+                                    pattern in 0..Pattern::ALL.len()) {
+            let pattern = Pattern::ALL[pattern];
             let cache = if cold { Cache::Cold } else { Cache::Warm };
             let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, ..spec() };
             let _ = Limits::default().trial(&spec, &capable(), HOUR);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use std::{env, fs, io};
 
+use record::Analysis;
 use report::overlay::Mark;
 use report::{Graph, html, png, svg, table, terminal};
 
@@ -15,6 +16,7 @@ fn main() -> io::Result<()> {
     let folder = PathBuf::from(env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
     fs::create_dir_all(&folder)?;
     let (first, second) = (sample::run(7), sample::run(8));
+    let (first, second) = (Analysis::of(&first), Analysis::of(&second));
     for graph in Graph::ALL {
         println!("{}", terminal::graph(&first, graph, 100, 24, false));
         let picture = svg::draw(&[&first], graph);
@@ -27,7 +29,7 @@ fn main() -> io::Result<()> {
     let two = svg::draw(&[&first, &second], Graph::Signature);
     fs::write(folder.join("two-runs.png"), png::render(&two, 1.0).map_err(io::Error::other)?)?;
     println!("{}\n{}\n{}", table::summary(&first), table::paths(&first), table::warnings(&first));
-    fs::write(folder.join("points.txt"), table::points(&first, 3))?;
+    table::points(&first, 3, true, &mut fs::File::create(folder.join("points.txt"))?)?;
     fs::write(folder.join("one.html"), html::page(&[&first]))?;
     fs::write(folder.join("two.html"), html::page(&[&first, &second]))?;
 
@@ -38,7 +40,7 @@ fn main() -> io::Result<()> {
     marked[2].overlay.marks.push(mark("step", 262_144, 262_147, "step of +18%"));
     marked[3].overlay.marks.push(mark("dip", 60_000, 90_000, "dip of 31%"));
     fs::write(folder.join("marked.html"), html::of(&[&first], &marked))?;
-    fs::write(folder.join("odd.html"), html::page(&[&odd()]))?;
+    fs::write(folder.join("odd.html"), html::page(&[&Analysis::of(&odd())]))?;
 
     // 100,000 points in one page, and 100,000 trials of fewer points, to feel whether it stays fluid.
     let sizes: Vec<u64> = (1..=25_000).map(|i| i * 335).collect();
@@ -47,19 +49,19 @@ fn main() -> io::Result<()> {
         ("trials", sample::run_of(&sample::MODELS, &sample::sizes(), 200, 9)),
     ] {
         let begun = Instant::now();
-        let page = html::page(&[&run]);
+        let page = html::page(&[&Analysis::of(&run)]);
         println!("{name}: {:.1} MB in {:.2} s", page.len() as f64 / 1e6, begun.elapsed().as_secs_f64());
         fs::write(folder.join(format!("{name}.html")), page)?;
     }
     let empty = sample::run_of(&sample::MODELS, &[], 0, 9);
-    fs::write(folder.join("empty.html"), html::page(&[&empty]))?;
+    fs::write(folder.join("empty.html"), html::page(&[&Analysis::of(&empty)]))?;
     let point = sample::run_of(&sample::MODELS[3..], &[64], 5, 9);
-    fs::write(folder.join("one-point.html"), html::page(&[&point]))?;
-    let picture = svg::draw(&[&point], Graph::Signature);
+    fs::write(folder.join("one-point.html"), html::page(&[&Analysis::of(&point)]))?;
+    let picture = svg::draw(&[&Analysis::of(&point)], Graph::Signature);
     fs::write(folder.join("one-point.png"), png::render(&picture, 1.0).map_err(io::Error::other)?)?;
     for (i, file) in env::args().skip(2).enumerate() {
         let run = record::read::read(&file).map_err(io::Error::other)?;
-        fs::write(folder.join(format!("run-{i}.html")), html::page(&[&run]))?;
+        fs::write(folder.join(format!("run-{i}.html")), html::page(&[&Analysis::of(&run)]))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use measure::event::TimeKind;
-use record::RunFile;
+use record::{Analysis, RunFile};
 
 use crate::overlay::{self, Overlay};
 use crate::words;
@@ -68,19 +68,19 @@ impl Series {
 }
 
 /// The curves of all paths of all runs: run by run, path by path.
-pub fn series(runs: &[&RunFile]) -> Vec<Series> {
+pub fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
     series_with(runs, false)
 }
 
 /// The same, with what fitted models say drawn over them if `fits`.
-pub fn series_with(runs: &[&RunFile], fits: bool) -> Vec<Series> {
+pub fn series_with(runs: &[&Analysis<'_>], fits: bool) -> Vec<Series> {
     let mut out = Vec::new();
     for (r, run) in runs.iter().enumerate() {
         for (index, path) in run.paths.iter().enumerate() {
             let number = path.opened.path;
             let transport = path.opened.name();
             let name = if runs.len() > 1 { format!("{} {transport}", words::letter(r)) } else { transport.to_owned() };
-            let warned = warned_sizes(run, number);
+            let warned = warned_sizes(run, number, false);
             let mut points: Vec<Pt> = Vec::with_capacity(path.points.len());
             for point in &path.points {
                 let f = &point.figures;
@@ -122,10 +122,10 @@ fn style(series: &mut [Series], transports: &[&str]) {
     }
 }
 
-/// Sizes that a warning about this path names. That a point is less sure than asked is what its interval shows: a mark on
-/// each would drown the marks that matter.
-pub(crate) fn warned_sizes(run: &RunFile, path: u32) -> HashSet<u64> {
-    let of_path = run.warnings.iter().filter(|w| w.path == Some(path) && w.code != "not-converged");
+/// Sizes that a warning about this path names. That a point is less sure than asked (`unsure`) is what its interval shows: in a
+/// picture a mark on each would drown the marks that matter.
+pub(crate) fn warned_sizes(run: &RunFile, path: u32, unsure: bool) -> HashSet<u64> {
+    let of_path = run.warnings.iter().filter(|w| w.path == Some(path) && (unsure || w.code != "not-converged"));
     of_path.flat_map(|w| w.sizes.iter().copied()).collect()
 }
 
@@ -168,10 +168,11 @@ mod tests {
     #[test]
     fn runs_that_share_transports_share_colours() {
         let (a, b) = (crate::sample::run(1), crate::sample::run(2));
-        let looks: Vec<_> = series(&[&a, &b]).iter().map(|s| (s.hue, s.dash)).collect();
+        let looks: Vec<_> = series(&[&Analysis::of(&a), &Analysis::of(&b)]).iter().map(|s| (s.hue, s.dash)).collect();
         assert_eq!(looks, [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (1, 1), (2, 1), (3, 1)]);
         let one = |seed| crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 2], 1, seed);
-        let looks: Vec<_> = series(&[&one(1), &one(2)]).iter().map(|s| (s.hue, s.dash)).collect();
+        let looks: Vec<_> =
+            series(&[&Analysis::of(&one(1)), &Analysis::of(&one(2))]).iter().map(|s| (s.hue, s.dash)).collect();
         assert_eq!(looks, [(0, 0), (1, 0)], "one transport in two runs: the runs have the colours");
     }
 

@@ -1,138 +1,13 @@
-//! What the three graphs of the 1996 paper (`seeds/004`, section 2) show, without a pixel: axes, lines, bands, words.
-//!
-//! - throughput graph: throughput over block size;
-//! - signature graph: throughput over transfer time, the time logarithmic. It is not univalued: a larger block can take
-//!   less time (section 3), so points stay in the order of their sizes;
-//! - saturation graph: block size over transfer time, both logarithmic, as the paper's saturation interval is an
-//!   interval of time.
+//! What a graph shows, without a pixel: axes, lines, bands, words. Which graphs there are stands in `graph.rs`.
 
 use measure::event::TimeKind;
-use record::RunFile;
+use record::Analysis;
 
 use crate::curve::{self, Pt, Series};
+use crate::graph::Graph;
 use crate::overlay::Mark;
-use crate::scale::{Quantity, Scale, Spread};
+use crate::scale::{Quantity, Scale};
 use crate::words;
-
-/// Which graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Graph {
-    /// Throughput over transfer time.
-    Signature,
-    /// Throughput over block size.
-    Throughput,
-    /// Block size over transfer time.
-    Saturation,
-    /// Transfers a second, over block size (`seeds/000`, figure 8: transactions).
-    MessageRate,
-    /// Transfer time over block size, both linear: a line where time is one (`seeds/000`, figures 3 and 4; `seeds/003`,
-    /// figure 1).
-    Latency,
-    /// Time that a layer adds, over block size ([`crate::layers`]).
-    Overhead,
-    /// How far the interval reaches from the median, over block size ([`crate::precision`]).
-    Precision,
-    /// HINT: quality improvement a second, over the time to an answer (`seeds/004`, figures 6 and 12).
-    Quips,
-}
-
-impl Graph {
-    /// Every graph of a run, in the order in which a report shows them.
-    pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
-
-    /// The name a person types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Graph::Signature => "signature",
-            Graph::Throughput => "throughput",
-            Graph::Saturation => "saturation",
-            Graph::MessageRate => "message-rate",
-            Graph::Latency => "latency",
-            Graph::Overhead => "overhead",
-            Graph::Precision => "precision",
-            Graph::Quips => "quips",
-        }
-    }
-
-    /// Title of the picture.
-    pub fn title(self) -> &'static str {
-        match self {
-            Graph::Signature => "Signature graph: throughput over transfer time",
-            Graph::Throughput => "Throughput graph: throughput over block size",
-            Graph::Saturation => "Saturation graph: block size over transfer time",
-            Graph::MessageRate => "Message rate graph: transfers a second over block size",
-            Graph::Latency => "Latency graph: transfer time over block size",
-            Graph::Overhead => "Overhead graph: time that a layer adds over block size",
-            Graph::Precision => "Precision graph: reach of the 95% interval over block size",
-            Graph::Quips => "HINT: quality improvement a second over the time to an answer",
-        }
-    }
-
-    /// How to read the picture, for its footnote.
-    pub fn how_to_read(self) -> &'static str {
-        match self {
-            Graph::Signature => {
-                "A line starts at its latency (left end) and tops at its maximum throughput; each dot is one block size, \
-                 and sizes grow along the line. Further left and further up is faster."
-            }
-            Graph::Throughput => {
-                "Throughput that blocks of each size reach. A dip is a size range that the path handles badly; where the \
-                 line stays flat, larger blocks bring nothing more."
-            }
-            Graph::Saturation => {
-                "Where a line is steep, larger blocks cost little more time. The knee is the saturation point: beyond it \
-                 time grows with size."
-            }
-            Graph::MessageRate => {
-                "Transfers that follow one another, of the kind that the axis names, in a second: messages of a stream, \
-                 transactions of a request. Where a line is flat, the rate is one of messages; where it falls, one of \
-                 their bytes."
-            }
-            Graph::Latency => {
-                "A line begins at what a message costs to start, and rises by what each byte adds. Where it bends, bytes \
-                 cost more or less from there on."
-            }
-            Graph::Overhead => {
-                "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
-                 rises, one of its bytes (a copy, a checksum, fragments)."
-            }
-            Graph::Precision => {
-                "How far from its median each point may lie, as a share of it. Each block brings the lines down, until they \
-                 are below what was asked for."
-            }
-            Graph::Quips => {
-                "Each dot is one number of subintervals, which grow along the line. A line that starts further left and rises \
-                 sooner has the quicker sums; where it tops, work outweighs them; where it falls, the work has likely outgrown \
-                 a cache. The area below a line is its Net QUIPS."
-            }
-        }
-    }
-
-    /// What the two axes show.
-    pub fn quantities(self) -> (Quantity, Quantity) {
-        match self {
-            Graph::Signature => (Quantity::Time, Quantity::Rate),
-            Graph::Throughput => (Quantity::Size, Quantity::Rate),
-            Graph::Saturation => (Quantity::Time, Quantity::Size),
-            Graph::MessageRate => (Quantity::Size, Quantity::PerSecond),
-            Graph::Latency | Graph::Overhead => (Quantity::Size, Quantity::Time),
-            Graph::Precision => (Quantity::Size, Quantity::Share),
-            Graph::Quips => (Quantity::Time, Quantity::Quips),
-        }
-    }
-
-    /// Where a point of a curve lies if its transfer takes `seconds`.
-    pub fn place(self, p: &Pt, seconds: f64) -> (f64, f64) {
-        match self {
-            Graph::Signature | Graph::Quips => (seconds, p.throughput_at(seconds)),
-            Graph::Throughput => (p.size as f64, p.throughput_at(seconds)),
-            Graph::Saturation => (seconds, p.size as f64),
-            Graph::MessageRate => (p.size as f64, 1.0 / seconds),
-            // Of the last two, what is drawn stands in the place of a time.
-            Graph::Latency | Graph::Overhead | Graph::Precision => (p.size as f64, seconds),
-        }
-    }
-}
 
 /// An axis of a figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -207,12 +82,12 @@ pub struct Figure {
 
 impl Figure {
     /// The figure of one graph over all paths of all runs.
-    pub fn of(runs: &[&RunFile], graph: Graph) -> Figure {
+    pub fn of(runs: &[&Analysis<'_>], graph: Graph) -> Figure {
         Self::with(runs, graph, false)
     }
 
     /// The same, with what fitted models say if `fits`.
-    pub fn with(runs: &[&RunFile], graph: Graph, fits: bool) -> Figure {
+    pub fn with(runs: &[&Analysis<'_>], graph: Graph, fits: bool) -> Figure {
         let subtitles = runs.iter().enumerate().map(|(i, run)| {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
@@ -234,8 +109,7 @@ impl Figure {
                 fitted: (s.overlay.fitted.iter())
                     .map(|f| f.iter().map(|p| graph.place(p, p.seconds)).collect())
                     .collect(),
-                // On linear axes it lies in the corner, and tells nothing there.
-                knee: (s.overlay.knee.as_ref().filter(|_| graph != Graph::Latency)).map(|p| {
+                knee: (s.overlay.knee.as_ref().filter(|_| graph.has_knee())).map(|p| {
                     (
                         graph.place(p, p.seconds),
                         format!("saturation: {}", units::short(p.size as f64, units::Kind::Bytes)),
@@ -275,11 +149,7 @@ const BEYOND: f64 = 2.0;
 fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)> {
     let (qx, qy) = graph.quantities();
     let axis = |quantity: Quantity, pick: fn(&(f64, f64)) -> f64| {
-        let spread = match (graph, quantity) {
-            (Graph::Latency, _) => time_spread(series),
-            (_, Quantity::Rate | Quantity::Quips) => rate_spread(series),
-            _ => Spread::Log,
-        };
+        let spread = graph.spread(series, quantity);
         let dots = || lines.iter().flat_map(|l| &l.dots);
         let (low, high) = dots()
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
@@ -294,34 +164,11 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
     Some((axis(qx, |p| p.0)?, axis(qy, |p| p.1)?))
 }
 
-/// So many times below the top of another, a line lies flat.
-const FLAT: f64 = 12.0;
-
-/// Throughput is drawn linear, as in the paper, unless the fastest path would press another flat on the axis.
-fn rate_spread(series: &[Series]) -> Spread {
-    let tops = || series.iter().filter_map(Series::max_throughput);
-    let highest = tops().max_by(f64::total_cmp).unwrap_or(1.0);
-    let lowest = tops().min_by(f64::total_cmp).unwrap_or(1.0);
-    if highest / lowest > FLAT { Spread::Log } else { Spread::Linear }
-}
-
-/// Time is drawn linear over linear sizes, unless the slowest path would press another flat on the axis.
-fn time_spread(series: &[Series]) -> Spread {
-    let tops = || series.iter().filter_map(|s| s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp));
-    let slowest = tops().max_by(f64::total_cmp).unwrap_or(1.0);
-    let fastest = tops().min_by(f64::total_cmp).unwrap_or(1.0);
-    if slowest / fastest > FLAT { Spread::Log } else { Spread::Linear }
-}
-
 fn axis_title(series: &[Series], graph: Graph, quantity: Quantity) -> String {
-    match quantity {
-        Quantity::Size => "Block size".to_owned(),
-        Quantity::Rate => "Throughput".to_owned(),
-        Quantity::Time if graph == Graph::Quips => "Time to an answer".to_owned(),
-        Quantity::Quips => "Quality improvement a second".to_owned(),
-        Quantity::Time => format!("Transfer time ({})", time_words(series)),
-        Quantity::Share => "Reach".to_owned(),
-        Quantity::PerSecond => format!("Transfers a second ({})", time_words(series)),
+    match (quantity, graph.time_title()) {
+        (Quantity::Time, Some(title)) => title.to_owned(),
+        (Quantity::Time | Quantity::PerSecond, _) => format!("{} ({})", quantity.title(), time_words(series)),
+        _ => quantity.title().to_owned(),
     }
 }
 
@@ -375,18 +222,16 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
     };
     let mut rest = points.peekable();
     let at = |s: &Series, p: &Pt| {
-        if graph == Graph::Quips {
+        if graph.of_hint() {
             let (n, quips) = (units::format::thousands(p.size), units::short(p.throughput, units::Kind::Quips));
             return format!("{}: {n} subintervals take {}, which is {quips}", s.name, units::Seconds(p.seconds));
         }
-        format!(
-            "{}: {} takes {} ({}), which is {}",
-            s.name,
-            units::Bytes(p.size),
-            units::Seconds(p.seconds),
-            words::time_label(s.time),
-            units::BitRate(p.throughput)
-        )
+        let (size, time, label) = (units::Bytes(p.size), units::Seconds(p.seconds), words::time_label(s.time));
+        let rate = match graph.quantities() {
+            (Quantity::Rate, _) | (_, Quantity::Rate) => format!(", which is {}", units::BitRate(p.throughput)),
+            _ => String::new(),
+        };
+        format!("{}: {size} takes {time} ({label}){rate}", s.name)
     };
     if rest.peek().is_none() {
         return Some(format!("One point only. {}.", at(s, p)));
@@ -399,6 +244,7 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::scale::Spread;
 
     /// A curve of a link with a latency and a rate, measured at powers of two.
     pub(crate) fn link(name: &str, latency: f64, rate: f64, to: u32) -> Series {
@@ -429,23 +275,12 @@ pub(crate) mod tests {
         }
     }
 
-    /// Every graph there is; the match has them all.
-    pub(crate) fn every() -> [Graph; 8] {
-        match Graph::Signature {
-            Graph::Signature | Graph::Throughput | Graph::Saturation | Graph::MessageRate => {}
-            Graph::Latency | Graph::Overhead | Graph::Precision | Graph::Quips => {}
-        }
-        let [signature, throughput, saturation] = Graph::ALL;
-        let [rate, latency] = [Graph::MessageRate, Graph::Latency];
-        [signature, throughput, saturation, rate, latency, Graph::Overhead, Graph::Precision, Graph::Quips]
-    }
-
     #[test]
     fn every_graph_puts_a_point_where_its_title_says() {
         let p = Pt { size: 1000, seconds: 1e-5, interval: None, min: 1e-5, throughput: 8e8, warned: false };
         let want =
             [(2e-5, 4e8), (1e3, 4e8), (2e-5, 1e3), (1e3, 5e4), (1e3, 2e-5), (1e3, 2e-5), (1e3, 2e-5), (2e-5, 4e8)];
-        for (graph, (x, y)) in every().into_iter().zip(want) {
+        for (graph, (x, y)) in Graph::EVERY.into_iter().zip(want) {
             let found = graph.place(&p, 2e-5);
             assert!((found.0 / x - 1.0).abs() < 1e-9 && (found.1 / y - 1.0).abs() < 1e-9, "{graph:?}: {found:?}");
             let axes = Figure::from_series(&[link("tcp", 9e-6, 36e9, 23)], graph, vec![]).axes.expect("axes");

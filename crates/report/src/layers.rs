@@ -5,7 +5,8 @@ use model::Overhead;
 use units::{Bytes, Kind, Seconds, with_interval};
 
 use crate::curve::{Pt, Series, clean};
-use crate::figure::{Figure, Graph};
+use crate::figure::Figure;
+use crate::graph::Graph;
 use crate::table::{Flush, Grid};
 use crate::words::plain;
 

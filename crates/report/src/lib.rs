@@ -2,14 +2,15 @@
 //!
 //! A run becomes [`curve::Series`] (points with their intervals), series become a [`figure::Figure`] (what is drawn on
 //! which axes, in words and numbers), and a figure becomes a picture. Only [`curve`] knows the shape of a run file for
-//! drawing, only [`figure`] knows what a signature graph is, and the renderers know neither.
+//! drawing, only [`graph`] knows what a signature graph is, and the renderers know neither.
 //!
 //! | module | job |
 //! |---|---|
 //! | [`curve`] | points of each path, taken from run files in one place |
 //! | [`overlay`] | what is drawn over a curve: dips, steps, fitted models |
 //! | [`scale`] | linear and logarithmic axes, their ticks and labels |
-//! | [`figure`] | the three graphs of `seeds/004`: axes, lines, bands, notes, without pixels |
+//! | [`graph`] | which graphs there are: the names, words, axes and places of each |
+//! | [`figure`] | a graph of curves: axes, lines, bands, notes, without pixels |
 //! | [`terminal`] | braille graph for a terminal |
 //! | [`table`] | aligned text tables: summary, points, paths, warnings |
 //! | [`svg`] | paper-quality SVG, written by hand |
@@ -25,6 +26,7 @@
 pub mod compare;
 pub mod curve;
 pub mod figure;
+pub mod graph;
 pub mod html;
 pub mod layers;
 pub mod overlay;
@@ -44,7 +46,8 @@ pub mod words;
 mod sample;
 
 pub use curve::Series;
-pub use figure::{Figure, Graph};
+pub use figure::Figure;
+pub use graph::Graph;
 
 /// Why a picture could not be made.
 #[derive(Debug, thiserror::Error)]

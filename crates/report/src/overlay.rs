@@ -1,7 +1,7 @@
 //! What is drawn over a path's curve: marks at its dips and steps and, where asked, what fitted models say.
 
 use model::{Break, Fits};
-use record::RunFile;
+use record::Analysis;
 use serde::Serialize;
 
 use crate::curve::{Pt, clean};
@@ -32,7 +32,7 @@ pub struct Overlay {
 }
 
 /// The dips and steps of the path at this index.
-pub fn marks(run: &RunFile, path: usize) -> Vec<Mark> {
+pub fn marks(run: &Analysis<'_>, path: usize) -> Vec<Mark> {
     let mark = |found: Break| match found {
         Break::Dip(d) => Mark {
             kind: "dip",
@@ -56,11 +56,11 @@ fn size(bytes: u64) -> String {
 }
 
 /// The marks of a path and, if `fits`, its fitted curves over the sizes of `points`.
-pub fn overlay(run: &RunFile, path: usize, points: &[Pt], fits: bool) -> Overlay {
+pub fn overlay(run: &Analysis<'_>, path: usize, points: &[Pt], fits: bool) -> Overlay {
     let marks = marks(run, path);
     // Models are fitted hundreds of times over for their intervals: only for whom they are drawn.
     match fits.then(|| run.fits(path)).flatten() {
-        Some(fits) => Overlay { marks, fitted: fitted(&fits, points), knee: knee(&fits, points) },
+        Some(fits) => Overlay { marks, fitted: fitted(fits, points), knee: knee(fits, points) },
         None => Overlay { marks, ..Overlay::default() },
     }
 }

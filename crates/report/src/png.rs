@@ -40,7 +40,8 @@ pub fn render(svg: &str, scale: f32) -> Result<Vec<u8>, ReportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Figure, Graph, tests::link};
+    use crate::Graph;
+    use crate::figure::{Figure, tests::link};
 
     fn svg() -> String {
         let mut series = [link("shm", 0.3e-6, 60e9, 23), link("tcp", 9e-6, 36e9, 23)];

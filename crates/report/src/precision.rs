@@ -1,9 +1,10 @@
 //! How sure a run is of each point, over size: the picture of intervals that close.
 
-use record::RunFile;
+use record::Analysis;
 
 use crate::curve::{self, Pt, Series};
-use crate::figure::{Figure, Graph};
+use crate::figure::Figure;
+use crate::graph::Graph;
 
 /// Reaches beyond this are drawn here: an interval from two blocks may be a thousand times as wide as its median.
 const WIDEST: f64 = 1.0;
@@ -17,12 +18,12 @@ pub const ASKED: u32 = u32::MAX;
 /// How far the points' 95% intervals reach from their medians, as a share of these (a running median over neighbouring sizes), and
 /// the line that it was asked to fall below.
 /// Points that have no interval yet are left out.
-pub fn figure(run: &RunFile) -> Figure {
+pub fn figure(run: &Analysis<'_>) -> Figure {
     Figure { statement: None, ..Figure::from_series(&series(run), Graph::Precision, Vec::new()) }
 }
 
 /// The lines of [`figure`]: a path's number each, [`ASKED`] last.
-pub fn series(run: &RunFile) -> Vec<Series> {
+pub fn series(run: &Analysis<'_>) -> Vec<Series> {
     let asked = run.run.plan.precision;
     let mut all = curve::series(&[run]);
     for (series, path) in all.iter_mut().zip(&run.paths) {
@@ -67,20 +68,20 @@ mod tests {
         open.high = f64::INFINITY;
         let wide = &mut run.paths[0].points[1].figures;
         (wide.low, wide.high) = (0.0, wide.median * 100.0);
-        let series = series(&run);
+        let series = series(&Analysis::of(&run));
         let widths: Vec<(u64, f64)> = series[0].points.iter().map(|p| (p.size, p.seconds)).collect();
         assert_eq!((widths.len(), widths[0]), (2, (64, WIDEST)), "an open interval has no width");
         assert!((widths[1].1 - run.paths[0].points[2].figures.reach()).abs() < 1e-12);
         let asked = series.last().expect("a line");
         assert_eq!((asked.path, asked.points[0].size, asked.points[1].size), (ASKED, 1, 4096));
         assert!(asked.points.iter().all(|p| p.seconds == 0.01));
-        assert!(figure(&run).axes.is_some());
+        assert!(figure(&Analysis::of(&run)).axes.is_some());
     }
 
     #[test]
     fn nothing_is_drawn_of_a_run_without_intervals() {
         let mut run = crate::sample::run_of(&crate::sample::MODELS[2..], &[1], 1, 7);
         run.paths.iter_mut().for_each(|p| p.points.clear());
-        assert!(figure(&run).axes.is_none());
+        assert!(figure(&Analysis::of(&run)).axes.is_none());
     }
 }

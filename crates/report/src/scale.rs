@@ -17,6 +17,25 @@ pub enum Quantity {
     Quips,
 }
 
+impl Quantity {
+    /// Title of its axis, without what its values are of.
+    pub fn title(self) -> &'static str {
+        match self {
+            Quantity::Size => "Block size",
+            Quantity::Time => "Transfer time",
+            Quantity::Rate => "Throughput",
+            Quantity::Share => "Reach",
+            Quantity::PerSecond => "Transfers a second",
+            Quantity::Quips => "Quality improvement a second",
+        }
+    }
+
+    /// Whether it is what is got in a second: linear where the curves allow.
+    pub fn is_rate(self) -> bool {
+        matches!(self, Quantity::Rate | Quantity::Quips)
+    }
+}
+
 /// How values are spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {

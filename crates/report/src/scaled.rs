@@ -165,7 +165,7 @@ fn lines(paths: &[ScaledPath]) -> Table {
 pub fn verdict(actual: &Actual) -> String {
     let h = &actual.held;
     let held = match (h.within, h.judged) {
-        (_, 0) => "whether A lies in E's interval is not known: a single block has none".to_owned(),
+        (_, 0) => "whether A lies in E's interval is not known: fewer than four rounds have none".to_owned(),
         (all, judged) if all == judged => format!("A lies in E's interval at each of {judged} sizes"),
         (0, judged) => format!("A lies outside E's interval at each of {judged} sizes"),
         (within, judged) => format!("A lies in E's interval at {within} of {judged} sizes"),

@@ -9,7 +9,7 @@ pub use grid::{Cell, Setting, SettingsGrid, grids};
 use measure::Pattern;
 use measure::event::TimeKind;
 use model::{BandwidthCurve, Estimate, Fits, LatencyLine, Summary};
-use record::RunFile;
+use record::Analysis;
 use transport::settings::Effective;
 use units::{Bytes, Kind, Share};
 
@@ -38,15 +38,17 @@ pub struct Layer {
     pub summary: Summary,
     /// The lines and the bandwidth curve.
     pub fits: Fits,
+    /// Its throughput is what the path carries: sends followed no schedule (`--rate`).
+    #[serde(skip)]
+    pub carries: bool,
 }
 
 /// The paths of named runs that have figures, in their order.
-pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
+pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
     let mut all: Vec<(Layer, &str)> = Vec::new();
     for (file, run) in runs {
         for (i, path) in run.paths.iter().enumerate() {
-            let found = run.analysis(i);
-            let (Some(first), Some(summary), Some(fits)) = (path.points.first(), found.summary, found.fits) else {
+            let (Some(first), Some(summary), Some(fits)) = (path.points.first(), run.summary(i), run.fits(i)) else {
                 continue;
             };
             let (asked, effective) = (run.run.plan.settings(path.opened.path), &path.opened.near_effective);
@@ -63,8 +65,9 @@ pub fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
                 pattern: run.run.plan.pattern,
                 time: first.time,
                 settings: effective.clone(),
-                summary,
-                fits,
+                summary: summary.clone(),
+                fits: fits.clone(),
+                carries: run.carries(),
             };
             all.push((layer, file));
         }
@@ -93,20 +96,20 @@ pub fn markdown(layers: &[Layer]) -> String {
 }
 
 fn tables(layers: &[Layer]) -> Vec<Table> {
-    let of =
-        |patterns: &[Pattern]| -> Vec<&Layer> { layers.iter().filter(|l| patterns.contains(&l.pattern)).collect() };
+    let of = |pattern: Pattern| layers.iter().filter(|l| l.pattern == pattern).collect::<Vec<&Layer>>();
     let mut all = Vec::new();
-    all.extend(startup("Start-up and per-byte cost: least squares of round trips", &of(&[Pattern::PingPong])));
-    all.extend(startup("Start-up and per-byte cost: least squares of requests and answers", &of(&[Pattern::Request])));
-    all.extend(startup("Start-up and per-byte cost: least squares of transactions", &of(&[Pattern::Connect])));
-    let curve = "y = Rmax x / (N(0.5) + x)";
-    for (how, pattern) in [
-        ("bursts of sends, one answer", Pattern::Burst),
-        ("streams", Pattern::Stream),
-        ("both directions at once", Pattern::Bidirectional),
-        ("round trips", Pattern::PingPong),
-    ] {
-        all.extend(bandwidth(format!("Bandwidth curve {curve}: least squares of {how}"), &of(&[pattern])));
+    for pattern in Pattern::ALL {
+        let what = pattern.facts().startup;
+        let title = |what| format!("Start-up and per-byte cost: least squares of {what}");
+        all.extend(what.and_then(|what| startup(&title(what), &of(*pattern))));
+    }
+    // Of the patterns that tell no start-up cost the curve is all that is told.
+    let mut curves = Pattern::ALL.to_vec();
+    curves.sort_by_key(|pattern| pattern.facts().startup.is_some());
+    for pattern in curves {
+        let what = pattern.facts().bandwidth;
+        let title = |what| format!("Bandwidth curve y = Rmax x / (N(0.5) + x): least squares of {what}");
+        all.extend(what.and_then(|what| bandwidth(title(what), &of(pattern))));
     }
     all.extend(tuned(layers));
     all.extend(grids(layers).iter().map(SettingsGrid::table));
@@ -164,7 +167,7 @@ fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
                 layer.name.clone(),
                 or_none(curve.map(|c| c.r_max), Kind::BitsPerSecond),
                 or_none(curve.map(|c| c.n_half), Kind::Bytes),
-                or_none(layer.summary.half_power, Kind::Bytes),
+                carried(layer, or_none(layer.summary.half_power, Kind::Bytes)),
                 curve.map_or("-".into(), |c| misfit(&c.misfit)),
             ]
         })
@@ -179,6 +182,11 @@ fn bandwidth(title: String, layers: &[&Layer]) -> Option<Table> {
     (!rows.is_empty()).then_some(Table { title, head, rows, notes })
 }
 
+/// A figure of throughput; none where sends followed a schedule.
+fn carried(layer: &Layer, cell: String) -> String {
+    if layer.carries { cell } else { "-".to_owned() }
+}
+
 /// `seeds/001`, table 1: what the settings brought.
 fn tuned(layers: &[Layer]) -> Option<Table> {
     use Flush::{Left, Right};
@@ -191,8 +199,8 @@ fn tuned(layers: &[Layer]) -> Option<Table> {
                 l.pattern.name().to_owned(),
                 bytes(l.settings.send_buffer),
                 bytes(l.settings.mss.map(u64::from)),
-                estimate(l.summary.max_throughput, Kind::BitsPerSecond),
-                Bytes(l.summary.max_size).to_string(),
+                carried(l, estimate(l.summary.max_throughput, Kind::BitsPerSecond)),
+                carried(l, Bytes(l.summary.max_size).to_string()),
                 estimate(l.summary.latency, Kind::Seconds),
                 time_label(l.time).to_owned(),
             ]
@@ -217,8 +225,14 @@ pub(crate) fn misfit(m: &model::Misfit) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::RunFile;
+
     use super::*;
     use crate::sample;
+
+    fn layers(runs: &[(String, RunFile)]) -> Vec<Layer> {
+        super::layers(&runs.iter().map(|(name, run)| (name.clone(), Analysis::of(run))).collect::<Vec<_>>())
+    }
 
     const SIZES: [u64; 8] = [1, 16, 64, 256, 1024, 12_288, 1 << 17, 1 << 20];
 
@@ -247,7 +261,7 @@ mod tests {
         assert_eq!(all.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["memcpy", "shm", "unix", "tcp"].repeat(2));
         let found = tables(&all);
         assert_eq!(found[0].rows.len(), 8, "all sizes, and small ones");
-        let fits = runs[0].1.fits(3).expect("fits");
+        let fits = Analysis::of(&runs[0].1).fits(3).cloned().expect("fits");
         let line = fits.latency.all.expect("a line");
         assert_eq!(found[0].rows[3][4], start_time(line.t0));
         // The table of bursts comes before that of round trips.
@@ -284,7 +298,7 @@ mod tests {
         assert_eq!(table.rows.iter().map(|r| r[0].as_str()).collect::<Vec<_>>(), ["1,448 B", "8,948 B"]);
         let dashes = |row: usize| (1..7).filter(|c| table.rows[row][*c] == "-").collect::<Vec<_>>();
         assert_eq!((dashes(0), dashes(1)), (vec![5, 6], vec![3, 4]));
-        let summary = runs[1].1.summary(0).unwrap();
+        let summary = Analysis::of(&runs[1].1).summary(0).cloned().unwrap();
         assert_eq!(table.rows[0][1], estimate(summary.max_throughput, Kind::BitsPerSecond));
         assert_eq!(table.rows[0][2], estimate(summary.latency, Kind::Seconds));
         assert!(text(&layers(&runs)).contains("socket buffers across") && table.notes.is_empty());
@@ -299,6 +313,14 @@ mod tests {
         let found = grids(&layers(&twice));
         assert_eq!(found[0].cells[0].runs, 2);
         assert!(found[0].table().notes[0].ends_with("left out: 1."), "{:?}", found[0].table().notes);
+    }
+
+    #[test]
+    fn a_run_on_a_schedule_has_no_throughput_in_a_table() {
+        let mut scheduled = run(Pattern::PingPong);
+        scheduled.run.plan.rate = Some(1e4);
+        let text = text(&layers(&[("a".to_owned(), scheduled)]));
+        assert!(!text.contains("bit/s") && text.contains("latency"), "{text}");
     }
 
     #[test]

@@ -43,6 +43,10 @@ const ABOVE: f64 = 1.645;
 const FAR_OFF: f64 = 0.223;
 const FARTHER: f64 = 3.0;
 
+/// Standard errors of a rank on either side of the middle up to which the true median may lie: of normal levels these are the levels
+/// to which the 95% interval of their mean reaches (1.96 over the 1.253 by which a median errs more).
+const RANKS: f64 = 1.56;
+
 /// What a run's rounds saw of the machine: one decision for all that is said of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Saw {
@@ -75,6 +79,9 @@ pub struct Moves {
     pub one_change: f64,
     /// The mean level less the median one.
     pub mean: f64,
+    /// How far below and above the median level seen the true one may lie, as logarithms of 0 or less and of 0 or more: order statistics
+    /// of as many rounds as are effective. Where rounds saw two states it knows the noise of each, which the error of the mean does not.
+    pub ends: (f64, f64),
     /// How far the farthest round lies from the median, as a logarithm, where it lies far beyond all others; else 0.
     pub far: f64,
     /// Standard error of the mean level.
@@ -121,6 +128,7 @@ impl Moves {
             alike,
             one_change: one_change(&series, centre, squares),
             mean: centre - middle,
+            ends: ends(&series, middle, kf / inflation),
             far,
             error,
         }
@@ -161,6 +169,22 @@ impl Moves {
             () => Saw::One,
         }
     }
+}
+
+/// Where the true median of the levels lies about `middle`, the median seen: between the order statistics that so many
+/// independent rounds have on either side of their median (normal limit of the binomial).
+fn ends(levels: &[f64], middle: f64, effective: f64) -> (f64, f64) {
+    let mut sorted = levels.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let last = (sorted.len() - 1) as f64;
+    let apart = RANKS / (2.0 * effective.sqrt());
+    let at = |share: f64| {
+        let place = (share * sorted.len() as f64 - 0.5).clamp(0.0, last);
+        let (below, part) = (place.floor() as usize, place.fract());
+        let above = (below + 1).min(sorted.len() - 1);
+        sorted[below] + part * (sorted[above] - sorted[below])
+    };
+    ((at(0.5 - apart) - middle).min(0.0), (at(0.5 + apart) - middle).max(0.0))
 }
 
 fn far_off(levels: &[f64], middle: f64) -> f64 {
@@ -255,6 +279,27 @@ mod tests {
             let found = coverage(rounds, alike);
             assert!((least..=most).contains(&found), "{rounds} rounds, alike by {alike}: {found}%");
         }
+    }
+
+    #[test]
+    fn the_true_median_level_lies_between_the_ends_where_rounds_see_two_states() {
+        let mut rng = ChaCha8Rng::seed_from_u64(17);
+        // The share of slow rounds, and how far up in the fast rounds' noise half of all rounds lie below.
+        for (share, up) in [(0.0, 0.0), (0.2, 0.319), (0.3, 0.566), (0.4, 0.967)] {
+            let held = |_: &usize| {
+                let levels: Vec<f64> = (0..30)
+                    .map(|_| if rng.random_bool(share) { 1.5f64.ln() } else { 0.0 } + 0.03 * normal(&mut rng))
+                    .collect();
+                let (m, middle) = (Moves::of(&levels), median(&levels));
+                let reach = crate::student_t(0.95, m.error.degrees) * m.error.value;
+                let (low, high) = ((m.mean - reach).min(m.ends.0), (m.mean + reach).max(m.ends.1));
+                (middle + low..=middle + high).contains(&(0.03 * up))
+            };
+            let found = (0..1000).filter(held).count() as f64 / 10.0;
+            println!("{share} of the rounds slow: {found}%");
+            assert!(found > 90.0, "{share} of the rounds slow: {found}%");
+        }
+        assert_eq!(Moves::of(&[0.25; 9]).ends, (0.0, 0.0));
     }
 
     #[test]

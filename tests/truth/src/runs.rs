@@ -6,7 +6,7 @@ use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
 use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, History, Side, answer};
-use record::RunFile;
+use record::{Analysis, RunFile};
 
 pub use model::CurvePoint;
 
@@ -136,14 +136,14 @@ impl Measured {
 
     /// The figures of the curve by name, as `show`, `ask` and `scale` print them; those that have none are left out.
     pub fn figures(&self) -> Vec<(&'static str, Said)> {
-        let analysis = self.file.analysis(0);
+        let analysis = Analysis::of(&self.file);
         let mut all: Vec<(&'static str, Option<Estimate>)> = Vec::new();
-        if let Some(s) = &analysis.summary {
+        if let Some(s) = analysis.summary(0) {
             all.push(("latency", Some(s.latency)));
             all.push(("maximum", Some(s.max_throughput)));
             all.push(("half power", s.half_power));
         }
-        if let Some(f) = &analysis.fits {
+        if let Some(f) = analysis.fits(0) {
             let line = f.latency.all.as_ref();
             all.push(("t0", line.map(|l| l.t0)));
             all.push(("b", line.map(|l| l.per_byte)));
@@ -151,10 +151,10 @@ impl Measured {
             all.push(("n1/2", f.bandwidth.as_ref().map(|b| b.n_half)));
             all.push(("saturation", f.saturation.as_ref().map(|s| s.point)));
         }
-        let arrival = |size| answer::arrival(&analysis.curve, size, analysis.fits.as_ref()).ok().map(|a| a.seconds);
+        let arrival = |size| answer::arrival(analysis.curve(0), size, analysis.fits(0)).ok().map(|a| a.seconds);
         all.push(("arrival", arrival(BETWEEN)));
         all.push(("beyond", arrival(BEYOND)));
-        all.push(("scaled", scaled(&analysis.curve, self.file.run.plan.seed)));
+        all.push(("scaled", scaled(analysis.curve(0), self.file.run.plan.seed)));
         all.into_iter().filter_map(|(name, e)| Some((name, e?.into()))).collect()
     }
 
@@ -172,7 +172,8 @@ impl Measured {
 
     /// Dips and steps.
     pub fn breaks(&self) -> Broken {
-        let found = self.file.breaks(0);
+        let analysis = Analysis::of(&self.file);
+        let found = analysis.breaks(0);
         let dips = found.dips.iter().map(|d| ((d.from.above, d.to.below), d.factor.into())).collect();
         Broken { dips, steps: found.steps.iter().map(|s| s.factor.into()).collect() }
     }

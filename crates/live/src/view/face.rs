@@ -1,6 +1,7 @@
 //! The large part of the screen: the curve, all warnings, or the keys.
 
 use ratatui_core::layout::Rect;
+use record::Analysis;
 use report::scale::Quantity;
 use report::terminal::{Look, pieces};
 use report::{Figure, Graph, Series, curve, precision, table};
@@ -57,8 +58,8 @@ fn lines(state: &State, pen: &mut Pen<'_>, area: Rect, text: &str) {
 fn graph(state: &State, pen: &mut Pen<'_>, area: Rect) {
     let Some(run) = state.run() else { return };
     let mut series = match state.graph {
-        Graph::Precision => precision::series(run),
-        _ => curve::series(&[run]),
+        Graph::Precision => precision::series(&Analysis::of(run)),
+        _ => curve::series(&[&Analysis::of(run)]),
     };
     series.retain(|s| s.path == precision::ASKED || state.path.is_none_or(|path| s.path == path));
     // The axes hold the curves: the intervals of the first blocks would press them flat.

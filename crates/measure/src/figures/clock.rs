@@ -1,13 +1,11 @@
 //! What a coarse clock allows to be known.
 
-use transport::Name;
-
 use super::{timed_there, transfers};
 use crate::event::{Calibration, Plan, Trial};
 
 /// The smallest difference that the clock can tell in a trial's typical time, seconds of the point's kind; 0 where the clock's
 /// step is not known.
-pub(super) fn grain(plan: &Plan, kind: Name, used: &[&Trial], clock: &Calibration) -> f64 {
+pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
     if !(clock.clock_step_ns > 0.0 && clock.clock_step_ns.is_finite()) {
         return 0.0;
     }
@@ -23,7 +21,7 @@ pub(super) fn grain(plan: &Plan, kind: Name, used: &[&Trial], clock: &Calibratio
             true => (clock.clock_cost_ns * 1e-9 * 100.0 / r.median).ceil().clamp(1.0, r.repeats.max(1) as f64),
             false => 1.0,
         };
-        step / chunk / transfers(plan, kind, t)
+        step / chunk / transfers(plan, t)
     };
     let grains: Vec<f64> = used.iter().map(of).collect();
     if grains.is_empty() { 0.0 } else { stats::median(&grains) }

@@ -6,7 +6,6 @@ use stats::Interval;
 use transport::Name;
 
 use super::{Common, counted, figures, transfers};
-use crate::Pattern;
 use crate::event::{Percentiles, Plan, Trial};
 
 /// Times of single iterations of a point's counted trials, seconds of the point's kind. Each round weighs as much as any other, as
@@ -25,19 +24,19 @@ impl Singles {
     /// Of a point's trials; none where any of those that count timed no single iterations, or where the point has no figures.
     pub fn of(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<Self> {
         let median = figures(plan, kind, trials, common)?.median;
-        Self::about(plan, kind, &counted(trials), median)
+        Self::about(plan, &counted(trials), median)
     }
 
     /// Of the trials that count, of a point with this median.
     ///
-    /// The 50th percentile answers the median's question and is the same figure, at the run's typical level. (HINT's median is
-    /// over the best of each round, which is another question.) The others are for the tail, of which a slow state of the
+    /// The 50th percentile answers the median's question and is the same figure, at the run's typical level. (A median over
+    /// the best of each round is another question.) The others are for the tail, of which a slow state of the
     /// machine is a part that users wait for: they are of the iterations as they were.
-    pub(super) fn about(plan: &Plan, kind: Name, used: &[&Trial], median: f64) -> Option<Self> {
+    pub(super) fn about(plan: &Plan, used: &[&Trial], median: f64) -> Option<Self> {
         if used.is_empty() || used.iter().any(|t| t.report.histogram.iter().all(|(_, n)| *n == 0)) {
             return None;
         }
-        let each = transfers(plan, kind, used[0]);
+        let each = transfers(plan, used[0]);
         let mut rounds = BTreeMap::<u32, Vec<(f64, u64)>>::new();
         for t in used {
             let pairs = t.report.histogram.iter().map(|(ns, n)| (*ns as f64 * 1e-9 / each, *n));
@@ -50,7 +49,7 @@ impl Singles {
             rounds.iter().flat_map(|r| r.iter().map(|(t, n)| (*t, *n as f64 * share(r)))).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
-        let p50 = if plan.pattern == Pattern::Hint { quantile(&all, 0.5) } else { median };
+        let p50 = if plan.pattern.facts().keeps_best { quantile(&all, 0.5) } else { median };
         Some(Self { rounds, all, p50: p50.min(longest), longest })
     }
 

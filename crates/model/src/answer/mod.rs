@@ -33,6 +33,12 @@ pub enum Unanswered {
         /// Largest size measured, bytes.
         to: u64,
     },
+    /// Bytes cost less than the start at the largest size measured, so that nothing tells of much larger blocks.
+    #[error("{} is the largest size measured, and the path does not saturate by there: bytes still cost less than the start, and larger blocks can't be foretold; measure them", units::Bytes(*.0))]
+    Unsaturated(
+        /// Largest size measured, bytes.
+        u64,
+    ),
     /// The question needs a model that does not fit.
     #[error("this needs a model of the path, and {0}")]
     Misfit(String),
@@ -64,6 +70,26 @@ pub struct Most {
 const REACHED: f64 = 0.95;
 /// Share of the maximum at which a larger block is hardly worth its wait.
 const WORTH: f64 = 0.90;
+
+/// The sizes from this share of the largest on, three octaves, tell whether bytes prevail there.
+const END: u64 = 8;
+/// Slope of time over size, on logarithmic axes, from which on bytes cost more than the start.
+const SATURATED: f64 = 0.5;
+
+/// Whether bytes cost more than the start at the largest sizes measured, so that larger blocks hardly move more. None where a
+/// single size was measured.
+pub fn saturates(points: &[CurvePoint]) -> Option<bool> {
+    let mut sorted: Vec<(u64, f64)> = points
+        .iter()
+        .filter(|p| p.size > 0 && p.seconds > 0.0 && p.seconds.is_finite())
+        .map(|p| (p.size, p.seconds))
+        .collect();
+    sorted.sort_by_key(|p| p.0);
+    let largest = sorted.last()?.0;
+    let from = sorted.partition_point(|p| p.0 < largest / END).min(sorted.len().saturating_sub(2));
+    let end: Vec<(f64, f64, f64)> = sorted[from..].iter().map(|(s, t)| ((*s as f64).ln(), t.ln(), 1.0)).collect();
+    Some(stats::weighted_line(&end).filter(|_| end.len() > 1)?.slope >= SATURATED)
+}
 
 /// The most a path moves, and from which size; `seed` drives the interval of the size.
 pub fn most(points: &[CurvePoint], summary: &Summary, seed: u64) -> Result<Most, Unanswered> {
@@ -148,4 +174,23 @@ pub fn at_rate(
     let most = most.as_ref().map(of).transpose()?;
     let high = most.map_or(seconds.high, |m| m.high);
     Ok(AtRate { seconds: Estimate { high, ..seconds }, most, sizes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_saturates_where_its_largest_blocks_cost_more_than_their_start() {
+        let curve = |largest: f64| -> Vec<CurvePoint> {
+            let sizes = (0..).map(|i| 1.11f64.powi(i)).take_while(|s| *s <= largest);
+            let time = |s: f64| CurvePoint::of(s as u64, 1e-5 + 8e-10 * s, Vec::new());
+            sizes.map(time).collect()
+        };
+        assert_eq!(saturates(&curve(13.0)), Some(false));
+        assert_eq!(saturates(&curve(12_500.0)), Some(false));
+        assert_eq!(saturates(&curve(60_000.0)), Some(true));
+        assert_eq!(saturates(&curve(1.0)), None);
+        assert_eq!(saturates(&[]), None);
+    }
 }

@@ -62,9 +62,14 @@ struct Found {
 }
 
 impl Found {
-    /// How probable so large a ratio is where there is none.
+    /// How probable so large a ratio is where there is none; never less than [`LEVEL`] where the interval has none in it.
     fn probability(&self) -> f64 {
-        let Some(error) = self.error.filter(|_| self.interval.is_some()) else { return 1.0 };
+        let Some((error, interval)) = self.error.zip(self.interval) else { return 1.0 };
+        let least = if interval.contains(1.0) { LEVEL } else { 0.0 };
+        self.without_interval(error).max(least)
+    }
+
+    fn without_interval(&self, error: StandardError) -> f64 {
         let (a, b) = (self.ln, self.ln + self.shift);
         let off = if a * b <= 0.0 { 0.0 } else { a.abs().min(b.abs()) };
         match error.value {
@@ -72,6 +77,11 @@ impl Found {
             e if e > 0.0 => student_p(off / e, error.degrees),
             _ => 0.0,
         }
+    }
+
+    /// The interval leaves out 1, and not by rounding alone.
+    fn differs(&self) -> bool {
+        self.ln.abs() >= NOTHING && self.interval.is_some_and(|i| !i.contains(1.0))
     }
 
     fn estimate(&self) -> Estimate {
@@ -151,7 +161,7 @@ impl Comparison {
         let of_sizes: Vec<f64> = found.iter().filter_map(Found::finds).collect();
         let paired = Paired {
             rounds: moves.rounds,
-            differs: whole.probability() < LEVEL,
+            differs: whole.differs(),
             finds: whole.finds(),
             finds_at_a_size: (!of_sizes.is_empty()).then(|| median(&of_sizes)),
         };
@@ -239,7 +249,7 @@ fn over_all(sizes: &[Found], shared: &Shared) -> Found {
     let interval = known.then(|| {
         let still = moves.error.value == 0.0;
         let reach = if still { 0.0 } else { student_t(0.95, moves.error.degrees) * moves.error.value };
-        let ends = ((moves.mean - reach).min(0.0), (moves.mean + reach).max(0.0));
+        let ends = ((moves.mean - reach).min(moves.ends.0), (moves.mean + reach).max(moves.ends.1));
         stats::Interval { low: (ln + ends.0).exp(), high: (ln + ends.1).exp() }
     });
     Found { ln, shift: moves.mean, error: Some(moves.error), interval }
@@ -252,7 +262,9 @@ fn throughput(pairs: &[Pairs<'_>], found: &[Found], shared: &Shared) -> Option<E
         fast.max_by(|a, b| of(&pairs[*a]).total_cmp(&of(&pairs[*b])))
     };
     let (a, b) = (top(|p| p.first.throughput)?, top(|p| p.second.throughput)?);
-    let ln = (pairs[b].second.throughput / pairs[a].first.throughput).ln();
+    // The second side's top over the first side's at the same size, as the rounds pair them, and the first side's own ratio of the two
+    // sizes, which its states leave as it is. Each side's own medians may be of two states.
+    let ln = (pairs[b].first.throughput / pairs[a].first.throughput).ln() - found[b].ln;
     let (Some(at_a), Some(at_b)) = (found[a].error, found[b].error) else {
         return Some(Estimate::unbounded(ln.exp()));
     };
@@ -265,6 +277,14 @@ fn throughput(pairs: &[Pairs<'_>], found: &[Found], shared: &Shared) -> Option<E
         false => total(&[(at_a.value.powi(2), at_a.degrees), (at_b.value.powi(2), at_b.degrees)]),
     };
     let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
-    let shift = -shared.moves.mean;
-    Some(Estimate::new(ln.exp(), (ln + (shift - reach).min(0.0)).exp(), (ln + (shift + reach).max(0.0)).exp()))
+    let (shift, ends) = (-shared.moves.mean, shared.moves.ends);
+    let own = if error.value > 0.0 {
+        student_t(0.95, error.degrees) * (error.value.powi(2) - shared.moves.error.value.powi(2)).max(0.0).sqrt()
+    } else {
+        0.0
+    };
+    // A higher level of time is a lower throughput.
+    let low = (shift - reach).min(-own.hypot(ends.1));
+    let high = (shift + reach).max(own.hypot(ends.0));
+    Some(Estimate::new(ln.exp(), (ln + low).exp(), (ln + high).exp()))
 }

@@ -1,7 +1,9 @@
 //! `pipegauge export`.
 
+use std::io::Write;
+
 use anyhow::{Result, bail};
-use record::export;
+use record::export::{self, ExportError};
 
 use super::files;
 use crate::document::ExportDocument;
@@ -16,32 +18,41 @@ pub fn export(flags: &ExportFlags, json: bool) -> Result<Exit> {
     if let Some(name) = flags.path.as_ref().filter(|_| flags.format != ExportFormat::Np) {
         files::only(&mut run, name)?;
     }
-    let mut contents = Vec::new();
-    match flags.format {
-        ExportFormat::Np => export::np(&run, files::one_path(&run, flags.path.as_deref())?, &mut contents),
-        ExportFormat::Csv => export::csv(&run, &mut contents),
-        ExportFormat::Json => export::json(&run, &mut contents),
-        ExportFormat::Openmetrics => export::openmetrics(&run, &mut contents),
-        ExportFormat::Parquet => export::parquet(&run, &mut contents),
-    }?;
+    let path = if flags.format == ExportFormat::Np { files::one_path(&run, flags.path.as_deref())? } else { 0 };
+    let write = |out: &mut (dyn Write + Send)| match flags.format {
+        ExportFormat::Np => export::np(&run, path, out),
+        ExportFormat::Csv => export::csv(&run, out),
+        ExportFormat::Json => export::json(&run, out),
+        ExportFormat::Openmetrics => export::openmetrics(&run, out),
+        ExportFormat::Parquet => export::parquet(&run, out),
+    };
     let format = clap::ValueEnum::to_possible_value(&flags.format).map(|v| v.get_name().to_owned()).unwrap_or_default();
-    match (&flags.output, json) {
-        (Some(file), _) => {
-            files::write(file, &contents)?;
-            if json {
-                out::json(&ExportDocument::written(format, file, contents.len() as u64))?;
-            } else {
-                out::text(&format!("{}", file.display()))?;
+    if let Some(file) = &flags.output {
+        let bytes = files::write_with(file, |out| Ok(write(out)?))?;
+        if json {
+            out::json(&ExportDocument::written(format, file, bytes))?;
+        } else {
+            out::text(&format!("{}", file.display()))?;
+        }
+        return Ok(Exit::Ok);
+    }
+    if !json && flags.format != ExportFormat::Json {
+        let mut failed = None;
+        out::through(|out| match write(out) {
+            Err(ExportError::Write(e)) => Err(e),
+            other => {
+                failed = other.err();
+                Ok(())
             }
-        }
-        (None, false) if matches!(flags.format, ExportFormat::Json) => {
-            out::text(&out::escaped(String::from_utf8(contents)?))?;
-        }
-        (None, false) => out::bytes(&contents)?,
-        (None, true) => match String::from_utf8(contents) {
-            Ok(text) => out::json(&ExportDocument::inline(format, text))?,
-            Err(_) => bail!("--json can't hold {format} itself; write it to a file with -o"),
-        },
+        })?;
+        return failed.map_or(Ok(Exit::Ok), |e| Err(e.into()));
+    }
+    let mut contents = Vec::new();
+    write(&mut contents)?;
+    match String::from_utf8(contents) {
+        Ok(text) if json => out::json(&ExportDocument::inline(format, text))?,
+        Ok(text) => out::text(&out::escaped(text))?,
+        Err(_) => bail!("--json can't hold {format} itself; write it to a file with -o"),
     }
     Ok(Exit::Ok)
 }

@@ -1,6 +1,6 @@
 //! Reading run files and writing results, with errors that name the file.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -45,17 +45,48 @@ pub fn not_an_input(output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
 
 /// Writes a whole file: into a temporary name first, so that an error leaves no half of one.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
+    write_with(path, |out| Ok(out.write_all(contents)?)).map(drop)
+}
+
+/// A writer that counts what passes.
+struct Counted<W> {
+    to: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        let n = self.to.write(data)?;
+        self.bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// As [`write()`], what something writes a piece at a time; gives its length, bytes.
+pub fn write_with(path: &Path, contents: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<u64> {
     let name = path.file_name().ok_or_else(|| anyhow!("{} is no file name", path.display()))?;
     // A device or a pipe can't be replaced; it is written to as it is.
     if path.exists() && !path.is_file() {
-        return std::fs::write(path, contents).with_context(|| format!("writing {}", path.display()));
+        let file = std::fs::File::create(path).with_context(|| format!("writing {}", path.display()))?;
+        let mut out = Counted { to: BufWriter::new(file), bytes: 0 };
+        contents(&mut out).and_then(|()| Ok(out.flush()?)).with_context(|| format!("writing {}", path.display()))?;
+        return Ok(out.bytes);
     }
     let mut part = name.to_os_string();
     part.push(format!(".part-{}", std::process::id()));
     let part = path.with_file_name(part);
-    let written = std::fs::File::create(&part)
-        .and_then(|mut f| f.write_all(contents).and_then(|()| f.sync_all()))
-        .and_then(|()| std::fs::rename(&part, path));
+    let written = std::fs::File::create(&part).map_err(anyhow::Error::from).and_then(|file| {
+        let mut out = Counted { to: BufWriter::new(file), bytes: 0 };
+        contents(&mut out)?;
+        out.flush()?;
+        out.to.get_ref().sync_all()?;
+        std::fs::rename(&part, path)?;
+        Ok(out.bytes)
+    });
     if written.is_err() {
         let _ = std::fs::remove_file(&part);
     }

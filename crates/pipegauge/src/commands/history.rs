@@ -115,7 +115,12 @@ fn table(paths: &[Listed], at: &str) -> String {
     let common = common(paths);
     for found in paths.iter().map(|p| of(p, &common)) {
         let day = |started: &Option<String>| started.as_ref().map_or("-".to_owned(), |s| s.chars().take(16).collect());
-        let spread = found.spread.map_or("not known: one run".to_owned(), |s| Share(s).to_string());
+        let unknown = if found.runs == 1 {
+            "not known: one run"
+        } else {
+            "not known: no two of one set of sizes, of four rounds or more"
+        };
+        let spread = found.spread.map_or(unknown.to_owned(), |s| Share(s).to_string());
         text.push_str(&format!(
             "{:<ID$}  {:<10} {:<13} {:>4}  {:<31}  {spread}\n",
             &found.id[..ID],

@@ -1,7 +1,7 @@
 //! `pipegauge jitter`.
 
 use anyhow::Result;
-use record::PathRun;
+use record::{Analysis, PathRun};
 use report::table;
 
 use super::files;
@@ -16,16 +16,16 @@ pub fn jitter(flags: &JitterFlags, json: bool) -> Result<Exit> {
     if let Some(name) = &flags.path {
         files::only(&mut run, name)?;
     }
-    let found: Vec<_> = (0..run.paths.len()).map(|path| run.jitter(path)).collect();
+    let run = Analysis::of(&run);
     if json {
-        let paths = run.paths.iter().zip(found).map(|(path, jitter)| JitterOf {
+        let paths = run.paths.iter().enumerate().map(|(index, path)| JitterOf {
             path: path.opened.name().to_owned(),
-            jitter,
+            jitter: run.jitter(index).clone(),
             percentiles: percentiles(path),
         });
         out::json(&JitterDocument::new(&flags.run, paths.collect()))?;
     } else {
-        let texts = found.iter().enumerate().map(|(path, found)| table::jitter(&run, path, found, flags.all));
+        let texts = (0..run.paths.len()).map(|path| table::jitter(&run, path, flags.all));
         let text = texts.collect::<Vec<_>>().join("\n");
         out::text(if text.is_empty() { "The run has no path: nothing was measured." } else { &text })?;
     }

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use measure::Pattern;
 use measure::event::TimeKind;
+use measure::pattern;
 use model::{CurvePoint, LogGp, Patterns};
 use record::RunFile;
 use report::table;
@@ -28,11 +29,12 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
     let mut paths: Vec<Found> = Vec::new();
     for file in &flags.runs {
         let run = files::read_blocks(file)?;
-        if !matches!(run.run.plan.pattern, Pattern::PingPong | Pattern::Stream) {
+        if run.run.plan.pattern.facts().loggp.is_none() {
             bail!(
-                "{}: {} identifies no LogGP parameter; ping-pong and stream do (pipegauge run ... --pattern stream)",
+                "{}: {} identifies no LogGP parameter; {} do (pipegauge run ... --pattern stream)",
                 file.display(),
-                run.run.plan.pattern.name()
+                run.run.plan.pattern.name(),
+                Pattern::those(|facts| facts.loggp.is_some())
             );
         }
         add(&run, &mut paths).map_err(|name| {
@@ -68,13 +70,14 @@ fn add(run: &RunFile, paths: &mut Vec<Found>) -> Result<(), String> {
             paths.len() - 1
         });
         let found = &mut paths[at];
-        let place = if run.run.plan.pattern == Pattern::Stream { &mut found.stream } else { &mut found.ping_pong };
+        let place = match run.run.plan.pattern.facts().loggp {
+            Some(pattern::LogGp::Gap) => &mut found.stream,
+            _ => &mut found.ping_pong,
+        };
         if place.replace(run.curve(i)).is_some() {
             return Err(name);
         }
-        if run.run.plan.pattern == Pattern::Stream {
-            found.sender = run.senders(i);
-        }
+        found.sender.extend(run.senders(i));
     }
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! `pipegauge plot`.
 
 use anyhow::{Result, bail};
-use record::RunFile;
-use report::Graph;
+use record::{Analysis, RunFile};
 
 use super::{files, show};
 use crate::document::PlotDocument;
@@ -21,9 +20,10 @@ pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {
     }
     files::not_an_input(Some(&flags.output), &flags.runs)?;
     let runs = flags.runs.iter().map(|p| files::read(p)).collect::<Result<Vec<RunFile>>>()?;
-    let runs: Vec<&RunFile> = runs.iter().collect();
+    let runs: Vec<Analysis<'_>> = runs.iter().map(Analysis::of).collect();
+    let runs: Vec<&Analysis<'_>> = runs.iter().collect();
     let graph = show::graph(&runs, flags.graph)?;
-    if ending == "html" && graph == Graph::Quips {
+    if ending == "html" && graph.of_hint() {
         bail!("the HTML report is of blocks, and these are HINT runs: give -o a name that ends in .svg or .png");
     }
     let draw = if flags.fits { report::svg::draw_fitted } else { report::svg::draw };

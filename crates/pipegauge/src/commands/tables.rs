@@ -1,6 +1,7 @@
 //! `pipegauge tables`.
 
 use anyhow::{Result, bail};
+use record::Analysis;
 use report::tables;
 
 use super::files;
@@ -18,6 +19,7 @@ pub fn tables(flags: &TablesFlags, json: bool) -> Result<Exit> {
         let stem = shown.strip_suffix(".run.jsonl").unwrap_or(&shown).to_owned();
         runs.push((stem, files::read_blocks(file)?));
     }
+    let runs: Vec<_> = runs.iter().map(|(name, run)| (name.clone(), Analysis::of(run))).collect();
     let layers = tables::layers(&runs);
     if layers.is_empty() {
         bail!("no path of these runs has points to make a table of");

@@ -16,7 +16,7 @@ const WEEK: f64 = 7.0 * 86_400.0;
 
 /// Checks a plan, first by itself and then against each transport.
 pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
-    if plan.pattern == Pattern::Hint {
+    if flags.hint.is_some() {
         hint::check(plan, flags, far)?;
     } else {
         sizes(plan)?;
@@ -80,28 +80,31 @@ fn effort(plan: &Plan) -> Result<()> {
 }
 
 fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
-    let answers = matches!(plan.pattern, Pattern::Request | Pattern::Connect);
-    if flags.response.is_some() && !answers {
-        bail!("--response is the answer's size of the patterns request and connect; choose one with --pattern");
+    let facts = plan.pattern.facts();
+    if flags.response.is_some() && !facts.responds {
+        let those = Pattern::those(|facts| facts.responds);
+        bail!("--response is the answer's size of the patterns {those}; choose one with --pattern");
     }
-    if answers && plan.response == 0 {
+    if facts.responds && plan.response == 0 {
         bail!("--response 0: an answer has at least 1 byte");
     }
     let set = &plan.decorators;
     let decorators =
         [("--fault", set.fault.is_some()), ("--shape", set.shape.is_some()), ("--trace", set.trace.is_some())];
-    if let (Pattern::Connect, Some((flag, _))) = (plan.pattern, decorators.iter().find(|(_, given)| *given)) {
-        bail!("{flag} changes a connection that is kept, and the pattern connect keeps none; choose another pattern");
+    if let (true, Some((flag, _))) = (facts.anew.is_some(), decorators.iter().find(|(_, given)| *given)) {
+        let name = plan.pattern.name();
+        bail!("{flag} changes a connection that is kept, and the pattern {name} keeps none; choose another pattern");
     }
-    if flags.burst.is_some() && plan.pattern != Pattern::Burst {
+    if flags.burst.is_some() && !facts.bursts {
         bail!("--burst is the number of blocks of the pattern burst; add --pattern burst");
     }
     if plan.burst == 0 {
         bail!("--burst 0: a burst has at least 1 block");
     }
-    if plan.rate.is_some() && !matches!(plan.pattern, Pattern::PingPong | Pattern::Request) {
+    if plan.rate.is_some() && facts.on_schedule.is_none() {
         bail!(
-            "--rate sends on a schedule and times each answer: the patterns ping-pong and request can, {} can't",
+            "--rate sends on a schedule and times each answer: the patterns {} can, {} can't",
+            Pattern::those(|facts| facts.on_schedule.is_some()),
             plan.pattern.name()
         );
     }

@@ -58,8 +58,6 @@ pub struct RunConfig {
     pub html: Option<PathBuf>,
     /// Whether to show progress.
     pub progress: bool,
-    /// A precision was asked for by name: a point that misses it falls short.
-    pub precise: bool,
     /// The command line as it is recorded: without keys.
     pub command: Vec<String>,
     /// Whether earlier runs are looked up, and this one is kept for later ones.
@@ -100,7 +98,6 @@ impl RunConfig {
             output,
             html,
             progress: !flags.quiet,
-            precise: flags.precision.is_some(),
             command: command_line::without_keys(command),
             // Figures that were taken under trace are not to be believed.
             history: !flags.no_history && flags.trace.is_none(),
@@ -126,6 +123,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         trials: flags.trials,
         repeats: flags.repeats,
         precision: flags.precision.unwrap_or(DEFAULT_PRECISION),
+        precise: flags.precision.is_some(),
         budget: flags.budget.unwrap_or(DEFAULT_BUDGET),
         response: flags.response.unwrap_or(1),
         burst: flags.burst.unwrap_or(DEFAULT_BURST),

@@ -129,10 +129,11 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
         return Err("it changes nothing: both sides are the same; name a flag that has another value there".to_owned());
     }
     let shared = [
+        // The ends are those of --sizes where it is given.
+        ("--sizes", a.sizes != b.sizes),
         ("--from", a.from != b.from),
         ("--to", a.to != b.to),
         ("--step", a.step != b.step),
-        ("--sizes", a.sizes != b.sizes),
         ("--perturb", a.perturb != b.perturb),
         ("--budget", a.budget != b.budget),
         ("--trials", a.trials != b.trials),

@@ -1,7 +1,6 @@
 //! Flags that would change nothing in this run: each is a mistake, not a wish, and is answered instead of passed over.
 
 use anyhow::{Result, bail};
-use measure::Pattern;
 use measure::event::{PathPlan, Plan, Schedule};
 use rendezvous::Far;
 use transport::options::LOSS_TIMEOUT;
@@ -30,8 +29,11 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
         );
     }
     let modelled = plan.transports().all(|t| t.ends() == Ends::Modelled);
-    if plan.check && modelled && plan.pattern != Pattern::PingPong {
-        bail!("--check changes nothing here: the theoretical far side makes up its answers, but for ping-pong");
+    if plan.check && modelled && !plan.pattern.facts().echoes {
+        bail!(
+            "--check changes nothing here: the theoretical far side makes up its answers, but for {}",
+            measure::Pattern::those(|facts| facts.echoes)
+        );
     }
     if flags.remote_program.is_some() && !matches!(far, Far::Ssh { .. }) {
         bail!("--remote-program is what ssh runs on the other host: it belongs to --peer ssh://user@host");

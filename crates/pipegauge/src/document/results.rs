@@ -35,7 +35,7 @@ struct PathResults {
     opened: PathOpened,
     /// Latency, small-message time per byte, maximum throughput, half-power size; none where there are too few points.
     #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<Summary>,
+    summary: Option<SummaryResults>,
     /// Fitted models: latency lines, bandwidth curve, saturation point; none where there is no point.
     #[serde(skip_serializing_if = "Option::is_none")]
     fits: Option<Fits>,
@@ -54,6 +54,42 @@ struct PathResults {
     breaks: Breaks,
     /// Points, ascending by size.
     points: Vec<PointResults>,
+}
+
+/// A path's figures in short.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SummaryResults {
+    /// Time of one transfer of the smallest block, seconds.
+    latency: Estimate,
+    /// The smallest block, bytes.
+    latency_size: u64,
+    /// Seconds that each further byte of a small message costs; none with fewer than three sizes below 1 KiB.
+    per_byte: Option<Estimate>,
+    /// What the path carries; absent where sends followed a schedule (`--rate`), which tells nothing of it.
+    #[serde(flatten)]
+    carried: Option<Carried>,
+}
+
+/// How much a path carries.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Carried {
+    /// Largest throughput, bits a second.
+    max_throughput: Estimate,
+    /// Its size, bytes.
+    max_size: u64,
+    /// Size that parts those below half of the maximum throughput from those above, bytes.
+    half_power: Option<Estimate>,
+    /// Larger blocks would likely show a higher maximum; absent where nothing tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    still_rising: Option<bool>,
+}
+
+impl SummaryResults {
+    fn of(s: &Summary, carries: bool) -> Self {
+        let Summary { latency, latency_size, per_byte, max_throughput, max_size, half_power, still_rising } = *s;
+        let carried = carries.then_some(Carried { max_throughput, max_size, half_power, still_rising });
+        Self { latency, latency_size, per_byte, carried }
+    }
 }
 
 /// The rounds of a path.
@@ -175,18 +211,16 @@ struct PointResults {
 
 impl Results {
     /// The results in a run file.
-    pub fn of(run: &RunFile) -> Self {
-        let found = run.paths.iter().enumerate().map(|(n, path)| (n, path, run.analysis(n)));
-        let hints: Vec<_> = (0..run.paths.len()).map(|n| run.hint(n).map(HintResults::of)).collect();
-        let paths = found.zip(hints).map(|((n, path, Analysis { curve, summary, fits }), hint)| PathResults {
-            hint,
+    pub fn of(run: &Analysis<'_>) -> Self {
+        let paths = run.paths.iter().enumerate().map(|(n, path)| PathResults {
+            hint: run.hint(n).cloned().map(HintResults::of),
             opened: path.opened.clone(),
             on_this_machine: OnThisMachine::of(run, n),
-            summary,
-            fits,
+            summary: run.summary(n).map(|s| SummaryResults::of(s, run.carries())),
+            fits: run.fits(n).cloned(),
             rounds: RoundsResults::of(run, path),
             sustained: SustainedResults::all(run, path),
-            breaks: Breaks::of(&curve),
+            breaks: run.breaks(n).clone(),
             points: path
                 .points
                 .iter()

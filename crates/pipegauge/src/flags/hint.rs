@@ -7,7 +7,8 @@ use transport::Settings;
 use transport::decorate::{Fault, Shape};
 use transport::theory::settings as theory;
 
-use super::run::{PatternFlag, ScheduleFlag, WaitFlag};
+use super::PatternFlag;
+use super::run::{ScheduleFlag, WaitFlag};
 use super::{RunFlags, value};
 
 /// What HINT wants beside what every measurement wants.
@@ -128,7 +129,7 @@ impl HintFlags {
             sizes: None,
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
-            pattern: PatternFlag::PingPong,
+            pattern: PatternFlag::DEFAULT,
             response: None,
             burst: None,
             rate: None,

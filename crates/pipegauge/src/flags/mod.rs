@@ -7,6 +7,7 @@ mod explain;
 mod hint;
 mod history;
 mod live;
+mod pattern;
 mod replay;
 mod run;
 mod scale;
@@ -19,13 +20,16 @@ pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use hint::{HintFlags, HintWish};
 pub use history::{HistoryFlags, HistoryWish};
 pub use live::LiveFlags;
+pub use pattern::PatternFlag;
 pub use replay::LARGEST;
 pub use run::{CacheFlag, RunFlags};
 pub use scale::{ScaleFlags, WireFlags};
 pub use view::{
-    CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, GraphFlag, ImportFlags, ManFlags, PlotFlags, SchemaFlags,
-    ServeFlags, ShowFlags,
+    CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
+    ShowFlags,
 };
+
+use std::sync::LazyLock;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -36,12 +40,28 @@ Start here:
 
 Exit codes: 0 done; 1 measured, but something fell short (interrupted, a path broke); 2 could not.";
 
+/// What `--version` says below the version (`-V` says the version alone): which features were built in, and which run file is written.
+static BUILT: LazyLock<String> = LazyLock::new(|| {
+    let features = [("live", cfg!(feature = "live")), ("parquet", cfg!(feature = "parquet"))];
+    let names = |wanted: bool| {
+        let names: Vec<&str> = features.iter().filter(|f| f.1 == wanted).map(|f| f.0).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    };
+    format!(
+        "{}\nbuilt in: {}\nleft out: {}\nrun file: {}",
+        env!("CARGO_PKG_VERSION"),
+        names(true),
+        names(false),
+        measure::event::SCHEMA
+    )
+});
+
 /// Measures how any communication path really performs.
 ///
 /// One method for every path: blocks of many sizes go back and forth between two real processes, and the result is a
 /// curve with honest intervals, as pictures, tables and a run file.
 #[derive(Debug, Parser)]
-#[command(name = "pipegauge", version, after_help = AFTER_HELP, propagate_version = true, max_term_width = 100)]
+#[command(name = "pipegauge", version, long_version = BUILT.as_str(), after_help = AFTER_HELP, propagate_version = true, max_term_width = 100)]
 pub struct Cli {
     /// Print a JSON document instead of text (its schema: pipegauge schema COMMAND)
     #[arg(long, global = true, display_order = 900)]
@@ -136,13 +156,18 @@ mod tests {
     }
 
     #[test]
-    fn the_guide_explains_every_command_and_flag() {
-        const GUIDE: &str = include_str!("../../../../GUIDE.md");
+    fn the_manual_explains_every_command_and_flag() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let pages = std::fs::read_dir(&docs).unwrap().map(|file| file.unwrap().path());
+        let manual: String = pages
+            .filter(|path| path.extension().is_some_and(|end| end == "md"))
+            .map(|path| std::fs::read_to_string(path).unwrap())
+            .collect();
         // A longer name that begins alike is another one.
         let named = |word: &str| {
-            GUIDE
+            manual
                 .match_indices(word)
-                .any(|(at, _)| !GUIDE[at + word.len()..].starts_with(|c: char| c == '-' || c.is_ascii_alphanumeric()))
+                .any(|(at, _)| !manual[at + word.len()..].starts_with(|c: char| c == '-' || c.is_ascii_alphanumeric()))
         };
         let mut root = Cli::command();
         root.build();
@@ -157,7 +182,7 @@ mod tests {
                 std::iter::once(name.clone()).chain(long).filter(|word| !named(word)).map(|w| format!("{name}: {w}")),
             );
         }
-        assert!(missing.is_empty(), "GUIDE.md does not name: {missing:#?}");
+        assert!(missing.is_empty(), "docs/ does not name: {missing:#?}");
     }
 
     #[test]

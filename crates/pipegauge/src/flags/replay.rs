@@ -1,10 +1,11 @@
 //! From a plan in a run file back to flags of `run`. The file may be a stranger's: it says what is measured and nothing else.
 
+use measure::Cache;
 use measure::event::{PathOpened, PathPlan, Plan};
-use measure::{Cache, Pattern};
 use units::Bytes;
 
-use super::run::{CacheFlag, PatternFlag, RunFlags, ScheduleFlag};
+use super::PatternFlag;
+use super::run::{CacheFlag, RunFlags, ScheduleFlag};
 
 /// Largest block and answer that a file may ask for: what a far side lets a near side it does not know ask for.
 pub const LARGEST: u64 = 1 << 30;
@@ -24,10 +25,10 @@ impl RunFlags {
         around.fault.as_ref().map_or(Ok(()), |f| f.check()).map_err(|e| e.to_string())?;
         around.shape.as_ref().map_or(Ok(()), |s| s.check()).map_err(|e| e.to_string())?;
         let can = transport.capabilities(&replayed.settings);
-        let answers = matches!(plan.pattern, Pattern::Request | Pattern::Connect);
+        let facts = plan.pattern.facts();
         let offset = plan.offset.0.max(plan.offset.1);
         for (what, bytes) in [
-            ("an answer", if answers { plan.response } else { 0 }),
+            ("an answer", if facts.responds { plan.response } else { 0 }),
             ("an alignment", plan.align),
             ("an offset", offset),
         ] {
@@ -48,9 +49,9 @@ impl RunFlags {
             sizes: None,
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
-            pattern: pattern(plan.pattern)?,
-            response: answers.then_some(plan.response),
-            burst: (plan.pattern == Pattern::Burst).then_some(plan.burst),
+            pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
+            response: facts.responds.then_some(plan.response),
+            burst: facts.bursts.then_some(plan.burst),
             rate: plan.rate,
             precision: None,
             budget: None,
@@ -92,20 +93,9 @@ impl RunFlags {
     }
 }
 
-fn pattern(pattern: Pattern) -> Result<PatternFlag, String> {
-    match pattern {
-        Pattern::PingPong => Ok(PatternFlag::PingPong),
-        Pattern::Stream => Ok(PatternFlag::Stream),
-        Pattern::Burst => Ok(PatternFlag::Burst),
-        Pattern::Bidirectional => Ok(PatternFlag::Bidirectional),
-        Pattern::Request => Ok(PatternFlag::Request),
-        Pattern::Connect => Ok(PatternFlag::Connect),
-        Pattern::Hint => Err("HINT, whose sizes are no blocks".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use measure::Pattern;
     use std::path::PathBuf;
 
     use transport::decorate::{Fault, Shape};

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use measure::Cache;
 use measure::event::{PathPlan, Schedule};
-use measure::{Cache, Pattern};
 use transport::decorate::{Fault, Shape};
 use transport::theory::settings as theory;
 use transport::{Settings, Wait};
 
-use super::HintWish;
 use super::value;
+use super::{HintWish, PatternFlag};
 
 /// `--schedule`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,36 +26,6 @@ impl From<ScheduleFlag> for Schedule {
         match f {
             ScheduleFlag::Adaptive => Schedule::Adaptive,
             ScheduleFlag::Netpipe => Schedule::Netpipe,
-        }
-    }
-}
-
-/// `--pattern`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PatternFlag {
-    /// A block there and the same size back, one at a time
-    PingPong,
-    /// Blocks one after another without any answer, timed at the receiver
-    Stream,
-    /// A number of sends, then one short answer
-    Burst,
-    /// Both sides send at once
-    Bidirectional,
-    /// A block there, another size back, on a kept connection
-    Request,
-    /// Connect, request, response, close for each transaction
-    Connect,
-}
-
-impl From<PatternFlag> for Pattern {
-    fn from(f: PatternFlag) -> Self {
-        match f {
-            PatternFlag::PingPong => Pattern::PingPong,
-            PatternFlag::Stream => Pattern::Stream,
-            PatternFlag::Burst => Pattern::Burst,
-            PatternFlag::Bidirectional => Pattern::Bidirectional,
-            PatternFlag::Request => Pattern::Request,
-            PatternFlag::Connect => Pattern::Connect,
         }
     }
 }
@@ -129,7 +99,7 @@ pub struct RunFlags {
     pub schedule: ScheduleFlag,
 
     /// Who sends what, and when
-    #[arg(long, value_enum, default_value_t = PatternFlag::PingPong, help_heading = "Pattern")]
+    #[arg(long, value_enum, default_value_t = PatternFlag::DEFAULT, help_heading = "Pattern")]
     pub pattern: PatternFlag,
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]

@@ -4,38 +4,18 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use report::Graph;
 
 use super::value;
 
-/// `--graph`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GraphFlag {
-    /// Throughput over time: latency, half-power point and maximum in one picture
-    Signature,
-    /// Throughput over block size
-    Throughput,
-    /// Block size over time, both logarithmic: the knee is where the path saturates
-    Saturation,
-    /// Transfers a second over block size: messages of a stream, transactions of a request
-    MessageRate,
-    /// Time over block size, both linear: a line begins at the start-up cost and rises by the cost of a byte
-    Latency,
-    /// Quality improvement a second over time, of a HINT run
-    Quips,
-}
-
-impl From<GraphFlag> for report::Graph {
-    fn from(f: GraphFlag) -> Self {
-        match f {
-            GraphFlag::Signature => report::Graph::Signature,
-            GraphFlag::Throughput => report::Graph::Throughput,
-            GraphFlag::Saturation => report::Graph::Saturation,
-            GraphFlag::MessageRate => report::Graph::MessageRate,
-            GraphFlag::Latency => report::Graph::Latency,
-            GraphFlag::Quips => report::Graph::Quips,
-        }
-    }
+/// `--graph`: the names in the report's table of graphs.
+fn graph() -> impl TypedValueParser<Value = Graph> {
+    let names = Graph::named().map(|(graph, help)| PossibleValue::new(graph.name()).help(help));
+    PossibleValuesParser::new(names).try_map(|name| {
+        Graph::named().map(|(graph, _)| graph).find(|graph| graph.name() == name).ok_or("there is no such graph")
+    })
 }
 
 /// Show a run file.
@@ -44,12 +24,18 @@ pub struct ShowFlags {
     /// Run file
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// Which graph to draw [default: signature; of a HINT run quips]
-    #[arg(long, value_enum)]
-    pub graph: Option<GraphFlag>,
+    /// Which graph to draw [default: signature; of a run with --rate latency, of a HINT run quips]
+    #[arg(long, value_parser = graph())]
+    pub graph: Option<Graph>,
+    /// Show every point, however many there are
+    #[arg(long)]
+    pub points: bool,
     /// Only the path of this name, or of this number from 0
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
+    /// The warnings whole, instead of a line for each cause
+    #[arg(long)]
+    pub warnings: bool,
 }
 
 /// Draw run files.
@@ -61,9 +47,9 @@ pub struct PlotFlags {
     /// Where to, as SVG, PNG or a one-file HTML report: the name's ending says which
     #[arg(short, long, value_name = "FILE.(svg|png|html)")]
     pub output: PathBuf,
-    /// Which graph (the HTML report holds all) [default: signature; of HINT runs quips]
-    #[arg(long, value_enum)]
-    pub graph: Option<GraphFlag>,
+    /// Which graph (the HTML report holds all) [default: signature; with --rate latency, of HINT runs quips]
+    #[arg(long, value_parser = graph())]
+    pub graph: Option<Graph>,
     /// Draw fitted models and saturation points too (the HTML report has them at a click)
     #[arg(long)]
     pub fits: bool,

@@ -188,7 +188,7 @@ fn what_cannot_be_answered_says_why_and_what_would_help() {
         ["--theory", "latency=10us,rate=10Gbit/s,header=0B", "--to", "64", "--budget", "1s", "--no-html", "--quiet"];
     dir.run(&[&["run", "theory", "-o", "tiny.run.jsonl"][..], &tiny].concat());
     let said = dir.run(&["ask", "tiny.run.jsonl", "how long for 1 MB"]);
-    assert!(said.out.contains("no answer: 1,000,000 B lies outside") && said.code() == 2, "{said}");
+    assert!(said.out.contains("no answer: 64 B is the largest size measured") && said.code() == 2, "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "--arrive", "1PiB"]);
     assert!(!said.out.contains("NaN"), "{said}");
 }
@@ -242,7 +242,7 @@ fn rates_of_transactions_are_the_medians_and_the_mean_rate_of_the_row_stands_bes
         let rate = if rate >= 100.0 { format!("{rate:.0}/s") } else { format!("{rate:.2}/s") };
         assert!(said.out.contains("at the median time"), "{said}");
         assert!(said.out.contains(&format!("the mean rate, pauses included, was {rate}")), "{rate}: {said}");
-        let table = dir.run(&["show", "a.run.jsonl"]);
+        let table = dir.run(&["show", "a.run.jsonl", "--points"]);
         assert!(table.out.contains("mean rate") && table.out.contains(&rate), "{rate}: {table}");
     }
 }
@@ -260,4 +260,59 @@ fn a_comparisons_factor_stands_in_its_document() {
     }
     let answer = &json(&dir.run(&["ask", "a.run.jsonl", "--json", "--path", "tcp", "--most"]).out)["answers"][0];
     assert!(answer["factor"].is_null(), "{answer}");
+}
+
+#[test]
+fn a_run_that_stopped_far_below_saturation_is_not_drawn_on() {
+    // Two rounds say nothing of whether the throughput still rises.
+    for flags in [["noise=5%", "--budget", "1s"], ["noise=30%", "--trials", "2"]] {
+        let dir = Scratch::new();
+        let link = format!("latency=10us,rate=10Gbit/s,{}", flags[0]);
+        let more = ["--to", "13", "--seed", "1", "--no-html", "--quiet", "-o", "a.run.jsonl"];
+        dir.run(&[&["run", "theory", "--theory", &link][..], &flags[1..], &more].concat());
+        nothing_beyond_thirteen_bytes(&dir);
+        let said = dir.run(&["ask", "a.run.jsonl", "can it do 1 kbit/s"]);
+        assert_eq!(said.out.contains("yes: at 1"), flags[1] == "--budget", "{said}");
+    }
+}
+
+/// That a run up to 13 B answers nothing beyond.
+fn nothing_beyond_thirteen_bytes(dir: &Scratch) {
+    for text in [
+        "how long for 64KiB",
+        "does 64KiB arrive within 1 ms",
+        "how long for 10 messages of 64KiB",
+        "can it sustain 60/s frames of 2MB?",
+        "4K video at 60 fps uncompressed",
+        "how many 64 KiB messages per second",
+        "which path is fastest for 64KiB?",
+        "can it do 1 Gbit/s",
+        "which size should I use?",
+        "what is the bandwidth",
+        "half power point",
+        "which size saturates the link",
+        "which path has the highest throughput",
+    ] {
+        let said = dir.run(&["ask", "a.run.jsonl", text]);
+        assert!(said.code() == 2 && said.out.contains("13 B is the largest size measured"), "{text}: {said}");
+        assert!(said.out.contains("to sharpen it: pipegauge run theory"), "{text}: {said}");
+    }
+    // What was measured is told.
+    near(figure(dir, &["how much data in 1 s"]), 13.0);
+    let said = dir.run(&["ask", "a.run.jsonl", "how much data in 1 s"]);
+    assert!(!said.out.contains("one after another"), "{said}");
+}
+
+#[test]
+fn the_share_that_is_late_is_of_the_nearest_size_and_says_when_it_is_another() {
+    let dir = Scratch::new();
+    let flags =
+        ["--sizes", "64,120,1KiB", "--trials", "5", "--repeats", "100", "--no-html", "--quiet", "-o", "a.run.jsonl"];
+    let said = dir.run(&[&["run", "theory"][..], &flags].concat());
+    assert!(said.measured(), "{said}");
+    let said = dir.run(&["ask", "a.run.jsonl", "does 64 bytes arrive within 1 s"]);
+    assert!(said.out.contains("0% of single transfers of 64 B take longer"), "{said}");
+    let said = dir.run(&["ask", "a.run.jsonl", "does 70 bytes arrive within 1 s"]);
+    let want = "0% of single transfers of 64 B (the nearest size that has enough of them timed) take longer";
+    assert!(said.out.contains(want), "{said}");
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::processes::{all_end, far_processes};
-use super::support::{HISTORY, LONG, Running, SHORT, SHORT_LOUD, Scratch, root, skip, until};
+use super::support::{HISTORY, LONG, Running, SHORT, SHORT_LOUD, Scratch, root, rounds, skip, until};
 
 /// A file system of a few pages, for a test; taken away again when the test ends.
 struct SmallDisk(PathBuf);
@@ -76,7 +76,7 @@ fn a_full_disk_under_the_earlier_runs_costs_a_warning_and_no_figure() {
     let Some(disk) = SmallDisk::mount(&dir.path("small"), "64k") else {
         return skip("this system does not let its root mount a tmpfs");
     };
-    let args = [&["run", "memcpy", "-o", "x.run.jsonl"][..], &SHORT].concat();
+    let args = rounds("x.run.jsonl", &["memcpy"]);
     let run = || {
         let mut command = dir.command(&args);
         command.env(HISTORY.0, dir.path("small"));

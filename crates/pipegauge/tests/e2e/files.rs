@@ -170,7 +170,7 @@ fn warnings_of_other_paths_stay_with_them() {
         warning(",\"path\":0", "about memcpy") + &warning(",\"path\":1", "about theory") + &warning("", "about all");
     fs::write(&file, format!("{}{more}{}", &text[..end], &text[end..])).unwrap();
     for args in [
-        &["show", "two.run.jsonl"][..],
+        &["show", "two.run.jsonl", "--warnings"][..],
         &["show", "two.run.jsonl", "--json"],
         &["export", "two.run.jsonl", "--format", "json"],
     ] {

@@ -3,11 +3,17 @@
 use std::fs;
 use std::process::Command;
 
-use super::support::{HISTORY, Running, SHORT, Said, Scratch, json};
+use super::support::{HISTORY, Running, Said, Scratch, json, rounds};
 
-/// A short run of memcpy that is asked for `more`.
+/// A short run of memcpy that is kept, and asked for `more`.
 fn args<'a>(output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["run", "memcpy"][..], more, &SHORT, &["-o", output]].concat()
+    rounds(output, &[&["memcpy"], more].concat())
+}
+
+/// Measures these paths in such a run.
+fn measure(dir: &Scratch, output: &str, of: &[&str]) {
+    let said = dir.run(&rounds(output, of));
+    assert!(said.measured(), "{said}");
 }
 
 /// The command with a folder of earlier runs of its own.
@@ -46,19 +52,19 @@ fn a_run_that_is_asked_not_to_look_leaves_the_home_as_it_was() {
 #[test]
 fn the_commands_of_other_tests_keep_to_their_own_folder() {
     let dir = Scratch::new();
-    dir.measure("a.run.jsonl", &["memcpy"]);
+    measure(&dir, "a.run.jsonl", &["memcpy"]);
     assert!(dir.path(HISTORY.1).join("lock").is_file(), "every test's run goes to the test's own folder");
 }
 
 #[test]
 fn a_repeat_carries_earlier_runs_and_shows_the_same_wherever_it_is_read() {
     let dir = Scratch::new();
-    dir.measure("a.run.jsonl", &["memcpy", "theory"]);
+    measure(&dir, "a.run.jsonl", &["memcpy", "theory"]);
     // One earlier run that lies far off foretells nothing, which a busy machine may bring about.
     for name in ["second", "third", "fourth"] {
-        dir.measure(&format!("{name}.run.jsonl"), &["memcpy", "theory"]);
+        measure(&dir, &format!("{name}.run.jsonl"), &["memcpy", "theory"]);
     }
-    dir.measure("b.run.jsonl", &["memcpy", "theory"]);
+    measure(&dir, "b.run.jsonl", &["memcpy", "theory"]);
     let text = fs::read_to_string(dir.path("b.run.jsonl")).unwrap();
     let earlier: Vec<serde_json::Value> = text.lines().map(json).filter(|e| e["event"] == "earlier").collect();
     assert_eq!(earlier.len(), 1, "of what is modelled nothing is kept");
@@ -85,9 +91,9 @@ fn a_repeat_carries_earlier_runs_and_shows_the_same_wherever_it_is_read() {
 #[test]
 fn another_setting_is_another_path_and_is_told_and_forgotten_apart() {
     let dir = Scratch::new();
-    dir.measure("a.run.jsonl", &["memcpy", "unix"]);
-    dir.measure("b.run.jsonl", &["unix"]);
-    dir.measure("c.run.jsonl", &["unix", "--check"]);
+    measure(&dir, "a.run.jsonl", &["memcpy", "unix"]);
+    measure(&dir, "b.run.jsonl", &["unix"]);
+    measure(&dir, "c.run.jsonl", &["unix", "--check"]);
     let listed = json(&dir.run(&["history", "--json"]).out);
     assert_eq!(listed["schema"], "pipegauge-history/1");
     let runs = |listed: &serde_json::Value| -> Vec<(String, u64)> {
@@ -132,7 +138,7 @@ fn a_folder_that_cannot_be_used_costs_a_warning_and_nothing_else() {
 #[test]
 fn a_damaged_file_is_told_once_by_name_and_the_good_ones_are_used() {
     let dir = Scratch::new();
-    dir.measure("a.run.jsonl", &["memcpy", "shm"]);
+    measure(&dir, "a.run.jsonl", &["memcpy", "shm"]);
     let names: Vec<_> = fs::read_dir(dir.path(HISTORY.1)).unwrap().map(|e| e.unwrap().path()).collect();
     let of = |kind: &str| names.iter().find(|p| p.to_str().unwrap().contains(&format!("/{kind}-"))).unwrap();
     let (bad, good) = (of("memcpy"), of("shm"));
@@ -163,7 +169,7 @@ fn a_damaged_file_is_told_once_by_name_and_the_good_ones_are_used() {
 #[test]
 fn what_others_put_into_the_folder_neither_holds_a_run_nor_reaches_the_terminal() {
     let dir = Scratch::new();
-    dir.measure("a.run.jsonl", &["memcpy"]);
+    measure(&dir, "a.run.jsonl", &["memcpy"]);
     let folder = dir.path(HISTORY.1);
     let name = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).find(|p| p.extension().is_some()).unwrap();
     let good = fs::read_to_string(&name).unwrap();
@@ -200,7 +206,7 @@ fn runs_that_end_together_are_both_kept_and_one_that_is_stopped_is_not() {
     running.into_iter().for_each(|r| assert!(r.end().measured()));
     let kept = || json(&dir.run(&["history", "--json"]).out)["paths"][0]["runs"].as_u64().unwrap();
     assert_eq!(kept(), 2);
-    let broken = dir.run(&[&["run", "unix", "--fault", "cut=20", "-o", "c.run.jsonl"][..], &SHORT].concat());
+    let broken = dir.run(&rounds("c.run.jsonl", &["unix", "--fault", "cut=20"]));
     assert_ne!(broken.code(), 0, "{broken}");
     let listed = json(&dir.run(&["history", "--json"]).out);
     assert_eq!(listed["paths"].as_array().unwrap().len(), 1, "a run that was cut short is no repeat: {listed}");
@@ -220,7 +226,28 @@ fn separate_runs_without_earlier_ones_are_compared_as_these_two_alone() {
     assert!(first.starts_with("About these runs alone: nothing tells") && first.contains("in one run"), "{said}");
     assert!(said.out.contains("(of these runs alone)"), "{said}");
     // Paths of one run took turns: their difference holds no level of a run.
-    dir.measure("both.run.jsonl", &["unix", "pipe"]);
+    measure(&dir, "both.run.jsonl", &["unix", "pipe"]);
     let said = dir.run(&["compare", "both.run.jsonl"]);
     assert!(!said.out.contains("these runs alone"), "{said}");
+}
+
+#[test]
+fn a_run_too_short_to_be_a_repeat_is_neither_kept_nor_counted() {
+    let dir = Scratch::new();
+    dir.measure("short.run.jsonl", &["memcpy"]);
+    assert!(dir.run(&["history"]).out.starts_with("No earlier run is kept"));
+    measure(&dir, "a.run.jsonl", &["memcpy"]);
+    // Kept by an earlier version.
+    let folder = dir.path(HISTORY.1);
+    let name = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).find(|p| p.extension().is_some()).unwrap();
+    let whole = fs::read_to_string(&name).unwrap();
+    let line = whole.lines().nth(1).unwrap();
+    assert!(line.contains("\"rounds\":4"), "{line}");
+    fs::write(&name, format!("{whole}{}\n", line.replace("\"rounds\":4", "\"rounds\":1"))).unwrap();
+    let said = dir.run(&["history"]);
+    assert!(said.out.contains("not known: no two of one set of sizes, of four rounds or more"), "{said}");
+    measure(&dir, "b.run.jsonl", &["memcpy"]);
+    let text = fs::read_to_string(dir.path("b.run.jsonl")).unwrap();
+    let earlier: Vec<serde_json::Value> = text.lines().map(json).filter(|e| e["event"] == "earlier").collect();
+    assert_eq!(earlier[0]["runs"].as_array().unwrap().len(), 1, "{earlier:?}");
 }

@@ -30,7 +30,14 @@ fn help_names_every_command_and_the_exit_codes() {
     for flag in ["--pattern", "--precision", "--peer", "--fault", "--congestion", "--perturb"] {
         assert!(run.out.contains(flag), "{flag} is missing in: {run}");
     }
-    assert_eq!(dir.run(&["--version"]).out.trim(), format!("pipegauge {}", env!("CARGO_PKG_VERSION")));
+    let version = format!("pipegauge {}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(dir.run(&["-V"]).out.trim(), version);
+    let built = dir.run(&["--version"]).out;
+    let lines: Vec<&str> = built.lines().collect();
+    assert_eq!(lines[0], version);
+    let parquet = if cfg!(feature = "parquet") { "built in: " } else { "left out: " };
+    assert!(lines.iter().any(|l| l.starts_with(parquet) && l.contains("parquet")), "{built}");
+    assert!(lines.iter().any(|l| l.starts_with("run file: pipegauge-run/")), "{built}");
 }
 
 #[test]

@@ -90,6 +90,7 @@ fn real_paths_take_turns_and_every_path_is_compared() {
 fn a_second_side_that_cannot_be_is_refused_with_what_to_do() {
     let dir = Scratch::new();
     let tcp = |vs: &str| dir.run(&["run", "tcp", "--vs", vs]);
+    tcp("--sizes 3").refuses(&["--vs '--sizes 3'", "--sizes is one for both sides"]);
     tcp("").refuses(&["--vs names no flag", "--sockbuf 256KiB"]);
     tcp("--sokbuf 1KiB").refuses(&["--vs '--sokbuf 1KiB'", "--sokbuf"]);
     tcp("--sockbuf").refuses(&["--sockbuf", "value"]);

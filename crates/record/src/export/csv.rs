@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use super::{ExportError, Row, rows};
+use super::ExportError;
 use crate::RunFile;
+use crate::columns::{COLUMNS, Row, rows};
 
-/// Writes a header and a line for each point of all paths. Columns are the fields of [`Row`], in that order, and the header
-/// names them with their units; a figure that was not measured is an empty field. Lines end with CR LF, as RFC 4180 has
+/// Writes a header and a line for each point of all paths. Columns are those of
+/// [`COLUMNS`], whose names carry their units; a figure that was not measured is an empty field. Lines end with CR LF, as RFC 4180 has
 /// it. Columns may be added at the end in later versions.
 pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
     let failed = |e: csv::Error| match e.into_kind() {
@@ -15,45 +16,12 @@ pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
     };
     let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).has_headers(false).from_writer(out);
     // Written apart from the rows, so that a run without points has its header too.
-    csv.write_record(HEADER).map_err(failed)?;
+    csv.write_record(COLUMNS.iter().map(|c| c.name)).map_err(failed)?;
     for row in rows(run) {
         csv.serialize::<Row>(row).map_err(failed)?;
     }
     Ok(csv.flush()?)
 }
-
-/// The columns.
-const HEADER: [&str; 29] = [
-    "path",
-    "transport",
-    "pattern",
-    "size_bytes",
-    "time",
-    "why",
-    "blocks",
-    "trials",
-    "iterations",
-    "min_s",
-    "median_s",
-    "low_s",
-    "high_s",
-    "mean_s",
-    "variance_s2",
-    "repeat_low_s",
-    "repeat_high_s",
-    "p50_s",
-    "p90_s",
-    "p99_s",
-    "p999_s",
-    "max_s",
-    "throughput_bits_per_s",
-    "sender_throughput_bits_per_s",
-    "transactions_per_s",
-    "loss_share",
-    "reordering_share",
-    "quality",
-    "quips",
-];
 
 #[cfg(test)]
 mod tests {

@@ -7,8 +7,9 @@ use model::{Estimate, Summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ExportError, Row};
-use crate::RunFile;
+use super::ExportError;
+use crate::columns::Row;
+use crate::{Analysis, RunFile};
 
 /// Name and version of the JSON export's schema.
 pub const EXPORT_SCHEMA: &str = "pipegauge-export/1";
@@ -50,10 +51,12 @@ pub struct ExportedSummary {
     pub latency_size_bytes: u64,
     /// Time that each further byte of a small block costs, seconds.
     pub per_byte_s: Option<Estimate>,
-    /// Largest throughput, bits a second.
-    pub max_throughput_bits_per_s: Estimate,
+    /// Largest throughput, bits a second; absent of a run on a schedule (`--rate`), as are the three below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_throughput_bits_per_s: Option<Estimate>,
     /// Size at which it was reached, bytes.
-    pub max_throughput_size_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_throughput_size_bytes: Option<u64>,
     /// Half-power point: the smallest size at which half of the largest throughput is reached, bytes.
     pub half_power_bytes: Option<Estimate>,
     /// The throughput still rises at the largest size: larger blocks would reach more. Absent where nothing tells it, as where the
@@ -62,27 +65,27 @@ pub struct ExportedSummary {
     pub still_rising: Option<bool>,
 }
 
-impl From<Summary> for ExportedSummary {
-    fn from(s: Summary) -> Self {
+impl ExportedSummary {
+    fn of(s: &Summary, carries: bool) -> Self {
         Self {
             latency_s: s.latency,
             latency_size_bytes: s.latency_size,
             per_byte_s: s.per_byte,
-            max_throughput_bits_per_s: s.max_throughput,
-            max_throughput_size_bytes: s.max_size,
-            half_power_bytes: s.half_power,
-            still_rising: s.still_rising,
+            max_throughput_bits_per_s: carries.then_some(s.max_throughput),
+            max_throughput_size_bytes: carries.then_some(s.max_size),
+            half_power_bytes: s.half_power.filter(|_| carries),
+            still_rising: s.still_rising.filter(|_| carries),
         }
     }
 }
 
 impl Document {
     /// The export of a run.
-    pub fn of(run: &RunFile) -> Self {
+    pub fn of(run: &Analysis<'_>) -> Self {
         let paths = run.paths.iter().enumerate().map(|(i, path)| ExportedPath {
             opened: path.opened.clone(),
-            summary: run.summary(i).map(ExportedSummary::from),
-            points: path.points.iter().map(|point| Row::new(run, path, point)).collect(),
+            summary: run.summary(i).map(|s| ExportedSummary::of(s, run.carries())),
+            points: path.points.iter().map(|point| Row::of(run, path, point)).collect(),
         });
         Self {
             schema: EXPORT_SCHEMA.into(),
@@ -98,7 +101,7 @@ impl Document {
 /// Writes a run as one JSON object on one line ([`Document`]).
 pub fn json(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
     let mut out = BufWriter::new(out);
-    serde_json::to_writer(&mut out, &Document::of(run)).map_err(|e| match e.io_error_kind() {
+    serde_json::to_writer(&mut out, &Document::of(&Analysis::of(run))).map_err(|e| match e.io_error_kind() {
         Some(_) => ExportError::Write(e.into()),
         None => ExportError::Form { form: "json", what: e.to_string() },
     })?;
@@ -121,7 +124,7 @@ mod tests {
     fn reads_back_as_the_same_document() {
         let run = sample::file();
         let back: Document = serde_json::from_slice(&text(&run)).unwrap();
-        assert_eq!(back, Document::of(&run));
+        assert_eq!(back, Document::of(&Analysis::of(&run)));
         assert_eq!(back.schema, "pipegauge-export/1");
         assert_eq!(back.paths[0].points.len(), 4);
         assert!(back.paths[0].summary.is_some());

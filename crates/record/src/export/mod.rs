@@ -11,13 +11,12 @@
 //!
 //! Every form but Parquet holds figures, not trials; the run file itself holds both.
 
-#[cfg(feature = "parquet")]
-mod columns;
 mod csv;
 mod json;
 mod np;
 mod openmetrics;
-mod row;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::io::{self, Write};
 
@@ -30,7 +29,7 @@ pub use self::csv::csv;
 pub use self::json::{Document, EXPORT_SCHEMA, ExportedPath, ExportedSummary, json};
 pub use self::np::{np, np5};
 pub use self::openmetrics::openmetrics;
-pub use self::row::{Row, rows};
+pub use crate::columns::{Row, rows};
 
 /// Why an export was not written.
 #[derive(Debug, thiserror::Error)]
@@ -76,14 +75,14 @@ pub enum ExportError {
 /// Writes all paths as Parquet: a row a trial with its point's figures, and the run's header as JSON under the key
 /// `pipegauge.run`. Without the feature `parquet` this only says how to build it in.
 #[cfg(feature = "parquet")]
-pub fn parquet(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
-    columns::parquet(run, out)
+pub fn parquet(run: &RunFile, out: &mut (dyn Write + Send)) -> Result<(), ExportError> {
+    parquet::parquet(run, out)
 }
 
 /// Writes all paths as Parquet: a row a trial with its point's figures, and the run's header as JSON under the key
 /// `pipegauge.run`. Without the feature `parquet` this only says how to build it in.
 #[cfg(not(feature = "parquet"))]
-pub fn parquet(_run: &RunFile, _out: &mut dyn Write) -> Result<(), ExportError> {
+pub fn parquet(_run: &RunFile, _out: &mut (dyn Write + Send)) -> Result<(), ExportError> {
     Err(ExportError::WithoutParquet)
 }
 

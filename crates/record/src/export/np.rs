@@ -2,9 +2,9 @@
 
 use std::io::{BufWriter, Write};
 
-use measure::Pattern;
 use measure::event::TimeKind;
 use measure::figures;
+use measure::pattern::NetPipe;
 
 use super::{ExportError, path_of};
 use crate::{PathRun, Point, RunFile};
@@ -17,8 +17,7 @@ pub fn np(run: &RunFile, path: usize, out: &mut dyn Write) -> Result<(), ExportE
     let mut out = BufWriter::new(out);
     for point in usable(path) {
         one_way(run, point, "NetPIPE 3.7's np.out")?;
-        let both = if run.run.plan.pattern == Pattern::Bidirectional { 2 } else { 1 };
-        let bytes = u128::from(point.size) * both;
+        let bytes = u128::from(point.size) * u128::from(mode(run).map_or(1, |mode| mode.counts));
         let seconds = point.figures.min;
         let mbps = bytes as f64 * 8.0 / (seconds * 1024.0 * 1024.0);
         writeln!(out, "{bytes:8} {mbps:.6} {seconds:12.8}")?;
@@ -34,7 +33,7 @@ pub fn np5(run: &RunFile, path: usize, out: &mut dyn Write) -> Result<(), Export
     let mut out = BufWriter::new(out);
     for point in usable(path) {
         one_way(run, point, FORM)?;
-        if run.run.plan.pattern == Pattern::Bidirectional {
+        if mode(run).is_some_and(|mode| !mode.in_five) {
             let (pattern, time) = (run.run.plan.pattern, point.time);
             let why = "what its bytes count there is not documented";
             return Err(ExportError::NoPlace { form: FORM, pattern, time, why });
@@ -51,6 +50,11 @@ pub fn np5(run: &RunFile, path: usize, out: &mut dyn Write) -> Result<(), Export
 /// Points with a time to divide by: all, unless a file was edited by hand.
 fn usable(path: &PathRun) -> impl Iterator<Item = &Point> {
     path.points.iter().filter(|p| p.figures.min > 0.0 && p.figures.mean > 0.0)
+}
+
+/// The mode of NetPIPE that measures as the run did; bursts have none, and are written as what a block takes one way.
+fn mode(run: &RunFile) -> Option<NetPipe> {
+    run.run.plan.pattern.facts().netpipe
 }
 
 fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), ExportError> {
@@ -81,8 +85,8 @@ fn spread(run: &RunFile, path: &PathRun, point: &Point) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::{Fold, sample};
-    use measure::Event;
     use measure::event::{Figures, PointEnded, Why};
+    use measure::{Event, Pattern};
     use std::process::Command;
 
     /// A run with points of these sizes and shortest times and nothing else.

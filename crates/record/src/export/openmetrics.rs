@@ -5,81 +5,17 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{ExportError, Row, rows};
+use units::Kind as Unit;
+
+use super::ExportError;
 use crate::RunFile;
-
-/// A gauge with a sample for each point: name, unit, help, value (none leaves the sample out).
-struct Gauge {
-    name: &'static str,
-    unit: &'static str,
-    help: &'static str,
-    value: fn(&Row) -> Option<f64>,
-}
-
-const GAUGES: [Gauge; 10] = [
-    Gauge {
-        name: "pipegauge_latency_seconds",
-        unit: "seconds",
-        help: "Median time of a transfer, of the kind that the label time names.",
-        value: |r| Some(r.median_s),
-    },
-    Gauge {
-        name: "pipegauge_latency_low_seconds",
-        unit: "seconds",
-        help: "Lower end of the 95% interval of pipegauge_latency_seconds.",
-        value: |r| r.low_s,
-    },
-    Gauge {
-        name: "pipegauge_latency_high_seconds",
-        unit: "seconds",
-        help: "Upper end of the 95% interval of pipegauge_latency_seconds.",
-        value: |r| r.high_s,
-    },
-    Gauge {
-        name: "pipegauge_latency_min_seconds",
-        unit: "seconds",
-        help: "Mean time of the shortest trial: the figure that NetPIPE reports.",
-        value: |r| Some(r.min_s),
-    },
-    Gauge {
-        name: "pipegauge_latency_p99_seconds",
-        unit: "seconds",
-        help: "99% of single iterations took at most this long; only where they were timed.",
-        value: |r| r.p99_s,
-    },
-    Gauge {
-        name: "pipegauge_throughput_bits_per_second",
-        unit: "bits_per_second",
-        help: "Throughput that the median time stands for.",
-        value: |r| Some(r.throughput_bits_per_s).filter(|_| r.quips.is_none()),
-    },
-    Gauge {
-        name: "pipegauge_quips",
-        unit: "",
-        help: "HINT: quality improvement a second; size_bytes is then the number of subintervals of a process.",
-        value: |r| r.quips,
-    },
-    Gauge {
-        name: "pipegauge_trials",
-        unit: "",
-        help: "Trials behind the figures.",
-        value: |r| Some(f64::from(r.trials)),
-    },
-    Gauge { name: "pipegauge_loss_ratio", unit: "ratio", help: "Share of blocks lost.", value: |r| Some(r.loss_share) },
-    Gauge {
-        name: "pipegauge_reordering_ratio",
-        unit: "ratio",
-        help: "Share of blocks that came out of order.",
-        value: |r| Some(r.reordering_share),
-    },
-];
+use crate::columns::{COLUMNS, Cell, Row, column, rows};
 
 /// Writes all paths as OpenMetrics text, which ends with `# EOF`. Points have the labels `path`, `transport`, `pattern`,
-/// `size_bytes` and `time`; `pipegauge_run_info` says which run on which hosts. There are no timestamps: a scraper gives the
+/// `size_bytes`, `time` and `label`; `pipegauge_run_info` says which run on which hosts. There are no timestamps: a scraper gives the
 /// sample its own, and node_exporter refuses text files that have any.
 pub fn openmetrics(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError> {
     let mut out = BufWriter::new(out);
-    let rows: Vec<(String, Row)> = rows(run).map(|row| (labels(&row), row)).collect();
     let (head, near) = (&run.run, &run.run.near);
     writeln!(out, "# TYPE pipegauge_run info\n# HELP pipegauge_run The run that the figures are from.")?;
     writeln!(
@@ -92,15 +28,17 @@ pub fn openmetrics(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError
         escape(&near.kernel),
         run.cut.is_none()
     )?;
-    for gauge in &GAUGES {
-        let Gauge { name, unit, help, value } = gauge;
+    for column in COLUMNS {
+        let Some(name) = column.gauge else { continue };
         writeln!(out, "# TYPE {name} gauge")?;
-        if !unit.is_empty() {
+        if let Some(unit) = unit(column.unit) {
             writeln!(out, "# UNIT {name} {unit}")?;
         }
-        writeln!(out, "# HELP {name} {}", escape(help))?;
-        for (labels, row) in &rows {
-            if let Some(v) = value(row) {
+        writeln!(out, "# HELP {name} {}", escape(column.help.trim()))?;
+        // Made again for each family: the rows of a million points would fill the memory.
+        for row in rows(run) {
+            if let Some(v) = column.of(&row).number() {
+                let labels = labels(&row);
                 // Debug prints the shortest digits that read back as the same number, with an exponent where it is shorter.
                 writeln!(out, "{name}{{{labels}}} {v:?}")?;
             }
@@ -110,23 +48,27 @@ pub fn openmetrics(run: &RunFile, out: &mut dyn Write) -> Result<(), ExportError
     Ok(out.flush()?)
 }
 
-fn labels(row: &Row) -> String {
-    format!(
-        "path=\"{}\",transport=\"{}\",pattern=\"{}\",size_bytes=\"{}\",time=\"{}\"",
-        row.path,
-        row.transport,
-        escape(&name(&row.pattern)),
-        row.size_bytes,
-        escape(&name(&row.time))
-    )
+/// The unit as OpenMetrics has it, which a family's name ends in.
+fn unit(unit: Option<Unit>) -> Option<&'static str> {
+    match unit? {
+        Unit::Seconds => Some("seconds"),
+        Unit::BitsPerSecond => Some("bits_per_second"),
+        Unit::Bytes => Some("bytes"),
+        Unit::Share => Some("ratio"),
+        Unit::SecondsPerByte | Unit::PerSecond | Unit::Quips => None,
+    }
 }
 
-/// The name that the run file has for a variant.
-fn name<T: serde::Serialize>(variant: &T) -> String {
-    match serde_json::to_value(variant) {
-        Ok(serde_json::Value::String(s)) => s,
+/// Columns that say which point a sample is of.
+const LABELS: [&str; 6] = ["path", "transport", "pattern", "size_bytes", "time", "label"];
+
+fn labels(row: &Row) -> String {
+    let of = |name: &str| match column(name).map_or(Cell::Absent, |c| c.of(row)) {
+        Cell::Word(word) => escape(&word),
+        Cell::Count(n) => n.to_string(),
         _ => String::new(),
-    }
+    };
+    LABELS.map(|name| format!("{name}=\"{}\"", of(name))).join(",")
 }
 
 /// Escapes as label values and help texts need it: backslash, quote, line feed.

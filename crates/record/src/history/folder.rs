@@ -52,9 +52,9 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// How far its runs lie apart as wholes; none of a single one.
+    /// How far its runs lie apart as wholes; none of a single one that counts, or of runs of other sizes.
     pub fn spread(&self) -> Option<StandardError> {
-        level_spread(&self.runs.iter().map(|k| k.run.points.as_slice()).collect::<Vec<_>>())
+        level_spread(&self.runs.iter().filter(|k| k.counts()).map(|k| k.run.points.as_slice()).collect::<Vec<_>>())
     }
 }
 

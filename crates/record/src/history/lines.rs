@@ -20,6 +20,16 @@ pub struct Kept {
     pub rounds: u32,
 }
 
+impl Kept {
+    /// Fewest rounds of a run that is a repeat: those that give a point its interval.
+    pub const FEWEST: u32 = 4;
+
+    /// Whether it is long enough to be a repeat. A run of one round of some milliseconds lies anywhere.
+    pub fn counts(&self) -> bool {
+        self.rounds >= Self::FEWEST
+    }
+}
+
 /// What is known of a path.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {

@@ -8,7 +8,8 @@ use host::Environment;
 use measure::event::{
     BlockOpened, Calibration, End, PathOpened, Plan, PointEnded, Run, SCHEMA, Schedule, Trial, Warning, Why,
 };
-use measure::{Cache, Event, FarReport, Pattern, TrialReport, figures};
+use measure::pattern::NetPipe;
+use measure::{Cache, Event, Pattern, figures};
 use transport::Name;
 use transport::decorate::Decorators;
 use transport::settings::Effective;
@@ -39,7 +40,7 @@ pub enum ImportError {
         /// Pattern named.
         pattern: Pattern,
         /// Why not.
-        why: &'static str,
+        why: String,
     },
 }
 
@@ -67,17 +68,18 @@ pub fn np(text: &str) -> Result<Vec<Event>, ImportError> {
 pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
     let (version, samples) = parse(text)?;
     let pattern = source.pattern.unwrap_or(Pattern::PingPong);
-    let refuse = |why| Err(ImportError::Pattern { version: version.name(), pattern, why });
-    match (pattern, version) {
-        (Pattern::PingPong | Pattern::Stream, _) | (Pattern::Bidirectional, Version::Three) => {}
-        (Pattern::Bidirectional, _) => return refuse("what its bytes count in that mode is not documented"),
-        _ => return refuse("NetPIPE has no such mode; it has ping-pong, stream and bidirectional"),
+    let refuse = |why| ImportError::Pattern { version: version.name(), pattern, why };
+    let mode = pattern.facts().netpipe.ok_or_else(|| {
+        refuse(format!("NetPIPE has no such mode; it has {}", Pattern::those(|facts| facts.netpipe.is_some())))
+    })?;
+    if version != Version::Three && !mode.in_five {
+        return Err(refuse("what its bytes count in that mode is not documented".to_owned()));
     }
     let kind = source.transport.unwrap_or(transport::tcp::NAME);
     let mut points = BTreeMap::<u64, (Vec<Trial>, Option<f64>)>::new();
     let mut trials = Vec::new();
     for (line, found, sample) in &samples {
-        let trial = trial(*sample, pattern).ok_or_else(|| {
+        let trial = trial(*sample, &mode).ok_or_else(|| {
             fault(*line, found, "an odd number of bytes, but bidirectional mode counts each block twice")
         })?;
         let (of, shortest) = points.entry(trial.size).or_default();
@@ -136,18 +138,10 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
 /// Block 0 is a run's survey; an import has none.
 const BLOCK: u32 = 1;
 
-fn trial(sample: Sample, pattern: Pattern) -> Option<Trial> {
+fn trial(sample: Sample, mode: &NetPipe) -> Option<Trial> {
     let Sample { bytes, seconds, .. } = sample;
-    let mut report = TrialReport { repeats: 1, ..TrialReport::default() };
-    let mut size = bytes;
-    match pattern {
-        Pattern::Stream => report.far = FarReport { seconds, bytes, received: 1, ..FarReport::default() },
-        Pattern::Bidirectional => {
-            size = (bytes % 2 == 0).then_some(bytes / 2)?;
-            report.seconds = seconds;
-        }
-        _ => report.seconds = seconds * 2.0,
-    }
+    let size = bytes.is_multiple_of(mode.counts).then_some(bytes / mode.counts)?;
+    let report = (mode.report)(bytes, seconds);
     Some(Trial { path: 0, block: BLOCK, at: 0.0, size, response: 0, burst: 0, warmup: false, report })
 }
 
@@ -164,6 +158,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
         trials: Some(1),
         repeats: Some(1),
         precision: 0.0,
+        precise: false,
         budget: 0.0,
         response: 0,
         burst: 0,

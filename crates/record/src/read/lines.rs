@@ -5,9 +5,9 @@ use std::io::{BufRead, ErrorKind, Read};
 use measure::Event;
 use measure::event::SCHEMA;
 
-use super::line::{Head, KNOWN, Line, parse, short};
 use super::looks::looks;
 use super::{ReadError, version_one};
+use crate::codec::{self, Head, KNOWN, Line, short};
 
 /// A line longer than this is not one of ours: the largest that a run writes is far below it.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -34,7 +34,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     /// The line as an event, or what is wrong with it.
     pub(super) fn event(&self) -> Result<Line, String> {
-        parse(&self.text)
+        codec::read(&self.text)
     }
 
     /// Moves to the next line; false at the end of the file.
@@ -127,9 +127,9 @@ impl<'a, R: BufRead> Lines<'a, R> {
         let upgraded = || {
             let mut line = units::received::json(&self.text).map_err(|e| e.to_string())?;
             version_one::header(&mut line);
-            parse(line.to_string().as_bytes())
+            codec::read(line.to_string().as_bytes())
         };
-        match if before { upgraded() } else { parse(&self.text) } {
+        match if before { upgraded() } else { codec::read(&self.text) } {
             Ok(Line::Event(event)) => Ok(event),
             Ok(Line::Unknown(_)) => foreign("its first line is not a run's header"),
             Err(what) => Err(ReadError::Damaged { name, line: 1, what }),

@@ -1,6 +1,6 @@
 //! What a file is that is no run file, so that the message can say what would read it.
 
-use super::line::short;
+use crate::codec::short;
 
 /// What a file that is no run file looks like, from its first bytes.
 pub(super) fn looks(start: &[u8]) -> String {

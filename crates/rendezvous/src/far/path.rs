@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use measure::{Buffers, FarReport, Pattern, SessionError, TrialSpec};
+use measure::{Buffers, FarReport, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patience, Proof, Settings, Transport};
 
@@ -50,11 +50,11 @@ impl Work for Path {
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
-        if spec.pattern == Pattern::Connect {
+        if let Some(anew) = &spec.pattern.facts().anew {
             // The first connection only showed what took effect.
             self.link = None;
             let door = self.door.as_mut().ok_or_else(nothing_open)?;
-            return measure::far::transactions(door, &self.proof, spec, &self.buffers.halt());
+            return (anew.far)(door, &self.proof, spec, &self.buffers.halt());
         }
         let link = self.link.as_mut().ok_or_else(nothing_open)?;
         measure::far::trial(link, spec, &mut self.buffers)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use host::{CpuWatch, Environment, Pace, Taken};
 use measure::event::Plan;
 use measure::session::Party;
-use measure::{Buffers, Pattern, Session, SessionError, TrialReport, TrialSpec};
+use measure::{Buffers, Session, SessionError, TrialReport, TrialSpec};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
 use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
@@ -138,7 +138,7 @@ impl RemoteSession {
 
     /// Opens a data connection on the current control connection.
     fn connect(&mut self, meeting: &mut Meeting) -> Result<Path, SessionError> {
-        let once = self.plan.pattern == Pattern::Connect;
+        let once = self.plan.pattern.facts().anew.is_some();
         if once && self.plan.decorators.any() {
             let what = "break, shape or trace connections that are made for each transaction";
             return Err(LinkError::Unsupported(what).into());
@@ -177,27 +177,27 @@ impl RemoteSession {
         };
         path.used = true;
         let asked = Instant::now();
+        let facts = spec.pattern.facts();
         meeting.control.trial(spec).map_err(|e| meeting.ended(e))?;
         let began = Instant::now();
-        let measured = match &mut path.link {
-            Some(link) => measure::near::trial(link, spec, &mut self.buffers),
-            None => measure::near::transactions(&mut path.connector, &path.proof, spec, &self.buffers.halt()),
+        let measured = match (&mut path.link, &facts.anew) {
+            (Some(link), _) => measure::near::trial(link, spec, &mut self.buffers),
+            (None, Some(anew)) => (anew.near)(&mut path.connector, &path.proof, spec, &self.buffers.halt()),
+            (None, None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
         };
         match measured {
             Ok(mut report) => {
                 if !self.capabilities.reliable {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
-                let far = meeting.control.done(began.elapsed(), drain(spec)).map_err(|e| meeting.ended(e))?;
+                let far = meeting.control.done(began.elapsed(), (facts.drain)(spec)).map_err(|e| meeting.ended(e))?;
                 measure::credible::credible(&far, spec, &self.capabilities, asked.elapsed())
                     .map_err(|why| meeting.control.incredible(&why))?;
                 if let Some((iteration, offset)) = far.corrupt {
                     let side = "the far side";
                     return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
                 }
-                if spec.pattern == Pattern::Hint {
-                    measure::hint::agree(&report, &far)?;
-                }
+                (facts.agree)(&report, &far)?;
                 report.far = far;
                 Ok(report)
             }
@@ -218,15 +218,6 @@ fn failed(meeting: &mut Meeting, mine: SessionError) -> SessionError {
     }
     let gone = words == Words::Gone;
     verdict(mine, words, || if gone { meeting.how() } else { String::new() })
-}
-
-/// Time for what is still in buffers when a stream's sender is done: 16 MiB at most, over a path of 1 MB/s.
-fn drain(spec: &TrialSpec) -> Duration {
-    if spec.pattern != Pattern::Stream {
-        return Duration::ZERO;
-    }
-    let bytes = spec.size.saturating_mul(spec.repeats.saturating_add(spec.warmup)).min(16 << 20);
-    Duration::from_micros(bytes)
 }
 
 impl Session for RemoteSession {

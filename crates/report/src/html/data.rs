@@ -1,9 +1,13 @@
 //! The page's data: every path's points as columns, what lies behind them and what is drawn over them. `web/src/data.ts`
 //! has the same shape.
 
-use measure::event::{Percentiles, Why};
-use record::{PathRun, Point, RunFile};
+use std::collections::BTreeMap;
+
+use measure::event::Why;
+use record::columns::{COLUMNS, Column, Row, Shown, Type, for_people};
+use record::{Analysis, PathRun, Point, RunFile};
 use serde::Serialize;
+use units::Kind;
 
 use super::columns;
 use super::fitted::{self, Models};
@@ -11,11 +15,12 @@ use super::trials::{self, Trials};
 use crate::curve::Series;
 use crate::overlay::Mark;
 use crate::words;
-use record::Analysis;
 
 #[derive(Serialize)]
 struct Page<'a> {
     schema: &'static str,
+    /// The table of points, from left to right, after the size.
+    columns: Vec<Head>,
     runs: Vec<Run<'a>>,
 }
 
@@ -35,45 +40,40 @@ struct Path<'a> {
     time: &'static str,
     hue: usize,
     dash: usize,
-    points: Columns,
+    points: Points,
     trials: Trials,
     histograms: String,
     models: Option<Models>,
     marks: &'a [Mark],
 }
 
+/// A column of the table of points.
 #[derive(Serialize)]
-struct Columns {
+struct Head {
+    name: &'static str,
+    unit: Option<&'static str>,
+    #[serde(flatten)]
+    shown: Shown,
+}
+
+/// A path's points, a column each ([`COLUMNS`]).
+#[derive(Serialize)]
+struct Points {
     size: String,
-    median: String,
-    low: String,
-    high: String,
-    repeat_low: String,
-    repeat_high: String,
-    min: String,
-    throughput: String,
-    sender: String,
-    transactions: String,
-    p50: String,
-    p90: String,
-    p99: String,
-    p999: String,
-    max: String,
-    loss: String,
-    reordering: String,
-    blocks: String,
-    iterations: String,
+    /// Columns of numbers, by name.
+    figures: BTreeMap<&'static str, String>,
+    /// Columns of whole numbers, by name.
+    counts: BTreeMap<&'static str, String>,
     /// Index into `reasons` of why each point ended.
     why: String,
     reasons: Vec<&'static str>,
     warned: String,
 }
 
-/// The data as JSON. `series` are the curves of these runs, in their order; `analyses` what models
-/// say of their paths, `parts` how many parts each run's raw data has.
-pub fn json(runs: &[&RunFile], series: &[Series], analyses: &[Vec<Analysis>], parts: &[usize]) -> String {
+/// The data as JSON. `series` are the curves of these runs, in their order; `parts` says how many parts each run's raw data has.
+pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> String {
     let mut series = series.iter();
-    let runs = runs.iter().zip(parts).zip(analyses).enumerate().map(|(i, ((run, &parts), analyses))| Run {
+    let runs = runs.iter().zip(parts).enumerate().map(|(i, (run, &parts))| Run {
         letter: words::letter(i),
         line: words::run_line(run),
         file: file_name(run, i, runs.len()),
@@ -91,50 +91,52 @@ pub fn json(runs: &[&RunFile], series: &[Series], analyses: &[Vec<Analysis>], pa
                 points: points(run, path),
                 trials: trials::trials(&run.run.plan, path),
                 histograms: trials::histograms(&run.run.plan, path),
-                models: analyses.get(p).and_then(|a| a.fits.as_ref()).map(fitted::models),
+                models: run.fits(p).map(fitted::models),
                 marks: &s.overlay.marks,
             })
             .collect(),
     });
-    let page = Page { schema: "pipegauge-page/2", runs: runs.collect() };
+    let heads = for_people().into_iter();
+    let columns = heads.map(|(c, shown)| Head { name: c.name, unit: c.unit.map(unit), shown }).collect();
+    let page = Page { schema: "pipegauge-page/3", columns, runs: runs.collect() };
     // Plain structs of numbers and strings always serialise.
     serde_json::to_string(&page).unwrap_or_else(|_| "{\"runs\":[]}".to_owned())
 }
 
 const WHY: [Option<Why>; 5] = [Some(Why::Precision), Some(Why::Budget), Some(Why::Trials), Some(Why::Stopped), None];
 
-fn points(run: &RunFile, path: &PathRun) -> Columns {
-    let warned = crate::curve::warned_sizes(run, path.opened.path);
-    let column = |pick: fn(&Point) -> Option<f64>| columns::floats(path.points.iter().map(pick));
+fn points(run: &RunFile, path: &PathRun) -> Points {
+    let warned = crate::curve::warned_sizes(run, path.opened.path, false);
+    let rows: Vec<Row> = path.points.iter().map(|p| Row::of(run, path, p)).collect();
+    let of = |kind| COLUMNS.iter().filter(move |c| c.kind == kind && !PLACE.contains(&c.name));
     let why = |p: &Point| WHY.iter().position(|w| *w == p.why).unwrap_or(WHY.len() - 1);
-    Columns {
+    // What is 0 nearly everywhere takes no room where it is 0 everywhere.
+    let figure = |c: &Column, row: &Row| c.of(row).number().filter(|v| c.unit != Some(Kind::Share) || *v != 0.0);
+    Points {
         size: columns::sizes(path.points.iter().map(|p| p.size)),
-        median: column(|p| Some(p.figures.median)),
-        low: column(|p| Some(p.figures.low)),
-        high: column(|p| Some(p.figures.high)),
-        repeat_low: column(|p| p.figures.repeat_low),
-        repeat_high: column(|p| p.figures.repeat_high),
-        min: column(|p| Some(p.figures.min)),
-        throughput: column(|p| Some(p.figures.throughput)),
-        sender: column(|p| p.figures.sender_throughput),
-        transactions: column(|p| p.figures.transactions),
-        p50: column(|p| percentile(p, |q| Some(q.p50))),
-        p90: column(|p| percentile(p, |q| q.p90)),
-        p99: column(|p| percentile(p, |q| q.p99)),
-        p999: column(|p| percentile(p, |q| q.p999)),
-        max: column(|p| percentile(p, |q| Some(q.max))),
-        loss: column(|p| Some(p.figures.loss).filter(|l| *l != 0.0)),
-        reordering: column(|p| Some(p.figures.reordering).filter(|r| *r != 0.0)),
-        blocks: columns::counts(path.points.iter().map(|p| u64::from(p.figures.blocks))),
-        iterations: columns::counts(path.points.iter().map(|p| p.figures.iterations)),
+        figures: of(Type::Number).map(|c| (c.name, columns::floats(rows.iter().map(|row| figure(c, row))))).collect(),
+        counts: of(Type::Count)
+            .map(|c| (c.name, columns::counts(rows.iter().map(|row| c.of(row).count().unwrap_or(0)))))
+            .collect(),
         why: columns::base64(&path.points.iter().map(|p| why(p) as u8).collect::<Vec<u8>>()),
         reasons: WHY.iter().map(|w| words::why_label(*w)).collect(),
         warned: columns::flags(path.points.iter().map(|p| warned.contains(&p.size))),
     }
 }
 
-fn percentile(point: &Point, pick: fn(&Percentiles) -> Option<f64>) -> Option<f64> {
-    point.figures.percentiles.as_ref().and_then(pick)
+/// Columns that say where a point is, and one that no page has: HINT's.
+const PLACE: [&str; 3] = ["path", "size_bytes", "memory_bytes"];
+
+/// A unit by the name that `web/src/units.ts` has for it.
+fn unit(unit: Kind) -> &'static str {
+    match unit {
+        Kind::Seconds => "seconds",
+        Kind::BitsPerSecond => "bitsPerSecond",
+        Kind::Bytes => "bytes",
+        Kind::Share => "share",
+        Kind::PerSecond => "perSecond",
+        Kind::SecondsPerByte | Kind::Quips => "count",
+    }
 }
 
 /// A name for the downloaded run: `pipegauge-2026-11-21.run.jsonl`, with the run's letter where there are several.

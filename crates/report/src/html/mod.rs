@@ -3,7 +3,6 @@
 //! Figures, warnings and environments are plain HTML written here, so that the page says what matters without its script
 //! too. The script (built from `web/`) draws the linked graphs and the table of points from the data in the page.
 
-mod analysis;
 mod columns;
 mod data;
 mod fitted;
@@ -12,10 +11,10 @@ mod raw;
 mod sections;
 mod trials;
 
-use record::RunFile;
+use record::{Analysis, RunFile};
 
 use crate::curve::Series;
-use crate::figure::Graph;
+use crate::graph::Graph;
 use crate::svg::{self, xml::escape};
 use crate::words;
 
@@ -29,16 +28,17 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
 /// The page for one or several runs.
 ///
 /// Names, texts and paths from the run files are untrusted: they are escaped wherever they stand.
-pub fn page(runs: &[&RunFile]) -> String {
+pub fn page(runs: &[&Analysis<'_>]) -> String {
     of(runs, &crate::curve::series(runs))
 }
 
 /// The page of these runs and their curves, which are those of [`crate::curve::series`] but for what is drawn over them.
-pub fn of(runs: &[&RunFile], series: &[Series]) -> String {
-    let analyses = analysis::of(runs);
+pub fn of(runs: &[&Analysis<'_>], series: &[Series]) -> String {
+    Analysis::work_out(runs);
+    let files: Vec<&RunFile> = runs.iter().map(|run| run.run()).collect();
     let raw: Vec<Vec<String>> = runs.iter().map(|run| raw::parts(run)).collect();
     let parts: Vec<usize> = raw.iter().map(Vec::len).collect();
-    let title = title(runs);
+    let title = title(&files);
     let mut out = String::with_capacity(1 << 16);
     let mut put = |piece: &str| out.push_str(piece);
     put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -53,21 +53,21 @@ pub fn of(runs: &[&RunFile], series: &[Series]) -> String {
     }
     put("</div><div id=\"theme\"></div></header>\n<main>\n");
     put("<h2 class=\"aside\">Graphs</h2>\n<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>");
-    put(&svg::draw(runs, Graph::Signature));
+    put(&svg::draw(runs, Graph::most_telling(&files)));
     put("</noscript></div>\n");
-    put(&sections::warnings(runs));
-    put(&sections::summary(runs, &analyses));
-    put(&models::table(runs, &analyses));
+    put(&sections::summary(runs));
+    put(&sections::warnings(&files));
+    put(&models::table(runs));
     put("<section aria-labelledby=\"points-title\" id=\"points\"><h2 id=\"points-title\">Points</h2>");
     put(
         "<noscript><p>The table of points needs the page's script; <code>pipegauge show RUN</code> prints it.</p></noscript>",
     );
     put("</section>\n");
-    put(&sections::environment(runs));
-    put(&sections::raw(runs));
+    put(&sections::environment(&files));
+    put(&sections::raw(&files));
     put("</main>\n<footer>Made by pipegauge. This page loads nothing from anywhere.</footer>\n");
     put("<script type=\"application/json\" id=\"data\">");
-    put(&script_safe(&data::json(runs, series, &analyses, &parts)));
+    put(&script_safe(&data::json(runs, series, &parts)));
     put("</script>\n");
     for (i, parts) in raw.iter().enumerate() {
         for (k, part) in parts.iter().enumerate() {

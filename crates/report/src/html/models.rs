@@ -1,7 +1,6 @@
 //! The table of fitted models: figures of `table::fits`, in plain HTML.
 
 use model::Estimate;
-use record::RunFile;
 use units::{Bytes, Kind, Seconds, Share};
 
 use super::sections::estimate;
@@ -16,12 +15,12 @@ fn startup(e: Estimate) -> String {
 }
 
 /// Latency line, bandwidth curve and saturation point of each path, and what does not fit; nothing where nothing was fitted.
-pub fn table(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
+pub fn table(runs: &[&Analysis<'_>]) -> String {
     let mut rows = String::new();
     let mut notes = String::new();
-    for (r, (run, analyses)) in runs.iter().zip(analyses).enumerate() {
-        for (path, analysis) in run.paths.iter().zip(analyses) {
-            let Some(fits) = &analysis.fits else { continue };
+    for (r, run) in runs.iter().enumerate() {
+        for (index, path) in run.paths.iter().enumerate() {
+            let Some(fits) = run.fits(index) else { continue };
             let name = path.opened.name();
             let name = escape(&if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() });
             let cell = |e: Option<Estimate>, kind| e.map_or("-".into(), |e| estimate(e, kind));

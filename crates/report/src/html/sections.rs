@@ -10,15 +10,14 @@ use crate::table;
 use crate::words;
 use record::Analysis;
 
-/// What a reader must know before the figures; nothing if there is nothing.
+/// How far each run may be trusted, and what a reader must know about its figures: a line for each cause, which opens to the
+/// warnings whole. Nothing of a run without points and warnings.
 pub fn warnings(runs: &[&RunFile]) -> String {
     let mut items = String::new();
     for (i, run) in runs.iter().enumerate() {
         let letter = if runs.len() > 1 { format!("Run {}: ", words::letter(i)) } else { String::new() };
         let mut item = |head: &str, text: &str| {
-            let head = format!("{letter}{head}");
-            let head = if head.is_empty() { head } else { format!("<b>{}</b>", escape(&head)) };
-            items.push_str(&format!("<li>{head}{}</li>\n", escape(text)));
+            items.push_str(&format!("<li><b>{}</b>{}</li>\n", escape(&format!("{letter}{head}")), escape(text)));
         };
         if let Some(cut) = &run.cut {
             item("The file ends short: ", cut);
@@ -26,8 +25,12 @@ pub fn warnings(runs: &[&RunFile]) -> String {
         if let Some(error) = run.end.as_ref().and_then(|e| e.error.as_ref()) {
             item("The run ended with an error: ", error);
         }
-        for w in &run.warnings {
-            item(&table::subject(run, w), &w.text);
+        let trust = table::trust(run).replace("\n  ", " ");
+        if let Some(text) = trust.trim_end().strip_prefix("Trust: ") {
+            items.push_str(&format!("<li class=\"trust\">{}{}</li>\n", escape(&letter), escape(text)));
+        }
+        for caution in table::cautions(run) {
+            items.push_str(&cause(run, &letter, &caution));
         }
     }
     if items.is_empty() {
@@ -39,15 +42,29 @@ pub fn warnings(runs: &[&RunFile]) -> String {
     )
 }
 
+/// A cause in a line, and its warnings whole below it at a click.
+fn cause(run: &RunFile, letter: &str, caution: &table::Caution<'_>) -> String {
+    let remedy = if caution.remedy.is_empty() { String::new() } else { format!(" ({})", caution.remedy) };
+    let whole: String = (caution.warnings.iter())
+        .map(|w| format!("<p>{}{}</p>", escape(&table::subject(run, w)), escape(&w.text)))
+        .collect();
+    format!(
+        "<li><details><summary><b>{}{}</b>{}</summary>{whole}</details></li>\n",
+        escape(letter),
+        escape(&caution.what()),
+        escape(&remedy)
+    )
+}
+
 /// The figures that stand for each curve.
-pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
+pub fn summary(runs: &[&Analysis<'_>]) -> String {
     let mut rows = String::new();
     for (r, run) in runs.iter().enumerate() {
         for (i, path) in run.paths.iter().enumerate() {
             let name = path.opened.name();
             let name = if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() };
             rows.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(&name)));
-            match analyses.get(r).and_then(|a| a.get(i)?.summary.as_ref()) {
+            match run.summary(i) {
                 None => rows.push_str("<td colspan=\"6\">too few points for these figures</td>"),
                 Some(s) => {
                     let time = path.points.first().map_or("-", |p| words::time_label(p.time));
@@ -60,8 +77,7 @@ pub fn summary(runs: &[&RunFile], analyses: &[Vec<Analysis>]) -> String {
                         String::new()
                     };
                     // A schedule says nothing of how much the path carries.
-                    let scheduled = run.run.plan.rate.is_some();
-                    let moved = |cell: String| if scheduled { "-".to_owned() } else { cell };
+                    let moved = |cell: String| if run.carries() { cell } else { "-".to_owned() };
                     for cell in [
                         time.to_owned(),
                         estimate(s.latency, Kind::Seconds) + &latency,

@@ -39,7 +39,7 @@ fn raw(page: &str) -> String {
 
 #[test]
 fn the_page_loads_nothing() {
-    let page = page(&[&small()]).replace("http://www.w3.org/2000/svg", "").replace("url(#area)", "");
+    let page = page(&[&Analysis::of(&small())]).replace("http://www.w3.org/2000/svg", "").replace("url(#area)", "");
     for load in ["http:", "https:", "//cdn", "<link", "<img", "src=", "@import", "url(", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(load), "{load} is in the page");
     }
@@ -58,7 +58,7 @@ fn hostile_names_and_texts_stay_text() {
     run.cut = Some(hostile.into());
     run.run.near.sysctls.insert(hostile.into(), hostile.into());
     run.paths[3].opened.near_effective.congestion = Some(hostile.into());
-    let (page, clean) = (page(&[&run]), page(&[&small()]));
+    let (page, clean) = (page(&[&Analysis::of(&run)]), page(&[&Analysis::of(&small())]));
     for mark in ["<script", "</script", "<img"] {
         assert_eq!(page.matches(mark).count(), clean.matches(mark).count(), "{mark} came in");
     }
@@ -73,7 +73,7 @@ fn the_data_holds_every_point_and_no_nan() {
     let mut run = small();
     run.paths[0].points[0].figures.median = f64::NAN;
     run.paths[0].points[1].figures.high = f64::INFINITY;
-    let page = page(&[&run, &small()]);
+    let page = page(&[&Analysis::of(&run), &Analysis::of(&small())]);
     let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
     assert_eq!(data["runs"].as_array().map(Vec::len), Some(2));
     assert_eq!(data["runs"][1]["paths"][3]["name"], "B tcp");
@@ -81,7 +81,7 @@ fn the_data_holds_every_point_and_no_nan() {
     let size = decoded(&points["size"]);
     let size: Vec<f64> = size.chunks(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect();
     assert_eq!(size, [1.0, 64.0, 1024.0, 12_288.0, 1_048_576.0]);
-    let (median, high) = (floats(&points["median"]), floats(&points["high"]));
+    let (median, high) = (floats(&points["figures"]["median_s"]), floats(&points["figures"]["high_s"]));
     assert!(median[0].is_nan() && high[1].is_nan() && !median[1].is_nan() && median.len() == 5);
     assert!(!page.replace(SCRIPT, "").contains("NaN"));
 }
@@ -92,14 +92,20 @@ fn the_data_holds_what_a_stream_and_datagrams_tell() {
     let f = &mut run.paths[3].points[2].figures;
     (f.sender_throughput, f.reordering) = (Some(12.3e9), 0.015);
     f.transactions = Some(34_012.6);
-    let page = page(&[&run]);
+    let page = page(&[&Analysis::of(&run)]);
     let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
     let points = &data["runs"][0]["paths"][3]["points"];
-    assert_eq!(floats(&points["transactions"])[2], 34_012.6);
-    assert_eq!((floats(&points["sender"])[2], floats(&points["reordering"])[2]), (12.3e9, 0.015));
-    assert!(floats(&points["sender"])[1].is_nan(), "only one point has it");
-    assert!(floats(&points["p90"])[2] > 0.0 && floats(&points["max"])[2] > 0.0);
-    assert_eq!(data["runs"][0]["paths"][0]["points"]["p50"], "", "memcpy has no percentiles");
+    assert_eq!(floats(&points["figures"]["transactions_per_s"])[2], 34_012.6);
+    assert_eq!(
+        (
+            floats(&points["figures"]["sender_throughput_bits_per_s"])[2],
+            floats(&points["figures"]["reordering_share"])[2]
+        ),
+        (12.3e9, 0.015)
+    );
+    assert!(floats(&points["figures"]["sender_throughput_bits_per_s"])[1].is_nan(), "only one point has it");
+    assert!(floats(&points["figures"]["p90_s"])[2] > 0.0 && floats(&points["figures"]["max_s"])[2] > 0.0);
+    assert_eq!(data["runs"][0]["paths"][0]["points"]["figures"]["p50_s"], "", "memcpy has no percentiles");
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn the_download_is_the_whole_run_file() {
 fn a_large_run_comes_back_whole_from_its_parts() {
     let sizes: Vec<u64> = (1..=4000).collect();
     let run = sample::run_of(&sample::MODELS[2..], &sizes, 2, 7);
-    let page = page(&[&run]);
+    let page = page(&[&Analysis::of(&run)]);
     assert!(page.contains("id=\"raw-0-2\""), "24,000 lines are three parts");
     let back = read(&run);
     assert!(trials(&back) == trials(&run));
@@ -124,7 +130,7 @@ fn a_large_run_comes_back_whole_from_its_parts() {
 
 /// The run that comes back from its page.
 fn read(run: &RunFile) -> RunFile {
-    record::read::read_from(raw(&page(&[run])).as_bytes(), "the page").expect("a run file")
+    record::read::read_from(raw(&page(&[&Analysis::of(run)])).as_bytes(), "the page").expect("a run file")
 }
 
 fn trials(run: &RunFile) -> Vec<&measure::event::Trial> {
@@ -134,7 +140,7 @@ fn trials(run: &RunFile) -> Vec<&measure::event::Trial> {
 #[test]
 fn every_trial_and_every_histogram_is_in_the_page() {
     let run = small();
-    let page = page(&[&run]);
+    let page = page(&[&Analysis::of(&run)]);
     let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
     let path = &data["runs"][0]["paths"][3];
     let counts: Vec<u32> = decoded(&path["trials"]["count"])
@@ -152,6 +158,7 @@ fn every_trial_and_every_histogram_is_in_the_page() {
 #[test]
 fn marks_and_models_are_in_the_page() {
     let run = sample::run(7);
+    let run = Analysis::of(&run);
     let mark = Mark { kind: "dip", from: 48_000, to: 70_000, label: "dip </script> of 23%".into() };
     let mut series = crate::curve::series(&[&run]);
     series.iter_mut().for_each(|s| s.overlay.marks.clear());
@@ -162,9 +169,9 @@ fn marks_and_models_are_in_the_page() {
     assert_eq!(paths[2]["marks"], serde_json::to_value([&mark]).expect("JSON"));
     assert_eq!(paths[1]["marks"], serde_json::json!([]));
     let fits = run.fits(2).expect("models");
-    let bandwidth = fits.bandwidth.expect("a curve");
+    let bandwidth = fits.bandwidth.as_ref().expect("a curve");
     assert_eq!(paths[2]["models"]["bandwidth"]["r_max"], bandwidth.r_max.value);
-    assert_eq!(paths[2]["models"]["saturation"]["point"], fits.saturation.expect("a knee").point.value);
+    assert_eq!(paths[2]["models"]["saturation"]["point"], fits.saturation.as_ref().expect("a knee").point.value);
     let lines = paths[2]["models"]["lines"].as_array().expect("lines");
     assert_eq!(lines.len(), fits.latency.pieces.len().max(1));
     assert!(page.contains("What models fit") && page.contains("Saturation point"));
@@ -172,7 +179,7 @@ fn marks_and_models_are_in_the_page() {
 
 #[test]
 fn figures_and_warnings_stand_in_the_page_without_its_script() {
-    let page = page(&[&small()]);
+    let page = page(&[&Analysis::of(&small())]);
     let body = &page[..page.find(" id=\"data\"").expect("the data")];
     for wanted in
         ["How memcpy, shm, unix and tcp perform on bench-1", "RTT/2", "differ by 34%", "cubic", "<noscript><svg"]
@@ -184,6 +191,6 @@ fn figures_and_warnings_stand_in_the_page_without_its_script() {
 #[test]
 fn a_run_without_paths_still_gives_a_page() {
     let run = sample::run_of(&[], &[], 0, 1);
-    assert!(page(&[&run]).contains("A run without paths"));
+    assert!(page(&[&Analysis::of(&run)]).contains("A run without paths"));
     assert!(page(&[]).contains("A run without paths"));
 }

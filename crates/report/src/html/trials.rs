@@ -5,7 +5,6 @@ use measure::event::Plan;
 use measure::figures;
 use record::{PathRun, Point};
 use serde::Serialize;
-use transport::Name;
 
 use super::columns::{self, base64, varint};
 
@@ -48,20 +47,20 @@ pub fn histograms(plan: &Plan, path: &PathRun) -> String {
     let mut out = Vec::new();
     let mut any = false;
     for point in &path.points {
-        any |= histogram(plan, path.opened.transport, point, &mut out);
+        any |= histogram(plan, point, &mut out);
     }
     if any { base64(&out) } else { String::new() }
 }
 
-fn histogram(plan: &Plan, kind: Name, point: &Point, out: &mut Vec<u8>) -> bool {
+fn histogram(plan: &Plan, point: &Point, out: &mut Vec<u8>) -> bool {
     let refs: Vec<_> = point.trials.iter().collect();
     let used: Vec<_> = figures::counted(&refs).into_iter().filter(|t| !t.report.histogram.is_empty()).collect();
     varint(used.len() as u64, out);
     let Some(first) = used.first() else { return false };
-    let divisor = figures::transfers(plan, kind, first);
+    let divisor = figures::transfers(plan, first);
     let mut pairs: Vec<(u64, u64)> = Vec::new();
     for trial in &used {
-        let to_first = divisor / figures::transfers(plan, kind, trial);
+        let to_first = divisor / figures::transfers(plan, trial);
         let times = trial.report.histogram.iter();
         pairs.extend(times.map(|(ns, n)| (step((*ns as f64 * to_first).round() as u64), *n)));
     }

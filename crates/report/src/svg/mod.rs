@@ -8,9 +8,10 @@ pub mod layout;
 mod over;
 pub mod xml;
 
-use record::RunFile;
+use record::Analysis;
 
-use crate::figure::{Axis, Dot, Figure, Graph, Line};
+use crate::figure::{Axis, Dot, Figure, Line};
+use crate::graph::Graph;
 use crate::scale::{Spread, Ticks};
 use layout::{spread, thin, width, wrap};
 use xml::{Svg, Text, n};
@@ -39,12 +40,12 @@ const RULE: &str = "#9aa0a8";
 const FONT: &str = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
 /// The picture of one graph over all paths of the runs.
-pub fn draw(runs: &[&RunFile], graph: Graph) -> String {
+pub fn draw(runs: &[&Analysis<'_>], graph: Graph) -> String {
     render(&Figure::of(runs, graph))
 }
 
 /// The same, with fitted curves and saturation points.
-pub fn draw_fitted(runs: &[&RunFile], graph: Graph) -> String {
+pub fn draw_fitted(runs: &[&Analysis<'_>], graph: Graph) -> String {
     render(&Figure::with(runs, graph, true))
 }
 
@@ -294,11 +295,7 @@ fn footnotes(figure: &Figure, left: f64, mut y: f64, svg: &mut Svg) -> f64 {
         let fits = if fitted { " Dotted: fitted model; diamond: saturation point." } else { "" };
         let dips = figure.lines.iter().any(|l| !l.marks.is_empty());
         let dips = if dips { " Thick: a dip; ring: a step." } else { "" };
-        // An overhead is a difference of medians: no trial of it was the shortest.
-        let marks = match figure.graph {
-            crate::Graph::Overhead => "Line: difference of medians; band: its 95% interval.",
-            _ => "Line: median; band: its 95% interval; thin line: shortest trial.",
-        };
+        let marks = figure.graph.line();
         paragraphs.push(format!("{} {marks}{hollow}{dips}{fits}", figure.graph.how_to_read()));
     }
     for paragraph in paragraphs {

@@ -80,7 +80,7 @@ fn drawn(text: &str) -> Vec<(f64, f64, bool)> {
 #[test]
 fn extreme_values_stay_inside_the_picture() {
     for wild in [1e308, 1e-308, 5e-324, f64::INFINITY] {
-        for graph in crate::figure::tests::every() {
+        for graph in crate::Graph::EVERY {
             let mut series = link("odd", 1e-9, 1e15, 60);
             series.points[3].interval = Some((1e-9, 1e9));
             series.points[5].interval = None;
@@ -105,7 +105,7 @@ fn extreme_values_stay_inside_the_picture() {
 
 #[test]
 fn every_graph_draws_its_points_where_its_axes_say() {
-    for graph in crate::figure::tests::every() {
+    for graph in crate::Graph::EVERY {
         let figure = Figure::from_series(&[link("tcp", 9e-6, 36e9, 23)], graph, vec![]);
         let (x, y) = figure.axes.clone().expect("axes");
         let text = render(&figure);

@@ -1,11 +1,11 @@
 //! Dips and steps in words.
 
 use model::{Break, Breaks, Edge, Fate, Suspect};
-use record::RunFile;
+use record::Analysis;
 use units::{Bytes, Share};
 
 /// The breaks of each path, a line each, with what lies near them. Empty where no path has one.
-pub fn breaks(run: &RunFile) -> String {
+pub fn breaks(run: &Analysis<'_>) -> String {
     let mut text = String::new();
     for (i, path) in run.paths.iter().enumerate() {
         let facts = run.facts(i);
@@ -150,6 +150,6 @@ mod tests {
     #[test]
     fn a_run_without_breaks_says_nothing() {
         let run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 4096], 3, 7);
-        assert_eq!(breaks(&run), "");
+        assert_eq!(breaks(&Analysis::of(&run)), "");
     }
 }

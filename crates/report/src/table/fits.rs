@@ -1,7 +1,7 @@
 //! What fitted models say: the tables of `seeds/000` (1 to 3) and the saturation point of `seeds/004`.
 
 use model::Estimate;
-use record::{Analysis, RunFile};
+use record::Analysis;
 use units::{Bytes, Kind, Seconds, Share};
 
 use super::grid::{Flush, Grid};
@@ -9,17 +9,7 @@ use super::summary::{cost, estimate, start_time};
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
 /// it, and what does not fit. Empty where nothing could be fitted.
-pub fn fits(run: &RunFile) -> String {
-    fits_of(run, &analyses(run))
-}
-
-/// What was made of each path of a run.
-pub(super) fn analyses(run: &RunFile) -> Vec<Analysis> {
-    (0..run.paths.len()).map(|i| run.analysis(i)).collect()
-}
-
-/// [`fits`], of what was found already.
-pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
+pub fn fits(run: &Analysis<'_>) -> String {
     use Flush::{Left, Right};
     let mut lines = Grid::new(&[
         ("latency line t0 + b B", Left),
@@ -38,8 +28,8 @@ pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
     ]);
     let mut notes = String::new();
     let mut any = false;
-    for (path, analysis) in run.paths.iter().zip(found) {
-        let Some(fits) = &analysis.fits else { continue };
+    for (index, path) in run.paths.iter().enumerate() {
+        let Some(fits) = run.fits(index) else { continue };
         let name = path.opened.name();
         let startup = format!("{} ({})", Seconds(fits.latency.startup), Bytes(fits.latency.startup_size));
         for (what, line) in [("", &fits.latency.all), (", below 1 KiB", &fits.latency.small)] {
@@ -61,7 +51,8 @@ pub(super) fn fits_of(run: &RunFile, found: &[Analysis]) -> String {
             ]);
         }
         let or_none = |e: Option<Estimate>, kind| e.map_or("-".to_owned(), |e| estimate(e, kind));
-        let (bandwidth, measured) = (fits.bandwidth.as_ref(), analysis.summary.as_ref().and_then(|s| s.half_power));
+        let (bandwidth, measured) =
+            (fits.bandwidth.as_ref(), run.summary(index).and_then(|s| s.half_power).filter(|_| run.carries()));
         if bandwidth.is_some() || fits.saturation.is_some() {
             any = true;
             curves.row([

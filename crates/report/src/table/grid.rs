@@ -1,5 +1,8 @@
 //! Rows of cells as aligned text.
 
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
 use crate::words;
 
 /// Side on which a column's cells are flush.
@@ -60,6 +63,33 @@ impl Grid {
         }
         out
     }
+}
+
+/// Writes a table whose rows are made twice, once for the widths and once to be written, so that none is held. No cell spans lines.
+pub fn stream<R: Iterator<Item = Vec<String>>>(
+    head: &[(&str, Flush)],
+    rows: impl Fn() -> R,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut widths: Vec<usize> = head.iter().map(|(title, _)| title.chars().count()).collect();
+    for row in rows() {
+        widths.iter_mut().zip(&row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
+    }
+    let titles = head.iter().map(|(title, _)| (*title).to_owned()).collect();
+    let mut line = String::new();
+    for row in std::iter::once(titles).chain(rows()) {
+        line.clear();
+        for ((cell, (_, flush)), &width) in row.iter().zip(head).zip(&widths) {
+            let gap = if line.is_empty() { "" } else { "  " };
+            // Writing to a string can't fail.
+            let _ = match flush {
+                Flush::Left => write!(line, "{gap}{cell:<width$}"),
+                Flush::Right => write!(line, "{gap}{cell:>width$}"),
+            };
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,24 +2,22 @@
 
 use measure::event::Percentiles;
 use model::{Drift, Jitter, Periodic, Source};
-use record::RunFile;
+use record::Analysis;
 use units::format::significant;
 use units::{Bytes, Kind, Seconds, resolved};
 
 use super::breaks::digits;
 use super::grid::{Flush, Grid};
+use super::points::apart;
 use crate::words;
-
-/// Sizes of a table: so many to a factor of two, which a screen holds.
-const PLACES: f64 = 1.0;
 
 /// The path at this index: its outliers, drift and periods in a sentence each, then its percentiles over size. Only
 /// sizes about a factor of two apart are shown; `all` shows each.
-pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
+pub fn jitter(run: &Analysis<'_>, path: usize, all: bool) -> String {
     let Some(p) = run.paths.get(path) else { return String::new() };
     let name = p.opened.name();
     let mut text = String::new();
-    for line in sentences(found) {
+    for line in sentences(run.jitter(path)) {
         text.push_str(&format!("{name}: {line}.\n"));
     }
     use Flush::{Left, Right};
@@ -33,14 +31,10 @@ pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
         ("p99 / p50", Right),
         ("", Left),
     ]);
-    let (mut next, mut rows) = (0.0, 0);
-    for point in &p.points {
+    let timed = p.points.iter().filter(|p| p.figures.percentiles.is_some());
+    let shown = if all { timed.collect() } else { apart(timed) };
+    for point in &shown {
         let Some(at) = point.figures.percentiles.as_ref() else { continue };
-        let place = (point.size.max(1) as f64).log2();
-        if !all && place < next {
-            continue;
-        }
-        next = (place * PLACES).floor() / PLACES + 1.0 / PLACES;
         let time = |pick: fn(&Percentiles) -> Option<f64>| pick(at).map_or("-".to_owned(), |t| Seconds(t).to_string());
         // A percentile that rests on less than one iteration beyond it is the largest value, and no more.
         let few = if point.figures.iterations < 1000 {
@@ -58,9 +52,8 @@ pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
             at.p99.filter(|_| at.p50 > 0.0).map_or("-".to_owned(), |p99| format!("{}x", digits(p99 / at.p50))),
             few,
         ]);
-        rows += 1;
     }
-    if rows == 0 {
+    if shown.is_empty() {
         text.push_str(&format!("{name}: single iterations were not timed, so there are no percentiles.\n"));
     } else {
         let time = p.points.first().map_or("", |p| words::time_label(p.time));
@@ -73,7 +66,11 @@ pub fn jitter(run: &RunFile, path: usize, found: &Jitter, all: bool) -> String {
 fn sentences(j: &Jitter) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(e) = j.outliers {
+        // Each end with its unit, as those of a drift: "0 [0.0000, 0.0010]" would be no share.
         let share = resolved(e.value, e.low, e.high, Kind::Share);
+        let share = share
+            .split_once('[')
+            .map_or(share.clone(), |(value, ends)| format!("{value}[{}", ends.replace(", ", "%, ").replace(']', "%]")));
         lines.push(format!("iterations over twice the median of their trial: {share} of all"));
     }
     lines.push(match &j.drift {
@@ -172,6 +169,10 @@ mod tests {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert!(said.contains("of pauses below 1.00 ms, those of slower trials below 50.0 ms"), "{said}");
+        assert!(said.contains(": 1.00% [0.9%, 1.1%] of all"), "{said}");
+        let none = Estimate { value: 0.0, low: 0.0, high: 1e-5 };
+        let said = sentences(&Jitter { outliers: Some(none), ..Jitter::default() }).join("\n");
+        assert!(said.contains(": 0% [0.0000%, 0.0010%] of all"), "{said}");
         let said = sentences(&Jitter { longest: 2.0, ..Jitter::default() }).join("\n");
         assert!(said.contains("four rounds at least") && said.contains("nothing comes back"), "{said}");
         assert!(said.contains("longer than 2.00 s") && said.contains("can't be told"), "{said}");
@@ -198,9 +199,9 @@ mod tests {
     #[test]
     fn percentiles_of_sizes_a_factor_of_two_apart_or_of_all() {
         let run = crate::sample::run(1);
-        let found = run.jitter(3);
-        let (short, long) = (jitter(&run, 3, &found, false), jitter(&run, 3, &found, true));
+        let run = Analysis::of(&run);
+        let (short, long) = (jitter(&run, 3, false), jitter(&run, 3, true));
         assert!(long.lines().count() >= short.lines().count() && !short.contains("NaN"), "{short}");
-        assert_eq!(jitter(&run, 99, &found, true), "");
+        assert_eq!(jitter(&run, 99, true), "");
     }
 }

@@ -3,8 +3,6 @@
 use record::RunFile;
 use units::{Seconds, Share};
 
-use crate::words;
-
 /// A line for each path: where a repeat of its smallest block falls and how far runs lie apart, or that it is not known.
 pub fn machine(run: &RunFile) -> String {
     (0..run.paths.len()).map(|path| machine_of(run, path)).collect()
@@ -28,8 +26,7 @@ pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
     };
     let first = p.points.iter().find_map(|p| Some((p, p.figures.repeat_low.zip(p.figures.repeat_high)?)));
     let repeat = first.map_or(String::new(), |(point, (low, high))| {
-        let size =
-            if run.is_hint() { words::subintervals(&[point.size], 1) } else { units::Bytes(point.size).to_string() };
+        let size = (run.run.plan.pattern.facts().brief)(point.size);
         format!("a repeat of {size} takes {} to {} (95%); ", Seconds(low), Seconds(high))
     });
     let runs = between.earlier();

@@ -1,98 +1,164 @@
-//! Every point of one path.
+//! Every point of one path: the columns of [`record::columns`], as text.
+
+use std::io::{self, Write};
 
 use measure::event::Figures;
-use record::RunFile;
+use record::columns::{Column, Form, Row, Shown, Type, column, for_people};
+use record::{PathRun, Point, RunFile};
+use units::format::{significant, thousands};
 use units::{BitRate, Bytes, Kind, Seconds, Share, with_interval};
 
-use super::grid::{Flush, Grid};
+use super::grid::{Flush, stream};
 use crate::words;
 
-/// The points of the path at this index of the run's paths, by ascending size. An index beyond the paths is answered in
-/// words.
-pub fn points(run: &RunFile, path: usize) -> String {
-    use Flush::{Left, Right};
+/// A table of more points than this is read by few.
+const MOST: usize = 48;
+
+/// Writes the points of the path at this index of the run's paths, by ascending size: where they are more than a screen or two, those
+/// about a factor of two apart, unless all are asked for. An index beyond the paths is answered in words. Rows are made as they are
+/// written, so that memory does not grow with them.
+pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io::Result<()> {
     let Some(p) = run.paths.get(path) else {
-        return format!("The run has {} paths; there is no path {path}.\n", run.paths.len());
+        return writeln!(out, "The run has {} paths; there is no path {path}.", run.paths.len());
     };
     let name = p.opened.name();
     let Some(first) = p.points.first() else {
-        return format!("{name}: no points.\n");
+        return writeln!(out, "{name}: no points.");
     };
-    let mut grid = Grid::new(&[
-        ("size", Right),
-        ("median [95%]", Left),
-        ("on this machine [95%]", Left),
-        ("shortest trial", Right),
-        ("throughput", Right),
-        ("sender", Right),
-        ("mean rate", Right),
-        ("p50", Right),
-        ("p90", Right),
-        ("p99", Right),
-        ("p99.9", Right),
-        ("longest", Right),
-        ("lost", Right),
-        ("reordered", Right),
-        ("rounds", Right),
-        ("ended", Left),
-        ("", Left),
-    ]);
-    let mut any_warned = false;
-    for point in &p.points {
-        let f = &point.figures;
-        let percentile = |pick: fn(&measure::event::Percentiles) -> Option<f64>| {
-            let Some(p) = &f.percentiles else { return String::new() };
-            pick(p).map_or("-".to_owned(), time)
-        };
-        let warned = run.warnings.iter().any(|w| w.path == Some(p.opened.path) && w.sizes.contains(&point.size));
-        any_warned |= warned;
-        grid.row([
-            Bytes(point.size).to_string(),
-            median(f),
-            f.repeat_low.zip(f.repeat_high).map_or(String::new(), range),
-            time(f.min),
-            // Bits over a latency are no throughput where a schedule says when blocks are sent.
-            if f.throughput.is_finite() && run.run.plan.rate.is_none() {
-                BitRate(f.throughput).to_string()
-            } else {
-                "-".into()
-            },
-            f.sender_throughput.filter(|t| t.is_finite()).map_or(String::new(), |t| BitRate(t).to_string()),
-            f.transactions.filter(|t| t.is_finite()).map_or(String::new(), words::mean_rate),
-            percentile(|p| Some(p.p50)),
-            percentile(|p| p.p90),
-            percentile(|p| p.p99),
-            percentile(|p| p.p999),
-            percentile(|p| Some(p.max)),
-            share(f.loss),
-            share(f.reordering),
-            f.blocks.to_string(),
-            words::why_label(point.why).to_owned(),
-            if warned { "!".to_owned() } else { String::new() },
-        ]);
+    writeln!(out, "{name}: times are {}", words::time_label(first.time))?;
+    let points: Vec<&Point> = if all || p.points.len() <= MOST { p.points.iter().collect() } else { apart(&p.points) };
+    let warned = crate::curve::warned_sizes(run, p.opened.path, true);
+    let any_warned = points.iter().any(|point| warned.contains(&point.size));
+    let columns = used(run, p, &points);
+    let mut head = vec![(if run.is_hint() { "n" } else { "size" }, Flush::Right)];
+    head.extend(columns.iter().map(|(_, shown)| (shown.heading, flush(shown.form))));
+    head.push(("ended", Flush::Left));
+    head.extend(any_warned.then_some(("", Flush::Left)));
+    let size = |n: u64| if run.is_hint() { thousands(n) } else { Bytes(n).to_string() };
+    let cells = |point: &&Point| {
+        let row = Row::of(run, p, point);
+        let mut cells = vec![size(point.size)];
+        cells.extend(columns.iter().map(|(column, shown)| match seen(column, &point.figures) {
+            Some(words) => words,
+            None => cell(column, shown.form, &row),
+        }));
+        cells.push(words::why_label(point.why).to_owned());
+        cells.extend(warned.contains(&point.size).then(|| "!".to_owned()));
+        cells
+    };
+    stream(&head, || points.iter().map(cells), out)?;
+    if points.len() < p.points.len() {
+        let (shown, all) = (points.len(), thousands(p.points.len() as u64));
+        writeln!(out, "{shown} of {all} points, about a factor of two apart; --points shows all.")?;
     }
-    let mut text = format!("{name}: times are {}\n{}", words::time_label(first.time), grid.text());
-    text.push_str(&super::machine_of(run, path));
-    for note in notes(p.points.iter().map(|p| &p.figures)) {
-        text.push_str(note);
+    out.write_all(super::machine_of(run, path).as_bytes())?;
+    for note in notes(points.iter().map(|p| &p.figures)) {
+        out.write_all(note.as_bytes())?;
     }
     if any_warned {
-        text.push_str("! the point has a warning\n");
+        writeln!(out, "! the point has a warning")?;
     }
-    text
+    Ok(())
+}
+
+/// Points about a factor of two apart, the first and the last among them.
+pub(super) fn apart<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<&'a Point> {
+    let (mut kept, mut next, mut last) = (Vec::new(), 0, None);
+    for point in points {
+        last = Some(point);
+        if point.size >= next {
+            kept.push(point);
+            next = 1 << (point.size.max(1).ilog2() + 1).min(63);
+        }
+    }
+    kept.extend(last.filter(|last| kept.last().is_some_and(|kept| kept.size != last.size)));
+    kept
+}
+
+/// Columns of which any point has a figure.
+fn used(run: &RunFile, path: &PathRun, points: &[&Point]) -> Vec<(&'static Column, Shown)> {
+    let mut waiting = for_people();
+    let mut used = Vec::new();
+    for point in points {
+        let row = Row::of(run, path, point);
+        let (there, not): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(column, _)| has(column, &row));
+        used.extend(there);
+        waiting = not;
+        // Most columns are there from the first point on.
+        if waiting.is_empty() {
+            break;
+        }
+    }
+    used.sort_by_key(|(_, shown)| shown.place);
+    used
+}
+
+fn has(column: &Column, row: &Row) -> bool {
+    column.of(row).number().is_some_and(|v| v.is_finite() && v > 0.0)
+}
+
+fn flush(form: Form) -> Flush {
+    if form == Form::Plain { Flush::Right } else { Flush::Left }
+}
+
+/// A row's cell of a column: `-` where it has no figure.
+pub fn cell(of: &Column, form: Form, row: &Row) -> String {
+    let number = |name: &str| column(name).and_then(|c| c.of(row).number());
+    let Some(v) = of.of(row).number().filter(|v| v.is_finite() && *v > 0.0) else {
+        return if of.unit == Some(Kind::Share) { "0" } else { "-" }.to_owned();
+    };
+    let kind = of.unit.unwrap_or(Kind::Bytes);
+    match form {
+        Form::Plain => plain(of, v),
+        Form::Interval { low, high } => {
+            with_interval(v, number(low).unwrap_or(0.0), number(high).unwrap_or(f64::INFINITY), kind)
+        }
+        Form::Range { to } => match number(to) {
+            Some(to) => format!("{} to {}", plain(of, v), plain(of, to)),
+            None => "-".to_owned(),
+        },
+    }
+}
+
+fn plain(column: &Column, v: f64) -> String {
+    match (column.unit, column.kind) {
+        (Some(Kind::Seconds), _) => Seconds(v).to_string(),
+        (Some(Kind::BitsPerSecond), _) => BitRate(v).to_string(),
+        (Some(Kind::PerSecond), _) => words::mean_rate(v),
+        (Some(Kind::Share), _) => Share(v).to_string(),
+        (Some(Kind::Bytes), _) => Bytes(v as u64).to_string(),
+        (Some(kind), _) => significant(v, kind),
+        (None, Type::Count) => thousands(v as u64),
+        // In about as many digits as say something.
+        (None, _) if v < 100.0 => format!("{v:.3}"),
+        (None, _) => thousands(v.round() as u64),
+    }
+}
+
+/// A median without an interval, with what its rounds saw.
+fn seen(column: &Column, f: &Figures) -> Option<String> {
+    if column.name != "median_s" || f.high.is_finite() || !(f.seen_low > 0.0 && f.seen_high.is_finite()) {
+        return None;
+    }
+    let median = significant(f.median, Kind::Seconds);
+    Some(match f.blocks {
+        1 => format!("{median} (-, 1 round)"),
+        n => format!("{median} (-, {n} rounds: {} to {})", Seconds(f.seen_low), Seconds(f.seen_high)),
+    })
 }
 
 /// What a reader must know of rows whose figures are of different things, so that they are not in the order of their names.
 fn notes<'a>(rows: impl Iterator<Item = &'a Figures> + Clone) -> Vec<&'static str> {
     let shown = |of: fn(&Figures) -> bool| rows.clone().any(of);
+    let differ = |a: f64, b: f64| Seconds(a).to_string() != Seconds(b).to_string();
     let mut notes = Vec::new();
     // What the row's three digits show.
-    if shown(|f| time(f.min) != time(f.median) && f.min > f.median) {
+    if rows.clone().any(|f| f.min > f.median && differ(f.min, f.median)) {
         notes.push(
             "A shortest trial above its median: it is a trial's mean, which counts interruptions; the median does not.\n",
         );
     }
-    if shown(|f| f.percentiles.is_some_and(|p| p.max < f.median && time(p.max) != time(f.median))) {
+    if rows.clone().any(|f| f.percentiles.is_some_and(|p| p.max < f.median && differ(p.max, f.median))) {
         notes.push(
             "A median above its longest: the size was timed in faster moments than the run typically had, whose level the \
              median is told at.\n",
@@ -106,34 +172,10 @@ fn notes<'a>(rows: impl Iterator<Item = &'a Figures> + Clone) -> Vec<&'static st
     notes
 }
 
-/// A point's median with its interval; where the run tells none, with what its rounds saw.
-fn median(f: &Figures) -> String {
-    if f.high.is_finite() || !(f.seen_low > 0.0 && f.seen_high.is_finite()) {
-        return with_interval(f.median, f.low, f.high, Kind::Seconds);
-    }
-    let median = units::format::significant(f.median, Kind::Seconds);
-    match f.blocks {
-        1 => format!("{median} (-, 1 round)"),
-        n => format!("{median} (-, {n} rounds: {} to {})", Seconds(f.seen_low), Seconds(f.seen_high)),
-    }
-}
-
-fn share(of: f64) -> String {
-    if of > 0.0 { Share(of).to_string() } else { String::new() }
-}
-
-fn time(seconds: f64) -> String {
-    if seconds.is_finite() && seconds > 0.0 { Seconds(seconds).to_string() } else { "-".to_owned() }
-}
-
-/// Both ends of a range.
-fn range((low, high): (f64, f64)) -> String {
-    format!("{} to {}", Seconds(low), Seconds(high))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
 
     #[test]
     fn notes_stand_under_rows_whose_figures_are_of_different_things() {
@@ -150,5 +192,23 @@ mod tests {
         assert!(notes(of(1.0, 1.5, None)).contains("A median above its longest"));
         assert_eq!(notes(of(2.000_001, 1.999_999, None)), "", "the row shows no difference");
         assert!(notes(of(1.0, 3.0, Some(4.0))).contains("Mean rate"));
+    }
+
+    fn text(run: &RunFile, all: bool) -> String {
+        let mut out = Vec::new();
+        points(run, 0, all, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn many_points_are_thinned_and_the_table_says_how_to_see_all() {
+        let sizes: Vec<u64> = (1..=5000).collect();
+        let run = sample::run_of(&sample::MODELS[3..], &sizes, 1, 7);
+        let (few, all) = (text(&run, false), text(&run, true));
+        assert!(few.contains("14 of 5,000 points, about a factor of two apart; --points shows all."), "{few}");
+        assert!(few.lines().count() < 20 && few.contains("\n5,000 B  "), "{few}");
+        assert!(all.lines().count() > 5000 && !all.contains("--points"));
+        let small = sample::run_of(&sample::MODELS[3..], &sizes[..MOST], 1, 7);
+        assert_eq!(text(&small, false), text(&small, true), "nothing is thinned and nothing said");
     }
 }

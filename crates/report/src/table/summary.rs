@@ -1,7 +1,7 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
 use model::{Estimate, Summary};
-use record::{PathRun, RunFile};
+use record::{Analysis, PathRun, RunFile};
 use transport::settings::Effective;
 use units::{Kind, resolved};
 
@@ -14,12 +14,11 @@ const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: th
 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
 /// the line under it.
-pub fn summary(run: &RunFile) -> String {
+pub fn summary(run: &Analysis<'_>) -> String {
     summary_of(run, &(0..run.paths.len()).map(|i| run.summary(i)).collect::<Vec<_>>())
 }
 
-/// [`summary`], of what was found already.
-pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
+fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     use Flush::{Left, Right};
     let mut grid = Grid::new(&[
         ("path", Left),
@@ -44,7 +43,7 @@ pub(super) fn summary_of(run: &RunFile, found: &[Option<Summary>]) -> String {
         }
         let latency = estimate(s.latency, Kind::Seconds);
         let byte = s.per_byte.map_or("-".into(), per_byte);
-        let [most, at, half] = if run.run.plan.rate.is_some() {
+        let [most, at, half] = if !run.carries() {
             notes
                 .push(format!("{name}: sent on a schedule (--rate), which says nothing of how much the path carries."));
             ["-".to_owned(), "-".to_owned(), "-".to_owned()]
@@ -192,11 +191,11 @@ mod tests {
         }
         assert_eq!((cost(-1e-12), cost(1e-12)), ("not resolved".to_owned(), "1.00 ps/B".to_owned()));
         let run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
-        let mut found = run.summary(0).unwrap();
+        let mut found = Analysis::of(&run).summary(0).cloned().unwrap();
         (found.max_size, found.still_rising) = (2_842_486, Some(true));
         for (low, high) in [(-3.098e-9, 123.4e-9), (19e-12, 7.04e-9)] {
             found.per_byte = Some(estimate_of(0.5e-9, low, high));
-            let text = summary_of(&run, &[Some(found.clone())]);
+            let text = summary_of(&run, &[Some(&found)]);
             assert!(text.contains("not resolved") && !text.contains("-3,098"), "{text}");
             assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
         }
@@ -206,7 +205,7 @@ mod tests {
     fn a_run_on_a_schedule_has_no_throughput() {
         let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
         run.run.plan.rate = Some(2000.0);
-        let text = summary_of(&run, &[run.summary(0)]);
+        let text = summary(&Analysis::of(&run));
         assert!(!text.contains("bit/s") && text.contains("sent on a schedule (--rate)"), "{text}");
     }
 
@@ -224,16 +223,16 @@ mod tests {
     #[test]
     fn a_maximum_of_few_rounds_is_said_to_be_one_and_rising_stands_only_where_it_is_known() {
         let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1, 64, 1024, 12_288, 1 << 20], 5, 7);
-        let mut found = run.summary(0).unwrap();
+        let mut found = Analysis::of(&run).summary(0).cloned().unwrap();
         run.paths[0].common.shared.moves.rounds = 9;
         run.paths[0].points.last_mut().unwrap().figures.blocks = 2;
         found.max_size = 1 << 20;
         found.still_rising = None;
-        let text = summary_of(&run, &[Some(found.clone())]);
+        let text = summary_of(&run, &[Some(&found)]);
         assert!(text.contains("is of 2 rounds that visited 1 MiB") && !text.contains("(rising)"), "{text}");
         found.still_rising = Some(true);
         run.paths[0].points.last_mut().unwrap().figures.blocks = 5;
-        let text = summary_of(&run, &[Some(found)]);
+        let text = summary_of(&run, &[Some(&found)]);
         assert!(!text.contains("rounds that visited") && text.contains("(rising)"), "{text}");
     }
 }

@@ -1,7 +1,20 @@
+use record::{Analysis, RunFile};
+
 use super::*;
 use crate::sample;
 
-fn small() -> record::RunFile {
+/// All points of a path.
+fn points(run: &RunFile, path: usize) -> String {
+    let mut out = Vec::new();
+    super::points(run, path, true, &mut out).expect("memory takes all");
+    String::from_utf8(out).expect("text")
+}
+
+fn summary(run: &RunFile) -> String {
+    super::summary(&Analysis::of(run))
+}
+
+fn small() -> RunFile {
     sample::run_of(&sample::MODELS, &[1, 64, 1024, 12_288, 1 << 20], 5, 7)
 }
 
@@ -83,4 +96,67 @@ fn the_paths_table_tells_what_took_effect() {
     assert!(text.contains("same process") && text.contains("another process"), "{text}");
     assert!(text.contains("send buffer"), "{text}");
     assert!(small().paths[3].opened.transport == transport::tcp::NAME && text.contains("congestion control cubic"));
+}
+
+/// Terminal and page show the columns of one table.
+#[test]
+fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
+    let mut run = small();
+    let f = &mut run.paths[3].points[0].figures;
+    (f.repeat_low, f.repeat_high) = (Some(f.median * 0.8), Some(f.median * 1.3));
+    (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);
+    (f.quality, f.quips) = (Some(9.0), Some(8e5));
+    let text = points(&run, 3);
+    let page = crate::html::page(&[&Analysis::of(&run)]);
+    for (column, shown) in record::columns::for_people() {
+        // HINT's memory is of no run of blocks.
+        assert!(text.contains(shown.heading) || column.name == "memory_bytes", "{}:\n{text}", column.name);
+        let head = format!("{{\"name\":\"{}\",\"unit\":", column.name);
+        assert!(
+            page.contains(&head) && page.contains(&format!("\"heading\":\"{}\"", shown.heading)),
+            "{}",
+            column.name
+        );
+        assert!(page.contains(&format!("\"{}\":\"", column.name)) || column.name == "memory_bytes", "{}", column.name);
+    }
+}
+
+/// What `show` prints of models, dips and steps, and what the page says of them, are of one analysis.
+#[test]
+fn the_page_and_show_say_the_same_of_a_file() {
+    let mut run = sample::run_of(&sample::MODELS[2..], &sample::sizes(), 12, 7);
+    for point in run.paths[1].points.iter_mut().filter(|p| (20_000..60_000).contains(&p.size)) {
+        let f = &mut point.figures;
+        (f.median, f.low, f.high, f.throughput) = (3.0 * f.median, 3.0 * f.low, 3.0 * f.high, f.throughput / 3.0);
+        point
+            .trials
+            .iter_mut()
+            .for_each(|t| (t.report.median, t.report.seconds) = (3.0 * t.report.median, 3.0 * t.report.seconds));
+    }
+    let found = Analysis::of(&run);
+    let page = crate::html::page(&[&found]).replace("µs", "us");
+    let rows = fits(&found);
+    for path in 0..run.paths.len() {
+        let fit = found.fits(path).expect("models");
+        let name = run.paths[path].opened.name();
+        let figures = [
+            fit.latency.all.as_ref().map(|l| (l.per_byte, units::Kind::SecondsPerByte)),
+            fit.bandwidth.as_ref().map(|b| (b.r_max, units::Kind::BitsPerSecond)),
+            fit.bandwidth.as_ref().map(|b| (b.n_half, units::Kind::Bytes)),
+            fit.saturation.as_ref().map(|s| (s.point, units::Kind::Bytes)),
+        ];
+        for (e, kind) in figures.into_iter().flatten() {
+            let value = units::resolved(e.value, e.low, e.high, kind);
+            let value = value.split([' ', '[']).take(2).collect::<Vec<_>>().join(" ");
+            assert!(rows.contains(&value) && page.contains(&value), "{name}: {value}\n{rows}");
+        }
+        assert!(fit.warnings.iter().all(|w| rows.contains(w.as_str()) && page.contains(&crate::svg::xml::escape(w))));
+        let marks = crate::overlay::marks(&found, path);
+        assert_eq!(marks.len(), found.breaks(path).all().len());
+        let said = breaks(&found).lines().filter(|l| l.starts_with(&format!("{name}: "))).count();
+        assert_eq!(said, marks.len(), "{name}");
+        let written = serde_json::to_string(&marks).expect("JSON");
+        assert!(page.contains(&format!("\"marks\":{written}")), "{name}: {written}");
+    }
+    assert!((0..run.paths.len()).any(|path| !found.breaks(path).is_empty()), "the sample has a dip or a step");
 }

@@ -16,6 +16,15 @@ pub fn warnings(run: &RunFile) -> String {
 
 /// [`warnings`] in lines of `width` columns, where words allow. A paragraph starts with `! `.
 pub fn warnings_within(run: &RunFile, width: usize) -> String {
+    let mut out = ends(run, width);
+    for warning in &run.warnings {
+        paragraph("! ", &format!("{}{}", subject(run, warning), warning.text), width, &mut out);
+    }
+    out
+}
+
+/// How a run was cut off or failed; an empty string where it was not.
+pub(super) fn ends(run: &RunFile, width: usize) -> String {
     let mut out = String::new();
     let mut paragraph = |text: &str| paragraph("! ", text, width, &mut out);
     if let Some(cut) = &run.cut {
@@ -23,9 +32,6 @@ pub fn warnings_within(run: &RunFile, width: usize) -> String {
     }
     if let Some(error) = run.end.as_ref().and_then(|e| e.error.as_ref()) {
         paragraph(&format!("The run ended with an error: {error}"));
-    }
-    for warning in &run.warnings {
-        paragraph(&format!("{}{}", subject(run, warning), warning.text));
     }
     out
 }

@@ -69,14 +69,14 @@ pub struct Cell {
 /// A grid for each transport and pattern that was measured with more than one buffer and more than one segment.
 pub fn grids(layers: &[Layer]) -> Vec<SettingsGrid> {
     let mut seen: Vec<(&str, Pattern)> = Vec::new();
-    for l in layers.iter().filter(|l| l.segment.key().0 > 0 && l.buffer.key().0 > 0) {
+    for l in layers.iter().filter(|l| l.carries && l.segment.key().0 > 0 && l.buffer.key().0 > 0) {
         if !seen.contains(&(l.transport, l.pattern)) {
             seen.push((l.transport, l.pattern));
         }
     }
     let all = seen.into_iter().map(|(transport, pattern)| {
         let mut cells: BTreeMap<_, Cell> = BTreeMap::new();
-        for l in layers.iter().filter(|l| (l.transport, l.pattern) == (transport, pattern)) {
+        for l in layers.iter().filter(|l| l.carries && (l.transport, l.pattern) == (transport, pattern)) {
             let new = || Cell {
                 segment: l.segment,
                 buffer: l.buffer,

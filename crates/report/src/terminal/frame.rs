@@ -1,7 +1,7 @@
 //! Lays out a terminal graph: title, labelled axes, the canvas, and the names at the lines' ends.
 
 use crate::figure::{Axis, Figure, Line};
-use crate::scale::{Quantity, Spread, Ticks};
+use crate::scale::{Spread, Ticks};
 
 use super::braille::Canvas;
 use super::{COLOURS, Look, Piece, fit};
@@ -42,8 +42,7 @@ pub fn draw(figure: &Figure, (x, y): &(Axis, Axis), look: &Look) -> Vec<Vec<Piec
         canvas.put(column, row, '◆', line);
     }
 
-    let log = (y.scale.spread == Spread::Log && matches!(y.quantity, Quantity::Rate | Quantity::Quips))
-        .then(|| "log scale".to_owned());
+    let log = (y.scale.spread == Spread::Log && y.quantity.is_rate()).then(|| "log scale".to_owned());
     let details: Vec<String> = y_ticks.unit.clone().into_iter().chain(log).collect();
     let title = match details.as_slice() {
         [] => figure.title.clone(),

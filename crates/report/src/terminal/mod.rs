@@ -3,9 +3,10 @@
 mod braille;
 mod frame;
 
-use record::RunFile;
+use record::Analysis;
 
-use crate::figure::{Figure, Graph};
+use crate::figure::Figure;
+use crate::graph::Graph;
 
 /// Colours of the lines, as ANSI numbers them: readable on dark and on light grounds, and told apart by colour-blind eyes as far as eight
 /// terminal colours allow. Beyond six lines, letters tell them apart.
@@ -17,7 +18,7 @@ pub const SMALLEST: (usize, usize) = (36, 9);
 /// The graph of all paths of a run, at most `width` columns and `height` lines, each line ended.
 ///
 /// With `colour` the lines are told apart by ANSI colours; without it, no escape code is written and letters mark them.
-pub fn graph(run: &RunFile, graph: Graph, width: usize, height: usize, colour: bool) -> String {
+pub fn graph(run: &Analysis<'_>, graph: Graph, width: usize, height: usize, colour: bool) -> String {
     render(&Figure::of(&[run], graph), width, height, colour)
 }
 

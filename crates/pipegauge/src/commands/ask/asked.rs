@@ -2,9 +2,10 @@
 
 use measure::event::TimeKind;
 use measure::figures::Singles;
+use model::answer::{self, Unanswered};
 use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
-use record::RunFile;
+use record::{Analysis, RunFile};
 
 use super::wires;
 use crate::flags::WireFlags;
@@ -42,9 +43,9 @@ pub struct Asked<'a> {
 /// The paths of a run file; `several` are asked.
 pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: bool) -> Vec<Asked<'a>> {
     let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
+    let found = Analysis::of(run);
     let one = |(index, path): (usize, &'a record::PathRun)| {
         let label = path.opened.name();
-        let record::Analysis { curve, summary, fits } = run.analysis(index);
         Asked {
             name: if several { format!("{label} ({stem})") } else { label.to_owned() },
             file,
@@ -55,9 +56,9 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
             pattern: run.run.plan.pattern.name(),
             wire: wires::of(run, index, wire),
             seed: run.run.plan.seed,
-            curve,
-            summary,
-            fits,
+            curve: found.curve(index).to_vec(),
+            summary: found.summary(index).cloned(),
+            fits: found.fits(index).cloned(),
             run,
             index,
         }
@@ -84,17 +85,33 @@ impl Asked<'_> {
         self.run.paths[self.index].points.iter().find(|p| p.size == size).map(|p| &p.figures)
     }
 
-    /// Single transfers at the nearest measured size from `size` to twice that at which they were timed, seconds of the curve's
-    /// kind; and that size.
-    pub fn singles_near(&self, size: u64) -> Option<(u64, Singles)> {
+    /// Single transfers at the measured size nearest to `size`, from half to twice of it, at which so many were timed that the share
+    /// `q` of them has a value, seconds of the curve's kind; and that size. (A size has none where one of its trials timed chunks.)
+    pub fn singles_near(&self, size: u64, q: f64) -> Option<(u64, Singles)> {
         let path = &self.run.paths[self.index];
         let mut points: Vec<_> =
-            path.points.iter().filter(|p| (size..=size.saturating_mul(2)).contains(&p.size)).collect();
-        points.sort_unstable_by_key(|p| p.size);
-        points.into_iter().find_map(|p| {
+            path.points.iter().filter(|p| (size.div_ceil(2)..=size.saturating_mul(2)).contains(&p.size)).collect();
+        let apart = |p: u64| (p.max(1) as f64 / size.max(1) as f64).ln().abs();
+        points.sort_by(|a, b| apart(a.size).total_cmp(&apart(b.size)));
+        let found = points.into_iter().filter_map(|p| {
             let trials: Vec<_> = p.trials.iter().collect();
             Singles::of(&self.run.run.plan, path.opened.transport, &trials, &path.common).map(|found| (p.size, found))
-        })
+        });
+        found.into_iter().find(|(_, singles)| singles.at(q).is_some())
+    }
+
+    /// The largest size measured, where bytes still cost less than the start there and the path carries larger blocks: what these
+    /// take does not follow from it.
+    pub fn unsaturated(&self) -> Option<u64> {
+        let largest = self.curve.iter().map(|c| c.size).max()?;
+        let most = self.run.paths[self.index].opened.transport.capabilities().max_block;
+        let whole = most.is_some_and(|most| largest >= most / 2);
+        (!whole && answer::saturates(&self.curve) == Some(false)).then_some(largest)
+    }
+
+    /// Fails where the most that the path moves was not reached.
+    pub fn reached(&self) -> Result<(), Unanswered> {
+        self.unsaturated().map_or(Ok(()), |largest| Err(Unanswered::Unsaturated(largest)))
     }
 
     /// That a schedule (`--rate`) said when blocks were sent: how much the path carries was not measured.

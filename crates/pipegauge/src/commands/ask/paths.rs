@@ -50,14 +50,16 @@ fn unlike_times(kinds: &[&str]) -> &'static str {
 
 /// The path of most throughput, and the others.
 pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
-    let mut found: Vec<(&Asked<'_>, Estimate, u64)> = (paths.iter().filter(|p| !p.scheduled()))
+    let unreached = |p: &&&Asked<'_>| p.reached().is_err();
+    let unknown: Vec<String> = paths.iter().filter(unreached).map(|p| p.name.clone()).collect();
+    let mut found: Vec<(&Asked<'_>, Estimate, u64)> = (paths.iter().filter(|p| !p.scheduled() && !unreached(p)))
         .filter_map(|p| p.summary.as_ref().map(|s| (*p, s.max_throughput, s.max_size)))
         .collect();
     found.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
     let Some((best, most, at)) = found.first() else {
         return match paths.first() {
             Some(p) if p.scheduled() => super::scheduled(p),
-            Some(p) => no(p, &Unanswered::Nothing, &[]),
+            Some(p) => no(p, &p.reached().err().unwrap_or(Unanswered::Nothing), &[]),
             None => nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
         };
     };
@@ -65,6 +67,9 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
     for (p, e, at) in &found[1..] {
         let sure = if e.high < most.low { "" } else { ", which is not surely less" };
         text.push_str(&format!("\n  {}: {} at {}{sure}", p.name, figure(*e, Kind::BitsPerSecond), Bytes(*at)));
+    }
+    if !unknown.is_empty() {
+        text.push_str(&format!("\n  not known of {}: no size that saturates was measured", unknown.join(", ")));
     }
     yes(best, text, *most, "bit/s", vec![*at])
 }

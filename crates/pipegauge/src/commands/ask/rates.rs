@@ -7,12 +7,13 @@ use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, inverse, times};
 use super::reply::{cannot, no, yes};
-use super::times::{late, of};
+use super::times::{late, of, stands_in};
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
 
 fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
     let summary = p.summary.as_ref().ok_or(Unanswered::TooLittle("there are too few points"))?;
+    p.reached()?;
     answer::most(&p.curve, summary, p.seed)
 }
 
@@ -58,7 +59,13 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
     let found = match size {
         Some(size) => answer::throughput(&p.curve, size)
             .map(|(e, rests)| (e, rests, format!("with blocks of {} it moves", size_words(size)))),
-        None => maximum(p).map(|m| (m.throughput, vec![m.at], format!("at {} it moves the most,", Bytes(m.at)))),
+        // What a small block carries is carried, whatever larger ones add.
+        None => match (maximum(p), &p.summary) {
+            (Err(Unanswered::Unsaturated(_)), Some(s)) if s.max_throughput.low >= rate => {
+                Ok((s.max_throughput, vec![s.max_size], format!("at {} it moves", Bytes(s.max_size))))
+            }
+            (found, _) => found.map(|m| (m.throughput, vec![m.at], format!("at {} it moves the most,", Bytes(m.at)))),
+        },
     };
     match found {
         Err(why) => no(p, &why, size.as_slice()),
@@ -129,7 +136,9 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         _ => ("message", "messages"),
     };
     match Frames::of(&curve, size, rate) {
-        Err(why) => beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &why, &[size])),
+        Err(why) => {
+            beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
+        }
         Ok(f) => {
             let word = match f.sustained {
                 Some(true) => "yes",
@@ -151,7 +160,7 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             text.push_str(&achieved(p, size));
             match late(p, size, f.period / factor) {
                 Some((share, at)) => {
-                    text.push_str(&format!("; {} of single {many} of {} are late", Share(share), Bytes(at)))
+                    text.push_str(&format!("; {} of single {many} of {} are late", Share(share), stands_in(at, size)))
                 }
                 None => {
                     text.push_str("; how many are late is unknown: single iterations were not timed near that size")

@@ -23,7 +23,7 @@ fn best(r: &Reached) -> String {
 }
 
 pub fn to_use(p: &Asked<'_>) -> Answered {
-    match answer::size_to_use(&p.curve, p.seed) {
+    match p.reached().and_then(|()| answer::size_to_use(&p.curve, p.seed)) {
         Err(why) => no(p, &why, &[]),
         Ok(r) => {
             let at = r.size.value.round().max(1.0) as u64;
@@ -41,7 +41,12 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
 }
 
 pub fn saturation(p: &Asked<'_>) -> Answered {
-    let most = p.summary.as_ref().ok_or(Unanswered::Nothing).and_then(|s| answer::most(&p.curve, s, p.seed));
+    let most = p
+        .summary
+        .as_ref()
+        .ok_or(Unanswered::Nothing)
+        .and_then(|s| p.reached().map(|()| s))
+        .and_then(|s| answer::most(&p.curve, s, p.seed));
     let most = match most {
         Ok(most) => most,
         Err(why) => return no(p, &why, &[]),
@@ -60,18 +65,23 @@ pub fn saturation(p: &Asked<'_>) -> Answered {
             );
             yes(p, text, s.point, "B", vec![most.at])
         }
-        None => yes(
-            p,
-            format!("no saturation point is seen (the curve has no knee between its sizes); {full}"),
-            most.from.size,
-            "B",
-            vec![most.at],
-        ),
+        None => {
+            yes(p, format!("no saturation point is seen ({}); {full}", no_knee(p)), most.from.size, "B", vec![most.at])
+        }
     }
 }
 
+/// Why the curve has no saturation point, as its fit says.
+fn no_knee<'a>(p: &'a Asked<'_>) -> &'a str {
+    let warnings = p.fits.iter().flat_map(|f| &f.warnings);
+    warnings
+        .into_iter()
+        .find(|w| w.contains("saturat"))
+        .map_or("the curve has no knee between its sizes", |w| w.as_str())
+}
+
 pub fn share(p: &Asked<'_>, share: f64) -> Answered {
-    match (&p.summary, Reached::of(&p.curve, share, p.seed)) {
+    match (&p.summary, p.reached().and_then(|()| Reached::of(&p.curve, share, p.seed))) {
         (Some(summary), Ok(r)) => {
             let text = format!(
                 "{} of the most ({}) from {} on; {}",
@@ -89,6 +99,9 @@ pub fn share(p: &Asked<'_>, share: f64) -> Answered {
 
 pub fn half_power(p: &Asked<'_>) -> Answered {
     let Some(summary) = &p.summary else { return no(p, &Unanswered::Nothing, &[]) };
+    if let Err(why) = p.reached() {
+        return no(p, &why, &[]);
+    }
     match summary.half_power {
         None => cannot(
             p,
@@ -130,7 +143,7 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     let high = if open { f64::INFINITY } else { high as f64 };
     let e = Estimate { value: value as f64, low: low as f64, high };
     let text = if end {
-        let whole = p.summary.as_ref().map(|s| {
+        let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
             format!(
                 "; in blocks of {} one after another about {}",
                 Bytes(s.max_size),

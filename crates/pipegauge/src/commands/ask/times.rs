@@ -21,6 +21,9 @@ pub struct Timed {
 /// When a block arrives: as measured, by a line that fits or what a byte costs at the largest sizes, or, beyond all that was
 /// measured, in blocks one after another.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
+    if let Some(largest) = p.unsaturated().filter(|largest| size > *largest) {
+        return Err(Unanswered::Unsaturated(largest));
+    }
     let found = match answer::arrival(&p.curve, size, p.fits.as_ref()) {
         Ok(a) if a.outside == Some(Outside::Line) && starts_prevail(p, size) => {
             let sizes = || p.curve.iter().map(|c| c.size);
@@ -148,12 +151,12 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
     let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.time)) };
     let found = or_smallest(p, size).and_then(|size| {
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
-        // Single transfers are timed where that costs little; the nearest such size up stands in, and it is said.
-        let found = p.singles_near(size);
+        // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
+        let q = f64::from(thousandths) / 1e5;
+        let found = p.singles_near(size, q).or_else(|| p.singles_near(size, 1.0));
         let (at, singles) = found.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
-        let (value, told) = singles
-            .at(f64::from(thousandths) / 1e5)
-            .ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
+        let (value, told) =
+            singles.at(q).ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
         // The 50th is the row's median, and so is its interval.
         let row = p.row(at).filter(|_| thousandths == 50_000);
         let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
@@ -182,7 +185,7 @@ pub fn deadline(p: &Asked<'_>, size: Option<u64>, seconds: f64, round_trip: bool
         Ok((size, (t, label))) => {
             let late = if round_trip { None } else { late(p, size, seconds) };
             let late = late.map_or(String::new(), |(share, at)| {
-                format!("; {} of single transfers of {} take longer", Share(share), Bytes(at))
+                format!("; {} of single transfers of {} take longer", Share(share), stands_in(at, size))
             });
             let text = format!(
                 "{}: {} takes {} ({label}) of the {} it has{}{late}",
@@ -197,9 +200,18 @@ pub fn deadline(p: &Asked<'_>, size: Option<u64>, seconds: f64, round_trip: bool
     }
 }
 
-/// Share of single transfers that took longer than `period`, at the nearest size up that was timed one by one.
+/// A size, and that it stands in for another where it does.
+pub fn stands_in(at: u64, size: u64) -> String {
+    let other = if at == size { "" } else { " (the nearest size that has enough of them timed)" };
+    format!("{}{other}", Bytes(at))
+}
+
+/// Share of single transfers whose value is known from so many that it is one: a hundred.
+const ENOUGH: f64 = 0.99;
+
+/// Share of single transfers that took longer than `period`, at the nearest size with enough that were timed one by one.
 pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
-    p.singles_near(size).map(|(at, singles)| (singles.beyond(period), at))
+    p.singles_near(size, ENOUGH).map(|(at, singles)| (singles.beyond(period), at))
 }
 
 pub fn per_byte(p: &Asked<'_>) -> Answered {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use model::{Break, Breaks, CurvePoint, Edge};
-use record::{PathRun, RunFile};
+use record::{Analysis, PathRun, RunFile};
 
 use super::files;
 use crate::document::{ExplainDocument, Explained};
@@ -45,17 +45,18 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
         files::only(&mut run, name)?;
     }
     let stop = Stop::listen()?.flag();
+    let found = Analysis::of(&run);
     let (mut explained, mut written, mut smooth) = (Vec::<Explained>::new(), Vec::new(), Vec::new());
     for (path, measured) in run.paths.iter().enumerate() {
-        let breaks = run.breaks(path);
+        let breaks = found.breaks(path);
         if breaks.is_empty() {
-            smooth.push(format!("{}: {}.\n", measured.opened.name(), report::table::none_found(&breaks)));
+            smooth.push(format!("{}: {}.\n", measured.opened.name(), report::table::none_found(breaks)));
             continue;
         }
         let tests = if flags.dry_run || stop.load(Ordering::Relaxed) {
             Tests::default()
         } else {
-            test(flags, &run, measured, &breaks, &stop, &mut written)?
+            test(flags, &run, measured, breaks, &stop, &mut written)?
         };
         let facts = run.facts(path);
         explained.extend(breaks.all().into_iter().map(|b| verdict::judged(measured, b, &facts, &tests)));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use measure::Outcome;
-use record::RunFile;
+use record::{Analysis, RunFile};
 use report::{Graph, table, terminal, words};
 
 use super::listen::Listeners;
@@ -41,18 +41,17 @@ pub fn finish(
         let why = error.unwrap_or_else(|| "no trial was completed".to_owned());
         return Err(anyhow!("nothing was measured: {why} (run file: {})", config.output.display()));
     };
+    let run = Analysis::of(&run);
     let html = config.html.as_deref().filter(|file| page(file, &[&run]));
     let html_failed = config.html.is_some() && html.is_none();
-    let missed = config.precise && outcome.unsettled > 0;
+    let missed = config.plan.precise && outcome.unsettled > 0;
     let exit = if error.is_some() || html_failed || missed { Exit::Short } else { Exit::Ok };
     if let Some(e) = &error {
         out::tell(&format!("pipegauge: {e}; what was measured until then is shown"));
     }
-    let warnings = table::warnings(&run);
-    if !warnings.is_empty() {
-        out::tell(warnings.trim_end());
-    }
+    let cautions = table::grouped(&run, out::width(), &whole(&config.output.display().to_string()));
     let printed = if json {
+        out::tell_all(&cautions);
         let (output, code, results) = (&config.output, exit.code(), Results::of(&run));
         if run.is_hint() {
             out::json(&HintDocument::new(output, code, error, results))
@@ -60,20 +59,32 @@ pub fn finish(
             out::json(&RunDocument::new(output, html, code, error, results))
         }
     } else {
-        out::text(&format!("{}{}", picture(&run), places(&config.output, html))).map_err(Into::into)
+        out::text(&format!("{}{}{}", picture(&run), told(&run, &cautions), places(&config.output, html)))
+            .map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
 }
 
 /// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.
-fn picture(run: &RunFile) -> String {
+fn picture(run: &Analysis<'_>) -> String {
     let mut text = format!("{}\n\n", words::run_line(run));
-    let graph = if run.is_hint() { Graph::Quips } else { Graph::Signature };
+    let graph = Graph::most_telling(&[run.run()]);
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
     text.push_str(&if run.is_hint() { table::hint(run) } else { table::summary(run) });
     text.push_str(&table::machine(run));
     text
+}
+
+/// How far to trust the figures, then what to know about them.
+fn told(run: &RunFile, cautions: &str) -> String {
+    let between = if cautions.is_empty() { "" } else { "\n" };
+    format!("\n{}{between}{cautions}", table::trust(run))
+}
+
+/// Where the warnings of a run file stand whole.
+pub fn whole(file: &str) -> String {
+    format!("(whole: pipegauge show {file} --warnings)")
 }
 
 fn places(run_file: &Path, html: Option<&Path>) -> String {
@@ -85,7 +96,7 @@ fn places(run_file: &Path, html: Option<&Path>) -> String {
 }
 
 /// Writes the report; an error is said, and costs the report alone.
-pub fn page(file: &Path, runs: &[&RunFile]) -> bool {
+pub fn page(file: &Path, runs: &[&Analysis<'_>]) -> bool {
     match files::write(file, report::html::page(runs).as_bytes()) {
         Ok(()) => true,
         Err(e) => {

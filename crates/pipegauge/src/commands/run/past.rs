@@ -58,11 +58,11 @@ impl Past {
             }
         };
         self.notes.extend(folder.damage(&key, &found));
-        let runs = found.runs.into_iter().map(|kept| kept.run).collect();
+        let runs = found.runs.into_iter().filter(Kept::counts).map(|kept| kept.run).collect();
         Some(Event::Earlier(Earlier { path: opened.path, runs }))
     }
 
-    /// Adds what was measured, if it is whole, and says what went wrong, a line each.
+    /// Adds what was measured, if it is whole and long enough to be a repeat, and says what went wrong, a line each.
     pub fn end(mut self, run: Option<&RunFile>) -> Vec<String> {
         let (Some(folder), Some(run)) = (&self.folder, run) else { return self.notes };
         for path in
@@ -72,7 +72,11 @@ impl Past {
             let Some(kept) = EarlierRun::new(run.run.started.clone(), points) else { continue };
             let seconds = run.end.as_ref().map_or(0.0, |e| e.at);
             let rounds = path.points.iter().map(|p| p.figures.blocks).max().unwrap_or(0);
-            if let Err(e) = folder.keep(&Key::of(&run.run, &path.opened), Kept { run: kept, seconds, rounds }) {
+            let kept = Kept { run: kept, seconds, rounds };
+            if !kept.counts() {
+                continue;
+            }
+            if let Err(e) = folder.keep(&Key::of(&run.run, &path.opened), kept) {
                 let name = path.opened.name();
                 self.notes
                     .push(format!("this run of {name} is not kept for later ones: {e}; --no-history does without"));

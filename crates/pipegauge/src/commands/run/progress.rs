@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::event::Plan;
 use measure::{Event, Pattern};
 use record::Extent;
-use units::{Bytes, Seconds};
+use units::Seconds;
 
 use super::Front;
 use crate::out;
@@ -18,8 +18,7 @@ use crate::out;
 pub struct Progress {
     /// Names of the paths, by number.
     names: Vec<String>,
-    /// Sizes are subintervals.
-    hint: bool,
+    pattern: Pattern,
     extent: Extent,
     show: Show,
 }
@@ -65,9 +64,8 @@ impl Progress {
             (true, false) => Show::Lines,
             (true, true) => Show::Bar(bar()),
         };
-        let hint = plan.pattern == Pattern::Hint;
         let names = plan.paths.iter().map(|path| path.name().to_owned()).collect();
-        Self { names, hint, extent: Extent::of(plan), show }
+        Self { names, pattern: plan.pattern, extent: Extent::of(plan), show }
     }
 
     /// Progress of a run of two sides, one front for each: their paths are those of one run of twice as many.
@@ -96,7 +94,7 @@ impl Front for Progress {
             (Show::Nothing, _) => {}
             (Show::Bar(bar), Event::Block(b)) => self.draw(bar, &format!("{}, round {}", name(b.path), b.block)),
             (Show::Bar(bar), Event::Trial(t)) => {
-                let size = if self.hint { format!("n = {}", t.size) } else { Bytes(t.size).to_string() };
+                let size = (self.pattern.facts().brief)(t.size);
                 self.draw(bar, &format!("{}, round {}, {size}", name(t.path), t.block));
             }
             (Show::Lines, Event::Block(b)) => {

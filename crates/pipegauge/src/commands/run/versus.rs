@@ -9,7 +9,7 @@ use host::Environment;
 use measure::driver::{RunError, Side};
 use measure::event::SideOf;
 use measure::{Event, Outcome};
-use record::RunFile;
+use record::{Analysis, RunFile};
 use report::table;
 
 use super::finish::page;
@@ -81,24 +81,27 @@ fn finish(
         return Err(anyhow!("the sides can't be compared: {why} (run files: {})", files.join(", ")));
     };
     let wanted = sides.configs[0].html.as_deref();
-    let html = wanted.filter(|file| page(file, &[&a, &b]));
-    let missed = sides.configs[0].precise && outcomes.iter().any(|o| o.unsettled > 0);
+    let html = wanted.filter(|file| page(file, &[&Analysis::of(&a), &Analysis::of(&b)]));
+    let missed = a.run.plan.precise && outcomes.iter().any(|o| o.unsettled > 0);
     let short = error.is_some() || (wanted.is_some() && html.is_none()) || missed;
     let exit = if short { Exit::Short } else { Exit::Ok };
     if let Some(e) = &error {
         out::tell(&format!("pipegauge: {e}; what was measured until then is compared"));
     }
+    let mut told = String::new();
     for (run, file) in [&a, &b].into_iter().zip(&files) {
-        let warnings = table::warnings(run);
-        if !warnings.is_empty() {
-            out::tell(&format!("{file}:\n{}", warnings.trim_end()));
+        let cautions = table::grouped(run, out::width(), &super::finish::whole(file));
+        if !cautions.is_empty() {
+            told.push_str(&format!("\n{file}:\n{cautions}"));
         }
     }
     let all = compare::sides(a, b, &sides.more)?;
     let result = if json {
+        out::tell_all(&told);
         out::json(&CompareDocument::of_run(&all, exit.code(), &files, html, error))
     } else {
         let mut text = all.iter().map(compare::section).collect::<Vec<_>>().join("\n");
+        text.push_str(&told);
         text.push_str(&format!("\nrun files {}\n          {}\n", files[0], files[1]));
         if let Some(html) = html {
             text.push_str(&format!("report    {}\n", html.display()));

@@ -6,7 +6,7 @@ use units::words::{NAMES, Read, Unit, unit};
 use super::lexer::Lexeme;
 use super::lexicon;
 use super::names::spoken;
-use super::numbers::{Words, number};
+use super::numbers::{Words, endless, number};
 use super::suggest::{nearest, safe, shown};
 use super::video::resolution;
 
@@ -21,6 +21,8 @@ pub enum Amount {
     Time(f64),
     /// So many a second.
     PerSecond(f64),
+    /// The time that something is counted over, seconds: "per minute", apart from its number.
+    Period(f64),
     /// So many.
     Count(u64),
     /// A percentile, thousandths of a percent.
@@ -44,11 +46,16 @@ pub struct Found {
 
 /// What can be counted.
 #[rustfmt::skip]
-pub const NOUNS: [&str; 41] = [
+pub const NOUNS: [&str; 95] = [
     "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
     "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections",
     "images", "pictures", "sends", "buffers", "records", "events", "operations", "ops", "trips", "datagrams",
-    "round", "handshakes", "exchanges", "connects", "writes", "reads", "rpc", "call", "query", "files",
+    "round", "handshakes", "exchanges", "connects", "writes", "reads", "rpc", "call", "query", "files", "file", "chunk",
+    "image", "picture", "send", "buffer", "record", "event", "operation", "datagram", "transfer", "transaction", "page",
+    "pages", "object", "objects", "row", "rows", "item", "items", "element", "elements", "piece", "pieces", "part", "parts",
+    "segment", "segments", "payload", "payloads", "sample", "samples", "photo", "photos", "document", "documents", "job",
+    "jobs", "task", "tasks", "update", "updates", "command", "commands", "burst", "bursts", "entry", "entries", "tuple",
+    "tuples", "tile", "tiles", "batch", "batches",
 ];
 /// Words whose rate of a prefix alone is meant: "a 10G link".
 #[rustfmt::skip]
@@ -74,6 +81,19 @@ impl Amounts<'_> {
         // "gigabit ethernet"
         let one = w.low(at).and_then(unit).is_some_and(|r| matches!(r, Read::Plainly(Unit::Bits(b)) if b != "bit"))
             && w.any(at + 1, &LINKS);
+        // "twice a second"
+        let often = ["once", "twice"].iter().position(|often| w.any(at, &[often])).zip(self.per(at + 1));
+        if let Some((extra, (seconds, next))) = often {
+            return Ok(Some(Found { amount: Amount::PerSecond((extra + 1) as f64 / seconds), next, note: None }));
+        }
+        let part = at + usize::from(self.begins(at));
+        if w.low(part).is_some_and(endless) && (w.any(part + 1, &["of"]) || counts(part + 1)) {
+            bail!(
+                "'{}': '{}' has no end as a decimal number; write one with a unit: 0.33 MB",
+                self.shown(),
+                shown(w.text(part).unwrap_or(""))
+            );
+        }
         let (digits, next) = match number(w, at, counts) {
             Some(found) => found,
             None if article => ("1".to_owned(), at + 1),
@@ -81,6 +101,16 @@ impl Amounts<'_> {
             None => return Ok(None),
         };
         self.counted(at, digits, next).map(Some)
+    }
+
+    /// Whether a place can begin a number of parts: "a third", "two thirds".
+    fn begins(&self, at: usize) -> bool {
+        self.words.any(at, &["a", "one", "two"])
+    }
+
+    /// Whether a number with a unit of size stands at a place.
+    fn sized(&self, at: usize) -> bool {
+        number(self.words, at, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some())
     }
 
     /// Whether a word says that what stands before it is so many a second: "fps", "messages/s".
@@ -152,6 +182,11 @@ impl Amounts<'_> {
                 None => found(self.count(&digits)?, at),
             };
         }
+        // "10 of 1 MB", "10 widgets of 1 MB": so many, whatever they are called.
+        let of = at + usize::from(!w.any(at, &["of"]));
+        if w.any(of, &["of"]) && !w.glued(at) && !self.is_unit(at) && self.sized(of + 1) && whole(&digits).is_some() {
+            return found(self.count(&digits)?, at);
+        }
         if let Some(unit) = self.unit(at) {
             return self.with_unit(from, &digits, value, unit);
         }
@@ -171,8 +206,7 @@ impl Amounts<'_> {
         }
         // "5 1KiB messages", "5 x 1KiB", "5 control messages"
         let skip = at + usize::from(w.any(at, &["x"]));
-        let sized = number(w, skip, |i| self.is_unit(i)).is_some_and(|(_, end)| self.unit(end).is_some());
-        if sized || (w.any(at + 1, &NOUNS) && w.low(at).is_some_and(|t| !lexicon::topics(t).is_empty())) {
+        if self.sized(skip) || (w.any(at + 1, &NOUNS) && w.low(at).is_some_and(|t| !lexicon::topics(t).is_empty())) {
             return found(self.count(&digits)?, skip);
         }
         if let Some(word) = w.low(at)
@@ -230,13 +264,21 @@ impl Amounts<'_> {
         if w.any(at, &["/s", "/sec", "/second"]) {
             return Some((1.0, at + 1));
         }
-        let period = match w.low(at + 1)? {
-            "second" | "sec" | "s" => 1.0,
-            "minute" | "min" => 60.0,
-            "hour" | "h" => 3600.0,
-            "millisecond" | "ms" => 1e-3,
-            _ => return None,
+        let of = |name: &str| {
+            Some(match name {
+                "second" | "sec" | "s" => 1.0,
+                "minute" | "min" => 60.0,
+                "hour" | "h" | "hr" => 3600.0,
+                "day" => 86_400.0,
+                "millisecond" | "ms" => 1e-3,
+                "microsecond" | "us" => 1e-6,
+                _ => return None,
+            })
         };
+        if let Some(period) = w.low(at).and_then(|t| t.strip_prefix('/')).and_then(of) {
+            return Some((period, at + 1));
+        }
+        let period = of(w.low(at + 1)?)?;
         w.any(at, &["per", "a", "each", "every", "an"]).then_some((period, at + 2))
     }
 

@@ -60,6 +60,7 @@ pub struct Asked<'a> {
     pub rates: Vec<f64>,
     pub times: Vec<f64>,
     pub per_second: Vec<f64>,
+    pub periods: Vec<f64>,
     pub counts: Vec<u64>,
     pub percentiles: Vec<u32>,
     pub shares: Vec<f64>,
@@ -104,6 +105,7 @@ impl<'a> Asked<'a> {
             rates: heard.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
             times: heard.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
             per_second: heard.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
+            periods: heard.amounts(|a| if let Amount::Period(s) = a { Some(*s) } else { None }),
             counts: heard.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
             percentiles,
             shares: heard.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
@@ -116,6 +118,11 @@ impl<'a> Asked<'a> {
         self.sizes.first().copied()
     }
 
+    /// The time that was named, or that something is counted over; seconds.
+    fn time(&self) -> Option<f64> {
+        self.times.first().or(self.periods.first().filter(|_| self.per_second.is_empty())).copied()
+    }
+
     /// The error for a question that lacks a size.
     pub fn needs(&self, what: &str) -> Error {
         anyhow!("'{}': {what} of which size? Write it with a unit: 64KiB", shown(self.text))
@@ -123,7 +130,7 @@ impl<'a> Asked<'a> {
 
     fn questions(&self) -> Result<Vec<Question>> {
         let h = &self.heard;
-        let (size, rate, time) = (self.size(), self.rates.first().copied(), self.times.first().copied());
+        let (size, rate, time) = (self.size(), self.rates.first().copied(), self.time());
         let round_trip = h.any(&[RoundTrip, Requests]);
         if let Some(share) = self.shares.first().copied() {
             return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
@@ -233,20 +240,21 @@ impl<'a> Asked<'a> {
                 | Question::Cost { .. }
                 | Question::Link { .. }
         );
-        let timed = matches!(
-            first,
-            Question::Deadline { .. } | Question::Largest(_) | Question::Frames { .. } | Question::PerSecond { .. }
-        );
+        let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
+        // A period that stands with its number is that number's: "60 frames per minute".
+        let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
+        let times = self.times.len() + periods;
+        // Frames come so many a second, or so many in a time, or one each time: what else is named would be lost.
+        let frames = matches!(first, Question::Frames { .. }) && self.per_second.is_empty();
+        let (timed, counted) = (timed || frames, frames || matches!(first, Question::Series { .. }));
         let left = match () {
             () if one(self.sizes.len(), sized) => "a size",
             () if one(self.rates.len(), matches!(first, Question::Link { .. } | Question::Carries { .. })) => "a rate",
-            () if one(self.times.len(), timed) => "a time",
+            () if one(times, timed) => "a time",
             () if one(self.per_second.len(), matches!(first, Question::Frames { .. } | Question::Largest(_))) => {
                 "a number a second"
             }
-            () if one(self.counts.len(), matches!(first, Question::Series { .. } | Question::Frames { .. })) => {
-                "a number"
-            }
+            () if one(self.counts.len(), counted) => "a number",
             () if one(self.percentiles.len(), matches!(first, Question::Percentile { .. })) => "a percentile",
             () if one(self.shares.len(), matches!(first, Question::Share(_) | Question::HalfPower)) => "a share",
             () => return Ok(()),

@@ -68,6 +68,13 @@ impl Heard {
         of.iter().any(|t| self.has(*t))
     }
 
+    /// Whether something comes each time of a length: "every 16 ms".
+    pub fn each_time(&self) -> bool {
+        let every = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Topic::Every));
+        let time = |i: &Item| matches!(i, Item::Amount(Amount::Time(_) | Amount::Period(_)));
+        self.items.windows(2).any(|two| every(&two[0]) && time(&two[1]))
+    }
+
     /// The paths that were named, each once.
     pub fn paths(&self) -> Vec<Named> {
         let mut found = Vec::new();

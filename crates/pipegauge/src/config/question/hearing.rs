@@ -43,11 +43,14 @@ impl Heard {
                 _ => {}
             }
         }
-        // "per hour": in so many seconds.
-        if let Some((seconds, next)) =
-            amounts.per(at).filter(|p| p.0 != 1.0 && words.any(at, &["per", "each", "every"]))
-        {
-            self.items.push(Item::Amount(Amount::Time(seconds)));
+        // "per hour", "every second": the time that something is counted over, apart from its number.
+        let every = words.any(at, &["each", "every"]);
+        let alone = every || words.any(at, &["per"]) || words.low(at).is_some_and(|t| t.starts_with('/'));
+        if let Some((seconds, next)) = amounts.per(at).filter(|p| alone && (p.0 != 1.0 || every)) {
+            if every {
+                self.push(vec![Topic::Every], at);
+            }
+            self.items.push(Item::Amount(Amount::Period(seconds)));
             return Ok(self.push(vec![Topic::PerSecond], next));
         }
         // "full HD"

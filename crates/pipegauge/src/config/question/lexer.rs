@@ -2,6 +2,7 @@
 
 use anyhow::{Error, Result, anyhow, bail};
 
+use super::amounts::NOUNS;
 use super::names::Measured;
 use super::suggest::shown;
 
@@ -30,13 +31,19 @@ const LONGEST: usize = 500;
 /// Largest power of ten in `1e6`.
 const EXPONENT: i32 = 30;
 
+/// Largest number below a fraction's stroke, and the decimals of one part of it.
+const LARGEST_BELOW: u64 = 1024;
+const DECIMALS: u32 = 10;
+/// Times of which something is so much or so many, behind a stroke; that of a second is one with its unit.
+const PERIODS: [&str; 9] = ["min", "minute", "h", "hr", "hour", "day", "ms", "us", "millisecond"];
+
 /// Cuts a question into pieces. Names of the run files and labels of their paths may stand in it.
 pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
     let count = text.chars().count();
     if count > LONGEST {
         bail!("'{}': a question of {count} characters; at most {LONGEST} are read", shown(text));
     }
-    let chars: Vec<char> = text.chars().map(plain).collect();
+    let chars = written_out(text);
     let mut found = Vec::new();
     let mut at = 0;
     while at < chars.len() {
@@ -65,6 +72,7 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
 /// Signs that people's keyboards and editors put in the place of plain ones.
 fn plain(c: char) -> char {
     match c {
+        '\u{2044}' | '\u{2215}' => '/',
         '\u{b5}' | '\u{3bc}' => 'u',
         '\u{d7}' => 'x',
         '\u{2018}' | '\u{2019}' => '\'',
@@ -72,6 +80,27 @@ fn plain(c: char) -> char {
         '\u{201c}' | '\u{201d}' => '"',
         c => c,
     }
+}
+
+/// The characters of a question in plain signs, and fractions that are one sign in digits.
+fn written_out(text: &str) -> Vec<char> {
+    let mut chars: Vec<char> = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        let fraction = match c {
+            '\u{bd}' => "1/2",
+            '\u{bc}' => "1/4",
+            '\u{be}' => "3/4",
+            c => {
+                chars.push(plain(c));
+                continue;
+            }
+        };
+        if chars.last().is_some_and(char::is_ascii_digit) {
+            chars.push(' ');
+        }
+        chars.extend(fraction.chars());
+    }
+    chars
 }
 
 fn digit(chars: &[char], at: usize) -> bool {
@@ -121,8 +150,59 @@ fn word(chars: &[char], from: usize, glued: bool, found: &mut Vec<Lexeme>) -> us
     if end > from + 2 && chars[end - 2] == '\'' && matches!(chars[end - 1], 's' | 'S') {
         end -= 2;
     }
-    found.push(a_word(&chars[from..end], glued));
+    // MB/min: the unit, and the time it is over.
+    let over = chars[from..end].iter().rposition(|c| *c == '/').filter(|slash| {
+        let after: String = chars[from + slash + 1..end].iter().collect();
+        *slash > 0 && PERIODS.contains(&after.to_lowercase().as_str())
+    });
+    match over {
+        Some(slash) => {
+            found.push(a_word(&chars[from..from + slash], glued));
+            found.push(a_word(&chars[from + slash..end], true));
+        }
+        None => found.push(a_word(&chars[from..end], glued)),
+    }
     at
+}
+
+/// A fraction whose number above is read, `3` of `3/4`, as a decimal, with the whole number before it; and the place after.
+fn fraction(text: &str, chars: &[char], at: usize, above: &str, found: &mut Vec<Lexeme>) -> Result<(String, usize)> {
+    let below: String = chars[at + 1..].iter().take_while(|c| c.is_ascii_digit()).collect();
+    let end = at + 1 + below.len();
+    let more = matches!(chars.get(end), Some('/' | '.' | ',')) && digit(chars, end + 1);
+    let value = if more { None } else { decimal(above, &below) };
+    let Some(value) = value else {
+        bail!(
+            "'{}': `{above}/{below}` is no fraction that this reads (1/2, 3/4, 1/8, 1/10); write a decimal number: 0.75 MB",
+            shown(text)
+        )
+    };
+    let whole = match found.last() {
+        Some(Lexeme::Number(whole)) if whole.bytes().all(|b| b.is_ascii_digit()) => whole.clone(),
+        _ => return Ok((value, end)),
+    };
+    let rest: String = chars[end..].iter().collect::<String>().to_lowercase();
+    let second = rest.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).nth(1);
+    if second.is_some_and(|w| w.ends_with('s') && NOUNS.contains(&w)) {
+        bail!(
+            "'{}': `{whole} {above}/{below}` can be read in two ways: write `{whole} messages of {value} ...`, or `{whole}{}`",
+            shown(text),
+            &value[1..]
+        );
+    }
+    found.pop();
+    Ok((format!("{whole}{}", &value[1..]), end))
+}
+
+/// A proper fraction in lowest terms as a decimal; none where its decimals have no end. `4/8` may be 4 or 8.
+fn decimal(above: &str, below: &str) -> Option<String> {
+    let (above, below) = (above.parse::<u64>().ok()?, below.parse::<u64>().ok()?);
+    let lowest = (2..=below.min(LARGEST_BELOW)).all(|n| above % n != 0 || below % n != 0);
+    if above == 0 || above >= below || below > LARGEST_BELOW || !lowest {
+        return None;
+    }
+    let places = (1..=DECIMALS).find(|n| 10u64.pow(*n) % below == 0)?;
+    Some(format!("0.{:0>1$}", above * (10u64.pow(places) / below), places as usize))
 }
 
 /// A number with its separators, and the word that is glued to it.
@@ -169,7 +249,12 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
         };
         digits = shifted(&digits, if sign == 1 && chars[at - 1 - sign] == '-' { -power } else { power });
     }
-    let digits = if digits.starts_with('.') { format!("0{digits}") } else { digits };
+    let mut digits = if digits.starts_with('.') { format!("0{digits}") } else { digits };
+    if chars.get(at) == Some(&'/') && digit(chars, at + 1) {
+        (digits, at) = fraction(text, chars, at, &digits, found)?;
+        found.push(Lexeme::Number(digits));
+        return Ok(glued_word(chars, at, found));
+    }
     // "1 000": no count has a nought in front of it, so this is a group of a number's digits.
     if let Some(Lexeme::Number(before)) = found.last()
         && digits.len() == 3
@@ -187,16 +272,21 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
         found.push(a_word(&['%'], true));
         return Ok(at + 1);
     }
+    if chars.get(at) == Some(&'-') && digit(chars, at + 1) {
+        bail!("'{}': a range of numbers; ask about one at a time", shown(text));
+    }
+    Ok(glued_word(chars, at, found))
+}
+
+/// Takes the word that stands directly behind a number, or behind its hyphen; the place after.
+fn glued_word(chars: &[char], at: usize, found: &mut Vec<Lexeme>) -> usize {
     // 64-byte
     let hyphen = chars.get(at) == Some(&'-') && letter(chars, at + 1);
     let at = if hyphen { at + 1 } else { at };
     if letter(chars, at) || (chars.get(at) == Some(&'/') && letter(chars, at + 1)) {
-        return Ok(word(chars, at, !hyphen, found));
+        return word(chars, at, !hyphen, found);
     }
-    if chars.get(at) == Some(&'-') && digit(chars, at + 1) {
-        bail!("'{}': a range of numbers; ask about one at a time", shown(text));
-    }
-    Ok(at)
+    at
 }
 
 /// The error for what is written from a place on.
@@ -253,6 +343,11 @@ mod tests {
             words("5 \u{b5}s, 99.9% p99.9 n1/2 64-byte"),
             "#5 us #99.9 +% p99.9 n1/2 #64 byte".split(' ').collect::<Vec<_>>()
         );
+        assert_eq!(
+            words("3/4 MiB 1 1/2 1\u{bd}kB 1/16-byte"),
+            ["#0.75", "MiB", "#1.5", "#1.5", "+kB", "#0.0625", "byte"]
+        );
+        assert_eq!(words("10MB/min frames/hour 5/s"), ["#10", "+MB", "+/min", "frames", "+/hour", "#5", "+/s"]);
         for bad in [
             "1.000.000 B",
             "2.500.000",
@@ -264,6 +359,11 @@ mod tests {
             "1e999",
             "10-20 kB",
             "1,2",
+            "4/8 KiB",
+            "1/3 MB",
+            "24/7",
+            "1/2/3",
+            "10 1/2 MB messages",
         ] {
             assert!(lex(bad, &Measured::default()).is_err(), "{bad}");
         }

@@ -195,7 +195,11 @@ const TOPICS: [(Topic, &[&str]); 52] = [
     (Messages, &[
         "message", "messages", "packet", "packets", "block", "blocks", "msgs", "msg", "mps", "pps", "message rate",
         "packet rate", "messages/s", "msg/s", "msgs/s", "messages/sec", "transfers", "sends", "iops", "operations", "ops", "ops/s",
-        "events", "chunks", "chunk", "buffers", "records", "files", "pages", "page"
+        "events", "chunks", "chunk", "buffers", "records", "files", "pages", "page", "objects", "object", "rows", "row",
+        "items", "item", "elements", "element", "pieces", "piece", "parts", "part", "segments", "segment", "samples",
+        "sample", "photos", "photo", "documents", "document", "jobs", "job", "tasks", "task", "updates", "update", "commands",
+        "command", "bursts", "burst", "entries", "entry", "tuples", "tuple", "tiles", "tile", "batches", "batch", "record",
+        "event", "buffer", "operation", "reads", "writes"
     ]),
     (Connections, &[
         "connection", "connections", "connects", "handshakes", "handshake", "connect", "connection setup", "connection setup time", "connect time", "connection time", "connection rate",

@@ -5,7 +5,7 @@ use units::words::{Read, Unit, unit};
 use units::{BitRate, Bytes, Seconds};
 
 use super::amounts::{Amount, Amounts, Found, LINKS, NOUNS};
-use super::lexer::shifted;
+use super::lexer::{Lexeme, shifted};
 use super::numbers::number;
 use super::suggest::shown;
 
@@ -26,7 +26,11 @@ impl Amounts<'_> {
         let found = |amount, next, note| Ok(Found { amount, next, note });
         let link = w.any(next, &LINKS) || (from >= 2 && w.any(from - 1, &["of", "a"]) && w.any(from - 2, &LINKS));
         // "messages of 1 KB per second": so many messages, not so many bytes.
-        let each = from >= 2 && w.any(from - 1, &["of", "with", "size", "at"]) && w.any(from - 2, &NOUNS);
+        let joint = |at: &usize| w.any(*at, &["of", "with", "size", "sized", "at", "a", "each", "about"]);
+        let joints = (0..from).rev().take_while(joint).count();
+        let noun = from.checked_sub(joints + 1).filter(|_| joints > 0);
+        let number_before = |at: usize| at > 0 && matches!(w.0.get(at - 1), Some(Lexeme::Number(_)));
+        let each = noun.is_some_and(|at| w.any(at, &NOUNS) || (number_before(at) && !self.is_unit(at)));
         let per = self.per(next).filter(|_| !each);
         let rate = |text: &str| text.parse::<BitRate>().map(|r| r.0).map_err(|e| self.wrong(&e));
         match unit {

@@ -67,6 +67,10 @@ const TENS: [(&str, u64); 8] = [
     ("ninety", 90),
 ];
 
+/// Parts of something by name.
+const PARTS: [(&str, &str); 5] =
+    [("half", "0.5"), ("quarter", "0.25"), ("fifth", "0.2"), ("eighth", "0.125"), ("tenth", "0.1")];
+
 /// Powers of ten by name.
 fn power(word: Option<&str>) -> Option<u32> {
     Some(match word? {
@@ -82,6 +86,11 @@ fn power(word: Option<&str>) -> Option<u32> {
 /// of what they can count, which `counts` says of a place.
 pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Option<(String, usize)> {
     if let Some(Lexeme::Number(digits)) = words.0.get(at) {
+        // "3/4 of a megabyte", "1/2 a megabyte"
+        let article = at + 1 + usize::from(words.any(at + 1, &["of"]));
+        if digits.starts_with("0.") && words.any(article, &["a", "an"]) && counts(article + 1) {
+            return Some(multiplied(words, (digits.clone(), article + 1)));
+        }
         return Some(multiplied(words, halved(words, digits.clone(), at + 1)));
     }
     let article = usize::from(words.any(at, &["a", "an"]));
@@ -96,7 +105,7 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
     if article == 1 && words.any(at + 1, &["couple"]) {
         return Some((String::from("2"), at + 2 + usize::from(words.any(at + 2, &["of"]))));
     }
-    for (name, digits) in [("half", "0.5"), ("quarter", "0.25")] {
+    for (name, digits) in PARTS {
         if words.any(at + article, &[name]) {
             let mut next = at + article + 1;
             next += usize::from(words.any(next, &["of"]));
@@ -115,11 +124,9 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
             return Some(multiplied(words, (format!("0.{:02}", value * 25), of)));
         }
     }
-    if next == at + 1 && words.any(at, &["one"]) && !counts(next) && power(words.low(next)).is_none() {
-        let half = words.any(next, &["and"]) && words.any(next + 1, &["a"]) && words.any(next + 2, &["half"]);
-        if !half {
-            return None;
-        }
+    let counted = counts(next) || power(words.low(next)).is_some() || halved(words, String::from("1"), next).1 != next;
+    if next == at + 1 && words.any(at, &["one"]) && !counted {
+        return None;
     }
     Some(multiplied(words, halved(words, value.to_string(), next)))
 }
@@ -140,10 +147,25 @@ fn cardinal(words: Words<'_>, at: usize) -> Option<(u64, usize)> {
     Some(two(after).map_or((value * 100, next + 1), |(rest, end)| (value * 100 + rest, end)))
 }
 
-/// "... and a half".
+/// "... and a half", "... and three quarters".
 fn halved(words: Words<'_>, digits: String, at: usize) -> (String, usize) {
-    let half = words.any(at, &["and"]) && words.any(at + 1, &["a"]) && words.any(at + 2, &["half"]);
-    if half && !digits.contains('.') { (format!("{digits}.5"), at + 3) } else { (digits, at) }
+    if !words.any(at, &["and"]) || digits.contains('.') {
+        return (digits, at);
+    }
+    let parts = [(["half", "half"], "5"), (["quarter", "quarters"], "25")];
+    for (_, decimals) in parts.iter().filter(|(names, _)| words.any(at + 2, names)) {
+        match words.low(at + 1) {
+            Some("a" | "one") => return (format!("{digits}.{decimals}"), at + 3),
+            Some("three") if *decimals == "25" => return (format!("{digits}.75"), at + 3),
+            _ => {}
+        }
+    }
+    (digits, at)
+}
+
+/// Whether the word is a part of something whose decimals have no end: a third.
+pub fn endless(word: &str) -> bool {
+    matches!(word, "third" | "thirds" | "sixth" | "sixths" | "seventh" | "sevenths" | "ninth" | "ninths")
 }
 
 /// "... thousand", "... million", "... dozen".
@@ -179,6 +201,11 @@ mod tests {
             ("three quarters of a megabyte", "0.75"),
             ("one and a half megabytes", "1.5"),
             ("2 and a half megabytes", "2.5"),
+            ("one and a quarter megabytes", "1.25"),
+            ("two and three quarters megabytes", "2.75"),
+            ("a tenth of a megabyte", "0.1"),
+            ("1/2 of a megabyte", "0.5"),
+            ("3/4 megabytes", "0.75"),
             ("1.5 million", "1500000"),
             ("half a million", "500000"),
             ("a dozen", "12"),

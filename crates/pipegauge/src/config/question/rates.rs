@@ -22,7 +22,8 @@ impl Asked<'_> {
         let h = &self.heard;
         let round_trip = h.has(Requests);
         // "1 million 64 byte messages per second": the number stands apart from its period.
-        let apart = self.counts.first().filter(|_| h.has(PerSecond)).map(|n| *n as f64);
+        let apart = self.counts.first().filter(|_| h.has(PerSecond) && self.times.is_empty());
+        let apart = apart.map(|n| *n as f64 / self.periods.first().copied().unwrap_or(1.0));
         if let Some(rate) = self.per_second.first().copied().or(apart) {
             if !(rate > 0.0 && rate.is_finite()) {
                 return Some(Err(anyhow!("'{}': none a second; ask about a rate above 0", shown(self.text))));
@@ -33,8 +34,9 @@ impl Asked<'_> {
             let size = size.ok_or_else(|| self.needs("so many a second"));
             return Some(size.map(|size| vec![Question::Frames { rate, size, what: self.what() }]));
         }
-        // One every 16 ms.
-        if let (Some(size), Some(time), true) = (size, time, h.has(Every) && !h.has(HowMany)) {
+        // One every 16 ms; but "10 of 1 MB each in 16 ms" are ten.
+        let every = h.each_time() && !h.any(&[HowMany, HowMuch]) && self.counts.is_empty();
+        if let (Some(size), Some(time), true) = (size, time, every) {
             return Some(Ok(vec![Question::Frames { rate: 1.0 / time, size, what: self.what() }]));
         }
         if rate.is_some() || !self.counts.is_empty() || !self.percentiles.is_empty() {
@@ -64,7 +66,9 @@ impl Asked<'_> {
         }
         // "how much data per second"
         if h.has(PerSecond) && h.any(&[HowMuch, Data, HowBig]) {
-            return Some(Ok(vec![size.map_or(Question::Most, Question::Throughput)]));
+            let long = self.periods.first().copied().filter(|p| *p != 1.0 && size.is_none());
+            let most = size.map_or(Question::Most, Question::Throughput);
+            return Some(Ok(vec![long.map_or(most, Question::Largest)]));
         }
         None
     }

@@ -44,6 +44,18 @@ impl fmt::Display for Unit {
     }
 }
 
+impl Unit {
+    /// One of them.
+    fn one(self) -> &'static str {
+        match self {
+            Unit::Messages => "message",
+            Unit::Requests => "request with its answer",
+            Unit::Frames => "frame",
+            Unit::Connections => "connection",
+        }
+    }
+}
+
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = |s: &Option<u64>| s.map_or_else(|| "the smallest size".to_owned(), size);
@@ -93,6 +105,7 @@ impl fmt::Display for Question {
                 } else {
                     format::significant(*rate, Kind::PerSecond).trim_end_matches("/s").trim_end().to_owned()
                 };
+                let what = if number == "1" { what.one().to_owned() } else { what.to_string() };
                 write!(f, "whether {number} {what} of {} a second can be sustained", size(*s))
             }
             Question::PerSecond { what: Unit::Connections, .. } => write!(f, "connections a second"),

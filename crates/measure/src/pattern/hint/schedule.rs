@@ -24,7 +24,7 @@ const LOOK: f64 = 1e-3;
 const DOUBLE: usize = 3;
 
 /// Answers of a trial that are not timed, where answers are long: what the other side must find, and one to warm up.
-pub(crate) const BESIDE: f64 = 2.0;
+pub(super) const BESIDE: f64 = 2.0;
 
 /// Share of a block's time that is kept for trials that are run again. What they take beyond it is taken from later blocks.
 const AGAIN: f64 = 0.1;
@@ -33,7 +33,7 @@ const AGAIN: f64 = 0.1;
 const ALL: f64 = 4.86;
 
 /// Who takes part in HINT over a path of this kind.
-pub(crate) fn team(kind: Name) -> Team {
+fn team(kind: Name) -> Team {
     if kind == Name::ALONE { Team::ALONE } else { Team::of_two(0) }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use transport::Capabilities;
+use transport::LinkError;
 use workload::hint::Precision;
 
 use super::*;
+use crate::Pattern;
 
 /// What a wire does to the blocks that it takes.
 type Spoil = fn(&mut Sums);
@@ -125,5 +126,10 @@ fn a_process_alone_answers_without_a_link() {
     let sums = kernel.run(Team::ALONE, 64);
     assert_eq!(report.bounds, Some((sums.low as u64, sums.high as u64)));
     let blocks = TrialSpec { pattern: Pattern::PingPong, ..spec(64) };
-    assert!(alone(&Monotonic, &blocks, &mut Buffers::new(true)).unwrap_err().to_string().contains("no path"));
+    assert!(
+        (Pattern::PingPong.facts().alone)(&Monotonic, &blocks, &mut Buffers::new(true))
+            .unwrap_err()
+            .to_string()
+            .contains("no path")
+    );
 }

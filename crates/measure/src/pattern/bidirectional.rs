@@ -1,0 +1,61 @@
+//! Bidirectional: both sides send at once.
+
+use transport::clock::Clock;
+use transport::theory::FarRole;
+use transport::{Link, LinkError};
+
+use super::facts::one_process;
+use super::{Answered, Facts, NetPipe, Timed};
+use crate::content::Writer;
+use crate::event::TimeKind;
+use crate::far::Side;
+use crate::near::{self, Loops, Turn};
+use crate::{Buffers, TrialReport, TrialSpec};
+
+const HELP: &str = "Both sides send at once";
+
+pub(super) const FACTS: Facts = Facts {
+    refuses: |can| one_process(can).or((!can.duplex).then_some("both ends can't send at once")),
+    bytes: |trial, _| 2 * trial.size,
+    bandwidth: Some("both directions at once"),
+    // Its bytes are those of both directions.
+    netpipe: Some(NetPipe { counts: 2, in_five: false, report: |_, seconds| TrialReport { seconds, ..near::once() } }),
+    ..Facts::new(Some(HELP), TimeKind::Exchange, |_| FarRole::Mirror)
+};
+
+/// A block each way at once.
+struct Exchange;
+
+impl Turn for Exchange {
+    #[inline(always)]
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: bool) -> Result<(), LinkError> {
+        link.exchange(block, answer)
+    }
+}
+
+pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
+    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+    loops.closed(&Exchange, &mut out, &mut into)
+}
+
+pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+    let mut side = Side::new(link, spec, buffers)?;
+    for i in 0..side.iterations() {
+        side.go_on()?;
+        let answer = side.out.slot();
+        side.check.fill(answer, i);
+        let block = side.into.slot();
+        match side.link.exchange(answer, block) {
+            Ok(()) => {
+                side.check.verify(block, i);
+                side.came();
+            }
+            Err(e) => {
+                if side.over(e)? {
+                    break;
+                }
+            }
+        }
+    }
+    side.done()
+}

@@ -1,0 +1,74 @@
+//! Burst: a number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
+
+use transport::clock::Clock;
+use transport::theory::FarRole;
+use transport::{Link, LinkError};
+
+use super::facts::one_process;
+use super::{Answered, Facts, Timed};
+use crate::buffers::Slots;
+use crate::content::Writer;
+use crate::event::TimeKind;
+use crate::far::Side;
+use crate::near::{Loops, Turn};
+use crate::{Buffers, TrialSpec};
+
+const HELP: &str = "A number of sends, then one short answer";
+const LOST: &str = "a block of the burst may be lost, and the answer would never come";
+
+pub(super) const FACTS: Facts = Facts {
+    refuses: |can| one_process(can).or((!can.reliable).then_some(LOST)),
+    whole: |spec| if spec.burst == 0 { Err("a burst has at least 1 block".into()) } else { Ok(()) },
+    bursts: true,
+    blocks: |spec| (spec.size, 1),
+    transfers: |_, burst| burst.max(1) as f64,
+    ways: |burst| burst.max(1),
+    bandwidth: Some("bursts of sends, one answer"),
+    ..Facts::new(Some(HELP), TimeKind::OneWay, |spec| FarRole::Burst { count: spec.burst })
+};
+
+/// One burst of so many blocks.
+struct Blocks(u64);
+
+impl Turn for Blocks {
+    const CONTENTS: bool = false;
+
+    #[inline(always)]
+    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+        for _ in 0..self.0 {
+            link.send(out.slot())?;
+        }
+        link.flush()?;
+        link.recv(into.slot())
+    }
+
+    fn blocks(&self) -> u64 {
+        self.0
+    }
+
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], last: bool) -> Result<(), LinkError> {
+        link.send(block)?;
+        if last { link.recv(answer) } else { Ok(()) }
+    }
+}
+
+pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
+    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+    loops.closed(&Blocks(spec.burst), &mut out, &mut into)
+}
+
+pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+    let mut side = Side::new(link, spec, buffers)?;
+    for i in 0..side.iterations() {
+        for b in 0..spec.burst {
+            side.go_on()?;
+            let block = side.into.slot();
+            side.link.recv(block)?;
+            side.check.verify(block, i * spec.burst + b);
+            side.came();
+        }
+        side.link.send(side.out.slot())?;
+        side.link.flush()?;
+    }
+    side.done()
+}

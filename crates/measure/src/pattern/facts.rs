@@ -1,0 +1,194 @@
+//! What is known of a pattern without running it.
+
+use std::time::Duration;
+
+use transport::clock::Monotonic;
+use transport::theory::{FarRole, TheoryLink};
+use transport::{Acceptor, Capabilities, Connector, LinkError, Proof, Semantics};
+use units::Bytes;
+
+use super::{Answered, Timed};
+use crate::buffers::{Buffers, Halt};
+use crate::event::{Plan, TimeKind, Trial};
+use crate::{FarReport, SessionError, TrialReport, TrialSpec, near, path};
+
+/// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
+/// names those that differ from [`Facts::new`]'s.
+pub struct Facts {
+    /// One line for `--pattern`; none where the pattern has a command of its own.
+    pub help: Option<&'static str>,
+    /// Which time its figures are, between two ends.
+    pub time: TimeKind,
+    /// Which time they are when it sends on a schedule, whether or not answers came; none where it can't.
+    pub on_schedule: Option<TimeKind>,
+    /// Why a path with these capabilities can't run it; none where it can.
+    pub refuses: fn(&Capabilities) -> Option<&'static str>,
+    /// Whether such a path has what the plan asks of it; the error says what is missing.
+    pub room: fn(&Plan, &Capabilities) -> Result<(), String>,
+    /// Whether a trial has what it needs; the error says what is missing.
+    pub whole: fn(&TrialSpec) -> Result<(), String>,
+    /// How it runs where each iteration has a connection of its own; none where all run on one.
+    pub anew: Option<Anew>,
+    /// Whether its answers have a size of their own (`--response`): then an iteration is a transaction.
+    pub responds: bool,
+    /// Whether an iteration has as many blocks as `--burst` says.
+    pub bursts: bool,
+    /// Whether nothing comes back: the receiver times and counts what arrives, and the sender knows only how fast it handed over.
+    pub unanswered: bool,
+    /// Whether the far side sends back what it received.
+    pub echoes: bool,
+    /// Bytes of a block from the near side to the far, and of one back.
+    pub blocks: fn(&TrialSpec) -> (u64, u64),
+    /// Memory of a side beside its blocks, bytes.
+    pub memory: fn(&TrialSpec) -> u128,
+    /// Seconds of work in an iteration that no processor can go below.
+    pub least_work: fn(&TrialSpec) -> f64,
+    /// The largest size that a plan asks for over a path.
+    pub largest: fn(&Plan, &Capabilities) -> u64,
+    /// An iteration's time divided by this is the point's time; of a trial on a schedule or not, with so many blocks in a burst.
+    pub transfers: fn(rated: bool, burst: u64) -> f64,
+    /// Ways of the path that an iteration takes, one after another, with so many blocks in a burst.
+    pub ways: fn(burst: u64) -> u64,
+    /// Fewest iterations of a trial.
+    pub fewest: u64,
+    /// Iterations that a trial makes beside those that it times, where they are as long as any.
+    pub beside: f64,
+    /// What the modelled far side does.
+    pub role: fn(&TrialSpec) -> FarRole,
+    /// A trial on the modelled path, whose far side has its role by now. A modelled process works for so many seconds at a subinterval.
+    pub modelled: fn(&mut TheoryLink, &TrialSpec, work: f64, &mut Buffers) -> Timed,
+    /// A trial of one process without a path.
+    pub alone: fn(&Monotonic, &TrialSpec, &mut Buffers) -> Timed,
+    /// What only the receiver can have seen of a trial, by what it says it received; the near side's time for all of it is `elapsed`.
+    pub seen: fn(&FarReport, &TrialSpec, Semantics, elapsed: f64) -> Seen,
+    /// Whether what both sides found in a trial is the same.
+    pub agree: fn(&TrialReport, &FarReport) -> Result<(), SessionError>,
+    /// Time for what is still in buffers when the near half of a trial is over.
+    pub drain: fn(&TrialSpec) -> Duration,
+    /// Bytes that cross the path in one of the point's times: what throughput counts.
+    pub bytes: fn(&Trial, rated: bool) -> u64,
+    /// Whether the shortest trial of a round stands for it, not the median.
+    pub keeps_best: bool,
+    /// Its score, where it scores a program and so has no throughput.
+    pub score: Option<Score>,
+    /// A size in words.
+    pub sized: fn(u64) -> String,
+    /// A size in few characters.
+    pub brief: fn(u64) -> String,
+    /// Who stood still in a pause, and what that means for the figures; none where it is the path, and a closed loop hides it.
+    pub paused: Option<(&'static str, &'static str)>,
+    /// What the table of start-up and per-byte costs calls its times; none where they tell no start-up.
+    pub startup: Option<&'static str>,
+    /// What the table of bandwidth curves calls its transfers; none where it has no such curve.
+    pub bandwidth: Option<&'static str>,
+    /// Which LogGP parameters its curve tells; none where it tells none.
+    pub loggp: Option<LogGp>,
+    /// NetPIPE's mode that measures the same; none where it has none.
+    pub netpipe: Option<NetPipe>,
+}
+
+impl Facts {
+    /// Those of a pattern that sends a block each way in an iteration, over one connection, in a closed loop.
+    pub(super) const fn new(help: Option<&'static str>, time: TimeKind, role: fn(&TrialSpec) -> FarRole) -> Self {
+        Self {
+            help,
+            time,
+            on_schedule: None,
+            refuses: one_process,
+            room: |_, _| Ok(()),
+            whole: |_| Ok(()),
+            anew: None,
+            responds: false,
+            bursts: false,
+            unanswered: false,
+            echoes: false,
+            blocks: |spec| (spec.size, spec.size),
+            memory: |_| 0,
+            least_work: |_| 0.0,
+            largest: |plan, can| can.max_block.map_or(plan.to, |most| plan.to.min(most)),
+            transfers: |_, _| 1.0,
+            ways: |_| 2,
+            fewest: path::FEWEST,
+            beside: 0.0,
+            role,
+            modelled: |link, spec, _, buffers| {
+                let clock = link.clock();
+                Ok(near::run(link, &clock, spec, buffers)?.with_far(answered(link)))
+            },
+            alone: |_, _, _| Err(LinkError::Unsupported("carry blocks: it is no path").into()),
+            seen: |_, _, _, _| Seen { lost: 0, bytes: 0, shortest: 0.0, longest: 0.0 },
+            agree: |_, _| Ok(()),
+            drain: |_| Duration::ZERO,
+            bytes: |trial, _| trial.size,
+            keeps_best: false,
+            score: None,
+            sized: |size| Bytes(size).to_string(),
+            brief: |size| Bytes(size).to_string(),
+            paused: None,
+            startup: None,
+            bandwidth: None,
+            loggp: None,
+            netpipe: None,
+        }
+    }
+
+    /// Blocks from the near side to the far in an iteration.
+    pub fn sends(&self, spec: &TrialSpec) -> u64 {
+        if self.bursts { spec.burst } else { 1 }
+    }
+}
+
+/// Quality of the trials' answers, and QUIPS at their median time; none where the trials say nothing possible.
+pub type Score = fn(&[&Trial], median: f64) -> Option<(f64, f64)>;
+
+/// The two halves of a trial without a connection kept.
+pub struct Anew {
+    /// The near side's.
+    pub near: fn(&mut Connector, &Proof, &TrialSpec, &Halt) -> Timed,
+    /// The far side's.
+    pub far: fn(&mut Acceptor, &Proof, &TrialSpec, &Halt) -> Answered,
+}
+
+/// Which LogGP parameters a pattern's curve tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogGp {
+    /// Latency, from messages that wait for each other.
+    Latency,
+    /// Overhead and gaps, from messages that don't.
+    Gap,
+}
+
+/// A mode of NetPIPE.
+#[derive(Debug, Clone, Copy)]
+pub struct NetPipe {
+    /// Bytes that its files count for each byte of a block.
+    pub counts: u64,
+    /// Whether version 5 documents what its bytes count in this mode.
+    pub in_five: bool,
+    /// The report of a trial of one iteration that a line of so many bytes and seconds stands for.
+    pub report: fn(bytes: u64, seconds: f64) -> TrialReport,
+}
+
+/// What only a receiver can see of a trial, as far as the near side can tell what it must be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// Blocks that never came.
+    pub lost: u64,
+    /// Bytes that its time covers.
+    pub bytes: u64,
+    /// Its time at least, seconds.
+    pub shortest: f64,
+    /// Its time at most, seconds.
+    pub longest: f64,
+}
+
+/// Why one process that copies can't run a pattern that needs answers; none where there are two, or a model of two.
+pub(super) fn one_process(can: &Capabilities) -> Option<&'static str> {
+    (!can.two_ended && !can.virtual_time).then_some("one process plays both ends, so there is no far side to answer")
+}
+
+/// What the modelled far side reports of a trial that it did not time.
+pub(super) fn answered(link: &TheoryLink) -> FarReport {
+    let seen = link.far_report();
+    FarReport { received: seen.received, lost: seen.lost, ..FarReport::default() }
+}

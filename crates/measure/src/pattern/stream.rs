@@ -1,0 +1,145 @@
+//! Stream: blocks one after another without any answer, timed at the receiver from the first to the last byte.
+
+use std::time::Duration;
+
+use transport::clock::{Clock, Monotonic};
+use transport::theory::{FarRole, TheoryLink};
+use transport::{Link, Semantics};
+
+use super::facts::answered;
+use super::{Answered, Facts, LogGp, NetPipe, Seen, Timed};
+use crate::content::Writer;
+use crate::event::TimeKind;
+use crate::far::Side;
+use crate::near::{self, Loops};
+use crate::{Buffers, FarReport, TrialReport, TrialSpec};
+
+/// No path that exists moves bytes faster (bytes a second), and none hands over blocks in less time (seconds).
+const FASTEST: f64 = 1e12;
+const SHORTEST: f64 = 1e-10;
+/// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
+const DRIFT: f64 = 0.01;
+const COARSE: f64 = 1e-3;
+/// The step of the far side's clock may hide so much of a short time, seconds.
+const STEP: f64 = 1e-6;
+/// What buffers between the sides hold at most, bytes, which an empty one must have time for at 1 MB/s.
+const HELD: u64 = 16 << 20;
+
+const HELP: &str = "Blocks one after another without any answer, timed at the receiver";
+
+pub(super) const FACTS: Facts = Facts {
+    refuses: |_| None,
+    unanswered: true,
+    blocks: |spec| (spec.size, 0),
+    ways: |_| 1,
+    modelled,
+    seen,
+    drain: |spec| {
+        let bytes = spec.size.saturating_mul(spec.repeats.saturating_add(spec.warmup)).min(HELD);
+        Duration::from_micros(bytes)
+    },
+    bandwidth: Some("streams"),
+    loggp: Some(LogGp::Gap),
+    netpipe: Some(NetPipe {
+        counts: 1,
+        in_five: true,
+        report: |bytes, seconds| {
+            near::once().with_far(FarReport { seconds, bytes, received: 1, ..FarReport::default() })
+        },
+    }),
+    ..Facts::new(Some(HELP), TimeKind::OneWay, |_| FarRole::Sink)
+};
+
+pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
+    let (loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+    let mut start = clock.now();
+    for i in 0..spec.warmup + spec.repeats {
+        loops.halt.check()?;
+        if i == spec.warmup {
+            start = clock.now();
+        }
+        let block = out.slot();
+        loops.fill(block, i);
+        loops.link.send(block)?;
+    }
+    loops.link.flush()?;
+    let took = clock.now() - start;
+    Ok(TrialReport { repeats: spec.repeats, seconds: took as f64 * 1e-9, ..TrialReport::default() })
+}
+
+/// Receives a stream and times it from its first to its last byte. On a stream the first byte is received alone; where
+/// blocks are messages the clock starts when the first one is here, and its bytes don't count.
+pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+    let clock = Monotonic;
+    let semantics = link.capabilities().semantics;
+    let mut side = Side::new(link, spec, buffers)?;
+    let (mut first, mut last, mut bytes) = (None, 0, 0);
+    let all = side.iterations();
+    while side.report.received < all {
+        side.go_on()?;
+        let block = side.into.slot();
+        let begins = first.is_none() && side.report.received >= spec.warmup;
+        let outcome = if begins && semantics == Semantics::Stream {
+            let (head, tail) = block.split_at_mut(1);
+            side.link.recv(head).and_then(|()| {
+                first = Some(clock.now());
+                bytes += tail.len() as u64;
+                if tail.is_empty() { Ok(()) } else { side.link.recv(tail) }
+            })
+        } else {
+            side.link.recv(block)
+        };
+        if let Err(e) = outcome {
+            if side.over(e)? {
+                break;
+            }
+            continue;
+        }
+        if begins {
+            first.get_or_insert_with(|| clock.now());
+        } else if first.is_some() {
+            bytes += block.len() as u64;
+        }
+        // One reading a block would cost a small block dearly: only a path that loses blocks needs to know when the
+        // last one came before the silence.
+        if !side.check.reliable {
+            last = clock.now();
+        }
+        side.check.verify(block, side.report.received);
+        side.came();
+    }
+    if side.check.reliable {
+        last = clock.now();
+    }
+    if let Some(first) = first {
+        side.report.seconds = last.saturating_sub(first) as f64 * 1e-9;
+        side.report.bytes = bytes;
+    }
+    side.report.lost = all - side.report.received;
+    side.done()
+}
+
+fn modelled(link: &mut TheoryLink, spec: &TrialSpec, _: f64, buffers: &mut Buffers) -> Timed {
+    let clock = link.clock();
+    let report = near::run(link, &clock, spec, buffers)?;
+    let seen = link.far_report();
+    let seconds = seen.last_byte_ns.saturating_sub(seen.first_byte_ns) as f64 * 1e-9;
+    Ok(report.with_far(FarReport { seconds, bytes: seen.bytes, ..answered(link) }))
+}
+
+/// What did not come is lost. The time covers, as the far half counts, all but the first byte after the warm-up on a stream, and
+/// all but the first block where blocks are messages.
+fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -> Seen {
+    let blocks = far.received.saturating_sub(spec.warmup);
+    let bytes = match semantics {
+        Semantics::Stream => blocks.saturating_mul(spec.size).saturating_sub(1),
+        Semantics::Message => blocks.saturating_sub(1).saturating_mul(spec.size),
+    };
+    let least = (bytes as f64 / FASTEST).max((blocks as f64 - 1.0) * SHORTEST) - STEP;
+    Seen {
+        lost: spec.repeats.saturating_add(spec.warmup).saturating_sub(far.received),
+        bytes,
+        shortest: if bytes > 0 { least } else { 0.0 },
+        longest: elapsed * (1.0 + DRIFT) + COARSE,
+    }
+}

@@ -1,0 +1,456 @@
+//! The table of columns: every figure of a point, declared once. CSV, JSON, Parquet, OpenMetrics, the terminal's table of points
+//! and the page's read it, so that a figure that is added here appears in all of them.
+
+use measure::Pattern;
+use measure::event::{Figures, TimeKind, Why};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use transport::Name;
+use units::Kind as Unit;
+
+use crate::{PathRun, Point, RunFile};
+
+/// A point in its run: what a figure is taken from.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    run: &'a RunFile,
+    path: &'a PathRun,
+    point: &'a Point,
+    f: &'a Figures,
+}
+
+/// What sort of values a column has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// Whole numbers.
+    Count,
+    /// Numbers.
+    Number,
+    /// Words, as the run file has them.
+    Word,
+    /// Yes or no.
+    Flag,
+}
+
+/// A column's value for one point.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+    /// Yes or no.
+    Flag(bool),
+    /// There is none.
+    Absent,
+}
+
+impl Cell {
+    /// The value as a number; none of a word, and where there is none.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Cell::Count(n) => Some(*n as f64),
+            Cell::Number(v) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// The value as a whole number; none of anything else.
+    pub fn count(&self) -> Option<u64> {
+        if let Cell::Count(n) = self { Some(*n) } else { None }
+    }
+
+    /// The value as a word; none of anything else.
+    pub fn word(self) -> Option<String> {
+        if let Cell::Word(word) = self { Some(word) } else { None }
+    }
+
+    /// The value as yes or no; none of anything else.
+    pub fn flag(&self) -> Option<bool> {
+        if let Cell::Flag(yes) = self { Some(*yes) } else { None }
+    }
+}
+
+/// How a table for people prints a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "form", rename_all = "kebab-case")]
+pub enum Form {
+    /// The value, in its unit.
+    Plain,
+    /// The value with its 95% interval, whose ends are the columns of these names.
+    Interval {
+        /// Lower end.
+        low: &'static str,
+        /// Upper end.
+        high: &'static str,
+    },
+    /// A range from the value to that of the column of this name.
+    Range {
+        /// Upper end.
+        to: &'static str,
+    },
+}
+
+/// A column's place in tables for people: those of the terminal and of the page, which leave it out where no row has the figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// Title.
+    pub heading: &'static str,
+    /// Place among the others.
+    #[serde(skip)]
+    pub place: u8,
+    /// How it is printed.
+    #[serde(flatten)]
+    pub form: Form,
+}
+
+/// One column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Name in CSV and JSON, with its unit; in Parquet after `point_`.
+    pub name: &'static str,
+    /// What it is, and when it is absent.
+    pub help: &'static str,
+    /// What sort of values it has.
+    pub kind: Type,
+    /// Their unit.
+    pub unit: Option<Unit>,
+    /// Its place in tables for people; none where it is part of another column there, or of no interest.
+    pub shown: Option<Shown>,
+    /// Its family in OpenMetrics; none where it is a label there, or of no interest.
+    pub gauge: Option<&'static str>,
+    value: fn(&Row) -> Cell,
+}
+
+impl Column {
+    /// Its value in a row.
+    pub fn of(&self, row: &Row) -> Cell {
+        (self.value)(row)
+    }
+}
+
+/// Type and value of a field.
+trait Told {
+    const KIND: Type;
+    fn cell(&self) -> Cell;
+}
+
+macro_rules! told {
+    ($($type:ty, $kind:ident, $of:expr;)+) => {$(
+        impl Told for $type {
+            const KIND: Type = Type::$kind;
+            fn cell(&self) -> Cell { Cell::$kind($of(self)) }
+        }
+    )+};
+}
+told! {
+    u32, Count, |n: &u32| u64::from(*n);
+    u64, Count, |n: &u64| *n;
+    f64, Number, |v: &f64| *v;
+    String, Word, Clone::clone;
+    Name, Word, word;
+    Pattern, Word, word;
+    TimeKind, Word, word;
+    Why, Word, word;
+}
+
+impl<T: Told> Told for Option<T> {
+    const KIND: Type = T::KIND;
+    fn cell(&self) -> Cell {
+        self.as_ref().map_or(Cell::Absent, T::cell)
+    }
+}
+
+/// The name that the run file has for a variant.
+fn word(variant: &impl Serialize) -> String {
+    serde_json::to_value(variant).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Declares [`Row`] and [`COLUMNS`]: for each column what it is, its name and type, where its value comes from, its unit, its
+/// place in tables for people, its family in OpenMetrics.
+macro_rules! columns {
+    ($($(#[doc = $help:literal])+ $name:ident: $type:ty = |$at:ident| $value:expr, $unit:expr, $shown:expr, $gauge:expr;)+) => {
+        /// A point as it is exported. `_s` are seconds of the kind that `time` names, `_bytes` bytes, `_bits_per_s` bits a second,
+        /// `_share` a share between 0 and 1.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct Row {
+            $($(#[doc = $help])+ pub $name: $type,)+
+        }
+
+        impl Row {
+            /// The figures of a point of a path of a run.
+            pub fn of(run: &RunFile, path: &PathRun, point: &Point) -> Self {
+                let at = At { run, path, point, f: &point.figures };
+                Self { $($name: { let $at = at; $value },)+ }
+            }
+        }
+
+        /// The columns, in the order of the exports. Later versions add to their end.
+        pub const COLUMNS: &[Column] = &[$(Column {
+            name: stringify!($name),
+            help: concat!($($help),+),
+            kind: <$type as Told>::KIND,
+            unit: $unit,
+            shown: $shown,
+            gauge: $gauge,
+            value: |row| row.$name.cell(),
+        }),+];
+    };
+}
+
+const fn shown(place: u8, heading: &'static str) -> Option<Shown> {
+    Some(Shown { heading, place, form: Form::Plain })
+}
+
+const fn interval(place: u8, heading: &'static str, low: &'static str, high: &'static str) -> Option<Shown> {
+    Some(Shown { heading, place, form: Form::Interval { low, high } })
+}
+
+const fn range(place: u8, heading: &'static str, to: &'static str) -> Option<Shown> {
+    Some(Shown { heading, place, form: Form::Range { to } })
+}
+
+const SECONDS: Option<Unit> = Some(Unit::Seconds);
+const BITS: Option<Unit> = Some(Unit::BitsPerSecond);
+const SHARE: Option<Unit> = Some(Unit::Share);
+const QUIPS: Option<Unit> = Some(Unit::Quips);
+
+columns! {
+    /// Number of the path within the run.
+    path: u32 = |a| a.path.opened.path, None, None, None;
+    /// Transport.
+    transport: Name = |a| a.path.opened.transport, None, None, None;
+    /// Pattern.
+    pattern: Pattern = |a| a.run.run.plan.pattern, None, None, None;
+    /// Block size, bytes (HINT: subintervals of a process).
+    size_bytes: u64 = |a| a.point.size, None, None, None;
+    /// Which time the times are.
+    time: TimeKind = |a| a.point.time, None, None, None;
+    /// Why the point ended; none where the run was cut off before.
+    why: Option<Why> = |a| a.point.why, None, None, None;
+    /// Blocks that visited the point.
+    blocks: u32 = |a| a.f.blocks, None, shown(90, "rounds"), None;
+    /// Trials counted.
+    trials: u32 = |a| a.f.trials, None, None, Some("pipegauge_trials");
+    /// Iterations counted.
+    iterations: u64 = |a| a.f.iterations, None, None, None;
+    /// Mean time of the shortest trial, seconds: the figure that NetPIPE reports. A mean counts interruptions, so it may lie above the
+    /// median.
+    min_s: f64 = |a| a.f.min, SECONDS, shown(30, "shortest trial"), Some("pipegauge_latency_min_seconds");
+    /// Median of the blocks' medians, seconds.
+    median_s: f64 = |a| a.f.median, SECONDS, interval(10, "median [95%]", "low_s", "high_s"), Some("pipegauge_latency_seconds");
+    /// Lower end of the median's 95% interval, seconds.
+    low_s: Option<f64> = |a| Some(a.f.low).filter(|_| a.f.high.is_finite()), SECONDS, None, Some("pipegauge_latency_low_seconds");
+    /// Upper end of the median's 95% interval, seconds; none where nothing bounds it.
+    high_s: Option<f64> = |a| Some(a.f.high).filter(|v| v.is_finite()), SECONDS, None, Some("pipegauge_latency_high_seconds");
+    /// Mean, weighted by iterations, seconds.
+    mean_s: f64 = |a| a.f.mean, SECONDS, None, None;
+    /// Variance of the trials' times, seconds squared.
+    variance_s2: f64 = |a| a.f.variance, None, None, None;
+    /// Lower end of the range in which the median of a repeat on this machine falls, 95%, seconds; none where no earlier run
+    /// is known.
+    repeat_low_s: Option<f64> = |a| a.f.repeat_low, SECONDS, range(20, "on this machine [95%]", "repeat_high_s"), None;
+    /// Upper end of the range in which the median of a repeat on this machine falls, 95%, seconds; none likewise.
+    repeat_high_s: Option<f64> = |a| a.f.repeat_high, SECONDS, None, None;
+    /// Median of single iterations, seconds, where they were timed.
+    p50_s: Option<f64> = |a| a.f.percentiles.map(|p| p.p50), SECONDS, shown(60, "p50"), None;
+    /// 90% of single iterations, seconds, where they were timed.
+    p90_s: Option<f64> = |a| a.f.percentiles.and_then(|p| p.p90), SECONDS, shown(61, "p90"), None;
+    /// 99% of single iterations, seconds, where they were timed.
+    p99_s: Option<f64> = |a| a.f.percentiles.and_then(|p| p.p99), SECONDS, shown(62, "p99"), Some("pipegauge_latency_p99_seconds");
+    /// 99.9% of single iterations, seconds, where they were timed.
+    p999_s: Option<f64> = |a| a.f.percentiles.and_then(|p| p.p999), SECONDS, shown(63, "p99.9"), None;
+    /// Longest single iteration, seconds, where they were timed.
+    max_s: Option<f64> = |a| a.f.percentiles.map(|p| p.max), SECONDS, shown(64, "longest"), None;
+    /// Throughput that the median stands for, bits a second; none of HINT, and none of a run on a schedule (`--rate`), which says nothing
+    /// of how much the path carries.
+    throughput_bits_per_s: Option<f64> = |a| Some(a.f.throughput).filter(|_| a.run.carries()), BITS, shown(50, "throughput"),
+        Some("pipegauge_throughput_bits_per_second");
+    /// The sender's own rate, bits a second (stream).
+    sender_throughput_bits_per_s: Option<f64> = |a| a.f.sender_throughput, BITS, shown(51, "sender"), None;
+    /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second).
+    transactions_per_s: Option<f64> = |a| a.f.transactions, Some(Unit::PerSecond), shown(52, "mean rate"), None;
+    /// Share of blocks lost.
+    loss_share: f64 = |a| a.f.loss, SHARE, shown(70, "lost"), Some("pipegauge_loss_ratio");
+    /// Share of blocks out of order.
+    reordering_share: f64 = |a| a.f.reordering, SHARE, shown(71, "reordered"), Some("pipegauge_reordering_ratio");
+    /// Quality of an answer (HINT).
+    quality: Option<f64> = |a| a.f.quality, None, shown(40, "quality"), None;
+    /// Quality improvement a second (HINT).
+    quips: Option<f64> = |a| a.f.quips, QUIPS, interval(41, "QUIPS [95%]", "quips_low", "quips_high"), Some("pipegauge_quips");
+    /// Lower end of the 95% interval of quips; none likewise.
+    quips_low: Option<f64> = |a| a.f.quips.filter(|_| a.f.high.is_finite()).map(|q| q * a.f.median / a.f.high), QUIPS, None, None;
+    /// Upper end of the 95% interval of quips; none where nothing bounds it.
+    quips_high: Option<f64> = |a| a.f.quips.filter(|_| a.f.low > 0.0 && a.f.high.is_finite()).map(|q| q * a.f.median / a.f.low),
+        QUIPS, None, None;
+    /// Memory of a process, bytes (HINT).
+    memory_bytes: Option<u64> = |a| a.run.is_hint().then(|| a.point.size.saturating_mul(workload::hint::BYTES)), Some(Unit::Bytes),
+        shown(42, "memory"), None;
+    /// What the path is called: its transport's name, or where a run has that more than once the label that tells it apart.
+    label: String = |a| a.path.opened.name().to_owned(), None, None, None;
+}
+
+/// Every point of every path, path by path, ascending by size.
+pub fn rows(run: &RunFile) -> impl Iterator<Item = Row> + '_ {
+    run.paths.iter().flat_map(move |path| path.points.iter().map(move |point| Row::of(run, path, point)))
+}
+
+/// The columns of tables for people, in their order.
+pub fn for_people() -> Vec<(&'static Column, Shown)> {
+    let mut all: Vec<_> = COLUMNS.iter().filter_map(|c| Some((c, c.shown?))).collect();
+    all.sort_by_key(|(_, shown)| shown.place);
+    all
+}
+
+/// The column of this name.
+pub fn column(name: &str) -> Option<&'static Column> {
+    COLUMNS.iter().find(|c| c.name == name)
+}
+
+impl RunFile {
+    /// Whether a size over its time is what the path carries: not of HINT, whose sizes are no bytes, and not of a run on a schedule
+    /// (`--rate`), whose times are those of an answer and leave the path idle between sends.
+    pub fn carries(&self) -> bool {
+        !self.is_hint() && self.run.plan.rate.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{Analysis, export, sample};
+
+    #[test]
+    fn names_tell_units_and_name_each_column_once() {
+        let names: BTreeSet<&str> = COLUMNS.iter().map(|c| c.name).collect();
+        assert_eq!(names.len(), COLUMNS.len());
+        let headings: BTreeSet<&str> = for_people().iter().map(|(_, shown)| shown.heading).collect();
+        assert_eq!(headings.len(), for_people().len());
+        for c in COLUMNS {
+            let ending = match c.unit {
+                Some(Unit::Seconds) => "_s",
+                Some(Unit::BitsPerSecond) => "_bits_per_s",
+                Some(Unit::PerSecond) => "_per_s",
+                Some(Unit::Bytes) => "_bytes",
+                Some(Unit::Share) => "_share",
+                _ => "",
+            };
+            assert!(c.name.ends_with(ending), "{}: {:?}", c.name, c.unit);
+            assert!(c.help.trim().ends_with('.') && c.help.len() > 5, "{}", c.name);
+            let others = match c.shown.map(|shown| shown.form) {
+                Some(Form::Interval { low, high }) => vec![low, high],
+                Some(Form::Range { to }) => vec![to],
+                Some(Form::Plain) | None => vec![],
+            };
+            assert!(others.iter().all(|name| column(name).is_some_and(|o| o.unit == c.unit)), "{}", c.name);
+        }
+    }
+
+    /// The names that people's scripts read, in their order.
+    #[test]
+    fn columns_that_were_stay_where_they_were() {
+        let old = "path transport pattern size_bytes time why blocks trials iterations min_s median_s low_s high_s mean_s variance_s2 \
+                   repeat_low_s repeat_high_s p50_s p90_s p99_s p999_s max_s throughput_bits_per_s \
+                   sender_throughput_bits_per_s transactions_per_s loss_share reordering_share quality quips";
+        let names: Vec<&str> = COLUMNS.iter().map(|c| c.name).collect();
+        assert!(names.starts_with(&old.split_whitespace().collect::<Vec<_>>()), "{names:?}");
+        let gauges: BTreeSet<&str> = COLUMNS.iter().filter_map(|c| c.gauge).collect();
+        for gauge in [
+            "latency_seconds",
+            "latency_low_seconds",
+            "latency_high_seconds",
+            "latency_min_seconds",
+            "latency_p99_seconds",
+        ]
+        .into_iter()
+        .chain(["throughput_bits_per_second", "quips", "trials", "loss_ratio", "reordering_ratio"])
+        {
+            assert!(gauges.contains(&*format!("pipegauge_{gauge}")), "{gauge}");
+        }
+    }
+
+    /// A run with every figure that a point can have.
+    fn full() -> RunFile {
+        let mut run = sample::file();
+        let f = &mut run.paths[0].points[0].figures;
+        (f.repeat_low, f.repeat_high) = (Some(1e-6), Some(9e-5));
+        (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);
+        f.percentiles = Some(measure::event::Percentiles {
+            p50: 1e-5,
+            p90: Some(2e-5),
+            p99: Some(3e-5),
+            p999: Some(4e-5),
+            max: 5e-5,
+        });
+        (f.low, f.high) = (0.9 * f.median, 1.1 * f.median);
+        (f.quality, f.quips) = (Some(9.0), Some(8e5));
+        run
+    }
+
+    #[test]
+    fn every_column_is_in_every_format() {
+        let run = full();
+        let row = Row::of(&run, &run.paths[0], &run.paths[0].points[0]);
+        let text = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            write(&mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let csv = text(&|out| export::csv(&run, out).unwrap());
+        let json: serde_json::Value = serde_json::to_value(export::Document::of(&Analysis::of(&run))).unwrap();
+        let schema = crate::schema::export_schema();
+        let metrics = text(&|out| export::openmetrics(&run, out).unwrap());
+        let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+        let values: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+        for (i, c) in COLUMNS.iter().enumerate() {
+            let cell = c.of(&row);
+            assert!(cell != Cell::Absent || c.name == "memory_bytes", "the sample lacks {}", c.name);
+            assert_eq!(header[i], c.name);
+            assert_eq!(values[i].is_empty(), cell == Cell::Absent, "{}", c.name);
+            let value = &json["paths"][0]["points"][0][c.name];
+            assert_eq!((value.as_f64(), value.as_str()), (cell.number(), cell.clone().word().as_deref()), "{}", c.name);
+            assert!(schema["$defs"]["Row"]["properties"][c.name]["description"].is_string(), "{}", c.name);
+            if let Some(gauge) = c.gauge {
+                let sample = metrics.lines().find(|l| l.starts_with(&format!("{gauge}{{path=\"0\"")));
+                let sample = sample.and_then(|l| l.rsplit(' ').next()?.parse().ok());
+                assert_eq!(sample, cell.number(), "{gauge}");
+            }
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn every_column_is_in_parquet() {
+        use parquet::file::reader::{FileReader, SerializedFileReader};
+        let mut file = tempfile::tempfile().unwrap();
+        export::parquet(&full(), &mut file).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let schema = reader.metadata().file_metadata().schema();
+        let names: BTreeSet<&str> = schema.get_fields().iter().map(|f| f.name()).collect();
+        for c in COLUMNS {
+            assert!(names.contains(c.name) || names.contains(&*format!("point_{}", c.name)), "{}", c.name);
+        }
+    }
+
+    #[test]
+    fn a_throughput_is_absent_where_a_size_over_time_is_none() {
+        let mut run = full();
+        let throughput = |run: &RunFile| Row::of(run, &run.paths[0], &run.paths[0].points[0]).throughput_bits_per_s;
+        assert!(throughput(&run).is_some());
+        run.run.plan.rate = Some(1e3);
+        assert_eq!(throughput(&run), None);
+        let mut csv = Vec::new();
+        export::csv(&run, &mut csv).unwrap();
+        assert!(rows(&run).all(|row| row.throughput_bits_per_s.is_none()));
+        let document = export::Document::of(&Analysis::of(&run));
+        let summary = document.paths[0].summary.as_ref().unwrap();
+        assert_eq!((summary.max_throughput_bits_per_s, summary.half_power_bytes), (None, None));
+        (run.run.plan.rate, run.run.plan.pattern) = (None, Pattern::Hint);
+        assert_eq!(throughput(&run), None);
+        assert_eq!(Row::of(&run, &run.paths[0], &run.paths[0].points[0]).memory_bytes.map(|b| b > 0), Some(true));
+    }
+}

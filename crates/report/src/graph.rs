@@ -1,0 +1,343 @@
+//! Which graphs there are: all that is known of one stands in one place. The first three are those of the 1996 paper (`seeds/004`,
+//! section 2).
+
+use record::RunFile;
+
+use crate::curve::{Pt, Series};
+use crate::scale::{Quantity, Spread};
+
+/// Which graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Graph {
+    /// Throughput over transfer time, the time logarithmic. It is not univalued: a larger block can take less time (section 3), so points
+    /// stay in the order of their sizes.
+    Signature,
+    /// Throughput over block size.
+    Throughput,
+    /// Block size over transfer time, both logarithmic, as the paper's saturation interval is an interval of time.
+    Saturation,
+    /// Transfers a second, over block size (`seeds/000`, figure 8: transactions).
+    MessageRate,
+    /// Transfer time over block size, both linear: a line where time is one (`seeds/000`, figures 3 and 4; `seeds/003`,
+    /// figure 1).
+    Latency,
+    /// Time that a layer adds, over block size ([`crate::layers`]).
+    Overhead,
+    /// How far the interval reaches from the median, over block size ([`crate::precision`]).
+    Precision,
+    /// HINT: quality improvement a second, over the time to an answer (`seeds/004`, figures 6 and 12).
+    Quips,
+}
+
+/// Runs that a graph can show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// Those of blocks.
+    Blocks,
+    /// Those of blocks whose size over time is what the path carries ([`RunFile::carries`]).
+    Carrying,
+    /// HINT's.
+    Hint,
+}
+
+/// All that is known of a graph.
+struct Look {
+    /// What a person types.
+    name: &'static str,
+    /// Help of `--graph`; none of a graph that another command draws.
+    help: Option<&'static str>,
+    /// Title of the picture.
+    title: &'static str,
+    /// How to read the picture, for its footnote.
+    read: &'static str,
+    /// What the line and its band are.
+    line: &'static str,
+    /// What the axes show.
+    axes: (Quantity, Quantity),
+    /// Where a point lies if its transfer takes so many seconds.
+    place: fn(&Pt, f64) -> (f64, f64),
+    /// Title of a time axis, where times are no transfers.
+    time: Option<&'static str>,
+    /// Both axes are linear where no curve is flat on them.
+    linear: bool,
+    /// Runs that it can show.
+    of: Of,
+}
+
+const LINE: &str = "Line: median; band: its 95% interval; thin line: shortest trial.";
+
+impl Graph {
+    /// The graphs of any run of blocks, in the order in which a report shows them.
+    pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
+
+    /// Every graph.
+    pub const EVERY: [Graph; 8] = [
+        Graph::Signature,
+        Graph::Throughput,
+        Graph::Saturation,
+        Graph::MessageRate,
+        Graph::Latency,
+        Graph::Overhead,
+        Graph::Precision,
+        Graph::Quips,
+    ];
+
+    const fn look(self) -> Look {
+        use Quantity::{PerSecond, Quips, Rate, Share, Size, Time};
+        match self {
+            Graph::Signature => Look {
+                name: "signature",
+                help: Some("Throughput over time: latency, half-power point and maximum in one picture"),
+                title: "Signature graph: throughput over transfer time",
+                read: "A line starts at its latency (left end) and tops at its maximum throughput; each dot is one block size, \
+                       and sizes grow along the line. Further left and further up is faster.",
+                line: LINE,
+                axes: (Time, Rate),
+                place: |p, seconds| (seconds, p.throughput_at(seconds)),
+                time: None,
+                linear: false,
+                of: Of::Carrying,
+            },
+            Graph::Throughput => Look {
+                name: "throughput",
+                help: Some("Throughput over block size"),
+                title: "Throughput graph: throughput over block size",
+                read: "Throughput that blocks of each size reach. A dip is a size range that the path handles badly; where the \
+                       line stays flat, larger blocks bring nothing more.",
+                line: LINE,
+                axes: (Size, Rate),
+                place: |p, seconds| (p.size as f64, p.throughput_at(seconds)),
+                time: None,
+                linear: false,
+                of: Of::Carrying,
+            },
+            Graph::Saturation => Look {
+                name: "saturation",
+                help: Some("Block size over time, both logarithmic: the knee is where the path saturates"),
+                title: "Saturation graph: block size over transfer time",
+                read: "Where a line is steep, larger blocks cost little more time. The knee is the saturation point: beyond it \
+                       time grows with size.",
+                line: LINE,
+                axes: (Time, Size),
+                place: |p, seconds| (seconds, p.size as f64),
+                time: None,
+                linear: false,
+                of: Of::Blocks,
+            },
+            Graph::MessageRate => Look {
+                name: "message-rate",
+                help: Some("Transfers a second over block size: messages of a stream, transactions of a request"),
+                title: "Message rate graph: transfers a second over block size",
+                read: "Transfers that follow one another, of the kind that the axis names, in a second: messages of a stream, \
+                       transactions of a request. Where a line is flat, the rate is one of messages; where it falls, one of \
+                       their bytes.",
+                line: LINE,
+                axes: (Size, PerSecond),
+                place: |p, seconds| (p.size as f64, 1.0 / seconds),
+                time: None,
+                linear: false,
+                of: Of::Carrying,
+            },
+            Graph::Latency => Look {
+                name: "latency",
+                help: Some(
+                    "Time over block size, both linear: a line begins at the start-up cost and rises by the cost of a byte",
+                ),
+                title: "Latency graph: transfer time over block size",
+                read: "A line begins at what a message costs to start, and rises by what each byte adds. Where it bends, bytes \
+                       cost more or less from there on.",
+                line: LINE,
+                axes: (Size, Time),
+                place: |p, seconds| (p.size as f64, seconds),
+                time: None,
+                linear: true,
+                of: Of::Blocks,
+            },
+            Graph::Overhead => Look {
+                name: "overhead",
+                help: None,
+                title: "Overhead graph: time that a layer adds over block size",
+                read: "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
+                       rises, one of its bytes (a copy, a checksum, fragments).",
+                // No trial of a difference of medians was the shortest.
+                line: "Line: difference of medians; band: its 95% interval.",
+                axes: (Size, Time),
+                // What is drawn stands in the place of a time.
+                place: |p, seconds| (p.size as f64, seconds),
+                time: None,
+                linear: false,
+                of: Of::Blocks,
+            },
+            Graph::Precision => Look {
+                name: "precision",
+                help: None,
+                title: "Precision graph: reach of the 95% interval over block size",
+                read: "How far from its median each point may lie, as a share of it. Each block brings the lines down, until they \
+                       are below what was asked for.",
+                line: LINE,
+                axes: (Size, Share),
+                place: |p, seconds| (p.size as f64, seconds),
+                time: None,
+                linear: false,
+                of: Of::Blocks,
+            },
+            Graph::Quips => Look {
+                name: "quips",
+                help: Some("Quality improvement a second over time, of a HINT run"),
+                title: "HINT: quality improvement a second over the time to an answer",
+                read: "Each dot is one number of subintervals, which grow along the line. A line that starts further left and rises \
+                       sooner has the quicker sums; where it tops, work outweighs them; where it falls, the work has likely outgrown \
+                       a cache. The area below a line is its Net QUIPS.",
+                line: LINE,
+                axes: (Time, Quips),
+                place: |p, seconds| (seconds, p.throughput_at(seconds)),
+                time: Some("Time to an answer"),
+                linear: false,
+                of: Of::Hint,
+            },
+        }
+    }
+
+    /// The name a person types.
+    pub fn name(self) -> &'static str {
+        self.look().name
+    }
+
+    /// The graphs that `--graph` takes, with their help.
+    pub fn named() -> impl Iterator<Item = (Graph, &'static str)> {
+        Self::EVERY.into_iter().filter_map(|g| Some((g, g.look().help?)))
+    }
+
+    /// Title of the picture.
+    pub fn title(self) -> &'static str {
+        self.look().title
+    }
+
+    /// How to read the picture, for its footnote.
+    pub fn how_to_read(self) -> &'static str {
+        self.look().read
+    }
+
+    /// What the line and its band are, for the footnote.
+    pub fn line(self) -> &'static str {
+        self.look().line
+    }
+
+    /// What the two axes show.
+    pub fn quantities(self) -> (Quantity, Quantity) {
+        self.look().axes
+    }
+
+    /// Where a point of a curve lies if its transfer takes `seconds`.
+    pub fn place(self, p: &Pt, seconds: f64) -> (f64, f64) {
+        (self.look().place)(p, seconds)
+    }
+
+    /// Title of its time axis, where times are no transfers.
+    pub fn time_title(self) -> Option<&'static str> {
+        self.look().time
+    }
+
+    /// Whether a saturation point tells something: on linear axes it lies in the corner.
+    pub fn has_knee(self) -> bool {
+        !self.look().linear
+    }
+
+    /// Whether it shows runs of HINT.
+    pub fn of_hint(self) -> bool {
+        self.look().of == Of::Hint
+    }
+
+    /// How an axis spreads. Throughput is drawn linear, as in the paper, and time over linear sizes, unless one path would press
+    /// another flat on the axis.
+    pub fn spread(self, series: &[Series], quantity: Quantity) -> Spread {
+        let top = |s: &Series| match quantity {
+            Quantity::Rate | Quantity::Quips => s.max_throughput(),
+            _ => s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp),
+        };
+        if !self.look().linear && !quantity.is_rate() {
+            return Spread::Log;
+        }
+        let tops = || series.iter().filter_map(top);
+        let highest = tops().max_by(f64::total_cmp).unwrap_or(1.0);
+        let lowest = tops().min_by(f64::total_cmp).unwrap_or(1.0);
+        if highest / lowest > FLAT { Spread::Log } else { Spread::Linear }
+    }
+
+    /// The graph that shows most of these runs.
+    pub fn most_telling(runs: &[&RunFile]) -> Graph {
+        match () {
+            () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
+            () if runs.iter().all(|run| run.carries()) => Graph::Signature,
+            () => Graph::Latency,
+        }
+    }
+
+    /// The graphs of a run that is being measured, in the order in which a person goes through them.
+    pub fn while_measuring(run: &RunFile) -> &'static [Graph] {
+        if run.run.plan.rate.is_none() {
+            &[Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Precision]
+        } else {
+            &[Graph::Latency, Graph::Saturation, Graph::Precision]
+        }
+    }
+
+    /// The graph that was asked for, or [`Graph::most_telling`]; or why these runs have none such.
+    pub fn of_runs(runs: &[&RunFile], asked: Option<Graph>) -> Result<Graph, String> {
+        let hint = runs.iter().filter(|run| run.is_hint()).count();
+        if hint > 0 && hint < runs.len() {
+            return Err(
+                "some of these runs are HINT's and some are not, and no graph shows both: draw them apart".to_owned()
+            );
+        }
+        let graph = asked.unwrap_or_else(|| Graph::most_telling(runs));
+        let name = graph.name();
+        match graph.look().of {
+            Of::Hint if hint == 0 => {
+                Err(format!("--graph {name} draws what pipegauge hint measured, and this run is none of it"))
+            }
+            Of::Blocks | Of::Carrying if hint > 0 => {
+                Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
+            }
+            Of::Carrying if !runs.iter().all(|run| run.carries()) => Err(format!(
+                "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; \
+                 --graph latency draws its times"
+            )),
+            _ => Ok(graph),
+        }
+    }
+}
+
+/// So many times below the top of another, a line lies flat.
+const FLAT: f64 = 12.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn every_graph_has_a_name_of_its_own_and_all_words() {
+        let mut names: Vec<&str> = Graph::EVERY.iter().map(|g| g.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Graph::EVERY.len());
+        assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
+        assert_eq!(Graph::named().count(), 6);
+    }
+
+    #[test]
+    fn a_run_on_a_schedule_has_no_graph_of_throughput() {
+        let mut run = sample::run(1);
+        assert_eq!(Graph::of_runs(&[&run], None), Ok(Graph::Signature));
+        run.run.plan.rate = Some(1e4);
+        assert_eq!(Graph::of_runs(&[&run], None), Ok(Graph::Latency));
+        for graph in [Graph::Signature, Graph::Throughput, Graph::MessageRate] {
+            let why = Graph::of_runs(&[&run], Some(graph)).unwrap_err();
+            assert!(why.contains("--rate") && why.contains("--graph latency"), "{why}");
+        }
+        assert_eq!(Graph::of_runs(&[&run], Some(Graph::Saturation)), Ok(Graph::Saturation));
+        let plain = sample::run(2);
+        assert_eq!(Graph::of_runs(&[&plain, &run], None), Ok(Graph::Latency));
+    }
+}

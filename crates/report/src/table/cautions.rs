@@ -1,0 +1,219 @@
+//! Warnings of a run grouped by cause over all its paths, the gravest cause first, a line each; and one sentence that says how far
+//! the figures may be trusted.
+
+use measure::event::Warning;
+use record::RunFile;
+use units::Share;
+
+use super::warnings::paragraph;
+
+/// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
+/// they can't see, what widens them, what is missing.
+const CAUSES: [(&str, &str, &str); 16] = [
+    ("foreign-cpu", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
+    ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
+    ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
+    ("loss", "messages were lost", "a larger --sockbuf often helps"),
+    ("rate-missed", "the schedule of --rate was not kept, so times hold the backlog", "a lower --rate shows the path"),
+    ("closed-loop", "the path stood still, which a closed loop hides", "--rate N charges the wait"),
+    ("burst", "long trials take another time than short ones", "the line 'kept up' has both"),
+    ("nothing-arrives", "from a size up nothing arrives", "--to leaves those sizes out"),
+    ("no-figure", "sizes without a figure: too little arrived", "--loss-timeout waits longer"),
+    ("unsteady", "the whole curve moved between rounds", "a longer --budget averages over more rounds"),
+    ("noisy", "known to no better than 10%", "a longer --budget; pipegauge doctor looks for causes"),
+    ("not-converged", "less sure than --precision asks for", "a longer --budget"),
+    ("capped", "larger sizes don't fit the path and are left out", "--to up to there"),
+    ("thinned", "too little time for all sizes, so some are left out", "a longer --budget"),
+    ("stopped-short", "larger sizes take too long and are left out", "a longer --budget"),
+    ("one-block", "one round alone: what differs between runs is not seen", "--schedule adaptive measures it"),
+];
+
+/// The warnings of one cause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Caution<'a> {
+    /// The warnings' code.
+    pub code: &'a str,
+    /// The cause in a few words; of a code that is not known here the beginning of the first warning's text.
+    pub cause: String,
+    /// The paths it concerns, each with the number of its sizes where the warning names some; empty where it concerns the whole run.
+    pub paths: Vec<String>,
+    /// What to do; empty where it is in the warning's text alone.
+    pub remedy: &'static str,
+    /// The warnings, whole.
+    pub warnings: Vec<&'a Warning>,
+}
+
+/// The run's warnings by cause, the gravest first. Warnings of a precision that nobody asked for are left out.
+pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
+    let mut all: Vec<Caution<'_>> = Vec::new();
+    for warning in run.warnings.iter().filter(|w| w.code != "not-converged" || run.run.plan.precise) {
+        let place = all.iter().position(|c| c.code == warning.code).unwrap_or_else(|| {
+            let known = CAUSES.iter().find(|c| c.0 == warning.code);
+            let cause = known.map_or_else(|| beginning(&warning.text), |c| c.1.to_owned());
+            let remedy = known.map_or("", |c| c.2);
+            all.push(Caution { code: &warning.code, cause, paths: Vec::new(), remedy, warnings: Vec::new() });
+            all.len() - 1
+        });
+        let caution = &mut all[place];
+        caution.paths.extend(subject(run, warning));
+        caution.warnings.push(warning);
+    }
+    // What this version doesn't know may be grave.
+    let rank = |code: &str| CAUSES.iter().position(|c| c.0 == code).map_or(0, |place| place + 1);
+    all.sort_by_key(|c| rank(c.code));
+    all
+}
+
+/// `tcp (12 sizes)`; none where the warning names no path.
+fn subject(run: &RunFile, warning: &Warning) -> Option<String> {
+    let path = run.paths.iter().find(|p| Some(p.opened.path) == warning.path)?;
+    let name = path.opened.name();
+    Some(match warning.sizes.len() {
+        0 => name.to_owned(),
+        1 => format!("{name} (1 size)"),
+        n => format!("{name} ({n} sizes)"),
+    })
+}
+
+/// A text up to where its reason begins.
+fn beginning(text: &str) -> String {
+    text.split(['(', ';', ':']).next().unwrap_or(text).trim().to_owned()
+}
+
+impl Caution<'_> {
+    /// `known to no better than 10%: tcp (12 sizes), unix (3 sizes)`.
+    pub fn what(&self) -> String {
+        if self.paths.is_empty() { self.cause.clone() } else { format!("{}: {}", self.cause, self.paths.join(", ")) }
+    }
+}
+
+/// [`cautions`] as lines of at most `width` columns, where words allow, with `more` below them: how to see the warnings whole. How a
+/// run was cut off or failed comes first. An empty string if there is nothing to warn of.
+pub fn grouped(run: &RunFile, width: usize, more: &str) -> String {
+    let mut out = super::warnings::ends(run, width);
+    let all = cautions(run);
+    for caution in &all {
+        let remedy = if caution.remedy.is_empty() { String::new() } else { format!(" ({})", caution.remedy) };
+        paragraph("! ", &format!("{}{remedy}", caution.what()), width, &mut out);
+    }
+    if !all.is_empty() && !more.is_empty() {
+        paragraph("  ", more, width, &mut out);
+    }
+    out
+}
+
+/// How far the figures may be trusted, in one sentence, over all points of all paths; empty where there are none.
+///
+/// What half of the points are known to is the median of their intervals' reach, as a share of each point's median time.
+pub fn trust(run: &RunFile) -> String {
+    let points: Vec<_> = run.paths.iter().flat_map(|path| &path.points).collect();
+    if points.is_empty() {
+        return String::new();
+    }
+    let reaches: Vec<f64> =
+        points.iter().map(|p| p.figures.reach()).filter(|reach| reach.is_finite() && *reach >= 0.0).collect();
+    let open = points.len() - reaches.len();
+    let none = match open {
+        0 => String::new(),
+        n => format!("; {n} of {} points have no interval", points.len()),
+    };
+    let known = if reaches.is_empty() {
+        "no point has an interval".to_owned()
+    } else {
+        format!("half of the points are known to within {} in this run{none}", Share(stats::median(&reaches)))
+    };
+    let ranges: Vec<f64> = (points.iter())
+        .filter_map(|p| Some(p.figures.repeat_high?.max(0.0) / p.figures.repeat_low?))
+        .filter(|ratio| ratio.is_finite() && *ratio >= 1.0)
+        .collect();
+    let virtual_time = run.paths.iter().all(|p| p.opened.capabilities.virtual_time);
+    let repeat = if !ranges.is_empty() {
+        format!("; a repeat on this machine falls into ranges of x{:.2}, from earlier runs", stats::median(&ranges))
+    } else if virtual_time {
+        String::new()
+    } else {
+        "; how far a repeat may lie is not known without an earlier run".to_owned()
+    };
+    let mut out = String::new();
+    paragraph("", &format!("Trust: {known}{repeat}."), WIDTH, &mut out);
+    out
+}
+
+/// Columns of text, as the tables above it.
+const WIDTH: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{MODELS, run_of};
+
+    fn small() -> RunFile {
+        run_of(&MODELS, &[1, 64, 1024, 12_288, 1 << 20], 5, 7)
+    }
+
+    fn warning(code: &str, path: Option<u32>, sizes: &[u64], text: &str) -> Warning {
+        Warning { code: code.into(), path, sizes: sizes.to_vec(), text: text.into() }
+    }
+
+    #[test]
+    fn causes_are_grouped_over_paths_and_ranked() {
+        let mut run = small();
+        run.run.plan.precise = true;
+        run.warnings = vec![
+            warning("noisy", Some(0), &[1, 2], "2 of 9 points"),
+            warning("not-converged", Some(0), &[1], "1 of 9"),
+            warning("noisy", Some(1), &[4], "1 of 9 points"),
+            warning("steal", None, &[], "the hypervisor kept 40%"),
+            warning("of-tomorrow", Some(1), &[], "the moon is full; look up"),
+        ];
+        let found = cautions(&run);
+        let codes: Vec<&str> = found.iter().map(|c| c.code).collect();
+        assert_eq!(codes, ["of-tomorrow", "steal", "noisy", "not-converged"]);
+        let (first, second) = (run.paths[0].opened.name(), run.paths[1].opened.name());
+        assert_eq!(found[2].what(), format!("known to no better than 10%: {first} (2 sizes), {second} (1 size)"));
+        assert_eq!(found[0].what(), format!("the moon is full: {second}"));
+        assert_eq!(found.iter().map(|c| c.warnings.len()).sum::<usize>(), run.warnings.len(), "none is lost");
+        let text = grouped(&run, 100, "'pipegauge show a --warnings' has them whole");
+        assert_eq!(text.lines().filter(|l| l.starts_with("! ")).count(), 4, "{text}");
+        assert!(text.ends_with("  'pipegauge show a --warnings' has them whole\n"), "{text}");
+    }
+
+    #[test]
+    fn a_precision_that_nobody_asked_for_is_not_missed() {
+        let mut run = small();
+        run.warnings = vec![warning("not-converged", Some(0), &[1], "1 of 9")];
+        run.run.plan.precise = false;
+        assert_eq!(grouped(&run, 80, "more"), "");
+        run.run.plan.precise = true;
+        assert!(grouped(&run, 80, "more").starts_with("! less sure than --precision asks for: "));
+    }
+
+    #[test]
+    fn how_a_run_ended_short_comes_first() {
+        let mut run = small();
+        run.warnings.clear();
+        run.cut = Some("the last line is not whole".to_owned());
+        assert_eq!(grouped(&run, 80, "more"), "! The file ends short: the last line is not whole\n");
+    }
+
+    #[test]
+    fn trust_counts_what_has_no_interval_and_says_what_a_repeat_does() {
+        let mut run = small();
+        let all = run.paths.iter().map(|p| p.points.len()).sum::<usize>();
+        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
+            (f.low, f.high, f.repeat_low, f.repeat_high) = (f.median * 0.95, f.median * 1.05, None, None);
+        }
+        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
+        let text = said(&run);
+        assert!(text.starts_with("Trust: half of the points are known to within 5.0% in this run; how far"), "{text}");
+        let f = &mut run.paths[0].points[0].figures;
+        (f.low, f.high) = (0.0, f64::INFINITY);
+        assert!(said(&run).contains(&format!("; 1 of {all} points have no interval; how far")), "{}", said(&run));
+        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
+            (f.repeat_low, f.repeat_high) = (Some(f.median * 0.9), Some(f.median * 1.8));
+        }
+        assert!(said(&run).ends_with("falls into ranges of x2.00, from earlier runs.\n"), "{}", said(&run));
+        run.paths.iter_mut().for_each(|p| p.points.clear());
+        assert_eq!(trust(&run), "");
+    }
+}

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Runs every command of README.md and docs/: checks that each still does what its page shows, or renews what it shows.
+
+  scripts/docs.py --check PROGRAM [PAGE...]   real paths get a short budget; exit codes and the samples' shape must hold
+  scripts/docs.py --write PROGRAM [PAGE...]   real budgets (a quiet machine); the samples' outputs are replaced
+
+A sample is a block fenced as ```console. Its lines that begin with "$ " are commands (a line that ends in a backslash goes on),
+the others what they print. A line "..." stands for what is left out; a command without output leaves out all. A page's blocks run
+in the page's order, in a folder of the page, so that a file of one block is there in the next; a block is one shell.
+
+Shape: each line of a sample must be found in the output, in order, by its beginning up to its first number. So a heading is
+compared whole, and "unix  2.32 us" by "unix". Of rows that begin with a number one is enough, since a short budget may leave out sizes.
+Intervals below a row are not compared. Warnings and progress are no part of a sample: they depend on the machine. --write takes,
+between two "...", all lines from the one that fits the first to the one that fits the last.
+
+Comments above a block say what is special:
+  <!-- test: skip WHY -->         its commands are not run; the check counts them
+  <!-- test: exit 0 1 -->         codes that its last command may end with (others, and without this: 0)
+  <!-- test: budget 4s -->        the budget of real paths in --check
+  <!-- test: table -->            above a table: every command in it is run, in an own shell
+
+What is neither sample nor table is held against the program's help: a command or a flag that text names must exist. A fenced
+block that shows no command is a ```text. Closes with "N passed, N failed, N skipped"."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from pages import Block, cleaned, missing, parse, renewed, shortened, wrong_words  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST = 180  # seconds for a block
+
+
+def shim(folder, program):
+    """A `pipegauge` for the PATH of the pages' commands: the program, its arguments shortened."""
+    folder.mkdir()
+    at = folder / "pipegauge"
+    at.write_text(f"#!/bin/sh\nDOCS_PROGRAM={shlex.quote(str(program))} exec {shlex.quote(sys.executable)} {shlex.quote(__file__)} --as-program \"$@\"\n")
+    at.chmod(0o755)
+
+
+def run_block(block, folder, path, budget):
+    """(output lines, exit code) of each of a block's commands, all in one shell."""
+    out = Path(tempfile.mkdtemp())
+    script = "".join(f"{{ {c.text}\n}} >{out}/{n} 2>&1 </dev/null; echo $? >{out}/{n}.code\n" for n, c in enumerate(block.commands))
+    env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "PIPEGAUGE_HISTORY": str(folder / ".history"), "NO_COLOR": "1",
+           "DOCS_BUDGET": budget}
+    env.pop("PIPEGAUGE_KEY", None)
+    shell = subprocess.Popen(["bash", "-c", script], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        said = shell.communicate(timeout=LONGEST)[1]
+    except subprocess.TimeoutExpired:
+        said = f"not done after {LONGEST} s"
+    finally:
+        # A listener that a block started in the background ends with its block.
+        try:
+            os.killpg(shell.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        shell.wait()
+    results = []
+    for n in range(len(block.commands)):
+        code = out / f"{n}.code"
+        if code.exists():
+            results.append((cleaned((out / str(n)).read_text(errors="replace")), int(code.read_text())))
+        else:
+            results.append(([said.strip()], None))
+    shutil.rmtree(out)
+    return results
+
+
+def helps(program):
+    """Each command's help, by its name; "" has the program's own."""
+    def help_of(*words):
+        return subprocess.run([program, *words, "--help"], capture_output=True, text=True).stdout
+
+    top = help_of()
+    listed = top.split("\nCommands:\n")[1].split("\n\n")[0]
+    names = [m.group(1) for line in listed.split("\n") if (m := re.match(r"  (\w+)  ", line))]
+    return {"": top, **{name: help_of(name) for name in names}}
+
+
+def documents():
+    return [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name != "SUMMARY.md")]
+
+
+class Tally:
+    """What became of a page's commands, and what there is to say."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.said = []
+
+    def fail(self, where, what):
+        self.failed += 1
+        self.said.append(f"{where}: {what}")
+
+
+def do_page(page, scratch, known, write):
+    tally = Tally()
+    name = str(page.relative_to(ROOT))
+    folder = scratch / name.replace("/", "-").removesuffix(".md")
+    folder.mkdir()
+    text = page.read_text()
+    try:
+        blocks, prose = parse(text)
+    except ValueError as e:
+        tally.fail(name, e)
+        return tally
+    for number, line in prose:
+        for word in wrong_words(line, known):
+            tally.fail(f"{name}:{number}", f"the program has no such command or flag: {word}")
+    replacements = []
+    for block in blocks:
+        if block.skip:
+            for command in block.commands:
+                tally.skipped += 1
+                tally.said.append(f"not run: {name}:{command.line}: {command.text.splitlines()[0]} ({block.skip})")
+            continue
+        shells = [Block([c], "", block.exits, block.budget) for c in block.commands] if block.table else [block]
+        for shell in shells:
+            results = run_block(shell, folder, scratch / "bin", "" if write else block.budget)
+            for command, (output, code) in zip(shell.commands, results):
+                where = f"{name}:{command.line}"
+                allowed = shell.exits if command is shell.commands[-1] else (0,)
+                if code not in allowed:
+                    tally.fail(where, f"`{command.text}` ended with {code}:\n    " + "\n    ".join(output[-12:]))
+                elif write:
+                    try:
+                        replacements.append((command, renewed(command.sample, output)))
+                        tally.passed += 1
+                    except ValueError as e:
+                        tally.fail(where, f"`{command.text}`: {e}; it printed:\n    " + "\n    ".join(output[:40]))
+                elif (line := missing(command.sample, output)) is not None:
+                    tally.fail(where, f"`{command.text}` no longer prints a line like\n    {line}\n  but\n    " + "\n    ".join(output[:40]))
+                else:
+                    tally.passed += 1
+    if write and replacements:
+        lines = text.split("\n")
+        for command, new in sorted(replacements, key=lambda r: -r[0].first):
+            lines[command.first:command.first + len(command.sample)] = new
+        page.write_text("\n".join(lines))
+    return tally
+
+
+def main():
+    if sys.argv[1:2] == ["--as-program"]:
+        program = os.environ["DOCS_PROGRAM"]
+        os.execv(program, ["pipegauge", *shortened(sys.argv[2:], os.environ.get("DOCS_BUDGET"))])
+    if len(sys.argv) < 3 or sys.argv[1] not in ("--check", "--write"):
+        print("usage: scripts/docs.py --check|--write PROGRAM [PAGE...]", file=sys.stderr)
+        sys.exit(2)
+    program = Path(sys.argv[2]).resolve()
+    chosen = [Path(p).resolve() for p in sys.argv[3:]] or documents()
+    write, known = sys.argv[1] == "--write", helps(program)
+    # Shapes don't depend on time, so that two pages may be checked at once; figures do.
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(1 if write else 2) as pool:
+        scratch = Path(scratch)
+        shim(scratch / "bin", program)
+        tallies = list(pool.map(lambda page: do_page(page, scratch, known, write), chosen))
+    for tally in tallies:
+        print("".join(f"{line}\n" for line in tally.said), end="")
+    passed, failed, skipped = (sum(getattr(t, what) for t in tallies) for what in ("passed", "failed", "skipped"))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

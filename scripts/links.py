@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Checks that every relative link of the documents leads somewhere: the file is there, and where an anchor is named, a heading
+or an id of the page has it. Pages of docs/ link to pages of docs/ only, since the site has no others, and all of them stand in
+docs/SUMMARY.md. Reads files, nothing else. Closes with "N passed, N failed", a link each."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def without_code(text):
+    """The text without blocks and pieces of code, where brackets are no links."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors(text):
+    """Ids of a page's headings, as GitHub and mdBook make them: lower case, a hyphen for each space, no other signs."""
+    found = set(re.findall(r'\bid="([^"]+)"', text))
+    for heading in re.findall(r"^#+ +(.+?) *$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.M):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
+        slug = first = re.sub(r"[^\w\- ]", "", shown).replace(" ", "-")
+        again = 0
+        while slug in found:
+            again += 1
+            slug = f"{first}-{again}"
+        found.add(slug)
+    return found
+
+
+def links(text):
+    return re.findall(r"!?\[[^\]]*\]\(([^)\s]+)\)", without_code(text))
+
+
+def wrong(page, target):
+    """What is wrong with a link of a page; None where it leads somewhere."""
+    if re.match(r"[a-z]+:", target):
+        return None
+    name, _, anchor = target.partition("#")
+    file = (page.parent / name).resolve() if name else page
+    if not file.exists():
+        return "there is no such file"
+    if page.parent == ROOT / "docs" and ROOT / "docs" not in [file, *file.parents]:
+        return "it leads out of docs/, which the site does not hold"
+    if anchor and anchor not in anchors(file.read_text()):
+        return "the page has no such heading"
+    return None
+
+
+def documents():
+    return [p for p in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]]
+
+
+def main():
+    passed, bad = 0, []
+    for page in documents():
+        for target in links(page.read_text()):
+            if what := wrong(page, target):
+                bad.append(f"{page.relative_to(ROOT)}: {target}: {what}")
+            else:
+                passed += 1
+    listed = set(links((ROOT / "docs" / "SUMMARY.md").read_text()))
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        if page.name != "SUMMARY.md" and page.name not in listed:
+            bad.append(f"docs/SUMMARY.md does not list {page.name}")
+    print("\n".join([*bad, f"{passed} passed, {len(bad)} failed"]))
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

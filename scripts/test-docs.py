@@ -1,0 +1,142 @@
+"""Tests of pages.py and links.py without a program: how a page is read, what counts as the same shape, what is renewed.
+Closes with "N passed, N failed"."""
+
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import links  # noqa: E402
+import pages  # noqa: E402
+
+TABLE = """theory: 8 rounds over 3.57 s saw one state
+path    time        latency  max throughput
+shm     RTT/2       63.6 ns      359 Gbit/s
+                  [61, 330]      [237, 547]
+tcp     RTT/2       3.14 us      188 Gbit/s
+                     [3, 9]       [79, 195]
+In brackets: 95% intervals, in this run.
+
+run file  t.run.jsonl""".split("\n")
+
+
+def refused(page):
+    try:
+        pages.parse(page)
+    except ValueError:
+        return True
+    return False
+
+
+def a_page_gives_its_commands_in_order_with_what_is_below_them():
+    page = "a\n<!-- test: exit 0 1 -->\n<!-- test: budget 4s -->\n```console\n$ one a \\\n  b\nout\n$ two\n```\nb `x`\n```console\n$ three\n```\n"
+    blocks, prose = pages.parse(page)
+    assert [[c.text for c in b.commands] for b in blocks] == [["one a \\\n  b", "two"], ["three"]]
+    assert blocks[0].commands[0].sample == ["out"] and blocks[0].commands[0].first == 6
+    assert (blocks[0].exits, blocks[0].budget, blocks[1].exits) == ((0, 1), "4s", (0,))
+    assert "b `x`" in [line for _, line in prose]
+
+
+def a_block_that_is_not_run_says_why():
+    blocks, _ = pages.parse("<!-- test: skip needs a terminal -->\n\n```console\n$ live\n```\n")
+    assert blocks[0].skip == "needs a terminal"
+
+
+def a_command_that_nothing_would_run_is_refused():
+    assert refused("```text\n$ pipegauge run tcp\n```\n") and refused("```\npipegauge run tcp\n```\n")
+    assert refused("text\n\n    pipegauge run tcp\n") and refused("```console\noutput\n```\n") and refused("```text\nno end\n")
+    assert refused("<!-- test: skipp why -->\n```console\n$ a\n```\n")
+    assert not refused("```text\ntcp: times are RTT/2\n```\n")
+
+
+def a_tables_commands_are_read_where_it_says_so():
+    table = "| a | b |\n|---|---|\n| `iperf3 -c H` | `pipegauge run tcp` |\n| x | `pipegauge list \\| head` |\n"
+    assert pages.parse(table)[0] == []
+    blocks, _ = pages.parse("<!-- test: table -->\n" + table)
+    assert blocks[0].table and [c.text for c in blocks[0].commands] == ["pipegauge run tcp", "pipegauge list | head"]
+
+
+def a_line_is_known_by_its_beginning_up_to_a_number():
+    assert pages.key("unix  2.32 us 20.5 ps/B") == "unix"
+    assert pages.key("  64 B  37.3 us [35, 40]") == "#"
+    assert pages.key("size  median [95%]  p50  p99.9") == "size median [95%] p50 p99.9"
+    assert pages.key("tcp: times are RTT/2") == "tcp: times are RTT/2"
+    assert pages.key("      [2.0, 2.3]  [5.9, 6.3]") == "" and pages.key("") == ""
+    assert pages.key("error at ~12.5 us") == "error at" and pages.key("tcp  RTT/2  [1.5, 2]") == "tcp RTT/2"
+    # What stands below a row is as the machine was: an interval, none, or its upper end alone.
+    assert pages.key("               (no interval)     [54, 141]") == pages.key("                   at most  [1, 2]") == ""
+    assert pages.key('{"at_ns":157690,"op":"send"}') == '{"at_ns":' and pages.key("127.0.0.1:80 is") == "#"
+
+
+def a_lost_line_a_new_column_and_another_order_are_found():
+    sample = ["...", "path    time        latency  max throughput", "shm     RTT/2       1 ns", "...", "tcp     RTT/2  9 us", "..."]
+    assert pages.missing(sample, TABLE) is None
+    assert pages.missing(sample, [line for line in TABLE if not line.startswith("tcp")]) == sample[4]
+    assert pages.missing(["path    time   per byte"], TABLE) == "path    time   per byte"
+    assert pages.missing([sample[4], sample[2]], TABLE) == sample[2]
+    # A size that a short budget left out is no other shape; a table without rows is.
+    assert pages.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", " 64 B  3 us", "tcp"]) is None
+    assert pages.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", "tcp"]) == " 64 B  1 us"
+
+
+def warnings_are_no_part_of_a_sample():
+    output = "a\n! tcp: noisy\n  and more\nb 1\n! steal\n    stop it\n"
+    assert pages.cleaned(output) == ["a", "b 1"]
+
+
+def only_the_pieces_that_a_page_shows_are_renewed():
+    sample = ["...", "path    time", "tcp     RTT/2     99 us", "         [1, 2]", "...", "run file  t"]
+    assert pages.renewed(sample, TABLE) == ["...", *TABLE[1:6], "...", TABLE[-1]]
+    assert pages.renewed(["...", "tcp     RTT/2  99 us", "..."], TABLE) == ["...", TABLE[4], "..."]
+    assert pages.renewed(["anything"], TABLE) == TABLE
+    assert pages.renewed([], TABLE) == [] and pages.renewed(["..."], TABLE) == ["..."]
+    rows = [" 32 B  1 us", " 64 B  2 us", "128 B  3 us"]
+    assert pages.renewed(["...", " 64 B  9 us", "..."], rows) == ["...", rows[1], "..."]
+    try:
+        pages.renewed(["...", "udp  1 us", "..."], TABLE)
+    except ValueError:
+        return
+    raise AssertionError("a line that is gone was renewed")
+
+
+def only_real_paths_get_a_short_budget():
+    assert pages.shortened(["run", "tcp"], "1s") == ["run", "tcp", "-q", "--budget", "1s"]
+    assert pages.shortened(["run", "tcp", "--budget", "9s", "-q"], "1s") == ["run", "tcp", "--budget", "1s", "-q"]
+    assert pages.shortened(["run", "theory", "--budget", "9s"], "1s") == ["run", "theory", "--budget", "9s", "-q"]
+    assert pages.shortened(["run", "tcp", "--trials", "3"], "1s") == ["run", "tcp", "--trials", "3", "-q"]
+    assert pages.shortened(["run", "tcp"], "") == ["run", "tcp", "-q"]
+    assert pages.shortened(["explain", "a"], "1s") == ["explain", "a", "-q"]
+    assert pages.shortened(["show", "a"], "1s") == ["show", "a"]
+
+
+def a_word_that_the_program_does_not_have_is_found():
+    known = {"": "--version", "run": "--rate <RATE>\n--no-html", "show": "--graph"}
+    assert pages.wrong_words("`pipegauge run --rate 1k/s` and `--graph`", known) == []
+    assert pages.wrong_words("`pipegauge show --rate 1` `pipegauge walk` `--flows 2` `--no`", known) == [
+        "pipegauge show --rate 1: --rate", "pipegauge walk", "--flows 2: --flows", "--no: --no"]
+
+
+def a_link_to_nothing_is_found():
+    with tempfile.TemporaryDirectory() as at:
+        page = Path(at, "a.md")
+        page.write_text("# One thing, and `two`\n\n## Again\n\n## Again\n")
+        assert links.anchors(page.read_text()) == {"one-thing-and-two", "again", "again-1"}
+        assert links.wrong(page, "a.md#again-1") is None and links.wrong(page, "#again") is None
+        assert links.wrong(page, "#nothing") and links.wrong(page, "b.md")
+    assert links.links("[a](b.md) `[c](d)`\n```text\n[e](f)\n```\n![g](h.png)") == ["b.md", "h.png"]
+    assert links.wrong(links.ROOT / "docs" / "README.md", "../README.md")
+
+
+passed = failed = 0
+for name, test in list(globals().items()):
+    if callable(test) and getattr(test, "__module__", "") == "__main__" and name != "refused":
+        try:
+            test()
+            passed += 1
+        except Exception:
+            failed += 1
+            print(f"not ok - {name}\n{traceback.format_exc()}")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
