@@ -422,6 +422,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn paths_of_one_transport_are_told_apart_by_their_labels() {
+        let mut run = full();
+        let mut second = run.paths[0].clone();
+        (second.opened.path, second.opened.label) = (1, Some("tcp, \"large\"".to_owned()));
+        run.paths.truncate(1);
+        run.paths.push(second);
+        let labels: BTreeSet<String> = rows(&run).map(|row| row.label).collect();
+        assert_eq!(labels.into_iter().collect::<Vec<_>>(), ["tcp", "tcp, \"large\""]);
+        let (mut csv, mut metrics) = (Vec::new(), Vec::new());
+        export::csv(&run, &mut csv).unwrap();
+        export::openmetrics(&run, &mut metrics).unwrap();
+        let (csv, metrics) = (String::from_utf8(csv).unwrap(), String::from_utf8(metrics).unwrap());
+        assert!(csv.contains(",tcp\r\n") && csv.contains(",\"tcp, \"\"large\"\"\"\r\n"), "{csv}");
+        assert!(metrics.contains("label=\"tcp\"") && metrics.contains("label=\"tcp, \\\"large\\\"\""), "{metrics}");
+    }
+
     #[cfg(feature = "parquet")]
     #[test]
     fn every_column_is_in_parquet() {

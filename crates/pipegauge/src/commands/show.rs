@@ -35,7 +35,7 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     text.push_str(&if run.is_hint() { table::hint(run) + &table::machine(run) + &told } else { curves(run, &told) });
     out::text(&text)?;
     for (path, measured) in run.paths.iter().enumerate() {
-        out::text(&format!("\n{}", measured.opened.transport))?;
+        out::text(&format!("\n{}", measured.opened.name()))?;
         out::through(|out| table::points(run, path, flags.points, out))?;
     }
     Ok(Exit::Ok)

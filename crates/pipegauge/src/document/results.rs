@@ -237,7 +237,7 @@ impl Results {
     }
 }
 
-/// Printed by `run`. Its name differs from the run file's own schema, `pipegauge-run/1`.
+/// Printed by `run`. Its name differs from the run file's own schema, `pipegauge-run/2`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunDocument {
     /// `pipegauge-run-result/1`.

@@ -149,7 +149,7 @@ mod tests {
         let run = sample::file();
         let p = &run.paths[0].points[2];
         let line = format!(
-            "pipegauge_latency_seconds{{path=\"0\",transport=\"tcp\",pattern=\"ping-pong\",size_bytes=\"1536\",time=\"half-round-trip\"}} {:?}\n",
+            "pipegauge_latency_seconds{{path=\"0\",transport=\"tcp\",pattern=\"ping-pong\",size_bytes=\"1536\",time=\"half-round-trip\",label=\"tcp\"}} {:?}\n",
             p.figures.median
         );
         assert!(text().contains(&line), "{line}");
