@@ -83,8 +83,11 @@ pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
 /// Comparisons of sides in turns, by noise.
 pub fn turns(rows: &[turns::Row]) -> String {
     let factors = turns::FACTORS[1..].iter().map(|factor| format!("x{factor}"));
-    let header: Vec<String> =
-        cells(["noise", "target", "the same", "holds"]).into_iter().chain(factors).chain(cells(["no verdict"])).collect();
+    let header: Vec<String> = cells(["noise", "target", "the same", "holds"])
+        .into_iter()
+        .chain(factors)
+        .chain(cells(["no verdict"]))
+        .collect();
     let row = |row: &turns::Row| {
         let (met, same) = (row.met(), row.said[0]);
         let holds = match row.runs - same.none {
