@@ -121,8 +121,19 @@ def key(line):
     return " ".join(begin)
 
 
+def columns(line):
+    """The columns of a table's heading; none of a line that is none."""
+    found = re.split(r"\s{2,}", line.strip())
+    return found if len(found) >= 5 and key(line) == " ".join(line.split()) else []
+
+
 def fits(sample, line):
-    """Whether an output's line is the one that the sample shows: its beginning, so that an author may shorten it."""
+    """Whether an output's line is the one that the sample shows: its beginning, so that an author may shorten it. A heading may lack
+    columns of the sample's, since one that has nothing to say (percentiles of a short run) is left out."""
+    shown, found = columns(sample), columns(line)
+    if shown and found and shown[:2] == found[:2]:
+        left = iter(shown)
+        return all(column in left for column in found)
     return key(line).startswith(key(sample))
 
 

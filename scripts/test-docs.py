@@ -81,6 +81,13 @@ def a_lost_line_a_new_column_and_another_order_are_found():
     assert pages.missing(["size  median", " 64 B  1 us", "64 KiB  2 us", "tcp"], ["size  median", "tcp"]) == " 64 B  1 us"
 
 
+def a_heading_may_lack_columns_that_have_nothing_to_say():
+    shown = "size  median [95%]  shortest trial  p50  p99.9  longest  rounds  ended"
+    assert pages.fits(shown, " size  median [95%]    shortest trial  p50  longest  rounds  ended")
+    assert not pages.fits(shown, "size  median [95%]  shortest trial  p50  surprise  longest  rounds  ended")
+    assert not pages.fits(shown, "path  median [95%]  shortest trial  p50  longest  rounds  ended")
+
+
 def warnings_are_no_part_of_a_sample():
     output = "a\n! tcp: noisy\n  and more\nb 1\n! steal\n    stop it\n"
     assert pages.cleaned(output) == ["a", "b 1"]

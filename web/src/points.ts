@@ -59,9 +59,10 @@ function column(head: Head): Column {
 const SIZE: Column = { title: "Size", cell: (s, r) => size(s.columns.size[r]!), has: () => true };
 const ENDED: Column = { title: "Ended", cell: (s, r) => s.columns.why(r) + (s.columns.warned[r] === 1 ? " (warning)" : ""), has: () => true };
 
-/** A path's points as text: every figure that any of them has. */
-function copied(s: Series, rows: readonly number[]): string {
-  const names = Object.keys(s.columns.all).filter((name) => rows.some((r) => Number.isFinite(s.columns.all[name]![r]!)));
+/** A path's points as text: every figure that any of them has, those of the table first and in its order. */
+function copied(s: Series, rows: readonly number[], heads: readonly Head[]): string {
+  const shown = heads.flatMap((head) => [head.name, head.low, head.high, head.to]).filter((name) => name !== undefined && name in s.columns.all);
+  const names = [...new Set([...(shown as string[]), ...Object.keys(s.columns.all)])].filter((name) => rows.some((r) => Number.isFinite(s.columns.all[name]![r]!)));
   const value = (name: string, v: number) => (Number.isFinite(v) ? (Number.isInteger(v) ? v : exact(v)) : name.endsWith("_share") ? 0 : "");
   const line = (r: number) => [s.columns.size[r], ...names.map((name) => value(name, s.columns.all[name]![r]!)), s.columns.why(r), s.columns.warned[r]].join("\t");
   return [["size_bytes", ...names, "why", "warned"].join("\t"), ...rows.map(line)].join("\n");
@@ -125,7 +126,7 @@ export function points(section: HTMLElement, heads: readonly Head[], state: Stat
     const s = series();
     if (!s) return;
     const all = rows(s);
-    const done = await copy(copied(s, all));
+    const done = await copy(copied(s, all, heads));
     say(done ? `Copied ${all.length} points; sizes in bytes, times in seconds, throughput in bit/s.` : "The browser did not allow copying.");
   });
   choose.addEventListener("change", () => {

@@ -56,7 +56,7 @@ fn an_estimate_holds_the_truth_as_often_as_it_says() {
     }
     for (what, n) in ["t0", "per byte", "CPU", "memory", "1 B", "4 KiB", "60 KiB"].iter().zip(hits) {
         let share = n as f64 / RUNS as f64;
-        assert!((0.93..=0.97).contains(&share), "{what}: {share}; all: {hits:?}");
+        assert!((0.93..=0.98).contains(&share), "{what}: {share}; all: {hits:?}");
     }
 }
 
@@ -312,7 +312,8 @@ fn a_wire_of_packets_is_estimated_right_at_each_size_and_as_a_line() {
         }
         for (i, n) in hits.into_iter().enumerate() {
             let share = n as f64 / RUNS as f64;
-            assert!((0.92..=0.98).contains(&share), "{i}: {share} at noise of {common}; all: {hits:?}");
+            // Of 400 runs a standard error is 0.8%.
+            assert!((0.92..=0.988).contains(&share), "{i}: {share} at noise of {common}; all: {hits:?}");
         }
     }
 }

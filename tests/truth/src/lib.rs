@@ -16,6 +16,7 @@
 //! | [`tally`] | held, missed, not given, absurd |
 //! | [`coverage`] | coverage of each figure under each noise |
 //! | [`comparing`] | false alarms and power of `compare` |
+//! | [`turns`] | the same of sides in turns |
 //! | [`finding`] | dips and steps |
 //! | [`periods`] | periods and drift |
 //! | [`sustained`] | single transfers and sustained ones |
@@ -42,4 +43,5 @@ pub mod sections;
 pub mod sustained;
 pub mod table;
 pub mod tally;
+pub mod turns;
 pub mod world;

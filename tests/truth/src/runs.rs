@@ -13,7 +13,7 @@ pub use model::CurvePoint;
 use crate::draw::Draw;
 use crate::events::events;
 use crate::machine::Machine;
-use crate::world::{Shape, World};
+use crate::world::{Shape, Taken, World};
 
 /// A run and the machine that it was measured on; none for a run without noise.
 pub struct Measured {
@@ -63,6 +63,23 @@ pub const SCALED: u64 = 1 << 18;
 pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> Measured {
     let (events, machine) = drawn(world, shape, noisy, seed, number);
     Measured { file: read(&events), machine }
+}
+
+/// Two sides of one run on one machine, whose rounds take turns as those of `run --vs` do: in each round chance says whose comes first.
+/// Each side has the shape's rounds.
+pub fn measure_in_turns(world: &World, shape: &Shape, seed: u64, number: u64) -> (Measured, Measured) {
+    let mut draw = Draw::new(seed, number);
+    let both = Shape { rounds: 2 * shape.rounds, length: 2.0 * shape.length, ..shape.clone() };
+    let machine = Machine::new(world.noise, both.rounds, both.length, &mut draw);
+    let trials = world.trials(&both, Some(&machine), &mut draw);
+    let later: Vec<bool> = (0..shape.rounds).map(|_| draw.below(2) == 1).collect();
+    let side = |number: u32| {
+        let mine = |t: &&Taken| (t.round % 2 == 1) == ((number == 1) != later[(t.round / 2) as usize]);
+        let trials: Vec<Taken> =
+            trials.iter().filter(mine).map(|t| Taken { round: t.round / 2, ..t.clone() }).collect();
+        Measured { file: read(&events(world, shape, &trials, seed ^ u64::from(number))), machine: None }
+    };
+    (side(0), side(1))
 }
 
 /// As [`measure`] a noisy run, which carries earlier runs of the same machine, the oldest first.
@@ -221,6 +238,14 @@ pub fn compared(first: &Compares, second: &Compares) -> Option<Verdict> {
         (true, false) => Verdict::DifferAlone,
         (false, _) => Verdict::Same,
     })
+}
+
+/// What `compare` says of two sides that were measured in turns, the second of a thing that takes `factor` times as long: the interval of
+/// its time over the first's, over all sizes, and whether they differ; none where it gives no verdict.
+pub fn compared_in_turns(first: &Measured, second: &Measured, factor: f64) -> Option<(f64, f64, bool)> {
+    let found = Comparison::paired(&first.file.curve(0), &times(&second.file.curve(0), factor))?;
+    let (low, high) = (found.whole.low, found.whole.high);
+    (found.few_rounds.is_none() && high.is_finite()).then(|| (low, high, found.paired.is_some_and(|p| p.differs)))
 }
 
 /// A side of a comparison.

@@ -10,7 +10,7 @@ use crate::finding::{self, DEPTHS, Found, WIDTHS};
 use crate::noise::{Demand, Noise};
 use crate::tally::few;
 use crate::world::Shape;
-use crate::{comparing, coverage, periods, repeats as repeated, sustained, table};
+use crate::{comparing, coverage, periods, repeats as repeated, sustained, table, turns};
 
 /// A section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,6 +21,8 @@ pub enum Section {
     Repeats,
     /// False alarms and power of comparisons.
     Compare,
+    /// The same of sides in turns.
+    Turns,
     /// Dips and steps.
     Breaks,
     /// Periods and drift.
@@ -69,6 +71,7 @@ impl Section {
             Self::Coverage => Ok(coverage(job)),
             Self::Repeats => Ok(repeats(job)),
             Self::Compare => Ok(compare(job)),
+            Self::Turns => Ok(in_turns(job)),
             Self::Breaks => Ok(breaks(job)),
             Self::Periods => Ok(jitter(job)),
             Self::Sustained => Ok(sustained(job)),
@@ -143,6 +146,22 @@ fn compare(job: &Job) -> String {
         let row = |noise: &Noise| comparing::row(*noise, &shape, runs, job.seed, job.threads);
         let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::comparing(&rows));
+    }
+    text
+}
+
+fn in_turns(job: &Job) -> String {
+    let mut text = format!(
+        "## Comparisons of sides in turns\n\nOf the sides of a `run --vs`, whose rounds take turns on one machine: pairs of the same that are said \
+        to differ (target: at most {} of those with a verdict), pairs of a second side that takes so many times as long that are said to be \
+        slower (in brackets faster, which is wrong), and pairs without a verdict. Rounds are those of a side.\n\n",
+        table::percent(turns::FALSE)
+    );
+    for shape in job.shapes([(9, 40), (30, 40), (30, 155)]) {
+        let runs = job.runs(&shape);
+        let row = |noise: &Noise| turns::row(*noise, &shape, runs, job.seed, job.threads);
+        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::turns(&rows));
     }
     text
 }

@@ -6,6 +6,7 @@ use crate::comparing::{self, FACTORS, SIDES};
 use crate::coverage::{self, FIGURES};
 use crate::noise::Demand;
 use crate::tally::Tally;
+use crate::turns;
 
 /// A table: a header and rows of as many cells.
 pub fn table(header: &[String], rows: &[Vec<String>]) -> String {
@@ -77,6 +78,30 @@ pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
     };
     let table = table(&header, &rows.iter().map(&mut row).collect::<Vec<Vec<String>>>());
     format!("{table}\nTargets met: {met_of_all} of {all}.\n")
+}
+
+/// Comparisons of sides in turns, by noise.
+pub fn turns(rows: &[turns::Row]) -> String {
+    let factors = turns::FACTORS[1..].iter().map(|factor| format!("x{factor}"));
+    let header: Vec<String> = cells(["noise", "target", "the same", "holds"])
+        .into_iter()
+        .chain(factors)
+        .chain(cells(["no verdict"]))
+        .collect();
+    let row = |row: &turns::Row| {
+        let (met, same) = (row.met(), row.said[0]);
+        let holds = match row.runs - same.none {
+            0 => "-".to_owned(),
+            n => percent(same.holds as f64 / n as f64),
+        };
+        let found = row.said[1..].iter().map(|said| match said.faster {
+            0 => said.slower.to_string(),
+            wrong => format!("{} ({wrong})", said.slower),
+        });
+        let front = [row.noise.name(), verdict(met), count(same.differ(), met), holds];
+        front.into_iter().chain(found).chain([same.none.to_string()]).collect()
+    };
+    table(&header, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Comparisons: said to differ, by how many times as long the second side takes and the runs of a side.

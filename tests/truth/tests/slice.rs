@@ -2,7 +2,7 @@
 
 use truth::noise::Noise;
 use truth::world::Shape;
-use truth::{comparing, coverage, finding, periods, repeats, table};
+use truth::{comparing, coverage, finding, periods, repeats, table, turns};
 
 /// Seed of all slices.
 const SEED: u64 = 1;
@@ -53,6 +53,20 @@ fn runs_of_one_thing_do_not_differ_and_runs_of_two_do() {
             let least = if runs.1 > 0 { 6 } else { 10 };
             assert!(side[3].differ + side[3].alone >= least, "{}: {runs:?}: {side:?}", noise.name());
         }
+    }
+}
+
+#[test]
+fn sides_of_one_thing_in_turns_do_not_differ_whatever_states_the_machine_has() {
+    for rounds in [9, 30] {
+        let (mut differ, mut pairs) = (0, 0);
+        for noise in [Noise::Independent, Noise::Seconds(0.5), Noise::Rounds(3.0), Noise::Correlated(0.5)] {
+            let row = turns::row(noise, &Shape::of(rounds, 40), 15, SEED, 2);
+            println!("{}, {rounds} rounds: {:?}", noise.name(), row.said);
+            assert!(row.said.iter().all(|said| said.faster <= 1), "{}: {:?}", noise.name(), row.said);
+            (differ, pairs) = (differ + row.said[0].differ(), pairs + row.runs);
+        }
+        assert!(differ * 20 <= 2 * pairs, "{rounds} rounds: {differ} of {pairs} pairs of the same");
     }
 }
 

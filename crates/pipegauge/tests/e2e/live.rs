@@ -107,6 +107,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_takes_it_again() {
     let Some(seat) = long(&dir) else { return };
     seat.press("\x1a");
     until("the stop", || stopped(seat.child.id()).then_some(()));
+    seat.left(1);
     seat.is_as_it_was();
     send(seat.child.id(), Signal::CONT);
     seat.taken(2);

@@ -79,6 +79,11 @@ impl Seat {
         until("the screen", || (self.seen().matches(ENTER).count() >= times).then_some(()));
     }
 
+    /// Waits until the screen was given back `times` times: what the process wrote before it stopped is read a moment later.
+    pub fn left(&self, times: usize) {
+        until("the screen given back", || (self.seen().matches(LEAVE).count() >= times).then_some(()));
+    }
+
     pub fn press(&self, keys: &str) {
         let mut keyboard = File::from(rustix::io::dup(&self.terminal).expect("the keyboard"));
         keyboard.write_all(keys.as_bytes()).expect("pressing keys");

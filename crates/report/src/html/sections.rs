@@ -27,7 +27,7 @@ pub fn warnings(runs: &[&RunFile]) -> String {
         }
         let trust = table::trust(run).replace("\n  ", " ");
         if let Some(text) = trust.trim_end().strip_prefix("Trust: ") {
-            items.push_str(&format!("<li class=\"trust\">{}{}</li>\n", escape(&letter), escape(text)));
+            items.push_str(&format!("<li class=\"trust\"><b>{}Trust:</b> {}</li>\n", escape(&letter), escape(text)));
         }
         for caution in table::cautions(run) {
             items.push_str(&cause(run, &letter, &caution));

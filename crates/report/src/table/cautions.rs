@@ -113,14 +113,13 @@ pub fn trust(run: &RunFile) -> String {
     let reaches: Vec<f64> =
         points.iter().map(|p| p.figures.reach()).filter(|reach| reach.is_finite() && *reach >= 0.0).collect();
     let open = points.len() - reaches.len();
-    let none = match open {
-        0 => String::new(),
-        n => format!("; {n} of {} points have no interval", points.len()),
-    };
-    let known = if reaches.is_empty() {
-        "no point has an interval".to_owned()
-    } else {
-        format!("half of the points are known to within {} in this run{none}", Share(stats::median(&reaches)))
+    let none = format!("{open} of {} points have no interval", points.len());
+    let within = || Share(stats::median(&reaches));
+    let known = match (reaches.len(), open) {
+        (0, _) => "no point has an interval".to_owned(),
+        (_, 0) => format!("half of the points are known to within {} in this run", within()),
+        (some, n) if n > some => format!("{none}; half of the others are known to within {} in this run", within()),
+        _ => format!("half of the points with an interval are known to within {} in this run; {none}", within()),
     };
     let ranges: Vec<f64> = (points.iter())
         .filter_map(|p| Some(p.figures.repeat_high?.max(0.0) / p.figures.repeat_low?))
