@@ -84,12 +84,9 @@ pub(crate) fn estimates_of(
         let follows = follows(i, *scale);
         match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, blocks, curve) {
             Some(reach) if rounded[i].is_finite() => {
-                let (at, mean) = (on(*scale, found[i]), follows * curve.moves.mean);
-                // The level of the rounds' median and that of their mean, each as far as it errs.
-                let ends = (follows * curve.moves.ends.0, follows * curve.moves.ends.1);
-                let (below, above) = (ends.0.min(ends.1), ends.0.max(ends.1));
-                let low = at + (mean - reach.all).min(-reach.own.hypot(below)) - rounded[i];
-                let high = at + (mean + reach.all).max(reach.own.hypot(above)) + rounded[i];
+                let at = on(*scale, found[i]);
+                let (below, above) = curve.moves.held(follows, reach.own, reach.all);
+                let (low, high) = (at + below - rounded[i], at + above + rounded[i]);
                 let e = Estimate::new(found[i], off(*scale, low), off(*scale, high));
                 let says = *scale == Scale::Plain || e.high <= units::WIDEST * e.low;
                 if says { e } else { Estimate::unbounded(found[i]) }

@@ -80,10 +80,7 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     let degrees =
         total * total / (own_part * own_part / own.degrees + level_part * level_part / moves.error.degrees.max(1.0));
     let reach = student_t(confidence, degrees) * total.sqrt();
-    // Where most rounds saw one state and some another, mean and median lie apart: both are held, each as far as it errs.
-    let of_own = student_t(confidence, own.degrees) * own.value;
-    let low = (moves.mean - reach).min(-of_own.hypot(moves.ends.0));
-    let high = (moves.mean + reach).max(of_own.hypot(moves.ends.1));
+    let (low, high) = moves.held(1.0, student_t(confidence, own.degrees) * own.value, reach);
     let found = Interval { low: middle * low.exp(), high: middle * high.exp() };
     if moves.effective < EXTREMES || (rounds.len() as f64) < EXTREMES {
         return Some(found);

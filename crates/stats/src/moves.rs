@@ -134,6 +134,16 @@ impl Moves {
         }
     }
 
+    /// How far below and above a figure the truth may lie, as differences of 0 or less and of 0 or more (logarithms of one that is a
+    /// ratio), where the figure follows the level by `follows` (a time by 1, a throughput by -1). The mean level and the median one may
+    /// lie apart, and both are held: the mean as far as `reach`, the half-width with all errors, and the median as far as its own ends
+    /// and `own`, the half-width without the level's error.
+    pub fn held(&self, follows: f64, own: f64, reach: f64) -> (f64, f64) {
+        let (mean, ends) = (follows * self.mean, (follows * self.ends.0, follows * self.ends.1));
+        let (below, above) = (ends.0.min(ends.1), ends.0.max(ends.1));
+        ((mean - reach).min(-own.hypot(below)), (mean + reach).max(own.hypot(above)))
+    }
+
     /// Fewer rounds than an interval is made of.
     pub fn few(&self) -> bool {
         (self.rounds as usize) < FEWEST_ROUNDS
@@ -292,7 +302,7 @@ mod tests {
                     .collect();
                 let (m, middle) = (Moves::of(&levels), median(&levels));
                 let reach = crate::student_t(0.95, m.error.degrees) * m.error.value;
-                let (low, high) = ((m.mean - reach).min(m.ends.0), (m.mean + reach).max(m.ends.1));
+                let (low, high) = m.held(1.0, 0.0, reach);
                 (middle + low..=middle + high).contains(&(0.03 * up))
             };
             let found = (0..1000).filter(held).count() as f64 / 10.0;

@@ -249,7 +249,7 @@ fn over_all(sizes: &[Found], shared: &Shared) -> Found {
     let interval = known.then(|| {
         let still = moves.error.value == 0.0;
         let reach = if still { 0.0 } else { student_t(0.95, moves.error.degrees) * moves.error.value };
-        let ends = ((moves.mean - reach).min(moves.ends.0), (moves.mean + reach).max(moves.ends.1));
+        let ends = moves.held(1.0, 0.0, reach);
         stats::Interval { low: (ln + ends.0).exp(), high: (ln + ends.1).exp() }
     });
     Found { ln, shift: moves.mean, error: Some(moves.error), interval }
@@ -277,14 +277,12 @@ fn throughput(pairs: &[Pairs<'_>], found: &[Found], shared: &Shared) -> Option<E
         false => total(&[(at_a.value.powi(2), at_a.degrees), (at_b.value.powi(2), at_b.degrees)]),
     };
     let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
-    let (shift, ends) = (-shared.moves.mean, shared.moves.ends);
     let own = if error.value > 0.0 {
         student_t(0.95, error.degrees) * (error.value.powi(2) - shared.moves.error.value.powi(2)).max(0.0).sqrt()
     } else {
         0.0
     };
     // A higher level of time is a lower throughput.
-    let low = (shift - reach).min(-own.hypot(ends.1));
-    let high = (shift + reach).max(own.hypot(ends.0));
+    let (low, high) = shared.moves.held(-1.0, own, reach);
     Some(Estimate::new(ln.exp(), (ln + low).exp(), (ln + high).exp()))
 }
