@@ -142,7 +142,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         return None;
     }
     let median = stats::median(&at_level);
-    let interval = interval(plan, &at_level, common);
+    let interval = interval(plan, sample.size, &seen, common);
     let interval = clock::widened(interval, median, hidden(plan, &used, &seen, median, common));
     let ends = |pick: fn(f64, f64) -> f64, from: f64| at_level.iter().copied().fold(from, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
@@ -186,12 +186,16 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
 }
 
 /// The 95% interval of a point in this run; unbounded where the run can't tell one.
-fn interval(plan: &Plan, at_level: &[f64], common: &Common) -> stats::Interval {
+fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> stats::Interval {
     let alone = common.shared.moves.rounds == 0 && plan.schedule != Schedule::Netpipe;
-    let found = if alone {
-        stats::rounds_interval(at_level, 0.95)
-    } else {
-        stats::point_interval(at_level, &common.shared, 0.95)
+    let at_level = levelled(seen, common);
+    let found = match common.local(size) {
+        _ if alone => stats::rounds_interval(&at_level, 0.95),
+        Some(local) => {
+            let rounds = seen.iter().map(|(round, _)| *round).zip(at_level).collect::<Vec<_>>();
+            local.interval(&rounds, &common.shared, 0.95)
+        }
+        None => stats::point_interval(&at_level, &common.shared, 0.95),
     };
     found.unwrap_or(stats::Interval::UNBOUNDED)
 }

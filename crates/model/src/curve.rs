@@ -1,7 +1,7 @@
 //! A curve made fit for computing: sorted, without unusable values, its blocks numbered from 0.
 
 use rand_chacha::ChaCha8Rng;
-use stats::{Interval, Moves, Shared};
+use stats::{Interval, Local, Moves, Shared};
 
 use crate::resampled::CONFIDENCE;
 use crate::{CurvePoint, Estimate};
@@ -80,6 +80,11 @@ pub(crate) struct Curve {
     pub blocks: usize,
     /// How the levels moved, in the order of the blocks.
     pub moves: Moves,
+    /// How many times as large as of independent blocks the variance of what moves a part of the sizes is, because states that they
+    /// share ([`stats::local`]) last: 1 where there are none.
+    pub lasting: f64,
+    /// Such states outlast what so many blocks average over.
+    pub outlasting: bool,
     /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
     pub sigma: f64,
 }
@@ -126,16 +131,26 @@ impl Curve {
         });
         let sorted = sorted.collect();
         let levels: Vec<f64> = (0..numbers.len() as u32).map(level).collect();
-        let sigma = stats::pooled_log_sigma(&alone.iter().map(|(times, _)| times.clone()).collect::<Vec<_>>());
         let moves = Moves::of(&levels);
+        let at_level: Vec<Vec<(u32, f64)>> =
+            by_point.iter().map(|p| p.iter().map(|(b, t)| (*b, t / level(*b).exp())).collect()).collect();
+        let local = stats::local(&at_level, level);
+        let sigma = stats::pooled_log_sigma(&stats::freed(&at_level, &local));
         let shared = Shared { sigma, moves, ..Shared::default() };
-        for (point, (times, _)) in points.iter_mut().zip(&alone).filter(|(p, (times, _))| p.untold && !times.is_empty())
-        {
-            point.seconds = stats::median(times);
-            let interval = stats::point_interval(times, &shared, CONFIDENCE).unwrap_or(Interval::UNBOUNDED);
+        let untold = points.iter_mut().zip(&at_level).zip(&local).filter(|((p, t), _)| p.untold && !t.is_empty());
+        for ((point, rounds), local) in untold {
+            let times: Vec<f64> = rounds.iter().map(|(_, t)| *t).collect();
+            point.seconds = stats::median(&times);
+            let interval = match local {
+                Some(local) => local.interval(rounds, &shared, CONFIDENCE),
+                None => stats::point_interval(&times, &shared, CONFIDENCE),
+            };
+            let interval = interval.unwrap_or(Interval::UNBOUNDED);
             point.estimate = Estimate::new(point.seconds, interval.low, interval.high);
         }
-        Self { points, sorted, alone, blocks: numbers.len(), moves, sigma }
+        let lasting = local.iter().flatten().map(Local::inflation).fold(1.0, f64::max);
+        let outlasting = local.iter().flatten().any(|l| l.alone.slow(sigma));
+        Self { points, sorted, alone, blocks: numbers.len(), moves, lasting, outlasting, sigma }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.

@@ -139,13 +139,15 @@ fn spread(found: f64, whole: &[f64], apart: &[f64], follows: f64, blocks: usize,
         return None;
     }
     let own = variance(apart);
-    let alike = (variance(whole) - own).max(0.0);
+    // Blocks drawn whole are drawn as if each were a moment of its own.
+    let alike = (variance(whole) - own).max(0.0) * curve.lasting;
     // What noise moves to one side on average (the highest of some, the first of some) it has moved in the figure, too.
     let own = own / inflation(blocks) + (median(apart) - found).powi(2);
     let level = (follows * curve.moves.error.value).powi(2);
     let total = own + alike + level;
     // Levels that moved once or twice tell nothing of a figure that moves with them.
-    if curve.moves.slow(curve.sigma) && level > MOVED_WITH * total {
+    let moved_with = |part: f64, slow: bool| slow && part > MOVED_WITH * total;
+    if moved_with(level, curve.moves.slow(curve.sigma)) || moved_with(alike, curve.outlasting) {
         return None;
     }
     let few = (blocks - 1) as f64;

@@ -7,6 +7,7 @@
 //!
 //! - [`Levels`]: what the machine did at each trial's moment, and the level of each round, from trials of many sizes.
 //! - [`Moves`]: how the rounds' levels moved, how many independent rounds they count for, and what they [`Saw`] of the machine.
+//! - [`local`], [`shared_nearby`]: what neighbouring sizes share in a round beyond that, where a state touches a part of the sizes.
 //! - [`pooled_log_sigma`], [`Shared`]: the noise that the sizes of a path have in common, robustly.
 //! - [`point_interval`]: where a point's true median lies in this run, from both; [`rounds_interval`]: from its rounds alone.
 //! - [`median_interval`]: where the true median of independent values lies.
@@ -32,6 +33,7 @@ mod histogram;
 mod interval;
 mod levels;
 mod line;
+mod local;
 mod moves;
 mod runs;
 mod spread;
@@ -45,6 +47,7 @@ pub use histogram::Histogram;
 pub use interval::{Interval, holm, median_interval, own_error, point_interval, rounds_interval, student_p, student_t};
 pub use levels::{Levels, Moment};
 pub use line::{Line, weighted_line};
+pub use local::{Local, freed, local, shared_nearby};
 pub use moves::{FEWEST_ROUNDS, Moves, Saw};
 pub use runs::runs_deviation;
 pub use spread::{StandardError, median_log_error, pooled_log_sigma};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Levels, Moves, Shared};
+use stats::{Levels, Local, Moves, Shared};
 use transport::Name;
 
 use super::{rounds, typical};
@@ -21,6 +21,8 @@ pub struct Common {
     rounds: BTreeMap<u32, f64>,
     /// Rounds of so few sizes that they tell no level of the machine's.
     thin: Vec<u32>,
+    /// By size: a state that it shares with its neighbours and not with the whole curve.
+    local: BTreeMap<u64, Local>,
 }
 
 /// A round tells the machine's level where it visited this share of what the middle one did: two sizes of a hundred may have a fate of
@@ -30,10 +32,12 @@ const TELLS: f64 = 0.2;
 impl Common {
     /// From all trials of a path, a slice a size, and what the clock can tell.
     pub fn of<'a>(plan: &Plan, kind: Name, clock: Calibration, points: impl Iterator<Item = &'a [Trial]>) -> Self {
-        let points: Vec<Vec<&Trial>> = points
+        let mut points: Vec<Vec<&Trial>> = points
             .map(|trials| trials.iter().filter(|t| !t.warmup).collect::<Vec<_>>())
             .filter(|trials| !trials.is_empty())
             .collect();
+        points.sort_by_key(|trials| trials[0].size);
+        let sizes: Vec<u64> = points.iter().map(|trials| trials[0].size).collect();
         let untold = Self { clock, ..Self::default() };
         match plan.schedule {
             // The third trial of one size is no moment that it has in common with the third of another.
@@ -45,7 +49,7 @@ impl Common {
             Schedule::Hint => {
                 let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
                 let levels = stats::block_levels(&by_point).into_iter().collect();
-                untold.levelled(by_point, levels)
+                untold.levelled(&sizes, by_point, levels)
             }
             Schedule::Adaptive => {
                 let used: Vec<(&Trial, f64)> =
@@ -61,12 +65,12 @@ impl Common {
                 within.sort_by_key(|(moment, _)| *moment);
                 let told = Self { within, ..untold };
                 let by_point = points.iter().map(|p| rounds(plan, kind, p, &told)).collect();
-                told.levelled(by_point, levels.rounds.into_iter().collect())
+                told.levelled(&sizes, by_point, levels.rounds.into_iter().collect())
             }
         }
     }
 
-    fn levelled(mut self, mut points: Vec<Vec<(u32, f64)>>, levels: BTreeMap<u32, f64>) -> Self {
+    fn levelled(mut self, sizes: &[u64], mut points: Vec<Vec<(u32, f64)>>, levels: BTreeMap<u32, f64>) -> Self {
         let mut visits: BTreeMap<u32, f64> = levels.keys().map(|round| (*round, 0.0)).collect();
         for (round, _) in points.iter().flatten() {
             if let Some(n) = visits.get_mut(round) {
@@ -80,7 +84,10 @@ impl Common {
         }
         points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
         let series: Vec<f64> = self.levels().map(|(_, level)| level).collect();
-        self.shared = Shared { moves: Moves::of(&series), ..Shared::of(&points) };
+        let local = stats::local(&points, |round| self.level(round));
+        let sigma = stats::pooled_log_sigma(&stats::freed(&points, &local));
+        self.shared = Shared { moves: Moves::of(&series), sigma, ..Shared::of(&points) };
+        self.local = sizes.iter().zip(local).filter_map(|(size, local)| Some((*size, local?))).collect();
         self
     }
 
@@ -94,6 +101,16 @@ impl Common {
     /// Level of a round, as a logarithm; 0 of one that is not known.
     pub fn level(&self, round: u32) -> f64 {
         self.rounds.get(&round).copied().unwrap_or(0.0)
+    }
+
+    /// The state that a size shares with its neighbours and not with the whole curve; none of most.
+    pub fn local(&self, size: u64) -> Option<&Local> {
+        self.local.get(&size)
+    }
+
+    /// The sizes that have such a state, ascending.
+    pub fn locals(&self) -> impl Iterator<Item = (u64, &Local)> {
+        self.local.iter().map(|(size, local)| (*size, local))
     }
 
     /// How the state of a trial's moment differs from its round's, as a logarithm; 0 of a trial that is not known.

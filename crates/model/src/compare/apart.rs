@@ -1,7 +1,7 @@
 //! How far the curves of two sides lie apart by chance: as wholes, and in the part of the sizes that a state of the machine touches.
 //!
 //! One run knows something of it from its rounds: how far their levels lie apart ([`Shared`](stats::Shared)), and what neighbouring
-//! sizes share beyond that ([`super::local`]). Time does not average either away, since machines drift on every scale of time. Whole
+//! sizes share beyond that ([`stats::shared_nearby`]). Time does not average either away, since machines drift on every scale of time. Whole
 //! runs, carried or repeated here, know it themselves. The larger counts.
 
 use stats::{StandardError, mean, median, variance};
@@ -9,7 +9,6 @@ use stats::{StandardError, mean, median, variance};
 use super::Side;
 use super::align::Value;
 use super::between::BetweenRuns;
-use super::local;
 use super::ready::Ready;
 
 /// Standard errors of the difference of two sides.
@@ -88,6 +87,6 @@ impl Repeats {
             }
             parts.push(StandardError { value: variance(&levels).sqrt(), degrees: (side.len() - 1) as f64 });
         }
-        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: local::shared(&rest, |key| key % 2) }
+        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: stats::shared_nearby(&rest, |key| key % 2) }
     }
 }

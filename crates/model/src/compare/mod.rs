@@ -4,13 +4,12 @@
 //! curves as wholes lie apart, which is judged against how far the runs' own blocks (and, with several runs a side, the
 //! runs, and earlier runs that they carry) lie apart; and what each size does beyond that, judged against its own noise and what its
 //! neighbours share with it. `ready` prepares a run, `ratio` puts all together and corrects for the many sizes, `apart` tells how far
-//! curves lie apart by chance, `between` how far runs do, `local` what neighbouring sizes share, `machine` what of it the machine
+//! curves lie apart by chance, `between` how far runs do, `machine` what of it the machine
 //! explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `verdict` says the result in words.
 
 mod align;
 mod apart;
 mod between;
-mod local;
 mod machine;
 mod paired;
 mod ratio;

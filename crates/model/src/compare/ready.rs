@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use stats::{Shared, StandardError, block_levels, own_error};
 
 use super::align::Sizes;
-use super::local;
 use crate::CurvePoint;
 
 /// Sizes about one, with it, whose rounds tell whether they fall into one of two states by turns.
@@ -55,7 +54,7 @@ impl Ready {
         let logs: Vec<Vec<(u32, f64)>> =
             at_level.iter().map(|r| r.iter().map(|(k, t)| (*k, t.ln())).collect()).collect();
         let sizes = points.iter().zip(&errors).map(|(p, e)| (p.size, (p.seconds.ln(), *e))).collect();
-        let near = (points.iter().zip(local::shared(&logs, |_| 0)).zip(&rounds))
+        let near = (points.iter().zip(stats::shared_nearby(&logs, |_| 0)).zip(&rounds))
             .map(|((p, shared), r)| (p.size, Near { shared, rounds: r.len() as u32 }))
             .collect();
         let fast = points.iter().zip(&errors).filter(|(p, _)| p.throughput > 0.0 && p.throughput.is_finite());

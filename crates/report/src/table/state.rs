@@ -2,7 +2,7 @@
 
 use measure::event::Schedule;
 use record::{PathRun, RunFile};
-use stats::{FEWEST_ROUNDS, Saw};
+use stats::{FEWEST_ROUNDS, Local, Saw};
 use transport::Ends;
 use units::{Bytes, Seconds, Share};
 
@@ -75,11 +75,40 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             }
         ),
         Saw::One => format!(
-            "{rounds} saw one state of {of} (rounds lie {} apart): intervals hold for that state",
+            "{rounds} saw one state of {of}{} (rounds lie {} apart): intervals hold for that state",
+            if apart(path).next().is_some() { " at most sizes" } else { "" },
             Share(moves.spread.max(5e-4))
         ),
     };
-    Some(line + &seldom(path))
+    Some(line + &of_some(path) + &seldom(path))
+}
+
+/// Sizes that share a state with their neighbours and not with the whole curve, that lasts or lies apart as a whole curve's would be told to.
+fn apart(path: &PathRun) -> impl Iterator<Item = (u64, &Local)> {
+    let noise = path.common.shared.sigma;
+    path.common
+        .locals()
+        .filter(move |(_, local)| !matches!(local.alone.saw(noise), Saw::One | Saw::OneFar(_) | Saw::Few))
+}
+
+/// Which sizes went through states that the others did not share, and what that means for their intervals.
+fn of_some(path: &PathRun) -> String {
+    let noise = path.common.shared.sigma;
+    let (sizes, spread): (Vec<u64>, Vec<f64>) = apart(path).map(|(size, local)| (size, local.spread)).unzip();
+    let [first, .., last] = sizes[..] else { return String::new() };
+    let outlast = apart(path).filter(|(_, local)| local.moves.slow(noise)).count();
+    let intervals = match outlast {
+        0 => "their intervals hold for these states".to_owned(),
+        n => format!("they last too long to average over at {n} of them, which have no interval"),
+    };
+    let most = spread.into_iter().fold(0.0, f64::max);
+    format!(
+        "; {} sizes between {} and {} went through states that the others did not share (up to {} apart): {intervals}",
+        sizes.len(),
+        Bytes(first),
+        Bytes(last),
+        Share(most)
+    )
 }
 
 /// Which sizes too few rounds visited; nothing where the run as a whole has too few.

@@ -1,0 +1,289 @@
+//! What neighbouring sizes have in common in a round, beyond the level of the whole curve.
+//!
+//! Some states of a machine touch a part of the sizes alone: a neighbour on the memory's bandwidth slows large messages, and small
+//! ones hardly. The level of the whole curve knows nothing of it, and each size by itself takes it for noise of its own, which many
+//! rounds average away. But sizes that such a state touches go up and down together, and a whole run may have seen more of it than
+//! another. So neighbouring sizes are held against each other: noise of their own is as often alike as opposite, and the mean
+//! product of what they show in the same round is the variance of what they share.
+
+use std::collections::BTreeMap;
+
+use crate::basic::{mean, median};
+use crate::common::Shared;
+use crate::interval::{Interval, point_interval};
+use crate::moves::{FEWEST_ROUNDS, Moves};
+
+/// Sizes that are neighbours of each other.
+const NEAR: usize = 8;
+/// Beyond this many typical distances from its size's middle a round counts only so far: a delay without bounds is no state.
+const FAR: f64 = 5.0;
+/// Pairs that show nothing in common, added to those seen: a few pairs tell little.
+const ADDED: f64 = 20.0;
+/// Standard errors beyond which what neighbours share is no chance: of three hundred neighbourhoods of a quiet machine one in a
+/// hundred runs has one that lies farther off.
+const SURE: f64 = 4.0;
+
+/// A state that a size shares with its neighbours and not with the whole curve: the level of each round about the curve's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Local {
+    /// Standard deviation of the levels, as logarithms, freed of the sizes' own noise.
+    pub spread: f64,
+    /// Level of each round beyond the whole curve's, as a logarithm about their middle, drawn in as far as the sizes' own noise makes it vary.
+    levels: BTreeMap<u32, f64>,
+    /// How these levels moved, in the order of time.
+    pub alone: Moves,
+    /// How the whole curve's levels and these together moved: what the figures of such a size went through.
+    pub moves: Moves,
+}
+
+impl Local {
+    /// Level of a round beyond the whole curve's, as a logarithm; 0 of one in which these sizes were not measured.
+    pub fn level(&self, round: u32) -> f64 {
+        self.levels.get(&round).copied().unwrap_or(0.0)
+    }
+
+    /// The interval of a size's median in this run, as [`point_interval`], where its state is these levels' as well: from its rounds at the
+    /// whole curve's level, and from what the path's points share.
+    pub fn interval(&self, rounds: &[(u32, f64)], shared: &Shared, confidence: f64) -> Option<Interval> {
+        let freed: Vec<f64> = rounds.iter().map(|(round, t)| t / self.level(*round).exp()).collect();
+        let found = point_interval(&freed, &Shared { moves: self.moves, ..*shared }, confidence)?;
+        let middle = median(&rounds.iter().map(|(_, t)| *t).collect::<Vec<_>>());
+        Some(Interval { low: found.low.min(middle), high: found.high.max(middle) })
+    }
+
+    /// How many times as far as that of independent rounds the mean of these levels errs, squared: 1 or more.
+    pub fn inflation(&self) -> f64 {
+        let independent = self.alone.spread.powi(2) / f64::from(self.alone.rounds.max(1));
+        if independent > 0.0 { (self.alone.error.value.powi(2) / independent).max(1.0) } else { 1.0 }
+    }
+}
+
+/// What each size shares with its neighbours and not with the whole curve; none where that may be chance, or too few rounds tell of it.
+/// `points` are the sizes, ascending, each with its rounds: number, and time at the whole curve's level. `level` is that level, as a
+/// logarithm; numbers must mean the same round at all sizes.
+pub fn local(points: &[Vec<(u32, f64)>], level: impl Fn(u32) -> f64) -> Vec<Option<Local>> {
+    let logs = points.iter().map(|p| p.iter().filter(|(_, t)| *t > 0.0).map(|(round, t)| (*round, t.ln())).collect());
+    let centred: Vec<Vec<(u32, f64)>> = logs.map(|rounds: Vec<_>| centred(&rounds, &|_| 0)).collect();
+    let near = NEAR.min(centred.len());
+    if near < 2 {
+        return vec![None; points.len()];
+    }
+    let windows: Vec<Seen> = centred.windows(near).map(Seen::of).collect();
+    let last = windows.len() - 1;
+    let one = |i: usize| {
+        let (above, below) = (i.min(last), (i + 1).saturating_sub(near));
+        let place = if windows[above].shared >= windows[below].shared { above } else { below };
+        let seen = &windows[place];
+        if seen.is_chance() { None } else { seen.local(&centred[place..place + near], &level) }
+    };
+    (0..points.len()).map(one).collect()
+}
+
+/// Each size's times, freed of what it shares with its neighbours.
+pub fn freed(points: &[Vec<(u32, f64)>], local: &[Option<Local>]) -> Vec<Vec<f64>> {
+    let free = |(rounds, local): (&Vec<(u32, f64)>, &Option<Local>)| {
+        let level = |round| local.as_ref().map_or(0.0, |l| l.level(round));
+        rounds.iter().map(|(round, t)| t / level(*round).exp()).collect()
+    };
+    points.iter().zip(local).map(free).collect()
+}
+
+/// What some neighbouring sizes show.
+struct Seen {
+    /// Variance of what they share in a round.
+    shared: f64,
+    /// Variance of all that they show.
+    all: f64,
+    /// Pairs of sizes in a round that tell it.
+    pairs: f64,
+}
+
+impl Seen {
+    fn of(sizes: &[Vec<(u32, f64)>]) -> Self {
+        let (products, pairs) = products(sizes);
+        let values = || sizes.iter().flatten().map(|(_, log)| log * log);
+        let all = values().sum::<f64>() / values().count().max(1) as f64;
+        Self { shared: (products / (pairs + ADDED)).max(0.0), all, pairs }
+    }
+
+    /// Noise of the sizes' own shows as much in common now and then.
+    fn is_chance(&self) -> bool {
+        self.shared <= SURE * self.all / self.pairs.max(1.0).sqrt()
+    }
+
+    fn local(&self, sizes: &[Vec<(u32, f64)>], level: &dyn Fn(u32) -> f64) -> Option<Local> {
+        let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
+        sizes.iter().flatten().for_each(|(round, log)| rounds.entry(*round).or_default().push(*log));
+        if rounds.len() < FEWEST_ROUNDS {
+            return None;
+        }
+        let own = (self.all - self.shared).max(0.0);
+        let drawn = |logs: Vec<f64>| mean(&logs) * self.shared / (self.shared + own / logs.len() as f64);
+        let mut levels: BTreeMap<u32, f64> = rounds.into_iter().map(|(round, logs)| (round, drawn(logs))).collect();
+        let series = |levels: &BTreeMap<u32, f64>, of: &dyn Fn(u32) -> f64| -> Vec<f64> {
+            levels.iter().map(|(round, l)| l + of(*round)).collect()
+        };
+        let middle = median(&series(&levels, level));
+        levels.values_mut().for_each(|l| *l -= middle);
+        let (alone, both) = (Moves::of(&series(&levels, &|_| 0.0)), Moves::of(&series(&levels, level)));
+        // Sizes that the curve's level does not move have the opposite of it, and a median at that level errs as it does.
+        let moves = if both.error.value < alone.error.value { alone } else { both };
+        Some(Local { spread: self.shared.sqrt(), levels, alone, moves })
+    }
+}
+
+/// The standard deviation of what each size shares with its neighbours in a round. `rest` are the sizes, ascending, each with its
+/// rounds: number, and logarithm without the level of the whole curve. Numbers must mean the same round at all sizes.
+/// `middles` tells which rounds have a middle of their own: rounds of one number of it are centred together.
+pub fn shared_nearby(rest: &[Vec<(u32, f64)>], middles: impl Fn(u32) -> u32) -> Vec<f64> {
+    let centred: Vec<Vec<(u32, f64)>> = rest.iter().map(|rounds| centred(rounds, &middles)).collect();
+    let near = NEAR.min(centred.len());
+    let windows: Vec<f64> = centred.windows(near.max(1)).map(variance).collect();
+    // A state's edge lies anywhere: the neighbours below and those above are asked apart, and the more alike ones count.
+    let window = |first: usize| windows.get(first.min(windows.len().saturating_sub(1))).copied().unwrap_or(0.0);
+    (0..rest.len()).map(|i| window(i).max(window((i + 1).saturating_sub(near))).sqrt()).collect()
+}
+
+/// A size's rounds about their middles, with none too far out.
+fn centred(rounds: &[(u32, f64)], middles: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
+    let mut groups = BTreeMap::<u32, Vec<(u32, f64)>>::new();
+    rounds.iter().for_each(|(k, log)| groups.entry(middles(*k)).or_default().push((*k, *log)));
+    let about_middle = groups.into_values().filter(|g| g.len() > 1).flat_map(|group| {
+        let logs: Vec<f64> = group.iter().map(|(_, log)| *log).collect();
+        let middle = median(&logs);
+        let limit = FAR * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
+        let near: Vec<f64> = logs.iter().map(|log| (log - middle).clamp(-limit, limit)).collect();
+        let centre = mean(&near);
+        // The mean is taken off with them, which makes so many rounds vary too little.
+        let grown = (group.len() as f64 / (group.len() - 1) as f64).sqrt();
+        group.into_iter().zip(near).map(move |((k, _), log)| (k, (log - centre) * grown)).collect::<Vec<_>>()
+    });
+    about_middle.collect()
+}
+
+/// The variance of what these sizes share in a round: the mean product of two of them; 0 where it is none.
+fn variance(sizes: &[Vec<(u32, f64)>]) -> f64 {
+    let (products, pairs) = products(sizes);
+    (products / (pairs + ADDED)).max(0.0)
+}
+
+/// The products of all pairs of sizes in the same round, summed, and how many there are.
+fn products(sizes: &[Vec<(u32, f64)>]) -> (f64, f64) {
+    let mut rounds = BTreeMap::<u32, (f64, f64, f64)>::new();
+    for (round, log) in sizes.iter().flatten() {
+        let (sum, squares, n) = rounds.entry(*round).or_default();
+        (*sum, *squares, *n) = (*sum + log, *squares + log * log, *n + 1.0);
+    }
+    rounds.values().fold((0.0, 0.0), |(products, pairs), (sum, squares, n)| {
+        (products + (sum * sum - squares) / 2.0, pairs + n * (n - 1.0) / 2.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// So many sizes in so many rounds: noise of their own of 0.03, and a state of ±0.1 that the sizes from 20 on share.
+    fn rounds(sizes: usize, rounds: u32, state: f64) -> Vec<Vec<(u32, f64)>> {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let states: Vec<f64> = (0..rounds).map(|_| if rng.random::<bool>() { state } else { -state }).collect();
+        let mut own = || 0.03 * ((0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0);
+        let at = |i: usize, k: u32| if i >= 20 { states[k as usize] } else { 0.0 };
+        (0..sizes).map(|i| (0..rounds).map(|k| (k, i as f64 + at(i, k) + own())).collect()).collect()
+    }
+
+    #[test]
+    fn what_a_part_of_the_sizes_shares_is_told_where_it_is_and_noise_of_their_own_is_none() {
+        let found = shared_nearby(&rounds(40, 30, 0.1), |_| 0);
+        assert!(found[20..].iter().all(|s| (0.08..0.12).contains(s)), "{found:?}");
+        assert!(found[..12].iter().all(|s| *s < 0.01), "{found:?}");
+        let found = shared_nearby(&rounds(40, 30, 0.0), |_| 0);
+        assert!(found.iter().all(|s| *s < 0.01), "{found:?}");
+    }
+
+    #[test]
+    fn a_wild_round_of_one_size_and_too_few_rounds_or_sizes_share_nothing() {
+        let mut wild = rounds(40, 30, 0.0);
+        wild[5][3].1 += 10.0;
+        wild[6][3].1 += 10.0;
+        assert!(shared_nearby(&wild, |_| 0).iter().all(|s| *s < 0.02));
+        assert_eq!(shared_nearby(&rounds(40, 1, 0.1), |_| 0), [0.0; 40]);
+        assert_eq!(shared_nearby(&rounds(1, 9, 0.1), |_| 0), [0.0]);
+        assert_eq!(shared_nearby(&[], |_| 0), [0.0; 0]);
+        assert_eq!(shared_nearby(&[vec![], vec![(1, 0.5)]], |_| 0), [0.0; 2]);
+    }
+
+    #[test]
+    fn rounds_of_another_middle_are_not_held_against_it() {
+        let mut two = rounds(40, 20, 0.0);
+        two.iter_mut().flatten().filter(|(k, _)| *k >= 10).for_each(|(_, log)| *log += 1.0);
+        assert!(shared_nearby(&two, |k| k / 10).iter().all(|s| *s < 0.02));
+        assert!(shared_nearby(&two, |_| 0).iter().all(|s| *s > 0.4));
+    }
+
+    /// Rounds of 40 sizes as [`rounds`], as times, where the sizes from 28 on share states of ±0.1 with this correlation from round to round.
+    fn lasting(seed: u64, n: u32, alike: f64) -> Vec<Vec<(u32, f64)>> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut normal = move || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+        let mut state = normal();
+        let states: Vec<f64> = (0..n)
+            .map(|_| {
+                state = alike * state + (1.0 - alike * alike).sqrt() * normal();
+                0.1 * state
+            })
+            .collect();
+        let mut at = |i: usize, k: u32| 0.03 * normal() + if i >= 28 { states[k as usize] } else { 0.0 };
+        (0..40).map(|i| (0..n).map(|k| (k, at(i, k).exp())).collect()).collect()
+    }
+
+    #[test]
+    fn sizes_without_a_state_of_their_own_have_none_and_those_with_one_are_told() {
+        let quiet = (0..200).filter(|seed| {
+            let n = if seed % 2 == 0 { 9 } else { 30 };
+            let points = &lasting(1000 + seed, n, 0.0)[..28];
+            local(points, |_| 0.0).iter().any(Option::is_some)
+        });
+        assert!(quiet.count() <= 6);
+        for seed in 0..20 {
+            let found = local(&lasting(seed, 30, 0.8), |_| 0.0);
+            // So many sizes move the curve's level by part of the others' noise.
+            assert!(found[..20].iter().flatten().all(|l| l.spread < 0.025), "{seed}");
+            assert!(found[28..].iter().filter(|l| l.as_ref().is_some_and(|l| l.spread > 0.03)).count() == 12, "{seed}");
+        }
+    }
+
+    #[test]
+    fn intervals_hold_the_truth_where_a_part_of_the_sizes_shares_states_that_last() {
+        let coverage = |n: u32, alike: f64, first: usize| {
+            let (mut held, mut given) = (0.0, 0.0);
+            for seed in 0..400 {
+                let points = lasting(seed, n, alike);
+                let levels: BTreeMap<u32, f64> = crate::block_levels(&points).into_iter().collect();
+                let level = |round: u32| levels[&round];
+                let at_level: Vec<Vec<(u32, f64)>> =
+                    points.iter().map(|p| p.iter().map(|(k, t)| (*k, t / level(*k).exp())).collect()).collect();
+                let local = local(&at_level, level);
+                let sigma = crate::pooled_log_sigma(&freed(&at_level, &local));
+                let moves = Moves::of(&levels.values().copied().collect::<Vec<_>>());
+                let shared = Shared { sigma, moves, ..Shared::default() };
+                for (rounds, local) in at_level.iter().zip(&local).skip(first).take(12) {
+                    let times: Vec<f64> = rounds.iter().map(|(_, t)| *t).collect();
+                    let found = match local {
+                        Some(local) => local.interval(rounds, &shared, 0.95),
+                        None => point_interval(&times, &shared, 0.95),
+                    };
+                    given += f64::from(u8::from(found.is_some()));
+                    held += f64::from(u8::from(found.is_some_and(|i| i.contains(1.0))));
+                }
+            }
+            100.0 * held / given
+        };
+        for (n, alike, least) in [(30, 0.0, 94.0), (30, 0.5, 90.0), (30, 0.8, 78.0), (9, 0.0, 94.0), (9, 0.5, 86.0)] {
+            let (with, without) = (coverage(n, alike, 28), coverage(n, alike, 0));
+            assert!(with >= least && without >= 94.0, "{n} rounds, {alike}: {with:.1}%, others {without:.1}%");
+        }
+    }
+}
