@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::basic::{mean, median};
+use crate::basic::{mean, median, quantile};
 use crate::common::Shared;
 use crate::interval::{Interval, point_interval};
 use crate::moves::{FEWEST_ROUNDS, Moves};
@@ -17,6 +17,10 @@ use crate::moves::{FEWEST_ROUNDS, Moves};
 const NEAR: usize = 8;
 /// Beyond this many typical distances from its size's middle a round counts only so far: a delay without bounds is no state.
 const FAR: f64 = 5.0;
+/// And no less than so many times the distance that this share of the rounds stays within: two states by turns lie far apart, though most
+/// rounds of one of them lie near each other.
+const OFTEN_FAR: f64 = 1.5;
+const OFTEN: f64 = 0.85;
 /// Pairs that show nothing in common, added to those seen: a few pairs tell little.
 const ADDED: f64 = 20.0;
 /// Standard errors beyond which what neighbours share is no chance: of three hundred neighbourhoods of a quiet machine one in a
@@ -151,7 +155,8 @@ fn centred(rounds: &[(u32, f64)], middles: impl Fn(u32) -> u32) -> Vec<(u32, f64
     let about_middle = groups.into_values().filter(|g| g.len() > 1).flat_map(|group| {
         let logs: Vec<f64> = group.iter().map(|(_, log)| *log).collect();
         let middle = median(&logs);
-        let limit = FAR * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
+        let distances: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
+        let limit = (FAR * median(&distances)).max(OFTEN_FAR * quantile(&distances, OFTEN));
         let near: Vec<f64> = logs.iter().map(|log| (log - middle).clamp(-limit, limit)).collect();
         let centre = mean(&near);
         // The mean is taken off with them, which makes so many rounds vary too little.
