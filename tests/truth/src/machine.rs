@@ -1,7 +1,7 @@
 //! A machine under a noise: its log level in a round and at a moment, drawn once for each run.
 
 use crate::draw::Draw;
-use crate::noise::{COMMON, LARGE, Noise, SLOW};
+use crate::noise::{COMMON, LARGE, Noise, OF_SMALL, SLOW, SMALL};
 
 /// Steps in which a level that moves all the time is drawn, over a run.
 const STEPS: usize = 1024;
@@ -20,7 +20,7 @@ impl Machine {
     pub fn new(noise: Noise, rounds: u32, length: f64, draw: &mut Draw) -> Self {
         let n = rounds.max(1) as usize;
         let mut levels: Vec<f64> = match noise {
-            Noise::Correlated(r) => correlated(r, n, draw),
+            Noise::Correlated(r) => correlated(r, COMMON, n, draw),
             Noise::LogNormal => vec![0.0; n],
             _ => (0..n).map(|_| draw.normal(COMMON)).collect(),
         };
@@ -42,6 +42,10 @@ impl Machine {
                 (0..2 * STEPS).map(|i| (at(i), level(at(i)))).collect()
             }
             Noise::Pink => pink(length, draw),
+            Noise::Small(r) => {
+                let at = |i: usize| i as f64 * length / n as f64;
+                correlated(r, OF_SMALL, n, draw).into_iter().enumerate().map(|(i, level)| (at(i), level)).collect()
+            }
             _ => vec![(0.0, 0.0)],
         };
         Self { noise, rounds: levels, track }
@@ -50,7 +54,12 @@ impl Machine {
     /// Logarithm of the factor on a size's times at a moment of a round, without what a trial has of its own.
     pub fn level(&self, size: u64, round: usize, at: f64) -> f64 {
         let of_round = self.rounds.get(round).or(self.rounds.last()).copied().unwrap_or(0.0);
-        if matches!(self.noise, Noise::Large(_)) && size <= LARGE {
+        let spared = match self.noise {
+            Noise::Large(_) => size <= LARGE,
+            Noise::Small(_) => size > SMALL,
+            _ => false,
+        };
+        if spared {
             return of_round;
         }
         of_round + self.track[self.track.partition_point(|p| p.0 <= at).saturating_sub(1)].1
@@ -62,13 +71,13 @@ impl Machine {
     }
 }
 
-/// A first-order autoregression of standard deviation [`COMMON`].
-fn correlated(r: f64, n: usize, draw: &mut Draw) -> Vec<f64> {
-    let mut level = draw.normal(COMMON);
+/// A first-order autoregression of this standard deviation.
+fn correlated(r: f64, spread: f64, n: usize, draw: &mut Draw) -> Vec<f64> {
+    let mut level = draw.normal(spread);
     (0..n)
         .map(|_| {
             let now = level;
-            level = r * level + draw.normal(COMMON * (1.0 - r * r).sqrt());
+            level = r * level + draw.normal(spread * (1.0 - r * r).sqrt());
             now
         })
         .collect()

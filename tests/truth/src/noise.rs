@@ -13,6 +13,10 @@ pub const OWN: f64 = 0.03;
 const FEWEST_ROUNDS: u32 = 4;
 /// Sizes up to this, bytes, do not feel the states of [`Noise::Large`].
 pub const LARGE: u64 = 16 << 10;
+/// Sizes above this, bytes, do not feel the levels of [`Noise::Small`], and how far these lie apart.
+pub const SMALL: u64 = 1 << 10;
+/// Deviation of the levels of [`Noise::Small`].
+pub const OF_SMALL: f64 = 0.1;
 /// How much slower the slow state is.
 pub const SLOW: f64 = 1.5;
 
@@ -48,6 +52,9 @@ pub enum Noise {
     Drift,
     /// Levels of rounds that follow each other with this correlation.
     Correlated(f64),
+    /// Levels of rounds that follow each other with this correlation and that only sizes up to [`SMALL`] feel: what each message costs
+    /// changes, and what each byte costs does not.
+    Small(f64),
     /// Noise whose power falls with its frequency, over ten octaves up to four times the run's length.
     Pink,
 }
@@ -70,7 +77,7 @@ pub enum Demand {
 pub const OF_SIZES: [Noise; 3] = [Noise::Large(0.05), Noise::Large(0.5), Noise::Large(2.0)];
 
 /// All noises that every size feels alike: those of all tables.
-pub const ALL: [Noise; 23] = [
+pub const ALL: [Noise; 25] = [
     Noise::Independent,
     Noise::Pareto,
     Noise::LogNormal,
@@ -83,6 +90,8 @@ pub const ALL: [Noise; 23] = [
     Noise::Correlated(0.5),
     Noise::Correlated(0.8),
     Noise::Correlated(0.95),
+    Noise::Small(0.5),
+    Noise::Small(0.8),
     Noise::Rounds(3.0),
     Noise::Rounds(10.0),
     Noise::Rounds(30.0),
@@ -116,6 +125,7 @@ impl Noise {
             Self::Rare(s) => format!("rare states +{percent}%, {} of {s} s", s / 10.0),
             Self::Drift => "drift 10%, a quarter period".into(),
             Self::Correlated(r) => format!("AR(1) {r}"),
+            Self::Small(r) => format!("AR(1) {r}, 10%, up to 1 KiB"),
             Self::Pink => "1/f, ten octaves".into(),
         }
     }
@@ -125,7 +135,7 @@ impl Noise {
         let shorter_than_a_third = match self {
             Self::Rounds(n) => n < f64::from(rounds) / 3.0,
             Self::Seconds(s) | Self::Large(s) | Self::Rare(s) => s < length / 3.0,
-            Self::Correlated(r) => r <= 0.5,
+            Self::Correlated(r) | Self::Small(r) => r <= 0.5,
             Self::Drift | Self::Pink => false,
             _ => true,
         };

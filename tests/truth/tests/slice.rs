@@ -34,6 +34,16 @@ fn intervals_hold_the_truth_where_rounds_are_independent() {
 }
 
 #[test]
+fn states_that_a_part_of_the_sizes_shares_count_in_its_intervals() {
+    for (alike, points, latency) in [(0.5, 0.9, 0.75), (0.8, 0.8, 0.6)] {
+        let row = coverage::row(Noise::Small(alike), &Shape::of(30, 40), 30, SEED, 2);
+        let held = |name| row.of_machine[name].coverage().unwrap_or(1.0);
+        assert!(held("point") >= points, "{alike}: points {}", held("point"));
+        assert!(held("latency") >= latency, "{alike}: latency {}", held("latency"));
+    }
+}
+
+#[test]
 fn no_noise_makes_absurd_figures_of_nine_rounds() {
     for noise in truth::noise::ALL {
         let row = coverage::row(noise, &Shape::of(9, 20), 2, SEED, 2);
