@@ -138,3 +138,27 @@ fn a_jump_that_a_bend_within_its_gap_explains_is_no_break() {
     assert_eq!(found(155), 1, "sizes 0.045 decades apart show that time jumps");
     assert_eq!(found(30), 0, "over a gap of a quarter of a decade, a knee may raise it by as much");
 }
+
+/// Each packet costs as much as the next: the first edges of such a staircase stand out, and the later ones are too low to decide anything.
+#[test]
+fn the_first_edges_of_a_staircase_of_packets_are_steps() {
+    const RUNS: u64 = 60;
+    let path = |x: f64| 10e-6 + 8e-10 * x + 3e-6 * (x / 1448.0).ceil();
+    let sizes = sizes(1e6, 135);
+    let (mut first, mut second, mut other) = (0, 0, 0);
+    for seed in 0..RUNS {
+        let mut noisy = Noisy::new(seed);
+        noisy.own = [0.003, 0.01, 0.03][seed as usize % 3];
+        let breaks = Breaks::of(&noisy.curve(&sizes, path));
+        let at = |edge: u64| breaks.steps.iter().filter(|s| s.at.below <= edge && edge < s.at.above).count() as u64;
+        first += at(1448);
+        second += at(2 * 1448);
+        other += breaks
+            .all()
+            .iter()
+            .filter(|b| b.edges()[0].below % 1448 > 1448 / 3 && b.edges()[0].above % 1448 > 1448 / 3)
+            .count();
+    }
+    assert!(first >= RUNS * 9 / 10, "the first edge in {first} of {RUNS}, the second in {second}");
+    assert!(other <= 1, "{other} elsewhere");
+}

@@ -3,7 +3,6 @@
 use stats::{StandardError, student_t};
 
 use super::edges::{Jump, STRETCH, least, sides};
-use super::pace::surprise;
 use super::rough::Rough;
 use super::{Dip, Step};
 use crate::Estimate;
@@ -102,9 +101,10 @@ fn stands(rough: &Rough, jumps: &[Jump], i: usize) -> bool {
     let mut errors = Vec::new();
     for l in &left {
         for r in &right {
-            let Some(s) = surprise(&rough.places, (*l, *r)) else { return false };
-            all.push(s.height * jumps[i].height.signum());
-            errors.push(s.error);
+            let error = |p: usize| rough.places[p].error.value;
+            let bent = SLOPE_ERROR * (rough.places[*r].x - rough.places[*l].x);
+            all.push(rough.excess(*l, *r) * jumps[i].height.signum());
+            errors.push(error(*l).hypot(error(*r)).hypot(bent));
         }
     }
     let (height, error) = (stats::median(&all), stats::median(&errors));
