@@ -31,9 +31,14 @@ pub(super) struct Surprise {
 }
 
 /// The jump from the place `from` to the later one `to`. None where one side has too few places to tell a jump from a bend.
-pub(super) fn surprise(places: &[Place], (from, to): (usize, usize)) -> Option<Surprise> {
+pub(super) fn surprise(places: &[Place], span: (usize, usize)) -> Option<Surprise> {
+    surprise_at(places, span, span)
+}
+
+/// [`surprise`] over a span at the pace beside another one.
+pub(super) fn surprise_at(places: &[Place], (from, to): (usize, usize), beside: (usize, usize)) -> Option<Surprise> {
     let (a, b) = (&places[from], &places[to]);
-    let sides = [before(places, from), after(places, to)];
+    let sides = [before(places, beside.0), after(places, beside.1)];
     let mut growths = Vec::with_capacity(4);
     for side in &sides {
         growths.extend(growths_at(side, a, b)?);

@@ -3,6 +3,7 @@
 use stats::{StandardError, student_t};
 
 use super::edges::{Jump, STRETCH, least, sides};
+use super::pace::surprise_at;
 use super::rough::Rough;
 use super::{Dip, Step};
 use crate::Estimate;
@@ -101,10 +102,10 @@ fn stands(rough: &Rough, jumps: &[Jump], i: usize) -> bool {
     let mut errors = Vec::new();
     for l in &left {
         for r in &right {
-            let error = |p: usize| rough.places[p].error.value;
-            let bent = SLOPE_ERROR * (rough.places[*r].x - rough.places[*l].x);
-            all.push(rough.excess(*l, *r) * jumps[i].height.signum());
-            errors.push(error(*l).hypot(error(*r)).hypot(bent));
+            // At the pace next to the jump: farther out another jump may follow, as on a staircase.
+            let Some(s) = surprise_at(&rough.places, (*l, *r), jumps[i].between) else { return false };
+            all.push(s.height * jumps[i].height.signum());
+            errors.push(s.error);
         }
     }
     let (height, error) = (stats::median(&all), stats::median(&errors));

@@ -1,6 +1,8 @@
 //! What earlier runs say of a path on this machine, or that nothing is known: one line a path.
 
+use measure::event::Schedule;
 use record::RunFile;
+use record::history::Kept;
 use units::{Seconds, Share};
 
 /// A line for each path: where a repeat of its smallest block falls and how far runs lie apart, or that it is not known.
@@ -16,10 +18,16 @@ pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
         return format!("{name} on this machine: no machine has a part in it, as the link is modelled.\n");
     }
     let Some(between) = run.between(path) else {
+        // A repeat would tell nothing, either, where such runs are not kept.
+        let kept = p.points.iter().any(|p| p.figures.blocks >= Kept::FEWEST);
         let why = match p.earlier.as_deref() {
             None => "the run read no earlier ones: it was told not to, or could not",
-            Some([]) => "no earlier run of this path; run it again",
-            Some(_) => "the earlier runs of this path measured other sizes; run it again",
+            Some([]) if kept => "no earlier run of this path; run it again",
+            Some(_) if kept => "the earlier runs of this path measured other sizes; run it again",
+            Some(_) if run.run.plan.schedule == Schedule::Netpipe => {
+                "of this schedule, whose sizes have fewer than 4 trials, no run is kept; --schedule adaptive is"
+            }
+            Some(_) => "runs of fewer than 4 rounds are not kept; measure longer (--budget)",
         };
         let yet = if p.earlier.is_some() { " yet" } else { "" };
         return format!("{name} on this machine: not known{yet} ({why}).\n");
@@ -54,6 +62,13 @@ mod tests {
         );
         run.paths[0].earlier = Some(Vec::new());
         assert_eq!(machine(&run), "tcp on this machine: not known yet (no earlier run of this path; run it again).\n");
+        run.paths[0].points.iter_mut().for_each(|p| p.figures.blocks = 3);
+        assert!(
+            machine(&run)
+                .ends_with("not known yet (runs of fewer than 4 rounds are not kept; measure longer (--budget)).\n")
+        );
+        run.run.plan.schedule = Schedule::Netpipe;
+        assert!(machine(&run).ends_with("fewer than 4 trials, no run is kept; --schedule adaptive is).\n"));
         run.paths[0].points.clear();
         assert_eq!(machine(&run), "");
         assert_eq!(machine_of(&run, 9), "");

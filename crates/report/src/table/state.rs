@@ -94,14 +94,16 @@ fn apart(path: &PathRun) -> impl Iterator<Item = (u64, &Local)> {
 /// Which sizes went through states that the others did not share, and what that means for their intervals.
 fn of_some(path: &PathRun) -> String {
     let noise = path.common.shared.sigma;
-    let (sizes, spread): (Vec<u64>, Vec<f64>) = apart(path).map(|(size, local)| (size, local.spread)).unzip();
+    // Many sizes in such states move the curve's level, and the others seem to move against it.
+    let most = apart(path).map(|(_, local)| local.spread).fold(0.0, f64::max);
+    let told = || apart(path).filter(|(_, local)| local.spread >= most / 2.0);
+    let sizes: Vec<u64> = told().map(|(size, _)| size).collect();
     let [first, .., last] = sizes[..] else { return String::new() };
-    let outlast = apart(path).filter(|(_, local)| local.moves.slow(noise)).count();
+    let outlast = told().filter(|(_, local)| local.moves.slow(noise)).count();
     let intervals = match outlast {
         0 => "their intervals hold for these states".to_owned(),
         n => format!("they last too long to average over at {n} of them, which have no interval"),
     };
-    let most = spread.into_iter().fold(0.0, f64::max);
     format!(
         "; {} sizes between {} and {} went through states that the others did not share (up to {} apart): {intervals}",
         sizes.len(),
@@ -246,6 +248,39 @@ mod tests {
         );
         assert!(changing.contains(", 15.") && changing.ends_with("intervals hold for this run"), "{changing}");
         assert!(rounds(&run(&[]), &run(&[]).paths[0]).is_none(), "nothing was measured");
+    }
+
+    #[test]
+    fn states_of_a_part_of_the_sizes_are_told_beside_the_whole_curves() {
+        let shared = |lasts: u32| {
+            let mut run = run(&[1.0; 30]);
+            let path = &mut run.paths[0];
+            for point in path.points.iter_mut().filter(|p| p.size > 300) {
+                for trial in point.trials.iter_mut().filter(|t| (t.block / lasts) % 2 == 0) {
+                    for seconds in [&mut trial.report.median, &mut trial.report.min, &mut trial.report.max] {
+                        *seconds *= 1.3;
+                    }
+                }
+            }
+            let kind = path.opened.transport;
+            let points = path.points.iter().map(|p| &p.trials[..]);
+            path.common = Common::of(&run.run.plan, kind, Calibration::default(), points);
+            rounds(&run, &run.paths[0]).unwrap()
+        };
+        let some = shared(3);
+        assert!(some.contains("saw one state of the machine at most sizes (rounds lie 0."), "{some}");
+        assert!(
+            some.contains(" sizes between ")
+                && some.contains(" and 400 B went through states that the others did not share"),
+            "{some}"
+        );
+        assert!(some.ends_with("their intervals hold for these states"), "{some}");
+        let outlast = shared(16);
+        assert!(
+            outlast.contains("last too long to average over at ") && outlast.ends_with("which have no interval"),
+            "{outlast}"
+        );
+        assert!(!line(&[1.0; 30]).contains("at most sizes"));
     }
 
     #[test]
