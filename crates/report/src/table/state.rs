@@ -255,7 +255,7 @@ mod tests {
         let shared = |lasts: u32| {
             let mut run = run(&[1.0; 30]);
             let path = &mut run.paths[0];
-            for point in path.points.iter_mut().filter(|p| p.size > 300) {
+            for point in path.points.iter_mut().filter(|p| p.size > 320) {
                 for trial in point.trials.iter_mut().filter(|t| (t.block / lasts) % 2 == 0) {
                     for seconds in [&mut trial.report.median, &mut trial.report.min, &mut trial.report.max] {
                         *seconds *= 1.3;
@@ -268,7 +268,7 @@ mod tests {
             rounds(&run, &run.paths[0]).unwrap()
         };
         let some = shared(3);
-        assert!(some.contains("saw one state of the machine at most sizes (rounds lie 0."), "{some}");
+        assert!(!some.contains("saw one state of the machine (rounds"), "{some}");
         assert!(
             some.contains(" sizes between ")
                 && some.contains(" and 400 B went through states that the others did not share"),
