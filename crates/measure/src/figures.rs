@@ -109,6 +109,22 @@ pub fn at_level(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> 
     levelled(&rounds(plan, kind, trials, common), common)
 }
 
+/// Standard error of the logarithm of a point's median at the run's typical level: what its interval is made of beside the level's own
+/// error. None where nothing tells it.
+pub fn error(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<stats::StandardError> {
+    let seen = rounds(plan, kind, trials, common);
+    let at_level = levelled(&seen, common);
+    match trials.first().and_then(|t| common.local(t.size)) {
+        Some(local) => local.error(&numbered(&seen, at_level), &common.shared),
+        None => stats::own_error(&at_level, &common.shared),
+    }
+}
+
+/// These times with the numbers of the rounds that they are of.
+fn numbered(seen: &[(u32, f64)], at_level: Vec<f64>) -> Vec<(u32, f64)> {
+    seen.iter().map(|(round, _)| *round).zip(at_level).collect()
+}
+
 /// Rounds and their seconds at the run's typical level.
 fn levelled(seen: &[(u32, f64)], common: &Common) -> Vec<f64> {
     seen.iter().map(|(round, t)| t / common.level(*round).exp()).collect()
@@ -191,10 +207,7 @@ fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> sta
     let at_level = levelled(seen, common);
     let found = match common.local(size) {
         _ if alone => stats::rounds_interval(&at_level, 0.95),
-        Some(local) => {
-            let rounds = seen.iter().map(|(round, _)| *round).zip(at_level).collect::<Vec<_>>();
-            local.interval(&rounds, &common.shared, 0.95)
-        }
+        Some(local) => local.interval(&numbered(seen, at_level), &common.shared, 0.95),
         None => stats::point_interval(&at_level, &common.shared, 0.95),
     };
     found.unwrap_or(stats::Interval::UNBOUNDED)

@@ -229,7 +229,7 @@ pub fn sustained<'a>(
             size,
             long,
             logs: long.iter().map(|(t, mean)| (mean / median).ln() - common.level(t.block)).collect(),
-            error: stats::median_log_error(&rounds, common.shared.sigma)
+            error: figures::error(plan, kind, &short, common)
                 .filter(|_| rounds.len() >= stats::FEWEST_ROUNDS)
                 .map_or(f64::INFINITY, |e| e.value),
             short_mean: mean(plan, kind, &figures::counted(&short), common) / median,

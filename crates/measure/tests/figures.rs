@@ -356,6 +356,39 @@ fn a_percentile_has_the_interval_that_its_rounds_tell() {
 }
 
 #[test]
+fn intervals_of_percentiles_hold_the_machines_own() {
+    let p = plan(Pattern::PingPong);
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut normal = move || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+    // Rounds 3% apart of iterations 10% apart: together normal, about 1 ms.
+    for (rounds, iterations) in [(30, 400), (30, 110), (9, 400)] {
+        for (q, z) in [(0.9, 1.2816), (0.99, 2.3263)] {
+            let truth = 0.5e-3 * (z * (0.03f64.powi(2) + 0.1f64.powi(2)).sqrt()).exp();
+            let (mut held, mut wide) = (0, Vec::new());
+            for _ in 0..200 {
+                let trials: Vec<Trial> = (1..=rounds)
+                    .map(|round| {
+                        let level = 0.03 * normal();
+                        let mut times: Vec<(u64, u64)> =
+                            (0..iterations).map(|_| ((1e6 * (level + 0.1 * normal()).exp()) as u64, 1)).collect();
+                        times.sort_unstable();
+                        with_histogram(round, &times)
+                    })
+                    .collect();
+                let all: Vec<&Trial> = trials.iter().collect();
+                let singles = figures::Singles::of(&p, transport::tcp::NAME, &all, &Common::default()).unwrap();
+                let (value, told) = singles.at(q).unwrap();
+                held += u32::from(told.contains(truth));
+                wide.push((told.high - told.low) / value);
+            }
+            let wide = stats::median(&wide);
+            assert!(held >= 184, "{rounds} rounds of {iterations}, {q}: {held} of 200");
+            assert!(wide < 0.2, "{rounds} rounds of {iterations}, {q}: {wide}");
+        }
+    }
+}
+
+#[test]
 fn percentiles_need_enough_iterations() {
     let p = plan(Pattern::PingPong);
     for (n, told) in [(9, 0), (10, 1), (99, 1), (100, 2), (999, 2), (1000, 3)] {

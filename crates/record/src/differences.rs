@@ -16,7 +16,7 @@ pub struct Difference {
 }
 
 /// What changes from run to run and explains nothing: names of connections, load at the start, seeds, the time given.
-const PASSING: [&str; 6] = ["addresses", "load", "seed", "paths", "budget", "precision"];
+const PASSING: [&str; 7] = ["addresses", "load", "seed", "paths", "budget", "precision", "precise"];
 
 /// What differs between a path of one run and a path of another: what was asked, the hosts, what took effect.
 pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) -> Vec<Difference> {
@@ -79,6 +79,7 @@ mod tests {
         b.run.near.load = Some((9.0, 9.0, 9.0));
         b.run.plan.paths[0].settings.set("sockbuf", 4096u64);
         b.run.plan.seed += 1;
+        b.run.plan.precise = !b.run.plan.precise;
         b.paths[0].opened.near_effective.addresses = Some("elsewhere".to_owned());
         let found = differences((&a, &a.paths[0]), (&b, &b.paths[0]));
         let names: Vec<&str> = found.iter().map(|d| d.what.as_str()).collect();

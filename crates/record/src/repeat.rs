@@ -3,7 +3,7 @@
 use measure::event::Plan;
 use measure::figures;
 use model::History;
-use stats::{Between, Measured, median_log_error};
+use stats::{Between, Measured};
 
 use crate::{PathRun, RunFile};
 
@@ -42,13 +42,12 @@ pub(crate) fn foretell(plan: &Plan, path: &mut PathRun) {
 
 fn between(plan: &Plan, path: &PathRun) -> Option<Between> {
     let earlier = path.earlier.as_ref().filter(|runs| !runs.is_empty())?;
-    let sigma = path.common.shared.sigma;
     let points = path.points.iter().filter(|p| usable(p.figures.median));
     let run: Vec<Measured> = points
         .map(|p| {
             let trials: Vec<_> = p.trials.iter().collect();
-            let times = figures::at_level(plan, path.opened.transport, &trials, &path.common);
-            Measured { size: p.size, seconds: p.figures.median, error: median_log_error(&times, sigma) }
+            let error = figures::error(plan, path.opened.transport, &trials, &path.common);
+            Measured { size: p.size, seconds: p.figures.median, error }
         })
         .collect();
     let found = Between::of(&run, &earlier.iter().map(|r| r.points.as_slice()).collect::<Vec<_>>())?;

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 
 use crate::basic::{mean, median, quantile};
 use crate::common::Shared;
-use crate::interval::{Interval, point_interval};
+use crate::interval::{Interval, own_error, point_interval};
 use crate::moves::{FEWEST_ROUNDS, Moves};
+use crate::spread::StandardError;
 
 /// Sizes that are neighbours of each other.
 const NEAR: usize = 8;
@@ -53,6 +54,16 @@ impl Local {
         let found = point_interval(&freed, &Shared { moves: self.moves, ..*shared }, confidence)?;
         let middle = median(&rounds.iter().map(|(_, t)| *t).collect::<Vec<_>>());
         Some(Interval { low: found.low.min(middle), high: found.high.max(middle) })
+    }
+
+    /// Standard error of the logarithm of a size's median at the whole curve's level, as [`own_error`], with that of these levels.
+    pub fn error(&self, rounds: &[(u32, f64)], shared: &Shared) -> Option<StandardError> {
+        let freed: Vec<f64> = rounds.iter().map(|(round, t)| t / self.level(*round).exp()).collect();
+        let (own, levels) = (own_error(&freed, shared)?, self.alone.error);
+        let total = own.value.powi(2) + levels.value.powi(2);
+        let parts = own.value.powi(4) / own.degrees + levels.value.powi(4) / levels.degrees.max(1.0);
+        let degrees = if parts > 0.0 { total * total / parts } else { own.degrees };
+        Some(StandardError { value: total.sqrt(), degrees })
     }
 
     /// How many times as far as that of independent rounds the mean of these levels errs, squared: 1 or more.

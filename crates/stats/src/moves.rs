@@ -159,12 +159,13 @@ impl Moves {
     }
 
     /// The rounds tell that states change often enough to average over: even were neighbours as alike as this many rounds leave
-    /// possible, they would count as four. Fewer than twelve rounds never tell that: eight leave a correlation of 0.6 possible where
-    /// they show none.
+    /// possible, they would count as four, and they do so as well by the slowest waves of their series, in which a drift shows that
+    /// neighbours hardly tell. Fewer than twelve rounds never tell that: eight leave a correlation of 0.6 possible where they show none.
     pub fn averaged(&self) -> bool {
         let rounds = f64::from(self.rounds);
         let most = (self.alike.max(0.0) + ABOVE / rounds.sqrt()).min(MOST_ALIKE);
-        !self.few() && self.effective.min(rounds * (1.0 - most) / (1.0 + most)) >= AVERAGED
+        let by_error = if self.error.value > 0.0 { (self.spread / self.error.value).powi(2) } else { rounds };
+        !self.few() && self.effective.min(by_error).min(rounds * (1.0 - most) / (1.0 + most)) >= AVERAGED
     }
 
     /// What the rounds saw of the machine, beside `noise`, the standard deviation of one size's rounds about the level.

@@ -31,8 +31,10 @@ pub struct Row {
     pub noise: Noise,
     /// What is asked of it.
     pub demand: Demand,
-    /// Runs whose first line says that their figures hold for what they saw and no more.
+    /// Runs whose first line says that their figures hold for the states that they saw and no more.
     pub of_this_run: u64,
+    /// Against the centre of what the machine does in the long run, of the other runs alone.
+    pub of_claiming: BTreeMap<&'static str, Tally>,
     /// Runs.
     pub runs: u64,
     /// Against the centre of what the machine does in the long run.
@@ -64,15 +66,18 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
         }
         (tallies, run.of_this_run())
     });
-    let (mut sums, mut of_this_run) = ([Tallies::new(), Tallies::new()], 0);
+    let (mut sums, mut of_claiming, mut of_this_run) = ([Tallies::new(), Tallies::new()], Tallies::new(), 0);
     for (tallies, only) in found {
         of_this_run += u64::from(only);
+        if !only {
+            tallies[0].iter().for_each(|(name, tally)| of_claiming.entry(name).or_default().join(tally.clone()));
+        }
         for (sum, tallies) in sums.iter_mut().zip(tallies) {
             tallies.into_iter().for_each(|(name, tally)| sum.entry(name).or_default().join(tally));
         }
     }
     let [of_machine, of_run] = sums;
-    Row { noise, demand: noise.demand(shape.rounds, shape.length), of_this_run, runs, of_machine, of_run }
+    Row { noise, demand: noise.demand(shape.rounds, shape.length), of_this_run, runs, of_machine, of_claiming, of_run }
 }
 
 /// The true figures of a path on a machine whose centre lies between these logarithms.

@@ -137,12 +137,12 @@ impl Measured {
         })
     }
 
-    /// Whether the first line of `run` and `show` says that the figures hold for what this run saw and no more.
+    /// Whether the first line of `run` and `show` says that the figures hold for the states that this run saw and no more: all that it says
+    /// but that states changed often enough to average over.
     pub fn of_this_run(&self) -> bool {
-        let line = self.file.paths.first().and_then(|p| report::table::rounds(&self.file, p)).unwrap_or_default();
-        ["hold for that state", "hold for this run", "beyond what was seen", "what they saw is shown"]
-            .iter()
-            .any(|words| line.contains(words))
+        let Some(path) = self.file.paths.first() else { return true };
+        let shared = path.common.shared;
+        !(shared.moves.saw(shared.sigma) == stats::Saw::Changing && shared.moves.averaged())
     }
 
     /// Median and mean of each point: size, seconds, seconds.

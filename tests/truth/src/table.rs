@@ -55,7 +55,8 @@ pub fn held(tally: Option<&Tally>, demand: Option<Demand>) -> String {
 }
 
 /// Coverage of one shape of run: against the machine's truth, or against the run's. Where all first lines say that figures hold
-/// for this run alone, nothing is claimed of a machine whose noise lasts longer, and its row has no target.
+/// for this run's states alone, nothing is claimed of a machine whose noise lasts longer, and its row has no target; else the runs that say
+/// more are held to it, and a cell that misses it tells what they held.
 pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
     let header = cells(["noise", "of this run alone", "target", "met"].into_iter().chain(FIGURES));
     let (mut met_of_all, mut all) = (0, 0);
@@ -68,11 +69,22 @@ pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
         };
         let mut front = vec![row.noise.name(), percent(row.of_this_run as f64 / row.runs as f64)];
         if let Some(demand) = demand {
-            let met = FIGURES.iter().filter(|f| tallies.get(*f).is_some_and(|t| t.meets(demand))).count();
+            let asked = if demand == Demand::Claimed { &row.of_claiming } else { tallies };
+            let met = FIGURES.iter().filter(|f| asked.get(*f).is_some_and(|t| t.meets(demand))).count();
             (met_of_all, all) = (met_of_all + met, all + FIGURES.len());
             front.extend([demand.name().to_owned(), format!("{met} of {}", FIGURES.len())]);
         } else {
             front.extend(["not claimed".to_owned(), "-".to_owned()]);
+        }
+        if demand == Some(Demand::Claimed) {
+            let cell = |f: &&str| {
+                let (all, claiming) = (held(tallies.get(f), None), row.of_claiming.get(f));
+                match claiming.is_none_or(|t| t.meets(Demand::Claimed)) {
+                    true => all,
+                    false => format!("{all} (**{}**)", held(claiming, None)),
+                }
+            };
+            return front.into_iter().chain(FIGURES.iter().map(cell)).collect();
         }
         front.into_iter().chain(FIGURES.iter().map(|f| held(tallies.get(f), demand))).collect()
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stats::Interval;
+use stats::{Interval, Moves};
 use transport::Name;
 
 use super::{Common, counted, figures, transfers};
@@ -53,9 +53,9 @@ impl Singles {
         Some(Self { rounds, all, p50: p50.min(longest), longest })
     }
 
-    /// The time that a share `q` (0 to 1) of single iterations stays within, and its 95% interval as the rounds' own percentiles
-    /// tell it. None where so few were timed that none may lie beyond it, or the longest would stand for a percentile that it is
-    /// not. Above the 50th no less than it, below no more, and none above the longest, which is that of `q` = 1.
+    /// The time that a share `q` (0 to 1) of single iterations stays within, and its 95% interval. None where so few were timed that none
+    /// may lie beyond it, or the longest would stand for a percentile that it is not. Above the 50th no less than it, below no more, and
+    /// none above the longest, which is that of `q` = 1.
     pub fn at(&self, q: f64) -> Option<(f64, Interval)> {
         let beyond = 1.0 - q;
         if beyond <= 0.0 {
@@ -72,10 +72,36 @@ impl Singles {
             () => (self.p50, self.p50),
         };
         let value = quantile(&self.all, q).clamp(least, most);
-        let own: Vec<f64> = self.rounds.iter().filter(|r| enough(many(r))).map(|r| counts(r, q)).collect();
-        let told = if own.len() == self.rounds.len() { stats::rounds_interval(&own, 0.95) } else { None };
-        let told = told.unwrap_or(Interval::UNBOUNDED);
+        let told = self.interval(q, value).unwrap_or(Interval::UNBOUNDED);
         Some((value, Interval { low: told.low.min(value), high: told.high.max(value) }))
+    }
+
+    /// Where the true time lies that a share `q` stays within: those of the times whose share beyond is as near to `1 - q` as the share
+    /// beyond `value` may err (Woodruff 1952, *Confidence Intervals for Medians and Other Position Measures*, Journal of the American
+    /// Statistical Association 47:635-646). How far it errs the rounds tell, as a series in time, and never less than so many independent
+    /// iterations would. None as of [`stats::point_interval`].
+    fn interval(&self, q: f64, value: f64) -> Option<Interval> {
+        let within = |r: &Vec<(f64, u64)>| {
+            let inside = r.iter().take_while(|(t, _)| *t <= value).fold(0, |all, (_, n)| n.saturating_add(all));
+            inside as f64 / many(r) as f64
+        };
+        let shares: Vec<f64> = self.rounds.iter().map(within).collect();
+        let moves = Moves::of(&shares);
+        if moves.few() || moves.slow(0.0) {
+            return None;
+        }
+        let iterations = self.rounds.iter().map(|r| many(r) as f64).sum::<f64>();
+        let independent = q * (1.0 - q) / iterations;
+        let seen = stats::variance(&shares) / shares.len() as f64;
+        let error = moves.error.value.powi(2).max(independent).max(seen).sqrt();
+        // On the scale of odds, so that no share lies below 0 or above 1.
+        let reach = stats::student_t(0.95, moves.error.degrees.max(1.0)) * error / (q * (1.0 - q));
+        let odds = (1.0 - q) / q;
+        let beyond = |moved: f64| odds * moved / (1.0 + odds * moved);
+        let (most, least) = (beyond(reach.exp()), beyond((-reach).exp()));
+        // Where not one iteration would lie beyond, the longest bounds nothing.
+        let high = if least * iterations < 1.0 { f64::INFINITY } else { quantile(&self.all, 1.0 - least) };
+        Some(Interval { low: quantile(&self.all, 1.0 - most), high })
     }
 
     /// Share of single iterations that took longer than so many seconds.
@@ -94,12 +120,6 @@ impl Singles {
 /// How many iterations there are.
 fn many(pairs: &[(f64, u64)]) -> u64 {
     pairs.iter().fold(0, |all, (_, n)| all.saturating_add(*n))
-}
-
-/// [`quantile`] of counts.
-fn counts(pairs: &[(f64, u64)], q: f64) -> f64 {
-    let all = many(pairs) as f64;
-    quantile(&pairs.iter().map(|(t, n)| (*t, *n as f64 / all)).collect::<Vec<_>>(), q)
 }
 
 /// The smallest time with at least a share `q` at or below it; the pairs ascend and their shares add up to 1.

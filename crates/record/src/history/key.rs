@@ -14,12 +14,13 @@ use measure::event::PathOpened;
 
 /// Fields of a plan that change how sure figures are or at which sizes, but not the figures: runs that differ in these are
 /// still runs of one path.
-const PASSING: [&str; 13] = [
+const PASSING: [&str; 14] = [
     "budget",
     "from",
     "patience",
     "pattern",
     "perturb",
+    "precise",
     "precision",
     "seed",
     "sizes",

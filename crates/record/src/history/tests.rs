@@ -51,6 +51,7 @@ fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     };
     assert!(same(&|r, _| (r.plan.budget, r.plan.seed, r.plan.to) = (1.0, 99, 64)));
     assert!(same(&|r, _| (r.plan.precision, r.plan.sizes, r.plan.trials) = (0.5, Some(vec![1]), Some(2))));
+    assert!(same(&|r, _| r.plan.precise = !r.plan.precise));
     assert!(same(&|r, _| (r.near.load, r.plan.paths) = (None, measure::event::plain(&[transport::tcp::NAME]))));
     assert!(same(&|_, p| p.near_effective.addresses = Some("another port".into())));
     assert!(!same(&|r, _| r.plan.pin = None));
