@@ -198,6 +198,9 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         }
     }
     let blocks = rounds(plan);
+    // Whose turn is first, of each path: chance says it for two rounds at a time, once this way and once the other, so that what a
+    // turn's place does to it is the same on both sides.
+    let mut turns: Vec<Option<Vec<usize>>> = vec![None; paths.len()];
     for block in 1.. {
         let mut turn: Vec<usize> = (0..paths.len()).filter(|&i| !paths[i].iter().all(PathRun::done)).collect();
         if turn.is_empty() {
@@ -211,10 +214,18 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
                 each(sides, |side| side.hint_block(block, next.time, &mut rng, stop))?;
             } else {
                 let order = block::order(sides, next, &mut rng);
-                let mut first: Vec<usize> = (0..sides.len()).collect();
-                if first.len() > 1 {
-                    first.shuffle(&mut rng);
-                }
+                let last = turns[i].take();
+                let first = last.as_ref().map_or_else(
+                    || {
+                        let mut drawn: Vec<usize> = (0..sides.len()).collect();
+                        if drawn.len() > 1 {
+                            drawn.shuffle(&mut rng);
+                        }
+                        drawn
+                    },
+                    |last| last.iter().rev().copied().collect(),
+                );
+                turns[i] = last.is_none().then(|| first.clone());
                 for number in first {
                     sides[number].block(block, next.time, &order, stop).map_err(|e| (number, e))?;
                 }

@@ -378,7 +378,7 @@ pub struct Figures {
     #[serde(with = "units::unbounded")]
     #[schemars(with = "Option<f64>")]
     pub high: f64,
-    /// The shortest round, each at the run's typical level: the median lies between the two.
+    /// The shortest round, as it was timed, or the median where that is less: the median lies between the two.
     pub seen_low: f64,
     /// The longest round, likewise.
     pub seen_high: f64,

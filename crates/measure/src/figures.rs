@@ -160,7 +160,9 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let median = stats::median(&at_level);
     let interval = interval(plan, sample.size, &seen, common);
     let interval = clock::widened(interval, median, hidden(plan, &used, &seen, median, common));
-    let ends = |pick: fn(f64, f64) -> f64, from: f64| at_level.iter().copied().fold(from, pick);
+    // As they were, whatever the machine's state made of them.
+    let as_timed = rounds(plan, kind, trials, &Common::default());
+    let ends = |pick: fn(f64, f64) -> f64| as_timed.iter().map(|(_, t)| *t).fold(median, pick);
     let weight: f64 = wholes.iter().map(|(_, n)| n).sum();
     let times: Vec<f64> = wholes.iter().map(|(t, _)| *t).collect();
     let sum = |f: fn(&Trial) -> u64| used.iter().map(|t| f(t)).sum::<u64>();
@@ -184,8 +186,8 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         variance: if times.len() > 1 { stats::variance(&times) } else { 0.0 },
         low: interval.low,
         high: interval.high,
-        seen_low: ends(f64::min, f64::INFINITY),
-        seen_high: ends(f64::max, 0.0),
+        seen_low: ends(f64::min),
+        seen_high: ends(f64::max),
         // One run can't know it: who has earlier runs beside it works it out.
         repeat_low: None,
         repeat_high: None,

@@ -83,7 +83,9 @@ pub(crate) struct Curve {
     /// How many times as large as of independent blocks the variance of what moves a part of the sizes is, because states that they
     /// share ([`stats::local`]) last: 1 where there are none.
     pub lasting: f64,
-    /// Such states outlast what so many blocks average over.
+    /// How many times as far the median of a size errs because each size has states of its own that last ([`Shared::lasting`]).
+    pub own_lasting: f64,
+    /// States that sizes share outlast what so many blocks average over.
     pub outlasting: bool,
     /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
     pub sigma: f64,
@@ -135,8 +137,7 @@ impl Curve {
         let at_level: Vec<Vec<(u32, f64)>> =
             by_point.iter().map(|p| p.iter().map(|(b, t)| (*b, t / level(*b).exp())).collect()).collect();
         let local = stats::local(&at_level, level);
-        let sigma = stats::pooled_log_sigma(&stats::freed(&at_level, &local));
-        let shared = Shared { sigma, moves, ..Shared::default() };
+        let shared = Shared { moves, ..Shared::noise_of(&stats::freed(&at_level, &local)) };
         let untold = points.iter_mut().zip(&at_level).zip(&local).filter(|((p, t), _)| p.untold && !t.is_empty());
         for ((point, rounds), local) in untold {
             let times: Vec<f64> = rounds.iter().map(|(_, t)| *t).collect();
@@ -149,8 +150,9 @@ impl Curve {
             point.estimate = Estimate::new(point.seconds, interval.low, interval.high);
         }
         let lasting = local.iter().flatten().map(Local::inflation).fold(1.0, f64::max);
-        let outlasting = local.iter().flatten().any(|l| l.alone.slow(sigma));
-        Self { points, sorted, alone, blocks: numbers.len(), moves, lasting, outlasting, sigma }
+        let outlasting = local.iter().flatten().any(|l| l.alone.slow(shared.sigma));
+        let (own_lasting, sigma) = (shared.lasting, shared.sigma);
+        Self { points, sorted, alone, blocks: numbers.len(), moves, lasting, own_lasting, outlasting, sigma }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.

@@ -100,6 +100,7 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
 /// more where rounds fall into one of two states by turns ([`Shared::hollow`]). None as of that.
 pub fn own_error(rounds: &[f64], shared: &Shared) -> Option<StandardError> {
     let mut own = median_log_error(rounds, shared.sigma)?;
+    own.value *= shared.lasting;
     if shared.hollow > 1.0 {
         // Between two states by turns the median can't err farther than half their distance, which is the spread.
         let spread = log_spread(rounds, shared.sigma)?.value;

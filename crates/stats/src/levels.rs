@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::basic::{median, median_in_place};
+use crate::interval::student_t;
 
 /// Neighbours on each side that tell a moment's state. With fewer, noise comes in; with more, short states are missed.
 const NEIGHBOURS: usize = 4;
@@ -16,6 +17,15 @@ const TURNS: usize = 3;
 
 /// Residuals beyond this many typical ones count only so far.
 const FAR: f64 = 5.0;
+
+/// Confidence from which on a round's level is what its trials say, whatever the other rounds' levels are.
+const SURE: f64 = 0.999;
+
+/// Trials of the other rounds that tell a round's noise beside its own.
+const OF_OTHERS: f64 = 4.0;
+
+/// Standard deviation of a normal variable whose mean distance from the middle is 1, and how much farther a median errs than a mean.
+const DEVIATION: f64 = 1.2533;
 
 /// One trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,15 +74,55 @@ impl Levels {
                 let level = median(&of_round.iter().map(|i| rest[*i]).collect::<Vec<_>>());
                 rounds.insert(*round, level);
             }
+            let told = shrunk(&rounds, &by_round, &rest, |i| by_size[&trials[i].size].len());
             // The whole level goes off a round's trials, before levels are told about their middle: what was left of it would be the
             // same in all trials, and neighbours would foretell it as if it were a state.
             rest.iter_mut().zip(trials).for_each(|(r, t)| *r -= rounds[&t.round]);
+            rounds = told;
             let centre = median(&rounds.values().copied().collect::<Vec<_>>());
             rounds.values_mut().for_each(|level| *level -= centre);
             within = moments(trials, &by_round, &rest);
         }
         Self { within, rounds: rounds.into_iter().collect() }
     }
+}
+
+/// The levels, each as far as its round tells it. A round that visited few sizes, or sizes that hardly another round visited, has a median
+/// that may be anything where trials were stopped: unless it surely lies off, it is drawn towards the typical level as far as it errs more
+/// than levels differ (empirical Bayes: Efron and Morris 1973, *Stein's Estimation Rule and Its Competitors*, Journal of the American
+/// Statistical Association 68:117-130).
+fn shrunk(
+    rounds: &BTreeMap<u32, f64>,
+    by_round: &BTreeMap<u32, Vec<usize>>,
+    rest: &[f64],
+    visits: impl Fn(usize) -> usize,
+) -> BTreeMap<u32, f64> {
+    let distance = |round: u32, i: &usize| (rest[*i] - rounds[&round]).abs();
+    let (all, trials) = by_round.iter().fold((0.0, 0.0), |(sum, n), (round, of)| {
+        (sum + of.iter().map(|i| distance(*round, i)).sum::<f64>(), n + of.len() as f64)
+    });
+    let usual = if trials > 0.0 { all / trials } else { 0.0 };
+    // (level, its error, trials that tell it): of a size that one round visited nothing is told of the round.
+    let seen = by_round.iter().map(|(round, of)| {
+        let telling: f64 = of.iter().map(|i| 1.0 - 1.0 / visits(*i) as f64).sum();
+        let own: f64 = of.iter().map(|i| distance(*round, i)).sum();
+        let noise = (own + OF_OTHERS * usual) / (of.len() as f64 + OF_OTHERS);
+        let error = if noise > 0.0 { noise * DEVIATION * DEVIATION / telling.sqrt() } else { 0.0 };
+        (*round, (rounds[round], error, telling))
+    });
+    let seen: BTreeMap<u32, (f64, f64, f64)> = seen.collect();
+    let middle = median(&rounds.values().copied().collect::<Vec<_>>());
+    let apart = median(&seen.values().map(|(level, ..)| (level - middle).powi(2)).collect::<Vec<_>>());
+    let erring = median(&seen.values().map(|(_, error, _)| error.powi(2)).collect::<Vec<_>>());
+    // The median square of a normal variable is 0.455 of its variance.
+    let between = (apart / 0.455 - erring).max(0.0);
+    let one = |(round, (level, error, telling)): (u32, (f64, f64, f64))| {
+        let off = level - middle;
+        let sure = off.abs() > student_t(SURE, telling.max(1.0)) * error;
+        let share = if sure || error == 0.0 { 1.0 } else { between / (between + error * error) };
+        (round, middle + if share.is_finite() { off * share } else { 0.0 })
+    };
+    seen.into_iter().map(one).collect()
 }
 
 /// What the neighbours of each trial say of its moment, as far as neighbours foretell trials on this path.
@@ -180,6 +230,28 @@ mod tests {
         let levels = Levels::of(&trials);
         assert!(left(&trials, &levels) < 0.053, "{}", left(&trials, &levels));
         assert!(levels.rounds.iter().all(|(_, l)| l.abs() < 0.03));
+    }
+
+    #[test]
+    fn a_round_of_few_sizes_that_were_stopped_elsewhere_has_no_level_of_its_own() {
+        // Round 0 visits all sizes and is stopped at four of them; round 3 visits those four again, and hardly another.
+        let wild = [2, 5, 8, 11];
+        let visits: [&[u64]; 4] = [
+            &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+            &[1, 3, 4, 6, 7, 9],
+            &[1, 3, 4, 10, 12, 7],
+            &[2, 5, 8, 11, 9, 13],
+        ];
+        let mut trials = Vec::new();
+        for (round, sizes) in visits.iter().enumerate() {
+            for size in *sizes {
+                let stopped = if round == 0 && wild.contains(size) { 200f64.ln() } else { 0.0 };
+                let noise = 0.01 * ((size * 7 + round as u64 * 3) % 5) as f64;
+                trials.push(Moment { size: *size, round: round as u32, at: trials.len() as f64, log: stopped + noise });
+            }
+        }
+        let levels = Levels::of(&trials);
+        assert!(levels.rounds.iter().all(|(_, l)| l.abs() < 0.5), "{:?}", levels.rounds);
     }
 
     #[test]

@@ -94,11 +94,11 @@ pub fn local(points: &[Vec<(u32, f64)>], level: impl Fn(u32) -> f64) -> Vec<Opti
     (0..points.len()).map(one).collect()
 }
 
-/// Each size's times, freed of what it shares with its neighbours.
-pub fn freed(points: &[Vec<(u32, f64)>], local: &[Option<Local>]) -> Vec<Vec<f64>> {
+/// Each size's rounds, freed of what it shares with its neighbours.
+pub fn freed(points: &[Vec<(u32, f64)>], local: &[Option<Local>]) -> Vec<Vec<(u32, f64)>> {
     let free = |(rounds, local): (&Vec<(u32, f64)>, &Option<Local>)| {
         let level = |round| local.as_ref().map_or(0.0, |l| l.level(round));
-        rounds.iter().map(|(round, t)| t / level(*round).exp()).collect()
+        rounds.iter().map(|(round, t)| (*round, t / level(*round).exp())).collect()
     };
     points.iter().zip(local).map(free).collect()
 }
@@ -282,9 +282,8 @@ mod tests {
                 let at_level: Vec<Vec<(u32, f64)>> =
                     points.iter().map(|p| p.iter().map(|(k, t)| (*k, t / level(*k).exp())).collect()).collect();
                 let local = local(&at_level, level);
-                let sigma = crate::pooled_log_sigma(&freed(&at_level, &local));
                 let moves = Moves::of(&levels.values().copied().collect::<Vec<_>>());
-                let shared = Shared { sigma, moves, ..Shared::default() };
+                let shared = Shared { moves, ..Shared::noise_of(&freed(&at_level, &local)) };
                 for (rounds, local) in at_level.iter().zip(&local).skip(first).take(12) {
                     let times: Vec<f64> = rounds.iter().map(|(_, t)| *t).collect();
                     let found = match local {

@@ -85,8 +85,7 @@ impl Common {
         points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
         let series: Vec<f64> = self.levels().map(|(_, level)| level).collect();
         let local = stats::local(&points, |round| self.level(round));
-        let sigma = stats::pooled_log_sigma(&stats::freed(&points, &local));
-        self.shared = Shared { moves: Moves::of(&series), sigma, ..Shared::of(&points) };
+        self.shared = Shared { moves: Moves::of(&series), ..Shared::noise_of(&stats::freed(&points, &local)) };
         self.local = sizes.iter().zip(local).filter_map(|(size, local)| Some((*size, local?))).collect();
         self
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Moves, Shared, StandardError, block_distances, holm, mean, median, median_log_error, point_interval, student_p,
+    Local, Moves, Shared, StandardError, block_distances, holm, mean, median, own_error, point_interval, student_p,
     student_t,
 };
 
@@ -140,9 +140,12 @@ impl Comparison {
         let waves = (0.62 * f64::from(moves.rounds).powf(2.0 / 3.0)).round().max(2.0);
         moves.error.degrees = moves.error.degrees.min(waves);
         let at_level: Vec<Vec<(u32, f64)>> = pairs.iter().map(|p| p.ratios.clone()).collect();
-        let shared = Shared { moves, ..Shared::of(&at_level) };
+        // A state of one side may touch a part of the sizes.
+        let local = stats::local(&at_level, |round| levels.get(&round).copied().unwrap_or(0.0));
+        let shared = Shared { moves, ..Shared::noise_of(&stats::freed(&at_level, &local)) };
 
-        let found: Vec<Found> = pairs.iter().map(|p| at_size(p, &shared)).collect();
+        let found: Vec<Found> =
+            pairs.iter().zip(&local).map(|(p, local)| at_size(p, &shared, local.as_ref())).collect();
         let probabilities = holm(&found.iter().map(Found::probability).collect::<Vec<_>>());
         let sizes: Vec<Compared> = (pairs.iter().zip(&found).zip(probabilities))
             .map(|((p, f), probability)| Compared {
@@ -228,7 +231,7 @@ fn middle_half(mut values: Vec<f64>) -> f64 {
 }
 
 /// The ratio at one size: the median of its rounds, all at one level.
-fn at_size(pairs: &Pairs<'_>, shared: &Shared) -> Found {
+fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
     let rounds: Vec<f64> = pairs.ratios.iter().map(|(_, ratio)| *ratio).collect();
     if rounds.is_empty() {
         // Rounds that never met say nothing of how sure their ratio is.
@@ -236,9 +239,13 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared) -> Found {
         return Found { ln, shift: 0.0, error: None, interval: None };
     }
     let moves = &shared.moves;
-    let error = median_log_error(&rounds, shared.sigma)
-        .map(|own| total(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)]));
-    Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval: point_interval(&rounds, shared, 0.95) }
+    let (own, interval) = match local {
+        Some(local) => (local.error(&pairs.ratios, shared), local.interval(&pairs.ratios, shared, 0.95)),
+        None => (own_error(&rounds, shared), point_interval(&rounds, shared, 0.95)),
+    };
+    let error =
+        own.map(|own| total(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)]));
+    Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval }
 }
 
 /// The ratio of the curves as wholes: the mean of the middle half of the sizes. Its error is that of the level, which all sizes' noise is in.

@@ -131,7 +131,10 @@ pub fn trust(run: &RunFile) -> String {
     } else if virtual_time {
         String::new()
     } else {
-        "; how far a repeat may lie is not known without an earlier run".to_owned()
+        match run.paths.iter().any(|p| p.earlier.as_ref().is_some_and(|runs| !runs.is_empty())) {
+            true => "; earlier runs do not tell yet how far a repeat may lie".to_owned(),
+            false => "; how far a repeat may lie is not known without an earlier run".to_owned(),
+        }
     };
     let mut out = String::new();
     paragraph("", &format!("Trust: {known}{repeat}."), WIDTH, &mut out);

@@ -56,6 +56,12 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
                     units::Bytes(s.max_size)
                 )
             }));
+            notes.extend(above_the_top(path, s).map(|most| {
+                format!(
+                    "{name}: single sizes read up to {}; the maximum is where a line through neighbouring sizes is highest, as the                      highest of many noisy points is high by luck.",
+                    units::format::significant(most, Kind::BitsPerSecond)
+                )
+            }));
             let size = units::Bytes(s.max_size).to_string();
             let at = if s.still_rising == Some(true) { format!("{size}\n(rising)") } else { size };
             let half = s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes));
@@ -74,6 +80,12 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The highest throughput of a single size, where it lies far enough above the maximum for a reader to wonder.
+fn above_the_top(path: &PathRun, summary: &Summary) -> Option<f64> {
+    let most = path.points.iter().map(|p| p.figures.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
+    (most > 1.05 * summary.max_throughput.value).then_some(most)
 }
 
 /// Rounds of the size with the maximum throughput, where they are fewer than an interval takes though the run has enough.
