@@ -1,5 +1,8 @@
 //! A curve made fit for computing: sorted, without unusable values, its blocks numbered from 0.
 
+use std::f64::consts::{FRAC_PI_2, TAU};
+
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use stats::{Interval, Local, Moves, Shared};
 
@@ -184,7 +187,8 @@ impl Curve {
     }
 
     /// As [`Curve::resample`], but every point draws among its own blocks, without what those have in common with other
-    /// sizes: the spread that each size has by itself.
+    /// sizes: the spread that each size has by itself. Of fewer than four blocks that is told by the noise of all sizes: one drawn
+    /// again is what it was.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         medians.clear();
         for (point, (times, places)) in self.points.iter().zip(&self.alone) {
@@ -192,10 +196,20 @@ impl Curve {
             drawn.own.clear();
             drawn.own.resize(times.len(), 0);
             drawn.indices.iter().for_each(|i| drawn.own[places[*i] as usize] += 1);
-            let middle = median(times, drawn.own.iter().copied(), times.len());
-            medians.push(middle.unwrap_or(point.seconds));
+            let middle = median(times, drawn.own.iter().copied(), times.len()).unwrap_or(point.seconds);
+            let noise = match times.len() {
+                n if n < stats::FEWEST_ROUNDS => self.sigma * (FRAC_PI_2 / n.max(1) as f64).sqrt() * normal(rng),
+                _ => 0.0,
+            };
+            medians.push(middle * noise.exp());
         }
     }
+}
+
+/// A normal value of standard deviation 1 (Box and Muller 1958).
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (TAU * rng.random::<f64>()).cos()
 }
 
 /// Buffers of a resample, and which blocks it drew.

@@ -14,9 +14,6 @@ const MOVED_WITH: f64 = 0.25;
 /// Logarithm by which the whole curve is moved to see how far a figure follows.
 const SHIFT: f64 = 0.01;
 
-/// Share of a figure's movement that may come from sizes of too few rounds for an interval: a figure that rests on them more has none, either.
-const RESTS: f64 = 0.1;
-
 /// On which scale a figure's interval is symmetric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -28,7 +25,7 @@ pub(crate) enum Scale {
 
 /// The figures that `fit` reads off the curve's medians, each with its 95% interval. None where the curve itself can't be fitted.
 /// With fewer than four blocks every interval is unbounded, and so is that of a figure that moves with a machine whose states
-/// outlast the run, of one that rests on sizes with fewer than four blocks, and one whose ends would lie a thousandfold apart.
+/// outlast the run, and one whose ends would lie a thousandfold apart.
 ///
 /// Three errors add up, each with degrees of freedom of its own (`reached`). The sizes' own noise, of which there are
 /// many independent values: figures are refitted on blocks that each size draws apart. What blocks do to several sizes alike: what
@@ -81,13 +78,12 @@ pub(crate) fn estimates_of(
         let moved = shifted.as_ref().map_or(found[i], |s| s[i]);
         (on(scale, moved) - on(scale, found[i])) / SHIFT
     };
-    let resting = rests_on_few(curve, &seconds, &fit);
     let held = |s: &[f64]| fit(s).map(|f| f.iter().zip(scales).map(|(v, scale)| on(*scale, *v)).collect::<Vec<f64>>());
     let rounded = roundings(curve, &seconds, scales.len(), held);
     let one = |(i, scale): (usize, &Scale)| {
         let follows = follows(i, *scale);
         match spread(on(*scale, found[i]), &whole[i], &apart[i], follows, blocks, curve) {
-            Some(reach) if rounded[i].is_finite() && !resting[i] => {
+            Some(reach) if rounded[i].is_finite() => {
                 let at = on(*scale, found[i]);
                 let (below, above) = curve.moves.held(follows, reach.own, reach.all);
                 let (low, high) = (at + below - rounded[i], at + above + rounded[i]);
@@ -99,25 +95,6 @@ pub(crate) fn estimates_of(
         }
     };
     Some(scales.iter().enumerate().map(one).collect())
-}
-
-/// Whether each figure moves when the sizes with too few blocks for an interval do: nothing tells how far those err.
-fn rests_on_few(curve: &Curve, seconds: &[f64], fit: &impl Fn(&[f64]) -> Option<Vec<f64>>) -> Vec<bool> {
-    let few = |p: &Point| p.blocks.len() < stats::FEWEST_ROUNDS;
-    let found = fit(seconds).unwrap_or_default();
-    if curve.moves.few() || !curve.points.iter().any(few) {
-        return vec![false; found.len()];
-    }
-    let moved = |by: f64| {
-        let moved = |(p, s): (&Point, &f64)| if few(p) { s * by.exp() } else { *s };
-        fit(&curve.points.iter().zip(seconds).map(moved).collect::<Vec<_>>())
-    };
-    let sides = [moved(SHIFT), moved(-SHIFT)];
-    let follows = |i: usize| {
-        let far = |side: &Option<Vec<f64>>| side.as_ref().map_or(f64::INFINITY, |v| (v[i] - found[i]).abs());
-        sides.iter().map(far).fold(0.0, f64::max)
-    };
-    (0..found.len()).map(|i| follows(i) > RESTS * SHIFT * found[i].abs()).collect()
 }
 
 /// Sizes at which the rounding's side is changed at most: a fit is made for each.
