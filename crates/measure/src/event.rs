@@ -93,6 +93,9 @@ pub struct Plan {
     pub paths: Vec<PathPlan>,
     /// Pattern.
     pub pattern: Pattern,
+    /// The far side sends and the near side receives (stream, burst).
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub reverse: bool,
     /// Schedule.
     pub schedule: Schedule,
     /// Smallest block (HINT: not used).
@@ -156,6 +159,20 @@ impl Plan {
         self.paths.get(path as usize).map_or(&NOTHING, |path| &path.settings)
     }
 
+    /// The pattern's name, and whether the far side sends.
+    pub fn pattern_words(&self) -> String {
+        format!("{}{}", self.pattern.name(), if self.reverse { " reversed (the far side sends)" } else { "" })
+    }
+
+    /// Which way blocks go.
+    pub fn direction(&self) -> &'static str {
+        match (self.pattern.facts().reverses, self.reverse) {
+            (false, _) => "both ways",
+            (true, false) => "to the far side",
+            (true, true) => "to the near side",
+        }
+    }
+
     /// The transports of the paths, in their order.
     pub fn transports(&self) -> impl Iterator<Item = Name> {
         self.paths.iter().map(|path| path.transport)
@@ -168,6 +185,7 @@ impl Default for Plan {
         Self {
             paths: plain(&[transport::tcp::NAME]),
             pattern: Pattern::PingPong,
+            reverse: false,
             schedule: Schedule::Adaptive,
             from: 1,
             to: 8 << 20,

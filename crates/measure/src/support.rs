@@ -74,6 +74,9 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
+    if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
+        return refuse(&why);
+    }
     if let Err(why) = (facts.room)(plan, can) {
         return refuse(&why);
     }

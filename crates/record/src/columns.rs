@@ -290,6 +290,8 @@ columns! {
         shown(42, "memory"), None;
     /// What the path is called: its transport's name, or where a run has that more than once the label that tells it apart.
     label: String = |a| a.path.opened.name().to_owned(), None, None, None;
+    /// Which way blocks went: "both ways", "to the far side", or "to the near side" (`--reverse`).
+    direction: String = |a| a.run.run.plan.direction().to_owned(), None, None, None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -435,7 +437,7 @@ mod tests {
         export::csv(&run, &mut csv).unwrap();
         export::openmetrics(&run, &mut metrics).unwrap();
         let (csv, metrics) = (String::from_utf8(csv).unwrap(), String::from_utf8(metrics).unwrap());
-        assert!(csv.contains(",tcp\r\n") && csv.contains(",\"tcp, \"\"large\"\"\"\r\n"), "{csv}");
+        assert!(csv.contains(",tcp,both ways\r\n") && csv.contains(",\"tcp, \"\"large\"\"\",both ways\r\n"), "{csv}");
         assert!(metrics.contains("label=\"tcp\"") && metrics.contains("label=\"tcp, \\\"large\\\"\""), "{metrics}");
     }
 

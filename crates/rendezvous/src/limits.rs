@@ -125,6 +125,11 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     if let Some(why) = (facts.refuses)(capabilities) {
         return Err(format!("this transport can't do the {} pattern: {why}", spec.pattern.name()));
     }
+    if let Some(why) =
+        Some(spec).filter(|s| s.reverse).and_then(|s| facts.keeps_direction(s.pattern.name(), capabilities))
+    {
+        return Err(why);
+    }
     if spec.rate.is_some() && (!capabilities.poll || facts.on_schedule.is_none()) {
         return Err(format!("this transport can't send the {} pattern on a schedule (open loop)", spec.pattern.name()));
     }
@@ -136,8 +141,10 @@ fn shortest(spec: &TrialSpec) -> f64 {
     let facts = spec.pattern.facts();
     let iterations = spec.repeats as f64 + spec.warmup as f64;
     let (there, back) = (facts.blocks)(spec);
-    let blocks = facts.sends(spec) as f64;
-    let bytes = there as f64 * blocks + back as f64;
+    let blocks = facts.many(spec) as f64;
+    // The blocks of a burst go one way, and a single one the other.
+    let (many, one) = if spec.reverse { (back, there) } else { (there, back) };
+    let bytes = many as f64 * blocks + one as f64;
     let on_path = (bytes / FASTEST).max(SHORTEST * blocks);
     iterations * on_path.max((facts.least_work)(spec)).max(spec.rate.map_or(0.0, |r| 1.0 / r))
 }

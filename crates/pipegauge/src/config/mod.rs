@@ -110,6 +110,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
     let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern.into() },
+        reverse: flags.reverse,
         schedule: if flags.hint.is_some() { Schedule::Hint } else { flags.schedule.into() },
         from,
         to,

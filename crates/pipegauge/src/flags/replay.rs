@@ -50,6 +50,7 @@ impl RunFlags {
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
             pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
+            reverse: plan.reverse,
             response: facts.responds.then_some(plan.response),
             burst: facts.bursts.then_some(plan.burst),
             rate: plan.rate,

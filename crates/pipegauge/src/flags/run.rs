@@ -101,6 +101,9 @@ pub struct RunFlags {
     /// Who sends what, and when
     #[arg(long, value_enum, default_value_t = PatternFlag::DEFAULT, help_heading = "Pattern")]
     pub pattern: PatternFlag,
+    /// The far side sends and this side receives, for the patterns that go one way: stream and burst
+    #[arg(long, help_heading = "Pattern")]
+    pub reverse: bool,
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
     pub response: Option<u64>,

@@ -149,6 +149,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
     Plan {
         paths: measure::event::plain(&[kind]),
         pattern,
+        reverse: false,
         schedule: Schedule::Netpipe,
         from: sizes.first().copied().unwrap_or_default(),
         to: sizes.last().copied().unwrap_or_default(),
