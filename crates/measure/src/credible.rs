@@ -148,6 +148,11 @@ mod tests {
         ] {
             assert!(credible(&lie, &spec, &plain, ELAPSED).is_err(), "{lie:?}");
         }
+        let quick = TrialSpec { offered: Some(4e8), ..spec.clone() };
+        assert_eq!(credible(&sent, &quick, &plain, ELAPSED), Ok(()), "0.4 ms lie within a coarse clock's step");
+        let slow = TrialSpec { offered: Some(2e7), ..spec.clone() };
+        assert!(credible(&sent, &slow, &plain, ELAPSED).is_err(), "0.1 ms for what takes 8");
+        assert_eq!(credible(&FarReport { seconds: 8e-3, ..sent.clone() }, &slow, &plain, ELAPSED), Ok(()));
         let burst = TrialSpec { pattern: Pattern::Burst, ..spec };
         let asked = FarReport { received: 22, ..FarReport::default() };
         assert_eq!(credible(&asked, &burst, &plain, ELAPSED), Ok(()), "a request a burst");

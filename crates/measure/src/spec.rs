@@ -39,6 +39,9 @@ pub struct TrialSpec {
     pub reverse: bool,
     /// Open loop: iterations a second, sent on schedule whether or not answers came.
     pub rate: Option<f64>,
+    /// Stream: bits a second that the sender offers, a message at a time; none lets it send as fast as it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<f64>,
     /// Verify the contents of every block at each receive.
     pub check: bool,
     /// Alignment of buffers, bytes, a power of two.
@@ -67,6 +70,7 @@ impl TrialSpec {
             chunk: 1,
             reverse: plan.reverse,
             rate: plan.rate,
+            offered: plan.offered,
             check: plan.check,
             align: plan.align,
             offset: plan.offset,
@@ -88,6 +92,7 @@ impl TrialSpec {
             chunk: 1,
             reverse: false,
             rate: None,
+            offered: None,
             check: false,
             align: 64,
             offset: (0, 0),
@@ -97,11 +102,21 @@ impl TrialSpec {
         }
     }
 
+    /// Seconds from one send to the next; none where nothing but the path decides.
+    pub fn gap(&self) -> Option<f64> {
+        gap(self.rate, self.offered, self.size)
+    }
+
     /// Whether the near side is the receiver of blocks that nothing answers: then it times them, and the far side sends as soon as it
     /// hears that the near side is ready.
     pub fn far_sends(&self) -> bool {
         self.reverse && self.pattern.facts().unanswered
     }
+}
+
+/// Seconds from one send of `size` bytes to the next, at `rate` iterations or `offered` bits a second.
+pub(crate) fn gap(rate: Option<f64>, offered: Option<f64>, size: u64) -> Option<f64> {
+    rate.map(f64::recip).or(offered.map(|bits| size as f64 * 8.0 / bits))
 }
 
 /// What the far side saw of a trial. Of a stream that the far side sends it says in how many seconds it sent how many bytes, and the

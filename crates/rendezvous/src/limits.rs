@@ -82,6 +82,9 @@ impl Limits {
         if let Some(rate) = spec.rate {
             within("the rate", rate, 1e-3, 1e9)?;
         }
+        if let Some(offered) = spec.offered {
+            within("the rate offered, bits a second,", offered, 1e-3, 1e18)?;
+        }
         let memory = measure::buffers::reserved(spec);
         if memory > u128::from(self.max_memory) {
             return Err(format!(
@@ -130,6 +133,9 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     {
         return Err(why);
     }
+    if spec.offered.is_some() && !facts.unanswered {
+        return Err(format!("the {} pattern waits for answers and offers no rate", spec.pattern.name()));
+    }
     if spec.rate.is_some() && (!capabilities.poll || facts.on_schedule.is_none()) {
         return Err(format!("this transport can't send the {} pattern on a schedule (open loop)", spec.pattern.name()));
     }
@@ -146,7 +152,7 @@ fn shortest(spec: &TrialSpec) -> f64 {
     let (many, one) = if spec.reverse { (back, there) } else { (there, back) };
     let bytes = many as f64 * blocks + one as f64;
     let on_path = (bytes / FASTEST).max(SHORTEST * blocks);
-    iterations * on_path.max((facts.least_work)(spec)).max(spec.rate.map_or(0.0, |r| 1.0 / r))
+    iterations * on_path.max((facts.least_work)(spec)).max(spec.gap().unwrap_or(0.0))
 }
 
 fn at_most(what: &str, found: u64, most: u64) -> Result<(), String> {

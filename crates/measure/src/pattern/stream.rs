@@ -1,5 +1,5 @@
 //! Stream: blocks one after another without any answer, timed at the receiver from the first to the last byte. Reversed, the far side
-//! sends and the near side is the receiver.
+//! sends and the near side is the receiver. At a rate that is offered each message leaves on a schedule, however the last one fared.
 
 use std::time::Duration;
 
@@ -79,7 +79,8 @@ fn turned(spec: &TrialSpec) -> TrialSpec {
     TrialSpec { reverse: false, ..spec.clone() }
 }
 
-/// Sends the stream, and says how many seconds it took after the warm-up.
+/// Sends the stream, and says how many seconds it took after the warm-up: at an offered rate the time up to when the message after the
+/// last would leave, so that a rate that was kept is the one that was asked for.
 fn send<L: Link, C: Clock>(
     link: &mut L,
     clock: &C,
@@ -87,17 +88,29 @@ fn send<L: Link, C: Clock>(
     buffers: &mut Buffers,
 ) -> Result<f64, SessionError> {
     let (loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
-    let mut start = clock.now();
+    let gap = spec.gap().map(|seconds| seconds * 1e9);
+    let entered = clock.now();
+    let halt = loops.halt.clone();
+    let leave = |i: u64, gap: f64| {
+        let due = entered.saturating_add((i as f64 * gap) as u64);
+        clock.wait_unless(due, || halt.check().is_err());
+        due
+    };
+    let mut start = entered;
     for i in 0..spec.warmup + spec.repeats {
+        let due = gap.map(|gap| leave(i, gap));
         loops.halt.check()?;
         if i == spec.warmup {
-            start = clock.now();
+            start = due.unwrap_or_else(|| clock.now());
         }
         let block = out.slot();
         loops.fill(block, i);
         loops.link.send(block)?;
     }
     loops.link.flush()?;
+    if let Some(gap) = gap {
+        leave(spec.warmup + spec.repeats, gap);
+    }
     Ok((clock.now() - start) as f64 * 1e-9)
 }
 
@@ -170,11 +183,12 @@ fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -
         Semantics::Stream => blocks.saturating_mul(spec.size).saturating_sub(1),
         Semantics::Message => blocks.saturating_sub(1).saturating_mul(spec.size),
     };
+    let waited = spec.gap().filter(|_| spec.reverse).map_or(0.0, |gap| blocks as f64 * gap * (1.0 - DRIFT) - COARSE);
     let least = (bytes as f64 / FASTEST).max((blocks as f64 - 1.0) * SHORTEST) - STEP;
     Seen {
         lost: if spec.reverse { 0 } else { spec.repeats.saturating_add(spec.warmup).saturating_sub(far.received) },
         bytes,
-        shortest: if bytes > 0 { least } else { 0.0 },
+        shortest: if bytes > 0 { least.max(waited) } else { 0.0 },
         longest: elapsed * (1.0 + DRIFT) + COARSE,
     }
 }

@@ -43,6 +43,12 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
                 file.display()
             );
         }
+        if run.run.plan.offered.is_some() {
+            bail!(
+                "{}: its rate was given (--rate), so that g and G would be those of the flag; measure the stream without",
+                file.display()
+            );
+        }
         add(&run, &mut paths).map_err(|name| {
             anyhow::anyhow!("{name} was measured under {} twice; name each run once", run.run.plan.pattern.name())
         })?;

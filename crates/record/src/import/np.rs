@@ -164,6 +164,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
         response: 0,
         burst: 0,
         rate: None,
+        offered: None,
         check: false,
         align: 1,
         offset: (0, 0),
