@@ -103,7 +103,9 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     }
     if plan.rate.is_some() && facts.unanswered {
         bail!(
-            "--rate in messages a second times each answer, and a {} has none: give its rate in bits a second (--rate 100Mbit/s)",
+            "--rate in messages a second times each answer: the patterns {} can, and {} has none; give its rate in bits a second \
+             (--rate 100Mbit/s)",
+            Pattern::those(|facts| facts.on_schedule.is_some()),
             plan.pattern.name()
         );
     }
