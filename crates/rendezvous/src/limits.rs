@@ -218,6 +218,13 @@ pub(crate) mod tests {
         assert!(refused(|s| s.rate = Some(f64::NAN)).contains("rate"));
         assert!(refused(|s| s.rate = Some(-1.0)).contains("rate"));
         assert!(refused(|s| (s.rate, s.repeats) = (Some(0.01), 1000)).contains("takes at least"));
+        let stream = |s: &mut TrialSpec, offered| (s.pattern, s.offered) = (Pattern::Stream, Some(offered));
+        for bits in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            assert!(refused(|s| stream(s, bits)).contains("the rate offered"), "{bits}");
+        }
+        assert!(refused(|s| stream(s, 100.0)).contains("takes at least"), "82 s a message");
+        assert!(refused(|s| s.offered = Some(1e6)).contains("offers no rate"));
+        assert!(refused(|s| s.reverse = true).contains("no direction"));
         assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, u64::MAX)).contains("subintervals, more"));
         assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, 3)).contains("starts from 4"));
         assert!(
@@ -293,10 +300,11 @@ pub(crate) mod tests {
         #[test]
         fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
                                     offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool,
+                                    offered: Option<f64>, reverse: bool,
                                     pattern in 0..Pattern::ALL.len()) {
             let pattern = Pattern::ALL[pattern];
             let cache = if cold { Cache::Cold } else { Cache::Warm };
-            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, ..spec() };
+            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, ..spec() };
             let _ = Limits::default().trial(&spec, &capable(), HOUR);
             let _ = Limits::own().trial(&spec, &capable(), HOUR);
         }
