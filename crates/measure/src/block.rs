@@ -185,7 +185,7 @@ impl PathRun<'_> {
     pub fn block(&mut self, block: u32, time: f64, order: &[u64], stop: &AtomicBool) -> Result<(), RunError> {
         let begin = self.session.now();
         self.open(block, order.len() as u32)?;
-        if self.plan.rate.is_none() {
+        if !self.plan.scheduled() {
             self.warm_up(block, MIDDLING, time)?;
         }
         let used = (self.session.now() - begin) as f64 * 1e-9;

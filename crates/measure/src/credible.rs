@@ -131,6 +131,35 @@ mod tests {
     }
 
     #[test]
+    fn a_far_side_that_sends_has_its_own_bounds() {
+        let plain = Capabilities::plain();
+        let spec = TrialSpec { reverse: true, ..spec(Pattern::Stream) };
+        let sent = FarReport { bytes: 20_000, seconds: 1e-4, ..FarReport::default() };
+        assert_eq!(credible(&sent, &spec, &plain, ELAPSED), Ok(()));
+        assert_eq!(credible(&sent, &spec, &lossy(), ELAPSED), Ok(()), "what was lost on the way was sent");
+        for lie in [
+            FarReport { bytes: 19_999, ..sent.clone() },
+            FarReport { bytes: u64::MAX, ..sent.clone() },
+            FarReport { received: 22, ..sent.clone() },
+            FarReport { lost: 1, ..sent.clone() },
+            FarReport { seconds: 1e-10, ..sent.clone() },
+            FarReport { seconds: 0.5, ..sent.clone() },
+            FarReport { corrupt: Some((0, 0)), ..sent.clone() },
+        ] {
+            assert!(credible(&lie, &spec, &plain, ELAPSED).is_err(), "{lie:?}");
+        }
+        let quick = TrialSpec { offered: Some(4e8), ..spec.clone() };
+        assert_eq!(credible(&sent, &quick, &plain, ELAPSED), Ok(()), "0.4 ms lie within a coarse clock's step");
+        let slow = TrialSpec { offered: Some(2e7), ..spec.clone() };
+        assert!(credible(&sent, &slow, &plain, ELAPSED).is_err(), "0.1 ms for what takes 8");
+        assert_eq!(credible(&FarReport { seconds: 8e-3, ..sent.clone() }, &slow, &plain, ELAPSED), Ok(()));
+        let burst = TrialSpec { pattern: Pattern::Burst, ..spec };
+        let asked = FarReport { received: 22, ..FarReport::default() };
+        assert_eq!(credible(&asked, &burst, &plain, ELAPSED), Ok(()), "a request a burst");
+        assert!(credible(&FarReport { received: 110, ..asked }, &burst, &plain, ELAPSED).is_err());
+    }
+
+    #[test]
     fn a_wrong_byte_lies_in_what_was_sent_and_looked_at() {
         let far = |corrupt| FarReport { received: 22, corrupt, ..FarReport::default() };
         let plain = Capabilities::plain();

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use transport::decorate::Decorators;
 use transport::settings::Effective;
 use transport::{Capabilities, Name, Settings};
+use units::BitRate;
 
 use crate::earlier::Earlier;
-use crate::{Cache, Pattern, TrialReport};
+use crate::{Cache, Pattern, TrialReport, spec};
 
 pub use crate::plan_path::{PathPlan, plain};
 
@@ -93,6 +94,9 @@ pub struct Plan {
     pub paths: Vec<PathPlan>,
     /// Pattern.
     pub pattern: Pattern,
+    /// The far side sends and the near side receives (stream, burst).
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub reverse: bool,
     /// Schedule.
     pub schedule: Schedule,
     /// Smallest block (HINT: not used).
@@ -123,6 +127,9 @@ pub struct Plan {
     pub burst: u64,
     /// Open loop: iterations a second.
     pub rate: Option<f64>,
+    /// Stream: bits a second that the sender offers; none lets it send as fast as it can.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub offered: Option<f64>,
     /// Verify contents.
     pub check: bool,
     /// Alignment of buffers.
@@ -156,6 +163,32 @@ impl Plan {
         self.paths.get(path as usize).map_or(&NOTHING, |path| &path.settings)
     }
 
+    /// The pattern's name, whether the far side sends, and the rate that is offered.
+    pub fn pattern_words(&self) -> String {
+        let reversed = if self.reverse { " reversed (the far side sends)" } else { "" };
+        let offered = self.offered.map_or(String::new(), |bits| format!(", {} offered", BitRate(bits)));
+        format!("{}{reversed}{offered}", self.pattern.name())
+    }
+
+    /// Whether a schedule says when messages leave: then the path is idle between them.
+    pub fn scheduled(&self) -> bool {
+        self.rate.is_some() || self.offered.is_some()
+    }
+
+    /// Seconds from one send of `size` to the next; none where no schedule says so.
+    pub fn gap(&self, size: u64) -> Option<f64> {
+        spec::gap(self.rate, self.offered, size)
+    }
+
+    /// Which way blocks go.
+    pub fn direction(&self) -> &'static str {
+        match (self.pattern.facts().reverses, self.reverse) {
+            (false, _) => "both ways",
+            (true, false) => "to the far side",
+            (true, true) => "to the near side",
+        }
+    }
+
     /// The transports of the paths, in their order.
     pub fn transports(&self) -> impl Iterator<Item = Name> {
         self.paths.iter().map(|path| path.transport)
@@ -168,6 +201,7 @@ impl Default for Plan {
         Self {
             paths: plain(&[transport::tcp::NAME]),
             pattern: Pattern::PingPong,
+            reverse: false,
             schedule: Schedule::Adaptive,
             from: 1,
             to: 8 << 20,
@@ -182,6 +216,7 @@ impl Default for Plan {
             response: 1,
             burst: 500,
             rate: None,
+            offered: None,
             check: false,
             align: 4096,
             offset: (0, 0),

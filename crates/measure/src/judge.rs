@@ -3,7 +3,7 @@
 use host::Taken;
 use stats::Saw;
 use transport::{Ends, Name};
-use units::{Bytes, Seconds, Share};
+use units::{BitRate, Bytes, Seconds, Share};
 
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::figures::Common;
@@ -234,7 +234,7 @@ fn unsettled(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
 /// A closed loop sends nothing while the far side stands still, so its percentiles hide the pause from all but one
 /// iteration; the time tells.
 fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<Warning> {
-    if plan.rate.is_some() {
+    if plan.scheduled() {
         return None;
     }
     let (mut total, mut stood, mut pauses, mut longest) = (0.0, 0.0, 0u64, 0.0f64);
@@ -321,28 +321,40 @@ const MISSED: f64 = 0.05;
 
 /// The schedule of an open loop could not be kept: its times then tell of the backlog, not of the path.
 fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
-    let rate = plan.rate?;
     let (mut missed, mut worst) = (Vec::new(), f64::INFINITY);
     for p in points {
+        let rate = plan.gap(p.size)?.recip();
         let counted = || p.trials.iter().filter(|t| !t.warmup);
         let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
         let (iterations, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
         let reached = if seconds > 0.0 { iterations / seconds } else { rate };
         if reached < rate * (1.0 - MISSED) {
             missed.push(p.size);
-            worst = worst.min(reached);
+            worst = worst.min(reached / rate);
         }
     }
     if missed.is_empty() {
         return None;
     }
+    if let Some(offered) = plan.offered {
+        let text = format!(
+            "the sender could not offer {} at {} of {} sizes (the least: {}): the path held it up, or it can't make messages so fast; \
+             throughput and loss there are those of the lower rate that the column sender shows",
+            BitRate(offered),
+            missed.len(),
+            points.len(),
+            BitRate(offered * worst),
+        );
+        return Some(warning("rate-missed", missed, text));
+    }
+    let rate = plan.rate?;
     let text = format!(
         "the schedule of {} a second was not kept at {} of {} sizes (the least reached: {} a second): times there count from \
          the schedule and so hold the backlog; a lower --rate shows the path",
         Count(rate),
         missed.len(),
         points.len(),
-        Count(worst.min(rate)),
+        Count(rate * worst.min(1.0)),
     );
     Some(warning("rate-missed", missed, text))
 }

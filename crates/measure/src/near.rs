@@ -76,18 +76,18 @@ pub(crate) trait Turn {
     /// Whether the answer has contents that can be verified.
     const CONTENTS: bool = true;
 
-    /// Blocks that are sent.
+    /// Blocks of an iteration.
     fn blocks(&self) -> u64 {
         1
     }
 
-    /// Sends one of the blocks, and takes the answer after the last.
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], last: bool) -> Result<(), LinkError>;
+    /// Does what belongs to block `number` of the iteration: sends `block`, receives `answer`, or both.
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
 
     /// The whole iteration, without checking.
     #[inline(always)]
     fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
-        self.step(link, out.slot(), into.slot(), true)
+        self.step(link, out.slot(), into.slot(), 0)
     }
 }
 
@@ -96,7 +96,7 @@ struct RoundTrip;
 
 impl Turn for RoundTrip {
     #[inline(always)]
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: bool) -> Result<(), LinkError> {
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
         link.send(block)?;
         link.recv(answer)
     }
@@ -236,17 +236,18 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             let mut took = 0;
             let mut outcome = Ok(());
             for b in 0..blocks {
+                let number = iteration.wrapping_mul(blocks).wrapping_add(b);
                 let block = out.slot();
-                content::fill(block, spec.seed, iteration.wrapping_mul(blocks).wrapping_add(b), Writer::Near);
+                content::fill(block, spec.seed, number, Writer::Near);
                 let answer = into.slot();
                 let begin = self.clock.now();
-                outcome = turn.step(self.link, block, answer, b + 1 == blocks);
+                outcome = turn.step(self.link, block, answer, b);
                 took += self.clock.now() - begin;
                 if outcome.is_err() {
                     break;
                 }
                 if T::CONTENTS && self.tally.wrong.is_none() {
-                    self.tally.wrong = content::first_wrong(answer, spec.seed, iteration, self.writer, self.skip)
+                    self.tally.wrong = content::first_wrong(answer, spec.seed, number, self.writer, self.skip)
                         .map(|at| (i, at, answer.len() as u64));
                 }
             }

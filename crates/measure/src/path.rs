@@ -19,6 +19,9 @@ use crate::{Session, SessionError, TrialSpec, figures, judge, support, sustained
 pub(crate) const FEWEST: u64 = 3;
 /// An iteration that takes longer than this is a trial of its own, seconds.
 const LONG: f64 = 0.02;
+/// A trial at an offered rate lasts so long at least, seconds: a shorter one would lie whole in the buffers of a path that can't carry
+/// the rate, and lose nothing.
+pub(crate) const LOAD: f64 = 0.1;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
 /// An interruption of one trial counts as at most so many times its typical iterations: it says little of the next trial.
@@ -314,7 +317,7 @@ impl<'a> PathRun<'a> {
 
     /// Seconds that an iteration of `size` occupies: an open loop sends no faster than its schedule.
     pub fn takes(&self, size: u64) -> f64 {
-        self.estimate(size).max(self.plan.rate.map_or(0.0, f64::recip))
+        self.estimate(size).max(self.plan.gap(size).unwrap_or(0.0))
     }
 
     /// Seconds that an iteration of `size` takes on average: what interrupts one costs time, too.
@@ -373,8 +376,18 @@ impl<'a> PathRun<'a> {
         self.tell(&Event::Warning(Warning { path: Some(self.number), ..warning }))
     }
 
-    /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more.
+    /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more;
+    /// at an offered rate those of a [`LOAD`].
     pub(crate) fn fewest(&self, size: u64) -> u64 {
+        let load = match self.plan.offered.filter(|_| self.estimate(size) > 0.0) {
+            Some(_) => (LOAD / self.takes(size)).ceil().min(MOST as f64) as u64,
+            None => 0,
+        };
+        load.max(self.fewest_looked(size))
+    }
+
+    /// The same of a trial that only looks.
+    fn fewest_looked(&self, size: u64) -> u64 {
         if self.estimate(size) > LONG { 1 } else { self.facts().fewest }
     }
 
@@ -385,7 +398,7 @@ impl<'a> PathRun<'a> {
 
     /// Iterations of a trial that counts: as many as the plan names, or as take about `slice` seconds.
     pub(crate) fn repeats(&self, size: u64, slice: f64) -> u64 {
-        self.plan.repeats.unwrap_or_else(|| self.within(size, slice))
+        self.plan.repeats.unwrap_or_else(|| self.within(size, slice).max(self.fewest(size)))
     }
 
     /// Iterations of a trial that looks or warms up: as many as take about `slice` seconds, and no more than one that
@@ -400,11 +413,11 @@ impl<'a> PathRun<'a> {
         let n = if let Some(rate) = self.plan.rate {
             slice * rate
         } else if estimate > 0.0 {
-            slice / estimate
+            slice / self.takes(size)
         } else {
             10.0
         };
-        (n as u64).clamp(self.fewest(size), MOST)
+        (n as u64).clamp(self.fewest_looked(size), MOST)
     }
 
     /// Seconds of the fastest iteration that any trial of a size was typical of.

@@ -1,6 +1,7 @@
 //! Which sizes: the paper's schedule with perturbation (`seeds/004`, section 2), and what lies between.
 
 use crate::event::Plan;
+use crate::path::LOAD;
 
 /// A size of the paper's schedule and the increment in force when it was reached, which NetPIPE's repeat rule needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,9 @@ pub const MANY: usize = 100_000;
 /// which are fewer than other runs have.
 const VISITS: f64 = 36.0;
 
+/// Trials at an offered rate that a size needs of the budget.
+const LOADS: f64 = 6.0;
+
 /// Seconds of the budget that a size needs to be visited by every round at all.
 const A_SIZE: f64 = 0.016;
 
@@ -69,7 +73,8 @@ pub fn planned(plan: &Plan, most: u64) -> Vec<u64> {
         (Some(sizes), _) => sizes.clone(),
         (None, Some(step)) => (plan.from..=to).step_by(step.max(1) as usize).take(MANY).collect(),
         (None, None) => {
-            let a_size = plan.rate.map_or(A_SIZE, |rate| A_SIZE.max(VISITS / rate));
+            let loads = if plan.offered.is_some() { LOADS * LOAD } else { 0.0 };
+            let a_size = plan.rate.map_or(A_SIZE, |rate| A_SIZE.max(VISITS / rate)).max(loads);
             let afford = (plan.budget / a_size) as usize;
             let all = filled(&paper(plan, to, plan.perturb));
             // A perturbation that was asked for is kept; gaps are filled where the time allows it.

@@ -34,8 +34,14 @@ pub struct TrialSpec {
     /// Iterations between two readings of the clock: 1 where single iterations can be timed without disturbing them,
     /// more where the clock would cost over 1% (decided by the calibration).
     pub chunk: u64,
+    /// The far side sends and the near side receives, where the pattern has a direction.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reverse: bool,
     /// Open loop: iterations a second, sent on schedule whether or not answers came.
     pub rate: Option<f64>,
+    /// Stream: bits a second that the sender offers, a message at a time; none lets it send as fast as it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<f64>,
     /// Verify the contents of every block at each receive.
     pub check: bool,
     /// Alignment of buffers, bytes, a power of two.
@@ -62,7 +68,9 @@ impl TrialSpec {
             repeats,
             warmup: if plan.schedule == Schedule::Netpipe { 0 } else { (repeats / 20).clamp(1, 50) },
             chunk: 1,
+            reverse: plan.reverse,
             rate: plan.rate,
+            offered: plan.offered,
             check: plan.check,
             align: plan.align,
             offset: plan.offset,
@@ -82,7 +90,9 @@ impl TrialSpec {
             repeats,
             warmup: 0,
             chunk: 1,
+            reverse: false,
             rate: None,
+            offered: None,
             check: false,
             align: 64,
             offset: (0, 0),
@@ -91,9 +101,26 @@ impl TrialSpec {
             seed: 0,
         }
     }
+
+    /// Seconds from one send to the next; none where nothing but the path decides.
+    pub fn gap(&self) -> Option<f64> {
+        gap(self.rate, self.offered, self.size)
+    }
+
+    /// Whether the near side is the receiver of blocks that nothing answers: then it times them, and the far side sends as soon as it
+    /// hears that the near side is ready.
+    pub fn far_sends(&self) -> bool {
+        self.reverse && self.pattern.facts().unanswered
+    }
 }
 
-/// What the far side saw of a trial.
+/// Seconds from one send of `size` bytes to the next, at `rate` iterations or `offered` bits a second.
+pub(crate) fn gap(rate: Option<f64>, offered: Option<f64>, size: u64) -> Option<f64> {
+    rate.map(f64::recip).or(offered.map(|bits| size as f64 * 8.0 / bits))
+}
+
+/// What the far side saw of a trial. Of a stream that the far side sends it says in how many seconds it sent how many bytes, and the
+/// receiver, which the near side is then, makes a report of its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FarReport {
@@ -122,9 +149,9 @@ pub struct FarReport {
 pub struct TrialReport {
     /// Iterations that completed.
     pub repeats: u64,
-    /// Seconds for them on the near side (stream: the sender's; the receiver's is in `far`).
+    /// Seconds for them on the near side (stream: the sender's, whichever side that is; the receiver's is in `far`).
     pub seconds: f64,
-    /// Median time of an iteration over the trial's chunks, seconds; 0 where the far side timed the trial (stream).
+    /// Median time of an iteration over the trial's chunks, seconds; 0 where the receiver timed the trial (stream).
     pub median: f64,
     /// Shortest chunk, seconds an iteration.
     pub min: f64,
@@ -152,7 +179,7 @@ pub struct TrialReport {
     /// subintervals and processes, and quality follows from them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(u64, u64)>,
-    /// What the far side saw.
+    /// What the far side saw; of a stream what its receiver saw, whichever side that is.
     pub far: FarReport,
 }
 
@@ -160,6 +187,11 @@ impl TrialReport {
     /// The same with what the far side saw.
     pub(crate) fn with_far(self, far: FarReport) -> Self {
         Self { far, ..self }
+    }
+
+    /// The near half's report of `spec` and the far half's as one: each side tells what only it saw.
+    pub fn joined(self, spec: &TrialSpec, far: FarReport) -> Self {
+        if spec.far_sends() { Self { seconds: far.seconds, ..self } } else { self.with_far(far) }
     }
 
     /// Whether its numbers can be a trial's: a file may hold any. Sums over many trials must stay within 64 bits, and no clock

@@ -74,8 +74,19 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
+    if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
+        return refuse(&why);
+    }
     if let Err(why) = (facts.room)(plan, can) {
         return refuse(&why);
+    }
+    if plan.offered.is_some() && !facts.unanswered {
+        return refuse(
+            "its messages wait for answers, and a rate in bits a second is offered by one-way streams (--pattern stream)",
+        );
+    }
+    if plan.offered.is_some() && !can.two_ended && !can.virtual_time {
+        return refuse("one process copies, so that nobody offers it a rate (leave out --rate)");
     }
     if plan.rate.is_some() && !can.poll {
         return refuse("an open loop needs a receive with a deadline, which it lacks");

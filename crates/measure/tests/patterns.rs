@@ -141,6 +141,37 @@ fn each_runs_as_itself() {
 }
 
 #[test]
+fn reversed_the_far_side_sends() {
+    use Did::{Received, Sent};
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().reverses) {
+        let spec = TrialSpec { reverse: true, ..spec(*pattern) };
+        let script = (0..WARMUP + REPEATS).flat_map(|i| match pattern {
+            // Who sends a stream fills it as who measures it.
+            Pattern::Stream => vec![Sent(filled(SIZE, i, Writer::Near))],
+            _ => {
+                let blocks = (0..BURST).map(|b| Sent(filled(SIZE, i * BURST + b, Writer::Far)));
+                [Received(filled(1, i * BURST, Writer::Near))].into_iter().chain(blocks).collect()
+            }
+        });
+        let (did, report, far) = both(&spec);
+        assert_eq!(did, script.collect::<Vec<_>>(), "{pattern:?}");
+        let can = Capabilities { semantics: Semantics::Message, ..Capabilities::plain() };
+        measure::credible::credible(&far, &spec, &can, Duration::from_secs(60)).unwrap();
+        assert_eq!(far.received, pattern.facts().sends(&spec) * (WARMUP + REPEATS), "{pattern:?}");
+        let (sent, whole) = (far.clone(), report.clone().joined(&spec, far));
+        assert_eq!(whole.repeats, REPEATS, "{pattern:?}");
+        if *pattern == Pattern::Stream {
+            assert_eq!((whole.seconds, sent.bytes), (sent.seconds, REPEATS * SIZE), "the sender's own");
+            assert_eq!(whole.far, report.far, "the receiver's own");
+            assert_eq!((whole.far.received, whole.far.bytes), (WARMUP + REPEATS, (REPEATS - 1) * SIZE));
+        } else {
+            assert!(whole.median > 0.0 && whole.far == sent, "the near side times it");
+        }
+    }
+    assert_eq!(Pattern::those(|f| f.reverses), "stream and burst");
+}
+
+#[test]
 fn what_is_said_of_a_patterns_blocks_is_what_travels() {
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().anew.is_none()) {
         let spec = spec(*pattern);

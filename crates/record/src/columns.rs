@@ -264,9 +264,9 @@ columns! {
     p999_s: Option<f64> = |a| a.f.percentiles.and_then(|p| p.p999), SECONDS, shown(63, "p99.9"), None;
     /// Longest single iteration, seconds, where they were timed.
     max_s: Option<f64> = |a| a.f.percentiles.map(|p| p.max), SECONDS, shown(64, "longest"), None;
-    /// Throughput that the median stands for, bits a second; none of HINT, and none of a run on a schedule (`--rate`), which says nothing
-    /// of how much the path carries.
-    throughput_bits_per_s: Option<f64> = |a| Some(a.f.throughput).filter(|_| a.run.carries()), BITS, shown(50, "throughput"),
+    /// Throughput that the median stands for, bits a second; none of HINT, and none of a run that sends so many messages a second (`--rate`),
+    /// which says nothing of how much the path carries. Of a stream at an offered rate it is what arrived of that.
+    throughput_bits_per_s: Option<f64> = |a| Some(a.f.throughput).filter(|_| a.run.arrives()), BITS, shown(50, "throughput"),
         Some("pipegauge_throughput_bits_per_second");
     /// The sender's own rate, bits a second (stream).
     sender_throughput_bits_per_s: Option<f64> = |a| a.f.sender_throughput, BITS, shown(51, "sender"), None;
@@ -290,6 +290,8 @@ columns! {
         shown(42, "memory"), None;
     /// What the path is called: its transport's name, or where a run has that more than once the label that tells it apart.
     label: String = |a| a.path.opened.name().to_owned(), None, None, None;
+    /// Which way blocks went: "both ways", "to the far side", or "to the near side" (`--reverse`).
+    direction: String = |a| a.run.run.plan.direction().to_owned(), None, None, None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -313,7 +315,12 @@ impl RunFile {
     /// Whether a size over its time is what the path carries: not of HINT, whose sizes are no bytes, and not of a run on a schedule
     /// (`--rate`), whose times are those of an answer and leave the path idle between sends.
     pub fn carries(&self) -> bool {
-        !self.is_hint() && self.run.plan.rate.is_none()
+        !self.is_hint() && !self.run.plan.scheduled()
+    }
+
+    /// Whether a size over its time is what arrived: as of [`RunFile::carries`], and of a stream at an offered rate.
+    pub fn arrives(&self) -> bool {
+        self.carries() || self.run.plan.offered.is_some()
     }
 }
 
@@ -435,7 +442,7 @@ mod tests {
         export::csv(&run, &mut csv).unwrap();
         export::openmetrics(&run, &mut metrics).unwrap();
         let (csv, metrics) = (String::from_utf8(csv).unwrap(), String::from_utf8(metrics).unwrap());
-        assert!(csv.contains(",tcp\r\n") && csv.contains(",\"tcp, \"\"large\"\"\"\r\n"), "{csv}");
+        assert!(csv.contains(",tcp,both ways\r\n") && csv.contains(",\"tcp, \"\"large\"\"\",both ways\r\n"), "{csv}");
         assert!(metrics.contains("label=\"tcp\"") && metrics.contains("label=\"tcp, \\\"large\\\"\""), "{metrics}");
     }
 

@@ -22,9 +22,15 @@ impl RunFile {
             add(Knob::SocketBuffer, "socket buffer", Some(line.buffer));
             add(Knob::Mtu, "packet of the model", Some(line.packet));
         }
-        add(Knob::SocketBuffer, "send buffer", opened.near_effective.send_buffer);
-        add(Knob::SocketBuffer, "far side's receive buffer", opened.far_effective.receive_buffer);
-        add(Knob::Mtu, "largest TCP segment", opened.near_effective.mss.map(u64::from));
+        let (near, far) = (&opened.near_effective, &opened.far_effective);
+        let (sender, receiver, mss) = match self.run.plan.reverse {
+            false => (("send buffer", near.send_buffer), ("far side's receive buffer", far.receive_buffer), near.mss),
+            true => (("far side's send buffer", far.send_buffer), ("receive buffer", near.receive_buffer), far.mss),
+        };
+        for (what, bytes) in [sender, receiver] {
+            add(Knob::SocketBuffer, what, bytes);
+        }
+        add(Knob::Mtu, "largest TCP segment", mss.map(u64::from));
         if !opened.capabilities.virtual_time {
             add(Knob::PageAlignment, "page", Some(PAGE));
             add(Knob::CacheSize, "last-level cache", self.run.near.last_level_cache);
@@ -49,6 +55,10 @@ mod tests {
         assert_eq!(of(Knob::SocketBuffer), [131_072]);
         assert_eq!((of(Knob::Mtu), of(Knob::PageAlignment)), (vec![1448], vec![4096]));
         assert_eq!(of(Knob::CacheSize), [32 << 20]);
+        run.run.plan.reverse = true;
+        run.paths[0].opened.far_effective.send_buffer = Some(7777);
+        let buffers = run.facts(0).into_iter().filter(|f| f.knob == Knob::SocketBuffer).map(|f| f.bytes);
+        assert_eq!(buffers.collect::<Vec<_>>(), [7777], "of the side that sends");
         assert!(of(Knob::EagerLimit).is_empty(), "nothing invents a limit");
         assert!(run.facts(9).is_empty());
     }

@@ -82,6 +82,9 @@ impl Limits {
         if let Some(rate) = spec.rate {
             within("the rate", rate, 1e-3, 1e9)?;
         }
+        if let Some(offered) = spec.offered {
+            within("the rate offered, bits a second,", offered, 1e-3, 1e18)?;
+        }
         let memory = measure::buffers::reserved(spec);
         if memory > u128::from(self.max_memory) {
             return Err(format!(
@@ -125,6 +128,14 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     if let Some(why) = (facts.refuses)(capabilities) {
         return Err(format!("this transport can't do the {} pattern: {why}", spec.pattern.name()));
     }
+    if let Some(why) =
+        Some(spec).filter(|s| s.reverse).and_then(|s| facts.keeps_direction(s.pattern.name(), capabilities))
+    {
+        return Err(why);
+    }
+    if spec.offered.is_some() && !facts.unanswered {
+        return Err(format!("the {} pattern waits for answers and offers no rate", spec.pattern.name()));
+    }
     if spec.rate.is_some() && (!capabilities.poll || facts.on_schedule.is_none()) {
         return Err(format!("this transport can't send the {} pattern on a schedule (open loop)", spec.pattern.name()));
     }
@@ -136,10 +147,12 @@ fn shortest(spec: &TrialSpec) -> f64 {
     let facts = spec.pattern.facts();
     let iterations = spec.repeats as f64 + spec.warmup as f64;
     let (there, back) = (facts.blocks)(spec);
-    let blocks = facts.sends(spec) as f64;
-    let bytes = there as f64 * blocks + back as f64;
+    let blocks = facts.many(spec) as f64;
+    // The blocks of a burst go one way, and a single one the other.
+    let (many, one) = if spec.reverse { (back, there) } else { (there, back) };
+    let bytes = many as f64 * blocks + one as f64;
     let on_path = (bytes / FASTEST).max(SHORTEST * blocks);
-    iterations * on_path.max((facts.least_work)(spec)).max(spec.rate.map_or(0.0, |r| 1.0 / r))
+    iterations * on_path.max((facts.least_work)(spec)).max(spec.gap().unwrap_or(0.0))
 }
 
 fn at_most(what: &str, found: u64, most: u64) -> Result<(), String> {
@@ -205,6 +218,13 @@ pub(crate) mod tests {
         assert!(refused(|s| s.rate = Some(f64::NAN)).contains("rate"));
         assert!(refused(|s| s.rate = Some(-1.0)).contains("rate"));
         assert!(refused(|s| (s.rate, s.repeats) = (Some(0.01), 1000)).contains("takes at least"));
+        let stream = |s: &mut TrialSpec, offered| (s.pattern, s.offered) = (Pattern::Stream, Some(offered));
+        for bits in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            assert!(refused(|s| stream(s, bits)).contains("the rate offered"), "{bits}");
+        }
+        assert!(refused(|s| stream(s, 100.0)).contains("takes at least"), "82 s a message");
+        assert!(refused(|s| s.offered = Some(1e6)).contains("offers no rate"));
+        assert!(refused(|s| s.reverse = true).contains("no direction"));
         assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, u64::MAX)).contains("subintervals, more"));
         assert!(refused(|s| (s.pattern, s.size) = (Pattern::Hint, 3)).contains("starts from 4"));
         assert!(
@@ -280,10 +300,11 @@ pub(crate) mod tests {
         #[test]
         fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
                                     offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool,
+                                    offered: Option<f64>, reverse: bool,
                                     pattern in 0..Pattern::ALL.len()) {
             let pattern = Pattern::ALL[pattern];
             let cache = if cold { Cache::Cold } else { Cache::Warm };
-            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, ..spec() };
+            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, ..spec() };
             let _ = Limits::default().trial(&spec, &capable(), HOUR);
             let _ = Limits::own().trial(&spec, &capable(), HOUR);
         }

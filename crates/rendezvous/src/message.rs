@@ -13,7 +13,7 @@ use transport::{Address, LinkError, Name, Settings};
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 4;
+pub(crate) const PROTOCOL: u32 = 5;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -111,8 +111,12 @@ pub(crate) enum Ask {
         /// Number of the connection on this control connection; each is larger than the last.
         connection: u64,
     },
-    /// Run a trial on the open connection. Answers: `Ready` at once, `Done` at its end.
+    /// Run a trial on the open connection. Answers: `Ready` at once, `Done` at its end. Where the far side sends
+    /// ([`TrialSpec::far_sends`]), it waits for `Go` in between.
     Trial { spec: Box<TrialSpec> },
+    /// The near side is about to receive: the far side may send. Else a part of the stream would lie in buffers before the
+    /// receiver's time begins. No answer of its own.
+    Go,
     /// Close data connection `connection`. No answer.
     Close { connection: u64 },
     /// What did others take of the far side's CPU since the path was opened, or since this was asked last? Only between

@@ -24,9 +24,6 @@ const DEAF: u32 = 10;
 pub(crate) struct Rules {
     /// Raises it too: this process was asked to stop.
     pub stop: Arc<AtomicBool>,
-    /// Ticks that a control message may wait unread while armed. The far side expects none during a trial (0); the near
-    /// side's far side may be done a little earlier than itself.
-    pub grace: u32,
     /// The end of the time a measurement may take.
     pub until: Option<Instant>,
     /// What to do where a trial goes on all the same [`DEAF`] ticks after the flag was raised, besides cutting the control
@@ -61,6 +58,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     armed: bool,
+    /// Ticks that a control message may wait unread while armed.
+    grace: u32,
     /// Counts the armings: what was seen under one says nothing about the next.
     epoch: u64,
     gone: bool,
@@ -100,10 +99,11 @@ impl Watch {
         Arc::clone(&self.shared.halt)
     }
 
-    /// From now on the flag may be raised. Every control message before this must have been read.
-    pub(crate) fn arm(&self) {
+    /// From now on the flag may be raised. Every control message before this must have been read, and the next may wait unread for
+    /// `grace` ticks: none where what it says ends the trial, some where the other side may be done a little earlier.
+    pub(crate) fn arm(&self, grace: u32) {
         let mut state = self.shared.state();
-        state.armed = true;
+        (state.armed, state.grace) = (true, grace);
         state.epoch += 1;
         self.shared.halt.store(state.gone, Ordering::Relaxed);
     }
@@ -142,7 +142,8 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
     let tick = Timespec { tv_sec: 0, tv_nsec: TICK.as_nanos() as i64 };
     loop {
         // A message that ends a trial is seen as it comes; one that may wait, at the next tick.
-        let at_once = rules.grace == 0 && shared.state().armed && !shared.halt.load(Ordering::Relaxed);
+        let due = |state: MutexGuard<'_, State>| state.armed && state.grace == 0;
+        let at_once = due(shared.state()) && !shared.halt.load(Ordering::Relaxed);
         let seen = if at_once { PollFlags::RDHUP | PollFlags::IN } else { PollFlags::RDHUP };
         let mut fds = [PollFd::new(wake, PollFlags::IN), PollFd::new(socket, seen)];
         // An ended connection would wake this thread without end.
@@ -184,14 +185,14 @@ fn watch(socket: &OwnedFd, wake: &OwnedFd, shared: &Shared, rules: &Rules) {
         }
         let mut state = shared.state();
         state.gone |= gone;
-        if gone || (state.armed && (over || (state.epoch == epoch && unread.1 > rules.grace))) {
+        if gone || (state.armed && (over || (state.epoch == epoch && unread.1 > state.grace))) {
             shared.halt.store(true, Ordering::Relaxed);
         }
     }
 }
 
 /// So many ticks, at least one.
-fn ticks(time: Duration) -> u32 {
+pub(crate) fn ticks(time: Duration) -> u32 {
     u32::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u32::MAX - LOOK).clamp(1, u32::MAX - LOOK)
 }
 
@@ -216,8 +217,8 @@ mod tests {
         (near, listener.accept().unwrap().0)
     }
 
-    fn rules(grace: u32) -> Rules {
-        Rules { stop: Arc::new(AtomicBool::new(false)), grace, until: None, last_resort: None, near_stopped: None }
+    fn rules() -> Rules {
+        Rules { stop: Arc::new(AtomicBool::new(false)), until: None, last_resort: None, near_stopped: None }
     }
 
     fn raised(watch: &Watch) -> bool {
@@ -236,36 +237,36 @@ mod tests {
     #[test]
     fn the_other_sides_end_raises_the_flag_and_stays() {
         let (near, far) = pair();
-        let watch = Watch::over(&far, rules(0)).unwrap();
-        watch.arm();
+        let watch = Watch::over(&far, rules()).unwrap();
+        watch.arm(0);
         assert!(!raised(&watch));
         drop(near);
         until_raised(&watch);
-        watch.arm();
+        watch.arm(0);
         assert!(raised(&watch), "a connection does not come back");
     }
 
     #[test]
     fn a_message_raises_it_only_while_armed() {
         let (mut near, mut far) = pair();
-        let watch = Watch::over(&far, rules(0)).unwrap();
+        let watch = Watch::over(&far, rules()).unwrap();
         near.write_all(b"x").unwrap();
         std::thread::sleep(TICK * 3);
         assert!(!raised(&watch), "not armed");
         far.read_exact(&mut [0]).unwrap();
-        watch.arm();
+        watch.arm(0);
         near.write_all(b"x").unwrap();
         until_raised(&watch);
         far.read_exact(&mut [0]).unwrap();
-        watch.arm();
+        watch.arm(0);
         assert!(!raised(&watch), "arming begins anew");
     }
 
     #[test]
     fn a_trial_that_does_not_hear_the_flag_loses_its_control_connection() {
         let (mut near, far) = pair();
-        let watch = Watch::over(&far, Rules { until: Some(Instant::now()), ..rules(0) }).unwrap();
-        watch.arm();
+        let watch = Watch::over(&far, Rules { until: Some(Instant::now()), ..rules() }).unwrap();
+        watch.arm(0);
         assert_eq!(near.read(&mut [0]).unwrap(), 0, "it was cut");
         assert!(raised(&watch));
     }
@@ -273,12 +274,12 @@ mod tests {
     #[test]
     fn a_near_side_that_stays_stopped_is_cut_off_and_one_that_goes_on_is_not() {
         let (mut near, far) = pair();
-        let watch = Watch::over(&far, Rules { near_stopped: Some(|| false), ..rules(0) }).unwrap();
+        let watch = Watch::over(&far, Rules { near_stopped: Some(|| false), ..rules() }).unwrap();
         watch.bear(TICK);
         std::thread::sleep(TICK * LOOK * 3);
         assert!(!watch.gave_up());
         drop(watch);
-        let watch = Watch::over(&far, Rules { near_stopped: Some(|| true), ..rules(0) }).unwrap();
+        let watch = Watch::over(&far, Rules { near_stopped: Some(|| true), ..rules() }).unwrap();
         watch.bear(TICK);
         assert_eq!(near.read(&mut [0]).unwrap(), 0, "it was cut");
         assert!(watch.gave_up());
@@ -287,13 +288,13 @@ mod tests {
     #[test]
     fn stop_and_time_limit_raise_it() {
         let (_near, far) = pair();
-        let mut stopped = rules(0);
+        let mut stopped = rules();
         stopped.stop = Arc::new(AtomicBool::new(true));
         let watch = Watch::over(&far, stopped).unwrap();
-        watch.arm();
+        watch.arm(0);
         until_raised(&watch);
-        let watch = Watch::over(&far, Rules { until: Some(Instant::now()), ..rules(0) }).unwrap();
-        watch.arm();
+        let watch = Watch::over(&far, Rules { until: Some(Instant::now()), ..rules() }).unwrap();
+        watch.arm(0);
         until_raised(&watch);
     }
 }

@@ -269,14 +269,17 @@ impl Graph {
         match () {
             () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
             () if runs.iter().all(|run| run.carries()) => Graph::Signature,
+            () if runs.iter().all(|run| run.arrives()) => Graph::Throughput,
             () => Graph::Latency,
         }
     }
 
     /// The graphs of a run that is being measured, in the order in which a person goes through them.
     pub fn while_measuring(run: &RunFile) -> &'static [Graph] {
-        if run.run.plan.rate.is_none() {
+        if !run.run.plan.scheduled() {
             &[Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Precision]
+        } else if run.arrives() {
+            &[Graph::Throughput, Graph::Precision]
         } else {
             &[Graph::Latency, Graph::Saturation, Graph::Precision]
         }
@@ -299,7 +302,7 @@ impl Graph {
             Of::Blocks | Of::Carrying if hint > 0 => {
                 Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
             }
-            Of::Carrying if !runs.iter().all(|run| run.carries()) => Err(format!(
+            Of::Carrying if !runs.iter().all(|run| run.arrives()) => Err(format!(
                 "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; \
                  --graph latency draws its times"
             )),
@@ -324,6 +327,14 @@ mod tests {
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
         assert_eq!(Graph::named().count(), 6);
+    }
+
+    #[test]
+    fn a_run_at_an_offered_rate_shows_what_arrived() {
+        let mut run = sample::run(1);
+        run.run.plan.offered = Some(1e8);
+        assert_eq!(Graph::of_runs(&[&run], None), Ok(Graph::Throughput));
+        assert_eq!(Graph::while_measuring(&run), [Graph::Throughput, Graph::Precision]);
     }
 
     #[test]

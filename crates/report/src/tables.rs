@@ -54,7 +54,7 @@ pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
             let (asked, effective) = (run.run.plan.settings(path.opened.path), &path.opened.near_effective);
             let segment = effective.mss.map(u64::from);
             let layer = Layer {
-                name: path.opened.name().to_owned(),
+                name: format!("{}{}", path.opened.name(), if run.run.plan.reverse { " reversed" } else { "" }),
                 transport: path.opened.transport.as_str(),
                 // What a setting was asked for reaches only those paths that have it.
                 buffer: Setting {

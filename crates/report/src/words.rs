@@ -43,7 +43,7 @@ pub fn letter(run: usize) -> String {
 pub fn run_line(run: &RunFile) -> String {
     let mut parts = vec![hosts(run)];
     parts.extend(date(&run.run.started));
-    parts.push(run.run.plan.pattern.name().to_owned());
+    parts.push(run.run.plan.pattern_words());
     parts.push(pinning(run));
     if let Some(share) = run.end.as_ref().and_then(|e| e.foreign_cpu).filter(|s| s.is_finite()) {
         parts.push(format!("other processes took {}", units::Share(share)));

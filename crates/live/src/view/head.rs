@@ -74,7 +74,7 @@ fn title(state: &State) -> String {
     format!(
         "pipegauge live  {} · {} · {} to {}",
         names.join(" "),
-        plan.pattern.name(),
+        plan.pattern_words(),
         Bytes(plan.from),
         Bytes(plan.to)
     )

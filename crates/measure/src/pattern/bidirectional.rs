@@ -28,7 +28,7 @@ struct Exchange;
 
 impl Turn for Exchange {
     #[inline(always)]
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: bool) -> Result<(), LinkError> {
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
         link.exchange(block, answer)
     }
 }

@@ -1,4 +1,5 @@
-//! Burst: a number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
+//! Burst: a number of sends, then one one-byte answer (`seeds/000`, 4.2.2). Reversed: a one-byte request, then a number of sends of the
+//! far side. Both are timed by the near side, and both cost the blocks one way and a byte the other.
 
 use transport::clock::Clock;
 use transport::theory::FarRole;
@@ -20,7 +21,8 @@ pub(super) const FACTS: Facts = Facts {
     refuses: |can| one_process(can).or((!can.reliable).then_some(LOST)),
     whole: |spec| if spec.burst == 0 { Err("a burst has at least 1 block".into()) } else { Ok(()) },
     bursts: true,
-    blocks: |spec| (spec.size, 1),
+    reverses: true,
+    blocks: |spec| if spec.reverse { (1, spec.size) } else { (spec.size, 1) },
     transfers: |_, burst| burst.max(1) as f64,
     ways: |burst| burst.max(1),
     bandwidth: Some("bursts of sends, one answer"),
@@ -46,19 +48,52 @@ impl Turn for Blocks {
         self.0
     }
 
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], last: bool) -> Result<(), LinkError> {
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
         link.send(block)?;
-        if last { link.recv(answer) } else { Ok(()) }
+        if number + 1 == self.0 { link.recv(answer) } else { Ok(()) }
+    }
+}
+
+/// One request for so many blocks.
+struct Asked(u64);
+
+impl Turn for Asked {
+    #[inline(always)]
+    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+        link.send(out.slot())?;
+        link.flush()?;
+        for _ in 0..self.0 {
+            link.recv(into.slot())?;
+        }
+        Ok(())
+    }
+
+    fn blocks(&self) -> u64 {
+        self.0
+    }
+
+    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
+        if number == 0 {
+            link.send(block)?;
+            link.flush()?;
+        }
+        link.recv(answer)
     }
 }
 
 pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
     let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
-    loops.closed(&Blocks(spec.burst), &mut out, &mut into)
+    match spec.reverse {
+        false => loops.closed(&Blocks(spec.burst), &mut out, &mut into),
+        true => loops.closed(&Asked(spec.burst), &mut out, &mut into),
+    }
 }
 
 pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
     let mut side = Side::new(link, spec, buffers)?;
+    if spec.reverse {
+        return answer(side, spec.burst);
+    }
     for i in 0..side.iterations() {
         for b in 0..spec.burst {
             side.go_on()?;
@@ -68,6 +103,23 @@ pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers
             side.came();
         }
         side.link.send(side.out.slot())?;
+        side.link.flush()?;
+    }
+    side.done()
+}
+
+/// Sends so many blocks for each request.
+fn answer<L: Link>(mut side: Side<'_, L>, burst: u64) -> Answered {
+    for i in 0..side.iterations() {
+        side.go_on()?;
+        side.link.recv(side.into.slot())?;
+        side.came();
+        for b in 0..burst {
+            side.go_on()?;
+            let block = side.out.slot();
+            side.check.fill(block, i * burst + b);
+            side.link.send(block)?;
+        }
         side.link.flush()?;
     }
     side.done()

@@ -7,7 +7,7 @@ use transport::theory::{FarRole, TheoryLink};
 use transport::{Acceptor, Capabilities, Connector, LinkError, Proof, Semantics};
 use units::Bytes;
 
-use super::{Answered, Timed};
+use super::{Answered, Pattern, Timed};
 use crate::buffers::{Buffers, Halt};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, near, path};
@@ -33,6 +33,8 @@ pub struct Facts {
     pub responds: bool,
     /// Whether an iteration has as many blocks as `--burst` says.
     pub bursts: bool,
+    /// Whether its blocks go one way, which can be turned (`--reverse`).
+    pub reverses: bool,
     /// Whether nothing comes back: the receiver times and counts what arrives, and the sender knows only how fast it handed over.
     pub unanswered: bool,
     /// Whether the far side sends back what it received.
@@ -100,6 +102,7 @@ impl Facts {
             anew: None,
             responds: false,
             bursts: false,
+            reverses: false,
             unanswered: false,
             echoes: false,
             blocks: |spec| (spec.size, spec.size),
@@ -134,7 +137,24 @@ impl Facts {
 
     /// Blocks from the near side to the far in an iteration.
     pub fn sends(&self, spec: &TrialSpec) -> u64 {
+        if spec.reverse { u64::from(!self.unanswered) } else { self.many(spec) }
+    }
+
+    /// Blocks of the pattern's size that go one way in an iteration.
+    pub fn many(&self, spec: &TrialSpec) -> u64 {
         if self.bursts { spec.burst } else { 1 }
+    }
+
+    /// Why a path with these capabilities can't run it the other way round; none where it can.
+    pub fn keeps_direction(&self, name: &str, can: &Capabilities) -> Option<String> {
+        if !self.reverses {
+            let those = Pattern::those(|facts| facts.reverses);
+            return Some(format!(
+                "blocks of {name} have no direction that could be reversed (--reverse is for {those})"
+            ));
+        }
+        let why = "one process plays both ends, so both directions are one (leave out --reverse)";
+        (!can.two_ended).then(|| why.to_owned())
     }
 }
 

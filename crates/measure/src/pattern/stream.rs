@@ -1,4 +1,5 @@
-//! Stream: blocks one after another without any answer, timed at the receiver from the first to the last byte.
+//! Stream: blocks one after another without any answer, timed at the receiver from the first to the last byte. Reversed, the far side
+//! sends and the near side is the receiver. At a rate that is offered each message leaves on a schedule, however the last one fared.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::content::Writer;
 use crate::event::TimeKind;
 use crate::far::Side;
 use crate::near::{self, Loops};
-use crate::{Buffers, FarReport, TrialReport, TrialSpec};
+use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
 
 /// No path that exists moves bytes faster (bytes a second), and none hands over blocks in less time (seconds).
 const FASTEST: f64 = 1e12;
@@ -29,8 +30,9 @@ const HELP: &str = "Blocks one after another without any answer, timed at the re
 
 pub(super) const FACTS: Facts = Facts {
     refuses: |_| None,
+    reverses: true,
     unanswered: true,
-    blocks: |spec| (spec.size, 0),
+    blocks: |spec| if spec.reverse { (0, spec.size) } else { (spec.size, 0) },
     ways: |_| 1,
     modelled,
     seen,
@@ -51,25 +53,70 @@ pub(super) const FACTS: Facts = Facts {
 };
 
 pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
+    if !spec.reverse {
+        let took = send(link, clock, spec, buffers)?;
+        return Ok(TrialReport { repeats: spec.repeats, seconds: took, ..TrialReport::default() });
+    }
+    let seen = receive(link, &turned(spec), buffers)?;
+    match seen.corrupt {
+        Some((iteration, offset)) => {
+            Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
+        }
+        None => Ok(TrialReport { repeats: spec.repeats, ..TrialReport::default() }.with_far(seen)),
+    }
+}
+
+pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+    if !spec.reverse {
+        return receive(link, spec, buffers);
+    }
+    let seconds = send(link, &Monotonic, &turned(spec), buffers)?;
+    Ok(FarReport { seconds, bytes: spec.repeats.saturating_mul(spec.size), ..FarReport::default() })
+}
+
+/// The trial as the other side has it: each half is the other one of a stream that is not reversed.
+fn turned(spec: &TrialSpec) -> TrialSpec {
+    TrialSpec { reverse: false, ..spec.clone() }
+}
+
+/// Sends the stream, and says how many seconds it took after the warm-up: at an offered rate the time up to when the message after the
+/// last would leave, so that a rate that was kept is the one that was asked for.
+fn send<L: Link, C: Clock>(
+    link: &mut L,
+    clock: &C,
+    spec: &TrialSpec,
+    buffers: &mut Buffers,
+) -> Result<f64, SessionError> {
     let (loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
-    let mut start = clock.now();
+    let gap = spec.gap().map(|seconds| seconds * 1e9);
+    let entered = clock.now();
+    let halt = loops.halt.clone();
+    let leave = |i: u64, gap: f64| {
+        let due = entered.saturating_add((i as f64 * gap) as u64);
+        clock.wait_unless(due, || halt.check().is_err());
+        due
+    };
+    let mut start = entered;
     for i in 0..spec.warmup + spec.repeats {
+        let due = gap.map(|gap| leave(i, gap));
         loops.halt.check()?;
         if i == spec.warmup {
-            start = clock.now();
+            start = due.unwrap_or_else(|| clock.now());
         }
         let block = out.slot();
         loops.fill(block, i);
         loops.link.send(block)?;
     }
     loops.link.flush()?;
-    let took = clock.now() - start;
-    Ok(TrialReport { repeats: spec.repeats, seconds: took as f64 * 1e-9, ..TrialReport::default() })
+    if let Some(gap) = gap {
+        leave(spec.warmup + spec.repeats, gap);
+    }
+    Ok((clock.now() - start) as f64 * 1e-9)
 }
 
 /// Receives a stream and times it from its first to its last byte. On a stream the first byte is received alone; where
 /// blocks are messages the clock starts when the first one is here, and its bytes don't count.
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+fn receive<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
     let clock = Monotonic;
     let semantics = link.capabilities().semantics;
     let mut side = Side::new(link, spec, buffers)?;
@@ -128,18 +175,20 @@ fn modelled(link: &mut TheoryLink, spec: &TrialSpec, _: f64, buffers: &mut Buffe
 }
 
 /// What did not come is lost. The time covers, as the far half counts, all but the first byte after the warm-up on a stream, and
-/// all but the first block where blocks are messages.
+/// all but the first block where blocks are messages. A far side that sends counts every byte after the warm-up, and receives nothing.
 fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -> Seen {
-    let blocks = far.received.saturating_sub(spec.warmup);
+    let blocks = if spec.reverse { spec.repeats } else { far.received.saturating_sub(spec.warmup) };
     let bytes = match semantics {
+        _ if spec.reverse => blocks.saturating_mul(spec.size),
         Semantics::Stream => blocks.saturating_mul(spec.size).saturating_sub(1),
         Semantics::Message => blocks.saturating_sub(1).saturating_mul(spec.size),
     };
+    let waited = spec.gap().filter(|_| spec.reverse).map_or(0.0, |gap| blocks as f64 * gap * (1.0 - DRIFT) - COARSE);
     let least = (bytes as f64 / FASTEST).max((blocks as f64 - 1.0) * SHORTEST) - STEP;
     Seen {
-        lost: spec.repeats.saturating_add(spec.warmup).saturating_sub(far.received),
+        lost: if spec.reverse { 0 } else { spec.repeats.saturating_add(spec.warmup).saturating_sub(far.received) },
         bytes,
-        shortest: if bytes > 0 { least } else { 0.0 },
+        shortest: if bytes > 0 { least.max(waited) } else { 0.0 },
         longest: elapsed * (1.0 + DRIFT) + COARSE,
     }
 }

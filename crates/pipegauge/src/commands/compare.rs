@@ -216,11 +216,11 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
 fn one_pattern(side: &Repeats, name: &str) -> Result<()> {
     let of = |run: &RunFile| -> Result<_> {
         let path = &run.paths[files::one_path(run, Some(name))?];
-        Ok((run.run.plan.pattern, run.run.plan.rate.is_some(), time(path)))
+        Ok((run.run.plan.pattern_words(), run.run.plan.rate.is_some(), time(path)))
     };
-    let words = |(pattern, open, time): (measure::Pattern, bool, Option<TimeKind>)| {
+    let words = |(pattern, open, time): (String, bool, Option<TimeKind>)| {
         let time = time.map_or("none", report::words::time_label);
-        format!("{}{} (times: {time})", pattern.name(), if open { " on a schedule (--rate)" } else { "" })
+        format!("{pattern}{} (times: {time})", if open { " on a schedule (--rate)" } else { "" })
     };
     let Some(run) = side.runs.first() else { return Ok(()) };
     let first = of(run)?;

@@ -37,6 +37,18 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
                 Pattern::those(|facts| facts.loggp.is_some())
             );
         }
+        if run.run.plan.reverse {
+            bail!(
+                "{}: its far side sent, and o would be another side's than that of L; measure the stream without --reverse",
+                file.display()
+            );
+        }
+        if run.run.plan.offered.is_some() {
+            bail!(
+                "{}: its rate was given (--rate), so that g and G would be those of the flag; measure the stream without",
+                file.display()
+            );
+        }
         add(&run, &mut paths).map_err(|name| {
             anyhow::anyhow!("{name} was measured under {} twice; name each run once", run.run.plan.pattern.name())
         })?;

@@ -101,6 +101,22 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if plan.burst == 0 {
         bail!("--burst 0: a burst has at least 1 block");
     }
+    if plan.rate.is_some() && facts.unanswered {
+        bail!(
+            "--rate in messages a second times each answer: the patterns {} can, and {} has none; give its rate in bits a second \
+             (--rate 100Mbit/s)",
+            Pattern::those(|facts| facts.on_schedule.is_some()),
+            plan.pattern.name()
+        );
+    }
+    if plan.offered.is_some() && !facts.unanswered {
+        bail!(
+            "--rate in bits a second is offered by a pattern without answers ({}); {} takes messages a second (--rate 10k/s), or \
+             add --pattern stream",
+            Pattern::those(|facts| facts.unanswered),
+            if facts.on_schedule.is_some() { "this one" } else { "a pattern with answers" }
+        );
+    }
     if plan.rate.is_some() && facts.on_schedule.is_none() {
         bail!(
             "--rate sends on a schedule and times each answer: the patterns {} can, {} can't",
@@ -116,7 +132,7 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
             plan.patience
         );
     }
-    if plan.rate.is_some() && plan.schedule == Schedule::Netpipe {
+    if plan.scheduled() && plan.schedule == Schedule::Netpipe {
         bail!("--rate has no counterpart in NetPIPE; leave out --schedule netpipe");
     }
     Ok(())
@@ -160,6 +176,15 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
         );
     }
     measure::support::check(plan, name, &can)?;
+    let largest = (plan.pattern.facts().largest)(plan, &can);
+    if let Some(gap) = plan.offered.and_then(|_| plan.gap(largest)).filter(|gap| *gap >= plan.patience) {
+        bail!(
+            "{name}: at this --rate {} at a time leave {gap:.1} s between two sends, and a side gives up after {} s without any; \
+             send smaller messages (--to, --sizes), or raise --patience above that",
+            Bytes(largest),
+            plan.patience
+        );
+    }
     Ok(())
 }
 

@@ -26,7 +26,7 @@ use transport::registry;
 use units::Bytes;
 use workload::hint::Precision;
 
-use crate::flags::RunFlags;
+use crate::flags::{RunFlags, SendRate};
 
 /// Largest block where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
@@ -110,6 +110,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
     let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern.into() },
+        reverse: flags.reverse,
         schedule: if flags.hint.is_some() { Schedule::Hint } else { flags.schedule.into() },
         from,
         to,
@@ -127,7 +128,8 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         budget: flags.budget.unwrap_or(DEFAULT_BUDGET),
         response: flags.response.unwrap_or(1),
         burst: flags.burst.unwrap_or(DEFAULT_BURST),
-        rate: flags.rate,
+        rate: flags.rate.and_then(|rate| if let SendRate::Messages(rate) = rate { Some(rate) } else { None }),
+        offered: flags.rate.and_then(|rate| if let SendRate::Bits(bits) = rate { Some(bits) } else { None }),
         check: flags.check,
         align: flags.align.unwrap_or(DEFAULT_ALIGN),
         offset: flags.offset.unwrap_or_default(),

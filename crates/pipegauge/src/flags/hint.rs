@@ -131,6 +131,7 @@ impl HintFlags {
             schedule: ScheduleFlag::Adaptive,
             pattern: PatternFlag::DEFAULT,
             response: None,
+            reverse: false,
             burst: None,
             rate: None,
             precision: flags.precision,

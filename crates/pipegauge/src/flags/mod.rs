@@ -24,6 +24,7 @@ pub use pattern::PatternFlag;
 pub use replay::LARGEST;
 pub use run::{CacheFlag, RunFlags};
 pub use scale::{ScaleFlags, WireFlags};
+pub use value::SendRate;
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
     ShowFlags,

@@ -6,6 +6,7 @@ use units::Bytes;
 
 use super::PatternFlag;
 use super::run::{CacheFlag, RunFlags, ScheduleFlag};
+use super::value::SendRate;
 
 /// Largest block and answer that a file may ask for: what a far side lets a near side it does not know ask for.
 pub const LARGEST: u64 = 1 << 30;
@@ -50,9 +51,10 @@ impl RunFlags {
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
             pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
+            reverse: plan.reverse,
             response: facts.responds.then_some(plan.response),
             burst: facts.bursts.then_some(plan.burst),
-            rate: plan.rate,
+            rate: plan.rate.map(SendRate::Messages).or(plan.offered.map(SendRate::Bits)),
             precision: None,
             budget: None,
             trials: None,

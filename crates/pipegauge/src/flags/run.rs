@@ -101,15 +101,19 @@ pub struct RunFlags {
     /// Who sends what, and when
     #[arg(long, value_enum, default_value_t = PatternFlag::DEFAULT, help_heading = "Pattern")]
     pub pattern: PatternFlag,
+    /// The far side sends and this side receives, for the patterns that go one way: stream and burst
+    #[arg(long, help_heading = "Pattern")]
+    pub reverse: bool,
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
     pub response: Option<u64>,
     /// Blocks in a burst [default: 500]
     #[arg(long, value_name = "N", help_heading = "Pattern")]
     pub burst: Option<u64>,
-    /// Open loop: send on a schedule, whether or not answers came (10k/s)
-    #[arg(long, value_name = "RATE", value_parser = value::per_second, help_heading = "Pattern")]
-    pub rate: Option<f64>,
+    /// Send on a schedule: messages a second, whether or not answers came (10k/s, ping-pong and request), or bits a second (100Mbit/s,
+    /// stream)
+    #[arg(long, value_name = "RATE", value_parser = value::send_rate, help_heading = "Pattern")]
+    pub rate: Option<value::SendRate>,
 
     /// Settled when the 95% interval reaches no further than this share of the median [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, help_heading = "Effort")]

@@ -48,6 +48,23 @@ pub fn share(text: &str) -> Result<f64, String> {
     parse::<Share>(text).map(|s| s.0)
 }
 
+/// `--rate`: in whose unit the sender's schedule is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SendRate {
+    /// Messages a second, each answered.
+    Messages(f64),
+    /// Bits a second of a stream.
+    Bits(f64),
+}
+
+/// A rate of sends: messages a second ("10k/s") or bits a second ("100Mbit/s").
+pub fn send_rate(text: &str) -> Result<SendRate, String> {
+    match text.contains("bit") || text.contains('B') {
+        true => wire_rate(text).map(SendRate::Bits),
+        false => per_second(text).map(SendRate::Messages),
+    }
+}
+
 /// Iterations a second: "10k/s", "2000", "1M".
 pub fn per_second(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix("/s").unwrap_or(text).trim_end();
@@ -58,7 +75,9 @@ pub fn per_second(text: &str) -> Result<f64, String> {
     };
     match digits.trim().parse::<f64>() {
         Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate * factor),
-        _ => Err(format!("'{text}' is not a rate of iterations; write for example 10k/s or 2000/s")),
+        _ => Err(format!(
+            "'{text}' is not a rate; write messages a second (10k/s, 2000/s) or for a stream bits a second (100Mbit/s)"
+        )),
     }
 }
 

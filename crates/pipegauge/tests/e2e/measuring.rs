@@ -97,6 +97,86 @@ fn every_pattern_moves_over_tcp_what_it_says() {
     }
 }
 
+/// The far side sends: this side's link receives and, of a burst, asks for it with a byte.
+#[test]
+fn reversed_patterns_receive_here_over_every_transport() {
+    let dir = Scratch::new();
+    let kinds = ["pipe", "shm", "unix", "seqpacket", "tcp", "udp"];
+    for (pattern, sent) in [("stream", &[][..]), ("burst", &[1])] {
+        for kind in kinds.iter().filter(|kind| pattern == "stream" || **kind != "udp") {
+            let (file, trace) = (format!("{pattern}-{kind}.run.jsonl"), format!("{pattern}-{kind}.trace"));
+            let what = ["run", kind, "--pattern", pattern, "--reverse", "--check", "--sizes", "100", "-o", &file];
+            let said = dir.run(&[&what[..], &["--trace", &trace], &SHORT[2..]].concat());
+            assert!(said.measured(), "{said}");
+            let did = operations(&dir, &trace);
+            let bytes = |op: &str| did.iter().filter(|d| d.0 == op).map(|d| d.1).collect::<Vec<_>>();
+            assert!(bytes("send").iter().all(|n| sent.contains(n)), "{pattern} {kind}: {:?}", bytes("send"));
+            assert_eq!(bytes("send").is_empty(), sent.is_empty(), "{pattern} {kind}");
+            assert!(bytes("recv").iter().sum::<u64>() >= 2000, "{pattern} {kind}: {:?}", bytes("recv"));
+            let shown = dir.run(&["show", &file]);
+            assert!(shown.out.contains(&format!("{pattern} reversed (the far side sends)")), "{shown}");
+            let doc = json(&dir.run(&["export", &file, "--format", "json"]).out);
+            assert_eq!(doc["paths"][0]["points"][0]["direction"], "to the near side", "{doc}");
+        }
+    }
+}
+
+/// A schedule bounds the sender from above on any machine: no trial offers more than was asked for.
+#[test]
+fn a_stream_offers_the_rate_that_was_asked_for_and_no_more() {
+    let dir = Scratch::new();
+    for (name, way) in [("there", &[][..]), ("back", &["--reverse"])] {
+        let file = format!("{name}.run.jsonl");
+        let what = ["run", "udp", "tcp", "--pattern", "stream", "--rate", "20Mbit/s", "--sizes", "1000", "-o", &file];
+        let said = dir.run(&[&what[..], way, &SHORT[2..]].concat());
+        assert!(said.measured(), "{said}");
+        for trial in trials(&dir, &file) {
+            let (repeats, seconds) = (trial["repeats"].as_f64().unwrap(), trial["seconds"].as_f64().unwrap());
+            assert!(repeats * 8000.0 / seconds <= 20e6 * 1.001, "{name}: {trial}");
+        }
+        let shown = dir.run(&["show", &file]);
+        assert!(shown.out.contains("20.0 Mbit/s offered") && shown.out.contains("Throughput graph"), "{shown}");
+        let doc = json(&dir.run(&["export", &file, "--format", "json"]).out);
+        assert!(doc["paths"][0]["points"][0]["throughput_bits_per_s"].as_f64().unwrap() > 0.0, "{doc}");
+    }
+}
+
+#[test]
+fn a_rate_in_the_wrong_unit_is_answered_with_the_right_one() {
+    let dir = Scratch::new();
+    for (asked, why) in [
+        (&["tcp", "--rate", "10Mbit/s"][..], "--rate 10k/s"),
+        (&["tcp", "--pattern", "burst", "--rate", "10Mbit/s"], "--pattern stream"),
+        (&["tcp", "--pattern", "stream", "--rate", "10k/s"], "--rate 100Mbit/s"),
+        (&["tcp", "--pattern", "stream", "--rate", "1kbit/s", "--sizes", "1MiB"], "--patience"),
+        (&["tcp", "--pattern", "stream", "--rate", "fast"], "for a stream bits a second"),
+        (&["memcpy", "--pattern", "stream", "--rate", "10Mbit/s"], "leave out --rate"),
+        (&["tcp", "--pattern", "stream", "--rate", "10Mbit/s", "--schedule", "netpipe"], "NetPIPE"),
+    ] {
+        let said = dir.run(&[&["run"], asked].concat());
+        assert_eq!(said.code(), 2, "{said}");
+        assert!(said.err.contains(why), "{asked:?}: {said}");
+    }
+}
+
+#[test]
+fn what_has_no_direction_is_not_reversed() {
+    let dir = Scratch::new();
+    for (asked, why) in [
+        (&["tcp"][..], "have no direction"),
+        (&["tcp", "--pattern", "request"], "have no direction"),
+        (&["tcp", "--pattern", "connect"], "have no direction"),
+        (&["tcp", "--pattern", "bidirectional"], "stream and burst"),
+        (&["memcpy", "--pattern", "stream"], "both directions are one"),
+        (&["theory", "--pattern", "stream"], "both directions are one"),
+        (&["theory", "--pattern", "burst"], "both directions are one"),
+    ] {
+        let said = dir.run(&[&["run", "--reverse"], asked, &SHORT].concat());
+        assert_eq!(said.code(), 2, "{said}");
+        assert!(said.err.contains(why), "{asked:?}: {said}");
+    }
+}
+
 /// Connections that processes of this network namespace have opened (`/proc/net/snmp`).
 fn connections_opened() -> u64 {
     let text = std::fs::read_to_string("/proc/net/snmp").unwrap();

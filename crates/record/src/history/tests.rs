@@ -59,6 +59,8 @@ fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     assert!(!same(&|r, _| r.plan.paths[0].settings.set("nodelay", false)));
     assert!(!same(&|r, _| (r.plan.response, r.plan.burst) = (7, 8)));
     assert!(!same(&|r, _| r.plan.rate = Some(10.0)));
+    assert!(!same(&|r, _| r.plan.reverse = true));
+    assert!(!same(&|r, _| r.plan.offered = Some(1e8)));
     assert!(!same(&|r, _| r.plan.check = true));
     assert!(!same(&|r, _| r.plan.cache = measure::Cache::Cold));
     assert!(!same(&|r, _| r.plan.pattern = Pattern::Stream));

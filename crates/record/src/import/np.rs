@@ -149,6 +149,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
     Plan {
         paths: measure::event::plain(&[kind]),
         pattern,
+        reverse: false,
         schedule: Schedule::Netpipe,
         from: sizes.first().copied().unwrap_or_default(),
         to: sizes.last().copied().unwrap_or_default(),
@@ -163,6 +164,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
         response: 0,
         burst: 0,
         rate: None,
+        offered: None,
         check: false,
         align: 1,
         offset: (0, 0),

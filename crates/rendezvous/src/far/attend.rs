@@ -31,7 +31,6 @@ pub(crate) fn attend<W: Work>(
     let until = Instant::now() + terms.limits.time();
     let rules = Rules {
         stop: Arc::clone(stop),
-        grace: 0,
         until: Some(until),
         last_resort: terms.last_resort,
         near_stopped: terms.near_stopped,
@@ -92,6 +91,7 @@ impl<W: Work> Attendant<'_, W> {
                 }
                 // Came after what it was to break off had ended.
                 Ask::Cancel | Ask::Enough => {}
+                Ask::Go => return Err(MeetError::Protocol("go, with no stream to send".into())),
                 Ask::Bye => return Ok(()),
             }
         }
@@ -157,7 +157,7 @@ impl<W: Work> Attendant<'_, W> {
             Err(e) => return self.failed(&e),
         };
         // Armed before the near side can know the door: from here on it has nothing to say but `Cancel` (and of a trial, `Enough`).
-        self.watch.arm();
+        self.watch.arm(0);
         self.channel.send(&Answer::Door { address, nonce: HEXLOWER.encode(&nonce) })?;
         let accepted = self.work.accept(self.keys.proof(connection, &nonce));
         self.watch.disarm();
@@ -180,8 +180,22 @@ impl<W: Work> Attendant<'_, W> {
         if let Err(text) = self.terms.limits.trial(spec, capabilities, left) {
             return self.channel.send(&Answer::Refused { text });
         }
-        self.watch.arm();
-        self.channel.send(&Answer::Ready)?;
+        if spec.far_sends() {
+            self.channel.send(&Answer::Ready)?;
+            match self.channel.recv(self.until, "waiting for the receiver of a stream to be ready") {
+                Err(MeetError::Silent { .. }) => return Err(self.over_time()),
+                Err(e) => return Err(e),
+                Ok(Ask::Go) => self.watch.arm(0),
+                Ok(Ask::Cancel) => return self.failed(&LinkError::Interrupted),
+                Ok(_) => {
+                    return Err(MeetError::Protocol("another question where the receiver of a stream says go".into()));
+                }
+            }
+        } else {
+            // Armed before the near side can know that this side is ready.
+            self.watch.arm(0);
+            self.channel.send(&Answer::Ready)?;
+        }
         let outcome = self.work.trial(spec);
         self.watch.disarm();
         match outcome {

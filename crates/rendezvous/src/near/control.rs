@@ -17,7 +17,7 @@ use super::verdict::Words;
 use crate::channel::Channel;
 use crate::message::{Answer, Ask, FarPin};
 use crate::secret::SessionKeys;
-use crate::watch::{Rules, Watch};
+use crate::watch::{Rules, Watch, ticks};
 use crate::{MeetError, Peer};
 
 /// Beyond the patience: the far side's own patience ends first, and then it says what it saw.
@@ -54,10 +54,9 @@ impl Control {
         // The far side of all paths may be one.
         let timeouts = plan.paths.iter().filter_map(|path| path.settings.real(LOSS_TIMEOUT.name));
         let losses = seconds(LOSSES * timeouts.reduce(f64::max).unwrap_or(LOSS), Duration::ZERO);
-        let grace = GRACE.saturating_add(u32::try_from(losses.as_millis() / 100).unwrap_or(u32::MAX));
         let watch = Watch::over(
             channel.socket(),
-            Rules { stop: Arc::clone(stop), grace, until: None, last_resort: None, near_stopped: None },
+            Rules { stop: Arc::clone(stop), until: None, last_resort: None, near_stopped: None },
         )?;
         Ok(Self { channel, keys, watch, number: 0, patience, losses, broken: None, stop: Arc::clone(stop) })
     }
@@ -117,7 +116,7 @@ impl Control {
                 let Some(nonce) = nonce else {
                     return Err(MeetError::Protocol("a nonce that is not 32 hexadecimal digits".into()));
                 };
-                self.watch.arm();
+                self.watch.arm(self.grace());
                 Ok((number, address, self.keys.proof(number, &nonce)))
             }
             other => Err(self.unexpected(other)),
@@ -134,16 +133,31 @@ impl Control {
         }
     }
 
-    /// Asks for a trial; returns when the far side is ready. The watch is armed until [`Control::done`].
+    /// Asks for a trial; returns when the far side is ready. The watch is armed until [`Control::done`], where the far side sends
+    /// from [`Control::go`] on.
     pub(crate) fn trial(&mut self, spec: &TrialSpec) -> Result<(), MeetError> {
         self.ask(&Ask::Trial { spec: Box::new(spec.clone()) })?;
         match self.answer("waiting for the far side to get ready for a trial", SLACK)? {
             Answer::Ready => {
-                self.watch.arm();
+                if !spec.far_sends() {
+                    self.watch.arm(self.grace());
+                }
                 Ok(())
             }
             other => Err(self.unexpected(other)),
         }
+    }
+
+    /// This side is about to receive: the far side may send its stream. When it is done, what is still under way arrives within
+    /// `drain`; none where what is not here by then is lost.
+    pub(crate) fn go(&mut self, drain: Option<Duration>) -> Result<(), MeetError> {
+        self.watch.arm(drain.map_or(0, |drain| self.grace().saturating_add(ticks(drain))));
+        self.ask(&Ask::Go)
+    }
+
+    /// Ticks that the far side may be done before this side.
+    fn grace(&self) -> u32 {
+        GRACE.saturating_add(ticks(self.losses))
     }
 
     /// This side's half of a trial is over: on an unreliable path the far side must not wait for what was lost.

@@ -179,6 +179,22 @@ impl RemoteSession {
         let asked = Instant::now();
         let facts = spec.pattern.facts();
         meeting.control.trial(spec).map_err(|e| meeting.ended(e))?;
+        if spec.far_sends() {
+            let reliable = self.capabilities.reliable;
+            let early = path.link.as_mut().filter(|_| reliable && self.capabilities.poll);
+            match early.map_or(Ok(false), |link| link.ready(Duration::ZERO)) {
+                Ok(false) => {}
+                Ok(true) => {
+                    return Err(meeting.control.incredible("blocks before this side was ready to receive").into());
+                }
+                Err(e) => {
+                    self.path = None;
+                    return Err(failed(meeting, e.into()));
+                }
+            }
+            let drain = reliable.then(|| (facts.drain)(spec));
+            meeting.control.go(drain).map_err(|e| meeting.ended(e))?;
+        }
         let began = Instant::now();
         let measured = match (&mut path.link, &facts.anew) {
             (Some(link), _) => measure::near::trial(link, spec, &mut self.buffers),
@@ -186,8 +202,13 @@ impl RemoteSession {
             (None, None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
         };
         match measured {
-            Ok(mut report) => {
-                if !self.capabilities.reliable {
+            // A receiver that loses blocks takes the end of its patience for the end of the stream.
+            Ok(_) if spec.far_sends() && meeting.control.stopped() => {
+                self.path = None;
+                Err(failed(meeting, LinkError::Interrupted.into()))
+            }
+            Ok(report) => {
+                if !self.capabilities.reliable && !spec.far_sends() {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
                 let far = meeting.control.done(began.elapsed(), (facts.drain)(spec)).map_err(|e| meeting.ended(e))?;
@@ -198,8 +219,7 @@ impl RemoteSession {
                     return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
                 }
                 (facts.agree)(&report, &far)?;
-                report.far = far;
-                Ok(report)
+                Ok(report.joined(spec, far))
             }
             Err(mine) => {
                 // Closed first, so that the far side does not wait for more.

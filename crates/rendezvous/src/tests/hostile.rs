@@ -1,6 +1,8 @@
 //! Far sides that know the secret and lie: their links are real, what they report is not. The near side says so; it never
 //! believes them, panics or waits for ever.
 
+use transport::Name;
+
 use super::whole::plan;
 use super::*;
 use crate::Far;
@@ -76,6 +78,16 @@ impl Work for Boaster {
 
 /// One tcp session with each far side that `work` makes.
 fn session<W: Work + 'static>(work: fn() -> W, pattern: Pattern, with: impl FnOnce(&mut dyn measure::Session)) {
+    session_over(transport::tcp::NAME, work, pattern, with);
+}
+
+/// One session of this transport with each far side that `work` makes.
+fn session_over<W: Work + 'static>(
+    transport: Name,
+    work: fn() -> W,
+    pattern: Pattern,
+    with: impl FnOnce(&mut dyn measure::Session),
+) {
     let (tell, events) = channel();
     let stop = Arc::new(AtomicBool::new(false));
     let theirs = Arc::clone(&stop);
@@ -83,7 +95,7 @@ fn session<W: Work + 'static>(work: fn() -> W, pattern: Pattern, with: impl FnOn
     let serving = std::thread::spawn(move || serve_with(&options, theirs, &mut |event| drop(tell.send(event)), work));
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
-    let plan = plan(&[transport::tcp::NAME], pattern);
+    let plan = plan(&[transport], pattern);
     let met = meet(&far, &[&plan], FarPin::None, Arc::new(AtomicBool::new(false)));
     with(&mut *met.unwrap().remove(0).remove(0));
     stop.store(true, Ordering::Relaxed);
@@ -113,6 +125,103 @@ fn reports_that_cannot_be_are_refused() {
             },
         );
     }
+}
+
+/// A stream whose far side sends, with the lie of this number.
+fn sent(lie: usize) -> TrialSpec {
+    TrialSpec { pattern: Pattern::Stream, reverse: true, ..spec(lie as u64) }
+}
+
+#[test]
+fn what_a_far_side_says_that_it_sent_is_held_against_what_was_asked() {
+    for lie in 0..LIES.len() {
+        session(
+            || Liar(Path::new()),
+            Pattern::Stream,
+            |session| {
+                session.open(0).unwrap();
+                match session.trial(&sent(lie)) {
+                    // That it received nothing is true.
+                    Ok(report) => {
+                        assert!(lie == 0 || lie == 6, "believed: {report:?}");
+                        assert_eq!((report.far.received, report.far.bytes), (17, 17 * 64 - 1));
+                    }
+                    Err(e) => {
+                        let text = e.to_string();
+                        assert!(lie > 0 && text.contains("reports what can't be"), "lie {lie}: {text}");
+                        assert!(session.trial(&sent(0)).is_err(), "nothing more is believed");
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Sends as many blocks more or fewer than it was asked for as the trial's seed says, and reports what it was asked for.
+struct Counts(Path);
+
+/// Of blocks asked for: as many, more, fewer.
+const ASKED: u64 = 0;
+const MORE: u64 = 1;
+const FEWER: u64 = 2;
+
+impl Work for Counts {
+    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.0.door(of, s, at, patience)
+    }
+    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
+        self.0.accept(proof)
+    }
+    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+        let repeats = match spec.seed {
+            MORE => spec.repeats + 100,
+            FEWER => spec.repeats - 10,
+            _ => spec.repeats,
+        };
+        let report = self.0.trial(&TrialSpec { repeats, ..spec.clone() })?;
+        Ok(FarReport { bytes: spec.repeats * spec.size, ..report })
+    }
+    fn close(&mut self) {
+        self.0.close();
+    }
+}
+
+#[test]
+fn blocks_that_come_before_the_receiver_is_ready_are_noticed() {
+    session(
+        || Counts(Path::new()),
+        Pattern::Stream,
+        |session| {
+            session.open(0).unwrap();
+            session.trial(&sent(ASKED as usize)).unwrap();
+            session.trial(&sent(MORE as usize)).unwrap();
+            let text = session.trial(&sent(ASKED as usize)).unwrap_err().to_string();
+            assert!(text.contains("before this side was ready"), "{text}");
+        },
+    );
+}
+
+#[test]
+fn a_stream_that_ends_early_is_an_error_or_a_loss_and_never_waited_for() {
+    session(
+        || Counts(Path::new()),
+        Pattern::Stream,
+        |session| {
+            session.open(0).unwrap();
+            let text = session.trial(&sent(FEWER as usize)).unwrap_err().to_string();
+            assert!(text.contains("still waits for some"), "{text}");
+        },
+    );
+    session_over(
+        transport::udp::NAME,
+        || Counts(Path::new()),
+        Pattern::Stream,
+        |session| {
+            session.open(0).unwrap();
+            let report = session.trial(&sent(FEWER as usize)).unwrap();
+            assert_eq!((report.far.received, report.far.lost), (7, 10));
+        },
+    );
 }
 
 #[test]

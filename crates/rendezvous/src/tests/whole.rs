@@ -112,6 +112,35 @@ fn every_two_ended_transport_runs_between_two_processes() {
 }
 
 #[test]
+fn the_far_side_of_every_transport_sends_where_that_is_asked_for() {
+    let programs = Programs::new();
+    let two_ended = registry::all().filter(|t| t.ends() == Ends::Two && t.availability().is_ok());
+    let kinds: Vec<Name> = two_ended.map(|t| t.name()).collect();
+    let asked = Plan { reverse: true, ..plan(&kinds, Pattern::Stream) };
+    let sessions = meet(&programs.local(), &[&asked], FarPin::None, no_stop()).unwrap().remove(0);
+    for (mut session, kind) in sessions.into_iter().zip(kinds) {
+        session.open(0).unwrap_or_else(|e| panic!("{kind}: {e}"));
+        let can = session.capabilities();
+        let runs = |p: &&Pattern| p.facts().reverses && (p.facts().refuses)(&can).is_none();
+        for (pattern, size) in Pattern::ALL.iter().filter(runs).flat_map(|p| [(p, 1), (p, 1000)]) {
+            // Contents are verified at this side: blocks that this side sent would be other ones.
+            let spec = TrialSpec { reverse: true, check: true, ..a_trial(*pattern, size) };
+            let report = session.trial(&spec).unwrap_or_else(|e| panic!("{kind} {pattern:?}: {e}"));
+            let (received, all) = (report.far.received, spec.warmup + spec.repeats);
+            assert!(received == all || (!can.reliable && received > 0), "{kind} {pattern:?}: {report:?}");
+            assert_eq!(report.far.bytes > 0, pattern.facts().unanswered, "{kind} {pattern:?}: {report:?}");
+            assert!(report.seconds > 0.0, "{kind} {pattern:?}: {report:?}");
+        }
+        // The same connection the other way round, and again.
+        for reverse in [false, true] {
+            let spec = TrialSpec { reverse, ..a_trial(Pattern::Stream, 64) };
+            session.trial(&spec).unwrap_or_else(|e| panic!("{kind}, reversed: {reverse}: {e}"));
+        }
+        session.close().unwrap();
+    }
+}
+
+#[test]
 fn a_far_process_that_inherits_a_pin_has_the_cpus_of_this_side() {
     let programs = Programs::new();
     // A thread of its own: the pin must not outlive the test.

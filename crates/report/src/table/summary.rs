@@ -38,6 +38,12 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             continue;
         };
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
+        if let Some(offered) = run.run.plan.offered {
+            // What a message takes there is what the rate leaves it.
+            notes.push(arrived(path, &name, offered));
+            grid.row([name, time.to_owned()].into_iter().chain(std::iter::repeat_n("-".to_owned(), 5)));
+            continue;
+        }
         if s.latency_size > 1 {
             notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
         }
@@ -86,6 +92,26 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
 fn above_the_top(path: &PathRun, summary: &Summary) -> Option<f64> {
     let most = path.points.iter().map(|p| p.figures.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
     (most > 1.05 * summary.max_throughput.value).then_some(most)
+}
+
+/// What came of a rate that was offered.
+fn arrived(path: &PathRun, name: &str, offered: f64) -> String {
+    let figures = || path.points.iter().map(|p| (p.size, &p.figures));
+    let least = figures().map(|(_, f)| f.throughput).fold(f64::INFINITY, f64::min);
+    let most = figures().map(|(_, f)| f.throughput).fold(0.0, f64::max);
+    let lossy: Vec<_> = figures().filter(|(_, f)| f.loss > 0.0).collect();
+    let worst = lossy.iter().max_by(|a, b| a.1.loss.total_cmp(&b.1.loss));
+    let lost = worst.map_or("no message was lost".to_owned(), |(size, f)| {
+        format!(
+            "messages were lost at {} of {} sizes, most at {}: {}",
+            lossy.len(),
+            path.points.len(),
+            units::Bytes(*size),
+            units::Share(f.loss)
+        )
+    });
+    let [offered, least, most] = [offered, least, most].map(|rate| units::BitRate(rate).to_string());
+    format!("{name}: {offered} offered (--rate), {least} to {most} arrived; {lost}.")
 }
 
 /// Rounds of the size with the maximum throughput, where they are fewer than an interval takes though the run has enough.
@@ -219,6 +245,22 @@ mod tests {
         run.run.plan.rate = Some(2000.0);
         let text = summary(&Analysis::of(&run));
         assert!(!text.contains("bit/s") && text.contains("sent on a schedule (--rate)"), "{text}");
+    }
+
+    #[test]
+    fn a_run_at_an_offered_rate_says_what_arrived_and_what_was_lost() {
+        let mut run = crate::sample::run_of(&crate::sample::MODELS[3..], &[1024, 12_288], 5, 7);
+        run.run.plan.offered = Some(1e8);
+        for point in &mut run.paths[0].points {
+            (point.figures.throughput, point.figures.loss) = (1e5 * point.size as f64, 0.0);
+        }
+        let text = summary(&Analysis::of(&run));
+        assert!(!text.contains("sent on a schedule"), "{text}");
+        let said = |text: &str, part: &str| assert!(text.contains(part), "{part}: {text}");
+        said(&text, "100 Mbit/s offered (--rate), 102 Mbit/s to 1.23 Gbit/s arrived; no message was lost.");
+        run.paths[0].points[1].figures.loss = 0.25;
+        let text = summary(&Analysis::of(&run));
+        said(&text, "messages were lost at 1 of 2 sizes, most at 12 KiB: 25.0%.");
     }
 
     #[test]

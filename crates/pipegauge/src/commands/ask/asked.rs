@@ -114,9 +114,14 @@ impl Asked<'_> {
         self.unsaturated().map_or(Ok(()), |largest| Err(Unanswered::Unsaturated(largest)))
     }
 
+    /// Whether the far side sent.
+    pub fn reversed(&self) -> bool {
+        self.run.run.plan.reverse
+    }
+
     /// That a schedule (`--rate`) said when blocks were sent: how much the path carries was not measured.
     pub fn scheduled(&self) -> bool {
-        self.run.run.plan.rate.is_some()
+        self.run.run.plan.scheduled()
     }
 
     /// Times of round trips: how many of the curve's times they take, and what they are called.

@@ -11,7 +11,8 @@ pub fn sharpen(p: &Asked<'_>, sizes: &[u64]) -> String {
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let list = if sizes.is_empty() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
     let pattern = if p.pattern == "ping-pong" { String::new() } else { format!(" --pattern {}", p.pattern) };
-    format!("pipegauge run {}{pattern}{list} --budget 30s", p.typed())
+    let reverse = if p.reversed() { " --reverse" } else { "" };
+    format!("pipegauge run {}{pattern}{reverse}{list} --budget 30s", p.typed())
 }
 
 /// No answer, and why.
