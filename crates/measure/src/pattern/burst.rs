@@ -59,16 +59,21 @@ pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec,
 
 pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
     let mut side = Side::new(link, spec, buffers)?;
-    for i in 0..side.iterations() {
-        for b in 0..spec.burst {
-            side.go_on()?;
-            let block = side.into.slot();
-            side.link.recv(block)?;
-            side.check.verify(block, i * spec.burst + b);
-            side.came();
+    let mut i = 0;
+    for end in side.parts() {
+        side.begin();
+        while i < end {
+            for b in 0..spec.burst {
+                side.go_on()?;
+                let block = side.into.slot();
+                side.link.recv(block)?;
+                side.check.verify(block, i * spec.burst + b);
+                side.came();
+            }
+            side.link.send(side.out.slot())?;
+            side.link.flush()?;
+            i += 1;
         }
-        side.link.send(side.out.slot())?;
-        side.link.flush()?;
     }
     side.done()
 }

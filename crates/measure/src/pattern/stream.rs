@@ -51,11 +51,12 @@ pub(super) const FACTS: Facts = Facts {
 };
 
 pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    let (loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+    let (mut loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
     let mut start = clock.now();
     for i in 0..spec.warmup + spec.repeats {
         loops.halt.check()?;
         if i == spec.warmup {
+            loops.meter.begin();
             start = clock.now();
         }
         let block = out.slot();
@@ -64,7 +65,9 @@ pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec,
     }
     loops.link.flush()?;
     let took = clock.now() - start;
-    Ok(TrialReport { repeats: spec.repeats, seconds: took as f64 * 1e-9, ..TrialReport::default() })
+    loops.meter.end(spec.repeats);
+    let cost = loops.meter.cost();
+    Ok(TrialReport { repeats: spec.repeats, seconds: took as f64 * 1e-9, cost, ..TrialReport::default() })
 }
 
 /// Receives a stream and times it from its first to its last byte. On a stream the first byte is received alone; where
@@ -77,8 +80,11 @@ pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers
     let all = side.iterations();
     while side.report.received < all {
         side.go_on()?;
-        let block = side.into.slot();
         let begins = first.is_none() && side.report.received >= spec.warmup;
+        if begins {
+            side.begin();
+        }
+        let block = side.into.slot();
         let outcome = if begins && semantics == Semantics::Stream {
             let (head, tail) = block.split_at_mut(1);
             side.link.recv(head).and_then(|()| {
