@@ -316,7 +316,7 @@ columns! {
     /// CPU time that a transfer (what `time` counts) takes of the near side's thread, seconds; none of older files, of models, where
     /// contents were checked, and where it is not resolved.
     near_cpu_s: Option<f64> = |a| a.cpu(0).map(|c| c.median), SECONDS,
-        interval(54, "near CPU [95%]", "near_cpu_low_s", "near_cpu_high_s"), Some("pipegauge_near_cpu_seconds");
+        None, Some("pipegauge_near_cpu_seconds");
     /// Lower end of its 95% interval, seconds; none where the run can't tell one.
     near_cpu_low_s: Option<f64> = |a| a.cpu(0).map(|c| c.interval.low).filter(|_| a.cpu(0).is_some_and(bounded)), SECONDS, None, None;
     /// Upper end of its 95% interval, seconds; none likewise.
@@ -324,7 +324,7 @@ columns! {
     /// CPU time of the near side for a byte that crosses the path, seconds a byte; none likewise.
     near_cpu_s_per_byte: Option<f64> = |a| a.cpu(0).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
     /// CPU time of the near side over the time that passed, as a share of one CPU: the rest it was idle.
-    near_busy_share: Option<f64> = |a| a.cost(0).and_then(|c| c.busy), SHARE, shown(56, "near busy"), Some("pipegauge_near_busy_ratio");
+    near_busy_share: Option<f64> = |a| a.cost(0).and_then(|c| c.busy), SHARE, None, Some("pipegauge_near_busy_ratio");
     /// Share of the near side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.
     near_system_share: Option<f64> = |a| a.cost(0).and_then(|c| c.system), SHARE, None, None;
     /// Times in a transfer that the near side's thread gave up its CPU to wait (voluntary context switches).
@@ -334,7 +334,7 @@ columns! {
     /// CPU time that a transfer (what `time` counts) takes of the far side's thread, seconds; none of older files, of models, where
     /// contents were checked, and where it is not resolved.
     far_cpu_s: Option<f64> = |a| a.cpu(1).map(|c| c.median), SECONDS,
-        interval(55, "far CPU [95%]", "far_cpu_low_s", "far_cpu_high_s"), Some("pipegauge_far_cpu_seconds");
+        None, Some("pipegauge_far_cpu_seconds");
     /// Lower end of its 95% interval, seconds; none where the run can't tell one.
     far_cpu_low_s: Option<f64> = |a| a.cpu(1).map(|c| c.interval.low).filter(|_| a.cpu(1).is_some_and(bounded)), SECONDS, None, None;
     /// Upper end of its 95% interval, seconds; none likewise.
@@ -342,7 +342,7 @@ columns! {
     /// CPU time of the far side for a byte that crosses the path, seconds a byte; none likewise.
     far_cpu_s_per_byte: Option<f64> = |a| a.cpu(1).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
     /// CPU time of the far side over the time that passed, as a share of one CPU: the rest it was idle.
-    far_busy_share: Option<f64> = |a| a.cost(1).and_then(|c| c.busy), SHARE, shown(57, "far busy"), Some("pipegauge_far_busy_ratio");
+    far_busy_share: Option<f64> = |a| a.cost(1).and_then(|c| c.busy), SHARE, None, Some("pipegauge_far_busy_ratio");
     /// Share of the far side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.
     far_system_share: Option<f64> = |a| a.cost(1).and_then(|c| c.system), SHARE, None, None;
     /// Times in a transfer that the far side's thread gave up its CPU to wait (voluntary context switches).
