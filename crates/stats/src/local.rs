@@ -67,7 +67,7 @@ impl Local {
 /// logarithm; numbers must mean the same round at all sizes.
 pub fn local(points: &[Vec<(u32, f64)>], level: impl Fn(u32) -> f64) -> Vec<Option<Local>> {
     let logs = points.iter().map(|p| p.iter().filter(|(_, t)| *t > 0.0).map(|(round, t)| (*round, t.ln())).collect());
-    let centred: Vec<Vec<(u32, f64)>> = logs.map(|rounds: Vec<_>| centred(&rounds, &|_| 0)).collect();
+    let centred: Vec<Vec<(u32, f64)>> = logs.map(|rounds: Vec<_>| centred(&rounds, |_| 0)).collect();
     let near = NEAR.min(centred.len());
     if near < 2 {
         return vec![None; points.len()];
