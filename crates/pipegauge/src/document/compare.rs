@@ -52,8 +52,7 @@ struct Compared {
     /// The comparison, size by size.
     #[serde(flatten)]
     comparison: Comparison,
-    /// CPU time of a transfer on the near and on the far side; absent where a side does not tell it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// CPU time of a transfer on the near and on the far side; empty where one of the sides does not tell it.
     cpu: Vec<CpuRatio>,
     /// What differs in the circumstances.
     differences: Vec<Difference>,
