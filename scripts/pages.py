@@ -127,10 +127,14 @@ def columns(line):
     return found if len(found) >= 5 and key(line) == " ".join(line.split()) else []
 
 
+# Columns that stand in any table of TCP whose connections happened to send something again.
+RARE = ("retransmits",)
+
+
 def fits(sample, line):
     """Whether an output's line is the one that the sample shows: its beginning, so that an author may shorten it. A heading may lack
-    columns of the sample's, since one that has nothing to say (percentiles of a short run) is left out."""
-    shown, found = columns(sample), columns(line)
+    columns of the sample's, since one that has nothing to say (percentiles of a short run) is left out, and may have those of RARE."""
+    shown, found = columns(sample), [column for column in columns(line) if column not in RARE]
     if shown and found and shown[:2] == found[:2]:
         left = iter(shown)
         return all(column in left for column in found)

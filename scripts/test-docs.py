@@ -86,6 +86,7 @@ def a_heading_may_lack_columns_that_have_nothing_to_say():
     assert pages.fits(shown, " size  median [95%]    shortest trial  p50  longest  rounds  ended")
     assert not pages.fits(shown, "size  median [95%]  shortest trial  p50  surprise  longest  rounds  ended")
     assert not pages.fits(shown, "path  median [95%]  shortest trial  p50  longest  rounds  ended")
+    assert pages.fits(shown, "size  median [95%]  shortest trial  p50  longest  retransmits  rounds  ended"), "any TCP may send again"
 
 
 def warnings_are_no_part_of_a_sample():

@@ -6,12 +6,19 @@ use std::time::Duration;
 use transport::Capabilities;
 
 use crate::pattern::Seen;
-use crate::{FarReport, TrialSpec};
+use crate::{Cost, FarReport, TrialSpec};
 
 /// What a receiver needs at least for a datagram that it drops, seconds.
 const DROPPED: f64 = 1e-8;
 /// The shortest time that a clock of nanoseconds tells, seconds, less what rounding may take of it.
 const NANOSECOND: f64 = 0.999e-9;
+/// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
+const DRIFT: f64 = 0.01;
+const COARSE: f64 = 1e-3;
+/// The longest time between two ticks of a kernel, nanoseconds.
+const LONGEST_TICK: u64 = 20_000_000;
+/// What a kernel needs at least to switch from a thread to another, seconds.
+const SWITCHED: f64 = 1e-8;
 
 /// Checks the far side's report of the trial `spec` on a link with the capabilities `can`. `elapsed` is the time on the near
 /// side from before the trial was asked for until the report was here. The error says which number is impossible and what
@@ -33,6 +40,9 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
         let shortest = shortest.max(0.0);
         return Err(format!("{:e} s for {} bytes, where {shortest:e} to {longest:e} s can be", far.seconds, far.bytes));
     }
+    if let Some(cost) = &far.cost {
+        payable(cost, spec, can, elapsed)?;
+    }
     let (size, _) = (facts.blocks)(spec);
     match far.corrupt {
         Some((iteration, offset)) if !spec.check || iteration >= sent || offset >= size => Err(format!(
@@ -40,6 +50,30 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
         )),
         _ => Ok(()),
     }
+}
+
+/// Whether a trial of `elapsed` seconds can have cost one thread that much: no thread has more CPU time than passed, and none is
+/// switched more often than a kernel can switch.
+fn payable(cost: &Cost, spec: &TrialSpec, can: &Capabilities, elapsed: f64) -> Result<(), String> {
+    // Where blocks are lost, the far side does not know how many of the warm-up's were.
+    let most = if can.reliable { spec.repeats } else { spec.repeats.saturating_add(spec.warmup) };
+    let iterations = if can.reliable { most } else { cost.iterations.clamp(1, most) };
+    exactly("iterations counted for CPU time", cost.iterations, iterations)?;
+    let longest = ((elapsed * (1.0 + DRIFT) + COARSE) * 1e9) as u64;
+    // What was divided at the last tick before may lie within the trial, and a tick is no longer than this.
+    let divided = longest.saturating_add(2 * LONGEST_TICK);
+    for (what, found, most) in [
+        ("ns passed", cost.elapsed_ns, longest),
+        ("ns of CPU time", cost.cpu_ns, longest),
+        ("ns of user and system time", cost.user_ns.saturating_add(cost.system_ns), divided),
+        ("ns between two ticks", cost.step_ns, LONGEST_TICK),
+        ("context switches", cost.voluntary.saturating_add(cost.involuntary), (elapsed / SWITCHED) as u64 + 1),
+    ] {
+        if found > most {
+            return Err(format!("{found} {what}, where at most {most} can be"));
+        }
+    }
+    Ok(())
 }
 
 fn exactly(what: &str, found: u64, can_be: u64) -> Result<(), String> {
@@ -157,6 +191,50 @@ mod tests {
         let asked = FarReport { received: 22, ..FarReport::default() };
         assert_eq!(credible(&asked, &burst, &plain, ELAPSED), Ok(()), "a request a burst");
         assert!(credible(&FarReport { received: 110, ..asked }, &burst, &plain, ELAPSED).is_err());
+    }
+
+    #[test]
+    fn a_thread_has_no_more_cpu_time_than_passed_here() {
+        let plain = Capabilities::plain();
+        let fair = Cost {
+            iterations: 20,
+            elapsed_ns: 9_000_000,
+            cpu_ns: 9_000_000,
+            user_ns: 4_000_000,
+            system_ns: 8_000_000,
+            step_ns: 4_000_000,
+            voluntary: 40,
+            involuntary: 1,
+        };
+        let far = |cost| FarReport { received: 22, cost: Some(cost), ..FarReport::default() };
+        assert_eq!(credible(&far(fair), &spec(Pattern::PingPong), &plain, ELAPSED), Ok(()));
+        for wrong in [
+            Cost { iterations: 0, ..fair },
+            Cost { iterations: 21, ..fair },
+            Cost { iterations: u64::MAX, ..fair },
+            Cost { elapsed_ns: 12_000_000, ..fair },
+            Cost { cpu_ns: 12_000_000, ..fair },
+            Cost { cpu_ns: u64::MAX, ..fair },
+            Cost { user_ns: u64::MAX, system_ns: u64::MAX, ..fair },
+            Cost { system_ns: 60_000_000, ..fair },
+            Cost { step_ns: u64::MAX, ..fair },
+            Cost { voluntary: u64::MAX, involuntary: u64::MAX, ..fair },
+        ] {
+            assert!(said(&far(wrong), Pattern::PingPong, &plain).contains("can be"), "{wrong:?}");
+        }
+        let lost = FarReport { received: 5, ..far(Cost { iterations: 5, ..fair }) };
+        let lost = FarReport { lost: 0, ..lost };
+        assert_eq!(credible(&lost, &spec(Pattern::PingPong), &lossy(), ELAPSED), Ok(()));
+    }
+
+    /// Numbers that no count can be don't even read as a report.
+    #[test]
+    fn what_is_no_number_of_nanoseconds_is_no_report() {
+        let of = |cpu: &str| serde_json::from_str::<FarReport>(&format!("{{\"cost\":{{\"cpu_ns\":{cpu}}}}}"));
+        assert!(of("12").is_ok_and(|far| far.cost.is_some_and(|c| c.cpu_ns == 12)));
+        for wrong in ["1e308", "-1", "NaN", "null", "0.5", "18446744073709551616", "\"12\""] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The far side of a trial: answers, and sees what the near side can't. What the patterns' far halves share.
 
+use transport::clock::Monotonic;
 use transport::{AnyLink, Link, LinkError, Visit};
 
 use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
+use crate::cost::Meter;
 use crate::{FarReport, SessionError, TrialSpec};
 
 /// Receive time-outs one after another until an unreliable path's trial counts as over. Long before, the near side says when
@@ -98,6 +100,9 @@ pub(crate) struct Side<'a, L> {
     spec: &'a TrialSpec,
     halt: Halt,
     silences: u32,
+    meter: Meter,
+    /// Blocks that had come when the meter began.
+    before: u64,
 }
 
 impl<'a, L: Link> Side<'a, L> {
@@ -106,16 +111,33 @@ impl<'a, L: Link> Side<'a, L> {
         let (there, back) = (spec.pattern.facts().blocks)(spec);
         let (out, into) = buffers.slots(link, spec, back, there)?;
         let check = Check::new(spec, link.capabilities().reliable);
-        Ok(Self { link, spec, halt, out, into, check, report: FarReport::default(), silences: 0 })
+        let meter = Meter::new(&Monotonic, spec);
+        let report = FarReport::default();
+        Ok(Self { link, spec, halt, out, into, check, report, silences: 0, meter, before: 0 })
     }
 
     /// What was seen, once the trial is over.
-    pub(crate) fn done(self) -> Result<FarReport, SessionError> {
-        Ok(FarReport { corrupt: self.check.wrong, ..self.report })
+    pub(crate) fn done(mut self) -> Result<FarReport, SessionError> {
+        let blocks = self.report.received - self.before;
+        // Of a burst that is sent from here one request an iteration came.
+        let each = if self.spec.reverse { 1 } else { self.spec.pattern.facts().sends(self.spec).max(1) };
+        self.meter.end(blocks / each);
+        Ok(FarReport { corrupt: self.check.wrong, cost: self.meter.cost(), ..self.report })
     }
 
     pub(crate) fn iterations(&self) -> u64 {
         self.spec.warmup + self.spec.repeats
+    }
+
+    /// Where the iterations end that warm up, and those that the near side times: [`Side::begin`] comes before each part.
+    pub(crate) fn parts(&self) -> [u64; 2] {
+        [self.spec.warmup, self.iterations()]
+    }
+
+    /// What comes from here on counts in what the trial cost.
+    pub(crate) fn begin(&mut self) {
+        self.before = self.report.received;
+        self.meter.begin();
     }
 
     /// What a failed receive means: `true`, an unreliable path's trial is over, since the near side said so or has been silent
@@ -148,19 +170,22 @@ impl<'a, L: Link> Side<'a, L> {
         mut self,
         mut then: impl FnMut(&mut L, &[u8], Answer<'_, 'a>) -> Result<(), LinkError>,
     ) -> Result<FarReport, SessionError> {
-        while self.report.received < self.iterations() {
-            self.go_on()?;
-            let block = self.into.slot();
-            if let Err(e) = self.link.recv(block) {
-                if self.over(e)? {
-                    break;
+        'parts: for end in self.parts() {
+            self.begin();
+            while self.report.received < end {
+                self.go_on()?;
+                let block = self.into.slot();
+                if let Err(e) = self.link.recv(block) {
+                    if self.over(e)? {
+                        break 'parts;
+                    }
+                    continue;
                 }
-                continue;
+                self.check.verify(block, self.report.received);
+                let answer = Answer { out: &mut self.out, check: &self.check, number: self.report.received };
+                then(self.link, block, answer)?;
+                self.came();
             }
-            self.check.verify(block, self.report.received);
-            let answer = Answer { out: &mut self.out, check: &self.check, number: self.report.received };
-            then(self.link, block, answer)?;
-            self.came();
         }
         self.done()
     }

@@ -2,6 +2,7 @@
 
 mod clock;
 mod common;
+pub mod cost;
 mod percentiles;
 
 use transport::{Ends, Name};

@@ -10,6 +10,7 @@
 //! | [`pattern`] | the patterns, a file each: both halves of the loop, and what is known of it |
 //! | [`near`], [`far`] | what the patterns' near and far halves share |
 //! | [`buffers`], [`content`], `samples` | a trial's memory, contents and times |
+//! | [`cost`] | what a trial cost a side in CPU time and switches |
 //! | [`credible`] | whether a far side's report of a trial can be true |
 //! | [`session`], [`solo`] | the port to a path; paths that need no second process |
 //! | [`support`] | which combinations a path can't do, answered before anything is measured |
@@ -28,6 +29,7 @@ mod block;
 pub mod buffers;
 pub mod calibrate;
 pub mod content;
+pub mod cost;
 pub mod credible;
 pub mod driver;
 pub mod earlier;
@@ -53,8 +55,9 @@ mod taken_by;
 
 pub use buffers::Buffers;
 pub use calibrate::calibrate;
+pub use cost::Cost;
 pub use driver::{Outcome, Side, run, run_sides};
 pub use event::Event;
 pub use pattern::Pattern;
 pub use session::{Session, SessionError};
-pub use spec::{Cache, FarReport, TrialReport, TrialSpec};
+pub use spec::{Cache, FarReport, Tcp, TrialReport, TrialSpec};

@@ -7,8 +7,9 @@ use transport::{AnyLink, Link, LinkError, Visit};
 
 use crate::buffers::{Buffers, Halt, Slots};
 use crate::content::{self, Writer};
+use crate::cost::Meter;
 use crate::samples::Samples;
-use crate::{SessionError, TrialReport, TrialSpec};
+use crate::{SessionError, Tcp, TrialReport, TrialSpec};
 
 /// Datagrams lost one after another before a trial is given up: the far side is gone, or nothing gets through.
 const LOST_IN_A_ROW: u32 = 10;
@@ -25,11 +26,14 @@ const OPEN_LOOP_BLOCKS: u64 = 32;
 /// Runs the near half of `spec` on `link`, against the monotonic clock.
 pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<TrialReport, SessionError> {
     let before = link.datagrams().unwrap_or_default();
+    let connection = link.tcp_state();
     let report = link.visit(OnAnyLink { spec, buffers })?;
+    let tcp = connection.and_then(|before| Some(Tcp::between(before, link.tcp_state()?)));
     let after = link.datagrams().unwrap_or_default();
     Ok(TrialReport {
         reordered: after.reordered.saturating_sub(before.reordered),
         duplicated: after.duplicated.saturating_sub(before.duplicated),
+        tcp,
         ..report
     })
 }
@@ -115,6 +119,7 @@ struct Tally {
 pub(crate) struct Loops<'a, L, C> {
     pub(crate) link: &'a mut L,
     pub(crate) halt: Halt,
+    pub(crate) meter: Meter,
     clock: &'a C,
     spec: &'a TrialSpec,
     tally: Tally,
@@ -139,7 +144,8 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         let halt = buffers.halt();
         let (there, back) = (spec.pattern.facts().blocks)(spec);
         let (out, into) = buffers.slots(link, spec, there, back)?;
-        Ok((Self { link, halt, clock, spec, tally: Tally::default(), skip, moving, writer }, out, into))
+        let meter = Meter::new(clock, spec);
+        Ok((Self { link, halt, meter, clock, spec, tally: Tally::default(), skip, moving, writer }, out, into))
     }
 
     /// Fills a block that iteration `i` sends, where contents are checked.
@@ -184,6 +190,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         self.tally.lost = 0;
         let (repeats, chunk) = (self.spec.repeats, self.spec.chunk.max(1));
         let samples = Samples::new(repeats.div_ceil(chunk), chunk);
+        self.meter.begin();
         let start = self.clock.now();
         let mut samples = samples.following(start.saturating_sub(entered));
         let mut last = start;
@@ -213,6 +220,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             }
             last = now;
         }
+        self.meter.end(repeats);
         Ok(self.report(samples, whole_ones, total))
     }
 
@@ -271,6 +279,8 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         let gap = 1e9 / rate;
         let window = (OPEN_LOOP_BYTES / spec.size.max(spec.response).max(1)).clamp(1, OPEN_LOOP_BLOCKS);
         let mut samples = Samples::new(spec.repeats, 1);
+        // Sends of the warm-up and answers to them overlap with those that are timed: all of them count.
+        self.meter.begin();
         let start = self.clock.now();
         let due = |i: u64| start + (i as f64 * gap) as u64;
         let (mut sent, mut done) = (0, 0);
@@ -321,6 +331,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 self.clock.wait_unless(due(sent), || self.halt.check().is_err());
             }
         }
+        self.meter.end(all);
         self.verdict()?;
         let begun = due(spec.warmup);
         Ok(self.report(samples, spec.repeats, end.saturating_sub(begun)))
@@ -354,7 +365,12 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
 
     /// `repeats` iterations completed in `nanoseconds`.
     fn report(&self, samples: Samples, repeats: u64, nanoseconds: u64) -> TrialReport {
-        TrialReport { late: self.tally.late, lost: self.tally.lost, ..sampled(samples, repeats, nanoseconds) }
+        TrialReport {
+            late: self.tally.late,
+            lost: self.tally.lost,
+            cost: self.meter.cost(),
+            ..sampled(samples, repeats, nanoseconds)
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use transport::TcpState;
 
-use crate::Pattern;
 use crate::event::{Plan, Schedule};
+use crate::{Cost, Pattern};
 
 /// Whether blocks come from memory that was just used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -141,6 +142,10 @@ pub struct FarReport {
     /// HINT: the bounds that the far side has, as [`TrialReport::bounds`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(u64, u64)>,
+    /// What the iterations after the warm-up cost the far side's thread; none of older far sides, of models and where contents were
+    /// checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 /// What a trial measured.
@@ -179,8 +184,40 @@ pub struct TrialReport {
     /// subintervals and processes, and quality follows from them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(u64, u64)>,
+    /// What the timed iterations cost the near side's thread; none in older files, of models and where contents were checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// What the kernel knew of the near side's TCP connection; none of any other path, and in older files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<Tcp>,
     /// What the far side saw; of a stream what its receiver saw, whichever side that is.
     pub far: FarReport,
+}
+
+/// The state of a TCP connection at the end of a trial, and what happened to it meanwhile. Fields that are 0 are left out of the run
+/// file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Tcp {
+    /// Segments that this side sent again during the trial.
+    #[serde(skip_serializing_if = "none")]
+    pub retransmits: u64,
+    /// Smoothed round-trip time, microseconds.
+    #[serde(skip_serializing_if = "none")]
+    pub rtt_us: u64,
+    /// Congestion window, segments.
+    #[serde(skip_serializing_if = "none")]
+    pub window: u64,
+    /// Rate at which the kernel last saw data delivered, bytes a second.
+    #[serde(skip_serializing_if = "none")]
+    pub delivery_rate: u64,
+}
+
+impl Tcp {
+    pub(crate) fn between(before: TcpState, after: TcpState) -> Self {
+        let TcpState { rtt_us, window, delivery_rate, .. } = after;
+        Self { retransmits: after.retransmits.saturating_sub(before.retransmits), rtt_us, window, delivery_rate }
+    }
 }
 
 impl TrialReport {
@@ -191,7 +228,10 @@ impl TrialReport {
 
     /// The near half's report of `spec` and the far half's as one: each side tells what only it saw.
     pub fn joined(self, spec: &TrialSpec, far: FarReport) -> Self {
-        if spec.far_sends() { Self { seconds: far.seconds, ..self } } else { self.with_far(far) }
+        match spec.far_sends() {
+            true => Self { seconds: far.seconds, far: FarReport { cost: far.cost, ..self.far }, ..self },
+            false => self.with_far(far),
+        }
     }
 
     /// Whether its numbers can be a trial's: a file may hold any. Sums over many trials must stay within 64 bits, and no clock
@@ -204,7 +244,13 @@ impl TrialReport {
         let most = events.into_iter().chain(far_events).fold(iterations, u64::max);
         let time = |t: f64| t == 0.0 || (1e-18..1e15).contains(&t);
         let times = [self.seconds, self.median, self.min, self.max, far.seconds];
-        most < 1 << 40 && far.bytes < 1 << 56 && times.into_iter().all(time)
+        let costs = [self.cost, far.cost];
+        let retransmits = self.tcp.map_or(0, |tcp| tcp.retransmits);
+        costs.iter().flatten().all(Cost::sound)
+            && retransmits < 1 << 40
+            && most < 1 << 40
+            && far.bytes < 1 << 56
+            && times.into_iter().all(time)
     }
 }
 

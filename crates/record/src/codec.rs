@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use measure::earlier::Earlier;
 use measure::event::{Event, PointEnded, Trial, Why};
-use measure::{FarReport, TrialReport};
+use measure::{Cost, FarReport, Tcp, TrialReport};
 use serde::{Deserialize, Serialize};
 
 use crate::{Point, RunFile};
@@ -61,6 +61,10 @@ struct Flat<'a> {
     #[serde(default, skip_serializing_if = "unsaid")]
     bounds: Option<(u64, u64)>,
     #[serde(default, skip_serializing_if = "unsaid")]
+    cost: Option<Cost>,
+    #[serde(default, skip_serializing_if = "unsaid")]
+    tcp: Option<Tcp>,
+    #[serde(default, skip_serializing_if = "unsaid")]
     far: Cow<'a, FarReport>,
 }
 
@@ -72,7 +76,7 @@ impl<'a> Flat<'a> {
     fn of(event: &'static str, trial: &'a Trial) -> Self {
         let Trial { path, block, at, size, response, burst, warmup, ref report } = *trial;
         let TrialReport { repeats, seconds, median, min, max, late, lost, reordered, duplicated, bounds, .. } = *report;
-        let TrialReport { histogram, pauses, far, .. } = report;
+        let TrialReport { histogram, pauses, cost, tcp, far, .. } = report;
         let [histogram, pauses] = [histogram, pauses].map(|pairs| Cow::Borrowed(&pairs[..]));
         let far = Cow::Borrowed(far);
         Self {
@@ -96,6 +100,8 @@ impl<'a> Flat<'a> {
             reordered,
             duplicated,
             bounds,
+            cost: *cost,
+            tcp: *tcp,
             far,
         }
     }
@@ -104,7 +110,7 @@ impl<'a> Flat<'a> {
     fn trial(self) -> Trial {
         let Self { path, block, at, size, response, burst, warmup, repeats, seconds, median, min, max, late, .. } =
             self;
-        let Self { lost, reordered, duplicated, bounds, .. } = self;
+        let Self { lost, reordered, duplicated, bounds, cost, tcp, .. } = self;
         let (histogram, pauses, far) = (self.histogram.into_owned(), self.pauses.into_owned(), self.far.into_owned());
         let report = TrialReport {
             repeats,
@@ -119,6 +125,8 @@ impl<'a> Flat<'a> {
             reordered,
             duplicated,
             bounds,
+            cost,
+            tcp,
             far,
         };
         Trial { path, block, at, size, response, burst, warmup, report }
@@ -290,6 +298,16 @@ mod tests {
 
     /// A trial with a value of its own in each field.
     fn full() -> Trial {
+        let cost = Cost {
+            iterations: 20,
+            elapsed_ns: 21,
+            cpu_ns: 22,
+            user_ns: 23,
+            system_ns: 24,
+            step_ns: 25,
+            voluntary: 26,
+            involuntary: 27,
+        };
         let far = FarReport {
             seconds: 0.5,
             bytes: 7,
@@ -299,6 +317,7 @@ mod tests {
             duplicated: 11,
             corrupt: Some((1, 2)),
             bounds: Some((16, 17)),
+            cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),
         };
         let report = TrialReport {
             repeats: 1,
@@ -313,6 +332,8 @@ mod tests {
             reordered: 10,
             duplicated: 11,
             bounds: Some((14, 15)),
+            cost: Some(cost),
+            tcp: Some(Tcp { retransmits: 28, rtt_us: 29, window: 30, delivery_rate: 31 }),
             far,
         };
         Trial { path: 1, block: 2, at: 3.0, size: 4, response: 5, burst: 6, warmup: true, report }

@@ -3,6 +3,7 @@
 
 use measure::Pattern;
 use measure::event::{Figures, TimeKind, Why};
+use measure::figures::cost::{Cpu, PointCost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::Name;
@@ -17,6 +18,28 @@ struct At<'a> {
     path: &'a PathRun,
     point: &'a Point,
     f: &'a Figures,
+}
+
+impl At<'_> {
+    /// What the point cost the near side (0) or the far side (1).
+    fn cost(self, side: usize) -> Option<PointCost> {
+        self.point.costs.get(side).copied().flatten()
+    }
+
+    /// What TCP sent again in the trials that count.
+    fn retransmits(self) -> Option<u64> {
+        let told = self.point.trials.iter().filter(|t| !t.warmup).filter_map(|t| Some(t.report.tcp?.retransmits));
+        told.fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0).saturating_add(n)))
+    }
+
+    /// Its CPU time, where that is resolved.
+    fn cpu(self, side: usize) -> Option<Cpu> {
+        self.cost(side)?.cpu
+    }
+}
+
+fn bounded(cpu: Cpu) -> bool {
+    cpu.interval.high.is_finite()
 }
 
 /// What sort of values a column has.
@@ -292,6 +315,44 @@ columns! {
     label: String = |a| a.path.opened.name().to_owned(), None, None, None;
     /// Which way blocks went: "both ways", "to the far side", or "to the near side" (`--reverse`).
     direction: String = |a| a.run.run.plan.direction().to_owned(), None, None, None;
+    /// CPU time that a transfer (what `time` counts) takes of the near side's thread, seconds; none of older files, of models, where
+    /// contents were checked, and where it is not resolved.
+    near_cpu_s: Option<f64> = |a| a.cpu(0).map(|c| c.median), SECONDS,
+        None, Some("pipegauge_near_cpu_seconds");
+    /// Lower end of its 95% interval, seconds; none where the run can't tell one.
+    near_cpu_low_s: Option<f64> = |a| a.cpu(0).map(|c| c.interval.low).filter(|_| a.cpu(0).is_some_and(bounded)), SECONDS, None, None;
+    /// Upper end of its 95% interval, seconds; none likewise.
+    near_cpu_high_s: Option<f64> = |a| a.cpu(0).map(|c| c.interval.high).filter(|v| v.is_finite()), SECONDS, None, None;
+    /// CPU time of the near side for a byte that crosses the path, seconds a byte; none likewise.
+    near_cpu_s_per_byte: Option<f64> = |a| a.cpu(0).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
+    /// CPU time of the near side over the time that passed, as a share of one CPU: the rest it was idle.
+    near_busy_share: Option<f64> = |a| a.cost(0).and_then(|c| c.busy), SHARE, None, Some("pipegauge_near_busy_ratio");
+    /// Share of the near side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.
+    near_system_share: Option<f64> = |a| a.cost(0).and_then(|c| c.system), SHARE, None, None;
+    /// Times in a transfer that the near side's thread gave up its CPU to wait (voluntary context switches).
+    near_waits: Option<f64> = |a| a.cost(0).map(|c| c.waits), None, None, Some("pipegauge_near_waits");
+    /// Times in a transfer that the near side's CPU was taken from its thread (involuntary context switches).
+    near_preemptions: Option<f64> = |a| a.cost(0).map(|c| c.preemptions), None, None, None;
+    /// CPU time that a transfer (what `time` counts) takes of the far side's thread, seconds; none of older files, of models, where
+    /// contents were checked, and where it is not resolved.
+    far_cpu_s: Option<f64> = |a| a.cpu(1).map(|c| c.median), SECONDS,
+        None, Some("pipegauge_far_cpu_seconds");
+    /// Lower end of its 95% interval, seconds; none where the run can't tell one.
+    far_cpu_low_s: Option<f64> = |a| a.cpu(1).map(|c| c.interval.low).filter(|_| a.cpu(1).is_some_and(bounded)), SECONDS, None, None;
+    /// Upper end of its 95% interval, seconds; none likewise.
+    far_cpu_high_s: Option<f64> = |a| a.cpu(1).map(|c| c.interval.high).filter(|v| v.is_finite()), SECONDS, None, None;
+    /// CPU time of the far side for a byte that crosses the path, seconds a byte; none likewise.
+    far_cpu_s_per_byte: Option<f64> = |a| a.cpu(1).map(|c| c.per_byte), Some(Unit::SecondsPerByte), None, None;
+    /// CPU time of the far side over the time that passed, as a share of one CPU: the rest it was idle.
+    far_busy_share: Option<f64> = |a| a.cost(1).and_then(|c| c.busy), SHARE, None, Some("pipegauge_far_busy_ratio");
+    /// Share of the far side's CPU time in the kernel, the rest being user time; none where fewer than 100 ticks of the kernel tell it.
+    far_system_share: Option<f64> = |a| a.cost(1).and_then(|c| c.system), SHARE, None, None;
+    /// Times in a transfer that the far side's thread gave up its CPU to wait (voluntary context switches).
+    far_waits: Option<f64> = |a| a.cost(1).map(|c| c.waits), None, None, Some("pipegauge_far_waits");
+    /// Times in a transfer that the far side's CPU was taken from its thread (involuntary context switches).
+    far_preemptions: Option<f64> = |a| a.cost(1).map(|c| c.preemptions), None, None, None;
+    /// Segments that TCP sent again on the near side in all trials that count; none of other paths.
+    retransmits: Option<u64> = |a| a.retransmits(), None, shown(72, "retransmits"), Some("pipegauge_retransmits");
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -395,6 +456,9 @@ mod tests {
         });
         (f.low, f.high) = (0.9 * f.median, 1.1 * f.median);
         (f.quality, f.quips) = (Some(9.0), Some(8e5));
+        for cpu in run.paths[0].points[0].costs.iter_mut().flatten().filter_map(|cost| cost.cpu.as_mut()) {
+            cpu.interval = stats::Interval { low: 0.9 * cpu.median, high: 1.1 * cpu.median };
+        }
         run
     }
 
@@ -458,6 +522,24 @@ mod tests {
         for c in COLUMNS {
             assert!(names.contains(c.name) || names.contains(&*format!("point_{}", c.name)), "{}", c.name);
         }
+    }
+
+    #[test]
+    fn what_a_run_does_not_tell_of_its_cost_is_absent_and_not_0() {
+        let mut run = sample::file();
+        let row = |run: &RunFile| Row::of(run, &run.paths[0], &run.paths[0].points[0]);
+        let told = row(&run);
+        assert!(told.near_cpu_s.is_some_and(|near| told.far_cpu_s.is_some_and(|far| near > far && far > 0.0)));
+        assert_eq!(told.near_cpu_s, told.near_cpu_s_per_byte, "of 1 byte");
+        assert_eq!(told.retransmits, Some(u64::from(told.trials)));
+        let point = &mut run.paths[0].points[0];
+        point.costs[0].as_mut().unwrap().cpu = None;
+        point.costs[1] = None;
+        point.trials.iter_mut().for_each(|t| t.report.tcp = None);
+        let row = row(&run);
+        let far = [row.far_cpu_s, row.far_cpu_low_s, row.far_cpu_s_per_byte, row.far_busy_share, row.far_waits];
+        assert_eq!((row.near_cpu_s, row.near_cpu_s_per_byte, far, row.retransmits), (None, None, [None; 5], None));
+        assert!(row.near_waits.is_some(), "switches are counted whatever the CPU time");
     }
 
     #[test]

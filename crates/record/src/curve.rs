@@ -1,6 +1,8 @@
 //! What `model` needs of a path, and what a run knows of its wire.
 
+use measure::event::Trial;
 use measure::figures;
+use measure::figures::cost::{self, End};
 use model::CurvePoint;
 use model::scale::Wire;
 use transport::registry;
@@ -38,6 +40,30 @@ impl RunFile {
                 }
             })
             .collect()
+    }
+
+    /// What a transfer of the path at this index costs a side in CPU time, as [`RunFile::curve`] has its time: ascending by size, with the
+    /// rounds behind each. In the place of throughput stand bits that cross the path in a second of CPU time. Empty where nothing tells
+    /// it, and of HINT.
+    pub fn cpu_curve(&self, path: usize, end: End) -> Vec<CurvePoint> {
+        let Some(run) = self.paths.get(path) else { return Vec::new() };
+        let trials: Vec<&[Trial]> = run.points.iter().map(|p| &p.trials[..]).collect();
+        let rounds = cost::cpu_rounds(&self.run.plan, run.opened.transport, end, &trials);
+        let any_round = run.points.iter().any(|p| p.trials.iter().any(|t| !t.warmup));
+        let point = |(p, blocks): (&Point, Vec<(u32, f64)>)| {
+            let cpu = p.costs[end as usize]?.cpu.filter(|cpu| cpu.median > 0.0 && cpu.per_byte > 0.0)?;
+            // Looks of the survey are no round beside those that were made.
+            let looked = any_round && p.trials.iter().all(|t| t.warmup);
+            Some(CurvePoint {
+                size: p.size,
+                seconds: cpu.median,
+                blocks: if looked { Vec::new() } else { blocks },
+                throughput: 8.0 / cpu.per_byte,
+                interval: Some(cpu.interval),
+                rounding: 0.0,
+            })
+        };
+        run.points.iter().zip(rounds).filter_map(point).collect()
     }
 
     /// The wire of the path at this index, where the run itself knows it: the theoretical link's, or the rate that a real path

@@ -8,6 +8,7 @@ use measure::earlier::EarlierRun;
 use measure::event::{
     BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, PointEnded, Run, Schedule, TimeKind, Trial, Warning, Why,
 };
+use measure::figures::cost::{self, PointCost};
 use measure::figures::{self, Common};
 use measure::sustained::Sustained;
 
@@ -86,6 +87,8 @@ pub struct Point {
     /// Its figures: what its trials give, or, for a point without trials, what the run recorded. (Every figure that is shown comes
     /// from the trials, so that no two can differ.)
     pub figures: Figures,
+    /// What a transfer cost each side: near, far; none where its trials don't tell it, and while the run goes on.
+    pub costs: [Option<PointCost>; 2],
     /// Which time the figures are.
     pub time: TimeKind,
     /// Why it ended; none where it has not.
@@ -140,6 +143,9 @@ impl Fold {
                 // The range of a repeat rests on the whole curve: while that grows, once a block is soon enough.
                 if matches!(other, Event::Block(_) | Event::End(_)) {
                     self.foretell();
+                }
+                if matches!(other, Event::End(_)) {
+                    self.count_costs();
                 }
             }
         }
@@ -248,7 +254,7 @@ impl Fold {
         match points.binary_search_by_key(&ended.size, |p| p.size) {
             Ok(p) => {
                 let trials = std::mem::take(&mut points[p].trials);
-                points[p] = Point { size: ended.size, trials, figures, time, why };
+                points[p] = Point { size: ended.size, trials, figures, costs: [None; 2], time, why };
             }
             Err(at) => {
                 let key = (ended.path, ended.size);
@@ -256,7 +262,7 @@ impl Fold {
                     Some(before) => before.trials,
                     None => self.pending.remove(&key).unwrap_or_default(),
                 };
-                let point = Point { size: ended.size, trials, figures, time, why };
+                let point = Point { size: ended.size, trials, figures, costs: [None; 2], time, why };
                 if at == points.len() && self.new.is_empty() {
                     // It has its place already, as in files that tell their points by size.
                     points.push(point);
@@ -311,6 +317,19 @@ impl Fold {
         }
     }
 
+    /// Says of every point what it cost both sides: once, when all trials are there, since it rests on the whole curve.
+    fn count_costs(&mut self) {
+        let Some(file) = &mut self.file else { return };
+        for path in &mut file.paths {
+            let trials: Vec<&[Trial]> = path.points.iter().map(|p| &p.trials[..]).collect();
+            let [near, far] =
+                cost::End::BOTH.map(|end| cost::costs(&file.run.plan, path.opened.transport, end, &trials));
+            for (point, costs) in path.points.iter_mut().zip(near.into_iter().zip(far)) {
+                point.costs = costs.into();
+            }
+        }
+    }
+
     fn rebuild(&mut self, path: u32, size: u64) {
         let Some(file) = &mut self.file else { return };
         let Ok(i) = place(&file.paths, path) else { return };
@@ -329,7 +348,7 @@ impl Fold {
                 let Some(figures) = self.pending.get(&(path, size)).and_then(|trials| of(trials)) else { return };
                 let trials = self.pending.remove(&(path, size)).unwrap_or_default();
                 let time = figures::time_kind(plan, kind);
-                self.new.insert((path, size), Point { size, trials, figures, time, why: None });
+                self.new.insert((path, size), Point { size, trials, figures, costs: [None; 2], time, why: None });
             }
         }
     }
@@ -340,6 +359,7 @@ impl Fold {
         self.stale.extend(paths);
         self.settle();
         self.foretell();
+        self.count_costs();
         let mut file = self.file?;
         let mut warn = |code: &str, text: String| {
             file.warnings.push(Warning { code: code.into(), path: None, sizes: Vec::new(), text });

@@ -2,7 +2,7 @@
 
 use host::Environment;
 use measure::event::*;
-use measure::{Event, FarReport, Pattern, TrialReport, figures};
+use measure::{Cost, Event, FarReport, Pattern, Tcp, TrialReport, figures};
 use transport::settings::Effective;
 use transport::{Capabilities, Name};
 
@@ -57,6 +57,22 @@ pub fn opened(path: u32, transport: Name) -> PathOpened {
     }
 }
 
+/// What 100 round trips cost a side that is busy for this share of them, a third of it in the kernel.
+fn cost(seconds: f64, busy: f64) -> Cost {
+    let elapsed_ns = (seconds * 200e9) as u64;
+    let cpu_ns = (elapsed_ns as f64 * busy) as u64;
+    Cost {
+        iterations: 100,
+        elapsed_ns,
+        cpu_ns,
+        user_ns: cpu_ns - cpu_ns / 3,
+        system_ns: cpu_ns / 3,
+        step_ns: 1000,
+        voluntary: 100,
+        involuntary: 3,
+    }
+}
+
 /// One trial; `seconds` is the time of one transfer, half an iteration of ping-pong.
 pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
     let ns = (seconds * 2e9) as u64;
@@ -75,7 +91,9 @@ pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
             min: seconds * 1.9,
             max: seconds * 2.2,
             histogram: if size < 64 { vec![(ns, 90), (ns + ns / 10, 10)] } else { Vec::new() },
-            far: FarReport { received: 100, ..FarReport::default() },
+            cost: Some(cost(seconds, 0.75)),
+            tcp: Some(Tcp { retransmits: 1, rtt_us: 30, window: 10, delivery_rate: 1 << 30 }),
+            far: FarReport { received: 100, cost: Some(cost(seconds, 0.5)), ..FarReport::default() },
             ..TrialReport::default()
         },
     }

@@ -9,6 +9,23 @@ use serde_json::Value;
 use transport::theory::Theory;
 use transport::{Name, Settings};
 
+const NAMES: [&str; 7] = ["theory", "tcp-unix", "udp", "hint", "vs.a", "vs.b", "stream"];
+
+/// Runs of that version tell nothing of CPU time, and nothing is made up.
+#[test]
+fn what_older_runs_did_not_count_is_absent() {
+    let mut points = 0;
+    for name in NAMES {
+        let run = read(name);
+        for row in record::columns::rows(&run) {
+            let told = [row.near_cpu_s, row.far_cpu_s, row.near_busy_share, row.near_waits, row.far_preemptions];
+            assert_eq!((told, row.retransmits), ([None; 5], None), "{name}");
+            points += 1;
+        }
+    }
+    assert!(points > 0);
+}
+
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/version-1").join(name)
 }
@@ -43,7 +60,7 @@ fn kept(at: &str, before: &Value, now: &Value) {
 
 #[test]
 fn figures_are_those_that_the_writing_version_printed() {
-    for name in ["theory", "tcp-unix", "udp", "hint", "vs.a", "vs.b", "stream"] {
+    for name in NAMES {
         let mut out = Vec::new();
         record::export::json(&read(name), &mut out).unwrap();
         let now: Value = serde_json::from_slice(&out).unwrap();

@@ -15,7 +15,7 @@ use report::{Graph, html, png, svg, table, terminal};
 fn main() -> io::Result<()> {
     let folder = PathBuf::from(env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
     fs::create_dir_all(&folder)?;
-    let (first, second) = (sample::run(7), sample::run(8));
+    let (first, second) = (sample::costly(sample::run(7)), sample::run(8));
     let (first, second) = (Analysis::of(&first), Analysis::of(&second));
     for graph in Graph::ALL {
         println!("{}", terminal::graph(&first, graph, 100, 24, false));

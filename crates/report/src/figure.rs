@@ -92,7 +92,8 @@ impl Figure {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
-        Figure::from_series(&curve::series_with(runs, fits), graph, subtitles.collect())
+        let series = if graph == Graph::Cpu { crate::cost::series(runs) } else { curve::series_with(runs, fits) };
+        Figure::from_series(&series, graph, subtitles.collect())
     }
 
     /// The figure of one graph over curves, as [`Figure::of`] makes it from runs.
@@ -226,7 +227,8 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
             let (n, quips) = (units::format::thousands(p.size), units::short(p.throughput, units::Kind::Quips));
             return format!("{}: {n} subintervals take {}, which is {quips}", s.name, units::Seconds(p.seconds));
         }
-        let (size, time, label) = (units::Bytes(p.size), units::Seconds(p.seconds), words::time_label(s.time));
+        let (size, time, label) =
+            (units::Bytes(p.size), units::Seconds(p.seconds), graph.time_title().unwrap_or(words::time_label(s.time)));
         let rate = match graph.quantities() {
             (Quantity::Rate, _) | (_, Quantity::Rate) => format!(", which is {}", units::BitRate(p.throughput)),
             _ => String::new(),
@@ -278,8 +280,17 @@ pub(crate) mod tests {
     #[test]
     fn every_graph_puts_a_point_where_its_title_says() {
         let p = Pt { size: 1000, seconds: 1e-5, interval: None, min: 1e-5, throughput: 8e8, warned: false };
-        let want =
-            [(2e-5, 4e8), (1e3, 4e8), (2e-5, 1e3), (1e3, 5e4), (1e3, 2e-5), (1e3, 2e-5), (1e3, 2e-5), (2e-5, 4e8)];
+        let want = [
+            (2e-5, 4e8),
+            (1e3, 4e8),
+            (2e-5, 1e3),
+            (1e3, 5e4),
+            (1e3, 2e-5),
+            (1e3, 2e-5),
+            (1e3, 2e-5),
+            (2e-5, 4e8),
+            (1e3, 2e-5),
+        ];
         for (graph, (x, y)) in Graph::EVERY.into_iter().zip(want) {
             let found = graph.place(&p, 2e-5);
             assert!((found.0 / x - 1.0).abs() < 1e-9 && (found.1 / y - 1.0).abs() < 1e-9, "{graph:?}: {found:?}");

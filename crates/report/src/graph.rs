@@ -27,6 +27,8 @@ pub enum Graph {
     Precision,
     /// HINT: quality improvement a second, over the time to an answer (`seeds/004`, figures 6 and 12).
     Quips,
+    /// CPU time that a transfer takes of each side, over block size (`cost.rs`).
+    Cpu,
 }
 
 /// Runs that a graph can show.
@@ -38,6 +40,8 @@ enum Of {
     Carrying,
     /// HINT's.
     Hint,
+    /// Those of blocks that tell what they cost.
+    Costed,
 }
 
 /// All that is known of a graph.
@@ -71,7 +75,7 @@ impl Graph {
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
-    pub const EVERY: [Graph; 8] = [
+    pub const EVERY: [Graph; 9] = [
         Graph::Signature,
         Graph::Throughput,
         Graph::Saturation,
@@ -80,6 +84,7 @@ impl Graph {
         Graph::Overhead,
         Graph::Precision,
         Graph::Quips,
+        Graph::Cpu,
     ];
 
     const fn look(self) -> Look {
@@ -195,6 +200,21 @@ impl Graph {
                 linear: false,
                 of: Of::Hint,
             },
+            Graph::Cpu => Look {
+                name: "cpu",
+                help: Some("CPU time that a transfer takes of each side, over block size"),
+                title: "CPU graph: CPU time of a transfer over block size",
+                read: "What a transfer takes of the CPU of each side. Where a line is flat, the cost is one of the message; where it \
+                       rises, one of its bytes. A side that waits by spinning takes the CPU all the time, and its line is that of \
+                       the transfer's time.",
+                line: "Line: median; band: its 95% interval.",
+                axes: (Size, Time),
+                // What is drawn stands in the place of a time.
+                place: |p, seconds| (p.size as f64, seconds),
+                time: Some("CPU time of a transfer"),
+                linear: false,
+                of: Of::Costed,
+            },
         }
     }
 
@@ -299,12 +319,16 @@ impl Graph {
             Of::Hint if hint == 0 => {
                 Err(format!("--graph {name} draws what pipegauge hint measured, and this run is none of it"))
             }
-            Of::Blocks | Of::Carrying if hint > 0 => {
+            Of::Blocks | Of::Carrying | Of::Costed if hint > 0 => {
                 Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
             }
             Of::Carrying if !runs.iter().all(|run| run.arrives()) => Err(format!(
                 "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; \
                  --graph latency draws its times"
+            )),
+            Of::Costed if !runs.iter().any(|run| crate::cost::told(run)) => Err(format!(
+                "this run does not tell what it cost (an older file, the modelled link, --check, or trials too short to tell) and so has \
+                 no {name} graph; measure again without --check"
             )),
             _ => Ok(graph),
         }
@@ -326,7 +350,14 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
-        assert_eq!(Graph::named().count(), 6);
+        assert_eq!(Graph::named().count(), 7);
+    }
+
+    #[test]
+    fn only_a_run_that_tells_what_it_cost_has_a_graph_of_it() {
+        let run = sample::run(1);
+        assert!(Graph::of_runs(&[&run], Some(Graph::Cpu)).is_err_and(|why| why.contains("cpu graph")));
+        assert_eq!(Graph::of_runs(&[&sample::costly(run)], Some(Graph::Cpu)), Ok(Graph::Cpu));
     }
 
     #[test]

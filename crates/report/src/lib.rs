@@ -6,6 +6,7 @@
 //!
 //! | module | job |
 //! |---|---|
+//! | `cost` | what a transfer takes of the CPU of each side, as curves |
 //! | [`curve`] | points of each path, taken from run files in one place |
 //! | [`overlay`] | what is drawn over a curve: dips, steps, fitted models |
 //! | [`scale`] | linear and logarithmic axes, their ticks and labels |
@@ -24,6 +25,7 @@
 //! | [`words`] | phrases that several pictures share |
 
 pub mod compare;
+mod cost;
 pub mod curve;
 pub mod figure;
 pub mod graph;

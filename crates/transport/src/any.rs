@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::clock::{Clock, Virtual};
 use crate::decorate::{Decorators, Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::settings::Effective;
-use crate::{AnyLink, Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience};
+use crate::{AnyLink, Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience, TcpState};
 
 /// Something to do with a link of whatever type, compiled once for each.
 pub trait Visit {
@@ -135,6 +135,9 @@ impl Link for AnyLink {
     }
     fn datagrams(&self) -> Option<DatagramCounts> {
         self.as_link().datagrams()
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        self.as_link().tcp_state()
     }
     fn clock(&self) -> Option<Virtual> {
         self.as_link().clock()

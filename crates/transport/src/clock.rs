@@ -10,6 +10,10 @@ use crate::patience::LOOK;
 pub trait Clock: Send {
     /// Now, in nanoseconds.
     fn now(&self) -> u64;
+    /// Whether threads use CPU time while it runs: a model's time costs none.
+    fn real(&self) -> bool {
+        false
+    }
     /// Lets time pass until `at` (spins on the real clock: a sleep is too coarse for a send schedule).
     fn wait_until(&self, at: u64);
 
@@ -47,6 +51,9 @@ impl Clock for Monotonic {
     fn now(&self) -> u64 {
         let t = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+    }
+    fn real(&self) -> bool {
+        true
     }
     fn wait_until(&self, at: u64) {
         while self.now() < at {

@@ -18,11 +18,13 @@
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
+//! | [`spent`] | what a thread used of the CPU |
 //! | [`proof`] | both ends show that they belong to this measurement |
 //! | `ip` `local` | what transports over IP, and what those of one host share of meeting |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
 //! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`tcp`] [`udp`] [`theory`] | one transport each |
+//! | `tcp_state` | what the kernel knows of a TCP connection |
 //! | `stream` `sequence` `watchdog` `sys` | what transports share |
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
@@ -47,9 +49,11 @@ pub mod seqpacket;
 mod sequence;
 pub mod settings;
 pub mod shm;
+pub mod spent;
 mod stream;
 mod sys;
 pub mod tcp;
+mod tcp_state;
 pub mod theory;
 pub mod udp;
 pub mod unix;
@@ -65,4 +69,5 @@ pub use proof::Proof;
 pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};
 pub use settings::{Family, SettingError, Settings, Value, Wait};
 pub use sys::anywhere;
+pub use tcp_state::TcpState;
 pub use udp::DatagramCounts;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Virtual;
 use crate::settings::Effective;
-use crate::{Buffer, DatagramCounts};
+use crate::{Buffer, DatagramCounts, TcpState};
 
 /// Whether block boundaries survive the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -186,6 +186,11 @@ pub trait Link: Send {
         None
     }
 
+    /// The state of the TCP connection that this is; none of any other link.
+    fn tcp_state(&self) -> Option<TcpState> {
+        None
+    }
+
     /// The virtual clock that this link moves, where it has one.
     fn clock(&self) -> Option<Virtual> {
         None
@@ -222,6 +227,9 @@ impl<L: Link + ?Sized> Link for Box<L> {
     }
     fn datagrams(&self) -> Option<DatagramCounts> {
         (**self).datagrams()
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        (**self).tcp_state()
     }
     fn clock(&self) -> Option<Virtual> {
         (**self).clock()

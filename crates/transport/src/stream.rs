@@ -12,7 +12,7 @@ use crate::meet::wrong_proof;
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::{Capabilities, Link, LinkError, Patience, Proof, Wait};
+use crate::{Capabilities, Link, LinkError, Patience, Proof, TcpState, Wait, tcp_state};
 
 /// Two directions of bytes. The calls mean what the system's mean; `AGAIN` from `read` and `write` is a wait that was in
 /// vain.
@@ -35,6 +35,10 @@ pub trait Duct: Send {
     fn shut(&mut self) -> Result<(), LinkError>;
     /// What took effect.
     fn effective(&self) -> Effective;
+    /// The state of the TCP connection that it is; none of any other.
+    fn tcp_state(&self) -> Option<TcpState> {
+        None
+    }
     /// Why a call was cut off by this side's own watch, where that is so.
     fn verdict(&self) -> Option<LinkError> {
         None
@@ -96,6 +100,9 @@ impl<D: Duct> Stream<D> {
 impl<D: Duct> Link for Stream<D> {
     fn effective(&self) -> Effective {
         self.duct.effective()
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        self.duct.tcp_state()
     }
     fn capabilities(&self) -> Capabilities {
         self.duct.capabilities()
@@ -257,6 +264,9 @@ impl Duct for Socket {
     }
     fn effective(&self) -> Effective {
         (self.report)(self)
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        tcp_state::read(self.fd())
     }
 }
 

@@ -40,21 +40,26 @@ pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec,
 
 pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
     let mut side = Side::new(link, spec, buffers)?;
-    for i in 0..side.iterations() {
-        side.go_on()?;
-        let answer = side.out.slot();
-        side.check.fill(answer, i);
-        let block = side.into.slot();
-        match side.link.exchange(answer, block) {
-            Ok(()) => {
-                side.check.verify(block, i);
-                side.came();
-            }
-            Err(e) => {
-                if side.over(e)? {
-                    break;
+    let mut i = 0;
+    'parts: for end in side.parts() {
+        side.begin();
+        while i < end {
+            side.go_on()?;
+            let answer = side.out.slot();
+            side.check.fill(answer, i);
+            let block = side.into.slot();
+            match side.link.exchange(answer, block) {
+                Ok(()) => {
+                    side.check.verify(block, i);
+                    side.came();
+                }
+                Err(e) => {
+                    if side.over(e)? {
+                        break 'parts;
+                    }
                 }
             }
+            i += 1;
         }
     }
     side.done()

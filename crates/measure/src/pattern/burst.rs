@@ -94,33 +94,43 @@ pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers
     if spec.reverse {
         return answer(side, spec.burst);
     }
-    for i in 0..side.iterations() {
-        for b in 0..spec.burst {
-            side.go_on()?;
-            let block = side.into.slot();
-            side.link.recv(block)?;
-            side.check.verify(block, i * spec.burst + b);
-            side.came();
+    let mut i = 0;
+    for end in side.parts() {
+        side.begin();
+        while i < end {
+            for b in 0..spec.burst {
+                side.go_on()?;
+                let block = side.into.slot();
+                side.link.recv(block)?;
+                side.check.verify(block, i * spec.burst + b);
+                side.came();
+            }
+            side.link.send(side.out.slot())?;
+            side.link.flush()?;
+            i += 1;
         }
-        side.link.send(side.out.slot())?;
-        side.link.flush()?;
     }
     side.done()
 }
 
 /// Sends so many blocks for each request.
 fn answer<L: Link>(mut side: Side<'_, L>, burst: u64) -> Answered {
-    for i in 0..side.iterations() {
-        side.go_on()?;
-        side.link.recv(side.into.slot())?;
-        side.came();
-        for b in 0..burst {
+    let mut i = 0;
+    for end in side.parts() {
+        side.begin();
+        while i < end {
             side.go_on()?;
-            let block = side.out.slot();
-            side.check.fill(block, i * burst + b);
-            side.link.send(block)?;
+            side.link.recv(side.into.slot())?;
+            side.came();
+            for b in 0..burst {
+                side.go_on()?;
+                let block = side.out.slot();
+                side.check.fill(block, i * burst + b);
+                side.link.send(block)?;
+            }
+            side.link.flush()?;
+            i += 1;
         }
-        side.link.flush()?;
     }
     side.done()
 }

@@ -8,6 +8,7 @@ use super::facts::{answered, one_process};
 use super::{Anew, Answered, Facts, Timed};
 use crate::buffers::Halt;
 use crate::content::{self, Writer};
+use crate::cost::Meter;
 use crate::event::TimeKind;
 use crate::far::Check;
 use crate::near::sampled;
@@ -56,8 +57,12 @@ fn transact<C: Clock>(
     let mut response = vec![0; spec.response as usize];
     let mut samples = Samples::new(spec.repeats, 1);
     let (mut total, mut repeats, mut lost, mut wrong) = (0, 0, 0, None);
+    let mut meter = Meter::new(clock, spec);
     for i in 0..spec.warmup + spec.repeats {
         halt.check()?;
+        if i == spec.warmup {
+            meter.begin();
+        }
         if spec.check {
             content::fill(&mut request, spec.seed, i, Writer::Near);
         }
@@ -81,10 +86,11 @@ fn transact<C: Clock>(
             wrong = content::first_wrong(&response, spec.seed, i, Writer::Far, 0).map(|at| (i, at));
         }
     }
+    meter.end(spec.repeats);
     if let Some((iteration, offset)) = wrong {
         return Err(SessionError::Corrupt { side: "the near side", size: spec.response, iteration, offset });
     }
-    Ok(TrialReport { lost, ..sampled(samples, repeats, total) })
+    Ok(TrialReport { lost, cost: meter.cost(), ..sampled(samples, repeats, total) })
 }
 
 fn accepting(acceptor: &mut Acceptor, proof: &Proof, spec: &TrialSpec, halt: &Halt) -> Answered {
@@ -92,12 +98,17 @@ fn accepting(acceptor: &mut Acceptor, proof: &Proof, spec: &TrialSpec, halt: &Ha
     let mut response = vec![0; spec.response as usize];
     let mut check = Check::new(spec, true);
     let mut report = FarReport::default();
+    let mut meter = Meter::new(&Monotonic, spec);
     for i in 0..spec.warmup + spec.repeats {
         halt.check()?;
+        if i == spec.warmup {
+            meter.begin();
+        }
         check.fill(&mut response, i);
         acceptor.transaction(proof, &mut request, &response)?;
         check.verify(&request, i);
         report.received += 1;
     }
-    Ok(FarReport { corrupt: check.wrong, ..report })
+    meter.end(spec.repeats);
+    Ok(FarReport { corrupt: check.wrong, cost: meter.cost(), ..report })
 }

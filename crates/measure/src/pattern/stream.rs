@@ -10,6 +10,7 @@ use transport::{Link, Semantics};
 use super::facts::answered;
 use super::{Answered, Facts, LogGp, NetPipe, Seen, Timed};
 use crate::content::Writer;
+use crate::cost::Cost;
 use crate::event::TimeKind;
 use crate::far::Side;
 use crate::near::{self, Loops};
@@ -54,15 +55,19 @@ pub(super) const FACTS: Facts = Facts {
 
 pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
     if !spec.reverse {
-        let took = send(link, clock, spec, buffers)?;
-        return Ok(TrialReport { repeats: spec.repeats, seconds: took, ..TrialReport::default() });
+        let (took, cost) = send(link, clock, spec, buffers)?;
+        return Ok(TrialReport { repeats: spec.repeats, seconds: took, cost, ..TrialReport::default() });
     }
     let seen = receive(link, &turned(spec), buffers)?;
     match seen.corrupt {
         Some((iteration, offset)) => {
             Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
         }
-        None => Ok(TrialReport { repeats: spec.repeats, ..TrialReport::default() }.with_far(seen)),
+        None => {
+            // What the receiver saw is the path's; what it cost is this side's.
+            let (cost, seen) = (seen.cost, FarReport { cost: None, ..seen });
+            Ok(TrialReport { repeats: spec.repeats, cost, ..TrialReport::default() }.with_far(seen))
+        }
     }
 }
 
@@ -70,8 +75,8 @@ pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers
     if !spec.reverse {
         return receive(link, spec, buffers);
     }
-    let seconds = send(link, &Monotonic, &turned(spec), buffers)?;
-    Ok(FarReport { seconds, bytes: spec.repeats.saturating_mul(spec.size), ..FarReport::default() })
+    let (seconds, cost) = send(link, &Monotonic, &turned(spec), buffers)?;
+    Ok(FarReport { seconds, cost, bytes: spec.repeats.saturating_mul(spec.size), ..FarReport::default() })
 }
 
 /// The trial as the other side has it: each half is the other one of a stream that is not reversed.
@@ -79,15 +84,15 @@ fn turned(spec: &TrialSpec) -> TrialSpec {
     TrialSpec { reverse: false, ..spec.clone() }
 }
 
-/// Sends the stream, and says how many seconds it took after the warm-up: at an offered rate the time up to when the message after the
+/// Sends the stream, and says how many seconds it took after the warm-up, and what it cost: at an offered rate the time up to when the message after the
 /// last would leave, so that a rate that was kept is the one that was asked for.
 fn send<L: Link, C: Clock>(
     link: &mut L,
     clock: &C,
     spec: &TrialSpec,
     buffers: &mut Buffers,
-) -> Result<f64, SessionError> {
-    let (loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+) -> Result<(f64, Option<Cost>), SessionError> {
+    let (mut loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
     let gap = spec.gap().map(|seconds| seconds * 1e9);
     let entered = clock.now();
     let halt = loops.halt.clone();
@@ -101,6 +106,7 @@ fn send<L: Link, C: Clock>(
         let due = gap.map(|gap| leave(i, gap));
         loops.halt.check()?;
         if i == spec.warmup {
+            loops.meter.begin();
             start = due.unwrap_or_else(|| clock.now());
         }
         let block = out.slot();
@@ -111,7 +117,9 @@ fn send<L: Link, C: Clock>(
     if let Some(gap) = gap {
         leave(spec.warmup + spec.repeats, gap);
     }
-    Ok((clock.now() - start) as f64 * 1e-9)
+    let took = (clock.now() - start) as f64 * 1e-9;
+    loops.meter.end(spec.repeats);
+    Ok((took, loops.meter.cost()))
 }
 
 /// Receives a stream and times it from its first to its last byte. On a stream the first byte is received alone; where
@@ -124,8 +132,11 @@ fn receive<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> An
     let all = side.iterations();
     while side.report.received < all {
         side.go_on()?;
-        let block = side.into.slot();
         let begins = first.is_none() && side.report.received >= spec.warmup;
+        if begins {
+            side.begin();
+        }
+        let block = side.into.slot();
         let outcome = if begins && semantics == Semantics::Stream {
             let (head, tail) = block.split_at_mut(1);
             side.link.recv(head).and_then(|()| {

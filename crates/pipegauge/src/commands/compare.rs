@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::{Schedule, TimeKind};
+use measure::figures::cost::End;
 use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
-use report::compare::{Named, junit, markdown, table, verdict};
+use report::compare::{CpuRatio, Named, junit, markdown, table, verdict};
 use report::words::on_one_cpu;
 use transport::Ends;
 
@@ -187,6 +188,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
             hint: false,
             separate: false,
             one_cpu,
+            cpu: cpu((a, x), (b, y), true)?,
             differences: record::differences((run_a, path_a), (run_b, path_b)),
             gates: Vec::new(),
         });
@@ -206,6 +208,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         hint: run_a.is_hint(),
         separate,
         one_cpu,
+        cpu: cpu((a, x), (b, y), took_turns(a, b))?,
         comparison,
         differences: record::differences((run_a, path_a), (run_b, path_b)),
         gates: Vec::new(),
@@ -252,6 +255,22 @@ fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)>
 fn curves(side: &Repeats, name: &str) -> Result<Vec<Vec<CurvePoint>>> {
     let curve = |r: &RunFile, path| if r.is_hint() { r.quips_curve(path) } else { r.curve(path) };
     side.runs.iter().map(|r| Ok(curve(r, files::one_path(r, Some(name))?))).collect()
+}
+
+/// What the second side takes of the CPU time of the first, on each side of the path; nothing where one of them does not tell it, and of
+/// repeats, which have no turns to compare and no one curve.
+fn cpu((a, x): (&Repeats, &str), (b, y): (&Repeats, &str), turns: bool) -> Result<Vec<CpuRatio>> {
+    let ([first], [second]) = (&a.runs[..], &b.runs[..]) else { return Ok(Vec::new()) };
+    let (p, q) = (files::one_path(first, Some(x))?, files::one_path(second, Some(y))?);
+    let ratio = |end: End| {
+        let (first, second) = (first.cpu_curve(p, end), second.cpu_curve(q, end));
+        if turns {
+            CpuRatio::paired(end.name(), &first, &second)
+        } else {
+            CpuRatio::separate(end.name(), &first, &second)
+        }
+    };
+    Ok(End::BOTH.into_iter().filter_map(ratio).collect())
 }
 
 /// What each of the side's runs tells of other runs of this path.

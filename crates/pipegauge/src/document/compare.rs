@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::Comparison;
 use record::Difference;
-use report::compare::{Gated, Named, verdict};
+use report::compare::{CpuRatio, Gated, Named, verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,6 +52,8 @@ struct Compared {
     /// The comparison, size by size.
     #[serde(flatten)]
     comparison: Comparison,
+    /// CPU time of a transfer on the near and on the far side; empty where one of the sides does not tell it.
+    cpu: Vec<CpuRatio>,
     /// What differs in the circumstances.
     differences: Vec<Difference>,
     /// The limits and what they say.
@@ -67,6 +69,7 @@ impl CompareDocument {
             runs: n.runs,
             verdict: verdict(n),
             comparison: n.comparison.clone(),
+            cpu: n.cpu.clone(),
             differences: n.differences.clone(),
             gates: n.gates.clone(),
         });

@@ -7,6 +7,7 @@
 
 mod asking;
 mod comparing;
+mod costing;
 mod disk;
 mod explaining;
 mod far_side;

@@ -1,9 +1,11 @@
 //! Comparisons as text: the verdict in words, a table, and the summaries that build servers read.
 
+mod cpu;
 mod junit;
 mod markdown;
 mod words;
 
+pub use cpu::CpuRatio;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use words::{table, verdict};
@@ -28,6 +30,8 @@ pub struct Named {
     pub one_cpu: (bool, bool),
     /// The comparison.
     pub comparison: Comparison,
+    /// CPU time of a transfer on the near and on the far side, where both sides tell it.
+    pub cpu: Vec<CpuRatio>,
     /// What differs in the circumstances.
     pub differences: Vec<Difference>,
     /// The gates (`--fail-if`) and what they say.

@@ -9,7 +9,8 @@ use crate::words::plain;
 
 /// "B is 1.8 times faster than A from 64 KiB up, not sure to differ below."
 pub fn verdict(named: &Named) -> String {
-    format!("{}{}{}{}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
+    let cpu: String = named.cpu.iter().map(|ratio| format!("\n{}", ratio.words())).collect();
+    format!("{}{}{}{}{cpu}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
 }
 
 /// That both processes of one side shared a CPU, where those of the other did not: the first cause to think of, and part of what was
@@ -296,7 +297,7 @@ fn lone(n: usize) -> String {
 }
 
 /// Whether an interval tells a reader anything.
-fn bounded(e: Estimate) -> bool {
+pub(super) fn bounded(e: Estimate) -> bool {
     e.high.is_finite() && e.high < 100.0 * e.value
 }
 
@@ -477,6 +478,7 @@ mod tests {
             separate: false,
             one_cpu: (false, false),
             comparison,
+            cpu: Vec::new(),
             differences: Vec::new(),
             gates: Vec::new(),
         }

@@ -5,9 +5,10 @@ use model::Estimate;
 use record::RunFile;
 use units::{Kind, resolved};
 
+use crate::graph::Graph;
 use crate::svg::xml::escape;
-use crate::table;
 use crate::words;
+use crate::{svg, table};
 use record::Analysis;
 
 /// How far each run may be trusted, and what a reader must know about its figures: a line for each cause, which opens to the
@@ -101,6 +102,30 @@ pub fn summary(runs: &[&Analysis<'_>]) -> String {
          <p class=\"note\">In brackets: 95% intervals. Half-power size: the size from which on half of the maximum \
          throughput is reached.</p>\n{}</section>\n",
         runs.iter().enumerate().map(|(r, run)| machine(run, r, runs.len())).collect::<String>()
+    )
+}
+
+/// What the paths cost both sides in CPU time: the graph and the table of each run. Nothing of runs that don't tell it.
+pub fn cpu(runs: &[&Analysis<'_>]) -> String {
+    let files: Vec<&RunFile> = runs.iter().map(|r| r.run()).collect();
+    if Graph::of_runs(&files, Some(Graph::Cpu)).is_err() {
+        return String::new();
+    }
+    let head: String = table::CPU_HEAD.iter().map(|title| format!("<th scope=\"col\">{title}</th>")).collect();
+    let cell = |text: &String| format!("<td>{}</td>", escape(text).replace('\n', "<br>"));
+    let mut rows = String::new();
+    for (r, run) in runs.iter().enumerate() {
+        let letter = if runs.len() > 1 { format!("{} ", words::letter(r)) } else { String::new() };
+        for [name, cells @ ..] in table::cpu_rows(run) {
+            let cells: String = cells.iter().map(cell).collect();
+            rows.push_str(&format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&format!("{letter}{name}"))));
+        }
+    }
+    format!(
+        "<section aria-labelledby=\"cpu\"><h2 id=\"cpu\">What it costs</h2>\n{}<div class=\"scroll\"><table data-copy><thead>\
+         <tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"note\">{}</p></section>\n",
+        svg::draw(runs, Graph::Cpu),
+        table::READ_CPU
     )
 }
 

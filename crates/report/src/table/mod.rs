@@ -2,6 +2,7 @@
 
 mod breaks;
 mod cautions;
+mod cpu;
 mod fits;
 mod grid;
 mod hint;
@@ -15,6 +16,7 @@ mod warnings;
 
 pub use breaks::{breaks, digits, fate, found_words, none_found, suspect};
 pub use cautions::{Caution, cautions, grouped, trust};
+pub use cpu::cpu;
 pub use fits::fits;
 pub use hint::hint;
 pub use jitter::jitter;
@@ -25,6 +27,7 @@ pub use state::{rounds, state};
 pub use summary::{paths, startup_words, summary};
 pub use warnings::{warnings, warnings_within};
 
+pub(crate) use cpu::{HEAD as CPU_HEAD, HOW_TO_READ as READ_CPU, rows as cpu_rows};
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use machine::machine_of;
 pub(crate) use summary::{cost, effective, estimate, start_time};

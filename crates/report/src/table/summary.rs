@@ -13,9 +13,13 @@ const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: th
                            Half power: the size from which on half of the maximum throughput is reached.\n";
 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
-/// the line under it.
+/// the line under it; then what the paths cost both sides, where the run tells it.
 pub fn summary(run: &Analysis<'_>) -> String {
-    summary_of(run, &(0..run.paths.len()).map(|i| run.summary(i)).collect::<Vec<_>>())
+    let text = summary_of(run, &(0..run.paths.len()).map(|i| run.summary(i)).collect::<Vec<_>>());
+    match super::cpu(run) {
+        none if none.is_empty() => text,
+        cost => format!("{text}\n{cost}"),
+    }
 }
 
 fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {

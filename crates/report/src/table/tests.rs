@@ -31,6 +31,11 @@ fn the_summary_names_time_kinds_and_keeps_to_eighty_columns() {
     assert!(text.lines().any(|l| l.starts_with("memcpy  copy ")), "{text}");
     assert!(text.lines().any(|l| l.starts_with("tcp     RTT/2 ")), "{text}");
     assert!(!text.contains("NaN"));
+    let costly = summary(&sample::costly(small()));
+    assert!(costly.starts_with(&text) && costly.contains("CPU a transfer"), "{costly}");
+    for line in costly.lines() {
+        assert!(line.chars().count() <= 80, "{line:?}");
+    }
 }
 
 #[test]
@@ -101,7 +106,9 @@ fn the_paths_table_tells_what_took_effect() {
 /// Terminal and page show the columns of one table.
 #[test]
 fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
-    let mut run = small();
+    let mut run = sample::costly(small());
+    let again = measure::Tcp { retransmits: 3, ..measure::Tcp::default() };
+    run.paths[3].points[0].trials.last_mut().unwrap().report.tcp = Some(again);
     let f = &mut run.paths[3].points[0].figures;
     (f.repeat_low, f.repeat_high) = (Some(f.median * 0.8), Some(f.median * 1.3));
     (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);

@@ -9,7 +9,7 @@ use super::Fault;
 use super::sleeping::{Sleeping, nanoseconds, wait};
 use crate::clock::{Clock, Virtual};
 use crate::settings::Effective;
-use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience};
+use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience, TcpState};
 
 /// What a [`Faulty`] link has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -147,6 +147,9 @@ impl<L: Link, C: Clock> Link for Faulty<L, C> {
     }
     fn datagrams(&self) -> Option<DatagramCounts> {
         self.inner.datagrams()
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        self.inner.tcp_state()
     }
     fn clock(&self) -> Option<Virtual> {
         self.inner.clock()

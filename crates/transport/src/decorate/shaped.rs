@@ -7,7 +7,7 @@ use super::Shape;
 use super::sleeping::{Sleeping, nanoseconds, wait};
 use crate::clock::{Clock, Virtual};
 use crate::settings::Effective;
-use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience};
+use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience, TcpState};
 
 /// Bytes held back at most; a send beyond waits until the oldest has gone.
 const HELD_MOST: usize = 64 << 20;
@@ -156,6 +156,9 @@ impl<L: Link, C: Clock> Link for Shaped<L, C> {
     }
     fn datagrams(&self) -> Option<DatagramCounts> {
         self.inner.datagrams()
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        self.inner.tcp_state()
     }
     fn clock(&self) -> Option<Virtual> {
         self.inner.clock()

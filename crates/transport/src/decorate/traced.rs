@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Monotonic, Virtual};
 use crate::settings::Effective;
-use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError};
+use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, TcpState};
 
 /// One line of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +104,9 @@ impl<L: Link, W: Write + Send, C: Clock> Link for Traced<L, W, C> {
     }
     fn datagrams(&self) -> Option<DatagramCounts> {
         self.inner.datagrams()
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        self.inner.tcp_state()
     }
     fn clock(&self) -> Option<Virtual> {
         self.inner.clock()

@@ -1,0 +1,238 @@
+//! What a transfer costs each side: CPU time, and how often its thread gave up its CPU.
+//!
+//! A trial's CPU time goes through the same estimators as its time: rounds, freed of the machine's states, and an interval that comes
+//! from them. A transfer is what the point's time counts, so that both figures are of the same thing.
+
+use transport::Name;
+
+use super::{Common, bits, counted, interval, levelled, rounds, transfers};
+use crate::cost::Cost;
+use crate::event::{Calibration, Plan, Trial};
+use crate::{FarReport, TrialReport};
+
+/// Reading the counters costs up to a microsecond of CPU time: a trial below this would say more of them than of the path, nanoseconds.
+const RESOLVED: u64 = 20_000;
+/// Ticks from which on a share is told: it is then known to a tenth, 95%.
+const TICKS: f64 = 100.0;
+
+/// Which side of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The one that asks.
+    Near,
+    /// The one that answers.
+    Far,
+}
+
+impl End {
+    /// Both.
+    pub const BOTH: [End; 2] = [End::Near, End::Far];
+
+    /// The side in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            End::Near => "near",
+            End::Far => "far",
+        }
+    }
+
+    /// What a trial cost it.
+    pub fn of(self, trial: &Trial) -> Option<&Cost> {
+        match self {
+            End::Near => trial.report.cost.as_ref(),
+            End::Far => trial.report.far.cost.as_ref(),
+        }
+    }
+}
+
+/// CPU time of a transfer, seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cpu {
+    /// Median of the rounds, at the run's level.
+    pub median: f64,
+    /// Its 95% interval in this run; unbounded where the run can't tell one.
+    pub interval: stats::Interval,
+    /// Seconds a byte that the median stands for.
+    pub per_byte: f64,
+}
+
+/// What a point cost a side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PointCost {
+    /// CPU time of a transfer; none where it is not resolved: trials took too little of it to tell it from that of reading it.
+    pub cpu: Option<Cpu>,
+    /// CPU time over the time that passed, as a share of one CPU; none likewise. The rest the thread was idle: it waited, or waited for
+    /// its CPU.
+    pub busy: Option<f64>,
+    /// Share of the CPU time in the kernel; none where it is not resolved ([`system_share`]).
+    pub system: Option<f64>,
+    /// Times in a transfer that the thread gave up its CPU to wait.
+    pub waits: f64,
+    /// Times in a transfer that its CPU was taken from it.
+    pub preemptions: f64,
+}
+
+/// What each point of a path, a slice of trials each, cost a side; none of points whose trials don't tell it.
+pub fn costs(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> Vec<Option<PointCost>> {
+    let (cpu, common) = curve(plan, kind, end, points);
+    points.iter().zip(cpu).map(|(trials, times)| point(plan, kind, end, trials, &times, &common)).collect()
+}
+
+/// The rounds of each point of a path as [`rounds`] has them, of CPU time; empty where it is not resolved.
+pub fn cpu_rounds(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> Vec<Vec<(u32, f64)>> {
+    let (cpu, common) = curve(plan, kind, end, points);
+    cpu.iter().map(|times| rounds(plan, kind, &times.iter().collect::<Vec<_>>(), &common)).collect()
+}
+
+/// Share of the CPU time of all of a path's trials that a side spent in the kernel; none where it is not resolved. The kernel divides
+/// CPU time at its ticks, so that only the sum over many of them tells anything.
+pub fn system_share<'a>(end: End, trials: impl Iterator<Item = &'a Trial>) -> Option<f64> {
+    let (mut user, mut system, mut ticks) = (0.0, 0.0, 0.0);
+    for cost in trials.filter_map(|t| end.of(t)) {
+        user += cost.user_ns as f64;
+        system += cost.system_ns as f64;
+        ticks += cost.cpu_ns as f64 / cost.step_ns.max(1) as f64;
+    }
+    (ticks >= TICKS && user + system > 0.0).then(|| system / (user + system))
+}
+
+/// The trials of each point as if their CPU time were their time, and what they have in common.
+fn curve(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> (Vec<Vec<Trial>>, Common) {
+    let times = |trials: &&[Trial]| -> Vec<Trial> {
+        let all: Vec<&Trial> = trials.iter().collect();
+        let costs = counted(&all).into_iter().filter_map(|t| Some(end.of(t)?.cpu_ns)).collect::<Vec<_>>();
+        // A mean over all of them: leaving out short trials alone would leave the costly ones.
+        let sum: u64 = costs.iter().fold(0, |sum, ns| sum.saturating_add(*ns));
+        let resolved = sum >= RESOLVED.saturating_mul(costs.len() as u64);
+        trials.iter().filter(|_| resolved).filter_map(|t| as_time(plan, kind, end, t)).collect()
+    };
+    let times: Vec<Vec<Trial>> = points.iter().map(times).collect();
+    let common = Common::of(plan, kind, Calibration::default(), times.iter().map(|trials| &trials[..]));
+    (times, common)
+}
+
+/// The trial with the CPU time of a side in the place of its time.
+fn as_time(plan: &Plan, kind: Name, end: End, trial: &Trial) -> Option<Trial> {
+    let cost = end.of(trial).filter(|cost| cost.cpu_ns > 0 && cost.iterations > 0)?;
+    let seconds = cost.cpu_ns as f64 * 1e-9;
+    let (repeats, each) = (cost.iterations, seconds / cost.iterations as f64);
+    let report = if super::untimed(plan, kind) {
+        let bytes = trial.size.saturating_mul(repeats);
+        TrialReport {
+            repeats,
+            seconds,
+            far: FarReport { seconds, bytes, ..FarReport::default() },
+            ..Default::default()
+        }
+    } else {
+        TrialReport { repeats, seconds, median: each, ..TrialReport::default() }
+    };
+    let Trial { path, block, at, size, response, burst, warmup, .. } = *trial;
+    Some(Trial { path, block, at, size, response, burst, warmup, report })
+}
+
+fn point(plan: &Plan, kind: Name, end: End, trials: &[Trial], times: &[Trial], common: &Common) -> Option<PointCost> {
+    let all: Vec<&Trial> = trials.iter().collect();
+    let used: Vec<(&Trial, &Cost)> = counted(&all).into_iter().filter_map(|t| Some((t, end.of(t)?))).collect();
+    let (sample, _) = used.first()?;
+    let seen = rounds(plan, kind, &times.iter().collect::<Vec<_>>(), common);
+    let cpu = (!seen.is_empty()).then(|| {
+        let median = stats::median(&levelled(&seen, common));
+        let bytes = bits(plan, sample) / 8.0;
+        let interval = interval(plan, sample.size, &seen, common);
+        Cpu { median, interval, per_byte: if bytes > 0.0 { median / bytes } else { 0.0 } }
+    });
+    let sum = |of: fn(&Cost) -> u64| used.iter().map(|(_, cost)| of(cost) as f64).sum::<f64>();
+    let (elapsed, made) = (sum(|c| c.elapsed_ns), sum(|c| c.iterations) * transfers(plan, sample));
+    (made > 0.0).then(|| PointCost {
+        cpu,
+        // The two clocks are read one after the other, so that CPU time may seem to be a little more than passed.
+        busy: cpu.filter(|_| elapsed > 0.0).map(|_| (sum(|c| c.cpu_ns) / elapsed).min(1.0)),
+        system: system_share(end, used.iter().map(|(t, _)| *t)),
+        waits: sum(|c| c.voluntary) / made,
+        preemptions: sum(|c| c.involuntary) / made,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use transport::tcp::NAME;
+
+    use super::*;
+    use crate::Pattern;
+
+    /// A trial of 100 iterations that takes a microsecond of CPU time for each on the near side, and twice that on the far side.
+    fn trial(block: u32, size: u64, more: f64) -> Trial {
+        let cost = |each: f64| Cost {
+            iterations: 100,
+            elapsed_ns: 400_000,
+            cpu_ns: (each * more * 100.0) as u64,
+            user_ns: 30_000,
+            system_ns: 70_000,
+            step_ns: 4_000_000,
+            voluntary: 100,
+            involuntary: 2,
+        };
+        let far = FarReport { cost: Some(cost(2000.0)), ..FarReport::default() };
+        let report = TrialReport { repeats: 100, cost: Some(cost(1000.0)), ..TrialReport::default() }.with_far(far);
+        Trial { path: 0, block, at: f64::from(block), size, response: 0, burst: 0, warmup: false, report }
+    }
+
+    fn found(plan: &Plan, trials: &[Trial]) -> [Option<PointCost>; 2] {
+        End::BOTH.map(|end| costs(plan, NAME, end, &[trials])[0])
+    }
+
+    #[test]
+    fn a_round_trips_cost_is_that_of_two_messages() {
+        let trials: Vec<Trial> = (1..=8).map(|b| trial(b, 50, 1.0 + f64::from(b % 3) * 1e-3)).collect();
+        let [near, far] = found(&Plan::default(), &trials).map(Option::unwrap);
+        let cpu = near.cpu.unwrap();
+        assert!((cpu.median / 500e-9 - 1.0).abs() < 0.01 && (cpu.per_byte / 10e-9 - 1.0).abs() < 0.01, "{cpu:?}");
+        assert!(cpu.interval.low <= cpu.median && cpu.median <= cpu.interval.high && cpu.interval.high < 600e-9);
+        assert!((far.cpu.unwrap().median / 1e-6 - 1.0).abs() < 0.01);
+        assert!((near.busy.unwrap() - 0.25).abs() < 0.01 && (far.busy.unwrap() - 0.5).abs() < 0.01);
+        assert_eq!((near.waits, near.preemptions), (0.5, 0.01));
+    }
+
+    #[test]
+    fn a_streams_cost_is_that_of_a_block_whoever_timed_it() {
+        let plan = Plan { pattern: Pattern::Stream, ..Plan::default() };
+        let [near, far] = found(&plan, &[trial(1, 50, 1.0)]).map(|c| c.unwrap().cpu.unwrap());
+        assert!((near.median / 1e-6 - 1.0).abs() < 0.01 && (far.median / 2e-6 - 1.0).abs() < 0.01);
+        assert!(near.interval.high.is_infinite(), "one round tells no interval");
+    }
+
+    #[test]
+    fn what_reading_the_counters_costs_is_not_told_as_the_paths() {
+        let few = |ns| {
+            let mut t = trial(1, 50, 1.0);
+            t.report.cost.as_mut().unwrap().cpu_ns = ns;
+            found(&Plan::default(), &[t])[0].unwrap()
+        };
+        assert!(few(19_999).cpu.is_none() && few(19_999).busy.is_none() && few(19_999).waits == 0.5);
+        assert!(few(20_000).cpu.is_some() && few(20_000).busy.is_some());
+    }
+
+    #[test]
+    fn user_and_system_time_are_told_from_a_hundred_ticks_on() {
+        let of = |ns| {
+            let mut t = trial(1, 50, 1.0);
+            t.report.cost.as_mut().unwrap().cpu_ns = ns;
+            let found = found(&Plan::default(), &[t])[0].unwrap();
+            found.system
+        };
+        assert_eq!(of(399_999_999), None);
+        assert_eq!(of(400_000_000), Some(0.7));
+    }
+
+    #[test]
+    fn trials_that_tell_no_cost_have_none() {
+        let bare = |size| Trial { report: TrialReport { repeats: 9, ..TrialReport::default() }, ..trial(1, size, 1.0) };
+        assert_eq!(found(&Plan::default(), &[bare(1)]), [None; 2]);
+        assert_eq!(found(&Plan::default(), &[]), [None; 2]);
+        // One side alone, as where the far side is an older version.
+        let mut alone = trial(1, 1, 1.0);
+        alone.report.far.cost = None;
+        assert!(matches!(found(&Plan::default(), &[alone]), [Some(_), None]));
+    }
+}

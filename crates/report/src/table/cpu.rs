@@ -1,0 +1,85 @@
+//! What the paths cost both sides in CPU time, a side of a path a row.
+
+use measure::figures::cost::{Cpu, End, PointCost, system_share};
+use model::Estimate;
+use record::{Analysis, PathRun, Point};
+use units::{Bytes, Kind, Share};
+
+use super::grid::{Flush, Grid};
+use super::summary::estimate;
+
+/// Titles of [`rows`].
+pub(crate) const HEAD: [&str; 8] = ["path", "side", "CPU a transfer", "of", "CPU a byte", "busy", "at", "in kernel"];
+
+/// What the titles mean.
+pub(crate) const HOW_TO_READ: &str = "A transfer is what the path's time counts. CPU: time of the thread that sends\n\
+     and receives. Busy: its share of the time that passed; who spins is busy.\n";
+
+const NOT_RESOLVED: &str = "not resolved";
+
+/// CPU time of the smallest transfer, of a byte of the largest, and how busy each side was there; nothing of a run that tells none.
+pub fn cpu(run: &Analysis<'_>) -> String {
+    let rows = rows(run);
+    if rows.is_empty() {
+        return String::new();
+    }
+    use Flush::{Left, Right};
+    let flush = [Left, Left, Right, Right, Right, Right, Right, Right];
+    let head: Vec<(&str, Flush)> = HEAD.into_iter().zip(flush).collect();
+    let mut grid = Grid::new(&head);
+    rows.into_iter().for_each(|row| grid.row(row));
+    format!("{}{HOW_TO_READ}", grid.text())
+}
+
+/// The rows of the table: a side of a path each, those that tell a cost.
+pub(crate) fn rows(run: &Analysis<'_>) -> Vec<[String; 8]> {
+    let sides = run.paths.iter().flat_map(|path| End::BOTH.map(|end| (path, end)));
+    if run.is_hint() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end)).collect() }
+}
+
+fn row(path: &PathRun, end: End) -> Option<[String; 8]> {
+    let told = || path.points.iter().filter_map(|p| Some((p, p.costs[end as usize].as_ref()?)));
+    let (first, last) = (told().next()?, told().next_back()?);
+    let system = system_share(end, path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup));
+    let share = |share: Option<f64>| share.map_or(NOT_RESOLVED.to_owned(), |v| Share(v).to_string());
+    Some([
+        path.opened.name().to_owned(),
+        end.name().to_owned(),
+        time(first, |_| 1.0, Kind::Seconds),
+        Bytes(first.0.size).to_string(),
+        time(last, |cpu| cpu.per_byte / cpu.median, Kind::SecondsPerByte),
+        share(last.1.busy),
+        Bytes(last.0.size).to_string(),
+        share(system),
+    ])
+}
+
+/// A point's CPU time and its interval, each so many times as large.
+fn time((_, cost): (&Point, &PointCost), times: fn(&Cpu) -> f64, kind: Kind) -> String {
+    let Some(cpu) = cost.cpu else { return NOT_RESOLVED.to_owned() };
+    let [value, low, high] = [cpu.median, cpu.interval.low, cpu.interval.high].map(|v| v * times(&cpu));
+    estimate(Estimate { value, low, high }, kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_side_that_tells_its_cost_has_a_row() {
+        let mut run = crate::sample::costly(crate::sample::run(1));
+        let text = cpu(&Analysis::of(&run));
+        assert_eq!(rows(&Analysis::of(&run)).len(), 7, "memcpy has no far side: {text}");
+        assert!(text.contains("near") && text.contains("far") && text.contains("s/B"), "{text}");
+        assert!(!text.contains("not resolved"), "{text}");
+        run.paths[0].points[0].costs[0].as_mut().unwrap().cpu = None;
+        assert!(cpu(&Analysis::of(&run)).contains("not resolved"));
+        run.run.plan.pattern = measure::Pattern::Hint;
+        assert_eq!(cpu(&Analysis::of(&run)), "");
+    }
+
+    #[test]
+    fn a_run_that_tells_no_cost_has_no_table() {
+        assert_eq!(cpu(&Analysis::of(&crate::sample::run(1))), "");
+    }
+}
