@@ -506,7 +506,7 @@ mod tests {
         export::csv(&run, &mut csv).unwrap();
         export::openmetrics(&run, &mut metrics).unwrap();
         let (csv, metrics) = (String::from_utf8(csv).unwrap(), String::from_utf8(metrics).unwrap());
-        assert!(csv.contains(",tcp,both ways\r\n") && csv.contains(",\"tcp, \"\"large\"\"\",both ways\r\n"), "{csv}");
+        assert!(csv.contains(",tcp,both ways,") && csv.contains(",\"tcp, \"\"large\"\"\",both ways,"), "{csv}");
         assert!(metrics.contains("label=\"tcp\"") && metrics.contains("label=\"tcp, \\\"large\\\"\""), "{metrics}");
     }
 
