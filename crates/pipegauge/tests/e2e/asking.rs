@@ -142,7 +142,9 @@ fn paths_are_told_apart() {
     let said = dir.run(&["ask", "two.run.jsonl", "which path is fastest for 64B?"]);
     assert!(said.out.starts_with("read as: the fastest path for 64 B, over all paths\nmemcpy: 64 B takes"), "{said}");
     let said = dir.run(&["ask", "two.run.jsonl", "what does tcp cost over memcpy?"]);
-    assert!(said.out.contains("tcp costs over memcpy:") && said.out.contains("surely faster at"), "{said}");
+    // In a busy machine's states no interval may tell them apart; their rounds do.
+    let told = said.out.contains("surely faster at") || said.out.contains("in every round");
+    assert!(said.out.contains("tcp costs over memcpy:") && told, "{said}");
     for text in ["how much faster is memcpy than tcp", "by what factor is memcpy faster than tcp at 64 B"] {
         let said = dir.run(&["ask", "two.run.jsonl", text]);
         let answer = said.out.lines().nth(1).unwrap_or("");

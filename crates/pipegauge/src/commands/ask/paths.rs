@@ -280,8 +280,12 @@ fn verdict(
     }
 }
 
-/// Fewest rounds of each path that lie all to one side of the other's: of so many that are alike, one in 35 would by chance.
+/// Rounds of each path that lie all to one side of the other's and tell the two apart: of so many that are alike, one in 35 would by
+/// chance.
 const ROUNDS: usize = 4;
+
+/// Fewest rounds that do so where they lie further apart than those of either path among themselves.
+const FEWEST: usize = 2;
 
 /// Whether the first path is the faster one in every round at a size (true), or the other (false): of the measured size, or of both that
 /// it lies between. None where their rounds overlap, or are too few.
@@ -295,10 +299,12 @@ fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool> {
             (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max))
         };
         let ((p_low, p_high), (q_low, q_high)) = (range(p), range(q));
+        let rounds = p.blocks.len().min(q.blocks.len());
+        let own = (p_high / p_low).max(q_high / q_low);
+        let beyond = |high: f64, low: f64| high < low && (rounds >= ROUNDS || (rounds >= FEWEST && low / high > own));
         match () {
-            () if p.blocks.len().min(q.blocks.len()) < ROUNDS => None,
-            () if p_high < q_low => Some(true),
-            () if q_high < p_low => Some(false),
+            () if beyond(p_high, q_low) => Some(true),
+            () if beyond(q_high, p_low) => Some(false),
             () => None,
         }
     };
@@ -337,8 +343,12 @@ mod tests {
         assert_eq!(every_round(&tcp, &shm, 64), Some(false));
         assert_eq!(every_round(&shm, &tcp, 4096), None, "beyond what was measured");
         assert_eq!(every_round(&shm, &curve(3e-6, 9e-6), 1), None, "the ranges overlap");
-        let few: Vec<_> = shm.iter().map(|p| CurvePoint { blocks: p.blocks[..3].to_vec(), ..p.clone() }).collect();
-        assert_eq!(every_round(&few, &tcp, 1), None, "three rounds are too few");
+        let few = |n: usize| -> Vec<CurvePoint> {
+            shm.iter().map(|p| CurvePoint { blocks: p.blocks[..n].to_vec(), ..p.clone() }).collect()
+        };
+        assert_eq!(every_round(&few(3), &tcp, 1), Some(true), "three rounds, further apart than their own states");
+        assert_eq!(every_round(&few(3), &curve(4e-6, 15e-6), 1), None, "three rounds that lie near are too few");
+        assert_eq!(every_round(&few(1), &tcp, 1), None, "one round says nothing");
         let open = Estimate { value: 100.0, low: 0.0, high: f64::INFINITY };
         assert_eq!(faster(open, "tcp", true), "100 times (no interval) faster in every round than tcp");
     }

@@ -187,9 +187,10 @@ impl<'a> Asked<'a> {
             let size = size.ok_or_else(|| self.needs("messages"))?;
             return match time {
                 // So many in a time: so many a second.
-                Some(time) => self
-                    .straight(true)
-                    .and_then(|()| Ok(vec![Question::Frames { rate: count as f64 / time, size, what: self.what() }])),
+                Some(time) => {
+                    self.straight(true)?;
+                    Ok(vec![Question::Frames { rate: count as f64 / time, size, what: self.what() }])
+                }
                 None => Ok(vec![Question::Series { count, size, round_trip }]),
             };
         }

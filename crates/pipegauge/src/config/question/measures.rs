@@ -16,10 +16,10 @@ impl Amounts<'_> {
     /// Whether an amount of bits is what a path does, and so a second: "can tcp do 10 gigabit?", but not "does 1 gigabit arrive".
     fn speed(&self, from: usize, next: usize) -> bool {
         #[rustfmt::skip]
-        const DOES: [&str; 30] = [
+        const DOES: [&str; 36] = [
             "do", "does", "reach", "reaches", "handle", "handles", "sustain", "sustains", "carry", "carries", "support", "supports",
             "achieve", "achieves", "saturate", "saturates", "deliver", "delivers", "provide", "provides", "hit", "hits", "manage",
-            "manages", "fill", "fills", "get", "run", "than", "for",
+            "manages", "fill", "fills", "get", "run", "than", "for", "above", "below", "under", "exceed", "exceeds", "beyond",
         ];
         #[rustfmt::skip]
         const OTHER: [&str; 18] = [
@@ -31,7 +31,11 @@ impl Amounts<'_> {
         let before = from - (0..from).rev().take_while(joint).count();
         let done = before > 0 && w.any(before - 1, &DOES);
         // "for" and "than" only where the path can do something: "is it fast enough for 10 gigabit?"
-        let weak = done && w.any(before - 1, &["for", "than", "get", "run"]);
+        let weak = done
+            && w.any(
+                before - 1,
+                &["for", "than", "get", "run", "above", "below", "under", "exceed", "exceeds", "beyond"],
+            );
         let can = (0..from).any(|i| w.any(i, &["can", "could", "enough", "faster", "slower", "does", "is", "will"]));
         let other = (0..w.0.len()).any(|i| w.any(i, &OTHER)) || w.any(next, &NOUNS);
         done && (!weak || can) && !other

@@ -63,8 +63,8 @@ impl Asked<'_> {
         let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());
         if (counted
             && (messages || round_trip || frames || h.has(RoundTrip))
-            && !h.has(Throughput)
-            && !h.has(WhichSize))
+            && !h.any(&[Throughput, WhichSize])
+            && !(h.any(&[HowMuch, HowBig]) && h.has(PerSecond)))
             || (many && time.is_none())
             || (h.has(Video) && size.is_some() && time.is_none())
         {
