@@ -472,4 +472,7 @@ fn what_is_offered_can_be_run() {
     assert!(!said.out.contains("run theory theory"), "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "how long for 18446744073709551615 bytes"]);
     assert!(said.out.contains("--sizes 1073741824 --budget 30s"), "{said}");
+    // What no command measures is not offered.
+    let said = dir.run(&["ask", "a.run.jsonl", "can it sustain 2/s frames of 100GB"]);
+    assert!(said.out.contains("not measured near that size\n"), "{said}");
 }

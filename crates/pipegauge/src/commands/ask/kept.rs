@@ -5,7 +5,7 @@ use model::Estimate;
 use units::{Bytes, Seconds};
 
 use super::asked::Asked;
-use super::reply::sharpen;
+use super::reply::{offered, sharpen};
 
 /// What sustained trials say of a size.
 pub struct Kept {
@@ -24,14 +24,15 @@ pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     let all = p.kept_up();
     match nearest(&all, size) {
         Some(s) => told(s),
-        None => Kept {
-            factor: None,
-            words: format!(
-                "; this is of single transfers: what is kept up was not measured near that size ({} measures it){}",
-                sharpen(p, &[size]),
+        None => {
+            let command =
+                if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
+            let words = format!(
+                "; this is of single transfers: what is kept up was not measured near that size{command}{}",
                 elsewhere(&all)
-            ),
-        },
+            );
+            Kept { factor: None, words }
+        }
     }
 }
 
@@ -64,9 +65,10 @@ fn told(s: &Sustained) -> Kept {
             factor: Some(Estimate { value: s.ratio, low: s.low, high: s.high }),
             words: format!("; sustained: {trials} take {ratio} the short ones' median"),
         },
-        () if s.high <= units::RESOLVED * s.low => {
-            Kept { factor: None, words: format!("; {trials} take {ratio} that: what is kept up is not surely another") }
-        }
+        () if s.high <= units::RESOLVED * s.low => Kept {
+            factor: None,
+            words: format!("; {trials} take {ratio} the short ones' median: what is kept up is not surely another"),
+        },
         () => Kept {
             factor: None,
             words: format!(

@@ -1,5 +1,5 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rates`, `sizes`, `paths`,
-//! `link`) and says how each was read.
+//! `link`; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
 
 mod asked;
 mod kept;
