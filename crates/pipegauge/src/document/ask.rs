@@ -24,7 +24,7 @@ pub struct Answered {
     /// The answer in words.
     pub text: String,
     /// The figure it comes down to, with its 95% interval, in `unit`: of `--size` and other questions about sizes bytes; so many a
-    /// second are what the median time makes of them.
+    /// second are what the median time makes of them, or the sustained trials where these surely take another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<Estimate>,
     /// Where two paths are held against each other: how many times as long the second takes as the first (above 1 the first is

@@ -85,6 +85,21 @@ impl Asked<'_> {
         self.run.paths[self.index].points.iter().find(|p| p.size == size).map(|p| &p.figures)
     }
 
+    /// What its sustained trials say, ascending by size.
+    pub fn kept_up(&self) -> Vec<measure::sustained::Sustained> {
+        self.run.paths[self.index].kept_up(&self.run.run.plan)
+    }
+
+    /// Whether each transaction has a connection of its own.
+    pub fn anew(&self) -> bool {
+        self.run.run.plan.pattern.facts().anew.is_some()
+    }
+
+    /// The largest block that its transport carries, bytes; none without a bound.
+    pub fn most_block(&self) -> Option<u64> {
+        self.run.paths[self.index].opened.transport.capabilities().max_block
+    }
+
     /// Single transfers at the measured size nearest to `size`, from half to twice of it, at which so many were timed that the share
     /// `q` of them has a value, seconds of the curve's kind; and that size. (A size has none where one of its trials timed chunks.)
     pub fn singles_near(&self, size: u64, q: f64) -> Option<(u64, Singles)> {
@@ -104,8 +119,7 @@ impl Asked<'_> {
     /// take does not follow from it.
     pub fn unsaturated(&self) -> Option<u64> {
         let largest = self.curve.iter().map(|c| c.size).max()?;
-        let most = self.run.paths[self.index].opened.transport.capabilities().max_block;
-        let whole = most.is_some_and(|most| largest >= most / 2);
+        let whole = self.most_block().is_some_and(|most| largest >= most / 2);
         (!whole && answer::saturates(&self.curve) == Some(false)).then_some(largest)
     }
 

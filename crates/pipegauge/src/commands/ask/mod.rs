@@ -1,13 +1,15 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rates`, `sizes`, `paths`,
-//! `link`) and says how each was read.
+//! `link`; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
 
 mod asked;
+mod kept;
 mod link;
 mod paths;
 mod rates;
 mod reply;
 mod sizes;
 mod times;
+mod wanted;
 
 use std::path::Path;
 
@@ -72,6 +74,12 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
                 text.extend(reading.notes.iter().filter(|_| n == 0).map(|note| format!("  ({note})")));
             }
             for mut answer in replies(reading, n, &all) {
+                if let Some(unit) = &reading.in_unit {
+                    wanted::tell(&mut answer, unit);
+                }
+                if reading.sustained && !(reading.questions[n].of_time_or_flow() || reading.questions[n].of_rates()) {
+                    answer.text.push_str("; this is of single transfers, and not of what is kept up");
+                }
                 answer.read_as = reading.notes.iter().fold(says.clone(), |all, note| format!("{all} ({note})"));
                 text.push(said(&answer));
                 answers.push(answer);
@@ -89,7 +97,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
 
 /// The answers to one question of a reading.
 fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
-    let meant = |p: &&Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| p.is(n));
+    let named = |p: &Asked<'_>| reading.over.is_empty() || reading.over.iter().any(|n| p.is(n));
+    let meant = |p: &&Asked<'_>| named(p) && !reading.but.iter().any(|n| p.is(n));
+    let sustained = reading.sustained;
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
     // Bits over a latency are no throughput where a schedule says when blocks are sent.
@@ -100,17 +110,23 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Strongest => vec![paths::strongest(&of)],
         Question::Control => vec![paths::control(&of)],
         Question::Cost { x, y, size, factor } => paths::cost(all, x, y, *size, *factor),
-        Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip)),
-        Question::Series { count, size, round_trip } => each(&|p| times::series(p, *count, *size, *round_trip)),
-        Question::Latency { round_trip } => each(&|p| times::latency(p, *round_trip)),
+        Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip, sustained)),
+        Question::Series { count, size, round_trip } => {
+            each(&|p| times::series(p, *count, *size, *round_trip, sustained))
+        }
+        Question::Latency { round_trip } => each(&|p| times::latency(p, *round_trip, sustained)),
         Question::Percentile { thousandths, size, round_trip } => {
             each(&|p| times::percentile(p, *thousandths, *size, *round_trip))
         }
-        Question::Deadline { size, seconds, round_trip } => each(&|p| times::deadline(p, *size, *seconds, *round_trip)),
+        Question::Minimum { size, round_trip } => each(&|p| times::minimum(p, *size, *round_trip)),
+        Question::Deadline { size, seconds, round_trip, longer } => {
+            each(&|p| times::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
+        }
         Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
-        Question::Most => moved(&rates::most),
-        Question::Throughput(size) => moved(&|p| rates::throughput(p, *size)),
-        Question::Carries { rate, size } => moved(&|p| rates::carries(p, *rate, *size)),
+        Question::Most => moved(&|p| rates::most(p, sustained)),
+        Question::Throughput(size) => moved(&|p| rates::throughput(p, *size, sustained)),
+        Question::Carries { rate, size, less } => moved(&|p| rates::carries(p, *rate, *size, *less)),
+        Question::Streams { rate, .. } => moved(&|p| rates::streams(p, *rate)),
         Question::Size => moved(&sizes::to_use),
         Question::Saturation => moved(&sizes::saturation),
         Question::Share(share) => moved(&|p| sizes::share(p, *share)),

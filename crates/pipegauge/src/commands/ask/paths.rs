@@ -1,7 +1,7 @@
 //! Answers that hold paths against one another.
 
-use model::Estimate;
 use model::answer::{self, Unanswered};
+use model::{CurvePoint, Estimate};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse};
@@ -119,7 +119,14 @@ pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>, factor
             names.join(", ")
         );
         let named = |n: &Named| n.transport.clone().unwrap_or_else(|| "tcp".to_owned());
-        let mut answer = nobody(text, format!("pipegauge run {} {}", named(x), named(y)));
+        let mut answer = nobody(
+            text,
+            if named(x) == named(y) {
+                format!("pipegauge run {}", named(x))
+            } else {
+                format!("pipegauge run {} {}", named(x), named(y))
+            },
+        );
         answer.path = format!("{x}, {y}");
         return vec![answer];
     }
@@ -152,19 +159,25 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answer
         };
         return no(a, &why, size.as_slice());
     };
+    // Where no interval tells the two apart, all rounds of one may still lie beyond all of the other.
+    let every = |size: u64| every_round(&a.curve, &b.curve, size);
     let parts: Vec<String> = found
         .iter()
         .map(|(s, e, ratio, how)| {
-            let sure = if e.low > 0.0 || e.high < 0.0 { "" } else { ", not surely different" };
+            let sure = match () {
+                () if e.low > 0.0 || e.high < 0.0 => "",
+                () if every(*s).is_some() => ", in every round",
+                () => ", not surely different",
+            };
             format!("{} at {} ({:+.0}%{sure}){how}", more(*e), size_words(*s), (ratio - 1.0) * 100.0)
         })
         .collect();
-    let verdict = if size.is_some() { String::new() } else { verdict(a, b, &sizes, &extra) };
+    let verdict = if size.is_some() { String::new() } else { verdict(a, b, &sizes, (&extra, &every)) };
     let factors: Vec<(u64, Estimate)> = (found.iter())
         .filter_map(|(s, ..)| Some((*s, ratio(of(b, *s).ok()?.seconds, of(a, *s).ok()?.seconds))))
         .collect();
     let times: Vec<String> = (factors.iter().filter(|_| factor))
-        .map(|(s, of)| format!("{} at {}", faster(*of, &b.name), size_words(*s)))
+        .map(|(s, of)| format!("{} at {}", faster(*of, &b.name, every(*s).is_some()), size_words(*s)))
         .collect();
     let lead = if times.is_empty() { String::new() } else { format!("is {};\n  it ", times.join(", ")) };
     let text = format!(
@@ -178,7 +191,9 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answer
     answer.text = answer.text.replacen(": ", " ", 1);
     answer.path = format!("{}, {}", a.name, b.name);
     answer.factor = factors.first().map(|f| f.1);
-    answer.sharpen = format!("pipegauge run {} {} --budget 30s", a.typed(), b.typed());
+    // Two files may hold the same path.
+    let both = if a.typed() == b.typed() { a.typed() } else { format!("{} {}", a.typed(), b.typed()) };
+    answer.sharpen = format!("pipegauge run {both} --budget 30s");
     answer
 }
 
@@ -190,7 +205,7 @@ fn ratio(long: Estimate, short: Estimate) -> Estimate {
 
 /// "3.10 times [2.91, 3.33] faster than tcp", of how many times as long tcp takes. The ends are rounded outwards, so that the text
 /// claims no narrower interval than was found.
-fn faster(factor: Estimate, name: &str) -> String {
+fn faster(factor: Estimate, name: &str, every: bool) -> String {
     let (f, word) = match factor.value >= 1.0 {
         true => (factor, "faster"),
         false => (inverse(factor, 1.0), "slower"),
@@ -206,7 +221,11 @@ fn faster(factor: Estimate, name: &str) -> String {
         true => format!("[{}, {}]", outwards(f.low, f64::floor, 1e-12), outwards(f.high, f64::ceil, -1e-12)),
         false => "(no interval)".to_owned(),
     };
-    let sure = if f.low <= 1.0 { ", which is not sure," } else { "" };
+    let sure = match () {
+        () if f.low > 1.0 => "",
+        () if every => " in every round",
+        () => ", which is not sure,",
+    };
     format!("{} times {range} {word}{sure} than {name}", text(f.value))
 }
 
@@ -224,11 +243,11 @@ fn verdict(
     a: &Asked<'_>,
     b: &Asked<'_>,
     sizes: &[u64],
-    extra: &impl Fn(u64) -> Option<(Estimate, f64, String)>,
+    (extra, every): (&impl Fn(u64) -> Option<(Estimate, f64, String)>, &impl Fn(u64) -> Option<bool>),
 ) -> String {
     let all: Vec<(u64, Estimate)> = sizes.iter().filter_map(|s| extra(*s).map(|(e, _, _)| (*s, e))).collect();
-    let count = |of: &dyn Fn(&Estimate) -> bool| {
-        let them: Vec<u64> = all.iter().filter(|(_, e)| of(e)).map(|(s, _)| *s).collect();
+    let count = |of: &dyn Fn(u64, &Estimate) -> bool| {
+        let them: Vec<u64> = all.iter().filter(|(s, e)| of(*s, e)).map(|(s, _)| *s).collect();
         match (them.first(), them.last()) {
             (Some(first), Some(last)) if first < last => {
                 format!("at {} of {} sizes ({} to {})", them.len(), all.len(), Bytes(*first), Bytes(*last))
@@ -237,7 +256,59 @@ fn verdict(
             _ => format!("at none of {} sizes", all.len()),
         }
     };
-    format!("\n  {} is surely faster {}, {} {}", a.name, count(&|e| e.high < 0.0), b.name, count(&|e| e.low > 0.0))
+    let unsure = |e: &Estimate| e.low <= 0.0 && e.high >= 0.0;
+    let beyond = |s: u64, e: &Estimate, first: bool| unsure(e) && every(s) == Some(first);
+    let sure = format!(
+        "{} is surely faster {}, {} {}",
+        a.name,
+        count(&|_, e| e.high < 0.0),
+        b.name,
+        count(&|_, e| e.low > 0.0)
+    );
+    let rounds: Vec<String> = [(true, &a.name), (false, &b.name)]
+        .into_iter()
+        .filter(|(first, _)| all.iter().any(|(s, e)| beyond(*s, e, *first)))
+        .map(|(first, name)| format!("{name} in every round {}", count(&|s, e| beyond(s, e, first))))
+        .collect();
+    match rounds.is_empty() {
+        true => format!("\n  {sure}"),
+        // What surely is faster nowhere is not worth a word beside that.
+        false if all.iter().all(|(_, e)| unsure(e)) => {
+            format!("\n  no interval tells them apart, but faster is {}", rounds.join(", "))
+        }
+        false => format!("\n  {sure}; where no interval tells them apart, {}", rounds.join(", ")),
+    }
+}
+
+/// Rounds of each path that lie all to one side of the other's and tell the two apart: of so many that are alike, one in 35 would by
+/// chance.
+const ROUNDS: usize = 4;
+
+/// Fewest rounds that do so where they lie further apart than those of either path among themselves.
+const FEWEST: usize = 2;
+
+/// Whether the first path is the faster one in every round at a size (true), or the other (false): of the measured size, or of both that
+/// it lies between. None where their rounds overlap, or are too few.
+fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool> {
+    let common = || a.iter().filter_map(|p| Some((p, b.iter().find(|q| q.size == p.size)?)));
+    let below = common().filter(|(p, _)| p.size <= size).max_by_key(|(p, _)| p.size)?;
+    let above = common().filter(|(p, _)| p.size >= size).min_by_key(|(p, _)| p.size)?;
+    let apart = |(p, q): (&CurvePoint, &CurvePoint)| {
+        let range = |c: &CurvePoint| {
+            let times = || c.blocks.iter().map(|b| b.1);
+            (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max))
+        };
+        let ((p_low, p_high), (q_low, q_high)) = (range(p), range(q));
+        let rounds = p.blocks.len().min(q.blocks.len());
+        let own = (p_high / p_low).max(q_high / q_low);
+        let beyond = |high: f64, low: f64| high < low && (rounds >= ROUNDS || (rounds >= FEWEST && low / high > own));
+        match () {
+            () if beyond(p_high, q_low) => Some(true),
+            () if beyond(q_high, p_low) => Some(false),
+            () => None,
+        }
+    };
+    apart(below).filter(|first| apart(above) == Some(*first))
 }
 
 #[cfg(test)]
@@ -247,17 +318,44 @@ mod tests {
     #[test]
     fn a_factor_has_the_interval_that_both_times_allow() {
         let (two, six) = (Estimate { value: 2.0, low: 1.9, high: 2.5 }, Estimate { value: 6.0, low: 5.0, high: 7.6 });
-        assert_eq!(faster(ratio(six, two), "tcp"), "3.00 times [2.00, 4.00] faster than tcp");
-        assert_eq!(faster(ratio(two, six), "unix"), "3.00 times [2.00, 4.00] slower than unix");
+        assert_eq!(faster(ratio(six, two), "tcp", false), "3.00 times [2.00, 4.00] faster than tcp");
+        assert_eq!(faster(ratio(two, six), "unix", false), "3.00 times [2.00, 4.00] slower than unix");
         let unsure = Estimate { value: 2.2, low: 1.0, high: 3.0 };
-        assert_eq!(faster(ratio(unsure, two), "tcp"), "1.10 times [0.40, 1.58] faster, which is not sure, than tcp");
+        assert_eq!(
+            faster(ratio(unsure, two), "tcp", false),
+            "1.10 times [0.40, 1.58] faster, which is not sure, than tcp"
+        );
         let open = Estimate { value: 6.0, low: 0.0, high: f64::INFINITY };
-        assert!(faster(ratio(open, two), "tcp").starts_with("3.00 times (no interval) faster"));
+        assert!(faster(ratio(open, two), "tcp", false).starts_with("3.00 times (no interval) faster"));
+    }
+
+    #[test]
+    fn rounds_that_do_not_overlap_tell_two_paths_apart_without_an_interval() {
+        let curve = |least: f64, most: f64| -> Vec<CurvePoint> {
+            let of = |size: u64| {
+                let blocks = (0..6).map(|i| (i, least + (most - least) * f64::from(i) / 5.0)).collect();
+                CurvePoint::of(size, (least + most) / 2.0, blocks)
+            };
+            [1, 1024].map(of).to_vec()
+        };
+        let (shm, tcp) = (curve(1e-6, 3.8e-6), curve(50e-6, 190e-6));
+        assert_eq!([1, 64, 1024].map(|s| every_round(&shm, &tcp, s)), [Some(true); 3]);
+        assert_eq!(every_round(&tcp, &shm, 64), Some(false));
+        assert_eq!(every_round(&shm, &tcp, 4096), None, "beyond what was measured");
+        assert_eq!(every_round(&shm, &curve(3e-6, 9e-6), 1), None, "the ranges overlap");
+        let few = |n: usize| -> Vec<CurvePoint> {
+            shm.iter().map(|p| CurvePoint { blocks: p.blocks[..n].to_vec(), ..p.clone() }).collect()
+        };
+        assert_eq!(every_round(&few(3), &tcp, 1), Some(true), "three rounds, further apart than their own states");
+        assert_eq!(every_round(&few(3), &curve(4e-6, 15e-6), 1), None, "three rounds that lie near are too few");
+        assert_eq!(every_round(&few(1), &tcp, 1), None, "one round says nothing");
+        let open = Estimate { value: 100.0, low: 0.0, high: f64::INFINITY };
+        assert_eq!(faster(open, "tcp", true), "100 times (no interval) faster in every round than tcp");
     }
 
     #[test]
     fn a_factors_interval_is_rounded_outwards() {
-        let of = |low, value, high| faster(Estimate { value, low, high }, "tcp");
+        let of = |low, value, high| faster(Estimate { value, low, high }, "tcp", false);
         assert_eq!(of(1.239, 1.3, 1.381), "1.30 times [1.23, 1.39] faster than tcp");
         assert_eq!(of(1.001, 1.3, 1.4), "1.30 times [1.00, 1.40] faster than tcp");
         assert_eq!(of(119.9, 130.2, 144.1), "130 times [119, 145] faster than tcp");

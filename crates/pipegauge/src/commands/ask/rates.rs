@@ -6,8 +6,9 @@ use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, inverse, times};
+use super::kept::{self, Kept as KeptUp};
 use super::reply::{cannot, no, yes};
-use super::times::{late, of, stands_in};
+use super::times::{answered, late, of, stands_in};
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
 
@@ -17,9 +18,23 @@ fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
     answer::most(&p.curve, summary, p.seed)
 }
 
-pub fn most(p: &Asked<'_>) -> Answered {
+/// A throughput as what is kept up, where that is asked for, and what is said of it.
+fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estimate, String, bool) {
+    if !sustained {
+        return (e, String::new(), false);
+    }
+    let KeptUp { factor, words } = kept::at(p, size);
+    (factor.map_or(e, |factor| kept::less(e, factor)), words, factor.is_some())
+}
+
+pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
     match maximum(p) {
         Err(why) => no(p, &why, &[]),
+        Ok(m) if sustained => {
+            let (e, words, _) = as_kept(p, m.at, m.throughput, true);
+            let text = format!("at most {}, at {}{words}", figure(e, Kind::BitsPerSecond), Bytes(m.at));
+            yes(p, text, e, "bit/s", vec![m.at])
+        }
         Ok(m) => {
             let rising = if m.rising { "; it still rises: larger blocks may carry more" } else { "" };
             let text = format!(
@@ -33,11 +48,13 @@ pub fn most(p: &Asked<'_>) -> Answered {
     }
 }
 
-pub fn throughput(p: &Asked<'_>, size: u64) -> Answered {
+pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
     match answer::throughput(&p.curve, size) {
         Err(why) => no(p, &why, &[size]),
         Ok((e, rests_on)) => {
-            let text = format!("blocks of {} move {} ({})", size_words(size), figure(e, Kind::BitsPerSecond), each(p));
+            let (e, words, _) = as_kept(p, size, e, sustained);
+            let text =
+                format!("blocks of {} move {} ({}){words}", size_words(size), figure(e, Kind::BitsPerSecond), each(p));
             yes(p, text, e, "bit/s", rests_on)
         }
     }
@@ -55,7 +72,8 @@ fn each(p: &Asked<'_>) -> &'static str {
     }
 }
 
-pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
+/// Whether a rate is carried, or is more than what is where `less` is asked.
+pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answered {
     let found = match size {
         Some(size) => answer::throughput(&p.curve, size)
             .map(|(e, rests)| (e, rests, format!("with blocks of {} it moves", size_words(size)))),
@@ -70,15 +88,43 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
     match found {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((e, rests_on, words)) => {
+            let (e, kept, slower) = as_kept(p, size.unwrap_or(rests_on[0]), e, true);
             let verdict = match () {
                 () if e.low >= rate => "yes",
                 () if e.high < rate => "no",
                 () => "not surely",
             };
-            let from = if size.is_none() && e.high >= rate { Kept::of(&p.curve, rate) } else { None };
+            let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.curve, rate) } else { None };
             let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
-            let text = format!("{verdict}: {words} {} ({}){from}", figure(e, Kind::BitsPerSecond), each(p));
+            let verdict = answered(verdict, less);
+            let text = format!("{verdict}: {words} {} ({}){from}{kept}", figure(e, Kind::BitsPerSecond), each(p));
             yes(p, text, e, "bit/s", rests_on)
+        }
+    }
+}
+
+/// How many streams of so many bits a second go into the most that the path moves.
+pub fn streams(p: &Asked<'_>, rate: f64) -> Answered {
+    match maximum(p) {
+        Err(why) => no(p, &why, &[]),
+        Ok(m) => {
+            let (most, words, _) = as_kept(p, m.at, m.throughput, true);
+            let count = times(most, 1.0 / rate);
+            let whole = |x: f64| units::thousands(x.max(0.0) as u64);
+            let many = match (count.low as u64, count.high) {
+                (_, high) if !high.is_finite() => format!("about {}, of which no end is known", whole(count.value)),
+                (low, high) if low == high as u64 => whole(count.low),
+                _ => format!("{} to {}", whole(count.low), whole(count.high)),
+            };
+            let streams = if many == "1" { "stream" } else { "streams" };
+            let text = format!(
+                "{many} {streams} of {}: the most it moves is {} at {} ({}), together for all{words}",
+                BitRate(rate),
+                figure(most, Kind::BitsPerSecond),
+                Bytes(m.at),
+                each(p)
+            );
+            yes(p, text, count, "1", vec![m.at])
         }
     }
 }
@@ -139,7 +185,17 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         Err(why) => {
             beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
         }
-        Ok(f) => {
+        Ok(mut f) => {
+            let kept = kept::at(p, size);
+            if let Some(factor) = kept.factor {
+                f.seconds = kept::longer(f.seconds, factor);
+                f.most_frames = inverse(f.seconds, 1.0);
+                f.sustained = match super::reply::verdict(f.seconds, f.period) {
+                    "yes" => Some(true),
+                    "no" => Some(false),
+                    _ => None,
+                };
+            }
             let word = match f.sustained {
                 Some(true) => "yes",
                 Some(false) => "no",
@@ -152,6 +208,10 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 Seconds(f.period),
                 figure(f.most_frames, Kind::PerSecond),
             );
+            // Which others go at that rate, and how many are late, is known of single transfers only.
+            if kept.factor.is_some() {
+                return yes(p, text + &achieved(p, size) + &kept.words, f.most_frames, "1/s", f.rests_on);
+            }
             match (f.largest, f.largest_is_end) {
                 (Some(s), true) => text.push_str(&format!(", and at that rate {} or larger", Bytes(s))),
                 (Some(s), false) => text.push_str(&format!(", and at that rate {many} of up to {}", Bytes(s))),
@@ -160,13 +220,13 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             text.push_str(&achieved(p, size));
             match late(p, size, f.period / factor) {
                 Some((share, at)) => {
-                    text.push_str(&format!("; {} of single {many} of {} are late", Share(share), stands_in(at, size)))
+                    text.push_str(&format!("; {} of single {many} are late{}", Share(share), stands_in(at, size)))
                 }
                 None => {
                     text.push_str("; how many are late is unknown: single iterations were not timed near that size")
                 }
             }
-            yes(p, text, f.most_frames, "1/s", f.rests_on)
+            yes(p, text + &kept.words, f.most_frames, "1/s", f.rests_on)
         }
     }
 }
@@ -177,14 +237,15 @@ fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, requests: bool) -> Opt
     let period = 1.0 / rate;
     let most = inverse(t.seconds, 1.0);
     let text = format!(
-        "{}: a {one} of {} takes {} ({}) of the {} it has; the most is {}{}",
+        "{}: a {one} of {} takes {} ({}) of the {} it has; the most is {}{}{}",
         super::reply::verdict(t.seconds, period),
         size_words(size),
         figure(t.seconds, Kind::Seconds),
         p.time,
         Seconds(period),
         figure(most, Kind::PerSecond),
-        t.how
+        t.how,
+        kept::at(p, size).words
     );
     Some(yes(p, text, most, "1/s", t.rests_on))
 }
@@ -193,10 +254,12 @@ fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, requests: bool) -> Opt
 pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> Answered {
     let smallest = p.summary.as_ref().map(|s| s.latency_size);
     let Some(size) = size.or(smallest) else { return no(p, &Unanswered::Nothing, &[]) };
-    let t = match of(p, size) {
+    let mut t = match of(p, size) {
         Ok(t) => t,
         Err(why) => return no(p, &why, &[size]),
     };
+    let kept = kept::at(p, size);
+    t.seconds = kept.factor.map_or(t.seconds, |factor| kept::longer(t.seconds, factor));
     let stream = match (p.kind, what) {
         (Some(TimeKind::HalfRoundTrip), Unit::Messages) => {
             format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.typed())
@@ -238,7 +301,8 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         format!("{} [{}, {}] in {}", end(count.value), end(count.low), end(count.high.ceil()), Seconds(span))
     };
     let unit = if span == 1.0 { "1/s" } else { "1" };
-    let text = format!("{number} {words} at the median time{}{}{stream}", t.how, achieved(p, size));
+    let time = if kept.factor.is_some() { "kept up" } else { "at the median time" };
+    let text = format!("{number} {words} {time}{}{}{}{stream}", t.how, achieved(p, size), kept.words);
     yes(p, text, count, unit, t.rests_on)
 }
 

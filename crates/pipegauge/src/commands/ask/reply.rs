@@ -6,8 +6,23 @@ use model::answer::Unanswered;
 use super::Asked;
 use crate::document::Answered;
 
-/// The command that would measure these sizes more closely.
+/// Largest block that a command is offered for, bytes: a few of them pass in its budget.
+const OFFERED: u64 = 1 << 30;
+
+/// Largest block that a command is offered for on this path, bytes.
+fn most(p: &Asked<'_>) -> u64 {
+    p.most_block().map_or(OFFERED, |most| most.min(OFFERED))
+}
+
+/// Whether a command is offered for blocks of a size.
+pub fn offered(p: &Asked<'_>, size: u64) -> bool {
+    size <= most(p)
+}
+
+/// The command that would measure these sizes more closely. Those that can't be measured in its time are left to the largest that can.
 pub fn sharpen(p: &Asked<'_>, sizes: &[u64]) -> String {
+    let mut sizes: Vec<u64> = sizes.iter().map(|s| (*s).min(most(p))).collect();
+    sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let list = if sizes.is_empty() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
     let pattern = if p.pattern == "ping-pong" { String::new() } else { format!(" --pattern {}", p.pattern) };

@@ -6,6 +6,7 @@ use model::answer::{self, Outside, Unanswered};
 use units::{Bytes, Kind, Seconds, Share, thousands};
 
 use super::asked::{Asked, figure, times};
+use super::kept;
 use super::reply::{cannot, no, sharpen, verdict, yes};
 use crate::config::question::{percentile as name, size_words};
 use crate::document::Answered;
@@ -72,9 +73,14 @@ fn starts_prevail(p: &Asked<'_>, size: u64) -> bool {
     size > largest && line.is_none_or(|l| l.per_byte.value * (largest as f64) < l.t0.value)
 }
 
-/// The same of a way or of a round trip, with the name of the time.
-fn trip(p: &Asked<'_>, size: u64, round_trip: bool) -> Result<(Timed, &'static str), Unanswered> {
-    let found = of(p, size)?;
+/// The same of a way or of a round trip, with the name of the time; of what is kept up where that is asked for.
+fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(Timed, &'static str), Unanswered> {
+    let mut found = of(p, size)?;
+    if sustained {
+        let kept = kept::at(p, size);
+        found.seconds = kept.factor.map_or(found.seconds, |factor| kept::longer(found.seconds, factor));
+        found.how.push_str(&kept.words);
+    }
     if !round_trip {
         return Ok((found, p.time));
     }
@@ -82,8 +88,8 @@ fn trip(p: &Asked<'_>, size: u64, round_trip: bool) -> Result<(Timed, &'static s
     Ok((Timed { seconds: times(found.seconds, factor), ..found }, label))
 }
 
-pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool) -> Answered {
-    match trip(p, size, round_trip) {
+pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Answered {
+    match trip(p, size, round_trip, sustained) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) => {
             let what = if round_trip { "is there and back" } else { "arrives" };
@@ -101,21 +107,21 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool) -> Answered {
     }
 }
 
-pub fn latency(p: &Asked<'_>, round_trip: bool) -> Answered {
+pub fn latency(p: &Asked<'_>, round_trip: bool, sustained: bool) -> Answered {
     match p.summary.as_ref() {
         None => no(p, &Unanswered::Nothing, &[]),
-        Some(s) => arrival(p, s.latency_size, round_trip),
+        Some(s) => arrival(p, s.latency_size, round_trip, sustained),
     }
 }
 
 /// So many messages, each sent when the one before has arrived.
-pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool) -> Answered {
-    match trip(p, size, round_trip) {
+pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained: bool) -> Answered {
+    match trip(p, size, round_trip, sustained) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) => {
             let all = times(t.seconds, count as f64);
             let total = size.checked_mul(count);
-            let whole = total.and_then(|total| Some((total, of(p, total).ok()?))).filter(|_| !round_trip);
+            let whole = total.and_then(|total| Some((total, of(p, total).ok()?))).filter(|_| !round_trip && !sustained);
             let whole = whole.map_or(String::new(), |(total, w)| {
                 format!(
                     "; as one block of {} it would be {}{}",
@@ -153,6 +159,11 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
         // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
         let q = f64::from(thousandths) / 1e5;
+        // The 50th is the median, which is known at every size.
+        if thousandths == 50_000 && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
+            let (t, label) = trip(p, size, round_trip, false)?;
+            return Ok((size, t.rests_on, t.seconds, label, t.how));
+        }
         let found = p.singles_near(size, q).or_else(|| p.singles_near(size, 1.0));
         let (at, singles) = found.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
         let (value, told) =
@@ -161,12 +172,18 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         let row = p.row(at).filter(|_| thousandths == 50_000);
         let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
         let e = Estimate { value, low, high };
-        Ok((size, at, times(e, factor), label))
+        let scale =
+            scale(p, size, at).ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
+        let stands = if at == size {
+            String::new()
+        } else {
+            format!(" (read at {}, times {scale:.3}, the ratio of both sizes' medians)", Bytes(at))
+        };
+        Ok((size, vec![at], times(e, factor * scale), label, stands))
     });
     match found {
         Err(why) => no(p, &why, size.as_slice()),
-        Ok((size, at, e, label)) => {
-            let stands = if at == size { String::new() } else { format!(" (read at {})", Bytes(at)) };
+        Ok((size, rests_on, e, label, stands)) => {
             let sure = if thousandths == 100_000 { ": longer ones may come, and nothing bounds them" } else { "" };
             let text = format!(
                 "{} of {}{stands}: {} ({label}) of single transfers{sure}",
@@ -174,22 +191,61 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
                 size_words(size),
                 figure(e, Kind::Seconds)
             );
-            yes(p, text, e, "s", vec![at])
+            yes(p, text, e, "s", rests_on)
         }
     }
 }
 
-pub fn deadline(p: &Asked<'_>, size: Option<u64>, seconds: f64, round_trip: bool) -> Answered {
-    match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip)?))) {
+/// How many times as long as a block of `at` one of `size` takes, by their medians.
+fn scale(p: &Asked<'_>, size: u64, at: u64) -> Option<f64> {
+    if size == at {
+        return Some(1.0);
+    }
+    Some(of(p, size).ok()?.seconds.value / of(p, at).ok()?.seconds.value).filter(|s| s.is_finite() && *s > 0.0)
+}
+
+/// The minimum of a measured size's row.
+pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
+    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.time)) };
+    let found = or_smallest(p, size).and_then(|size| {
+        let (factor, label) = factor.map_err(Unanswered::NoSum)?;
+        let row = p.row(size).ok_or_else(|| {
+            Unanswered::NoSum(format!("{} was not measured, and a shortest time is of a measured size", Bytes(size)))
+        })?;
+        Ok((size, row.min * factor, label))
+    });
+    match found {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((size, least, label)) => {
+            let text = format!(
+                "the shortest trial of {} took {} ({label}) a transfer: the minimum of its row, a mean over that trial",
+                size_words(size),
+                Seconds(least)
+            );
+            yes(p, text, Estimate { value: least, low: least, high: least }, "s", vec![size])
+        }
+    }
+}
+
+/// Whether a block is there within a time, or takes longer where that is asked.
+pub fn deadline(
+    p: &Asked<'_>,
+    size: Option<u64>,
+    (seconds, longer): (f64, bool),
+    round_trip: bool,
+    sustained: bool,
+) -> Answered {
+    match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip, sustained)?))) {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, (t, label))) => {
-            let late = if round_trip { None } else { late(p, size, seconds) };
+            let late = if round_trip || sustained { None } else { late(p, size, seconds) };
             let late = late.map_or(String::new(), |(share, at)| {
-                format!("; {} of single transfers of {} take longer", Share(share), stands_in(at, size))
+                format!("; {} of single transfers take longer{}", Share(share), stands_in(at, size))
             });
+            let asked = if longer { "asked about" } else { "it has" };
             let text = format!(
-                "{}: {} takes {} ({label}) of the {} it has{}{late}",
-                verdict(t.seconds, seconds),
+                "{}: {} takes {} ({label}) of the {} {asked}{}{late}",
+                answered(verdict(t.seconds, seconds), longer),
                 size_words(size),
                 figure(t.seconds, Kind::Seconds),
                 Seconds(seconds),
@@ -200,18 +256,34 @@ pub fn deadline(p: &Asked<'_>, size: Option<u64>, seconds: f64, round_trip: bool
     }
 }
 
-/// A size, and that it stands in for another where it does.
+/// A verdict, and the other one where the contrary was asked.
+pub fn answered(verdict: &'static str, contrary: bool) -> &'static str {
+    match (verdict, contrary) {
+        ("yes", true) => "no",
+        ("no", true) => "yes",
+        _ => verdict,
+    }
+}
+
+/// That a size stands in for another, where it does.
 pub fn stands_in(at: u64, size: u64) -> String {
-    let other = if at == size { "" } else { " (the nearest size that has enough of them timed)" };
-    format!("{}{other}", Bytes(at))
+    match at == size {
+        true => String::new(),
+        false => format!(
+            " (by those of {}, the nearest size that has enough of them timed, scaled by the ratio of both sizes' medians)",
+            Bytes(at)
+        ),
+    }
 }
 
 /// Share of single transfers whose value is known from so many that it is one: a hundred.
 const ENOUGH: f64 = 0.99;
 
-/// Share of single transfers that took longer than `period`, at the nearest size with enough that were timed one by one.
+/// Share of single transfers that took longer than `period`, at the nearest size with enough that were timed one by one, scaled to
+/// this one; and that size.
 pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
-    p.singles_near(size, ENOUGH).map(|(at, singles)| (singles.beyond(period), at))
+    let (at, singles) = p.singles_near(size, ENOUGH)?;
+    Some((singles.beyond(period / scale(p, size, at)?), at))
 }
 
 pub fn per_byte(p: &Asked<'_>) -> Answered {

@@ -129,6 +129,13 @@ impl Amounts<'_> {
         let found = |amount, next| Ok(Found { amount, next, note: None });
         let value = digits.parse::<f64>().ok().filter(|v| v.is_finite());
         let Some(value) = value else { bail!("'{}': {} is beyond any number", self.shown(), shown(&digits)) };
+        if w.any(at, &["cacheline", "cachelines"]) || (w.any(at, &["cache"]) && w.any(at + 1, &["line", "lines"])) {
+            let lines = whole(&digits)
+                .and_then(|n| n.checked_mul(64))
+                .map_or_else(|| self.count(&digits), |n| Ok(Amount::Size(n)));
+            let next = at + 1 + usize::from(w.any(at, &["cache"]));
+            return Ok(Found { amount: lines?, next, note: Some("a cache line is taken as 64 B") });
+        }
         let named = w.any(at, &["th", "st", "nd", "rd", "percentile"]);
         let percentile = named || w.any(at + 1, &["percentile", "percentiles"]);
         if w.any(at, &["%", "percent"]) && !percentile && self.of_the_most(at + 1) {

@@ -21,10 +21,14 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': this can't follow what is left out or denied; ask for what is meant", shown(text));
     }
     let asked = Asked::of(text, &mut heard)?;
+    let but = heard.but();
     let (questions, over) = match versus::of(&asked)? {
         Some(question) => (vec![question], Vec::new()),
         None => (asked.questions()?, heard.paths()),
     };
+    if !but.is_empty() && !measured.leaves(&over, &but) {
+        bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());
+    }
     asked.all_used(&questions)?;
     // Words that mean little by themselves carry no question that has more words beyond them.
     let unread = heard.unread();
@@ -49,7 +53,19 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         let words: Vec<String> = unread.iter().map(|w| format!("'{}'", shown(w))).collect();
         notes.push(format!("not read: {}", words.join(", ")));
     }
-    Ok(Reading { questions, over, notes, words: true })
+    if heard.has(PerByte) && asked.text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(larger) {
+        notes.push("what bytes cost is told of one byte".to_owned());
+    }
+    let sustained = heard.has(Sustained);
+    let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
+    let in_unit = heard.in_unit.filter(|_| questions.iter().any(flows));
+    Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
+}
+
+/// Whether a word is a unit of size larger than a byte.
+fn larger(word: &str) -> bool {
+    use units::words::{Read, Unit, unit};
+    matches!(unit(word), Some(Read::Plainly(Unit::Size(u)) | Read::Usually(Unit::Size(u), _)) if u != "B")
 }
 
 /// The pieces of a question, sorted.
@@ -147,6 +163,20 @@ impl<'a> Asked<'a> {
                 shown(self.text)
             );
         }
+        if h.has(Minimum) || (h.has(Seen) && h.has(Fastest) && !h.any(&[Which, Throughput, WhichSize])) {
+            return Ok(vec![Question::Minimum { size, round_trip }]);
+        }
+        // A throughput is that of a median time.
+        let flow = h.has(Throughput) && !h.any(&[Latency, RoundTrip, HowLong]);
+        if flow && !self.percentiles.is_empty() && !h.any(&[Which, Fastest]) {
+            if self.percentiles[..] != [50_000] {
+                bail!(
+                    "'{}': a throughput is that of the median time; ask for the bandwidth, or for a percentile of times: p99 of 64 bytes",
+                    shown(self.text)
+                );
+            }
+            return Ok(vec![size.map_or(Question::Most, Question::Throughput)]);
+        }
         if let Some(thousandths) = self.percentiles.first().copied().filter(|_| !h.has(Fastest)) {
             return Ok(vec![Question::Percentile { thousandths, size, round_trip }]);
         }
@@ -157,7 +187,10 @@ impl<'a> Asked<'a> {
             let size = size.ok_or_else(|| self.needs("messages"))?;
             return match time {
                 // So many in a time: so many a second.
-                Some(time) => Ok(vec![Question::Frames { rate: count as f64 / time, size, what: self.what() }]),
+                Some(time) => {
+                    self.straight(true)?;
+                    Ok(vec![Question::Frames { rate: count as f64 / time, size, what: self.what() }])
+                }
                 None => Ok(vec![Question::Series { count, size, round_trip }]),
             };
         }
@@ -174,9 +207,10 @@ impl<'a> Asked<'a> {
                 );
             }
             let link = h.has(Link) && (h.any(&[Would, HowLong, HowFast]) || !h.any(&[Can, Within, Saturation]));
+            let carried = h.any(&[Can, Within, Throughput, Saturation, Compressed, WhichSize, HowBig]);
             return Ok(vec![match link || h.has(Would) {
                 true => Question::Link { rate, size },
-                false if h.any(&[Can, Within, Throughput, Saturation, Compressed]) => Question::Carries { rate, size },
+                false if carried => Question::Carries { rate, size, less: self.turned(false)? },
                 false => bail!(
                     "'{}': what of that rate? Ask 'can it do 1 Gbit/s?', or 'what would a link of 1 Gbit/s bring?'",
                     shown(self.text)
@@ -186,14 +220,22 @@ impl<'a> Asked<'a> {
         if let Some(time) = time {
             return match size {
                 Some(size) if h.any(&[Can, Within, HowLong, Latency]) || h.items.len() > 2 => {
-                    Ok(vec![Question::Deadline { size: Some(size), seconds: time, round_trip }])
+                    Ok(vec![Question::Deadline {
+                        size: Some(size),
+                        seconds: time,
+                        round_trip,
+                        longer: self.turned(true)?,
+                    }])
                 }
                 None if h.any(&[HowBig, HowMuch, HowMany, WhichSize, Data]) && !h.has(Latency) => {
+                    self.straight(true)?;
                     Ok(vec![Question::Largest(time)])
                 }
-                None if h.has(Can) && !h.any(&[Latency, RoundTrip, HowLong]) => Ok(vec![Question::Largest(time)]),
-                None if h.any(&[Latency, RoundTrip, HowLong]) => {
-                    Ok(vec![Question::Deadline { size: None, seconds: time, round_trip }])
+                None if h.has(Can) && !h.any(&[Latency, RoundTrip, HowLong, Above, Quicker, Slower, Fails]) => {
+                    Ok(vec![Question::Largest(time)])
+                }
+                None if h.any(&[Latency, RoundTrip, HowLong, Quicker, Slower]) => {
+                    Ok(vec![Question::Deadline { size: None, seconds: time, round_trip, longer: self.turned(true)? }])
                 }
                 _ => bail!(
                     "'{}': what of that time? Ask 'does 64KiB arrive within 20 us?', or 'how much data in 1 ms?'",
@@ -202,6 +244,36 @@ impl<'a> Asked<'a> {
             };
         }
         self.without_numbers(size, round_trip)
+    }
+
+    /// Whether a yes to what the words ask is that of a slow path: longer than a time, or less than a rate.
+    fn turned(&self, time: bool) -> Result<bool> {
+        let h = &self.heard;
+        let near = if time { "does 64KiB arrive within 20 us?" } else { "can tcp do 1 Gbit/s?" };
+        let unclear = |what: &str| anyhow!("'{}': {what}; ask for one thing: '{near}'", shown(self.text));
+        let more = h.direction(time).map_err(unclear)?;
+        if more.is_none() && h.has(Versus) && !h.has(Fails) {
+            return Err(anyhow!(
+                "'{}': whether more or less is asked for is not clear; ask for one: '{near}'",
+                shown(self.text)
+            ));
+        }
+        // A time is to be kept within, and a rate to be reached, where nothing else is said.
+        let slow = more.is_some_and(|more| more == time);
+        let fails = h.items.iter().filter(|i| matches!(i, super::heard::Item::Topics(t) if t.contains(&Fails))).count();
+        // "fails to stay below" is of the slow side, and so is "fails within".
+        Ok(slow != (fails % 2 == 1))
+    }
+
+    /// Fails where the words ask for the slow side of what only has a fast one.
+    pub fn straight(&self, time: bool) -> Result<()> {
+        if self.turned(time)? {
+            bail!(
+                "'{}': this can't tell what is too slow or too much; ask for what can be: 'can it sustain 60/s frames of 2MB?'",
+                shown(self.text)
+            );
+        }
+        Ok(())
     }
 
     /// The error for what makes no question, with the known form that has most words in common with it.
@@ -239,6 +311,8 @@ impl<'a> Asked<'a> {
                 | Question::PerSecond { .. }
                 | Question::Cost { .. }
                 | Question::Link { .. }
+                | Question::Streams { .. }
+                | Question::Minimum { .. }
         );
         let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
         // A period that stands with its number is that number's: "60 frames per minute".
@@ -249,13 +323,29 @@ impl<'a> Asked<'a> {
         let (timed, counted) = (timed || frames, frames || matches!(first, Question::Series { .. }));
         let left = match () {
             () if one(self.sizes.len(), sized) => "a size",
-            () if one(self.rates.len(), matches!(first, Question::Link { .. } | Question::Carries { .. })) => "a rate",
+            () if one(
+                self.rates.len(),
+                matches!(first, Question::Link { .. } | Question::Carries { .. } | Question::Streams { .. }),
+            ) =>
+            {
+                "a rate"
+            }
             () if one(times, timed) => "a time",
-            () if one(self.per_second.len(), matches!(first, Question::Frames { .. } | Question::Largest(_))) => {
+            () if one(
+                self.per_second.len(),
+                matches!(first, Question::Frames { .. } | Question::Largest(_) | Question::Streams { .. }),
+            ) =>
+            {
                 "a number a second"
             }
             () if one(self.counts.len(), counted) => "a number",
-            () if one(self.percentiles.len(), matches!(first, Question::Percentile { .. })) => "a percentile",
+            () if one(
+                self.percentiles.len(),
+                matches!(first, Question::Percentile { .. } | Question::Most | Question::Throughput(_)),
+            ) =>
+            {
+                "a percentile"
+            }
             () if one(self.shares.len(), matches!(first, Question::Share(_) | Question::HalfPower)) => "a share",
             () => return Ok(()),
         };

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 
+use super::InUnit;
 use super::amounts::{Amount, Amounts};
 use super::lexer::lex;
 use super::lexicon::{Topic, meant};
@@ -17,6 +18,8 @@ pub enum Item {
     Amount(Amount),
     /// A path.
     Path(Named),
+    /// A path that is left out.
+    But(Named),
     /// What the words are about.
     Topics(Vec<Topic>),
     /// A word that is not known.
@@ -32,6 +35,8 @@ pub struct Heard {
     pub notes: Vec<String>,
     /// What it says of frames of video.
     pub frame: Frame,
+    /// The unit of a rate that it asks for.
+    pub in_unit: Option<InUnit>,
 }
 
 /// Words that make 4K a resolution and not a size.
@@ -54,6 +59,7 @@ impl Heard {
         while at < lexemes.len() {
             at = heard.next(&amounts, measured, at)?;
         }
+        heard.leave_out();
         heard.paths_exist(text, measured)?;
         Ok(heard)
     }
@@ -77,15 +83,85 @@ impl Heard {
 
     /// The paths that were named, each once.
     pub fn paths(&self) -> Vec<Named> {
-        let mut found = Vec::new();
-        for item in &self.items {
-            if let Item::Path(named) = item
-                && !found.contains(named)
-            {
+        self.named(|item| if let Item::Path(named) = item { Some(named) } else { None })
+    }
+
+    /// The paths that are left out, each once.
+    pub fn but(&self) -> Vec<Named> {
+        self.named(|item| if let Item::But(named) = item { Some(named) } else { None })
+    }
+
+    fn named(&self, of: impl Fn(&Item) -> Option<&Named>) -> Vec<Named> {
+        let mut found: Vec<Named> = Vec::new();
+        for named in self.items.iter().filter_map(of) {
+            if !found.contains(named) {
                 found.push(named.clone());
             }
         }
         found
+    }
+
+    /// Takes the paths behind "except" for paths that are left out, and "except" for read.
+    fn leave_out(&mut self) {
+        let has = |item: &Item, of: &[Topic]| matches!(item, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+        for at in 0..self.items.len() {
+            if !has(&self.items[at], &[Topic::Excluding]) {
+                continue;
+            }
+            // "save" takes paths away only where one stands right behind it.
+            let saves = has(&self.items[at], &[Topic::Cost]);
+            let passed = |item: &&Item| !saves && has(item, &[Topic::Filler, Topic::Over, Topic::Which]);
+            let mut next = at + 1 + self.items[at + 1..].iter().take_while(passed).count();
+            while let Some(Item::Path(named)) = self.items.get(next) {
+                self.items[next] = Item::But(named.clone());
+                self.items[at] = Item::Topics(vec![Topic::Filler]);
+                next += 1;
+                // "except tcp, unix and shm"
+                let joined = self.items.get(next).is_some_and(|i| has(i, &[Topic::And, Topic::Or]));
+                next += usize::from(joined && matches!(self.items.get(next + 1), Some(Item::Path(_))));
+            }
+        }
+    }
+
+    /// Whether more (true) or less (false) than an amount is asked for; `slow` says whether more of it is slower. None where the words
+    /// do not say, an error in words where they say both.
+    pub fn direction(&self, slow: bool) -> Result<Option<bool>, &'static str> {
+        let mut found = None;
+        for (i, item) in self.items.iter().enumerate() {
+            let Item::Topics(topics) = item else { continue };
+            let has = |t: Topic| topics.contains(&t);
+            // "does it take over 30 us"
+            let over = topics[..] == [Topic::Over]
+                && slow
+                && matches!(self.items.get(i + 1), Some(Item::Amount(Amount::Time(_))));
+            let more = match () {
+                () if has(Topic::Above) || over => true,
+                () if has(Topic::Below) => false,
+                () if has(Topic::Quicker) => !slow,
+                () if has(Topic::Slower) => slow,
+                () => continue,
+            };
+            // "is 10 Gbit/s more than tcp can do": the amount stands before the words, and the path is what it is held against.
+            let amount = |i: &Item| matches!(i, Item::Amount(Amount::Time(_) | Amount::Rate(_)));
+            let before =
+                !has(Topic::Bound) && self.items[..i].iter().any(amount) && !self.items[i..].iter().any(amount);
+            let path = |i: &Item| match i {
+                Item::Path(_) => true,
+                Item::Topics(t) => {
+                    t.iter().any(|t| matches!(t, Topic::Latency | Topic::RoundTrip | Topic::Throughput | Topic::Most))
+                }
+                _ => false,
+            };
+            if before && !self.items[i..].iter().any(path) {
+                return Err("more or less than what is not said");
+            }
+            let more = more != before;
+            if found.is_some_and(|before| before != more) {
+                return Err("both more and less are asked for");
+            }
+            found = Some(more);
+        }
+        Ok(found)
     }
 
     /// The amounts, by what `of` takes from them.

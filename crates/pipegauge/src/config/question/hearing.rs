@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use units::words::{Read, Unit, unit};
 
+use super::InUnit;
 use super::amounts::{Amount, Amounts, lines_and_rate};
 use super::heard::{Heard, Item};
 use super::lexer::Lexeme;
@@ -38,8 +39,14 @@ impl Heard {
             let (Read::Plainly(u) | Read::Usually(u, _)) = read else { return self.single(amounts, measured, at) };
             let per = amounts.per(at + 1);
             match (u, per) {
-                (Unit::Rate(_), _) => return Ok(self.push(vec![Topic::Throughput], at + 1)),
-                (Unit::Size(_) | Unit::Bits(_), Some((_, next))) => return Ok(self.push(vec![Topic::Throughput], next)),
+                (Unit::Rate(unit), _) => {
+                    self.in_unit = in_unit(unit, 1.0);
+                    return Ok(self.push(vec![Topic::Throughput], at + 1));
+                }
+                (Unit::Size(unit) | Unit::Bits(unit), Some((span, next))) => {
+                    self.in_unit = in_unit(unit, span);
+                    return Ok(self.push(vec![Topic::Throughput], next));
+                }
                 _ => {}
             }
         }
@@ -58,6 +65,13 @@ impl Heard {
         if let Some(pixels) = two.filter(|t| matches!(t.as_str(), "fullhd" | "ultrahd")).and_then(|t| resolution(&t)) {
             self.frame.pixels = Some(pixels);
             return Ok(self.push(vec![Topic::Video], at + 2));
+        }
+        // The line of the machines that this measures on.
+        let line = if words.any(at, &["cacheline"]) { at + 1 } else { at + 2 };
+        if line == at + 1 || (words.any(at, &["cache"]) && words.any(at + 1, &["line"])) {
+            self.notes.push("a cache line is taken as 64 B".to_owned());
+            self.items.push(Item::Amount(Amount::Size(64)));
+            return Ok(line);
         }
         for n in (2..=LONGEST).rev() {
             if let Some(next) = self.phrase(words, at, n) {
@@ -172,6 +186,13 @@ impl Heard {
         }
         self.items.push(Item::Path(Named { transport: None, file: name }));
     }
+}
+
+/// A unit of bits or bytes over a time, or of a rate.
+fn in_unit(unit: &'static str, span: f64) -> Option<InUnit> {
+    let a_second = if unit.ends_with("/s") { unit.to_owned() } else { format!("{unit}/s") };
+    let bits = format!("1{a_second}").parse::<units::BitRate>().ok()?.0;
+    Some(InUnit { unit, span, bits: bits / span })
 }
 
 /// A percentile in thousandths of a percent.

@@ -207,6 +207,10 @@ fn decimal(above: &str, below: &str) -> Option<String> {
 
 /// A number with its separators, and the word that is glued to it.
 fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> Result<usize> {
+    let hex = chars[from] == '0' && matches!(chars.get(from + 1), Some('x' | 'X'));
+    if hex && chars.get(from + 2).is_some_and(char::is_ascii_hexdigit) {
+        return hexadecimal(text, chars, from, found);
+    }
     let mut at = from;
     let mut digits = String::new();
     while digit(chars, at) {
@@ -276,6 +280,20 @@ fn number(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> R
         bail!("'{}': a range of numbers; ask about one at a time", shown(text));
     }
     Ok(glued_word(chars, at, found))
+}
+
+/// A number written as 0x1000.
+fn hexadecimal(text: &str, chars: &[char], from: usize, found: &mut Vec<Lexeme>) -> Result<usize> {
+    let digits: String = chars[from + 2..].iter().take_while(|c| c.is_alphanumeric()).collect();
+    match u64::from_str_radix(&digits, 16) {
+        Ok(value) => found.push(Lexeme::Number(value.to_string())),
+        Err(_) => bail!(
+            "'{}': `0x{}` is no number to the base of 16 below 2^64; write its digits and the unit apart: 0x1000 bytes",
+            shown(text),
+            shown(&digits)
+        ),
+    }
+    Ok(from + 2 + digits.len())
 }
 
 /// Takes the word that stands directly behind a number, or behind its hyphen; the place after.

@@ -56,6 +56,28 @@ pub enum Topic {
     Can,
     /// At least so fast, at most so long.
     Within,
+    /// More than an amount.
+    Above,
+    /// Its amount may stand before it or behind it: "20 us at most", "20 us or less".
+    Bound,
+    /// Less than an amount.
+    Below,
+    /// Faster: less of a time, more of a rate.
+    Quicker,
+    /// Slower: more of a time, less of a rate.
+    Slower,
+    /// Turns a yes into a no: "fail to".
+    Fails,
+    /// What a path keeps up, and not for a moment only.
+    Sustained,
+    /// The paths that come next are left out.
+    Excluding,
+    /// Streams, of which a path carries so many.
+    Streams,
+    /// What was seen.
+    Seen,
+    /// The least of the times.
+    Minimum,
     /// One each period.
     Every,
     /// What one path costs over another.
@@ -98,7 +120,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 52] = [
+const TOPICS: [(Topic, &[&str]); 65] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -113,7 +135,8 @@ const TOPICS: [(Topic, &[&str]); 52] = [
         "how long", "how soon", "when", "arrive", "arrives", "arrival", "duration", "time", "times", "takes",
         "take", "taken", "how quickly", "how quick", "long", "need", "needs", "last", "lasts", "wait", "waiting",
         "eta", "how many seconds", "how many milliseconds", "how many ms", "how many microseconds", "how many us",
-        "how many nanoseconds", "how many ns"
+        "how many nanoseconds", "how many ns", "how many minutes", "how many hours", "seconds", "minutes", "hours",
+        "milliseconds", "microseconds", "nanoseconds"
     ]),
     (HowFast, &[
         "how fast", "speed", "performance", "fast is", "how good", "how well", "how slow", "figures", "how does",
@@ -174,7 +197,9 @@ const TOPICS: [(Topic, &[&str]); 52] = [
         "one more byte", "per byte", "each byte", "extra byte", "another byte", "additional byte", "byte cost",
         "byte costs", "a byte cost", "expensive is a byte", "cheap is a byte", "cost per byte", "cost of a byte", "cost of one byte", "byte add", "byte adds",
         "further byte", "single byte cost", "every byte", "every extra byte", "each extra byte",
-        "each further byte", "each additional byte", "marginal", "inverse bandwidth", "reciprocal bandwidth", "inverse throughput"
+        "each further byte", "each additional byte", "cost per megabyte", "cost per kilobyte", "cost per gigabyte",
+        "cost per mb", "cost per kb", "cost per gb", "cost per mib", "cost per kib", "cost per gib", "time per byte",
+        "time per megabyte", "time per mb", "cost of a megabyte", "costs per megabyte", "price per megabyte", "marginal", "inverse bandwidth", "reciprocal bandwidth", "inverse throughput"
     ]),
     (StartUp, &[
         "startup", "start up", "fixed cost", "fixed costs", "fixed overhead", "per message", "t0", "setup cost",
@@ -222,7 +247,59 @@ const TOPICS: [(Topic, &[&str]); 52] = [
     (Within, &[
         "within", "in under", "under", "below", "at least", "less than", "no more than", "faster than", "more than",
         "in less than", "above", "over than", "slower than", "at most", "up to", "exceed", "exceeds", "beyond",
-        "in time", "by"
+        "in time", "by", "longer than", "greater than", "higher than", "bigger than", "larger than", "lower than",
+        "shorter than", "smaller than", "quicker than", "fail", "fails", "failing", "fall short", "falls short",
+        "fall short of", "falls short of", "short of", "miss", "misses", "too slow", "too long", "no less than",
+        "no longer than", "no slower than", "no faster than", "not more than", "not less than", 
+        "better than", "worse than", "insufficient", "not enough", "impossible", "infeasible",
+        "not possible", "unable", "unable to", "in more than", "in at most", "take over", "takes over",
+        "at minimum", "at a minimum", "no higher than", "no lower than", "late"
+    ]),
+    (Within, &[
+        "or more", "and more", "or longer", "or above", "or higher", "or greater", "or less", "or below", "or under",
+        "or fewer", "or lower", "or shorter", "or faster", "or quicker", "or better", "or slower", "or worse",
+        "too short", "too little", "too tight"
+    ]),
+    (Above, &[
+        "at least", "more than", "above", "over than", "exceed", "exceeds", "beyond", "longer than", "greater than",
+        "higher than", "bigger than", "larger than", "no less than", "not less than", "too long", "in more than",
+        "take over", "takes over", "at minimum", "at a minimum", "no lower than", "or more", "and more", "or longer",
+        "or above", "or higher", "or greater"
+    ]),
+    (Below, &[
+        "within", "in under", "under", "below", "less than", "no more than", "in less than", "at most", "in at most",
+        "lower than", "shorter than", "smaller than", "no longer than", "not more than", "in time", "no higher than",
+        "or less", "or below", "or under", "or fewer", "or lower", "or shorter"
+    ]),
+    (Quicker, &["faster than", "quicker than", "better than", "no slower than", "or faster", "or quicker", "or better"]),
+    (Slower, &["slower than", "worse than", "no faster than", "too slow", "or slower", "or worse"]),
+    (Bound, &[
+        "at least", "at most", "in at most", "at minimum", "at a minimum", "in time", "or more", "and more", "or longer",
+        "or above", "or higher", "or greater", "or less", "or below", "or under", "or fewer", "or lower", "or shorter",
+        "or faster", "or quicker", "or better", "or slower", "or worse", "too slow", "too long", "in under",
+        "in less than", "in more than"
+    ]),
+    (Fails, &[
+        "fail", "fails", "failing", "fall short", "falls short", "fall short of", "falls short of", "short of", "miss",
+        "misses", "insufficient", "not enough", "impossible", "infeasible", "not possible", "unable", "unable to",
+        "late", "too short", "too little", "too tight"
+    ]),
+    (Sustained, &[
+        "sustain", "sustains", "sustained", "sustainable", "sustainably", "keep up", "keeps up", "kept up",
+        "keep pace", "sustained rate", "steady state", "continuous", "continuously", "in the long run", "indefinitely",
+        "over time", "long term", "keep it up", "keep this up"
+    ]),
+    (Excluding, &[
+        "except", "except for", "excluding", "without", "apart from", "aside from", "other than", "besides", "but",
+        "but not", "save", "save for", "non", "ignoring", "leaving out", "leave out", "barring", "not counting",
+        "with the exception of", "other paths than", "other transports than", "anything but", "all but",
+        "everything but", "excepting", "that isn't", "which isn't", "that aren't", "that is not", "exclude", "excludes", "omitting"
+    ]),
+    (Streams, &["streams", "cameras", "feeds", "videos"]),
+    (Seen, &["seen", "observed", "ever seen", "measured"]),
+    (Minimum, &[
+        "minimum time", "min time", "shortest time", "shortest transfer", "least time", "minimum transfer time",
+        "minimum of the times", "best case", "best case latency"
     ]),
     (Every, &["every", "each"]),
     (Cost, &[
@@ -234,10 +311,11 @@ const TOPICS: [(Topic, &[&str]); 52] = [
     (Versus, &[
         "vs", "versus", "vs.", "compared", "compare", "compares", "comparison", "than", "against", "difference",
         "differ", "differs", "differences", "beat", "beats", "outperform", "outperforms", "faster than",
-        "slower than", "better than", "worse than", "between", "slower", "worse", "relative", "as fast as", "ratio",
+        "slower than", "better than", "worse than", "between", "slower", "worse", "longer", "relative", "as fast as", "ratio",
         "by what factor", "what factor", "factor",
         "overtake", "overtakes", "cross", "crossover", "break even", "lead", "win against", "quicker than",
-        "cheaper than", "as good as", "cheaper"
+        "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as",
+        "half as", "half the time", "half the time of", "half the latency of", "twice the time of", "twice the latency of"
     ]),
     (Instead, &[
         "instead of", "rather than", "compared to", "compared with", "relative to", "in place of", "replace",
@@ -267,8 +345,12 @@ const TOPICS: [(Topic, &[&str]); 52] = [
     (Or, &["or"]),
     (And, &["and", "plus", "&", "+", "as well as"]),
     (Not, &[
-        "not", "except", "excluding", "without", "apart from", "other than", "besides", "never", "nor", "neither",
-        "unless", "ignoring", "but not", "minus", "negative"
+        "not", "except", "except for", "excluding", "without", "apart from", "aside from", "other than", "besides",
+        "never", "nor", "neither", "unless", "ignoring", "but not", "minus", "negative", "no", "non", "cannot", "excluded", "omitted", "left out",
+        "exceeded", "too much", "too many", "too high", "too low", "that isn't", "which isn't", "that aren't", "that is not",
+        "leaving out", "leave out", "barring", "not counting", "with the exception of", "other paths than",
+        "other transports than", "anything but", "all but", "everything but", "excepting", "exclude", "excludes",
+        "omitting", "save for"
     ]),
     (Elsewhere("pipegauge jitter RUN tells how unsteady a path is"), &[
         "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
@@ -280,6 +362,9 @@ const TOPICS: [(Topic, &[&str]); 52] = [
     ]),
     (Elsewhere("pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
         "why", "explain", "dip", "dips", "reason", "because", "step in", "chasm", "cliff", "anomaly"
+    ]),
+    (Elsewhere("options are set when a path is measured: pipegauge list tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both"), &[
+        "nodelay", "no delay", "tcp_nodelay", "cork", "nagle", "sockbuf", "sndbuf", "rcvbuf", "zerocopy", "busy polling"
     ]),
     (Elsewhere("pipegauge loggp RUN... tells these parameters"), &["loggp", "logp", "gap"]),
     (Elsewhere("it is a product of two answers: ask for the latency and the bandwidth"), &[
@@ -303,7 +388,7 @@ const TOPICS: [(Topic, &[&str]); 52] = [
         "each path", "every path", "each of", "this machine", "this computer", "my machine", "my computer",
         "this host", "same host", "one process", "another process", "two processes", "between processes",
         "between two processes", "to another process", "the other side", "far side", "the far end", "other end",
-        "i need", "i want", "do i need", "worth of", "size of", "sized", "the size of", "there is", "there are",
+        "i need", "i want", "nothing but", "none but", "do i need", "worth of", "size of", "sized", "the size of", "there is", "there are",
         "out of", "a lot", "right now"
     ]),
     (Filler, &[
@@ -318,7 +403,7 @@ const TOPICS: [(Topic, &[&str]); 52] = [
         "like", "about", "around", "roughly", "approximately", "approx", "exactly", "really", "actually", "just",
         "only", "even", "also", "any", "some", "all", "both", "much", "many", "more", "too", "very", "as", "so",
         "then", "now", "per", "ok", "okay", "hi", "hello", "hey", "thanks", "file", "payload", "payloads", "body",
-        "sizes", "big", "large", "huge", "value", "amount", "rate of", "measured", "needed", "add", "adds", "added", "new", "serve", "serves", "happen", "happens", "sec", "scale", "scales", "help", "helps", "sustainably", "happening", "each way", "measure", "get from", "back",
+        "sizes", "big", "large", "huge", "value", "amount", "rate of", "needed", "add", "adds", "added", "new", "serve", "serves", "happen", "happens", "sec", "scale", "scales", "help", "helps", "sustainably", "happening", "each way", "measure", "get from", "back",
         "up", "down", "out", "off", "same", "when using", "used", "uses", "expect", "expected", "estimate",
         "estimated", "know", "think", "see", "find", "using a", "today", "actual", "real", "between a", "single",
         "each other", "other", "another", "process", "processes", "program", "programs", "app", "application",
@@ -333,7 +418,7 @@ const TOPICS: [(Topic, &[&str]); 52] = [
         "ask", "asking", "answer", "answers", "quick", "help", "complete", "completed", "finish", "finished",
         "fully", "successive", "sequential", "consecutive", "running", "run", "runs", "running at", "set",
         "sort", "kind", "hardware", "numbers", "number", "result", "results",
-        "observed", "seen", "where", "until", "before", "after", "become faster", "once"
+        "where", "but", "until", "before", "after", "become faster", "once"
     ]),
 ];
 

@@ -9,7 +9,38 @@ use super::lexer::{Lexeme, shifted};
 use super::numbers::number;
 use super::suggest::shown;
 
+/// How bits without a time are taken where a path is said to do them.
+const SPEED: &str = "so many bits are taken as bits a second";
+
 impl Amounts<'_> {
+    /// Whether an amount of bits is what a path does, and so a second: "can tcp do 10 gigabit?", but not "does 1 gigabit arrive".
+    fn speed(&self, from: usize, next: usize) -> bool {
+        #[rustfmt::skip]
+        const DOES: [&str; 36] = [
+            "do", "does", "reach", "reaches", "handle", "handles", "sustain", "sustains", "carry", "carries", "support", "supports",
+            "achieve", "achieves", "saturate", "saturates", "deliver", "delivers", "provide", "provides", "hit", "hits", "manage",
+            "manages", "fill", "fills", "get", "run", "than", "for", "above", "below", "under", "exceed", "exceeds", "beyond",
+        ];
+        #[rustfmt::skip]
+        const OTHER: [&str; 18] = [
+            "message", "messages", "block", "blocks", "file", "files", "in", "within", "every", "send", "transfer", "copy", "long",
+            "when", "time", "latency", "arrive", "take",
+        ];
+        let w = self.words;
+        let joint = |at: &usize| w.any(*at, &["up", "to", "a", "an", "at", "full", "about", "least", "most"]);
+        let before = from - (0..from).rev().take_while(joint).count();
+        let done = before > 0 && w.any(before - 1, &DOES);
+        // "for" and "than" only where the path can do something: "is it fast enough for 10 gigabit?"
+        let weak = done
+            && w.any(
+                before - 1,
+                &["for", "than", "get", "run", "above", "below", "under", "exceed", "exceeds", "beyond"],
+            );
+        let can = (0..from).any(|i| w.any(i, &["can", "could", "enough", "faster", "slower", "does", "is", "will"]));
+        let other = (0..w.0.len()).any(|i| w.any(i, &OTHER)) || w.any(next, &NOUNS);
+        done && (!weak || can) && !other
+    }
+
     /// The amount that digits make with a unit.
     pub fn with_unit(&self, from: usize, digits: &str, value: f64, (read, next): (Read, usize)) -> Result<Found> {
         let w = self.words;
@@ -55,6 +86,9 @@ impl Amounts<'_> {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))? / seconds), after, note)
                 }
                 None if link => found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, note),
+                None if self.speed(from, next) => {
+                    found(Amount::Rate(rate(&format!("{digits}{symbol}/s"))?), next, Some(SPEED))
+                }
                 None => {
                     let bits = format!("{digits}{}", symbol.replace("bit", "B"))
                         .parse::<Bytes>()
@@ -82,6 +116,8 @@ impl Amounts<'_> {
                     found(Amount::PerSecond(value * 10f64.powi(power as i32)), next, None)
                 } else if link {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, None)
+                } else if power >= 6 && self.speed(from, next) {
+                    found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, Some(SPEED))
                 } else if w.any(next, &["messages", "message", "packets", "frames", "blocks"])
                     && power == 3
                     && self.sizeless(next)

@@ -66,6 +66,13 @@ pub enum Question {
         /// There and back.
         round_trip: bool,
     },
+    /// The shortest time that was seen.
+    Minimum {
+        /// Bytes; none for the smallest block.
+        size: Option<u64>,
+        /// There and back.
+        round_trip: bool,
+    },
     /// Is a block there in time?
     Deadline {
         /// Bytes; none for the smallest block.
@@ -74,6 +81,8 @@ pub enum Question {
         seconds: f64,
         /// There and back.
         round_trip: bool,
+        /// Asked is whether it takes longer.
+        longer: bool,
     },
     /// The largest block that arrives within a time, seconds.
     Largest(f64),
@@ -90,6 +99,15 @@ pub enum Question {
         /// Bits a second.
         rate: f64,
         /// Bytes of a block; none for the best size.
+        size: Option<u64>,
+        /// Asked is whether it moves less.
+        less: bool,
+    },
+    /// How many streams it carries.
+    Streams {
+        /// Bits a second of one.
+        rate: f64,
+        /// Bytes of a frame of it, where it has frames.
         size: Option<u64>,
     },
     /// Which size to use.
@@ -144,6 +162,20 @@ pub enum Question {
     },
 }
 
+impl Question {
+    /// Whether it is of a time or a throughput, which are others for what is kept up.
+    pub fn of_time_or_flow(&self) -> bool {
+        use Question::*;
+        matches!(self, Arrival { .. } | Series { .. } | Latency { .. } | Deadline { .. } | Most | Throughput(_))
+    }
+
+    /// Whether its answer always tells what is kept up.
+    pub fn of_rates(&self) -> bool {
+        use Question::*;
+        matches!(self, Carries { .. } | Frames { .. } | PerSecond { .. } | Streams { .. })
+    }
+}
+
 /// What is counted in a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
@@ -164,10 +196,27 @@ pub struct Reading {
     pub questions: Vec<Question>,
     /// The paths it is asked of; all where none is named.
     pub over: Vec<Named>,
+    /// The paths that it is not asked of.
+    pub but: Vec<Named>,
     /// How words were taken that could mean something else, and which were not read.
     pub notes: Vec<String>,
     /// The question was put in words, and how they were read is worth telling.
     pub words: bool,
+    /// Asked is what the path keeps up, and not what single transfers take.
+    pub sustained: bool,
+    /// The unit that a throughput is asked for in.
+    pub in_unit: Option<InUnit>,
+}
+
+/// A unit of a rate, as a question names it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InUnit {
+    /// "MB/s", "GB in 3,600 s".
+    pub unit: &'static str,
+    /// Seconds that are counted over.
+    pub span: f64,
+    /// Bits a second that one of it stands for.
+    pub bits: f64,
 }
 
 const KNOWN: &str = "\
@@ -203,7 +252,15 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
     all.extend(flags.link.map(|r| Question::Link { rate: r.0, size: None }));
     Ok(all
         .into_iter()
-        .map(|q| Reading { questions: vec![q], over: Vec::new(), notes: Vec::new(), words: false })
+        .map(|q| Reading {
+            questions: vec![q],
+            over: Vec::new(),
+            but: Vec::new(),
+            notes: Vec::new(),
+            words: false,
+            sustained: false,
+            in_unit: None,
+        })
         .collect())
 }
 

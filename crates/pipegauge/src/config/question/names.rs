@@ -100,6 +100,15 @@ impl Measured {
             .any(|(label, of, file)| named.is(label, of, self.files.get(*file).map_or("", |(name, _)| name.as_str())))
     }
 
+    /// Whether any path is left of those that are named (of all where none is) without others.
+    pub fn leaves(&self, over: &[Named], but: &[Named]) -> bool {
+        self.paths.iter().any(|(label, of, file)| {
+            let file = self.files.get(*file).map_or("", |(name, _)| name.as_str());
+            let meant = |n: &Named| n.is(label, of, file);
+            (over.is_empty() || over.iter().any(meant)) && !but.iter().any(meant)
+        })
+    }
+
     /// The path of a name as flags take it: a transport, a run file, or both as "tcp (a)".
     pub fn named(&self, name: &str) -> Option<Named> {
         let (first, file) =

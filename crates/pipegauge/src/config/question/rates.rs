@@ -24,6 +24,9 @@ impl Asked<'_> {
         // "1 million 64 byte messages per second": the number stands apart from its period.
         let apart = self.counts.first().filter(|_| h.has(PerSecond) && self.times.is_empty());
         let apart = apart.map(|n| *n as f64 / self.periods.first().copied().unwrap_or(1.0));
+        if let Some(found) = self.streams(size, rate) {
+            return Some(found);
+        }
         if let Some(rate) = self.per_second.first().copied().or(apart) {
             if !(rate > 0.0 && rate.is_finite()) {
                 return Some(Err(anyhow!("'{}': none a second; ask about a rate above 0", shown(self.text))));
@@ -31,12 +34,18 @@ impl Asked<'_> {
             if size.is_none() && h.any(&[HowBig, WhichSize]) && rate > 0.0 {
                 return Some(Ok(vec![Question::Largest(1.0 / rate)]));
             }
+            if let Err(why) = if time.is_none() { self.straight(false) } else { Ok(()) } {
+                return Some(Err(why));
+            }
             let size = size.ok_or_else(|| self.needs("so many a second"));
             return Some(size.map(|size| vec![Question::Frames { rate, size, what: self.what() }]));
         }
         // One every 16 ms; but "10 of 1 MB each in 16 ms" are ten.
         let every = h.each_time() && !h.any(&[HowMany, HowMuch]) && self.counts.is_empty();
         if let (Some(size), Some(time), true) = (size, time, every) {
+            if let Err(why) = self.straight(true) {
+                return Some(Err(why));
+            }
             return Some(Ok(vec![Question::Frames { rate: 1.0 / time, size, what: self.what() }]));
         }
         if rate.is_some() || !self.counts.is_empty() || !self.percentiles.is_empty() {
@@ -50,11 +59,12 @@ impl Asked<'_> {
         {
             return Some(Ok(vec![Question::PerSecond { what: Unit::Connections, size, span: time.unwrap_or(1.0) }]));
         }
-        let many = h.has(HowMany) && (messages || round_trip || frames) && (h.has(Can) || size.is_some());
+        let things = (messages || round_trip || frames) && !h.has(Throughput);
+        let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());
         if (counted
             && (messages || round_trip || frames || h.has(RoundTrip))
-            && !h.has(Throughput)
-            && !h.has(WhichSize))
+            && !h.any(&[Throughput, WhichSize])
+            && !(h.any(&[HowMuch, HowBig]) && h.has(PerSecond)))
             || (many && time.is_none())
             || (h.has(Video) && size.is_some() && time.is_none())
         {
@@ -64,6 +74,10 @@ impl Asked<'_> {
             }
             return Some(Ok(vec![Question::PerSecond { what, size, span: time.unwrap_or(1.0) }]));
         }
+        // "how many GB per hour": the unit of the rate says what is asked for.
+        if h.in_unit.is_some() && h.any(&[HowMany, HowMuch]) && time.is_none() {
+            return Some(Ok(vec![size.map_or(Question::Most, Question::Throughput)]));
+        }
         // "how much data per second"
         if h.has(PerSecond) && h.any(&[HowMuch, Data, HowBig]) {
             let long = self.periods.first().copied().filter(|p| *p != 1.0 && size.is_none());
@@ -71,5 +85,24 @@ impl Asked<'_> {
             return Some(Ok(vec![long.map_or(most, Question::Largest)]));
         }
         None
+    }
+
+    /// How many streams of so many frames, or so many bits, a second.
+    fn streams(&self, size: Option<u64>, rate: Option<f64>) -> Option<Result<Vec<Question>>> {
+        let h = &self.heard;
+        if !(h.has(Streams) && h.any(&[HowMany, Most])) {
+            return None;
+        }
+        let frames = self.per_second.first().copied();
+        Some(match (rate, frames, size) {
+            (Some(rate), None, None) if rate > 0.0 => Ok(vec![Question::Streams { rate, size: None }]),
+            (None, Some(frames), Some(size)) if frames > 0.0 && size > 0 => {
+                Ok(vec![Question::Streams { rate: frames * size as f64 * 8.0, size: Some(size) }])
+            }
+            _ => Err(anyhow!(
+                "'{}': streams of which rate? Write it: how many 25 Mbit/s streams, how many 1080p streams at 60 fps",
+                shown(self.text)
+            )),
+        })
     }
 }

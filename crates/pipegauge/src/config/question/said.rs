@@ -78,17 +78,26 @@ impl fmt::Display for Question {
                 of(s),
                 trip(*round_trip)
             ),
-            Question::Deadline { size: s, seconds, round_trip } => {
-                write!(f, "whether {} arrives within {}{}", of(s), Seconds(*seconds), trip(*round_trip))
+            Question::Minimum { size: s, round_trip } => {
+                write!(f, "the shortest time seen of {}{}", of(s), trip(*round_trip))
+            }
+            Question::Deadline { size: s, seconds, round_trip, longer } => {
+                let how = if *longer { "takes longer than" } else { "arrives within" };
+                write!(f, "whether {} {how} {}{}", of(s), Seconds(*seconds), trip(*round_trip))
             }
             Question::Largest(seconds) => write!(f, "the largest block that arrives within {}", Seconds(*seconds)),
             Question::Fastest(s) => write!(f, "the fastest path for {}", size(*s)),
             Question::Strongest => write!(f, "the path of most throughput"),
             Question::Most => write!(f, "the most throughput"),
             Question::Throughput(s) => write!(f, "throughput with blocks of {}", size(*s)),
-            Question::Carries { rate, size: s } => {
+            Question::Carries { rate, size: s, less } => {
                 let with = s.map_or_else(|| "the best size".to_owned(), size);
-                write!(f, "whether {} can be carried, with blocks of {with}", BitRate(*rate))
+                let how = if *less { "is more than can be carried" } else { "can be carried" };
+                write!(f, "whether {} {how}, with blocks of {with}", BitRate(*rate))
+            }
+            Question::Streams { rate, size: s } => {
+                let frames = s.map_or_else(String::new, |s| format!(", in frames of {}", size(s)));
+                write!(f, "how many streams of {}{frames} can be carried", BitRate(*rate))
             }
             Question::Size => write!(f, "the size to use"),
             Question::Saturation => write!(f, "the size from which on the path is saturated"),
@@ -131,13 +140,16 @@ impl Reading {
         if matches!(question, Question::Cost { .. }) {
             return question.to_string();
         }
+        let sustained = if self.sustained && question.of_time_or_flow() { ", sustained" } else { "" };
         let over: Vec<String> = self.over.iter().map(ToString::to_string).collect();
         let over = match (over.is_empty(), measured.paths.len()) {
             (true, 0 | 1) => measured.words(),
             (true, _) => "all paths".to_owned(),
             _ => over.join(", "),
         };
-        format!("{question}, over {over}")
+        let but: Vec<String> = self.but.iter().map(ToString::to_string).collect();
+        let but = if but.is_empty() { String::new() } else { format!(" but {}", but.join(", ")) };
+        format!("{question}{sustained}, over {over}{but}")
     }
 }
 

@@ -44,7 +44,7 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
 
 /// Whether a factor is asked for.
 fn factor(text: &str) -> bool {
-    const WORDS: [&str; 6] = ["faster", "slower", "quicker", "factor", "speedup", "slowdown"];
+    const WORDS: [&str; 8] = ["faster", "slower", "quicker", "factor", "speedup", "slowdown", "twice", "half"];
     let text = text.to_lowercase();
     text.contains("many times") || text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
 }

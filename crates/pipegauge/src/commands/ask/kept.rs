@@ -1,0 +1,153 @@
+//! What a path keeps up, beside what its single transfers take: a run's sustained trials, at the size that is asked about.
+
+use measure::sustained::Sustained;
+use model::Estimate;
+use units::{Bytes, Seconds};
+
+use super::asked::Asked;
+use super::reply::{offered, sharpen};
+
+/// What sustained trials say of a size.
+pub struct Kept {
+    /// How many times the median of short trials a long one takes; none where they do not surely differ, or where nothing is known.
+    pub factor: Option<Estimate>,
+    /// What is said of it; begins with a semicolon.
+    pub words: String,
+}
+
+/// What the path keeps up at a size: as its sustained trials at the nearest size have it, from half to twice of it.
+pub fn at(p: &Asked<'_>, size: u64) -> Kept {
+    if p.anew() {
+        // A connection a transaction for so long would use up the ports: no run measures it.
+        return Kept { factor: None, words: "; this is of single transactions".to_owned() };
+    }
+    let all = p.kept_up();
+    match nearest(&all, size) {
+        Some(s) => told(s),
+        None => {
+            let command =
+                if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
+            let words = format!(
+                "; this is of single transfers: what is kept up was not measured near that size{command}{}",
+                elsewhere(&all)
+            );
+            Kept { factor: None, words }
+        }
+    }
+}
+
+/// That long trials of other sizes take another time, where they do; begins with a comma.
+fn elsewhere(all: &[Sustained]) -> String {
+    let most = all.iter().filter(|s| s.differs()).max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()));
+    most.map_or(String::new(), |s| {
+        format!(
+            ", and long trials take {:.2} [{:.2}, {:.2}] times the short ones' median at {}",
+            s.ratio,
+            s.low,
+            s.high,
+            Bytes(s.size)
+        )
+    })
+}
+
+/// The nearest size with sustained trials, from half to twice of `size`.
+fn nearest(all: &[Sustained], size: u64) -> Option<&Sustained> {
+    let apart = |s: &Sustained| (s.size.max(1) as f64 / size.max(1) as f64).ln().abs();
+    let near = all.iter().filter(|s| (size.div_ceil(2)..=size.saturating_mul(2)).contains(&s.size));
+    near.min_by(|a, b| apart(a).total_cmp(&apart(b)))
+}
+
+fn told(s: &Sustained) -> Kept {
+    let ratio = format!("{:.2} [{:.2}, {:.2}] times", s.ratio, s.low, s.high);
+    let trials = format!("trials of {} and more at {}", Seconds(s.shortest), Bytes(s.size));
+    match () {
+        () if s.differs() => Kept {
+            factor: Some(Estimate { value: s.ratio, low: s.low, high: s.high }),
+            words: format!("; sustained: {trials} take {ratio} the short ones' median"),
+        },
+        () if s.high <= units::RESOLVED * s.low => Kept {
+            factor: None,
+            words: format!("; {trials} take {ratio} the short ones' median: what is kept up is not surely another"),
+        },
+        () => Kept {
+            factor: None,
+            words: format!(
+                "; this is of single transfers: what {trials} took has no interval (--budget gives more time)"
+            ),
+        },
+    }
+}
+
+/// A time of single transfers as what is kept up: longer by the factor, and as uncertain as both.
+pub fn longer(e: Estimate, factor: Estimate) -> Estimate {
+    let apart = |end: f64, value: f64| (end / value).ln();
+    let both = |a: f64, b: f64| a.hypot(b).exp();
+    let value = e.value * factor.value;
+    let low = if e.low > 0.0 && factor.low > 0.0 {
+        value / both(apart(e.low, e.value), apart(factor.low, factor.value))
+    } else {
+        0.0
+    };
+    let high = if e.high.is_finite() && factor.high.is_finite() {
+        value * both(apart(e.high, e.value), apart(factor.high, factor.value))
+    } else {
+        f64::INFINITY
+    };
+    Estimate { value, low, high }
+}
+
+/// A rate of single transfers as what is kept up.
+pub fn less(e: Estimate, factor: Estimate) -> Estimate {
+    longer(e, super::asked::inverse(factor, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sustained(size: u64, ratio: f64, low: f64, high: f64) -> Sustained {
+        Sustained {
+            size,
+            trials: 2,
+            lasted: 0.4,
+            shortest: 0.4,
+            seconds: 2e-5,
+            throughput: 1e9,
+            ratio,
+            low,
+            high,
+            short_mean: 1.0,
+        }
+    }
+
+    #[test]
+    fn only_a_sure_difference_at_a_near_size_changes_a_time() {
+        let all = [
+            sustained(1, 2.0, 1.9, 2.1),
+            sustained(3000, 1.02, 0.98, 1.06),
+            sustained(1 << 20, 2.0, 0.0, f64::INFINITY),
+        ];
+        let at = |size| nearest(&all, size).map(|s| s.size);
+        assert_eq!(
+            [at(1), at(2), at(3), at(4096), at(1 << 16), at(1 << 21)],
+            [Some(1), Some(1), None, Some(3000), None, Some(1 << 20)]
+        );
+        assert_eq!(elsewhere(&all), ", and long trials take 2.00 [1.90, 2.10] times the short ones' median at 1 B");
+        assert_eq!(elsewhere(&all[1..]), "");
+        assert!(told(&all[0]).factor.is_some() && told(&all[0]).words.starts_with("; sustained: trials of 400 ms"));
+        assert!(told(&all[1]).factor.is_none() && told(&all[1]).words.contains("not surely another"));
+        assert!(told(&all[2]).factor.is_none() && told(&all[2]).words.contains("no interval"));
+    }
+
+    #[test]
+    fn what_is_kept_up_is_as_uncertain_as_both_that_it_rests_on() {
+        let e = |value, low, high| Estimate { value, low, high };
+        let time = longer(e(10.0, 9.0, 11.0), e(2.0, 2.0, 2.0));
+        assert!((time.low - 18.0).abs() < 1e-9 && (time.value - 20.0).abs() < 1e-9 && (time.high - 22.0).abs() < 1e-9);
+        let time = longer(e(10.0, 9.0, 11.0), e(2.0, 1.8, 2.2));
+        assert!(time.low < 17.5 && time.low > 16.0 && time.high > 22.5, "{time:?}");
+        let rate = less(e(10.0, 9.0, 11.0), e(2.0, 1.9, 2.1));
+        assert!((rate.value - 5.0).abs() < 1e-9 && rate.low < 4.5 && rate.high > 5.5, "{rate:?}");
+        assert_eq!(longer(e(1.0, 0.0, f64::INFINITY), e(2.0, 1.9, 2.1)).high, f64::INFINITY);
+    }
+}

@@ -1,0 +1,55 @@
+//! A throughput in the unit that a question asks for.
+
+use units::Seconds;
+
+use crate::config::question::InUnit;
+use crate::document::Answered;
+
+/// Adds the answer's rate in that unit; nothing where it is no rate.
+pub fn tell(answer: &mut Answered, wanted: &InUnit) {
+    let Some(e) = answer.figure.filter(|_| answer.unit == Some("bit/s")) else { return };
+    let of = |bits: f64| number(bits / wanted.bits);
+    let range = if e.low > 0.0 && e.high.is_finite() {
+        format!("[{}, {}]", of(e.low), of(e.high))
+    } else {
+        "(no interval)".to_owned()
+    };
+    answer.text.push_str(&format!("; that is {} {} {range}", of(e.value), name(wanted)));
+}
+
+/// "MB/s", "GB in 3,600 s".
+fn name(wanted: &InUnit) -> String {
+    match () {
+        () if wanted.unit.ends_with("/s") => wanted.unit.to_owned(),
+        () if wanted.span == 1.0 => format!("{}/s", wanted.unit),
+        () => format!("{} in {}", wanted.unit, Seconds(wanted.span)),
+    }
+}
+
+/// Three or more digits.
+fn number(x: f64) -> String {
+    if !x.is_finite() || x >= 1e15 {
+        return format!("{x:.2e}");
+    }
+    match x {
+        x if x >= 100.0 => units::thousands(x.round() as u64),
+        x if x >= 10.0 => format!("{x:.1}"),
+        x if x >= 1.0 => format!("{x:.2}"),
+        x if x >= 0.1 => format!("{x:.3}"),
+        x => format!("{x:.2e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_told_in_its_unit() {
+        for (x, want) in [(2470.6, "2,471"), (123.4, "123"), (12.34, "12.3"), (1.234, "1.23"), (0.1234, "0.123")] {
+            assert_eq!(number(x), want);
+        }
+        let unit = |unit, span| name(&InUnit { unit, span, bits: 8e6 });
+        assert_eq!([unit("MB/s", 1.0), unit("B", 1.0), unit("GB", 3600.0)], ["MB/s", "B/s", "GB in 3,600 s"]);
+    }
+}
