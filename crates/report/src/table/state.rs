@@ -256,7 +256,7 @@ mod tests {
             let mut run = run(&[1.0; 30]);
             let path = &mut run.paths[0];
             for point in path.points.iter_mut().filter(|p| p.size > 320) {
-                for trial in point.trials.iter_mut().filter(|t| (t.block / lasts) % 2 == 0) {
+                for trial in point.trials.iter_mut().filter(|t| (t.block / lasts).is_multiple_of(2)) {
                     for seconds in [&mut trial.report.median, &mut trial.report.min, &mut trial.report.max] {
                         *seconds *= 1.3;
                     }
