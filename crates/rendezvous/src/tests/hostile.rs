@@ -179,7 +179,7 @@ impl Work for Counts {
             _ => spec.repeats,
         };
         let report = self.0.trial(&TrialSpec { repeats, ..spec.clone() })?;
-        Ok(FarReport { bytes: spec.repeats * spec.size, ..report })
+        Ok(FarReport { bytes: spec.repeats * spec.size, cost: None, ..report })
     }
     fn close(&mut self) {
         self.0.close();
