@@ -85,7 +85,7 @@ mod tests {
     fn a_jump_seen_once_is_measured_again_before_it_is_believed() {
         let points = [seen(100, 1e-5), Seen { size: 110, seconds: 5e-5, trials: 1 }, seen(121, 1e-5)];
         let looks = looks(&points, 0.01, 9);
-        assert!(looks.iter().all(|l| *l == Look::Again(110)), "{looks:?}");
+        assert_eq!(looks, [Look::Again(110)]);
     }
 
     #[test]

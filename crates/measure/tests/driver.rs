@@ -484,7 +484,7 @@ fn sizes_that_never_arrive_are_left_out_and_the_rest_is_measured() {
 
 #[test]
 fn points_that_end_early_cover_the_truth_as_often_as_they_say() {
-    let (mut inside, mut all) = (0, 0);
+    let (mut inside, mut all, mut bounded, mut early) = (0, 0, 0, 0);
     for seed in 0..60 {
         let mut session = Fake::new(seed, line);
         (session.between, session.within) = (0.0, 0.012);
@@ -493,10 +493,13 @@ fn points_that_end_early_cover_the_truth_as_often_as_they_say() {
         for p in points(&events) {
             all += 1;
             inside += u32::from((p.figures.low..=p.figures.high).contains(&line(p.size)));
+            bounded += u32::from(p.figures.high.is_finite());
+            early += u32::from(p.why == Why::Precision);
         }
     }
     let share = f64::from(inside) / f64::from(all);
-    assert!(share > 0.93, "{share} of {all}");
+    assert!(share > 0.93 && bounded * 10 > all * 9, "{share} of {all}, {bounded} bounded");
+    assert!(early * 2 > all, "{early} of {all} ended early");
 }
 
 #[test]

@@ -139,6 +139,23 @@ fn a_jump_that_a_bend_within_its_gap_explains_is_no_break() {
     assert_eq!(found(30), 0, "over a gap of a quarter of a decade, a knee may raise it by as much");
 }
 
+/// A clock of 10 us reads 10 us at small sizes and 20 us from some size on.
+#[test]
+fn the_steps_of_a_clock_are_no_steps_of_the_path() {
+    let step = 10e-6;
+    for seed in 0..20 {
+        let mut curve = Noisy::new(seed).curve(&sizes(1e6, 135), |x| 10e-6 + 2e-10 * x);
+        for point in &mut curve {
+            let read = |t: f64| (t / step).round().max(1.0) * step;
+            point.blocks.iter_mut().for_each(|(_, t)| *t = read(*t));
+            point.seconds = read(point.seconds);
+            point.rounding = step / 2.0;
+        }
+        let found = Breaks::of(&curve);
+        assert!(found.is_empty(), "seed {seed}: {found:?}");
+    }
+}
+
 /// Each packet costs as much as the next: the first edges of such a staircase stand out, and the later ones are too low to decide anything.
 #[test]
 fn the_first_edges_of_a_staircase_of_packets_are_steps() {

@@ -46,11 +46,14 @@ pub(super) fn surprise_at(places: &[Place], (from, to): (usize, usize), beside: 
     let by_value = |a: &&Growth, b: &&Growth| a.value.total_cmp(&b.value);
     let (slow, fast) = (growths.iter().min_by(by_value)?, growths.iter().max_by(by_value)?);
     let rise = b.y - a.y;
+    // What the clock's step may have made is no jump.
+    let hidden = a.rounding + b.rounding;
     let (height, growth) = match rise {
         _ if rise > fast.value => (rise - fast.value, fast),
         _ if rise < slow.value => (rise - slow.value, slow),
         _ => (0.0, fast),
     };
+    let height = height.signum() * (height.abs() - hidden).max(0.0);
     let error = a.error.value.hypot(b.error.value).hypot(growth.error);
     error.is_finite().then_some(Surprise { height, error })
 }

@@ -35,6 +35,8 @@ pub(super) struct Place {
     pub y: f64,
     /// Error of `y`: its blocks' noise, or what the curve's roughness about it shows beyond that.
     pub error: StandardError,
+    /// How far the clock's step may hold `y` off the truth.
+    pub rounding: f64,
     /// Natural logarithms of its blocks, freed likewise.
     pub blocks: Vec<f64>,
 }
@@ -67,6 +69,7 @@ impl Rough {
                     x: (curve.points[i].size as f64).ln(),
                     y: seconds.ln(),
                     error,
+                    rounding: (curve.points[i].rounding / seconds).ln_1p(),
                     blocks: times.iter().map(|t| t.ln()).collect(),
                 }
             })

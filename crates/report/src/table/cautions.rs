@@ -114,7 +114,11 @@ pub fn trust(run: &RunFile) -> String {
         points.iter().map(|p| p.figures.reach()).filter(|reach| reach.is_finite() && *reach >= 0.0).collect();
     let open = points.len() - reaches.len();
     let none = format!("{open} of {} points have no interval", points.len());
-    let within = || Share(stats::median(&reaches));
+    let within = || match stats::median(&reaches) {
+        // A share above all that there is says little to a reader.
+        reach if reach > 1.0 => format!("a factor of {:.1}", 1.0 + reach),
+        reach => Share(reach).to_string(),
+    };
     let known = match (reaches.len(), open) {
         (0, _) => "no point has an interval".to_owned(),
         (_, 0) => format!("half of the points are known to within {} in this run", within()),
@@ -217,5 +221,17 @@ mod tests {
         assert!(said(&run).ends_with("falls into ranges of x2.00, from earlier runs.\n"), "{}", said(&run));
         run.paths.iter_mut().for_each(|p| p.points.clear());
         assert_eq!(trust(&run), "");
+    }
+
+    #[test]
+    fn trust_tells_wide_intervals_as_factors_and_earlier_runs_that_say_too_little() {
+        let mut run = small();
+        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
+            (f.low, f.high, f.repeat_low, f.repeat_high) = (f.median, f.median * 31.0, None, None);
+        }
+        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
+        assert!(said(&run).contains("known to within a factor of ") && !said(&run).contains('%'), "{}", said(&run));
+        run.paths[0].earlier = Some(vec![measure::earlier::EarlierRun { started: String::new(), points: Vec::new() }]);
+        assert!(said(&run).ends_with("; earlier runs do not tell yet how far a repeat may lie.\n"), "{}", said(&run));
     }
 }

@@ -135,11 +135,13 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
     let each: Vec<String> = found
         .iter()
         .map(|s| {
-            let time = Seconds(s.seconds);
+            let (time, size) = (Seconds(s.seconds), Bytes(s.size));
+            // Two digits after the point, and two that tell something where the ratio is small.
+            let times = |r: f64| if r >= 0.1 { format!("{r:.2}") } else { format!("{r:.1e}") };
             if s.differs() || s.high <= units::RESOLVED * s.low {
-                format!("{time} at {} ({:.2} [{:.2}, {:.2}])", Bytes(s.size), s.ratio, s.low, s.high)
+                format!("{time} at {size} ({} [{}, {}])", times(s.ratio), times(s.low), times(s.high))
             } else {
-                format!("{time} at {} ({:.2}, no interval)", Bytes(s.size), s.ratio)
+                format!("{time} at {size} ({}, no interval)", times(s.ratio))
             }
         })
         .collect();
