@@ -75,7 +75,12 @@ fn sides_of_one_thing_in_turns_do_not_differ_whatever_states_the_machine_has() {
             println!("{}, {rounds} rounds: {:?}", noise.name(), row.said);
             assert!(row.said.iter().all(|said| said.faster <= 1), "{}: {:?}", noise.name(), row.said);
             let found = row.said.last().map_or(0, |said| said.slower);
-            assert!(noise != Noise::Independent || found * 10 >= row.runs * 8, "{found} of {} found: {:?}", row.runs, row.said);
+            assert!(
+                noise != Noise::Independent || found * 10 >= row.runs * 8,
+                "{found} of {} found: {:?}",
+                row.runs,
+                row.said
+            );
             (differ, pairs) = (differ + row.said[0].differ(), pairs + row.runs);
         }
         assert!(differ * 20 <= 2 * pairs, "{rounds} rounds: {differ} of {pairs} pairs of the same");
