@@ -7,8 +7,8 @@ use units::{Kind, resolved};
 
 use crate::graph::Graph;
 use crate::svg::xml::escape;
+use crate::table;
 use crate::words;
-use crate::{svg, table};
 use record::Analysis;
 
 /// How far each run may be trusted, and what a reader must know about its figures: a line for each cause, which opens to the
@@ -122,9 +122,8 @@ pub fn cpu(runs: &[&Analysis<'_>]) -> String {
         }
     }
     format!(
-        "<section aria-labelledby=\"cpu\"><h2 id=\"cpu\">What it costs</h2>\n{}<div class=\"scroll\"><table data-copy><thead>\
+        "<section aria-labelledby=\"cpu\"><h2 id=\"cpu\">What it costs</h2>\n<div class=\"scroll\"><table data-copy><thead>\
          <tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"note\">{}</p></section>\n",
-        svg::draw(runs, Graph::Cpu),
         table::READ_CPU
     )
 }
