@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use stats::StandardError;
 use transport::Name;
 
 use crate::driver::RunError;
@@ -235,11 +236,11 @@ pub fn sustained<'a>(
             short_mean: mean(plan, kind, &figures::counted(&short), common) / median,
         });
     }
-    let spread = Spread::of(&found);
+    let apart = apart(&found);
     let of = |Held { size, long, logs, error, short_mean }: Held<'_>| {
         let log = stats::mean(&logs);
-        let own = spread.deviation / (logs.len() as f64).sqrt();
-        let reach = stats::student_t(0.95, spread.degrees) * own.hypot(error);
+        let own = apart.value / (logs.len() as f64).sqrt();
+        let reach = stats::student_t(0.95, apart.degrees) * own.hypot(error);
         let (low, high) =
             if reach.is_finite() { ((log - reach).exp(), (log + reach).exp()) } else { (0.0, f64::INFINITY) };
         let seconds = stats::mean(&long.iter().map(|(_, mean)| *mean).collect::<Vec<_>>());
@@ -259,40 +260,31 @@ pub fn sustained<'a>(
     found.into_iter().map(of).collect()
 }
 
-/// How far the long trials of one size lie apart, as a logarithm.
-struct Spread {
-    deviation: f64,
-    degrees: f64,
-}
-
-impl Spread {
-    /// Two trials a size tell it poorly; those of all sizes together tell it better. But trials of one round share the machine's state, so
-    /// that two moments stay two, however many sizes each saw: the spread of the rounds' means and that about them add up, each with
-    /// its degrees of freedom (Satterthwaite 1946).
-    fn of(found: &[Held<'_>]) -> Self {
-        let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
-        for f in found {
-            let middle = stats::mean(&f.logs);
-            f.long.iter().zip(&f.logs).for_each(|((t, _), log)| rounds.entry(t.block).or_default().push(log - middle));
-        }
-        let degrees = found.iter().map(|f| f.logs.len() - 1).sum::<usize>() as f64;
-        let moments = rounds.len().saturating_sub(1) as f64;
-        if degrees < 1.0 || moments < 1.0 {
-            return Self { deviation: f64::INFINITY, degrees };
-        }
-        let all: f64 = rounds.values().flatten().map(|r| r * r).sum();
-        let of_rounds: f64 = rounds.values().map(|r| r.iter().sum::<f64>().powi(2) / r.len() as f64).sum();
-        let rest = degrees - moments;
-        if rest < 1.0 {
-            return Self { deviation: (all / degrees).sqrt(), degrees };
-        }
-        let (between, within) = (of_rounds / moments, (all - of_rounds).max(0.0) / rest);
-        let together = rounds.values().map(Vec::len).sum::<usize>() as f64 / rounds.len() as f64;
-        let (between, within) = (between / together, within * (1.0 - 1.0 / together));
-        let total = between + within;
-        let parts = between * between / moments + within * within / rest;
-        Self { deviation: total.sqrt(), degrees: if parts > 0.0 { total * total / parts } else { degrees } }
+/// How far the long trials of one size lie apart, as a logarithm: the standard deviation of one.
+///
+/// Two trials a size tell it poorly; those of all sizes together tell it better. But trials of one round share the machine's state, so
+/// that two moments stay two, however many sizes each saw: the spread of the rounds' means and that about them add up, each with
+/// its degrees of freedom.
+fn apart(found: &[Held<'_>]) -> StandardError {
+    let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
+    for f in found {
+        let middle = stats::mean(&f.logs);
+        f.long.iter().zip(&f.logs).for_each(|((t, _), log)| rounds.entry(t.block).or_default().push(log - middle));
     }
+    let degrees = found.iter().map(|f| f.logs.len() - 1).sum::<usize>() as f64;
+    let moments = rounds.len().saturating_sub(1) as f64;
+    if degrees < 1.0 || moments < 1.0 {
+        return StandardError { value: f64::INFINITY, degrees };
+    }
+    let all: f64 = rounds.values().flatten().map(|r| r * r).sum();
+    let of_rounds: f64 = rounds.values().map(|r| r.iter().sum::<f64>().powi(2) / r.len() as f64).sum();
+    let rest = degrees - moments;
+    if rest < 1.0 {
+        return StandardError { value: (all / degrees).sqrt(), degrees };
+    }
+    let together = rounds.values().map(Vec::len).sum::<usize>() as f64 / rounds.len() as f64;
+    let (between, within) = (of_rounds / moments, (all - of_rounds).max(0.0) / rest);
+    StandardError::of_sum(&[(between / together, moments), (within * (1.0 - 1.0 / together), rest)])
 }
 
 /// Mean time over all iterations of `trials`, each at the run's typical level, seconds of the point's kind.

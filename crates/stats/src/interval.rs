@@ -71,15 +71,13 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
         return None;
     }
     let own = own_error(rounds, shared)?;
-    let (own_part, level_part) = (own.value.powi(2), moves.error.value.powi(2));
-    let total = own_part + level_part;
+    let both =
+        StandardError::of_sum(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)]);
     let middle = median(rounds);
-    if total <= 0.0 {
+    if both.value <= 0.0 {
         return Some(Interval { low: middle, high: middle });
     }
-    let degrees =
-        total * total / (own_part * own_part / own.degrees + level_part * level_part / moves.error.degrees.max(1.0));
-    let reach = student_t(confidence, degrees) * total.sqrt();
+    let reach = student_t(confidence, both.degrees) * both.value;
     let (low, high) = moves.held(1.0, student_t(confidence, own.degrees) * own.value, reach);
     let found = Interval { low: middle * low.exp(), high: middle * high.exp() };
     if moves.effective < EXTREMES || (rounds.len() as f64) < EXTREMES {
@@ -89,7 +87,7 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     // noise of all sizes counts.
     let of_level = student_t(confidence, moves.error.degrees.max(1.0)) * moves.error.value;
     let usual = shared.sigma * (std::f64::consts::FRAC_PI_2 / rounds.len() as f64).sqrt();
-    let of_noise = student_t(confidence, degrees) * usual.hypot(moves.error.value);
+    let of_noise = student_t(confidence, both.degrees) * usual.hypot(moves.error.value);
     let seen = |pick: fn(f64, f64) -> f64| rounds.iter().copied().reduce(pick).unwrap_or(middle);
     let least = (seen(f64::min) * (-of_level).exp()).min(middle * (-of_noise).exp());
     let most = (seen(f64::max) * of_level.exp()).max(middle * of_noise.exp());

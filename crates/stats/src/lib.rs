@@ -14,6 +14,7 @@
 //! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls.
 //! - [`block_levels`]: levels of rounds from their medians alone, where trials' moments mean nothing.
 //! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
+//! - [`StandardError::of_sum`]: the error of a sum of independent parts; [`own_error`]: a size's own, beside the level's.
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
 //! - [`weighted_line`]: straight lines.

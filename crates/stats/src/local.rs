@@ -50,20 +50,20 @@ impl Local {
     /// The interval of a size's median in this run, as [`point_interval`], where its state is these levels' as well: from its rounds at the
     /// whole curve's level, and from what the path's points share.
     pub fn interval(&self, rounds: &[(u32, f64)], shared: &Shared, confidence: f64) -> Option<Interval> {
-        let freed: Vec<f64> = rounds.iter().map(|(round, t)| t / self.level(*round).exp()).collect();
-        let found = point_interval(&freed, &Shared { moves: self.moves, ..*shared }, confidence)?;
+        let found = point_interval(&self.freed(rounds), &Shared { moves: self.moves, ..*shared }, confidence)?;
         let middle = median(&rounds.iter().map(|(_, t)| *t).collect::<Vec<_>>());
         Some(Interval { low: found.low.min(middle), high: found.high.max(middle) })
     }
 
     /// Standard error of the logarithm of a size's median at the whole curve's level, as [`own_error`], with that of these levels.
     pub fn error(&self, rounds: &[(u32, f64)], shared: &Shared) -> Option<StandardError> {
-        let freed: Vec<f64> = rounds.iter().map(|(round, t)| t / self.level(*round).exp()).collect();
-        let (own, levels) = (own_error(&freed, shared)?, self.alone.error);
-        let total = own.value.powi(2) + levels.value.powi(2);
-        let parts = own.value.powi(4) / own.degrees + levels.value.powi(4) / levels.degrees.max(1.0);
-        let degrees = if parts > 0.0 { total * total / parts } else { own.degrees };
-        Some(StandardError { value: total.sqrt(), degrees })
+        let (own, levels) = (own_error(&self.freed(rounds), shared)?, self.alone.error);
+        Some(StandardError::of_sum(&[(own.value.powi(2), own.degrees), (levels.value.powi(2), levels.degrees)]))
+    }
+
+    /// A size's rounds without these levels, seconds.
+    fn freed(&self, rounds: &[(u32, f64)]) -> Vec<f64> {
+        rounds.iter().map(|(round, t)| t / self.level(*round).exp()).collect()
     }
 
     /// How many times as far as that of independent rounds the mean of these levels errs, squared: 1 or more.
@@ -79,17 +79,10 @@ impl Local {
 pub fn local(points: &[Vec<(u32, f64)>], level: impl Fn(u32) -> f64) -> Vec<Option<Local>> {
     let logs = points.iter().map(|p| p.iter().filter(|(_, t)| *t > 0.0).map(|(round, t)| (*round, t.ln())).collect());
     let centred: Vec<Vec<(u32, f64)>> = logs.map(|rounds: Vec<_>| centred(&rounds, |_| 0)).collect();
-    let near = NEAR.min(centred.len());
-    if near < 2 {
-        return vec![None; points.len()];
-    }
-    let windows: Vec<Seen> = centred.windows(near).map(Seen::of).collect();
-    let last = windows.len() - 1;
+    let neighbours = Neighbours::of(&centred);
     let one = |i: usize| {
-        let (above, below) = (i.min(last), (i + 1).saturating_sub(near));
-        let place = if windows[above].shared >= windows[below].shared { above } else { below };
-        let seen = &windows[place];
-        if seen.is_chance() { None } else { seen.local(&centred[place..place + near], &level) }
+        let (sizes, seen) = neighbours.at(i);
+        if seen.is_chance() { None } else { seen.local(sizes, &level) }
     };
     (0..points.len()).map(one).collect()
 }
@@ -101,6 +94,28 @@ pub fn freed(points: &[Vec<(u32, f64)>], local: &[Option<Local>]) -> Vec<Vec<(u3
         rounds.iter().map(|(round, t)| (*round, t / level(*round).exp())).collect()
     };
     points.iter().zip(local).map(free).collect()
+}
+
+/// The rounds of all sizes, about their middles, and what each few neighbours of them show.
+struct Neighbours<'a> {
+    sizes: &'a [Vec<(u32, f64)>],
+    near: usize,
+    seen: Vec<Seen>,
+}
+
+impl<'a> Neighbours<'a> {
+    fn of(sizes: &'a [Vec<(u32, f64)>]) -> Self {
+        let near = NEAR.min(sizes.len()).max(1);
+        Self { sizes, near, seen: sizes.windows(near).map(Seen::of).collect() }
+    }
+
+    /// The neighbours of the size at this index, of which there is one. A state's edge lies anywhere: those below and those above are
+    /// asked apart, and the more alike ones count.
+    fn at(&self, i: usize) -> (&'a [Vec<(u32, f64)>], &Seen) {
+        let (above, below) = (i.min(self.seen.len() - 1), (i + 1).saturating_sub(self.near));
+        let first = if self.seen[above].shared >= self.seen[below].shared { above } else { below };
+        (&self.sizes[first..first + self.near], &self.seen[first])
+    }
 }
 
 /// What some neighbouring sizes show.
@@ -152,11 +167,8 @@ impl Seen {
 /// `middles` tells which rounds have a middle of their own: rounds of one number of it are centred together.
 pub fn shared_nearby(rest: &[Vec<(u32, f64)>], middles: impl Fn(u32) -> u32) -> Vec<f64> {
     let centred: Vec<Vec<(u32, f64)>> = rest.iter().map(|rounds| centred(rounds, &middles)).collect();
-    let near = NEAR.min(centred.len());
-    let windows: Vec<f64> = centred.windows(near.max(1)).map(variance).collect();
-    // A state's edge lies anywhere: the neighbours below and those above are asked apart, and the more alike ones count.
-    let window = |first: usize| windows.get(first.min(windows.len().saturating_sub(1))).copied().unwrap_or(0.0);
-    (0..rest.len()).map(|i| window(i).max(window((i + 1).saturating_sub(near))).sqrt()).collect()
+    let neighbours = Neighbours::of(&centred);
+    (0..rest.len()).map(|i| neighbours.at(i).1.shared.sqrt()).collect()
 }
 
 /// A size's rounds about their middles, with none too far out.
@@ -175,12 +187,6 @@ fn centred(rounds: &[(u32, f64)], middles: impl Fn(u32) -> u32) -> Vec<(u32, f64
         group.into_iter().zip(near).map(move |((k, _), log)| (k, (log - centre) * grown)).collect::<Vec<_>>()
     });
     about_middle.collect()
-}
-
-/// The variance of what these sizes share in a round: the mean product of two of them; 0 where it is none.
-fn variance(sizes: &[Vec<(u32, f64)>]) -> f64 {
-    let (products, pairs) = products(sizes);
-    (products / (pairs + ADDED)).max(0.0)
 }
 
 /// The products of all pairs of sizes in the same round, summed, and how many there are.

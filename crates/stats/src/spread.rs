@@ -14,6 +14,22 @@ pub struct StandardError {
     pub degrees: f64,
 }
 
+impl StandardError {
+    /// The error of a sum of independent parts, each a variance and its degrees of freedom: it is as well known as its least known
+    /// large part (Satterthwaite 1946).
+    pub fn of_sum(parts: &[(f64, f64)]) -> Self {
+        let variance: f64 = parts.iter().map(|p| p.0).sum();
+        let degrees = variance * variance / parts.iter().map(|p| p.0 * p.0 / p.1.max(1.0)).sum::<f64>();
+        // Parts that are certain have no end of degrees; a part that is unknown has one.
+        let degrees = match degrees {
+            d if d.is_finite() => d,
+            _ if variance.is_finite() && variance > 0.0 => 1e9,
+            _ => 1.0,
+        };
+        Self { value: variance.sqrt(), degrees }
+    }
+}
+
 /// Standard error of the logarithm of the median of `blocks`, from their own spread and that of all points of the path
 /// (`shared_sigma`, [`pooled_log_sigma`]; 0 if unknown): [`log_spread`] times the standard error of the median of as many
 /// normal values of spread 1. None without any block, with one and no shared spread, or with values of 0 or less.

@@ -57,10 +57,20 @@ impl Singles {
     /// may lie beyond it, or the longest would stand for a percentile that it is not. Above the 50th no less than it, below no more, and
     /// none above the longest, which is that of `q` = 1.
     pub fn at(&self, q: f64) -> Option<(f64, Interval)> {
+        let value = self.value(q)?;
+        if q >= 1.0 {
+            // Longer ones may come.
+            return Some((value, Interval { low: value, high: f64::INFINITY }));
+        }
+        let told = self.interval(q, value).unwrap_or(Interval::UNBOUNDED);
+        Some((value, Interval { low: told.low.min(value), high: told.high.max(value) }))
+    }
+
+    /// [`Singles::at`] without the interval, which costs a look at every round.
+    fn value(&self, q: f64) -> Option<f64> {
         let beyond = 1.0 - q;
         if beyond <= 0.0 {
-            // Longer ones may come.
-            return Some((self.longest, Interval { low: self.longest, high: f64::INFINITY }));
+            return Some(self.longest);
         }
         let enough = |n: u64| n as f64 * beyond >= 1.0 - 1e-9;
         if !enough(self.rounds.iter().fold(0, |all, r| all.saturating_add(many(r)))) {
@@ -71,9 +81,7 @@ impl Singles {
             () if q > 0.5 => (self.p50, self.longest),
             () => (self.p50, self.p50),
         };
-        let value = quantile(&self.all, q).clamp(least, most);
-        let told = self.interval(q, value).unwrap_or(Interval::UNBOUNDED);
-        Some((value, Interval { low: told.low.min(value), high: told.high.max(value) }))
+        Some(quantile(&self.all, q).clamp(least, most))
     }
 
     /// Where the true time lies that a share `q` stays within: those of the times whose share beyond is as near to `1 - q` as the share
@@ -112,8 +120,8 @@ impl Singles {
 
     /// The percentiles of a row.
     pub(super) fn row(&self) -> Percentiles {
-        let at = |q: f64| self.at(q).map(|(value, _)| value);
-        Percentiles { p50: self.p50, p90: at(0.9), p99: at(0.99), p999: at(0.999), max: self.longest }
+        let [p90, p99, p999] = [0.9, 0.99, 0.999].map(|q| self.value(q));
+        Percentiles { p50: self.p50, p90, p99, p999, max: self.longest }
     }
 }
 

@@ -94,22 +94,8 @@ fn between(run: &Sizes, size: u64, bridged: f64) -> Option<Value> {
     // Evenly likely anywhere in the parallelogram, and known for certain to lie there.
     let hidden = (hidden.max(0.0).powi(2) / 12.0, f64::INFINITY);
     let neighbour = |weight: f64, e: &StandardError| ((weight * e.value).powi(2), e.degrees);
-    let error = total(&[neighbour(1.0 - share, error_below), neighbour(share, error_above), hidden]);
+    let error = StandardError::of_sum(&[neighbour(1.0 - share, error_below), neighbour(share, error_above), hidden]);
     Some(Value { ln: ln_below + share * (ln_above - ln_below), error, interpolated: true })
-}
-
-/// The error of a sum of independent parts, each a variance and its degrees of freedom: it is as well known as its least known
-/// large part (Satterthwaite 1946).
-pub(super) fn total(parts: &[(f64, f64)]) -> StandardError {
-    let variance: f64 = parts.iter().map(|p| p.0).sum();
-    let degrees = variance * variance / parts.iter().map(|p| p.0 * p.0 / p.1.max(1.0)).sum::<f64>();
-    // Parts that are certain have no end of degrees; a part that is unknown has one.
-    let degrees = match degrees {
-        d if d.is_finite() => d,
-        _ if variance.is_finite() && variance > 0.0 => 1e9,
-        _ => 1.0,
-    };
-    StandardError { value: variance.sqrt(), degrees }
 }
 
 #[cfg(test)]

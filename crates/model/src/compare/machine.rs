@@ -13,8 +13,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{StandardError, mean, median, median_log_error, student_t};
 
-use super::align::total;
-
 /// What one run read off one yardstick of its machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pace {
@@ -125,7 +123,7 @@ fn shift(what: &str, first: &[Circumstances], second: &[Circumstances]) -> Optio
         .into_iter()
         .flat_map(|errors| errors.iter().map(|e| ((e.value / errors.len() as f64).powi(2), e.degrees)))
         .collect();
-    let error = total(&parts);
+    let error = StandardError::of_sum(&parts);
     let (moved, noise) = (b.0 - a.0, student_t(0.95, error.degrees) * error.value);
     (moved.abs() > noise).then(|| Shift { what: what.to_owned(), ratio: moved.exp(), noise })
 }

@@ -14,7 +14,7 @@ use stats::{
     student_t,
 };
 
-use super::align::{EXPECTED, total};
+use super::align::EXPECTED;
 use super::{Compared, Comparison, Side, verdict};
 use crate::{CurvePoint, Estimate};
 
@@ -243,8 +243,9 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
         Some(local) => (local.error(&pairs.ratios, shared), local.interval(&pairs.ratios, shared, 0.95)),
         None => (own_error(&rounds, shared), point_interval(&rounds, shared, 0.95)),
     };
-    let error =
-        own.map(|own| total(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)]));
+    let error = own.map(|own| {
+        StandardError::of_sum(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)])
+    });
     Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval }
 }
 
@@ -281,7 +282,7 @@ fn throughput(pairs: &[Pairs<'_>], found: &[Found], shared: &Shared) -> Option<E
     let error = match a == b {
         true => at_a,
         // The tops lie at two sizes, and no round pairs them: both sizes' errors count.
-        false => total(&[(at_a.value.powi(2), at_a.degrees), (at_b.value.powi(2), at_b.degrees)]),
+        false => StandardError::of_sum(&[(at_a.value.powi(2), at_a.degrees), (at_b.value.powi(2), at_b.degrees)]),
     };
     let reach = if error.value > 0.0 { student_t(0.95, error.degrees) * error.value } else { 0.0 };
     let own = if error.value > 0.0 {

@@ -2,7 +2,7 @@
 
 use stats::{FEWEST_ROUNDS, StandardError, holm, mean, median, student_p, student_t};
 
-use super::align::{Value, align, total};
+use super::align::{Value, align};
 use super::apart::Apart;
 use super::between::BetweenRuns;
 use super::machine::{Disturbed, Explained, Shift, shifts};
@@ -117,5 +117,5 @@ fn together(apart: StandardError, own: &[Vec<StandardError>; 2]) -> StandardErro
     for side in own {
         parts.extend(side.iter().map(|e| ((e.value / side.len() as f64).powi(2), e.degrees)));
     }
-    total(&parts)
+    StandardError::of_sum(&parts)
 }

@@ -7,9 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Fault;
 use super::sleeping::{Sleeping, nanoseconds, wait};
-use crate::clock::{Clock, Virtual};
-use crate::settings::Effective;
-use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience, TcpState};
+use crate::clock::Clock;
+use crate::{Buffer, Link, LinkError, Patience};
 
 /// What a [`Faulty`] link has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -142,21 +141,8 @@ impl<L: Link, C: Clock> Faulty<L, C> {
 }
 
 impl<L: Link, C: Clock> Link for Faulty<L, C> {
-    fn effective(&self) -> Effective {
-        self.inner.effective()
-    }
-    fn datagrams(&self) -> Option<DatagramCounts> {
-        self.inner.datagrams()
-    }
-    fn tcp_state(&self) -> Option<TcpState> {
-        self.inner.tcp_state()
-    }
-    fn clock(&self) -> Option<Virtual> {
-        self.inner.clock()
-    }
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
+    left_to_inner!();
+
     fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
         self.inner.buffer(len, align, offset)
     }

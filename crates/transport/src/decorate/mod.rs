@@ -9,6 +9,27 @@
 //! Each is generic over its clock: the real one ([`Sleeping`], or [`crate::clock::Monotonic`] for traces), or a link's
 //! virtual one in tests.
 
+/// What a decorator leaves to the link that it is put around.
+macro_rules! left_to_inner {
+    () => {
+        fn effective(&self) -> crate::settings::Effective {
+            self.inner.effective()
+        }
+        fn datagrams(&self) -> Option<crate::DatagramCounts> {
+            self.inner.datagrams()
+        }
+        fn tcp_state(&self) -> Option<crate::TcpState> {
+            self.inner.tcp_state()
+        }
+        fn clock(&self) -> Option<crate::clock::Virtual> {
+            self.inner.clock()
+        }
+        fn capabilities(&self) -> crate::Capabilities {
+            self.inner.capabilities()
+        }
+    };
+}
+
 mod faulty;
 mod parse;
 mod shaped;

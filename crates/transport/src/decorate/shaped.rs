@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use super::Shape;
 use super::sleeping::{Sleeping, nanoseconds, wait};
-use crate::clock::{Clock, Virtual};
-use crate::settings::Effective;
-use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience, TcpState};
+use crate::clock::Clock;
+use crate::{Buffer, Link, LinkError, Patience};
 
 /// Bytes held back at most; a send beyond waits until the oldest has gone.
 const HELD_MOST: usize = 64 << 20;
@@ -151,21 +150,8 @@ impl<L: Link, C: Clock> Shaped<L, C> {
 }
 
 impl<L: Link, C: Clock> Link for Shaped<L, C> {
-    fn effective(&self) -> Effective {
-        self.inner.effective()
-    }
-    fn datagrams(&self) -> Option<DatagramCounts> {
-        self.inner.datagrams()
-    }
-    fn tcp_state(&self) -> Option<TcpState> {
-        self.inner.tcp_state()
-    }
-    fn clock(&self) -> Option<Virtual> {
-        self.inner.clock()
-    }
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
+    left_to_inner!();
+
     fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
         self.inner.buffer(len, align, offset)
     }

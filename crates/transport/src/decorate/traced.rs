@@ -7,9 +7,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::{Clock, Monotonic, Virtual};
-use crate::settings::Effective;
-use crate::{Buffer, Capabilities, DatagramCounts, Link, LinkError, TcpState};
+use crate::clock::{Clock, Monotonic};
+use crate::{Buffer, Link, LinkError};
 
 /// One line of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,21 +98,8 @@ fn ok<T>(_: &T) -> &'static str {
 }
 
 impl<L: Link, W: Write + Send, C: Clock> Link for Traced<L, W, C> {
-    fn effective(&self) -> Effective {
-        self.inner.effective()
-    }
-    fn datagrams(&self) -> Option<DatagramCounts> {
-        self.inner.datagrams()
-    }
-    fn tcp_state(&self) -> Option<TcpState> {
-        self.inner.tcp_state()
-    }
-    fn clock(&self) -> Option<Virtual> {
-        self.inner.clock()
-    }
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
+    left_to_inner!();
+
     fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
         self.traced("buffer", (len, None), |l| l.buffer(len, align, offset), ok)
     }
