@@ -12,12 +12,10 @@ mkdir -p "$folder"
 cd "$folder"
 
 # finish RUN COMMAND...: what it prints and what it says go into files; 1 says "measured, but something fell short", which
-# RUN.log explains.
+# RUN.log explains. What could not be worked out at all is told at the end, so that it costs no other figure.
+missing=()
 finish() {
-  "${@:2}" >"$1.txt" 2>"$1.log" || [ $? -eq 1 ] || {
-    cat "$1.log" >&2
-    return 2
-  }
+  "${@:2}" >"$1.txt" 2>"$1.log" || [ $? -eq 1 ] || missing+=("$1: $(head -n 1 "$1.log")")
 }
 
 # measure RUN ARGUMENTS...
@@ -37,7 +35,7 @@ draw() {
   local picture=$1 runs=()
   shift
   while [ $# -gt 0 ] && [ "$1" != -- ]; do runs+=("$1.run.jsonl"); shift; done
-  "$program" plot "${runs[@]}" "${@:2}" -o "$picture.svg"
+  "$program" plot "${runs[@]}" "${@:2}" -o "$picture.svg" 2>"$picture.log" || missing+=("$picture: $(head -n 1 "$picture.log")")
 }
 
 # print TEXT ARGUMENTS...: what a command says of runs that are there already.
@@ -85,3 +83,7 @@ print netpipe-questions ask blocks.run.jsonl --arrive 64KiB --fastest 64KiB --mo
   --frames 60/s --of 1MiB
 
 echo "$folder: $(ls ./*.svg | wc -l) pictures, and tables as text"
+[ ${#missing[@]} -eq 0 ] || {
+  printf 'missing: %s\n' "${missing[@]}" >&2
+  exit 1
+}

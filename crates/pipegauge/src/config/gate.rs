@@ -78,7 +78,12 @@ impl Gate {
         let change = ratio.value - 1.0;
         let beyond = if self.above { change > self.change } else { change < self.change };
         let chance = ratio.low <= 1.0 && 1.0 <= ratio.high;
-        let percent = |v: f64| if v.is_finite() { format!("{:+.1}%", v * 100.0) } else { "unbounded".to_owned() };
+        let percent = |v: f64| match v {
+            v if !v.is_finite() => "unbounded".to_owned(),
+            // As a percentage a large change hides its size.
+            v if v >= 10.0 => format!("{} times", units::thousands((v + 1.0).round() as u64)),
+            v => format!("{:+.1}%", v * 100.0),
+        };
         let range = match c.few_rounds {
             Some(_) => String::new(),
             None => format!(" [{}, {}]", percent(ratio.low - 1.0), percent(ratio.high - 1.0)),

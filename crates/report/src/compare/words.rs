@@ -1,7 +1,7 @@
 //! The verdict a person can repeat, and the table behind it.
 
 use model::{Comparison, Disturber, Estimate, Paired, Stretch};
-use units::Seconds;
+use units::{Seconds, Share, thousands};
 
 use super::Named;
 use crate::table::{Flush, Grid};
@@ -60,7 +60,7 @@ fn machine(c: &Comparison) -> String {
             d.second * 100.0
         );
     }
-    let parts: Vec<String> = told.map(|s| format!("{} {:.1}%", plain(&s.what), s.ratio * 100.0)).collect();
+    let parts: Vec<String> = told.map(|s| format!("{} {}", plain(&s.what), percent(s.ratio))).collect();
     if parts.is_empty() {
         return text;
     }
@@ -111,14 +111,15 @@ fn difference(named: &Named) -> String {
         );
     }
     let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = of_time(c.whole.value, &interval(c.whole));
     if let Some(paired) = c.paired {
         return in_turns(named, paired);
     }
     if let Some(few) = c.few_rounds {
         return format!(
-            "No verdict: {b} took {} of the time of {a}, and {} of a side, fewer than four, do not tell how sure that is; \
+            "No verdict: {b} took {} of {a}, and {} of a side, fewer than four, do not tell how sure that is; \
              measure longer (--budget).",
-            percent(c.whole.value),
+            of_time(c.whole.value, &ratio(c.whole.value)),
             rounds(few),
         );
     }
@@ -127,22 +128,22 @@ fn difference(named: &Named) -> String {
         let few = c.sizes.iter().filter(|s| s.significant).count();
         return if c.differs_as_whole() {
             format!(
-                "{b} took {} of the time of {a} over all sizes{}; no stretch of sizes is sure to differ by itself.",
-                interval(c.whole),
+                "{b} took {} of {a} over all sizes{}; no stretch of sizes is sure to differ by itself.",
+                whole,
                 held(c)
             )
         } else if vague(c.whole) {
             format!(
-                "No verdict: over all sizes {b} took {} of the time of {a}, which tells too little{}; measure longer (--budget) or \
+                "No verdict: over all sizes {b} took {} of {a}, which tells too little{}; measure longer (--budget) or \
                  more often.",
-                interval(c.whole),
+                whole,
                 lone(few)
             )
         } else {
             format!(
-                "No difference found between {a} and {b}: over all sizes {b} takes {} of the time; one below {} was too small to be \
+                "No difference found between {a} and {b}: over all sizes {b} takes {}; one below {} was too small to be \
                  found{}.",
-                interval(c.whole),
+                whole,
                 needed(c.whole),
                 lone(few)
             )
@@ -150,16 +151,16 @@ fn difference(named: &Named) -> String {
     }
     if c.one_factor().is_some() {
         return format!(
-            "{b} is {}: over all sizes it takes {} of the time of {a}{}.{}",
+            "{b} is {}: over all sizes it takes {} of {a}{}.{}",
             how(c.whole.value),
-            interval(c.whole),
+            whole,
             held(c),
             by_itself(named)
         );
     }
     let mut text = format!("{b} is {} (against {a}).", parts(named));
     if !matches!(c.stretches[..], [_]) {
-        text.push_str(&format!(" Over all sizes together it takes {} of the time.", interval(c.whole)));
+        text.push_str(&format!(" Over all sizes together it takes {}.", whole));
     }
     for (from, to) in &c.crossovers {
         let (from, to) = (named.size(*from), named.size(*to));
@@ -221,7 +222,7 @@ fn parts(named: &Named) -> String {
 fn in_turns(named: &Named, paired: Paired) -> String {
     let c = &named.comparison;
     let (a, b) = (plain(&named.first), plain(&named.second));
-    let whole = interval(c.whole);
+    let whole = of_time(c.whole.value, &interval(c.whole));
     let Some(finds) = paired.finds else {
         if paired.rounds == 0 {
             return "No verdict: no round visited a size on both sides, and the first looks at each are no comparison; measure longer \
@@ -229,9 +230,9 @@ fn in_turns(named: &Named, paired: Paired) -> String {
                 .to_owned();
         }
         return format!(
-            "No verdict: {b} took {} of the time of {a}, and {} of each side{} not tell how sure that is; measure longer \
+            "No verdict: {b} took {} of {a}, and {} of each side{} not tell how sure that is; measure longer \
              (--budget).",
-            percent(c.whole.value),
+            of_time(c.whole.value, &ratio(c.whole.value)),
             rounds(paired.rounds),
             if c.few_rounds.is_some() { ", fewer than four, do" } else { " do" }
         );
@@ -245,12 +246,12 @@ fn in_turns(named: &Named, paired: Paired) -> String {
         },
     };
     let mut text = match (paired.differs, stretches) {
-        (true, _) => format!("{b} is {}: {over} it takes {whole} of the time of {a}{}.", how(c.whole.value), held(c)),
-        (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole} of the time."),
-        (false, false) if vague(c.whole) => format!(
-            "No verdict: {over} {b} took {whole} of the time of {a}, which tells too little; measure longer (--budget)."
-        ),
-        (false, false) => format!("No difference found between {a} and {b}: {over} {b} takes {whole} of the time."),
+        (true, _) => format!("{b} is {}: {over} it takes {whole} of {a}{}.", how(c.whole.value), held(c)),
+        (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole}."),
+        (false, false) if vague(c.whole) => {
+            format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
+        }
+        (false, false) => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),
     };
     if paired.differs && (c.one_factor().is_some() || !stretches) {
         text.push_str(&by_itself(named));
@@ -301,17 +302,39 @@ pub(super) fn bounded(e: Estimate) -> bool {
     e.high.is_finite() && e.high < 100.0 * e.value
 }
 
+/// A ratio from which on percentages hide its size: `2001346%`.
+const MANY: f64 = 10.0;
+
 fn percent(v: f64) -> String {
-    format!("{:.1}%", v * 100.0)
+    if v < 1e-3 { Share(v).to_string() } else { format!("{:.1}%", v * 100.0) }
 }
 
-/// A ratio with its interval, as percentages.
-pub(super) fn interval(e: Estimate) -> String {
-    if bounded(e) {
-        format!("{} [{}, {}]", percent(e.value), percent(e.low), percent(e.high))
-    } else {
-        format!("{} (no interval)", percent(e.value))
+fn times(v: f64) -> String {
+    match v {
+        v if v < 100.0 => format!("{v:.1}"),
+        v if v < 1e15 => thousands(v.round() as u64),
+        v => format!("{v:.2e}"),
     }
+}
+
+/// A ratio: as a percentage, and as a number of times where it is large.
+fn ratio(v: f64) -> String {
+    if v < MANY { percent(v) } else { format!("{} times", times(v)) }
+}
+
+/// A ratio with its interval: `103.0% [101.2%, 104.8%]`, `205 [198, 212] times`.
+pub(super) fn interval(e: Estimate) -> String {
+    let (number, unit): (fn(f64) -> String, _) = if e.value < MANY { (percent, "") } else { (times, " times") };
+    if bounded(e) {
+        format!("{} [{}, {}]{unit}", number(e.value), number(e.low), number(e.high))
+    } else {
+        format!("{} (no interval)", ratio(e.value))
+    }
+}
+
+/// A ratio of times as shown, for a sentence: `103.0% [101.2%, 104.8%] of the time`, `205 [198, 212] times the time`.
+fn of_time(value: f64, shown: &str) -> String {
+    format!("{shown}{} the time", if value < MANY { " of" } else { "" })
 }
 
 /// A ratio of times in words.
@@ -366,7 +389,7 @@ pub fn table(named: &Named) -> String {
                 true => interval(s.ratio),
                 // Only first looks: a ratio of these is of two moments.
                 false if unmet => "-".to_owned(),
-                false => percent(s.ratio.value),
+                false => ratio(s.ratio.value),
             },
         ];
         let judgement = [
@@ -655,6 +678,20 @@ mod tests {
                 && said.contains(" takes 101.0% [97.0%, 105.0%] of the time"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_large_ratio_is_a_number_of_times_and_a_small_one_keeps_its_digits() {
+        let mut n = named(vec![stretch(1, 1 << 20, 20_013.46, true)]);
+        n.comparison.whole = Estimate { value: 20_013.46, low: 19_000.0, high: 21_000.0 };
+        n.comparison.sizes.iter_mut().for_each(|s| {
+            (s.significant, s.ratio) = (true, Estimate { value: 205.0, low: 198.2, high: 212.0 });
+        });
+        let (said, shown) = (verdict(&n), table(&n));
+        assert!(!said.contains("2001346") && !shown.contains("20500"), "{said}\n{shown}");
+        assert!(shown.contains("205 [198, 212] times"), "{shown}");
+        assert_eq!(of_time(20_013.46, &interval(n.comparison.whole)), "20,013 [19,000, 21,000] times the time");
+        assert_eq!(ratio(0.000_049_97), "0.0050%");
     }
 
     #[test]

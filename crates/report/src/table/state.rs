@@ -69,7 +69,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             "{rounds}, {} apart: {of} changed its pace between rounds{}; intervals hold for this run",
             Share(moves.spread),
             if moves.averaged() {
-                " often enough to average over"
+                " often enough to average over; of states that outlast the run it saw one"
             } else {
                 ", and so few do not tell whether its states last longer than that"
             }
