@@ -21,9 +21,12 @@ const MOST: f64 = 1.5;
 const COUNTS: f64 = 0.3;
 
 /// What a trial is aimed at for the fewest, seconds, however much longer the last one took than planned: a quota shows from a tenth of
-/// a second on. And the fewest where short trials are held up, too.
+/// a second on.
 const AIMED: f64 = 0.12;
-const AIMED_STOPPED: f64 = 0.02;
+
+/// How long the trial before the first of a size is, seconds, that only tells how long the next will take: several of the slices of
+/// time that a system deals out to programs on one CPU. What short trials foretell may be a twelfth of it.
+const PROBE: f64 = 0.03;
 
 /// Times that a size is tried at one moment: where the path got faster meanwhile, the first trial comes out too short.
 const TRIES: usize = 3;
@@ -141,11 +144,9 @@ impl PathRun<'_> {
             if (self.session.now() - begin) as f64 * 1e-9 > 1.5 * each * many as f64 {
                 break;
             }
-            // Where others hold the CPUs, long trials take several times what short ones foretell: what the last one took tells the
-            // next, and what all short trials took on average the first, or the rounds would be left without time.
-            let foretold = |t: &Trial| t.report.repeats as f64 * self.fastest(t.size).max(1e-12);
-            let slower = self.sustained.last().map_or(1.0, |t| (length(t) / foretold(t)).max(1.0));
-            let aim = (each / slower).max(AIMED).min((each / self.stopped(size)).max(AIMED_STOPPED));
+            // What a quota made of the last one, no probe shows.
+            let slower = self.sustained.last().map_or(1.0, |t| (length(t) / each).max(1.0));
+            let aim = (each / slower).max(AIMED);
             if let Some(trial) = self.long(size, each, aim, block)? {
                 self.tell(&Event::Sustained(trial.clone()))?;
                 self.sustained.push(trial);
@@ -162,16 +163,23 @@ impl PathRun<'_> {
         // What was last seen may have been slow, which would make the trial too short; but a trial that happened to be far too fast must
         // not make it many times as long.
         let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
+        let iterations = |path: &Self, seconds: f64, takes: f64| {
+            ((seconds / takes.max(1e-12)).ceil() as u64).clamp(path.fewest(size), MOST_ITERATIONS)
+        };
+        let each_of = |trial: &Trial| length(trial) / trial.report.repeats.max(1) as f64;
+        let probe = PROBE.min(aim / self.stopped(size));
+        let Some(trial) = self.measure(size, iterations(self, probe, takes), block, false)? else { return Ok(None) };
+        if length(&trial) >= COUNTS {
+            return Ok(Some(trial));
+        }
+        takes = takes.max(each_of(&trial));
         for _ in 0..TRIES {
-            let n = (aim / takes.max(1e-12)).ceil() as u64;
-            let Some(trial) = self.measure(size, n.clamp(self.fewest(size), MOST_ITERATIONS), block, false)? else {
-                break;
-            };
+            let Some(trial) = self.measure(size, iterations(self, aim, takes), block, false)? else { break };
             if length(&trial) >= COUNTS {
                 return Ok(Some(trial));
             }
             aim = each;
-            takes = takes.min(length(&trial) / trial.report.repeats.max(1) as f64);
+            takes = takes.min(each_of(&trial));
         }
         Ok(None)
     }

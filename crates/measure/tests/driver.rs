@@ -24,8 +24,9 @@ struct Fake {
     fail_after: Option<u32>,
     /// Nothing of this size or larger arrives.
     swallows: u64,
-    /// Times that an iteration takes in trials of 0.1 s and more.
+    /// Times that an iteration takes in trials of so many seconds and more.
     long_takes: f64,
+    long_from: f64,
     /// Times that a trial takes its typical iterations: interruptions.
     stretch: f64,
     /// Seconds that a trial costs beside its iterations.
@@ -50,6 +51,7 @@ impl Fake {
             fail_after: None,
             swallows: u64::MAX,
             long_takes: 1.0,
+            long_from: 0.1,
             stretch: 1.0,
             control: 2e-4,
             opens: [5e-3, 0.0],
@@ -91,7 +93,7 @@ impl Session for Fake {
             return Err(SessionError::NothingArrives { in_a_row: 10 });
         }
         let mut each = 2.0 * (self.time)(spec.size) * self.level * self.noise(self.within);
-        if each * spec.repeats as f64 >= 0.1 {
+        if each * spec.repeats as f64 >= self.long_from {
             each *= self.long_takes;
         }
         let seconds = each * spec.repeats as f64 * self.stretch;
@@ -367,6 +369,18 @@ fn long_trials_that_take_five_times_as_long_leave_the_rounds_their_time() {
     // Planned are 2.1 s; the first trial can't know, the others can: 10.5 s if none did.
     assert!(long < 5.5, "{long} s of 12 for six long trials");
     assert!(sustained(&events).iter().all(|t| t.report.seconds >= 0.3));
+}
+
+/// Both ends spin on CPUs that other programs use as well: what short trials foretell is a twelfth of what longer ones take.
+#[test]
+fn a_long_trial_on_shared_cpus_does_not_take_the_rounds_of_a_short_run() {
+    for budget in [4.0, 12.0] {
+        let shared = Fake { long_takes: 12.0, long_from: 0.02, ..Fake::new(3, line) };
+        let (events, _) = run(&Plan { budget, to: 1024, ..plan() }, shared);
+        let longest = sustained(&events).iter().map(|t| t.report.seconds).fold(0.0, f64::max);
+        assert!((0.3..1.0).contains(&longest), "a long trial of {longest} s in a run of {budget} s");
+        assert!(rounds(&events).len() >= 8, "{} rounds", rounds(&events).len());
+    }
 }
 
 #[test]

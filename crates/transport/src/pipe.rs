@@ -136,7 +136,7 @@ impl Ends {
     fn new(reader: OwnedFd, writer: OwnedFd, wait: Wait, patience: &Patience) -> Result<Self, LinkError> {
         let watchdog = match wait {
             Wait::Spin => None,
-            _ => Some(Watchdog::new(reader.as_fd(), writer.as_fd(), patience)?),
+            _ => Some(Watchdog::over_pipe(reader.as_fd(), writer.as_fd(), patience)?),
         };
         Ok(Self { watchdog, fds: Some(Fds::new(reader, writer, wait)?) })
     }

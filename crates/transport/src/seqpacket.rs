@@ -19,6 +19,7 @@ use crate::options::{self, SOCKBUF};
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
+use crate::watchdog::Watchdog;
 use crate::{
     AnyLink, Buffer, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
 };
@@ -94,6 +95,8 @@ const RESERVED: usize = 32;
 /// One end of a UNIX sequenced-packet connection.
 #[derive(Debug)]
 pub struct Seqpacket {
+    /// Ends before the descriptor that it watches (fields are dropped in this order).
+    watchdog: Option<Watchdog>,
     fd: OwnedFd,
     reading: RecvFlags,
     writing: SendFlags,
@@ -109,7 +112,23 @@ impl Seqpacket {
         size_buffers(fd.as_fd(), settings)?;
         let most = room(fd.as_fd())?.min(limit());
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::TRUNC, LOOK)?;
-        Ok(Self { fd, reading, writing, wait, most, at: at.display().to_string(), patience: patience.clone() })
+        let watchdog = match wait {
+            Wait::Spin => None,
+            _ => {
+                sys::unbound_receives(fd.as_fd())?;
+                Some(Watchdog::over_socket(fd.as_fd(), patience)?)
+            }
+        };
+        Ok(Self {
+            watchdog,
+            fd,
+            reading,
+            writing,
+            wait,
+            most,
+            at: at.display().to_string(),
+            patience: patience.clone(),
+        })
     }
 
     /// True once `block` is on its way, false if there was no room for it yet.
@@ -127,9 +146,15 @@ impl Seqpacket {
     #[inline]
     fn take(&self, block: &mut [u8], flags: RecvFlags) -> Result<bool, LinkError> {
         let asked = block.len();
-        match recv(&self.fd, block, flags) {
+        let take = || recv(&self.fd, block, flags);
+        let taken = match &self.watchdog {
+            Some(watchdog) => watchdog.over(false, take),
+            None => take(),
+        };
+        match taken {
             Ok((_, n)) if n == asked => Ok(true),
-            Ok((_, 0)) => Err(LinkError::Closed { doing: RECEIVING }),
+            // What the watchdog cut off reads as the end of the connection.
+            Ok((_, 0)) => Err(self.verdict().unwrap_or(LinkError::Closed { doing: RECEIVING })),
             Ok((_, n)) => Err(LinkError::Protocol(format!("a message of {n} bytes came where {asked} were due"))),
             Err(Errno::AGAIN) => Ok(false),
             Err(e) => self.interrupted(e, RECEIVING).map(|()| false),
@@ -142,8 +167,13 @@ impl Seqpacket {
             Errno::NOBUFS | Errno::NOMEM => {
                 Err(LinkError::io("sending a message (the kernel has no piece of memory of this size free)", e))
             }
-            e => sys::again(e, &self.patience, doing),
+            e => self.verdict().map_or_else(|| sys::again(e, &self.patience, doing), Err),
         }
+    }
+
+    /// Why a call was cut off by this side's own watch, where that is so.
+    fn verdict(&self) -> Option<LinkError> {
+        self.watchdog.as_ref().and_then(Watchdog::verdict)
     }
 
     #[inline]

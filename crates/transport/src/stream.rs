@@ -12,6 +12,7 @@ use crate::meet::wrong_proof;
 use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
+use crate::watchdog::Watchdog;
 use crate::{Capabilities, Link, LinkError, Patience, Proof, TcpState, Wait, tcp_state};
 
 /// Two directions of bytes. The calls mean what the system's mean; `AGAIN` from `read` and `write` is a wait that was in
@@ -193,9 +194,12 @@ impl<D: Duct> Link for Stream<D> {
     }
 }
 
-/// A stream socket. Blocking calls come back every [`LOOK`] (see [`sys::modes`]); spinning ones at once.
+/// A stream socket. Blocking calls come back every [`LOOK`] (see [`sys::modes`]), receives of a watched one when its watchdog ends them;
+/// spinning ones at once.
 #[derive(Debug)]
 pub struct Socket {
+    /// Ends before the descriptor that it watches (fields are dropped in this order).
+    watchdog: Option<Watchdog>,
     fd: OwnedFd,
     can: fn() -> Capabilities,
     wait: Wait,
@@ -216,7 +220,7 @@ impl Socket {
         report: fn(&Socket) -> Effective,
     ) -> Result<Self, LinkError> {
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::empty(), LOOK)?;
-        Ok(Self { fd, can, wait, reading, writing, at, report })
+        Ok(Self { watchdog: None, fd, can, wait, reading, writing, at, report })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -238,7 +242,15 @@ impl Duct for Socket {
     }
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
-        rustix::net::recv(&self.fd, into, self.reading).map(|(n, _)| n)
+        let read = || rustix::net::recv(&self.fd, into, self.reading).map(|(n, _)| n);
+        match &self.watchdog {
+            Some(watchdog) => match watchdog.over(false, read) {
+                // What it cut off reads as the end of the stream.
+                Ok(0) if watchdog.barked() => Err(Errno::CANCELED),
+                got => got,
+            },
+            None => read(),
+        }
     }
     #[inline]
     fn write(&self, from: &[u8]) -> Result<usize, Errno> {
@@ -268,9 +280,22 @@ impl Duct for Socket {
     fn tcp_state(&self) -> Option<TcpState> {
         tcp_state::read(self.fd())
     }
+    fn verdict(&self) -> Option<LinkError> {
+        self.watchdog.as_ref().and_then(Watchdog::verdict)
+    }
 }
 
 impl Stream<Socket> {
+    /// The same connection, for many receives: a watchdog ends those that wait for too long, and no timer does. A connection of one
+    /// transaction is not worth a thread.
+    pub(crate) fn watched(mut self) -> Result<Self, LinkError> {
+        if !self.duct.spins() {
+            sys::unbound_receives(self.duct.fd())?;
+            self.duct.watchdog = Some(Watchdog::over_socket(self.duct.fd(), &self.patience)?);
+        }
+        Ok(self)
+    }
+
     /// The near half of a transaction on a fresh connection.
     pub(crate) fn ask_once(mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
         self.send_both(&proof.near, request)?;
@@ -320,5 +345,62 @@ impl Stream<Socket> {
             Err(e) => Err(e),
             Ok(()) => Err(LinkError::Protocol("it sent more than its request".to_owned())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::net::sockopt::{Timeout, socket_timeout};
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::*;
+
+    fn socket(fd: OwnedFd, wait: Wait, patience: &Patience) -> Stream<Socket> {
+        let report = |socket: &Socket| sys::effective(socket.fd(), socket.wait(), socket.at());
+        Stream::new(Socket::new(fd, Capabilities::plain, wait, None, report).unwrap(), patience)
+    }
+
+    fn pair(wait: Wait, patience: &Patience) -> (Stream<Socket>, OwnedFd) {
+        let (a, b) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        (socket(a, wait, patience), b)
+    }
+
+    #[test]
+    fn receives_of_a_watched_socket_have_no_timer_and_those_of_a_spinning_one_no_watchdog() {
+        let timer = |link: &Stream<Socket>| socket_timeout(link.duct.fd(), Timeout::Recv).unwrap();
+        let (link, _peer) = pair(Wait::Block, &Patience::default());
+        assert_eq!(timer(&link), Some(LOOK));
+        let link = link.watched().unwrap();
+        assert_eq!((timer(&link), link.duct.watchdog.is_some()), (None, true));
+        let (link, _peer) = pair(Wait::Spin, &Patience::default());
+        assert!(link.watched().unwrap().duct.watchdog.is_none());
+    }
+
+    #[test]
+    fn a_watched_receive_ends_with_its_patience_and_by_request_and_says_which() {
+        let (link, _peer) = pair(Wait::Block, &Patience::new(Duration::from_millis(150), Arc::default()));
+        let mut link = link.watched().unwrap();
+        for _ in 0..2 {
+            let ended = link.recv(&mut [0; 8]);
+            assert!(matches!(ended, Err(LinkError::Stalled { doing: RECEIVING, .. })), "{ended:?}");
+        }
+        assert!(matches!(link.send(&[0; 8]), Err(LinkError::Stalled { .. })));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (link, peer) = pair(Wait::Block, &Patience::new(Duration::from_secs(3600), Arc::clone(&stop)));
+        let mut link = link.watched().unwrap();
+        rustix::io::write(&peer, b"half").unwrap();
+        stop.store(true, Ordering::Relaxed);
+        assert!(matches!(link.recv(&mut [0; 8]), Err(LinkError::Interrupted)));
+    }
+
+    #[test]
+    fn the_end_of_the_stream_is_the_peers_where_nothing_was_cut_off() {
+        let (link, peer) = pair(Wait::Block, &Patience::default());
+        drop(peer);
+        let ended = link.watched().unwrap().recv(&mut [0; 8]);
+        assert!(matches!(ended, Err(LinkError::Closed { .. })), "{ended:?}");
     }
 }

@@ -49,12 +49,12 @@ impl Local for UnixStreams {
     fn far(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = link(fd, Some(at), made)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Unix(link))
+        Ok(AnyLink::Unix(link.watched()?))
     }
     fn near(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = link(fd, Some(at), made)?;
         shake(&mut link, proof)?;
-        Ok(AnyLink::Unix(link))
+        Ok(AnyLink::Unix(link.watched()?))
     }
 }
 

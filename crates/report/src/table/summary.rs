@@ -68,7 +68,8 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             }));
             notes.extend(above_the_top(path, s).map(|most| {
                 format!(
-                    "{name}: single sizes read up to {}; the maximum is where a line through neighbouring sizes is highest, as the                      highest of many noisy points is high by luck.",
+                    "{name}: single sizes read up to {}; the maximum is where a line through neighbouring sizes is highest, as the \
+                     highest of many noisy points is high by luck.",
                     units::format::significant(most, Kind::BitsPerSecond)
                 )
             }));
