@@ -31,6 +31,8 @@ export class Chart {
   /** Drawn roughly: while a range is dragged over very many points. */
   rough = false;
   x: Scale | undefined;
+  /** Whether points may lie beyond the ends of the x axis. */
+  private cut = false;
   private y: Scale | undefined;
 
   constructor(
@@ -47,6 +49,10 @@ export class Chart {
     this.placed = [];
     this.x = scale(xAxis, curves.map((c) => c.x));
     this.y = scale(yAxis, curves.map((c) => c.y));
+    const times = xAxis.quantity === "time" ? this.state.choice.times : undefined;
+    const seen = times && scale(yAxis, curves.map((c) => within(c, times)));
+    if (times && seen) [this.x, this.y] = [{ spread: xAxis.spread, low: times[0], high: times[1] }, seen];
+    this.cut = seen !== undefined;
     if (!this.x || !this.y) {
       this.root.replaceChildren(svg("text", { class: "empty", x: width / 2, y: height / 2 }, this.empty()), this.marks);
       return;
@@ -56,11 +62,14 @@ export class Chart {
     this.box = { left: gutter(y, height, width < 560), right, top: 10, bottom: height - 46 };
     this.placed = curves.map((curve) => this.places(curve));
     const [under, over] = overlay(this.state, this.graph, this);
+    const lines = svg("g", {}, ...this.placed.map((p) => this.curve(p)));
+    if (this.cut) lines.setAttribute("clip-path", `url(#${this.graph.name}-area)`);
     this.root.replaceChildren(
       under,
       axis("x", x, this.box),
       axis("y", y, this.box),
-      ...this.placed.map((p) => this.curve(p)),
+      ...(this.cut ? [this.area()] : []),
+      lines,
       over,
       this.labels(),
       this.marks,
@@ -90,9 +99,23 @@ export class Chart {
     return [share(this.x, vx), share(this.y, vy)].every((s) => s >= -1e-6 && s <= 1 + 1e-6);
   }
 
+  private inside(x: number, y: number): boolean {
+    const { left, right, top, bottom } = this.box;
+    return x >= left - 0.5 && x <= right + 0.5 && y >= top - 0.5 && y <= bottom + 0.5;
+  }
+
   private places(curve: Curve): Placed {
     const { left, right, top, bottom } = this.box;
-    return { curve, x: pixels(this.x!, curve.x, left, right), y: pixels(this.y!, curve.y, bottom, top) };
+    const beyond = this.cut ? 50 * (right - left) : 0;
+    return { curve, x: pixels(this.x!, curve.x, left, right, beyond), y: pixels(this.y!, curve.y, bottom, top, beyond) };
+  }
+
+  /** What lines are cut off at. */
+  private area(): SVGElement {
+    const { left, right, top, bottom } = this.box;
+    const clip = svg("clipPath", { id: `${this.graph.name}-area` });
+    clip.append(svg("rect", { x: left, y: top, width: right - left, height: bottom - top }));
+    return clip;
   }
 
   private curve({ curve, x, y }: Placed): SVGElement {
@@ -107,10 +130,15 @@ export class Chart {
       return at ? [this.at(at)] : [];
     });
     if (least.length > 0) group.append(svg("path", { class: "min", d: path(least) }));
-    group.append(svg("path", { class: "median", d: stretches(curve, kept).map((s) => path(s.map((i) => [x[i]!, y[i]!]))).join("") }));
+    // A line is lighter on both sides of a point that has a warning.
     const flagged = (i: number) => curve.flags && warned(curve.series, curve.index(i));
-    for (const i of x.length <= DOTS ? kept : kept.filter(flagged)) {
-      group.append(svg("circle", { class: flagged(i) ? "warned" : "dot", cx: round(x[i]!), cy: round(y[i]!), r: flagged(i) ? 3.4 : 2.1 }));
+    const pieces = stretches(curve, kept).flatMap((s) => parted(s, flagged));
+    for (const [look, doubtful] of [["median doubtful", true], ["median", false]] as const) {
+      const d = pieces.filter((p) => p.doubtful === doubtful).map((p) => path(p.points.map((i) => [x[i]!, y[i]!]))).join("");
+      if (d !== "") group.append(svg("path", { class: look, d }));
+    }
+    for (const i of x.length <= DOTS ? kept : []) {
+      group.append(svg("circle", { class: flagged(i) ? "dot doubtful" : "dot", cx: round(x[i]!), cy: round(y[i]!), r: 2.1 }));
     }
     return group;
   }
@@ -155,11 +183,16 @@ export class Chart {
   private labels(): SVGElement {
     const group = svg("g", { class: "names", "aria-hidden": "true" });
     const room = Math.floor((this.box.bottom - this.box.top) / LABEL_GAP) + 1;
-    const placed = this.placed.slice(0, room);
-    const ends = placed.map((p) => p.y[p.y.length - 1]!);
+    const last = (p: Placed) => {
+      let i = p.x.length - 1;
+      while (i >= 0 && !this.inside(p.x[i]!, p.y[i]!)) i--;
+      return i;
+    };
+    const placed = this.placed.filter((p) => last(p) >= 0).slice(0, room);
+    const ends = placed.map((p) => p.y[last(p)]!);
     const rows = spread(ends, LABEL_GAP, this.box.top + 4, this.box.bottom - 4);
     placed.forEach((p, i) => {
-      const x = p.x[p.x.length - 1]!;
+      const x = p.x[last(p)]!;
       const start = this.box.right + 12;
       group.append(
         svg("line", { class: `tie ${p.curve.look}`, x1: x + 4, y1: ends[i]!, x2: start - 3, y2: rows[i]! }),
@@ -190,13 +223,33 @@ function area(corners: readonly Pixel[]): number {
   }, 0);
 }
 
-/** Pixels of a whole column between an axis' two ends, kept inside of it. */
-function pixels(scale: Scale, column: ArrayLike<number>, from: number, to: number): Float64Array {
+/** A stretch in pieces that are doubtful and such that are not; neighbours share a point. */
+function parted(stretch: readonly number[], flagged: (i: number) => boolean): { points: number[]; doubtful: boolean }[] {
+  const out: { points: number[]; doubtful: boolean }[] = [];
+  stretch.slice(1).forEach((i, k) => {
+    const before = stretch[k]!;
+    const doubtful = flagged(before) || flagged(i);
+    const last = out[out.length - 1];
+    if (last?.doubtful === doubtful) last.points.push(i);
+    else out.push({ points: [before, i], doubtful });
+  });
+  return out;
+}
+
+/** Values of a curve's points that lie between two values of the x axis. */
+function within(curve: Curve, [low, high]: readonly [number, number]): Float64Array {
+  const out: number[] = [];
+  for (let i = 0; i < curve.x.length; i++) if (curve.x[i]! >= low && curve.x[i]! <= high) out.push(curve.y[i]!);
+  return Float64Array.from(out);
+}
+
+/** Pixels of a whole column between an axis' two ends, kept inside of it, or no further beyond than so many. */
+function pixels(scale: Scale, column: ArrayLike<number>, from: number, to: number, beyond: number): Float64Array {
   const out = new Float64Array(column.length);
   const log = scale.spread === "log";
   const start = log ? Math.log(scale.low) : scale.low;
   const factor = (to - from) / ((log ? Math.log(scale.high) : scale.high) - start);
-  const [low, high] = [Math.min(from, to), Math.max(from, to)];
+  const [low, high] = [Math.min(from, to) - beyond, Math.max(from, to) + beyond];
   for (let i = 0; i < out.length; i++) {
     const v = column[i]!;
     const at = log ? (v > 0 ? from + (Math.log(v) - start) * factor : from) : from + (v - start) * factor;

@@ -42,8 +42,8 @@ export function chosen(state: State, say: (words: string) => void): Plot[] {
   );
   const trials = new Plot(
     "trials",
-    "Each dot is a trial, each cluster a block over a fresh connection; the line is the point's median, the band its 95% interval. A slope is drift of the machine.",
-    () => drift(state.choice.chosen),
+    "Each dot is a trial, each cluster a round over a fresh connection; the line is the point's median, the band its 95% interval. A slope is drift of the machine. Drag over a part of the time to see it alone.",
+    (part) => drift(state.choice.chosen, part),
     say,
   );
   copied.addEventListener("click", async () => {
@@ -54,7 +54,7 @@ export function chosen(state: State, say: (words: string) => void): Plot[] {
   state.listen((part) => {
     if (part !== "chosen") return;
     bars.draw();
-    trials.draw();
+    trials.show(undefined);
   });
   return [bars, trials];
 }

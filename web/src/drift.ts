@@ -4,7 +4,7 @@ import { round } from "./axes";
 import { interval } from "./data";
 import { svg } from "./dom";
 import { title } from "./histogram";
-import type { Drawing, Nothing } from "./plot";
+import type { Drawing, Nothing, Part } from "./plot";
 import { covering, type Scale } from "./scale";
 import type { Spot } from "./state";
 import type { Trial } from "./trials";
@@ -21,22 +21,24 @@ function close(low: number, high: number): Scale | undefined {
   return { spread: "linear", low: low - room, high: high + room };
 }
 
-export function drift(spot: Spot | undefined): Drawing | Nothing {
+export function drift(spot: Spot | undefined, part?: Part): Drawing | Nothing {
   if (!spot) return { title: "Trials over time", note: "No point was measured." };
   const head = `Trials over time: ${title(spot)}`;
-  const all = spot.series.trials.of(spot.series.rows[spot.n]!).filter((t) => t.seconds > 0 && Number.isFinite(t.seconds) && t.at >= 0);
+  const timed = spot.series.trials.of(spot.series.rows[spot.n]!).filter((t) => t.seconds > 0 && Number.isFinite(t.seconds) && t.at >= 0);
+  const all = part ? timed.filter((t) => t.at >= part[0] && t.at <= part[1]) : timed;
   const warm = all.filter((t) => t.warmup).length;
   const ends = interval(spot.series, spot.n);
   const median = spot.series.time[spot.n]!;
   const times = [...all.map((t) => t.seconds), ...(ends ?? []), median];
   const y = close(least(times), -least(times.map((v) => -v)));
-  const x = covering("linear", "seconds", Math.max(1e-9, least(all.map((t) => t.at))), Math.max(1e-3, -least(all.map((t) => -t.at))));
-  const note = all.length === 0 ? "No trial of this point is in the run file, or none has a time." : `${all.length} ${all.length === 1 ? "trial" : "trials"}${warm > 0 ? `, ${warm} of them while warming up (hollow: kept, not counted)` : ""}.`;
+  const x = part ? { spread: "linear" as const, low: part[0], high: part[1] } : covering("linear", "seconds", Math.max(1e-9, least(all.map((t) => t.at))), Math.max(1e-3, -least(all.map((t) => -t.at))));
+  const note = all.length === 0 ? "No trial of this point is in the run file, or none has a time." : `${all.length} ${all.length === 1 ? "trial" : "trials"}${warm > 0 ? `, ${warm} of them while warming up (hollow: kept, not counted)` : ""}.${part ? ` Of ${timed.length}; escape or a double click shows all.` : ""}`;
   if (!x || !y || all.length === 0) return { title: head, note };
   const every = Math.ceil(all.length / MOST);
   const shown = all.filter((_, i) => i % every === 0).sort((a, b) => a.at - b.at);
   return {
     title: head,
+    zooms: true,
     note: every > 1 ? `${note} One of ${every} is drawn.` : note,
     axes: [
       { scale: x, kind: "seconds", title: "Time since the run's start" },

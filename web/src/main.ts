@@ -29,7 +29,10 @@ function start(): void {
   byId("theme").append(theme());
   byId("tools").append(paths(page, state), axes(state), layers(state), range(state));
   const panels = [...graphsOf(state).map((graph) => new Panel(graph, state, say)), ...chosen(state, say)];
-  byId("graphs").replaceChildren(...panels.map((p) => p.root));
+  // The summary stands between the first graph and the others.
+  const [first, ...rest] = panels.map((p) => p.root);
+  byId("graphs").replaceChildren(...(first ? [first] : []));
+  byId("more").replaceChildren(...rest);
   panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());
   points(byId("points"), page.columns, state, say);

@@ -6,6 +6,7 @@ import { near, place, sizeAt, sizesWithin } from "./find";
 import type { Graph } from "./graphs";
 import { ofChosen, ofSpot } from "./marks";
 import type { Spot, State } from "./state";
+import { pretty, significant } from "./units";
 
 /** A pointer that moved less between down and up chose a point; more, and it dragged a range. */
 const DRAG = 6;
@@ -81,7 +82,7 @@ export class Panel {
     this.chart.rough = rough;
     const title = this.graph.title(this.state);
     this.title.textContent = title;
-    this.note.textContent = this.graph.note(this.state);
+    this.note.textContent = [this.graph.note(this.state), this.zoomed()].filter((words) => words !== "").join(" ");
     this.frame.setAttribute(
       "aria-label",
       `${title}. Arrow keys move from point to point and from path to path; enter chooses a point; plus and minus zoom; escape shows all sizes. The table of points below holds the same figures.`,
@@ -91,6 +92,19 @@ export class Panel {
     this.chart.draw(width, Math.round(Math.min(tall, Math.max(260, width * 0.62))));
     this.mark();
     this.drawn = performance.now();
+  }
+
+  /** Whether its x axis has transfer times. */
+  private ofTimes(): boolean {
+    return this.graph.axes(this.state)[0].quantity === "time";
+  }
+
+  /** Which part of a time axis is shown, in words. */
+  private zoomed(): string {
+    const { times } = this.state.choice;
+    if (!times || !this.ofTimes()) return "";
+    const [low, high] = times.map((t) => pretty(significant(t, "seconds")));
+    return `Only ${low} to ${high} is shown; escape or a double click shows all.`;
   }
 
   /** Shows the chosen point, and the point that is looked at, here and on every other shown path at the same size. */
@@ -165,7 +179,8 @@ export class Panel {
     this.tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
   }
 
-  /** Ends a drag: the sizes of the points within become the range. Without a drag the point at hand is chosen. */
+  /** Ends a drag: the sizes of the points within become the range, and on an axis of times that part of it is shown. Without a drag the
+   *  point at hand is chosen. */
   private drop(e: PointerEvent | undefined): void {
     const from = this.dragFrom;
     this.dragFrom = undefined;
@@ -178,7 +193,7 @@ export class Panel {
     }
     const [low, high] = [from, to].sort((a, b) => a - b).map((x) => this.chart.fromX(x)) as [number, number];
     const range = sizesWithin(this.chart.placed, low, high);
-    if (range) this.state.show(...range);
+    if (range) this.state.show(...range, this.ofTimes() ? [low, high] : undefined);
     else this.say("No point lies in the range that was dragged.");
   }
 

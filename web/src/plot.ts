@@ -2,7 +2,7 @@
 
 import { axis, gutter, round, type Box, type Drawn, type Pixel } from "./axes";
 import { h, svg } from "./dom";
-import { place } from "./scale";
+import { invert, place } from "./scale";
 
 /** Something that can be looked at. */
 export interface Item {
@@ -19,6 +19,8 @@ export interface Drawing {
   readonly note: string;
   readonly axes: readonly [Drawn, Drawn];
   readonly items: readonly Item[];
+  /** A part of the x axis may be dragged over, to be shown alone. */
+  readonly zooms?: boolean;
   /** Draws bars, dots and lines, given where values lie. */
   shapes(at: (x: number, y: number) => Pixel, box: Box): SVGElement[];
 }
@@ -30,6 +32,11 @@ export interface Nothing {
 }
 
 const REACH = 60;
+/** A pointer that moved less between down and up dragged nothing, pixels. */
+const DRAG = 6;
+
+/** Ends of a part of an axis. */
+export type Part = readonly [number, number];
 
 export class Plot {
   readonly root: HTMLElement;
@@ -43,11 +50,15 @@ export class Plot {
   private box: Box = { left: 0, right: 1, top: 0, bottom: 1 };
   private looked = -1;
   private width = 0;
+  /** The part of the x axis that is shown; nothing for all. */
+  private part: Part | undefined;
+  private dragFrom: number | undefined;
+  private readonly brush = svg("rect", { class: "brush" });
 
   constructor(
     name: string,
     read: string,
-    private readonly make: () => Drawing | Nothing,
+    private readonly make: (part: Part | undefined) => Drawing | Nothing,
     private readonly say: (words: string) => void,
     ...controls: Node[]
   ) {
@@ -59,9 +70,18 @@ export class Plot {
       this.draw();
     }).observe(this.frame);
     this.frame.addEventListener("pointermove", (e) => {
+      if (this.dragFrom !== undefined) return this.drag(this.inside(e));
       const edge = this.frame.getBoundingClientRect();
       this.look(this.near(e.clientX - edge.left, e.clientY - edge.top), false);
     });
+    this.frame.addEventListener("pointerdown", (e) => {
+      if (e.button !== 0 || !this.drawing?.zooms) return;
+      this.dragFrom = this.inside(e);
+      this.frame.setPointerCapture(e.pointerId);
+    });
+    this.frame.addEventListener("pointerup", (e) => this.drop(this.inside(e)));
+    this.frame.addEventListener("pointercancel", () => this.drop(undefined));
+    this.frame.addEventListener("dblclick", () => this.show(undefined));
     for (const end of ["pointerleave", "blur"]) this.frame.addEventListener(end, () => this.look(-1, false));
     this.frame.addEventListener("keydown", (e) => this.key(e));
   }
@@ -71,8 +91,14 @@ export class Plot {
     this.width = this.frame.clientWidth;
   }
 
+  /** Shows a part of the x axis, or all of it. */
+  show(part: Part | undefined): void {
+    this.part = part;
+    this.draw();
+  }
+
   draw(width = this.width): void {
-    const made = this.make();
+    const made = this.make(this.part);
     this.title.textContent = made.title;
     this.note.textContent = made.note;
     this.frame.setAttribute("aria-label", `${made.title}. ${made.note} Arrow keys move from one to the next.`);
@@ -89,7 +115,8 @@ export class Plot {
     this.drawing = made;
     const [x, y] = made.axes;
     this.box = { left: gutter(y, height, width < 560), right: width - 22, top: 10, bottom: height - 46 };
-    this.chart.replaceChildren(axis("x", x, this.box), axis("y", y, this.box), ...made.shapes((vx, vy) => this.at(vx, vy), this.box), this.marks);
+    this.chart.replaceChildren(axis("x", x, this.box), axis("y", y, this.box), ...made.shapes((vx, vy) => this.at(vx, vy), this.box), this.marks, this.brush);
+    this.drag(undefined);
   }
 
   private at(vx: number, vy: number): Pixel {
@@ -98,6 +125,31 @@ export class Plot {
     const px = left + place(x.scale, vx) * (right - left);
     const py = bottom - (y.scale.spread === "log" && !(vy > 0) ? 0 : place(y.scale, vy)) * (bottom - top);
     return [Math.min(right, Math.max(left, px)), Math.min(bottom, Math.max(top, py))];
+  }
+
+  /** Pixels from the left edge, kept inside of the axes. */
+  private inside(e: MouseEvent): number {
+    return Math.min(this.box.right, Math.max(this.box.left, e.clientX - this.frame.getBoundingClientRect().left));
+  }
+
+  /** Shades what was dragged over so far; nothing without a place. */
+  private drag(to: number | undefined): void {
+    const [from, end] = [this.dragFrom ?? 0, to ?? 0].sort((a, b) => a - b) as [number, number];
+    const { top, bottom } = this.box;
+    const shape = { x: from, y: top, width: to === undefined || end - from < DRAG ? 0 : end - from, height: bottom - top };
+    for (const [name, v] of Object.entries(shape)) this.brush.setAttribute(name, String(v));
+  }
+
+  private drop(to: number | undefined): void {
+    const from = this.dragFrom;
+    this.dragFrom = undefined;
+    this.drag(undefined);
+    if (from === undefined || to === undefined || !this.drawing || Math.abs(to - from) < DRAG) return;
+    const { left, right } = this.box;
+    const { scale } = this.drawing.axes[0];
+    const [low, high] = [from, to].sort((a, b) => a - b).map((x) => invert(scale, (x - left) / (right - left))) as [number, number];
+    if (this.drawing.items.some((item) => item.x >= low && item.x <= high)) this.show([low, high]);
+    else this.say("Nothing lies in the range that was dragged.");
   }
 
   private near(x: number, y: number): number {
@@ -134,6 +186,10 @@ export class Plot {
 
   private key(e: KeyboardEvent): void {
     if (e.ctrlKey || e.metaKey || e.altKey || !this.drawing) return;
+    if (e.key === "Escape" && this.part) {
+      e.preventDefault();
+      return this.show(undefined);
+    }
     const last = this.drawing.items.length - 1;
     const by: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
     const step = by[e.key];

@@ -16,6 +16,8 @@ export interface Choice {
   hidden: Set<string>;
   /** Sizes shown, bytes, both ends included; nothing for all. */
   range: readonly [number, number] | undefined;
+  /** Transfer times shown on the axes that have them, seconds; nothing for all of these sizes. */
+  times: readonly [number, number] | undefined;
   rate: Spread;
   rest: Spread;
   /** The path that overhead is counted from. */
@@ -50,6 +52,7 @@ export class State {
     this.choice = {
       hidden: new Set(),
       range: undefined,
+      times: undefined,
       rate: firstSpread(drawable),
       rest: "log",
       base: firstBase(drawable),
@@ -67,7 +70,8 @@ export class State {
 
   /** Changes what is shown and tells everyone. */
   change(change: Partial<Choice>): void {
-    Object.assign(this.choice, change);
+    // A part of the times is one of the sizes that were shown with it.
+    Object.assign(this.choice, "range" in change ? { times: undefined, ...change } : change);
     const part: Part = Object.keys(change).every((key) => key === "spot") ? "spot" : "chosen" in change ? "chosen" : "view";
     const spot = this.choice.spot;
     if (part !== "spot" && spot && (this.choice.hidden.has(spot.series.key) || !this.inRange(spot.series.size[spot.n]!))) {
@@ -89,10 +93,10 @@ export class State {
     this.show(from < least * 1.03 ? least : from, to > most / 1.03 ? most : to);
   }
 
-  /** Shows these sizes; all of them where nothing is left out. */
-  show(low: number, high: number): void {
+  /** Shows these sizes, all of them where nothing is left out, and of their times these. */
+  show(low: number, high: number, times?: readonly [number, number]): void {
     const range: [number, number] = [Math.max(this.all[0], low), Math.min(this.all[1], high)];
-    this.change({ range: range[0] <= this.all[0] && range[1] >= this.all[1] ? undefined : range });
+    this.change({ range: range[0] <= this.all[0] && range[1] >= this.all[1] ? undefined : range, times });
   }
 
   /** Curves that are shown and have something to show. */

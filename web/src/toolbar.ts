@@ -66,7 +66,7 @@ export function range(state: State): HTMLElement {
     from.value = size(low);
     to.value = size(high);
     for (const f of [from, to]) f.removeAttribute("aria-invalid");
-    reset.disabled = wider.disabled = state.choice.range === undefined;
+    reset.disabled = wider.disabled = state.choice.range === undefined && state.choice.times === undefined;
   };
   const read = () => {
     const [low, high] = [parseSize(from.value), parseSize(to.value)];

@@ -29,6 +29,52 @@ export async function size({ check, shot }) {
     assert.equal((await fields(page))[0], "1 B");
   });
 
+  await check("a brush over a time axis zooms that axis, and escape shows all", "one.html", {}, async (page) => {
+    const ticks = (graph) => page.locator(`.panel.${graph} .axis.x .tick`).allInnerTexts();
+    const note = page.locator(".panel.signature figcaption .note");
+    const all = [await ticks("signature"), await ticks("saturation")];
+    const frame = page.locator(".panel.signature .frame");
+    await frame.scrollIntoViewIfNeeded();
+    const box = await frame.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 140, { steps: 5 });
+    await page.mouse.up();
+    const near = [await ticks("signature"), await ticks("saturation")];
+    near.forEach((t, i) => assert.notDeepEqual(t, all[i], "both time axes are zoomed"));
+    const said = await note.innerText();
+    assert.match(said, /^Only \S+ \S+ to \S+ \S+ is shown/);
+    // What lies beyond is cut off, and the sizes follow.
+    assert.equal(await page.locator(".panel.signature g[clip-path]").count(), 1);
+    assert.equal(await page.locator(".range .reset").isEnabled(), true);
+    await shot(page, "zoomed-times");
+    await frame.focus();
+    await page.keyboard.press("Escape");
+    assert.deepEqual([await ticks("signature"), await ticks("saturation")], all);
+    assert.doesNotMatch(await note.innerText(), /Only/);
+  });
+
+  await check("a brush over the trials' time shows a part of them", "one.html", {}, async (page) => {
+    const frame = page.locator(".panel.trials .frame");
+    await frame.scrollIntoViewIfNeeded();
+    const dots = () => page.locator(".panel.trials circle").count();
+    const all = await dots();
+    const box = await frame.boundingBox();
+    const drag = async (from, to) => {
+      await page.mouse.move(box.x + box.width * from, box.y + 60);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * to, box.y + 90, { steps: 4 });
+      await page.mouse.up();
+      await page.mouse.move(box.x + box.width * 0.5, box.y - 20);
+    };
+    await drag(0.1, 0.6);
+    const part = await dots();
+    assert.ok(part > 0 && part < all, `${part} of ${all}`);
+    assert.match(await page.locator(".panel.trials figcaption .note").innerText(), /escape or a double click shows all/);
+    await frame.dblclick({ position: { x: 200, y: 40 } });
+    assert.equal(await dots(), all);
+  });
+
   await check("typed sizes set the range, and a wrong one is marked", "one.html", {}, async (page) => {
     const [from, to] = [page.locator(".range input").first(), page.locator(".range input").last()];
     await from.fill("4KiB");
@@ -97,6 +143,7 @@ export async function size({ check, shot }) {
     assert.ok(from !== "1 B" && to !== "8,388,611 B");
     await page.getByRole("button", { name: "Zoom out" }).click();
     assert.equal(await page.locator(".range .reset").isDisabled(), true);
+    await page.locator(".panel.throughput .frame").scrollIntoViewIfNeeded();
     const box = await page.locator(".panel.throughput .frame").boundingBox();
     await page.mouse.move(box.x + box.width * 0.25, box.y + 90);
     const scrolled = await page.evaluate(() => scrollY);

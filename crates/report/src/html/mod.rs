@@ -56,8 +56,9 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series]) -> String {
     put(&svg::draw(runs, Graph::most_telling(&files)));
     put("</noscript></div>\n");
     put(&sections::summary(runs));
-    put(&sections::cpu(runs));
     put(&sections::warnings(&files));
+    put("<h2 class=\"aside\">More graphs</h2>\n<div id=\"more\"></div>\n");
+    put(&sections::cpu(runs));
     put(&models::table(runs));
     put("<section aria-labelledby=\"points-title\" id=\"points\"><h2 id=\"points-title\">Points</h2>");
     put(

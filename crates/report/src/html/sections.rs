@@ -131,7 +131,7 @@ pub fn cpu(runs: &[&Analysis<'_>]) -> String {
 /// Where a repeat of each path falls on its machine, or that it is not known.
 fn machine(run: &RunFile, index: usize, of: usize) -> String {
     let letter = if of > 1 { format!("Run {}: ", words::letter(index)) } else { String::new() };
-    let lines = table::machine(run);
+    let lines: String = (0..run.paths.len()).map(|path| table::machine_of(run, path)).collect();
     lines.lines().map(|line| format!("<p class=\"note\">{letter}{}</p>\n", escape(line))).collect()
 }
 

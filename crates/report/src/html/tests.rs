@@ -39,7 +39,7 @@ fn raw(page: &str) -> String {
 
 #[test]
 fn the_page_loads_nothing() {
-    let page = page(&[&Analysis::of(&small())]).replace("http://www.w3.org/2000/svg", "").replace("url(#area)", "");
+    let page = page(&[&Analysis::of(&small())]).replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for load in ["http:", "https:", "//cdn", "<link", "<img", "src=", "@import", "url(", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(load), "{load} is in the page");
     }

@@ -179,6 +179,22 @@ fn axis_title(axis: &Axis, ticks: &Ticks) -> String {
     if details.is_empty() { axis.title.clone() } else { format!("{}, {}", pretty(&axis.title), details.join(", ")) }
 }
 
+/// How a line looks on both sides of a point that has a warning.
+const DOUBTFUL: &str = " stroke-opacity=\"0.5\"";
+
+/// A line's dots in pieces that are doubtful, on both sides of a point with a warning, and such that are not; neighbours share a dot.
+fn parted(dots: &[Dot]) -> impl Iterator<Item = (bool, &[Dot])> {
+    let doubtful = |pair: &[Dot]| pair.iter().any(|d| d.warned);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let kind = doubtful(dots.get(at..at + 2)?);
+        let pairs = dots[at..].windows(2).take_while(|pair| doubtful(pair) == kind).count();
+        let piece = &dots[at..=at + pairs];
+        at += pairs;
+        Some((kind, piece))
+    })
+}
+
 /// One line: band of its interval, minimum, median, dots.
 fn curve(a: &Area<'_>, line: &Line, svg: &mut Svg) {
     let colour = PALETTE[line.hue % PALETTE.len()];
@@ -199,18 +215,15 @@ fn curve(a: &Area<'_>, line: &Line, svg: &mut Svg) {
     svg.path(&minimum, &format!("{joined} stroke=\"{colour}\" {thin}"));
     // An axis leaves out what no machine measures: such a median has no place in the picture, and its line would run over the words.
     let dots: Vec<Dot> = dots.into_iter().filter(|d| a.holds(d.mid)).collect();
-    let median = polyline(a, dots.iter().map(|d| d.mid));
-    svg.path(&median, &format!("{joined} stroke=\"{colour}\" stroke-width=\"2\"{dash}"));
-    let every = line.dots.len() <= DOTS;
-    for dot in dots.iter().filter(|d| every || d.warned) {
+    for (doubtful, width, opacity) in [(true, "1.3", DOUBTFUL), (false, "2", "")] {
+        let pieces = parted(&dots).filter(|p| p.0 == doubtful);
+        let median: String = pieces.map(|p| polyline(a, p.1.iter().map(|d| d.mid))).collect();
+        svg.path(&median, &format!("{joined} stroke=\"{colour}\" stroke-width=\"{width}\"{opacity}{dash}"));
+    }
+    for dot in dots.iter().filter(|_| line.dots.len() <= DOTS) {
         let Some((x, y)) = a.place(dot.mid) else { continue };
-        let (r, fill) = if dot.warned { (3.6, "#ffffff") } else { (2.3, colour) };
-        svg.put(format_args!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"{}\"/>\n",
-            n(x),
-            n(y),
-            if dot.warned { "1.6" } else { "0" }
-        ));
+        let opacity = if dot.warned { " fill-opacity=\"0.5\"" } else { "" };
+        svg.put(format_args!("<circle cx=\"{}\" cy=\"{}\" r=\"2.3\" fill=\"{colour}\"{opacity}/>\n", n(x), n(y)));
     }
     svg.raw("</g>\n");
 }
@@ -290,13 +303,13 @@ fn footnotes(figure: &Figure, left: f64, mut y: f64, svg: &mut Svg) -> f64 {
     let mut paragraphs = figure.notes.clone();
     if figure.axes.is_some() {
         let warned = figure.lines.iter().any(|l| l.dots.iter().any(|d| d.warned));
-        let hollow = if warned { " Hollow dot: the point has a warning." } else { "" };
+        let lighter = if warned { " Lighter: a point there has a warning." } else { "" };
         let fitted = figure.lines.iter().any(|l| !l.fitted.is_empty());
         let fits = if fitted { " Dotted: fitted model; diamond: saturation point." } else { "" };
         let dips = figure.lines.iter().any(|l| !l.marks.is_empty());
         let dips = if dips { " Thick: a dip; ring: a step." } else { "" };
         let marks = figure.graph.line();
-        paragraphs.push(format!("{} {marks}{hollow}{dips}{fits}", figure.graph.how_to_read()));
+        paragraphs.push(format!("{} {marks}{lighter}{dips}{fits}", figure.graph.how_to_read()));
     }
     for paragraph in paragraphs {
         for line in wrap(&pretty(&paragraph), 11.5, WIDTH - 2.0 * left) {

@@ -44,10 +44,16 @@ fn labels_of_lines_that_end_together_do_not_overlap() {
 }
 
 #[test]
-fn a_warned_point_is_hollow_and_the_footnote_says_so() {
+fn a_line_is_lighter_about_a_warned_point_and_the_footnote_says_so() {
     let text = picture(&[link("tcp", 9e-6, 36e9, 23)], Graph::Signature);
-    assert_eq!(text.matches("fill=\"#ffffff\" stroke=\"#0072b2\"").count(), 1);
-    assert!(text.contains("Hollow dot"));
+    let light: Vec<&str> = text.lines().filter(|l| l.starts_with("<path") && l.contains(DOUBTFUL)).collect();
+    assert_eq!(light.len(), 1);
+    assert_eq!(light[0].matches('L').count(), 2, "to its two neighbours: {}", light[0]);
+    assert!(text.contains("Lighter: a point"));
+    let mut sure = link("tcp", 9e-6, 36e9, 23);
+    sure.points.iter_mut().for_each(|p| p.warned = false);
+    let text = picture(&[sure], Graph::Signature);
+    assert!(!text.contains(DOUBTFUL) && !text.contains("Lighter"));
 }
 
 #[test]

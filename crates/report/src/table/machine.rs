@@ -5,12 +5,22 @@ use record::RunFile;
 use record::history::Kept;
 use units::{Seconds, Share};
 
-/// A line for each path: where a repeat of its smallest block falls and how far runs lie apart, or that it is not known.
+use super::WIDTH;
+use super::warnings::paragraph;
+
+/// For each path where a repeat of its smallest block falls and how far runs lie apart, or that it is not known.
 pub fn machine(run: &RunFile) -> String {
-    (0..run.paths.len()).map(|path| machine_of(run, path)).collect()
+    let mut text = String::new();
+    for path in 0..run.paths.len() {
+        for line in machine_of(run, path).lines() {
+            let lead = if line.starts_with(' ') { "  " } else { "" };
+            paragraph(lead, line, WIDTH, &mut text);
+        }
+    }
+    text
 }
 
-/// [`machine`] of the path at this index; nothing beyond the paths and of one without points.
+/// The same of the path at this index, in lines of any length; nothing beyond the paths and of one without points.
 pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
     let Some(p) = run.paths.get(path).filter(|p| !p.points.is_empty()) else { return String::new() };
     let name = p.opened.name();
@@ -56,21 +66,24 @@ mod tests {
     fn what_is_not_known_of_a_machine_is_said_plainly() {
         let mut run = sample::run_of(&sample::MODELS[3..], &[1, 64, 1024], 5, 7);
         assert!(
-            machine(&run).contains("tcp on this machine: not known (the run read no earlier ones"),
+            machine_of(&run, 0).contains("tcp on this machine: not known (the run read no earlier ones"),
             "{}",
-            machine(&run)
+            machine_of(&run, 0)
         );
         run.paths[0].earlier = Some(Vec::new());
-        assert_eq!(machine(&run), "tcp on this machine: not known yet (no earlier run of this path; run it again).\n");
+        assert_eq!(
+            machine_of(&run, 0),
+            "tcp on this machine: not known yet (no earlier run of this path; run it again).\n"
+        );
         run.paths[0].points.iter_mut().for_each(|p| p.figures.blocks = 3);
         assert!(
-            machine(&run)
+            machine_of(&run, 0)
                 .ends_with("not known yet (runs of fewer than 4 rounds are not kept; measure longer (--budget)).\n")
         );
         run.run.plan.schedule = Schedule::Netpipe;
-        assert!(machine(&run).ends_with("fewer than 4 trials, no run is kept; --schedule adaptive is).\n"));
+        assert!(machine_of(&run, 0).ends_with("fewer than 4 trials, no run is kept; --schedule adaptive is).\n"));
         run.paths[0].points.clear();
-        assert_eq!(machine(&run), "");
+        assert_eq!(machine_of(&run, 0), "");
         assert_eq!(machine_of(&run, 9), "");
     }
 
@@ -84,7 +97,8 @@ mod tests {
         // A hundredfold range, and one that is wider than an interval may be, are told with both ends.
         let low = f.median * 1e-4;
         (f.repeat_low, f.repeat_high) = (Some(low), Some(f.median * 2.0));
-        let text = machine(&run);
+        assert!(machine(&run).lines().all(|line| line.len() <= WIDTH), "{}", machine(&run));
+        let text = machine_of(&run, 0);
         assert!(text.contains(&format!("a repeat of 1 B takes {} to ", units::Seconds(low))), "{text}");
         assert!(text.contains(" us (95%); whole runs differ by"), "{text}");
         assert!(text.contains("1 earlier run)") && text.contains("from three earlier runs on"), "{text}");

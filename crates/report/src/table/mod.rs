@@ -27,6 +27,9 @@ pub use state::{rounds, state};
 pub use summary::{paths, startup_words, summary};
 pub use warnings::{warnings, warnings_within};
 
+/// Columns of text, tables and paragraphs alike.
+const WIDTH: usize = 80;
+
 pub(crate) use cpu::{HEAD as CPU_HEAD, HOW_TO_READ as READ_CPU, rows as cpu_rows};
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use machine::machine_of;

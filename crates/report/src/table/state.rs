@@ -6,10 +6,8 @@ use stats::{FEWEST_ROUNDS, Local, Saw};
 use transport::Ends;
 use units::{Bytes, Seconds, Share};
 
+use super::WIDTH;
 use super::warnings::paragraph;
-
-/// Columns of text, as the tables below it.
-const WIDTH: usize = 80;
 
 /// One line a path: how many rounds there are, how many they count for, and for which state of the machine the figures hold.
 /// Then one for what long trials say, where there were any.

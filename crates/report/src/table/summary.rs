@@ -5,7 +5,9 @@ use record::{Analysis, PathRun, RunFile};
 use transport::settings::Effective;
 use units::{Kind, resolved};
 
+use super::WIDTH;
 use super::grid::{Flush, Grid};
+use super::warnings::paragraph;
 use crate::words;
 
 /// What the titles mean, in a line or two.
@@ -87,8 +89,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     text.push_str(&grid.text());
     text.push_str(HOW_TO_READ);
     for note in notes {
-        text.push_str(&note);
-        text.push('\n');
+        paragraph("", &note, WIDTH, &mut text);
     }
     text
 }
@@ -261,7 +262,10 @@ mod tests {
         }
         let text = summary(&Analysis::of(&run));
         assert!(!text.contains("sent on a schedule"), "{text}");
-        let said = |text: &str, part: &str| assert!(text.contains(part), "{part}: {text}");
+        let said = |text: &str, part: &str| {
+            let text: Vec<&str> = text.split_whitespace().collect();
+            assert!(text.join(" ").contains(part), "{part}: {text:?}");
+        };
         said(&text, "100 Mbit/s offered (--rate), 102 Mbit/s to 1.23 Gbit/s arrived; no message was lost.");
         run.paths[0].points[1].figures.loss = 0.25;
         let text = summary(&Analysis::of(&run));
