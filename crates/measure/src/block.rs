@@ -87,8 +87,10 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Ro
             let shares = shares(&small_costs, for_small, rounds);
             order = due(sides, &order, &small_costs, &shares, rng);
         }
-        // Decided early: a size that comes in late ends with a round or two, and one left out late had them for nothing.
-        if !named && still > DECIDED * f64::from(rounds) {
+        // Decided early: a size that comes in late ends with a round or two, and one left out late had them for nothing. But where all
+        // others are settled, what is left of the time is for those that were left out.
+        let others_settled = order.is_empty() && large.iter().all(|size| left_out(sides, size));
+        if !named && (others_settled || still > DECIDED * f64::from(rounds)) {
             let missing = |size: &u64| sides.iter().map(|side| side.missing_visits(*size)).fold(0.0, f64::max);
             let needed: Vec<f64> = large.iter().zip(&large_costs).map(|(size, cost)| cost * missing(size)).collect();
             let time = for_large * still;
@@ -103,13 +105,17 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Ro
                 point.into_iter().for_each(|point| point.left_out = kept.binary_search(&i).is_err());
             }
         }
-        let left_out = |size: &u64| sides.first().and_then(|s| s.points.get(size)).is_some_and(|p| p.left_out);
-        (large, large_costs) = large.into_iter().zip(large_costs).filter(|(size, _)| !left_out(size)).unzip();
+        (large, large_costs) = large.into_iter().zip(large_costs).filter(|(size, _)| !left_out(sides, size)).unzip();
         let shares = shares(&large_costs, for_large, rounds);
         order.extend(due(sides, &large, &large_costs, &shares, rng));
     }
     order.shuffle(rng);
     order
+}
+
+/// Whether a larger size is not measured, as there is too little time for all.
+fn left_out(sides: &[PathRun<'_>], size: &u64) -> bool {
+    sides.first().and_then(|side| side.points.get(size)).is_some_and(|point| point.left_out)
 }
 
 /// Seconds of a round's `time` for the sizes up to 64 KiB and for the larger ones, where one trial of each comes to `small` and `large`

@@ -214,6 +214,10 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
                 each(sides, |side| side.hint_block(block, next.time, &mut rng, stop))?;
             } else {
                 let order = block::order(sides, next, &mut rng);
+                // Larger sizes that save up for a later round: this one would be opened for nothing.
+                if order.is_empty() && plan.trials.is_none() {
+                    continue;
+                }
                 let last = turns[i].take();
                 let first = last.as_ref().map_or_else(
                     || {

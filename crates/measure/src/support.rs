@@ -9,7 +9,7 @@ use crate::sizes;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// The pattern needs something the transport lacks.
-    #[error("{transport} can't run the {pattern} pattern: {why}")]
+    #[error("{transport} can't run the {pattern} pattern as asked: {why}")]
     Pattern {
         /// Transport.
         transport: String,
@@ -98,7 +98,7 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
         return refuse("the pattern can't send on a schedule (--rate)");
     }
     if plan.rate.is_some() && can.virtual_time {
-        return refuse("an open loop needs wall-clock time");
+        return refuse("sends on a schedule (--rate) need a real clock, and its time is modelled (leave out --rate)");
     }
     if let Some(most) = can.max_block {
         let smallest = plan.sizes.as_ref().and_then(|s| s.iter().min().copied()).unwrap_or(plan.from);

@@ -408,6 +408,23 @@ fn a_quiet_path_settles_early_and_says_why() {
     assert!(points(&events).iter().all(|p| p.why == Why::Precision));
 }
 
+/// A slow link whose small sizes are settled after eight rounds: the time that is left is for the large ones.
+#[test]
+fn time_that_settled_sizes_leave_goes_to_those_that_were_left_out_and_no_round_is_empty() {
+    let mut slow = Fake::new(3, |s| 10e-6 + s as f64 * 8e-9);
+    (slow.between, slow.within) = (0.0005, 0.0005);
+    let (events, outcome) = run(&plan(), slow);
+    assert!(outcome.error.is_none());
+    let opened: BTreeSet<u32> =
+        events.iter().filter_map(|e| if let Event::Block(b) = e { Some(b.block) } else { None }).collect();
+    let visited: BTreeSet<u32> = trials(&events).iter().map(|t| t.block).collect();
+    let empty: Vec<&u32> = opened.iter().filter(|block| **block > 0 && !visited.contains(block)).collect();
+    assert!(empty.is_empty(), "rounds without a trial: {empty:?}");
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    let few = points(&events).iter().filter(|p| p.figures.blocks < 4).count();
+    assert!(few == 0 || end.at > 11.0, "{few} sizes have no interval after {:.1} s", end.at);
+}
+
 #[test]
 fn the_order_of_a_block_is_random_but_the_seed_repeats_it() {
     let order = |seed: u64| -> Vec<u64> {

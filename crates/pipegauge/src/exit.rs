@@ -76,9 +76,14 @@ pub fn report(error: &anyhow::Error, documents: Documents) -> Exit {
 /// Says a command line that can't be read, as clap words it. Help and version are answers, not errors: clap knows which.
 pub fn misread(error: clap::Error, documents: Documents) -> Exit {
     if !error.use_stderr() {
-        // Clap's own printing survives a closed pipe.
-        let _ = error.print();
-        return Exit::Ok;
+        return match error.print() {
+            // Whoever closed the pipe has read enough.
+            Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+                out::tell(&format!("pipegauge: writing to standard output: {e}"));
+                Exit::CouldNot
+            }
+            _ => Exit::Ok,
+        };
     }
     let error = shortened(error);
     let text = error.render().to_string();

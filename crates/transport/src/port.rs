@@ -44,14 +44,6 @@ pub struct Capabilities {
     pub connects: bool,
     /// Both processes must be on one host.
     pub local_only: bool,
-    /// Memory must come from the transport ([`Link::buffer`] returns registered memory).
-    pub own_buffers: bool,
-    /// The far side's memory is read or written without its help.
-    pub one_sided: bool,
-    /// One send reaches many.
-    pub broadcast: bool,
-    /// The path needs a launcher to start its processes (mpirun).
-    pub launcher: bool,
     /// Time is virtual: it passes only as the model says.
     pub virtual_time: bool,
     /// The wait modes it knows; the first is its default.
@@ -72,10 +64,6 @@ impl Capabilities {
             poll: true,
             connects: false,
             local_only: true,
-            own_buffers: false,
-            one_sided: false,
-            broadcast: false,
-            launcher: false,
             virtual_time: false,
             waits: vec![crate::Wait::Block, crate::Wait::Spin],
         }

@@ -56,12 +56,8 @@ fn abilities(can: &Capabilities) -> String {
     }
     let more = [
         (can.duplex, "both ways at once"),
-        (can.poll, "open loop"),
+        (can.poll && can.reliable && !can.virtual_time, "open loop"),
         (can.connects, "connect pattern"),
-        (can.one_sided, "one-sided"),
-        (can.broadcast, "broadcast"),
-        (can.own_buffers, "own buffers"),
-        (can.launcher, "needs a launcher"),
         (can.virtual_time, "virtual time"),
     ];
     words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));

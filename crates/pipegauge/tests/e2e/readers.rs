@@ -97,6 +97,18 @@ fn a_key_that_cannot_be_printed_ends_serve_with_the_cause() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_no_success() {
+    let dir = Scratch::new();
+    for words in ["--help", "--version"] {
+        let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
+            return super::support::skip("there is no /dev/full");
+        };
+        let said = Running::of(dir.command(&[words]).stdout(full).stderr(Stdio::piped()).spawn().unwrap()).end();
+        said.refuses(&["standard output", "No space left"]);
+    }
+}
+
+#[test]
 fn a_run_that_fell_short_says_so_to_a_shell_whose_reader_has_gone() {
     let dir = Scratch::new();
     let (reader, writer) = std::io::pipe().unwrap();

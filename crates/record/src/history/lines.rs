@@ -77,6 +77,8 @@ pub(super) fn read(bytes: &[u8]) -> Read {
     let mut found = Found::default();
     for line in lines {
         match serde_json::from_slice::<Kept>(line) {
+            // A copy of a run is no other run.
+            Ok(kept) if found.runs.contains(&kept) => {}
             Ok(kept) if kept.run.sound() && kept.seconds.is_finite() => found.runs.push(kept),
             _ => found.damaged += 1,
         }

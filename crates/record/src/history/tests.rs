@@ -130,6 +130,15 @@ fn damaged_entries_are_left_out_and_a_killed_writer_leaves_the_file_as_it_was() 
     let said = folder.damage(&key(), &found).unwrap();
     assert!(said.starts_with(path.to_str().unwrap()) && said.contains("7 lines are no runs"), "{said}");
     assert_eq!(folder.list().notes, [said]);
+    // Copies of a run are no evidence of how runs differ.
+    let mut copied = text.clone();
+    copied.push(b'\n');
+    for _ in 0..20 {
+        copied.extend(format!("{}\n", serde_json::to_string(&bad).unwrap()).into_bytes());
+    }
+    fs::write(&path, &copied).unwrap();
+    assert_eq!(folder.earlier(&key()).unwrap().runs.len(), 2);
+    fs::write(&path, &text).unwrap();
     folder.keep(&key(), run(4)).unwrap();
     let healed = folder.earlier(&key()).unwrap();
     assert_eq!((healed.runs.len(), healed.damaged), (3, 0));

@@ -1,7 +1,7 @@
 //! The verdict a person can repeat, and the table behind it.
 
 use model::{Comparison, Disturber, Estimate, Paired, Stretch};
-use units::{Seconds, Share, thousands};
+use units::{RESOLVED, Seconds, Share, thousands};
 
 use super::Named;
 use crate::table::{Flush, Grid};
@@ -238,6 +238,13 @@ fn in_turns(named: &Named, paired: Paired) -> String {
         );
     };
     let stretches = c.stretches.iter().any(|s| s.differs);
+    if c.sizes.iter().all(|s| s.ratio.high.is_infinite()) {
+        return format!(
+            "No verdict: {b} took {whole} of {a}, and none of the {} sizes was visited by enough rounds of both for an interval; \
+             measure longer (--budget), or fewer sizes (--to).",
+            c.sizes.len()
+        );
+    }
     let (over, alone) = match &c.sizes[..] {
         [one] => (format!("at {}", named.size(one.size)), true),
         all => match all.iter().filter(|s| s.ratio.high.is_finite()).count() {
@@ -297,9 +304,9 @@ fn lone(n: usize) -> String {
     }
 }
 
-/// Whether an interval tells a reader anything.
+/// Whether an interval tells a reader anything: `117.9% [3.1%, 4231.6%]` does not.
 pub(super) fn bounded(e: Estimate) -> bool {
-    e.high.is_finite() && e.high < 100.0 * e.value
+    e.high.is_finite() && e.low > 0.0 && e.high <= RESOLVED * e.low
 }
 
 /// A ratio from which on percentages hide its size: `2001346%`.
@@ -779,6 +786,9 @@ mod tests {
         n.comparison.stretches = vec![stretch(1, 64, 1.0, false), stretch(128, 1 << 20, 1.3, true)];
         n.comparison.sizes.iter_mut().for_each(|s| s.ratio = Estimate { value: 1.3, low: 1.25, high: 1.35 });
         assert!(verdict(&n).contains("\nIt is"), "{}", verdict(&n));
+        n.comparison.sizes.iter_mut().for_each(|s| s.ratio = Estimate { value: 1.1, low: 0.0, high: f64::INFINITY });
+        let said = verdict(&n);
+        assert!(said.starts_with("No verdict: ") && said.contains("none of the 21 sizes was visited"), "{said}");
         n.comparison.paired = Some(Paired { rounds: 3, differs: false, finds: None, finds_at_a_size: None });
         let said = verdict(&n);
         assert!(said.starts_with("No verdict: ") && said.contains("3 rounds") && said.contains("--budget"), "{said}");

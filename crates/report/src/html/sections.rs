@@ -128,11 +128,13 @@ pub fn cpu(runs: &[&Analysis<'_>]) -> String {
     )
 }
 
-/// Where a repeat of each path falls on its machine, or that it is not known.
+/// What the rounds of each path saw of the machine and what it keeps up; where a repeat falls, or that it is not known.
 fn machine(run: &RunFile, index: usize, of: usize) -> String {
     let letter = if of > 1 { format!("Run {}: ", words::letter(index)) } else { String::new() };
     let lines: String = (0..run.paths.len()).map(|path| table::machine_of(run, path)).collect();
-    lines.lines().map(|line| format!("<p class=\"note\">{letter}{}</p>\n", escape(line))).collect()
+    let states = table::state_lines(run);
+    let all = states.iter().map(String::as_str).chain(lines.lines());
+    all.map(|line| format!("<p class=\"note\">{letter}{}</p>\n", escape(line))).collect()
 }
 
 /// A figure with its interval under it.

@@ -40,8 +40,8 @@ pub fn found_words(found: &Break) -> String {
 /// What to say of a curve without breaks: how shallow a dip could still be there, and which would not show.
 pub fn none_found(breaks: &Breaks) -> String {
     let Some(s) = breaks.sight else {
-        return "no dip and no step was found, but there may be some: its sizes are too few or too far apart, or too few blocks \
-                visited them, to show a dip of any width (a longer --budget measures more)"
+        return "no dip and no step was found, but there may be some: its sizes are too few or too far apart, or its rounds too \
+                few for their noise, to show a dip of any width (a longer --budget measures more)"
             .to_owned();
     };
     let wide =

@@ -33,6 +33,7 @@ const WIDTH: usize = 80;
 pub(crate) use cpu::{HEAD as CPU_HEAD, HOW_TO_READ as READ_CPU, rows as cpu_rows};
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use machine::machine_of;
+pub(crate) use state::state_lines;
 pub(crate) use summary::{cost, effective, estimate, start_time};
 pub(crate) use warnings::subject;
 

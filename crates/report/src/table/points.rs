@@ -6,7 +6,7 @@ use measure::event::Figures;
 use record::columns::{Column, Form, Row, Shown, Type, column, for_people};
 use record::{PathRun, Point, RunFile};
 use units::format::{significant, thousands};
-use units::{BitRate, Bytes, Kind, Seconds, Share, with_interval};
+use units::{BitRate, Bytes, Kind, RESOLVED, Seconds, Share, with_interval};
 
 use super::grid::{Flush, stream};
 use crate::words;
@@ -111,7 +111,12 @@ pub fn cell(of: &Column, form: Form, row: &Row) -> String {
     match form {
         Form::Plain => plain(of, v),
         Form::Interval { low, high } => {
-            with_interval(v, number(low).unwrap_or(0.0), number(high).unwrap_or(f64::INFINITY), kind)
+            let (low, high) = (number(low).unwrap_or(0.0), number(high).unwrap_or(f64::INFINITY));
+            // `26.8 us [1, 600]` would look like a figure.
+            if high.is_finite() && high > RESOLVED * low {
+                return format!("{} (not resolved)", plain(of, v));
+            }
+            with_interval(v, low, high, kind)
         }
         Form::Range { to } => match number(to) {
             Some(to) => format!("{} to {}", plain(of, v), plain(of, to)),

@@ -9,20 +9,25 @@ use units::{Bytes, Seconds, Share};
 use super::WIDTH;
 use super::warnings::paragraph;
 
+/// A spread of rounds below this is what is left of their noise when its share is taken off.
+const RESOLVED: f64 = 5e-4;
+
 /// One line a path: how many rounds there are, how many they count for, and for which state of the machine the figures hold.
 /// Then one for what long trials say, where there were any.
 pub fn state(run: &RunFile) -> String {
     let mut text = String::new();
-    for path in &run.paths {
-        let name = path.opened.name();
-        if let Some(line) = rounds(run, path) {
-            paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
-        }
-        if let Some(line) = sustained(run, path) {
-            paragraph("", &format!("{name}: {line}"), WIDTH, &mut text);
-        }
-    }
+    state_lines(run).iter().for_each(|line| paragraph("", line, WIDTH, &mut text));
     text
+}
+
+/// The same, each line whole.
+pub(crate) fn state_lines(run: &RunFile) -> Vec<String> {
+    let mut lines = Vec::new();
+    for path in &run.paths {
+        let said = [rounds(run, path), sustained(run, path)].into_iter().flatten();
+        lines.extend(said.map(|line| format!("{}: {line}", path.opened.name())));
+    }
+    lines
 }
 
 /// What the rounds of a path say of the machine; none where the schedule has no rounds, or nothing was measured.
@@ -39,6 +44,14 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
              (--budget), or fewer sizes (--to)"
                 .to_owned()
         });
+    }
+    let few: Vec<u64> =
+        path.points.iter().filter(|p| (p.figures.blocks as usize) < FEWEST_ROUNDS).map(|p| p.size).collect();
+    if few.len() == path.points.len() && !moves.few() {
+        return Some(format!(
+            "{n} rounds{lasted}, of which fewer than {FEWEST_ROUNDS} visited each size: too few for an interval; what they saw is \
+             shown (--budget gives more time)"
+        ));
     }
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
     // A modelled link has states of its own.
@@ -73,12 +86,13 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
             }
         ),
         Saw::One => format!(
-            "{rounds} saw one state of {of}{} (rounds lie {} apart): intervals hold for that state",
+            "{rounds} saw one state of {of}{} (rounds lie {}): intervals hold for that state",
             if apart(path).next().is_some() { " at most sizes" } else { "" },
-            Share(moves.spread.max(5e-4))
+            explained(moves.spread, noise)
         ),
     };
-    Some(line + &of_some(path) + &seldom(path))
+    let seldom = if moves.few() { String::new() } else { seldom(path, &few) };
+    Some(line + &of_some(path) + &seldom)
 }
 
 /// Sizes that share a state with their neighbours and not with the whole curve, that lasts or lies apart as a whole curve's would be told to.
@@ -111,19 +125,29 @@ fn of_some(path: &PathRun) -> String {
     )
 }
 
-/// Which sizes too few rounds visited; nothing where the run as a whole has too few.
-fn seldom(path: &PathRun) -> String {
-    let few: Vec<u64> =
-        path.points.iter().filter(|p| (p.figures.blocks as usize) < FEWEST_ROUNDS).map(|p| p.size).collect();
-    match few.first() {
-        Some(first) if !path.common.shared.moves.few() => format!(
-            "; {} of {} sizes (the first: {}) were visited by fewer than {} rounds and have no interval (--budget gives more time)",
-            few.len(),
-            path.points.len(),
-            Bytes(*first),
-            FEWEST_ROUNDS
+/// How far rounds lie apart, beside the noise of single sizes: of rounds that share a state it is the noise that moves them.
+fn explained(spread: f64, noise: f64) -> String {
+    if spread < RESOLVED {
+        return format!("no further apart than the noise of single sizes, {}, explains", Share(noise));
+    }
+    format!("{} apart, single sizes within them {}", Share(spread), Share(noise))
+}
+
+/// Which sizes too few rounds visited; nothing where the run as a whole has too few, or none of them was visited by enough.
+fn seldom(path: &PathRun, few: &[u64]) -> String {
+    let all = path.points.len();
+    match few {
+        [] => String::new(),
+        few if 2 * few.len() > all => format!(
+            "; only {} of {all} sizes were visited by {FEWEST_ROUNDS} rounds and have an interval (--budget gives more time)",
+            all - few.len()
         ),
-        _ => String::new(),
+        [first, ..] => format!(
+            "; {} of {all} sizes (the first: {}) were visited by fewer than {FEWEST_ROUNDS} rounds and have no interval (--budget \
+             gives more time)",
+            few.len(),
+            Bytes(*first),
+        ),
     }
 }
 
@@ -223,9 +247,16 @@ mod tests {
     fn each_finding_has_its_words() {
         let one = line(&[1.0; 30]);
         assert!(
-            one.starts_with("30 rounds over 12.0 s saw one state of the machine (rounds lie 0.")
+            one.starts_with("30 rounds over 12.0 s saw one state of the machine (rounds lie ")
+                && one.contains(" single sizes")
                 && one.ends_with("hold for that state"),
             "{one}"
+        );
+        assert_eq!(explained(0.012, 0.031), "1.2% apart, single sizes within them 3.1%");
+        let none = explained(0.0, 0.031);
+        assert_eq!(
+            none, "no further apart than the noise of single sizes, 3.1%, explains",
+            "what is not resolved is not given"
         );
         let few = line(&[1.0, 1.1, 1.0]);
         assert!(
@@ -320,6 +351,16 @@ mod tests {
             text.ends_with("visited by fewer than 4 rounds and have no interval (--budget gives more time)"),
             "{text}"
         );
+        of.paths[0].points[2..].iter_mut().for_each(|p| p.figures.blocks = 3);
+        let text = rounds(&of, &of.paths[0]).unwrap();
+        assert!(
+            text.contains(&format!("; only 2 of {sizes} sizes were visited by 4 rounds and have an interval")),
+            "{text}"
+        );
+        of.paths[0].points.iter_mut().for_each(|p| p.figures.blocks = 3);
+        let text = rounds(&of, &of.paths[0]).unwrap();
+        assert!(text.starts_with("30 rounds over 12.0 s, of which fewer than 4 visited each size: too few"), "{text}");
+        assert!(!text.contains("intervals hold"), "no interval, and so none that holds: {text}");
     }
 
     #[test]
