@@ -92,6 +92,9 @@ pub(crate) struct Curve {
     pub outlasting: bool,
     /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
     pub sigma: f64,
+    /// The same of the medians of sizes that too few blocks visited to tell it, as they lie about their neighbours: 0 where too few such
+    /// sizes follow each other.
+    scattered: f64,
 }
 
 impl Curve {
@@ -155,7 +158,8 @@ impl Curve {
         let lasting = local.iter().flatten().map(Local::inflation).fold(1.0, f64::max);
         let outlasting = local.iter().flatten().any(|l| l.alone.slow(shared.sigma));
         let (own_lasting, sigma) = (shared.lasting, shared.sigma);
-        Self { points, sorted, alone, blocks: numbers.len(), moves, lasting, own_lasting, outlasting, sigma }
+        let scattered = scattered(&points, &alone);
+        Self { points, sorted, alone, blocks: numbers.len(), moves, lasting, own_lasting, outlasting, sigma, scattered }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.
@@ -187,8 +191,9 @@ impl Curve {
     }
 
     /// As [`Curve::resample`], but every point draws among its own blocks, without what those have in common with other
-    /// sizes: the spread that each size has by itself. Of fewer than four blocks that is told by the noise of all sizes: one drawn
-    /// again is what it was.
+    /// sizes: the spread that each size has by itself. Of fewer than four blocks, of which one drawn again is what it was, that is told by
+    /// the noise of all sizes, or by how far such sizes lie about each other where that is more: large messages are visited seldom,
+    /// and may be noisier than the many small ones.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         medians.clear();
         for (point, (times, places)) in self.points.iter().zip(&self.alone) {
@@ -198,12 +203,35 @@ impl Curve {
             drawn.indices.iter().for_each(|i| drawn.own[places[*i] as usize] += 1);
             let middle = median(times, drawn.own.iter().copied(), times.len()).unwrap_or(point.seconds);
             let noise = match times.len() {
-                n if n < stats::FEWEST_ROUNDS => self.sigma * (FRAC_PI_2 / n.max(1) as f64).sqrt() * normal(rng),
+                n if n < stats::FEWEST_ROUNDS => {
+                    (self.sigma * (FRAC_PI_2 / n.max(1) as f64).sqrt()).max(self.scattered) * normal(rng)
+                }
                 _ => 0.0,
             };
             medians.push(middle * noise.exp());
         }
     }
+}
+
+/// Sizes in a row, all visited by too few blocks, from which on how they lie about each other is told.
+const ROW: usize = 6;
+
+/// Log standard deviation of the medians of sizes that fewer than four blocks visited: of those whose neighbours are such sizes, too, how
+/// far they lie off the line between the two on logarithmic axes. Sizes lie so close that a curve hardly bends from one to the next.
+fn scattered(points: &[Point], alone: &[(Vec<f64>, Vec<u32>)]) -> f64 {
+    let off = |i: usize| -> Option<f64> {
+        let three = [i - 1, i, i + 1];
+        if three.iter().any(|k| alone[*k].0.is_empty() || alone[*k].0.len() >= stats::FEWEST_ROUNDS) {
+            return None;
+        }
+        let [(x0, y0), (x1, y1), (x2, y2)] =
+            three.map(|k| ((points[k].size.max(1) as f64).ln(), stats::median(&alone[k].0).ln()));
+        let share = (x1 - x0) / (x2 - x0);
+        let off = y1 - y0 - share * (y2 - y0);
+        Some(off.abs() / (1.0 + share.powi(2) + (1.0 - share).powi(2)).sqrt())
+    };
+    let all: Vec<f64> = (1..points.len().saturating_sub(1)).filter_map(off).collect();
+    if all.len() + 2 < ROW { 0.0 } else { stats::median(&all) / 0.6745 }
 }
 
 /// A normal value of standard deviation 1 (Box and Muller 1958).

@@ -17,6 +17,9 @@ enum Machine {
     Drift,
     /// AR(1) of 10%, from round to round.
     Red(f64),
+    /// Each side has states of its own, as a process has that runs on: 1.3 times as slow in two of five rounds, for so many rounds on
+    /// average.
+    Own(f64),
 }
 
 struct Bench {
@@ -24,11 +27,15 @@ struct Bench {
     machine: Machine,
     level: f64,
     turns: f64,
+    /// Whether each side is in its slow state.
+    slow: [bool; 2],
 }
 
 impl Bench {
     fn new(seed: u64, machine: Machine) -> Self {
-        let mut bench = Self { rng: ChaCha8Rng::seed_from_u64(seed), machine, level: 0.0, turns: 0.0 };
+        let mut bench =
+            Self { rng: ChaCha8Rng::seed_from_u64(seed), machine, level: 0.0, turns: 0.0, slow: [false; 2] };
+        bench.slow = std::array::from_fn(|_| bench.rng.random::<f64>() < 0.4);
         bench.level = match machine {
             Machine::States(_) => bench.state(),
             Machine::Red(_) => bench.normal(),
@@ -47,7 +54,7 @@ impl Bench {
     }
 
     /// Level of the next turn, of which a round has two.
-    fn turn(&mut self, rounds: u32) -> f64 {
+    fn turn(&mut self, rounds: u32, side: usize) -> f64 {
         self.turns += 1.0;
         match self.machine {
             Machine::Independent => 0.03 * self.normal(),
@@ -64,6 +71,14 @@ impl Bench {
                 self.level = each * self.level + (1.0 - alike).sqrt() * self.normal();
                 0.1 * self.level
             }
+            Machine::Own(lasting) => {
+                // A slow state lasts two thirds as long as a fast one.
+                let (fast, slow) = (1.2 * lasting, 0.8 * lasting);
+                if self.rng.random::<f64>() * (if self.slow[side] { slow } else { fast }) < 1.0 {
+                    self.slow[side] = !self.slow[side];
+                }
+                if self.slow[side] { 1.3f64.ln() } else { 0.0 }
+            }
         }
     }
 
@@ -75,7 +90,7 @@ impl Bench {
         for round in 1..=rounds {
             let first = usize::from(self.rng.random::<bool>());
             for side in [first, 1 - first] {
-                let level = self.turn(rounds);
+                let level = self.turn(rounds, side);
                 for (i, size) in all.iter().enumerate() {
                     let times = if side == 1 { ratio(*size) } else { 1.0 };
                     let seconds = (1e-5 + 1e-9 * *size as f64) * times * (level + own * self.normal()).exp();
@@ -126,6 +141,14 @@ fn the_same_measured_twice_in_turns_does_not_differ_whatever_the_machine_does() 
             assert!(differ * 20 <= RUNS, "{machine:?}, {rounds} rounds: {differ} of {RUNS} said to differ");
             assert!(held * 100 >= 94 * RUNS, "{machine:?}, {rounds} rounds: {held} of {RUNS} intervals hold the truth");
         }
+    }
+}
+
+#[test]
+fn states_that_each_side_has_of_its_own_and_that_last_some_rounds_are_no_difference() {
+    for (lasting, rounds) in [(1.5, 30), (3.0, 30), (6.0, 30), (3.0, 12), (6.0, 12)] {
+        let (differ, _) = tried(Machine::Own(lasting), 60, rounds, 0.03, 1.0);
+        assert!(differ * 100 <= 8 * RUNS, "{lasting} of {rounds} rounds: {differ} of {RUNS} said to differ");
     }
 }
 

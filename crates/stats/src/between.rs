@@ -140,6 +140,56 @@ pub fn level_spread(runs: &[&[(u64, f64)]]) -> Option<StandardError> {
     Some(StandardError { value: variance(&levels).sqrt(), degrees: (levels.len() - 1) as f64 })
 }
 
+/// Squared deviations summed, and their degrees of freedom.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Squares {
+    /// Sum of squares.
+    pub sum: f64,
+    /// Degrees of freedom.
+    pub degrees: f64,
+}
+
+impl Squares {
+    fn and(self, other: Self) -> Self {
+        Self { sum: self.sum + other.sum, degrees: self.degrees + other.degrees }
+    }
+
+    fn variance(self) -> f64 {
+        if self.degrees > 0.0 { self.sum / self.degrees } else { 0.0 }
+    }
+}
+
+/// What these runs do at each of `sizes` beyond their levels: squared deviations of logarithms. The noise within runs is in them.
+pub fn squares_beyond_levels(runs: &[&[(u64, f64)]], sizes: &[u64]) -> Vec<Squares> {
+    let none = || vec![Squares::default(); sizes.len()];
+    let Some((last, others)) = runs.split_last() else { return none() };
+    let levelled: Vec<(&[(u64, f64)], f64)> =
+        others.iter().filter_map(|r| Some((*r, level(last, r)?))).chain([(*last, 0.0)]).collect();
+    if levelled.len() < 2 {
+        return none();
+    }
+    let at = |size: &u64| {
+        let all: Vec<f64> = levelled.iter().filter_map(|(r, level)| Some(read(r, *size)? - level)).collect();
+        if all.len() < 2 {
+            return Squares::default();
+        }
+        let degrees = (all.len() - 1) as f64;
+        Squares { sum: variance(&all) * degrees, degrees }
+    };
+    sizes.iter().map(at).collect()
+}
+
+/// Sizes on either side of one that tell how far runs lie apart there: few runs tell it poorly of a single size.
+const AROUND: usize = 4;
+
+/// Standard deviation at each size: of its neighbourhood, or of all sizes where that is more. A state may touch a part of the sizes.
+pub fn windowed(squares: &[Squares]) -> Vec<f64> {
+    let pooled = |of: &[Squares]| of.iter().fold(Squares::default(), |sum, s| sum.and(*s)).variance();
+    let all = pooled(squares);
+    let near = |i: usize| pooled(&squares[i.saturating_sub(AROUND)..(i + AROUND + 1).min(squares.len())]);
+    (0..squares.len()).map(|i| near(i).max(all).sqrt()).collect()
+}
+
 /// How far `other` as a whole lies above `curve`, as a logarithm: the median over the sizes of `curve`, so that what single
 /// sizes do cancels out. None where it tells of fewer than half of them.
 fn level(curve: &[(u64, f64)], other: &[(u64, f64)]) -> Option<f64> {
@@ -179,6 +229,27 @@ mod tests {
         assert_eq!(Between::of(&[], &[&curve(1.0)]), None);
         assert_eq!(Between::of(&run(&curve(1.0)), &[&[]]), None);
         assert_eq!((level_spread(&[]), level_spread(&[&curve(1.0)])), (None, None));
+    }
+
+    #[test]
+    fn what_runs_do_at_a_part_of_the_sizes_is_told_there_and_their_levels_are_no_part_of_it() {
+        let part = |level: f64, times: f64| -> Vec<(u64, f64)> {
+            curve(level).iter().enumerate().map(|(i, (s, t))| (*s, t * if i >= 40 { times } else { 1.0 })).collect()
+        };
+        let runs = [part(1.0, 1.0), part(2.0, 1.3), part(0.5, 1.0), part(1.0, 1.3)];
+        let all: Vec<&[(u64, f64)]> = runs.iter().map(Vec::as_slice).collect();
+        let sizes: Vec<u64> = runs[0].iter().map(|p| p.0).collect();
+        let squares = squares_beyond_levels(&all, &sizes);
+        assert!(squares[..40].iter().all(|s| s.sum < 1e-20 && s.degrees == 3.0), "{squares:?}");
+        let spread = windowed(&squares);
+        let truth = 1.3f64.ln() / 3f64.sqrt();
+        assert!(spread[45..].iter().all(|s| (s / truth - 1.0).abs() < 1e-9), "{spread:?}");
+        assert!(
+            spread[..30].iter().all(|s| *s < 0.7 * truth && *s > 0.0),
+            "what all sizes do together counts: {spread:?}"
+        );
+        assert_eq!(squares_beyond_levels(&all[..1], &sizes), vec![Squares::default(); 60]);
+        assert_eq!((squares_beyond_levels(&[], &[7]), windowed(&[])), (vec![Squares::default()], vec![]));
     }
 
     #[test]

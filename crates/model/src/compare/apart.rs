@@ -2,7 +2,7 @@
 //!
 //! One run knows something of it from its rounds: how far their levels lie apart ([`Shared`](stats::Shared)), and what neighbouring
 //! sizes share beyond that ([`stats::shared_nearby`]). Time does not average either away, since machines drift on every scale of time. Whole
-//! runs, carried or repeated here, know it themselves. The larger counts.
+//! runs, carried or repeated here, know it themselves, of the curves and of single sizes. The larger counts.
 
 use stats::{StandardError, mean, median, variance};
 
@@ -31,8 +31,18 @@ impl Apart {
         let runs = || first.0.iter().chain(second.0);
         let repeats = Repeats::of([first.1, second.1], common.len());
         // Repeats are among the earlier runs of the later ones: what rests on more runs counts, and none counts twice.
-        let carried =
-            BetweenRuns::carried(first.2, second.2).filter(|c| repeats.between.is_none_or(|r| r.degrees <= c.degrees));
+        let carried = BetweenRuns::carried(first.2, second.2, common)
+            .filter(|(c, _)| repeats.between.is_none_or(|r| r.degrees <= c.degrees));
+        // Beyond the noise within runs, which each size's own error has.
+        let within = |i: usize| {
+            let errors = || first.1.iter().chain(second.1).map(|run| run[i].error.value).filter(|e| e.is_finite());
+            mean(&errors().map(|e| e * e).collect::<Vec<_>>())
+        };
+        let beyond = |i: usize| {
+            let told = carried.as_ref().map_or(0.0, |(_, at)| (at[i] * at[i] - within(i)).max(0.0).sqrt());
+            told.max(repeats.beyond[i])
+        };
+        let carried = carried.as_ref().map(|(c, _)| *c);
         // Of the levels of rounds, and of what sizes share beyond them.
         let rounds = |beyond: &dyn Fn(&Ready) -> f64| {
             let of = |r: &Ready| (r.shared.between.hypot(beyond(r)), f64::from(r.shared.levels) - 1.0);
@@ -51,11 +61,11 @@ impl Apart {
             };
             StandardError { value: spread * sides, degrees: degrees.max(1.0) }
         };
-        let most = repeats.beyond.iter().copied().fold(0.0, f64::max);
+        let most = (0..common.len()).map(beyond).fold(0.0, f64::max);
         Self {
             whole: error(rounds(&|_| 0.0), 0.0),
-            at: (common.iter().zip(&repeats.beyond))
-                .map(|(size, beyond)| error(rounds(&|r| r.shared_at(*size)), *beyond))
+            at: (common.iter().enumerate())
+                .map(|(i, size)| error(rounds(&|r| r.shared_at(*size)), beyond(i)))
                 .collect(),
             tops: error(rounds(&|r| r.top.map_or(0.0, |(_, size)| r.shared_at(size))), most),
             between: carried.or(repeats.between),

@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{StandardError, level_spread};
+use stats::{Squares, StandardError, level_spread, squares_beyond_levels, windowed};
 
 use super::Side;
 
@@ -43,8 +43,9 @@ impl BetweenRuns {
         self.degrees >= Self::ENOUGH
     }
 
-    /// From the earlier runs that the sides carry; none where these are too few.
-    pub(super) fn carried(first: Side<'_>, second: Side<'_>) -> Option<Self> {
+    /// From the earlier runs that the sides carry, and how far runs lie apart at each of `sizes` beyond their levels, a standard deviation
+    /// with the noise within runs in it; none where these are too few.
+    pub(super) fn carried(first: Side<'_>, second: Side<'_>, sizes: &[u64]) -> Option<(Self, Vec<f64>)> {
         let all: Vec<(bool, &History)> =
             first.histories.iter().map(|h| (false, h)).chain(second.histories.iter().map(|h| (true, h))).collect();
         let mut groups: Vec<Group<'_>> = Vec::new();
@@ -65,7 +66,14 @@ impl BetweenRuns {
                 None => groups.push(Group { sides: [!side, *side], own: vec![&history.curve], earlier }),
             }
         }
-        Self::pooled(groups.iter().filter_map(Group::spread))
+        let between = Self::pooled(groups.iter().filter_map(|group| level_spread(&group.runs())))?;
+        let mut all = vec![Squares::default(); sizes.len()];
+        for group in &groups {
+            for (sum, one) in all.iter_mut().zip(squares_beyond_levels(&group.runs(), sizes)) {
+                *sum = Squares { sum: sum.sum + one.sum, degrees: sum.degrees + one.degrees };
+            }
+        }
+        Some((between, windowed(&all)))
     }
 
     /// Spreads of the runs of one path each, weighed by their degrees; none where there are none.
@@ -86,13 +94,13 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn spread(&self) -> Option<StandardError> {
-        let earlier = self.earlier.iter().map(|(_, curve)| curve.as_slice());
+    /// Those that tell how far runs of the path lie apart: none without an earlier one.
+    fn runs(&self) -> Vec<&[(u64, f64)]> {
         if self.earlier.is_empty() {
-            return None;
+            return Vec::new();
         }
         let own = if self.sides == [true, true] { &[] } else { &self.own[..] };
-        level_spread(&earlier.chain(own.iter().map(|c| c.as_slice())).collect::<Vec<_>>())
+        self.earlier.iter().map(|(_, curve)| curve.as_slice()).chain(own.iter().map(|c| c.as_slice())).collect()
     }
 }
 
@@ -111,7 +119,7 @@ mod tests {
 
     fn carried(first: &[History], second: &[History]) -> Option<BetweenRuns> {
         let side = |histories| Side { histories, ..Side::of(&[]) };
-        BetweenRuns::carried(side(first), side(second))
+        BetweenRuns::carried(side(first), side(second), &[]).map(|(between, _)| between)
     }
 
     #[test]

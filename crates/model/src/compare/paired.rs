@@ -134,7 +134,7 @@ impl Comparison {
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
         }
-        let mut moves = Moves::of(&drawn_in(levels.values().copied().collect()));
+        let mut moves = Moves::of(&drawn_in(&levels.values().copied().collect::<Vec<_>>()));
         // Neighbouring rounds of two sides differ by chance where a state changed in between, which no correlation of the levels
         // tells: their error is known by the slowest waves of the series alone.
         let waves = (0.62 * f64::from(moves.rounds).powf(2.0 / 3.0)).round().max(2.0);
@@ -217,10 +217,14 @@ fn levels(pairs: &[Pairs<'_>]) -> BTreeMap<u32, f64> {
 }
 
 /// Levels beyond [`FAR`] count only so far. A state that changed between the two turns of a round sets that round apart, up or down as
-/// likely, because chance says whose turn is first: drawing both in alike leaves the middle where it is.
-fn drawn_in(levels: Vec<f64>) -> Vec<f64> {
+/// likely, because chance says whose turn is first: drawing both in alike leaves the middle where it is. Rounds next to each other that
+/// lie far off on one side are no such change, but a state of one side that lasts: they count as they are.
+fn drawn_in(levels: &[f64]) -> Vec<f64> {
     let typical = median(&levels.iter().map(|l| l.abs()).collect::<Vec<_>>()) / 0.6745;
-    levels.into_iter().map(|l| l.clamp(-FAR * typical, FAR * typical)).collect()
+    let most = FAR * typical;
+    let side = |i: Option<usize>| i.and_then(|i| levels.get(i)).filter(|l| l.abs() > most).map(|l| l.signum());
+    let alike = |i: usize| [i.checked_sub(1), Some(i + 1)].into_iter().any(|near| side(near) == side(Some(i)));
+    levels.iter().enumerate().map(|(i, l)| if alike(i) { *l } else { l.clamp(-most, most) }).collect()
 }
 
 /// Mean of the middle half of the values, at least one.

@@ -87,7 +87,11 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
         ),
         Saw::One => format!(
             "{rounds} saw one state of {of}{} (rounds lie {}): intervals hold for that state",
-            if apart(path).next().is_some() { " at most sizes" } else { "" },
+            match apart(path).count() {
+                0 => "",
+                some if 2 * some < path.points.len() => " at most sizes",
+                _ => " as a whole",
+            },
             explained(moves.spread, noise)
         ),
     };
