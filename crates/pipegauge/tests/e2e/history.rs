@@ -30,16 +30,21 @@ fn at_home(dir: &Scratch, args: &[&str], home: &str) -> Said {
     Running::start(command).end()
 }
 
+/// Text whose paragraphs are wrapped, in one line.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn a_run_that_is_asked_not_to_look_leaves_the_home_as_it_was() {
     let dir = Scratch::new();
     fs::create_dir(dir.path("home")).unwrap();
     let said = at_home(&dir, &args("a.run.jsonl", &["--no-history"]), "home");
-    assert!(said.measured() && said.out.contains("not known (the run read no earlier ones"), "{said}");
+    assert!(said.measured() && joined(&said.out).contains("not known (the run read no earlier ones"), "{said}");
     assert_eq!(fs::read_dir(dir.path("home")).unwrap().count(), 0);
     let said = at_home(&dir, &args("b.run.jsonl", &[]), "home");
     assert!(
-        said.measured() && said.out.contains("not known yet (no earlier run of this path; run it again)"),
+        said.measured() && joined(&said.out).contains("not known yet (no earlier run of this path; run it again)"),
         "{said}"
     );
     let kept: Vec<String> = fs::read_dir(dir.path("home/.local/state/pipegauge/history"))
@@ -83,7 +88,7 @@ fn a_repeat_carries_earlier_runs_and_shows_the_same_wherever_it_is_read() {
     assert_eq!(dir.run(&["history", "clear"]).code(), 0);
     assert_eq!(shown(&dir).out, said.out, "a run file tells the same without the folder");
     let first = dir.run(&["show", "a.run.jsonl"]);
-    assert!(first.out.contains("not known yet (no earlier run of this path; run it again)"), "{first}");
+    assert!(joined(&first.out).contains("not known yet (no earlier run of this path; run it again)"), "{first}");
     let csv = dir.run(&["export", "a.run.jsonl", "--format", "csv"]).out;
     assert!(!csv.contains("inf") && !csv.contains("NaN"), "{csv}");
 }
