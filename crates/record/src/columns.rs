@@ -353,6 +353,18 @@ columns! {
     far_preemptions: Option<f64> = |a| a.cost(1).map(|c| c.preemptions), None, None, None;
     /// Segments that TCP sent again on the near side in all trials that count; none of other paths.
     retransmits: Option<u64> = |a| a.retransmits(), None, shown(72, "retransmits"), Some("pipegauge_retransmits");
+    /// Flows that ran at once, where there are several (`--flows`): then times, throughput and rates are those of all.
+    flows: Option<u32> = |a| a.f.flows.map(|flows| flows.count), None, shown(5, "flows"), None;
+    /// Rate of all flows, one over the median: blocks, transactions or what else `time` counts a second; none of one flow.
+    rate_per_s: Option<f64> = |a| a.f.flows.map(|_| a.f.median.recip()), Some(Unit::PerSecond), shown(53, "rate of all"), None;
+    /// Throughput of the slowest flow, bits a second, the median over trials; none of one flow.
+    slowest_flow_bits_per_s: Option<f64> = |a| a.f.flows.map(|flows| flows.slowest), BITS, shown(54, "slowest flow"), None;
+    /// Throughput of the fastest flow, bits a second, likewise.
+    fastest_flow_bits_per_s: Option<f64> = |a| a.f.flows.map(|flows| flows.fastest), BITS, shown(55, "fastest flow"), None;
+    /// Jain's fairness index of the flows, the median over trials: 1 where all are equal, 1/n where one of n has everything; none of one flow.
+    fairness: Option<f64> = |a| a.f.flows.map(|flows| flows.fairness), None, shown(56, "fairness"), Some("pipegauge_flow_fairness");
+    /// Share of a trial's time in which all flows ran, which alone counts, the median over trials; none of one flow.
+    flows_together_share: Option<f64> = |a| a.f.flows.map(|flows| flows.together), SHARE, shown(57, "all at once"), None;
 }
 
 /// Every point of every path, path by path, ascending by size.
