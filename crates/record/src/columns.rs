@@ -401,6 +401,8 @@ impl RunFile {
 mod tests {
     use std::collections::BTreeSet;
 
+    use measure::event::FlowFigures;
+
     use super::*;
     use crate::{Analysis, export, sample};
 
@@ -468,6 +470,7 @@ mod tests {
         });
         (f.low, f.high) = (0.9 * f.median, 1.1 * f.median);
         (f.quality, f.quips) = (Some(9.0), Some(8e5));
+        f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
         for cpu in run.paths[0].points[0].costs.iter_mut().flatten().filter_map(|cost| cost.cpu.as_mut()) {
             cpu.interval = stats::Interval { low: 0.9 * cpu.median, high: 1.1 * cpu.median };
         }
