@@ -8,6 +8,8 @@ use transport::Capabilities;
 use crate::pattern::Seen;
 use crate::{Cost, FarReport, Flows, TrialSpec};
 
+/// No path that exists moves bytes faster, bytes a second.
+const FASTEST: f64 = 1e12;
 /// What a receiver needs at least for a datagram that it drops, seconds.
 const DROPPED: f64 = 1e-8;
 /// The shortest time that a clock of nanoseconds tells, seconds, less what rounding may take of it.
@@ -73,6 +75,10 @@ pub fn credible_flows(
     if !(flows.seconds >= 0.0 && flows.seconds <= shortest && flows.span <= longest && flows.seconds <= flows.span) {
         let Flows { seconds, span, .. } = flows;
         return Err(format!("flows that ran at once for {seconds:e} of {span:e} s, where {shortest:e} s can be"));
+    }
+    let least = flows.iterations() * spec.size as f64 / FASTEST;
+    if flows.seconds < least {
+        return Err(format!("{:e} iterations of flows in {:e} s", flows.iterations(), flows.seconds));
     }
     let most = spec.repeats as f64 * (1.0 + 1e-9);
     match flows.each.iter().find(|flow| !(flow.iterations >= 0.0 && flow.iterations <= most)) {
@@ -238,6 +244,8 @@ mod tests {
         for lie in [
             Flows { seconds: 1.1e-4, ..fair.clone() },
             Flows { seconds: f64::NAN, ..fair.clone() },
+            Flows { seconds: 1e-300, ..fair.clone() },
+            Flows { seconds: 0.0, ..fair.clone() },
             Flows { seconds: -1.0, ..fair.clone() },
             Flows { span: 1.0, ..fair.clone() },
             Flows { span: 5e-5, ..fair.clone() },

@@ -172,18 +172,19 @@ fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffer
         } else if first.is_some() {
             bytes += block.len() as u64;
         }
-        if SEVERAL && let Some(begin) = first {
-            // A byte of the first block of a stream came before the clock started, and nothing of a message after it.
-            let done = bytes.div_ceil(spec.size.max(1));
-            if done - marked >= part || side.report.received + 1 == all || begins {
-                steps.push(Step { end: clock.now().max(begin), iterations: done - marked, took: 0 });
-                marked = done;
-            }
-        }
         // One reading a block would cost a small block dearly: only a path that loses blocks needs to know when the
         // last one came before the silence.
         if !side.check.reliable {
             last = clock.now();
+        }
+        if SEVERAL && first.is_some() {
+            // A byte of the first block of a stream came before the clock started, and nothing of a message after it.
+            let done = bytes.div_ceil(spec.size.max(1));
+            if done - marked >= part {
+                let end = if side.check.reliable { clock.now() } else { last };
+                steps.push(Step { end, iterations: done - marked, took: 0 });
+                marked = done;
+            }
         }
         side.check.verify(block, side.report.received);
         side.came();
@@ -194,10 +195,14 @@ fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffer
     if let Some(first) = first {
         side.report.seconds = last.saturating_sub(first) as f64 * 1e-9;
         side.report.bytes = bytes;
-        if SEVERAL {
-            // What is missing at the end of a path that loses blocks took no time.
-            side.report.course = Some(Course { begin: first, steps });
+    }
+    if SEVERAL {
+        let done = bytes.div_ceil(spec.size.max(1));
+        if done > marked {
+            steps.push(Step { end: last, iterations: done - marked, took: 0 });
         }
+        // What is missing at the end of a path that loses blocks took no time; where nothing came, no time passed at all.
+        side.report.course = Some(Course { begin: first.unwrap_or_else(|| clock.now()), steps });
     }
     side.report.lost = all - side.report.received;
     side.done()
@@ -227,5 +232,47 @@ fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -
         bytes,
         shortest: if bytes > 0 { least.max(waited) } else { 0.0 },
         longest: elapsed * (1.0 + DRIFT) + COARSE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transport::{Capabilities, LinkError};
+
+    use super::*;
+    use crate::Pattern;
+
+    /// A path on which nothing arrives.
+    struct Silent;
+
+    impl Link for Silent {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { reliable: false, semantics: Semantics::Message, ..Capabilities::plain() }
+        }
+        fn send(&mut self, _: &[u8]) -> Result<(), LinkError> {
+            Ok(())
+        }
+        fn recv(&mut self, _: &mut [u8]) -> Result<(), LinkError> {
+            Err(LinkError::Lost)
+        }
+        fn exchange(&mut self, _: &[u8], _: &mut [u8]) -> Result<(), LinkError> {
+            Err(LinkError::Lost)
+        }
+        fn ready(&mut self, _: Duration) -> Result<bool, LinkError> {
+            Ok(false)
+        }
+        fn close(&mut self) -> Result<(), LinkError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_flow_of_which_nothing_came_still_says_that_it_had_no_time() {
+        let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 100, 20) };
+        let report = crate::far::run(&mut Silent, &spec, &mut Buffers::new(false)).unwrap();
+        assert_eq!((report.lost, report.seconds), (20, 0.0));
+        assert_eq!(report.course.map(|course| course.steps.len()), Some(0));
+        let alone = TrialSpec { flows: 1, ..spec };
+        assert_eq!(crate::far::run(&mut Silent, &alone, &mut Buffers::new(false)).unwrap().course, None);
     }
 }
