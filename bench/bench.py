@@ -207,7 +207,7 @@ def ours(pattern, peer, settings):
 NO_FIGURE = (RuntimeError, AttributeError, ValueError, OSError, IndexError, subprocess.TimeoutExpired)
 
 
-def against(title, pattern, list_of_peers, unit, scale, better):
+def against(title, pattern, list_of_peers, unit, scale, better, note=""):
     """Each peer against pipegauge at like settings, in pairs; a tool that can choose its congestion control with cubic too."""
     system = peers.system_congestion()
     rows, missing = [], set()
@@ -229,7 +229,7 @@ def against(title, pattern, list_of_peers, unit, scale, better):
         say(f"skipped: {program} is not installed")
     table(title, ["peer", "both sides set to, trials", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
           f"Pairs in turns, each side first in every other one; both pinned to CPUs 0 and 1, TCP_NODELAY and congestion control alike, socket buffers the "
-          f"system's, the same write size. Burst trials take about a millisecond, sustained ones about a second. {better} is better; parity: the interval has 1 in it.")
+          f"system's, the same write size. Burst trials take about a millisecond, sustained ones about a second. {better} is better; parity: the interval has 1 in it.{note}")
 
 
 def part_latency():
@@ -241,7 +241,8 @@ def part_throughput():
 
 
 def part_flows():
-    against("TCP throughput of several flows at once, 128 KiB writes, against iperf3 -P", "stream", peers.FLOWS, "Gbit/s", 1e-9, "Higher")
+    against("TCP throughput of several flows at once, 128 KiB writes, against iperf3 -P", "stream", peers.FLOWS, "Gbit/s", 1e-9, "Higher",
+            " pipegauge has a thread for each flow; iperf3 has one for all up to version 3.15, so that on a busy machine it gets a smaller share of the CPUs.")
 
 
 # -- honesty ------------------------------------------------------------------------------------------------------------

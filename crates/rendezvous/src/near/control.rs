@@ -112,7 +112,7 @@ impl Control {
         cpus: Vec<u32>,
     ) -> Result<(u64, Address, Vec<Proof>), MeetError> {
         let connection = self.number + 1;
-        self.number += u64::from(flows);
+        self.number += u64::from(flows.max(1));
         let (settings, patience) = (settings.clone(), self.patience.as_secs_f64());
         self.ask(&Ask::Open { transport, settings, patience, connection, flows, cpus })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
