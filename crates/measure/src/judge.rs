@@ -96,17 +96,23 @@ pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
 /// Sizes that were tried and have no figure.
 pub fn figureless(plan: &Plan, flows: u32, sizes: Vec<u64>) -> Option<Warning> {
     let first = *sizes.first()?;
-    let why = match flows {
-        1 => "too little of what was sent arrived to time it",
-        _ => "in no trial did all flows run at once, or too little arrived (larger --repeats make trials longer)",
+    let (code, why) = match flows {
+        1 => ("no-figure", "too little of what was sent arrived to time it"),
+        _ => (
+            APART,
+            "in no trial did all flows run at once: they took turns on their CPUs, or too little arrived (larger --repeats make trials \
+             longer; fewer --flows need fewer turns)",
+        ),
     };
     let text =
         format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), (plan.pattern.facts().sized)(first));
-    Some(warning("no-figure", sizes, text))
+    Some(warning(code, sizes, text))
 }
 
 /// Flows that ran at once for a smaller share of their time than this tell of a small part of it.
 const TOGETHER: f64 = 0.5;
+/// The warning that says so.
+const APART: &str = "flows-apart";
 
 /// The flows of a path began or ended far apart.
 fn flows_apart(points: &[Judged<'_>]) -> Option<Warning> {
@@ -121,7 +127,7 @@ fn flows_apart(points: &[Judged<'_>]) -> Option<Warning> {
          was much slower than another (larger --repeats make trials longer; fewer --flows than CPUs need no turns)",
         Share(least)
     );
-    Some(warning("flows-apart", apart.into_iter().map(|(size, _)| size).collect(), text))
+    Some(warning(APART, apart.into_iter().map(|(size, _)| size).collect(), text))
 }
 
 /// The whole curve moved between rounds by more than this: a quarter.

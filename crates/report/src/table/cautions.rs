@@ -16,7 +16,7 @@ const CAUSES: [(&str, &str, &str); 17] = [
     ("loss", "messages were lost", "a larger --sockbuf often helps"),
     ("rate-missed", "the schedule of --rate was not kept, so times hold the backlog", "a lower --rate shows the path"),
     ("closed-loop", "the path stood still, which a closed loop hides", "--rate N charges the wait"),
-    ("flows-apart", "flows ran at once for a small part of their time", "larger --repeats, or more CPUs"),
+    ("flows-apart", "flows ran at once for a small part of their time, or never", "larger --repeats, or more CPUs"),
     ("burst", "long trials take another time than short ones", "the line 'kept up' has both"),
     ("nothing-arrives", "from a size up nothing arrives", "--to leaves those sizes out"),
     ("no-figure", "sizes without a figure: too little arrived", "--loss-timeout waits longer"),

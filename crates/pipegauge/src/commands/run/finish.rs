@@ -35,7 +35,10 @@ pub fn finish(
     for note in listeners.remember(error.is_none()) {
         out::tell(&format!("warning: {note}"));
     }
-    let figureless = |run: &RunFile| run.warnings.iter().find(|w| w.code == "no-figure").map(|w| w.text.clone());
+    let figureless = |run: &RunFile| {
+        let told = run.warnings.iter().find(|w| ["no-figure", "flows-apart"].contains(&&*w.code));
+        told.map(|w| w.text.clone())
+    };
     let without = results.as_ref().and_then(figureless);
     let measured = results.filter(|run| run.paths.iter().any(|p| !p.points.is_empty()));
     let Some(run) = measured else {
