@@ -225,8 +225,6 @@ impl RemoteSession {
             // Transactions each have a connection of their own; this one has shown what takes effect.
             links.clear();
         }
-        let flag = patience.flag();
-        self.buffers = links.iter().map(|_| Buffers::new(true).halted_by(Arc::clone(&flag))).collect();
         let proof = proofs.into_iter().next().unwrap_or_else(Proof::none);
         let cpus = (here, stands.iter().map(|flow| flow.cpu).collect());
         let effective = near.into_iter().zip(stands.into_iter().map(|flow| flow.effective)).collect();
@@ -361,6 +359,9 @@ impl Session for RemoteSession {
         self.meeting = Some(Rc::clone(&shared));
         let mut meeting = shared.borrow_mut();
         let path = self.connect(&mut meeting)?;
+        // Kept where trials have connections of their own.
+        let flag = meeting.control.patience().flag();
+        self.buffers = path.links.iter().map(|_| Buffers::new(true).halted_by(Arc::clone(&flag))).collect();
         self.cpu = self.watch_cpus(meeting.launched.as_ref().map(super::launch::Launched::pid), &path);
         let (near_effective, far_effective) = path.effective.first().cloned().unwrap_or_default();
         let party = Party { far: self.environment.clone(), near_effective, far_effective, flows: path.flows() };
