@@ -189,6 +189,11 @@ def lasting(path, pattern, size, trial, *settings):
 def ours(pattern, peer, settings):
     """The same figure of pipegauge at the same settings."""
     like = settings.mine()
+    if peer in peers.FLOWS:
+        flows = peer.name.split()[-1]
+        # Each flow its share of what one would carry in that time.
+        blocks = lasting("tcp", pattern, peers.BLOCK, peer.trial, *like) // int(flows)
+        return mine_once("tcp", pattern, peers.BLOCK, blocks, False, "--flows", flows, *like)
     if pattern == "ping-pong" and peer.program == "NPtcp":
         # NetPIPE reports the shortest of its trials: so does this.
         e = pipegauge("tcp", "--schedule", "netpipe", "--from", "64", "--to", "64", "--perturb", "0", "--wait", "block", *like)
@@ -202,7 +207,7 @@ def ours(pattern, peer, settings):
 NO_FIGURE = (RuntimeError, AttributeError, ValueError, OSError, IndexError, subprocess.TimeoutExpired)
 
 
-def against(title, pattern, list_of_peers, unit, scale, better):
+def against(title, pattern, list_of_peers, unit, scale, better, note=""):
     """Each peer against pipegauge at like settings, in pairs; a tool that can choose its congestion control with cubic too."""
     system = peers.system_congestion()
     rows, missing = [], set()
@@ -224,7 +229,7 @@ def against(title, pattern, list_of_peers, unit, scale, better):
         say(f"skipped: {program} is not installed")
     table(title, ["peer", "both sides set to, trials", "peer (median)", "pipegauge (median)", "ratio pipegauge/peer, paired [95%]", "pairs"], rows,
           f"Pairs in turns, each side first in every other one; both pinned to CPUs 0 and 1, TCP_NODELAY and congestion control alike, socket buffers the "
-          f"system's, the same write size. Burst trials take about a millisecond, sustained ones about a second. {better} is better; parity: the interval has 1 in it.")
+          f"system's, the same write size. Burst trials take about a millisecond, sustained ones about a second. {better} is better; parity: the interval has 1 in it.{note}")
 
 
 def part_latency():
@@ -233,6 +238,11 @@ def part_latency():
 
 def part_throughput():
     against("TCP throughput, 128 KiB writes, against peers", "stream", peers.THROUGHPUT, "Gbit/s", 1e-9, "Higher")
+
+
+def part_flows():
+    against("TCP throughput of several flows at once, 128 KiB writes, against iperf3 -P", "stream", peers.FLOWS, "Gbit/s", 1e-9, "Higher",
+            " pipegauge has a thread for each flow; iperf3 has one for all up to version 3.15, so that on a busy machine it gets a smaller share of the CPUs.")
 
 
 # -- honesty ------------------------------------------------------------------------------------------------------------
@@ -481,7 +491,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "steps": part_steps, "latency": part_latency, "throughput": part_throughput, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
 
 
 def keep(target, head):

@@ -132,3 +132,14 @@ THROUGHPUT = [
          lambda c: ["netperf", "-H", "127.0.0.1", "-p", "11194", "-t", "TCP_STREAM", "-l", "1", "-P", "0", "--", "-m", str(BLOCK), "-M", str(BLOCK), "-D", "-K", c, "-o", "THROUGHPUT"],
          lambda t: of_netperf(t) * 1e6, chooses=True),
 ]
+
+
+def parallel(flows):
+    """iperf3 with so many streams; up to version 3.15 one thread serves all of them, from 3.16 on each has its own."""
+    return Peer(f"iperf3 -N -P {flows}", "iperf3", True, "sustained",
+                lambda _: ["iperf3", "-s", "-p", "11195", "-1"],
+                lambda c: ["iperf3", "-c", "127.0.0.1", "-p", "11195", "-t", "1", "-l", str(BLOCK), "-N", "-P", str(flows), "-C", c, "-J"],
+                of_iperf3, chooses=True)
+
+
+FLOWS = [parallel(flows) for flows in (2, 4, 8)]

@@ -20,7 +20,7 @@ from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLoca
 
 NEEDED = ["path", "transport", "size_bytes", "time", "median_s", "low_s", "high_s", "throughput_bits_per_s"]
 COLOURS = ["#0072b2", "#d55e00", "#008060", "#b0479a", "#7a5c00", "#3a3a3a", "#4f9fd6", "#e08a00"]
-TIMES = {"half-round-trip": "RTT/2", "round-trip": "round trip", "one-way": "one way", "exchange": "exchange",
+TIMES = {"half-round-trip": "RTT/2", "round-trip": "round trip", "one-way": "one way", "exchange": "exchange", "spacing": "spacing of all flows",
          "transaction": "transaction", "copy": "copy"}
 
 # One size: its time with the ends of its interval, s, and the bits that one transfer moves.

@@ -20,7 +20,7 @@ NATURE = {"NPtcp": True, "sockperf": True, "qperf": False}
 
 
 def both_sides_of_every_pair_have_like_settings():
-    for peer in peers.LATENCY + peers.THROUGHPUT:
+    for peer in peers.LATENCY + peers.THROUGHPUT + peers.FLOWS:
         for wanted in (None, "cubic"):
             settings = peer.settings("bbr", wanted)
             client, mine = peer.client(settings.congestion), settings.mine()
@@ -66,7 +66,7 @@ def figures_are_read_from_what_the_tools_print():
     assert near(by["qperf"].read("tcp_lat:\n    latency  =  9.5 us\n"), 9.5e-6)
     assert near(by["netperf"].read("50000.00\n"), 10e-6)
     assert near(peers.of_netpipe("64 51.5 0.00000944\n", False), 9.44e-6)
-    for peer in peers.LATENCY + peers.THROUGHPUT:
+    for peer in peers.LATENCY + peers.THROUGHPUT + peers.FLOWS:
         if peer.read:
             try:
                 peer.read("connection refused")

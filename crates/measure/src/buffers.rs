@@ -26,6 +26,11 @@ pub struct Buffers {
 pub struct Halt(Arc<AtomicBool>);
 
 impl Halt {
+    /// Ends the trial: all flows and links that look at the same flag.
+    pub(crate) fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// An error once the trial should end.
     #[inline(always)]
     pub fn check(&self) -> Result<(), LinkError> {

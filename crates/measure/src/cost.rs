@@ -59,6 +59,24 @@ impl Cost {
         }
     }
 
+    /// What flows cost together, whose threads each have their own; none where one of them does not say.
+    pub(crate) fn of_all(each: impl Iterator<Item = Option<Self>>) -> Option<Self> {
+        each.reduce(|a, b| {
+            let (a, b) = (a?, b?);
+            let sum = |of: fn(&Self) -> u64| of(&a).saturating_add(of(&b));
+            Some(Self {
+                iterations: sum(|c| c.iterations),
+                elapsed_ns: sum(|c| c.elapsed_ns),
+                cpu_ns: sum(|c| c.cpu_ns),
+                user_ns: sum(|c| c.user_ns),
+                system_ns: sum(|c| c.system_ns),
+                step_ns: a.step_ns,
+                voluntary: sum(|c| c.voluntary),
+                involuntary: sum(|c| c.involuntary),
+            })
+        })?
+    }
+
     /// Whether its numbers can be a trial's: a file may hold any.
     pub(crate) fn sound(&self) -> bool {
         let times = [self.elapsed_ns, self.cpu_ns, self.user_ns, self.system_ns, self.step_ns];

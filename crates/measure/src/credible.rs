@@ -6,8 +6,10 @@ use std::time::Duration;
 use transport::Capabilities;
 
 use crate::pattern::Seen;
-use crate::{Cost, FarReport, TrialSpec};
+use crate::{Cost, FarReport, Flows, TrialSpec};
 
+/// No path that exists moves bytes faster, bytes a second.
+const FASTEST: f64 = 1e12;
 /// What a receiver needs at least for a datagram that it drops, seconds.
 const DROPPED: f64 = 1e-8;
 /// The shortest time that a clock of nanoseconds tells, seconds, less what rounding may take of it.
@@ -49,6 +51,39 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
             "a wrong byte at offset {offset} of block {iteration}, which it was not sent or not to look at"
         )),
         _ => Ok(()),
+    }
+}
+
+/// Checks what the far side tells of all flows of the trial `spec`, whose own reports are credible: none where it did not time them.
+pub fn credible_flows(
+    told: Option<&Flows>,
+    each: &[FarReport],
+    spec: &TrialSpec,
+    elapsed: Duration,
+) -> Result<(), String> {
+    let times = each.len() > 1 && spec.pattern.facts().unanswered && !spec.reverse;
+    let flows = match told {
+        None if times => return Err("the flows of a stream without the time in which all of them ran".to_owned()),
+        None => return Ok(()),
+        Some(_) if !times => return Err("times of flows that it had nothing to time of".to_owned()),
+        Some(flows) => flows,
+    };
+    exactly("flows told of", flows.each.len() as u64, each.len() as u64)?;
+    // Each flow ran for the whole of the time in which all did; a clock of nanoseconds may round both.
+    let shortest = each.iter().map(|flow| flow.seconds).fold(f64::INFINITY, f64::min) + NANOSECOND;
+    let longest = elapsed.as_secs_f64() * (1.0 + DRIFT) + COARSE;
+    if !(flows.seconds >= 0.0 && flows.seconds <= shortest && flows.span <= longest && flows.seconds <= flows.span) {
+        let Flows { seconds, span, .. } = flows;
+        return Err(format!("flows that ran at once for {seconds:e} of {span:e} s, where {shortest:e} s can be"));
+    }
+    let least = flows.iterations() * spec.size as f64 / FASTEST;
+    if flows.seconds < least {
+        return Err(format!("{:e} iterations of flows in {:e} s", flows.iterations(), flows.seconds));
+    }
+    let most = spec.repeats as f64 * (1.0 + 1e-9);
+    match flows.each.iter().find(|flow| !(flow.iterations >= 0.0 && flow.iterations <= most)) {
+        Some(flow) => Err(format!("{:e} iterations of a flow, where at most {} can be", flow.iterations, spec.repeats)),
+        None => Ok(()),
     }
 }
 
@@ -191,6 +226,36 @@ mod tests {
         let asked = FarReport { received: 22, ..FarReport::default() };
         assert_eq!(credible(&asked, &burst, &plain, ELAPSED), Ok(()), "a request a burst");
         assert!(credible(&FarReport { received: 110, ..asked }, &burst, &plain, ELAPSED).is_err());
+    }
+
+    #[test]
+    fn what_is_told_of_flows_fits_what_is_told_of_each() {
+        use crate::FlowReport;
+        let spec = TrialSpec { flows: 2, ..spec(Pattern::Stream) };
+        let each = [streamed(), FarReport { seconds: 2e-4, ..streamed() }];
+        let flow = |iterations| FlowReport { iterations, ..FlowReport::default() };
+        let fair = Flows { seconds: 1e-4, span: 3e-4, each: vec![flow(20.0), flow(9.5)] };
+        let said = |told: Option<&Flows>, spec: &TrialSpec| credible_flows(told, &each, spec, ELAPSED);
+        assert_eq!(said(Some(&fair), &spec), Ok(()));
+        assert!(said(None, &spec).is_err(), "nothing of what only it can tell");
+        let trips = TrialSpec { pattern: Pattern::PingPong, ..spec.clone() };
+        assert_eq!(said(None, &trips), Ok(()));
+        assert!(said(Some(&fair), &trips).is_err(), "the near side times those");
+        for lie in [
+            Flows { seconds: 1.1e-4, ..fair.clone() },
+            Flows { seconds: f64::NAN, ..fair.clone() },
+            Flows { seconds: 1e-300, ..fair.clone() },
+            Flows { seconds: 0.0, ..fair.clone() },
+            Flows { seconds: -1.0, ..fair.clone() },
+            Flows { span: 1.0, ..fair.clone() },
+            Flows { span: 5e-5, ..fair.clone() },
+            Flows { each: vec![flow(20.0)], ..fair.clone() },
+            Flows { each: vec![flow(20.1), flow(1.0)], ..fair.clone() },
+            Flows { each: vec![flow(-1.0), flow(1.0)], ..fair.clone() },
+            Flows { each: vec![flow(f64::INFINITY), flow(f64::NAN)], ..fair.clone() },
+        ] {
+            assert!(said(Some(&lie), &spec).is_err(), "{lie:?}");
+        }
     }
 
     #[test]

@@ -167,7 +167,26 @@ impl Plan {
     pub fn pattern_words(&self) -> String {
         let reversed = if self.reverse { " reversed (the far side sends)" } else { "" };
         let offered = self.offered.map_or(String::new(), |bits| format!(", {} offered", BitRate(bits)));
-        format!("{}{reversed}{offered}", self.pattern.name())
+        format!("{}{reversed}{offered}{}", self.pattern.name(), self.flow_words())
+    }
+
+    /// How many flows the paths have, where one of them has several.
+    fn flow_words(&self) -> String {
+        let mut counts: Vec<u32> = self.paths.iter().map(|path| path.flows).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+        match &counts[..] {
+            [] => String::new(),
+            [one] if one == "1" => String::new(),
+            [most] => format!(", {most} flows at once"),
+            [few @ .., most] => format!(", {} and {most} flows at once", few.join(", ")),
+        }
+    }
+
+    /// Flows of the path of this number; 1 where there is no such path.
+    pub fn flows(&self, path: u32) -> u32 {
+        self.paths.get(path as usize).map_or(1, |path| path.flows)
     }
 
     /// Whether a schedule says when messages leave: then the path is idle between them.
@@ -262,6 +281,27 @@ pub struct PathOpened {
     pub near_effective: Effective,
     /// What took effect there.
     pub far_effective: Effective,
+    /// The flows, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub flows: Vec<FlowOpened>,
+}
+
+/// One flow of a path of several, as it was first opened.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct FlowOpened {
+    /// CPU that the near side's thread of it keeps to; none where it keeps to none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near_cpu: Option<u32>,
+    /// The same of the far side's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_cpu: Option<u32>,
+    /// What took effect on its connection here, where that differs from the first flow's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near_effective: Option<Effective>,
+    /// What took effect there, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_effective: Option<Effective>,
 }
 
 impl PathOpened {
@@ -365,6 +405,8 @@ pub enum TimeKind {
     Transaction,
     /// Time of one copy within a process.
     Copy,
+    /// Time from one transfer to the next over several flows, whose transfers don't wait for each other: 1 over the rate of all.
+    Spacing,
     /// Time to an answer of a program (HINT).
     Answer,
 }
@@ -447,6 +489,25 @@ pub struct Figures {
     pub loss: f64,
     /// Share of blocks that came after a later one, in either direction.
     pub reordering: f64,
+    /// What the flows did beside each other, where there are several: then `throughput` is that of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<FlowFigures>,
+}
+
+/// What several flows did beside each other: medians over a point's trials, of the time in which all flows ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct FlowFigures {
+    /// How many there are.
+    pub count: u32,
+    /// The slowest flow's throughput, bits a second.
+    pub slowest: f64,
+    /// The fastest flow's.
+    pub fastest: f64,
+    /// Jain's fairness index of their rates: 1 where all are equal, 1/n where one of n has everything.
+    pub fairness: f64,
+    /// Share of a trial's time, from the first flow's beginning to the last one's end, in which all ran.
+    pub together: f64,
 }
 
 impl Figures {

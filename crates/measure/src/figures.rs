@@ -7,16 +7,18 @@ mod percentiles;
 
 use transport::{Ends, Name};
 
-use crate::event::{Figures, Plan, Schedule, TimeKind, Trial};
+use crate::event::{Figures, FlowFigures, Plan, Schedule, TimeKind, Trial};
 
 pub use common::Common;
 pub use percentiles::Singles;
 
-/// Which time the figures of a path are.
-pub fn time_kind(plan: &Plan, kind: Name) -> TimeKind {
+/// Which time the figures of a path are. Several flows have one time between two transfers, whosever they are; where nothing waits for an
+/// answer that is a block's as ever.
+pub fn time_kind(plan: &Plan, kind: Name, flows: u32) -> TimeKind {
     let facts = plan.pattern.facts();
     match facts.on_schedule.filter(|_| plan.rate.is_some()).unwrap_or(facts.time) {
         TimeKind::Answer => TimeKind::Answer,
+        time if flows > 1 && time != TimeKind::OneWay => TimeKind::Spacing,
         _ if kind.ends() == Ends::Copied => TimeKind::Copy,
         time => time,
     }
@@ -32,11 +34,13 @@ pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
     (plan.pattern.facts().bytes)(trial, plan.rate.is_some()) as f64 * 8.0
 }
 
-/// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream.
-/// None where nothing completed or nothing was timed.
+/// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream; of several
+/// flows the time in which all ran over what they did in it. None where nothing completed or nothing was timed.
 pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
-    let seconds = if timed_there(trial) {
+    let seconds = if let Some(flows) = &r.flows {
+        flows.seconds / flows.iterations() / transfers(plan, trial)
+    } else if timed_there(trial) {
         r.far.seconds * trial.size as f64 / r.far.bytes as f64
     } else if untimed(plan, kind) {
         return None;
@@ -65,7 +69,7 @@ fn untimed(plan: &Plan, kind: Name) -> bool {
 pub(crate) fn whole(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     // An open loop's trial lasts as long as its schedule.
-    if timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
+    if r.flows.is_some() || timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
         return typical(plan, kind, trial);
     }
     (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, trial))
@@ -177,6 +181,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     let reordered = sum(|t| t.report.reordered + t.report.far.reordered);
     let score = facts.score.and_then(|score| score(&used, median));
     let near_seconds: f64 = used.iter().map(|t| t.report.seconds).sum();
+    let flows = of_flows(&used, bits(plan, sample) / median);
     Some(Figures {
         blocks: seen.len() as u32,
         trials: used.len() as u32,
@@ -194,13 +199,35 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         repeat_high: None,
         percentiles: Singles::about(plan, &used, median).map(|singles| singles.row()),
         throughput: bits(plan, sample) / median,
-        sender_throughput: (facts.unanswered && near_seconds > 0.0)
+        sender_throughput: (facts.unanswered && near_seconds > 0.0 && flows.is_none())
             .then(|| sample.size as f64 * 8.0 * iterations as f64 / near_seconds),
         transactions: (facts.responds && near_seconds > 0.0).then(|| iterations as f64 / near_seconds),
         quality: score.map(|(quality, _)| quality),
         quips: score.map(|(_, quips)| quips),
         loss: share(lost, sent),
         reordering: share(reordered, received.max(iterations)),
+        flows,
+    })
+}
+
+/// What the flows of a point did beside each other, each figure the median over its trials; none of one flow. `throughput` is that of all.
+fn of_flows(used: &[&Trial], throughput: f64) -> Option<FlowFigures> {
+    let told: Vec<[f64; 4]> = used
+        .iter()
+        .filter_map(|t| t.report.flows.as_ref())
+        .filter_map(|f| {
+            let (least, most) = f.shares()?;
+            Some([least, most, f.fairness()?, f.seconds / f.span])
+        })
+        .collect();
+    let count = used.iter().find_map(|t| t.report.flows.as_ref())?.each.len() as u32;
+    let median = |figure: usize| stats::median(&told.iter().map(|trial| trial[figure]).collect::<Vec<_>>());
+    (!told.is_empty()).then(|| FlowFigures {
+        count,
+        slowest: median(0) * throughput,
+        fastest: median(1) * throughput,
+        fairness: median(2),
+        together: median(3),
     })
 }
 

@@ -94,14 +94,40 @@ pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
 }
 
 /// Sizes that were tried and have no figure.
-pub fn figureless(plan: &Plan, sizes: Vec<u64>) -> Option<Warning> {
+pub fn figureless(plan: &Plan, flows: u32, sizes: Vec<u64>) -> Option<Warning> {
     let first = *sizes.first()?;
+    let (code, why) = match flows {
+        1 => ("no-figure", "too little of what was sent arrived to time it"),
+        _ => (
+            APART,
+            "in no trial did all flows run at once: they took turns on their CPUs, or too little arrived (larger --repeats make trials \
+             longer; fewer --flows need fewer turns)",
+        ),
+    };
+    let text =
+        format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), (plan.pattern.facts().sized)(first));
+    Some(warning(code, sizes, text))
+}
+
+/// Flows that ran at once for a smaller share of their time than this tell of a small part of it.
+const TOGETHER: f64 = 0.5;
+/// The warning that says so.
+const APART: &str = "flows-apart";
+
+/// The flows of a path began or ended far apart.
+fn flows_apart(points: &[Judged<'_>]) -> Option<Warning> {
+    let apart: Vec<(u64, f64)> = points
+        .iter()
+        .filter_map(|p| Some((p.size, p.figures.flows?.together)))
+        .filter(|(_, t)| *t < TOGETHER)
+        .collect();
+    let (size, least) = apart.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let text = format!(
-        "{} sizes have no figure (the first: {}): too little of what was sent arrived to time it",
-        sizes.len(),
-        (plan.pattern.facts().sized)(first)
+        "all flows ran at once for {} of a trial's time at the size {size}, and only that part counts: they took turns on their CPUs, or one \
+         was much slower than another (larger --repeats make trials longer; fewer --flows than CPUs need no turns)",
+        Share(least)
     );
-    Some(warning("no-figure", sizes, text))
+    Some(warning(APART, apart.into_iter().map(|(size, _)| size).collect(), text))
 }
 
 /// The whole curve moved between rounds by more than this: a quarter.
@@ -158,10 +184,13 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
     let busy = taken_by::most(&taken);
     all.extend(noisy(plan, kind, points, busy));
     all.extend(unsettled(plan, points));
-    if kind.ends() != Ends::Copied {
+    // Flows that take turns on their CPUs stand still by nature.
+    let several = points.iter().any(|p| p.figures.flows.is_some());
+    if kind.ends() != Ends::Copied && !several {
         all.extend(paused(plan, points, busy));
     }
     all.extend(unreliable(kind, points));
+    all.extend(flows_apart(points));
     all.extend(rate_missed(plan, points));
     if plan.schedule == crate::event::Schedule::Netpipe {
         let text = "intervals of the netpipe schedule come from trials one after another: they miss what differs between \

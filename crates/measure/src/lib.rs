@@ -19,6 +19,7 @@
 //! | [`driver`] | blocks of several paths taking turns, and how a run ends |
 //! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
 //! | [`sustained`] | a few long trials, to hold against the short ones |
+//! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
 //! | [`judge`], `taken_by` | warnings: what a reader of the figures must know; who took the CPUs |
@@ -36,6 +37,7 @@ pub mod earlier;
 pub mod event;
 pub mod far;
 pub mod figures;
+pub mod flows;
 pub mod judge;
 pub mod near;
 pub mod netpipe;
@@ -58,6 +60,7 @@ pub use calibrate::calibrate;
 pub use cost::Cost;
 pub use driver::{Outcome, Side, run, run_sides};
 pub use event::Event;
+pub use flows::{Course, FlowReport, Flows};
 pub use pattern::Pattern;
 pub use session::{Session, SessionError};
 pub use spec::{Cache, FarReport, Tcp, TrialReport, TrialSpec};

@@ -189,7 +189,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         }
         self.tally.lost = 0;
         let (repeats, chunk) = (self.spec.repeats, self.spec.chunk.max(1));
-        let samples = Samples::new(repeats.div_ceil(chunk), chunk);
+        let samples = Samples::new(repeats.div_ceil(chunk), chunk).of_flows(self.spec.flows);
         self.meter.begin();
         let start = self.clock.now();
         let mut samples = samples.following(start.saturating_sub(entered));
@@ -214,14 +214,15 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             let now = self.clock.now();
             // A chunk with a loss in it holds a time-out, not a time.
             if whole {
-                samples.push(now - last, now_many);
+                samples.push_at(now, now - last, now_many);
                 total += now - last;
                 whole_ones += now_many;
             }
             last = now;
         }
         self.meter.end(repeats);
-        Ok(self.report(samples, whole_ones, total))
+        let course = samples.course(start, last, whole_ones);
+        Ok(TrialReport { course, ..self.report(samples, whole_ones, total) })
     }
 
     /// With `--check` every block is filled outside the time and verified as it arrives: iterations are timed one by one.
@@ -232,12 +233,14 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
         into: &mut Slots<'_>,
     ) -> Result<TrialReport, SessionError> {
         let spec = self.spec;
-        let mut samples = Samples::new(spec.repeats, 1);
+        let mut samples = Samples::new(spec.repeats, 1).of_flows(spec.flows);
         let (mut total, mut whole_ones, mut in_a_row) = (0, 0, 0);
+        let mut start = 0;
         for i in 0..spec.warmup + spec.repeats {
             self.halt.check()?;
             if i == spec.warmup {
                 self.tally.lost = 0;
+                start = self.clock.now();
             }
             let iteration = if self.moving { i } else { 0 };
             let blocks = turn.blocks();
@@ -262,13 +265,14 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
             if self.survived(outcome, &mut in_a_row)? {
                 self.drain(into)?;
             } else if i >= spec.warmup {
-                samples.push(took, 1);
+                samples.push_at(self.clock.now(), took, 1);
                 total += took;
                 whole_ones += 1;
             }
         }
+        let course = samples.course(start, self.clock.now(), whole_ones);
         self.verdict()?;
-        Ok(self.report(samples, whole_ones, total))
+        Ok(TrialReport { course, ..self.report(samples, whole_ones, total) })
     }
 
     /// Sends without waiting for answers, on schedule; an answer's time counts from the schedule, so that a pause is

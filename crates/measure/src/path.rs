@@ -9,7 +9,8 @@ use transport::Name;
 use crate::block::MIDDLING;
 use crate::driver::{RunError, Teller};
 use crate::event::{
-    BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, Plan, PointEnded, Schedule, Trial, Warning, Why,
+    BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, PathPlan, Plan, PointEnded, Schedule, Trial,
+    Warning, Why,
 };
 use crate::figures::Common;
 use crate::pattern::Facts;
@@ -22,6 +23,9 @@ const LONG: f64 = 0.02;
 /// A trial at an offered rate lasts so long at least, seconds: a shorter one would lie whole in the buffers of a path that can't carry
 /// the rate, and lose nothing.
 pub(crate) const LOAD: f64 = 0.1;
+/// A trial of several flows lasts so long at least for each of them, seconds, up to a [`LOAD`]: a shorter one might lie within the turns that
+/// a scheduler gives their threads, and no two flows would run at once.
+const TURN: f64 = 0.005;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
 /// An interruption of one trial counts as at most so many times its typical iterations: it says little of the next trial.
@@ -128,6 +132,11 @@ impl<'a> PathRun<'a> {
         self.plan.pattern.facts()
     }
 
+    /// Flows that each trial has.
+    pub(crate) fn flows(&self) -> u32 {
+        self.plan.flows(self.number)
+    }
+
     /// Whether no further block is worth its time.
     pub fn done(&self) -> bool {
         self.done
@@ -182,7 +191,9 @@ impl<'a> PathRun<'a> {
     pub(crate) fn connect_first(&mut self, block: u32) -> Result<(), RunError> {
         self.connect(block)?;
         let can = self.session.capabilities();
-        support::check(self.plan, &self.name, &can).map_err(|e| {
+        let alone = PathPlan::from(self.kind);
+        let path = self.plan.paths.get(self.number as usize).unwrap_or(&alone);
+        support::check(self.plan, path, &can).map_err(|e| {
             let source = SessionError::Control(format!("with the settings asked for, {e}"));
             RunError::Session { path: self.name.clone(), source }
         })?;
@@ -202,6 +213,7 @@ impl<'a> PathRun<'a> {
                 far: party.far,
                 near_effective: party.near_effective,
                 far_effective: party.far_effective,
+                flows: party.flows,
             }))?;
         }
         Ok(())
@@ -223,7 +235,7 @@ impl<'a> PathRun<'a> {
         let Some(trial) = self.measure(size, repeats, block, warmup)? else { return Ok(()) };
         self.tell(&Event::Trial(trial.clone()))?;
         self.counted += u64::from(!warmup);
-        if trial.report.median > 0.0 {
+        if trial.report.median > 0.0 && trial.report.flows.is_none() {
             let class = usize::from(size > MIDDLING);
             self.took[class] += trial.report.seconds;
             self.foretold[class] += trial.report.median * trial.report.repeats as f64;
@@ -241,18 +253,26 @@ impl<'a> PathRun<'a> {
         warmup: bool,
     ) -> Result<Option<Trial>, RunError> {
         let chunk = self.chunk(self.estimate(size));
-        let spec = TrialSpec { chunk, ..TrialSpec::of(self.plan, size, repeats) };
+        let flows = self.flows();
+        let spec = TrialSpec { chunk, flows, ..TrialSpec::of(self.plan, size, repeats) };
         let at = self.at();
         let begin = self.session.now();
         let report = match self.session.trial(&spec) {
-            Err(SessionError::NothingArrives { .. }) if self.reached_below(size).is_some() => {
+            Err(e) if matches!(e.root(), SessionError::NothingArrives { .. }) && self.reached_below(size).is_some() => {
                 self.nothing_arrives(size, block)?;
                 return Ok(None);
             }
             other => other.map_err(|source| RunError::Session { path: self.name.clone(), source })?,
         };
         let whole = (self.session.now() - begin) as f64 * 1e-9;
-        if report.repeats > 0 {
+        if let Some(flows) = &report.flows {
+            // Each flow does the whole trial, so that its time is that of all.
+            let each = (flows.span / repeats as f64).max(1e-10);
+            let beyond = (whole - flows.span - spec.warmup as f64 * each).max(0.0);
+            self.overhead += 0.1 * (beyond.min(MOST_BEYOND * self.overhead) - self.overhead);
+            let point = self.points.entry(size).or_default();
+            (point.estimate, point.mean) = (each, each);
+        } else if report.repeats > 0 {
             let each = if report.median > 0.0 { report.median } else { report.seconds / report.repeats as f64 };
             // A stream's sender may be far ahead of its receiver, who decides how long a block takes.
             let received = report.far.seconds / (report.far.received.max(2) - 1) as f64;
@@ -354,7 +374,7 @@ impl<'a> PathRun<'a> {
         if let Some(p) = self.points.get_mut(&size) {
             p.ended = Some(why);
         }
-        let time = figures::time_kind(self.plan, self.kind);
+        let time = figures::time_kind(self.plan, self.kind, self.flows());
         self.tell(&Event::Point(PointEnded { path: self.number, size, time, figures, why }))
     }
 
@@ -377,11 +397,16 @@ impl<'a> PathRun<'a> {
     }
 
     /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more;
-    /// at an offered rate those of a [`LOAD`].
+    /// at an offered rate those of a [`LOAD`], of several flows those of their turns.
     pub(crate) fn fewest(&self, size: u64) -> u64 {
-        let load = match self.plan.offered.filter(|_| self.estimate(size) > 0.0) {
-            Some(_) => (LOAD / self.takes(size)).ceil().min(MOST as f64) as u64,
-            None => 0,
+        let least = match (self.plan.offered, self.flows()) {
+            (Some(_), _) => LOAD,
+            (None, 1) => 0.0,
+            (None, flows) => (TURN * f64::from(flows)).min(LOAD),
+        };
+        let load = match least > 0.0 && self.estimate(size) > 0.0 {
+            true => (least / self.takes(size)).ceil().min(MOST as f64) as u64,
+            false => 0,
         };
         load.max(self.fewest_looked(size))
     }
@@ -453,7 +478,7 @@ impl<'a> PathRun<'a> {
         let warnings = judge::warnings(self.plan, self.kind, &view, Taken::over(&self.taken));
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
-        let figureless = judge::figureless(self.plan, figureless.map(|(s, _)| *s).collect());
+        let figureless = judge::figureless(self.plan, self.flows(), figureless.map(|(s, _)| *s).collect());
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
             Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common, self.kind),

@@ -15,6 +15,17 @@ pub struct PathPlan {
     /// What was set on it.
     #[serde(skip_serializing_if = "Settings::is_empty", default)]
     pub settings: Settings,
+    /// Connections that carry blocks at once; none in files is one.
+    #[serde(skip_serializing_if = "is_one", default = "one")]
+    pub flows: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 impl PathPlan {
@@ -25,9 +36,9 @@ impl PathPlan {
 }
 
 impl From<Name> for PathPlan {
-    /// The transport with nothing set.
+    /// One flow over the transport, with nothing set.
     fn from(transport: Name) -> Self {
-        Self { transport, label: None, settings: Settings::default() }
+        Self { transport, label: None, settings: Settings::default(), flows: 1 }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The times of a trial's chunks, kept in memory that was touched before the first of them.
 
+use crate::flows::{Course, Step};
+
 /// Chunk times of one trial. Recording is one store; everything else waits until the trial is over.
 pub struct Samples {
     chunk: u64,
@@ -8,6 +10,8 @@ pub struct Samples {
     odd: Vec<(u64, u64)>,
     /// Nanoseconds from the trial's start to the first chunk, where chunks follow each other without a gap.
     lead: Option<u64>,
+    /// Every chunk with its moment, where the trial is one of several flows.
+    steps: Option<Vec<Step>>,
 }
 
 /// What the samples say, seconds an iteration.
@@ -37,7 +41,14 @@ impl Samples {
         let room = count.min(MOST) as usize;
         let mut times = vec![1; room];
         times.clear();
-        Self { chunk, times, room, odd: Vec::new(), lead: None }
+        Self { chunk, times, room, odd: Vec::new(), lead: None, steps: None }
+    }
+
+    /// Keeps the moments, too, where the trial is one of so many flows. They share the room of one: a trial with more chunks keeps the
+    /// moments of the first.
+    pub fn of_flows(self, flows: u32) -> Self {
+        let room = self.room / flows.max(1) as usize;
+        Self { steps: (flows > 1).then(|| Vec::with_capacity(room)), ..self }
     }
 
     /// Chunks follow each other, the first of them so many nanoseconds after the trial's start.
@@ -53,6 +64,25 @@ impl Samples {
         } else if self.times.len() < self.room {
             self.times.push(nanoseconds);
         }
+    }
+
+    /// A chunk that was done at `end`, nanoseconds.
+    #[inline(always)]
+    pub fn push_at(&mut self, end: u64, nanoseconds: u64, iterations: u64) {
+        self.push(nanoseconds, iterations);
+        if let Some(steps) = self.steps.as_mut().filter(|steps| steps.len() < steps.capacity()) {
+            steps.push(Step { end, iterations, took: nanoseconds });
+        }
+    }
+
+    /// How the trial went on from `begin` to `end`, nanoseconds, in which so many iterations completed; none of a trial of one flow.
+    pub fn course(&mut self, begin: u64, end: u64, iterations: u64) -> Option<Course> {
+        let mut steps = self.steps.take()?;
+        let kept: u64 = steps.iter().map(|step| step.iterations).sum();
+        if steps.last().is_none_or(|last| last.end < end) {
+            steps.push(Step { end, iterations: iterations.saturating_sub(kept), took: 0 });
+        }
+        Some(Course { begin, steps })
     }
 
     /// Median, extremes and histogram.
@@ -116,6 +146,18 @@ mod tests {
         let f = s.figures();
         assert_eq!((f.min, f.median, f.max), (1e-8, 1.1e-8, 1.2e-8));
         assert!(f.histogram.is_empty());
+    }
+
+    #[test]
+    fn a_flow_keeps_its_moments_and_their_end_whatever_room_there_is() {
+        let step = |end, iterations, took| Step { end, iterations, took };
+        let mut s = Samples::new(4, 10).of_flows(2);
+        for i in 1..=4 {
+            s.push_at(1000 + i * 100, 90, 10);
+        }
+        let course = s.course(1000, 1400, 40).unwrap();
+        assert_eq!(course.steps, [step(1100, 10, 90), step(1200, 10, 90), step(1400, 20, 0)]);
+        assert_eq!(Samples::new(4, 10).course(0, 10, 1), None, "one flow has no need of it");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use host::{Environment, Pace, Taken};
 use transport::settings::Effective;
 use transport::{Capabilities, LinkError};
 
+use crate::event::FlowOpened;
 use crate::{TrialReport, TrialSpec};
 
 /// Why a session can't go on, or a trial failed.
@@ -37,6 +38,16 @@ pub enum SessionError {
     /// HINT's numbers are not what the work gives: a far side that does other work, or a path that changes what it carries.
     #[error("HINT: {0}")]
     Hint(String),
+    /// One of several flows failed.
+    #[error("flow {number} of {of}: {source}")]
+    Flow {
+        /// Its number, from 1.
+        number: u32,
+        /// How many there are.
+        of: u32,
+        /// What it met.
+        source: Box<SessionError>,
+    },
     /// Nothing came through an unreliable path.
     #[error(
         "{in_a_row} datagrams in a row were lost: the peer is gone, the path drops what is this large, or answers take longer \
@@ -51,6 +62,16 @@ pub enum SessionError {
     Interrupted,
 }
 
+impl SessionError {
+    /// What was met, whichever flow met it.
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::Flow { source, .. } => source.root(),
+            other => other,
+        }
+    }
+}
+
 /// Who takes part in a path.
 #[derive(Debug, Clone)]
 pub struct Party {
@@ -60,6 +81,8 @@ pub struct Party {
     pub near_effective: Effective,
     /// What took effect on the far side's.
     pub far_effective: Effective,
+    /// The flows, where there are several.
+    pub flows: Vec<FlowOpened>,
 }
 
 /// One path between this side and a far side.

@@ -70,7 +70,12 @@ impl Session for Solo {
             Ends::Theory(link) => link.connect(u64::from(block)),
             Ends::Alone => {}
         }
-        Ok(Party { far: None, near_effective: Effective::default(), far_effective: Effective::default() })
+        Ok(Party {
+            far: None,
+            near_effective: Effective::default(),
+            far_effective: Effective::default(),
+            flows: Vec::new(),
+        })
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {

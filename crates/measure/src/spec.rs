@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use transport::TcpState;
 
 use crate::event::{Plan, Schedule};
-use crate::{Cost, Pattern};
+use crate::{Cost, Course, Flows, Pattern};
 
 /// Whether blocks come from memory that was just used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +51,9 @@ pub struct TrialSpec {
     pub offset: (u64, u64),
     /// Warm or cold buffers.
     pub cache: Cache,
+    /// Flows that run at once, each of which does all of the trial on a connection of its own.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub flows: u32,
     /// Bytes of the cold pool (larger than the last-level cache of either side).
     pub pool: u64,
     /// Seed of the contents.
@@ -76,6 +79,7 @@ impl TrialSpec {
             align: plan.align,
             offset: plan.offset,
             cache: plan.cache,
+            flows: 1,
             pool: plan.pool,
             seed: plan.seed,
         }
@@ -98,6 +102,7 @@ impl TrialSpec {
             align: 64,
             offset: (0, 0),
             cache: Cache::Warm,
+            flows: 1,
             pool: 0,
             seed: 0,
         }
@@ -108,11 +113,27 @@ impl TrialSpec {
         gap(self.rate, self.offered, self.size)
     }
 
+    /// The trial as flow `number` does it: its contents are its own, so that blocks of another flow are found (`check`). The first one's
+    /// are those of a trial of one flow.
+    pub fn flow(&self, number: u32) -> Self {
+        // An odd factor keeps the seeds of flows apart; contents multiply iterations by another.
+        let seed = self.seed ^ u64::from(number).wrapping_mul(0x9FB2_1C65_1E98_DF25).rotate_left(17);
+        Self { seed, ..self.clone() }
+    }
+
     /// Whether the near side is the receiver of blocks that nothing answers: then it times them, and the far side sends as soon as it
     /// hears that the near side is ready.
     pub fn far_sends(&self) -> bool {
         self.reverse && self.pattern.facts().unanswered
     }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// Seconds from one send of `size` bytes to the next, at `rate` iterations or `offered` bits a second.
@@ -142,6 +163,9 @@ pub struct FarReport {
     /// HINT: the bounds that the far side has, as [`TrialReport::bounds`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(u64, u64)>,
+    /// How the flow went on, where it is one of several and this side timed it; neither recorded nor sent.
+    #[serde(skip)]
+    pub course: Option<Course>,
     /// What the iterations after the warm-up cost the far side's thread; none of older far sides, of models and where contents were
     /// checked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,6 +211,13 @@ pub struct TrialReport {
     /// What the timed iterations cost the near side's thread; none in older files, of models and where contents were checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What several flows did while all of them ran; none where there was one. Then the times and counts above are those of all
+    /// flows in that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Flows>,
+    /// How the flow went on, where it is one of several and this side timed it; neither recorded nor sent.
+    #[serde(skip)]
+    pub course: Option<Course>,
     /// What the kernel knew of the near side's TCP connection; none of any other path, and in older files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
@@ -214,6 +245,19 @@ pub struct Tcp {
 }
 
 impl Tcp {
+    /// Of several connections: the sums of what was sent again and delivered, the means of time and window.
+    pub(crate) fn of_all(each: impl Iterator<Item = Option<Self>>) -> Option<Self> {
+        let all: Vec<Self> = each.collect::<Option<_>>()?;
+        let sum = |of: fn(&Self) -> u64| all.iter().fold(0, |sum: u64, tcp| sum.saturating_add(of(tcp)));
+        let mean = |of| sum(of).checked_div(all.len() as u64).unwrap_or(0);
+        Some(Self {
+            retransmits: sum(|t| t.retransmits),
+            rtt_us: mean(|t| t.rtt_us),
+            window: mean(|t| t.window),
+            delivery_rate: sum(|t| t.delivery_rate),
+        })
+    }
+
     pub(crate) fn between(before: TcpState, after: TcpState) -> Self {
         let TcpState { rtt_us, window, delivery_rate, .. } = after;
         Self { retransmits: after.retransmits.saturating_sub(before.retransmits), rtt_us, window, delivery_rate }
@@ -245,8 +289,10 @@ impl TrialReport {
         let time = |t: f64| t == 0.0 || (1e-18..1e15).contains(&t);
         let times = [self.seconds, self.median, self.min, self.max, far.seconds];
         let costs = [self.cost, far.cost];
+        let flows = self.flows.as_ref().is_none_or(Flows::sound);
         let retransmits = self.tcp.map_or(0, |tcp| tcp.retransmits);
         costs.iter().flatten().all(Cost::sound)
+            && flows
             && retransmits < 1 << 40
             && most < 1 << 40
             && far.bytes < 1 << 56
@@ -256,4 +302,24 @@ impl TrialReport {
 
 fn none(n: &u64) -> bool {
     *n == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::{Writer, fill, first_wrong};
+
+    #[test]
+    fn a_block_of_another_flow_is_found_by_its_contents() {
+        let spec = TrialSpec { flows: 128, seed: 7, ..TrialSpec::plain(Pattern::PingPong, 64, 10) };
+        assert_eq!(spec.flow(0).seed, spec.seed, "the first has the contents of a single one");
+        let mut block = [0; 64];
+        for (a, b) in [(0, 1), (1, 2), (3, 7), (0, 127), (126, 127)] {
+            for iterations in [(0, 0), (0, 1), (5, 4)] {
+                fill(&mut block, spec.flow(a).seed, iterations.0, Writer::Near);
+                assert!(first_wrong(&block, spec.flow(b).seed, iterations.1, Writer::Near, 4).is_some(), "{a} for {b}");
+                assert_eq!(first_wrong(&block, spec.flow(a).seed, iterations.0, Writer::Near, 0), None);
+            }
+        }
+    }
 }

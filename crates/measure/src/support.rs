@@ -2,7 +2,7 @@
 
 use transport::Capabilities;
 
-use crate::event::Plan;
+use crate::event::{PathPlan, Plan, Schedule};
 use crate::sizes;
 
 /// A combination that a transport can't do.
@@ -53,8 +53,9 @@ pub enum Unsupported {
     },
 }
 
-/// Whether a transport with these capabilities can do what the plan asks.
-pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Unsupported> {
+/// Whether a path of the plan, with these capabilities, can do what the plan asks.
+pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Unsupported> {
+    let transport = path.name();
     let refuse = |why: &str| {
         let (transport, pattern, why) = (transport.into(), plan.pattern.name(), why.into());
         Err(Unsupported::Pattern { transport, pattern, why })
@@ -76,6 +77,17 @@ pub fn check(plan: &Plan, transport: &str, can: &Capabilities) -> Result<(), Uns
     }
     if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
         return refuse(&why);
+    }
+    if let Some(why) = facts.keeps_single(plan.pattern.name(), path.flows, can) {
+        return refuse(&why);
+    }
+    if path.flows > 1 && plan.scheduled() {
+        return refuse("flows send as fast as they can, and a schedule is one flow's (leave out --rate or --flows)");
+    }
+    if path.flows > 1 && plan.schedule == Schedule::Netpipe {
+        return refuse(
+            "NetPIPE measures one flow, and its trials are too short for several to meet (leave out --flows)",
+        );
     }
     if let Err(why) = (facts.room)(plan, can) {
         return refuse(&why);

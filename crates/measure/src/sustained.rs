@@ -107,15 +107,20 @@ fn length(trial: &Trial) -> f64 {
 }
 
 impl PathRun<'_> {
+    /// [`planned`] of this path. Trials of several flows are long as they are.
+    fn planned(&self) -> (f64, usize) {
+        if self.flows() > 1 { (0.0, 0) } else { planned(self.plan) }
+    }
+
     /// Time that the sustained trials still to come will take, seconds.
     pub(crate) fn reserved(&self) -> f64 {
-        let (each, sizes) = planned(self.plan);
+        let (each, sizes) = self.planned();
         each * sizes.min(self.points.len()) as f64 * f64::from(TIMES.saturating_sub(self.moments))
     }
 
     /// Whether the sustained trials of a moment are due after round `block`.
     pub(crate) fn sustain_due(&self, block: u32) -> bool {
-        planned(self.plan).1 > 0 && due(self.moments, block, self.spent / self.plan.budget)
+        self.planned().1 > 0 && due(self.moments, block, self.spent / self.plan.budget)
     }
 
     /// The sustained trials that did not come yet, as the rounds are over. Those of one moment only: twice in the same moment would
@@ -129,7 +134,7 @@ impl PathRun<'_> {
 
     /// One sustained trial of each of a few sizes, over the round's connection.
     pub fn sustain(&mut self, block: u32) -> Result<(), RunError> {
-        let (each, many) = planned(self.plan);
+        let (each, many) = self.planned();
         let begin = self.session.now();
         self.moments += 1;
         // What an earlier moment had no time for comes first.

@@ -79,7 +79,12 @@ impl Session for Fake {
         self.opened += 1;
         let [each, stall] = self.opens;
         self.now += each + if self.opened.is_multiple_of(8) { stall } else { 0.0 };
-        Ok(Party { far: None, near_effective: Effective::default(), far_effective: Effective::default() })
+        Ok(Party {
+            far: None,
+            near_effective: Effective::default(),
+            far_effective: Effective::default(),
+            flows: Vec::new(),
+        })
     }
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         self.trials += 1;

@@ -2,9 +2,9 @@
 
 use measure::event::{Calibration, Figures, Plan, TimeKind, Trial, Why};
 use measure::figures::Common;
-use measure::judge::{Judged, burst, unsteady, warnings};
+use measure::judge::{Judged, burst, figureless, unsteady, warnings};
 use measure::sustained::Sustained;
-use measure::{FarReport, Pattern, TrialReport, figures};
+use measure::{FarReport, FlowReport, Flows, Pattern, TrialReport, figures};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,12 +42,12 @@ fn of(plan: &Plan, kind: Name, trials: &[Trial]) -> Option<Figures> {
 fn ping_pong_is_half_the_round_trip_and_open_loop_is_the_whole() {
     let trials: Vec<Trial> = (1..=7).map(|b| trial(b, 20e-6)).collect();
     let closed = plan(Pattern::PingPong);
-    assert_eq!(figures::time_kind(&closed, transport::tcp::NAME), TimeKind::HalfRoundTrip);
+    assert_eq!(figures::time_kind(&closed, transport::tcp::NAME, 1), TimeKind::HalfRoundTrip);
     let f = of(&closed, transport::tcp::NAME, &trials).unwrap();
     assert!((f.median - 10e-6).abs() < 1e-15);
     assert!((f.throughput - 8000.0 / 10e-6).abs() < 1.0);
     let open = Plan { rate: Some(1e4), ..closed };
-    assert_eq!(figures::time_kind(&open, transport::tcp::NAME), TimeKind::RoundTrip);
+    assert_eq!(figures::time_kind(&open, transport::tcp::NAME, 1), TimeKind::RoundTrip);
     assert!((of(&open, transport::tcp::NAME, &trials).unwrap().median - 20e-6).abs() < 1e-15);
 }
 
@@ -524,4 +524,70 @@ fn why_long_trials_differ_is_said_on_evidence() {
     let stopped = Sustained { short_mean: 1.9, ..kept(2.0, 1.2) };
     let text = burst(&p, &[stopped], Some(busy)).map_or(String::new(), |w| w.text);
     assert!(text.starts_with("the median is not the mean") && text.contains("take 1.90 times their median"), "{text}");
+}
+
+/// A trial of flows that did so many iterations each while all of them ran, for a millisecond.
+fn of_flows(block: u32, each: &[f64]) -> Trial {
+    let each = each.iter().map(|n| FlowReport { iterations: *n, ..FlowReport::default() }).collect();
+    let flows = Flows { seconds: 1e-3, span: 2e-3, each };
+    // Times of single round trips are a flow's own, and no figure of all.
+    let report = TrialReport {
+        repeats: flows.iterations() as u64,
+        seconds: 1e-3,
+        median: 20e-6,
+        max: 40e-6,
+        histogram: vec![(20_000, 90), (40_000, 10)],
+        flows: Some(flows),
+        ..TrialReport::default()
+    };
+    Trial { report, ..trial(block, 20e-6) }
+}
+
+#[test]
+fn figures_of_several_flows_are_those_of_all_in_the_time_in_which_all_ran() {
+    let trials: Vec<Trial> = (1..=7).map(|b| of_flows(b, &[40.0, 60.0, 100.0])).collect();
+    let ping_pong = plan(Pattern::PingPong);
+    assert_eq!(figures::time_kind(&ping_pong, transport::tcp::NAME, 3), TimeKind::Spacing);
+    let f = of(&ping_pong, transport::tcp::NAME, &trials).unwrap();
+    // 200 round trips of two messages of 1,000 bytes in a millisecond.
+    assert!((f.median - 2.5e-6).abs() < 1e-15 && (f.throughput - 3.2e9).abs() < 1.0, "{f:?}");
+    let flows = f.flows.unwrap();
+    assert_eq!((flows.count, flows.together), (3, 0.5));
+    assert!((flows.slowest - 0.64e9).abs() < 1.0 && (flows.fastest - 1.6e9).abs() < 1.0);
+    assert!((flows.fairness - 200f64.powi(2) / (3.0 * (1600.0 + 3600.0 + 10_000.0))).abs() < 1e-12);
+    let percentiles = f.percentiles.unwrap();
+    assert_eq!((percentiles.p50, percentiles.p99, percentiles.max), (10e-6, Some(20e-6), 20e-6), "half round trips");
+    let request = of(&plan(Pattern::Request), transport::tcp::NAME, &trials).unwrap();
+    assert!((request.transactions.unwrap() - 200e3).abs() < 1e-6 && (request.median - 5e-6).abs() < 1e-15);
+    let stream = of(&plan(Pattern::Stream), transport::tcp::NAME, &trials).unwrap();
+    assert!((stream.throughput - 1.6e9).abs() < 1.0 && stream.sender_throughput.is_none());
+    assert_eq!(figures::time_kind(&plan(Pattern::Stream), transport::tcp::NAME, 3), TimeKind::OneWay);
+}
+
+#[test]
+fn flows_that_never_ran_at_once_have_no_figure_and_that_is_said() {
+    let never = |b| {
+        let mut trial = of_flows(b, &[0.0, 0.0]);
+        trial.report.flows.as_mut().unwrap().seconds = 0.0;
+        trial
+    };
+    let trials: Vec<Trial> = (1..=7).map(never).collect();
+    assert_eq!(of(&plan(Pattern::Stream), transport::tcp::NAME, &trials), None);
+    let said = figureless(&plan(Pattern::Stream), 2, vec![1000]).unwrap();
+    assert!(said.code == "flows-apart" && said.text.contains("in no trial did all flows run at once"), "{said:?}");
+    assert_eq!(figureless(&plan(Pattern::Stream), 1, vec![1000]).unwrap().code, "no-figure");
+}
+
+#[test]
+fn flows_that_are_apart_most_of_the_time_are_warned_of() {
+    let trials: Vec<Trial> = (1..=7).map(|b| of_flows(b, &[40.0, 60.0])).collect();
+    let told = |together: f64| {
+        let figures = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
+        let flows = figures.flows.map(|flows| measure::event::FlowFigures { together, ..flows });
+        let judged = Judged { size: 1000, figures: Figures { flows, ..figures }, trials: &trials, ended: None };
+        let all = warnings(&plan(Pattern::PingPong), transport::tcp::NAME, &[judged], None);
+        all.into_iter().find(|w| w.code == "flows-apart").map(|w| w.text)
+    };
+    assert_eq!(told(0.5), None);
+    assert!(told(0.2).unwrap().contains("20.0% of a trial's time"), "{:?}", told(0.2));
 }

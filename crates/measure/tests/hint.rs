@@ -149,7 +149,12 @@ impl<F: Fn(u64, u32, u32) -> f64> Session for Made<F> {
     }
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
         (self.block, self.seen) = (block, BTreeMap::new());
-        Ok(Party { far: None, near_effective: Effective::default(), far_effective: Effective::default() })
+        Ok(Party {
+            far: None,
+            near_effective: Effective::default(),
+            far_effective: Effective::default(),
+            flows: Vec::new(),
+        })
     }
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         assert!(spec.pattern == Pattern::Hint && spec.repeats > 0);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use measure::earlier::Earlier;
 use measure::event::{Event, PointEnded, Trial, Why};
-use measure::{Cost, FarReport, Tcp, TrialReport};
+use measure::{Cost, FarReport, Flows, Tcp, TrialReport};
 use serde::{Deserialize, Serialize};
 
 use crate::{Point, RunFile};
@@ -63,6 +63,8 @@ struct Flat<'a> {
     #[serde(default, skip_serializing_if = "unsaid")]
     cost: Option<Cost>,
     #[serde(default, skip_serializing_if = "unsaid")]
+    flows: Cow<'a, Option<Flows>>,
+    #[serde(default, skip_serializing_if = "unsaid")]
     tcp: Option<Tcp>,
     #[serde(default, skip_serializing_if = "unsaid")]
     far: Cow<'a, FarReport>,
@@ -76,7 +78,7 @@ impl<'a> Flat<'a> {
     fn of(event: &'static str, trial: &'a Trial) -> Self {
         let Trial { path, block, at, size, response, burst, warmup, ref report } = *trial;
         let TrialReport { repeats, seconds, median, min, max, late, lost, reordered, duplicated, bounds, .. } = *report;
-        let TrialReport { histogram, pauses, cost, tcp, far, .. } = report;
+        let TrialReport { histogram, pauses, cost, flows, tcp, far, .. } = report;
         let [histogram, pauses] = [histogram, pauses].map(|pairs| Cow::Borrowed(&pairs[..]));
         let far = Cow::Borrowed(far);
         Self {
@@ -101,6 +103,7 @@ impl<'a> Flat<'a> {
             duplicated,
             bounds,
             cost: *cost,
+            flows: Cow::Borrowed(flows),
             tcp: *tcp,
             far,
         }
@@ -126,6 +129,9 @@ impl<'a> Flat<'a> {
             duplicated,
             bounds,
             cost,
+            flows: self.flows.into_owned(),
+            // A recorded trial is over.
+            course: None,
             tcp,
             far,
         };
@@ -281,6 +287,8 @@ fn cut(mut message: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use measure::FlowReport;
+
     use super::*;
     use crate::sample;
 
@@ -318,7 +326,9 @@ mod tests {
             corrupt: Some((1, 2)),
             bounds: Some((16, 17)),
             cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),
+            course: None,
         };
+        let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34 };
         let report = TrialReport {
             repeats: 1,
             seconds: 2.5,
@@ -333,6 +343,8 @@ mod tests {
             duplicated: 11,
             bounds: Some((14, 15)),
             cost: Some(cost),
+            flows: Some(Flows { seconds: 35.5, span: 36.5, each: vec![flow, flow] }),
+            course: None,
             tcp: Some(Tcp { retransmits: 28, rtt_us: 29, window: 30, delivery_rate: 31 }),
             far,
         };

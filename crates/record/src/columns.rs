@@ -353,6 +353,18 @@ columns! {
     far_preemptions: Option<f64> = |a| a.cost(1).map(|c| c.preemptions), None, None, None;
     /// Segments that TCP sent again on the near side in all trials that count; none of other paths.
     retransmits: Option<u64> = |a| a.retransmits(), None, shown(72, "retransmits"), Some("pipegauge_retransmits");
+    /// Flows that ran at once, where there are several (`--flows`): then times, throughput and rates are those of all.
+    flows: Option<u32> = |a| a.f.flows.map(|flows| flows.count), None, shown(5, "flows"), None;
+    /// Rate of all flows, one over the median: blocks, transactions or what else `time` counts a second; none of one flow.
+    rate_per_s: Option<f64> = |a| a.f.flows.map(|_| a.f.median.recip()), Some(Unit::PerSecond), shown(53, "rate of all"), None;
+    /// Throughput of the slowest flow, bits a second, the median over trials; none of one flow.
+    slowest_flow_bits_per_s: Option<f64> = |a| a.f.flows.map(|flows| flows.slowest), BITS, shown(54, "slowest flow"), None;
+    /// Throughput of the fastest flow, bits a second, likewise.
+    fastest_flow_bits_per_s: Option<f64> = |a| a.f.flows.map(|flows| flows.fastest), BITS, shown(55, "fastest flow"), None;
+    /// Jain's fairness index of the flows, the median over trials: 1 where all are equal, 1/n where one of n has everything; none of one flow.
+    fairness: Option<f64> = |a| a.f.flows.map(|flows| flows.fairness), None, shown(56, "fairness"), Some("pipegauge_flow_fairness");
+    /// Share of a trial's time in which all flows ran, which alone counts, the median over trials; none of one flow.
+    flows_together_share: Option<f64> = |a| a.f.flows.map(|flows| flows.together), SHARE, shown(57, "all at once"), None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -388,6 +400,8 @@ impl RunFile {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use measure::event::FlowFigures;
 
     use super::*;
     use crate::{Analysis, export, sample};
@@ -456,6 +470,7 @@ mod tests {
         });
         (f.low, f.high) = (0.9 * f.median, 1.1 * f.median);
         (f.quality, f.quips) = (Some(9.0), Some(8e5));
+        f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
         for cpu in run.paths[0].points[0].costs.iter_mut().flatten().filter_map(|cost| cost.cpu.as_mut()) {
             cpu.interval = stats::Interval { low: 0.9 * cpu.median, high: 1.1 * cpu.median };
         }

@@ -26,6 +26,7 @@ pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) ->
             ("transport", part(serde_json::to_value(path.opened.transport))),
             ("version", Value::from(run.run.version.clone())),
             ("plan", part(serde_json::to_value(&run.run.plan))),
+            ("flows", Value::from(run.run.plan.flows(path.opened.path))),
             ("settings", part(serde_json::to_value(run.run.plan.settings(path.opened.path)))),
             ("near", part(serde_json::to_value(&run.run.near))),
             ("far", part(serde_json::to_value(&path.opened.far))),

@@ -347,7 +347,7 @@ impl Fold {
             Err(_) => {
                 let Some(figures) = self.pending.get(&(path, size)).and_then(|trials| of(trials)) else { return };
                 let trials = self.pending.remove(&(path, size)).unwrap_or_default();
-                let time = figures::time_kind(plan, kind);
+                let time = figures::time_kind(plan, kind, plan.flows(path));
                 self.new.insert((path, size), Point { size, trials, figures, costs: [None; 2], time, why: None });
             }
         }

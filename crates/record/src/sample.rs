@@ -54,6 +54,7 @@ pub fn opened(path: u32, transport: Name) -> PathOpened {
         far: Some(Environment { hostname: "far".into(), ..Environment::default() }),
         near_effective: Effective { nodelay: Some(true), ..Effective::default() },
         far_effective: Effective::default(),
+        flows: Vec::new(),
     }
 }
 
@@ -102,7 +103,7 @@ pub fn trial(path: u32, block: u32, at: f64, size: u64, seconds: f64) -> Trial {
 fn ended(run: &Run, kind: Name, trials: &[&Trial]) -> Event {
     let figures =
         figures::figures(&run.plan, kind, trials, &figures::Common::default()).expect("the sample's trials completed");
-    let time = figures::time_kind(&run.plan, kind);
+    let time = figures::time_kind(&run.plan, kind, 1);
     Event::Point(PointEnded { path: trials[0].path, size: trials[0].size, time, figures, why: Why::Precision })
 }
 

@@ -11,6 +11,7 @@
 //! | `tls` `channel` `frame` | TLS with a pinned certificate; messages with deadlines; their framing |
 //! | `message` | what is said |
 //! | `limits` `agree` | what a peer may ask for; whether settings took effect alike |
+//! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
 //! | `far` | gate and door for strangers, the loop that attends to one near side, `serve`, `peer` |
 //! | `near` | dialling, launching here or over ssh, the conversation, the session |
@@ -29,6 +30,7 @@ mod limits;
 mod message;
 mod near;
 mod secret;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod tls;

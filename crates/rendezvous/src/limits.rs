@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use measure::TrialSpec;
 use measure::event::Plan;
+use measure::flows;
 use serde::{Deserialize, Serialize};
 use transport::options::Form;
 use transport::{Capabilities, Ends, Settings, Transport, registry};
@@ -17,11 +18,13 @@ pub struct Limits {
     pub max_seconds: f64,
     /// Most memory for blocks, bytes.
     pub max_memory: u64,
+    /// Most data connections at a time.
+    pub max_flows: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_block: 1 << 30, max_seconds: 3600.0, max_memory: 4 << 30 }
+        Self { max_block: 1 << 30, max_seconds: 3600.0, max_memory: 4 << 30, max_flows: flows::MOST }
     }
 }
 
@@ -32,7 +35,7 @@ const SHORTEST: f64 = 10e-9;
 impl Limits {
     /// For a far side that the near side started itself: it belongs to the same person.
     pub(crate) fn own() -> Self {
-        Self { max_block: 1 << 46, max_seconds: 1e9, max_memory: 1 << 46 }
+        Self { max_block: 1 << 46, max_seconds: 1e9, max_memory: 1 << 46, max_flows: flows::MOST }
     }
 
     /// The longest measurement as a time, whatever number it was given as.
@@ -41,16 +44,28 @@ impl Limits {
         Duration::from_secs_f64(if self.max_seconds >= 0.0 { self.max_seconds.min(ten_years) } else { ten_years })
     }
 
-    /// Whether a path with these settings may be opened; the error says why not.
-    pub(crate) fn path(&self, transport: &dyn Transport, settings: &Settings, patience: f64) -> Result<(), String> {
+    /// Whether a path of so many flows with these settings may be opened; the error says why not.
+    pub(crate) fn path(
+        &self,
+        transport: &dyn Transport,
+        settings: &Settings,
+        patience: f64,
+        flows: u32,
+    ) -> Result<(), String> {
         let name = transport.name();
         if transport.ends() != Ends::Two {
             return Err(format!("{name} needs no far side"));
         }
         within("patience", patience, 0.01, 3600.0)?;
+        if !(1..=self.max_flows).contains(&flows) {
+            return Err(format!("{flows} flows are asked for; 1 to {} are allowed (--max-flows)", self.max_flows));
+        }
         settings.check(transport.options()).map_err(|e| format!("{name}: {e}"))?;
         for option in transport.options().iter().filter(|o| matches!(o.form, Form::Bytes(..))) {
-            at_most(&format!("{name}: {}", option.name), settings.whole(option.name).unwrap_or(0), self.max_memory)?;
+            let each = settings.whole(option.name).unwrap_or(0);
+            at_most(&format!("{name}: {}", option.name), each, self.max_memory)?;
+            let what = format!("{name}: {} of {flows} flows", option.name);
+            at_most(&what, each.saturating_mul(flows.into()), self.max_memory)?;
         }
         Ok(())
     }
@@ -85,7 +100,7 @@ impl Limits {
         if let Some(offered) = spec.offered {
             within("the rate offered, bits a second,", offered, 1e-3, 1e18)?;
         }
-        let memory = measure::buffers::reserved(spec);
+        let memory = measure::buffers::reserved(spec) * u128::from(spec.flows);
         if memory > u128::from(self.max_memory) {
             return Err(format!(
                 "this trial needs {} of memory for {}, more than the limit of {}",
@@ -112,11 +127,11 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     let limits = Limits::own();
     for path in &plan.paths {
         let Some(transport) = registry::find(path.transport).filter(|t| t.ends() == Ends::Two) else { continue };
-        limits.path(transport, &path.settings, plan.patience)?;
+        limits.path(transport, &path.settings, plan.patience, path.flows)?;
         let capabilities = transport.capabilities(&path.settings);
         // The largest size that is tried; larger ones are left out.
         let size = (plan.pattern.facts().largest)(plan, &capabilities);
-        let spec = TrialSpec { warmup: 0, ..TrialSpec::of(plan, size, 1) };
+        let spec = TrialSpec { warmup: 0, flows: path.flows, ..TrialSpec::of(plan, size, 1) };
         limits.trial(&spec, &capabilities, limits.time())?;
     }
     Ok(())
@@ -132,6 +147,12 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
         Some(spec).filter(|s| s.reverse).and_then(|s| facts.keeps_direction(s.pattern.name(), capabilities))
     {
         return Err(why);
+    }
+    if let Some(why) = facts.keeps_single(spec.pattern.name(), spec.flows, capabilities) {
+        return Err(why);
+    }
+    if spec.flows > 1 && (spec.rate.is_some() || spec.offered.is_some()) {
+        return Err("several flows send as fast as they can, and not on a schedule".to_owned());
     }
     if spec.offered.is_some() && !facts.unanswered {
         return Err(format!("the {} pattern waits for answers and offers no rate", spec.pattern.name()));
@@ -276,11 +297,11 @@ pub(crate) mod tests {
     fn settings_are_checked() {
         let (tcp, udp) = (&transport::tcp::TRANSPORT, &transport::udp::TRANSPORT);
         let refused = |to: &dyn Transport, option, value: Value| {
-            Limits::default().path(to, &Settings::default().with(option, value), 10.0).unwrap_err()
+            Limits::default().path(to, &Settings::default().with(option, value), 10.0, 1).unwrap_err()
         };
-        Limits::default().path(tcp, &Settings::default(), 10.0).unwrap();
+        Limits::default().path(tcp, &Settings::default(), 10.0, 1).unwrap();
         for patience in [f64::INFINITY, f64::NAN, -1.0] {
-            let e = Limits::default().path(tcp, &Settings::default(), patience).unwrap_err();
+            let e = Limits::default().path(tcp, &Settings::default(), patience, 1).unwrap_err();
             assert!(e.contains("patience"), "{e}");
         }
         assert!(refused(udp, "loss-timeout", 0.0.into()).contains("loss-timeout"));
@@ -291,20 +312,41 @@ pub(crate) mod tests {
         assert!(refused(tcp, "congestion", "../../etc".into()).contains("congestion"));
         assert!(refused(tcp, "\u{1b}[2J", true.into()).chars().all(|c| !c.is_control()));
         let small = Limits { max_memory: 4096, ..Limits::default() };
-        assert!(small.path(tcp, &Settings::default().with("sockbuf", 8192u64), 10.0).unwrap_err().contains("limit"));
-        let e = Limits::default().path(&transport::theory::TRANSPORT, &Settings::default(), 10.0).unwrap_err();
+        assert!(small.path(tcp, &Settings::default().with("sockbuf", 8192u64), 10.0, 1).unwrap_err().contains("limit"));
+        let e = Limits::default().path(&transport::theory::TRANSPORT, &Settings::default(), 10.0, 1).unwrap_err();
         assert!(e.contains("no far side"), "{e}");
+    }
+
+    #[test]
+    fn flows_are_few_and_have_the_memory_of_one_limit() {
+        let tcp = &transport::tcp::TRANSPORT;
+        let said = |flows, sockbuf: u64, limits: Limits| {
+            limits.path(tcp, &Settings::default().with("sockbuf", sockbuf), 10.0, flows).unwrap_err()
+        };
+        for wrong in [0, 129, u32::MAX] {
+            assert!(said(wrong, 4096, Limits::default()).contains("1 to 128"), "{wrong}");
+        }
+        assert!(said(5, 4096, Limits { max_flows: 4, ..Limits::default() }).contains("1 to 4"));
+        let small = Limits { max_memory: 100 << 20, ..Limits::default() };
+        assert!(said(8, 20 << 20, small).contains("sockbuf of 8 flows"));
+        small.path(tcp, &Settings::default().with("sockbuf", 20u64 << 20), 10.0, 4).unwrap();
+        let trial = |flows| TrialSpec { flows, size: 8 << 20, ..spec() };
+        small.trial(&trial(4), &capable(), HOUR).unwrap();
+        assert!(small.trial(&trial(8), &capable(), HOUR).unwrap_err().contains("limit of 100 MiB"));
+        assert!(refused(|s| (s.flows, s.pattern) = (2, Pattern::Connect)).contains("--flows is for"));
+        assert!(refused(|s| (s.flows, s.rate) = (2, Some(5.0))).contains("schedule"));
+        assert!(refused(|s| s.flows = 0).contains("at least 1 flow"));
     }
 
     proptest! {
         #[test]
         fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
                                     offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool,
-                                    offered: Option<f64>, reverse: bool,
+                                    offered: Option<f64>, reverse: bool, flows: u32,
                                     pattern in 0..Pattern::ALL.len()) {
             let pattern = Pattern::ALL[pattern];
             let cache = if cold { Cache::Cold } else { Cache::Warm };
-            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, ..spec() };
+            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, flows, ..spec() };
             let _ = Limits::default().trial(&spec, &capable(), HOUR);
             let _ = Limits::own().trial(&spec, &capable(), HOUR);
         }

@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 
 use host::{Environment, Pace, Taken};
-use measure::{FarReport, TrialSpec};
+use measure::{FarReport, Flows, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
 use transport::{Address, LinkError, Name, Settings};
@@ -13,7 +13,7 @@ use transport::{Address, LinkError, Name, Settings};
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 5;
+pub(crate) const PROTOCOL: u32 = 6;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -102,22 +102,27 @@ pub(crate) enum Ask {
         /// Whether to describe the environment.
         environment: bool,
     },
-    /// Open a data connection. Answers: `Door`, then `Opened` when it stands.
+    /// Open the data connections of a path, one for each flow. Answers: `Door`, then `Opened` when all stand.
     Open {
         transport: Name,
         settings: Settings,
         /// Seconds without progress after which a side gives up.
         patience: f64,
-        /// Number of the connection on this control connection; each is larger than the last.
+        /// Number of the first connection on this control connection, larger than that of any before; those of further flows
+        /// follow it.
         connection: u64,
+        /// How many.
+        flows: u32,
+        /// A CPU for the thread of each flow, for a far side on the near side's host; else empty.
+        cpus: Vec<u32>,
     },
-    /// Run a trial on the open connection. Answers: `Ready` at once, `Done` at its end. Where the far side sends
+    /// Run a trial on the open connections. Answers: `Ready` at once, `Done` at its end. Where the far side sends
     /// ([`TrialSpec::far_sends`]), it waits for `Go` in between.
     Trial { spec: Box<TrialSpec> },
     /// The near side is about to receive: the far side may send. Else a part of the stream would lie in buffers before the
     /// receiver's time begins. No answer of its own.
     Go,
-    /// Close data connection `connection`. No answer.
+    /// Close the data connections of which `connection` is the first. No answer.
     Close { connection: u64 },
     /// What did others take of the far side's CPU since the path was opened, or since this was asked last? Only between
     /// trials.
@@ -138,14 +143,14 @@ pub(crate) enum Ask {
 pub(crate) enum Answer {
     /// To `Hello`.
     Hello { environment: Option<Box<Environment>>, pinned: Option<u32> },
-    /// The door for the data connection, and what the proofs on it are made from.
+    /// The door for the data connections, and what the proofs on them are made from.
     Door { address: Address, nonce: String },
-    /// The data connection stands.
-    Opened { effective: Effective },
+    /// The data connections stand.
+    Opened { flows: Vec<Stands> },
     /// The trial may begin.
     Ready,
-    /// The trial ended.
-    Done { report: Box<FarReport> },
+    /// The trial ended: the report of each flow, and what several did at once, where this side timed them.
+    Done { reports: Vec<FarReport>, flows: Option<Flows> },
     /// To `Foreign`: what was taken, and by whom; none where the far side is on no CPU in particular or can't tell.
     Foreign { taken: Option<Taken> },
     /// To `Pace`; none where it can't tell.
@@ -154,6 +159,15 @@ pub(crate) enum Answer {
     Failed { cause: Cause, text: String },
     /// It was not tried: against the limits, or without sense.
     Refused { text: String },
+}
+
+/// One flow's data connection, as the far side has it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Stands {
+    /// What took effect on it.
+    pub effective: Effective,
+    /// The CPU that its thread keeps to.
+    pub cpu: Option<u32>,
 }
 
 /// What kind of failure a `Failed` is: decides whose words a person sees.

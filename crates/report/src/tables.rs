@@ -9,7 +9,7 @@ pub use grid::{Cell, Setting, SettingsGrid, grids};
 use measure::Pattern;
 use measure::event::TimeKind;
 use model::{BandwidthCurve, Estimate, Fits, LatencyLine, Summary};
-use record::Analysis;
+use record::{Analysis, PathRun};
 use transport::settings::Effective;
 use units::{Bytes, Kind, Share};
 
@@ -47,7 +47,9 @@ pub struct Layer {
 pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
     let mut all: Vec<(Layer, &str)> = Vec::new();
     for (file, run) in runs {
-        for (i, path) in run.paths.iter().enumerate() {
+        // Costs that a transfer has alone are not told by flows that share the path.
+        let one_flow = |path: &&PathRun| run.run.plan.flows(path.opened.path) == 1;
+        for (i, path) in run.paths.iter().enumerate().filter(|(_, path)| one_flow(path)) {
             let (Some(first), Some(summary), Some(fits)) = (path.points.first(), run.summary(i), run.fits(i)) else {
                 continue;
             };

@@ -1,6 +1,6 @@
 //! Phrases that several pictures share: labels of times and patterns, and a run's description in one line.
 
-use measure::event::{TimeKind, Why};
+use measure::event::{FlowOpened, TimeKind, Why};
 use record::{PathRun, RunFile};
 pub use units::received::{odd, plain, unseen};
 
@@ -13,6 +13,7 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Exchange => "exchange",
         TimeKind::Transaction => "transaction",
         TimeKind::Copy => "copy",
+        TimeKind::Spacing => "spacing of all flows",
         TimeKind::Answer => "an answer",
     }
 }
@@ -65,6 +66,9 @@ pub fn run_line(run: &RunFile) -> String {
 /// Which CPUs the two sides were bound to, as each said of itself: what was asked for is another matter.
 pub fn pinning(run: &RunFile) -> String {
     let far = run.paths.iter().find_map(|p| p.opened.far.as_ref());
+    if let Some(spread) = spread(run) {
+        return spread;
+    }
     match (run.run.near.pinned, far.map(|far| far.pinned)) {
         (Some(near), Some(Some(far))) => format!("pinned to CPUs {near} and {far}"),
         (Some(near), Some(None)) => format!("pinned to CPU {near}, the far side not pinned"),
@@ -73,6 +77,21 @@ pub fn pinning(run: &RunFile) -> String {
         (Some(near), None) => format!("pinned to CPU {near}"),
         (None, _) => "not pinned".to_owned(),
     }
+}
+
+/// The same where the threads of several flows keep to more CPUs than two.
+fn spread(run: &RunFile) -> Option<String> {
+    let flows = || run.paths.iter().flat_map(|path| &path.opened.flows);
+    let each = |of: fn(&FlowOpened) -> Option<u32>| {
+        let mut cpus: Vec<u32> = flows().filter_map(of).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    };
+    let (near, far) = (each(|flow| flow.near_cpu), each(|flow| flow.far_cpu));
+    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    (near.len() > 1 || far.len() > 1)
+        .then(|| format!("each flow pinned, to CPUs {} and, on the far side, {}", list(&near), list(&far)))
 }
 
 /// Whether both processes of a path were pinned to one CPU, where each runs only while the other does not.

@@ -34,6 +34,7 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<
             far: Some(Environment::default()),
             near_effective: Effective::default(),
             far_effective: Effective::default(),
+            flows: Vec::new(),
         }),
     ];
     let mut opened = None;

@@ -12,6 +12,10 @@ pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
     let step = clock.clock_step_ns * 1e-9;
     let of = |t: &&Trial| {
         let r = &t.report;
+        if let Some(flows) = &r.flows {
+            // The clock is read at both ends of the time in which all ran.
+            return step / flows.iterations().max(1.0) / transfers(plan, t);
+        }
         if timed_there(t) {
             // A stream's receiver reads it once before and once after all blocks.
             return step * t.size as f64 / r.far.bytes as f64;

@@ -49,7 +49,9 @@ impl Singles {
             rounds.iter().flat_map(|r| r.iter().map(|(t, n)| (*t, *n as f64 * share(r)))).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let longest = used.iter().map(|t| t.report.max).fold(0.0, f64::max) / each;
-        let p50 = if plan.pattern.facts().keeps_best { quantile(&all, 0.5) } else { median };
+        // The median of several flows is the time between two transfers of any of them, and no flow's own time.
+        let several = used.iter().any(|t| t.report.flows.is_some());
+        let p50 = if plan.pattern.facts().keeps_best || several { quantile(&all, 0.5) } else { median };
         Some(Self { rounds, all, p50: p50.min(longest), longest })
     }
 

@@ -26,6 +26,7 @@ pub(super) const FACTS: Facts = Facts {
         },
         far: accepting,
     }),
+    flows: false,
     responds: true,
     blocks: |spec| (spec.size, spec.response),
     modelled: |link, spec, _, buffers| {

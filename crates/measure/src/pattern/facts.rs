@@ -10,6 +10,7 @@ use units::Bytes;
 use super::{Answered, Pattern, Timed};
 use crate::buffers::{Buffers, Halt};
 use crate::event::{Plan, TimeKind, Trial};
+use crate::flows::MOST;
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, near, path};
 
 /// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
@@ -29,6 +30,8 @@ pub struct Facts {
     pub whole: fn(&TrialSpec) -> Result<(), String>,
     /// How it runs where each iteration has a connection of its own; none where all run on one.
     pub anew: Option<Anew>,
+    /// Whether several flows of it can run at once (`--flows`).
+    pub flows: bool,
     /// Whether its answers have a size of their own (`--response`): then an iteration is a transaction.
     pub responds: bool,
     /// Whether an iteration has as many blocks as `--burst` says.
@@ -100,6 +103,7 @@ impl Facts {
             room: |_, _| Ok(()),
             whole: |_| Ok(()),
             anew: None,
+            flows: true,
             responds: false,
             bursts: false,
             reverses: false,
@@ -143,6 +147,23 @@ impl Facts {
     /// Blocks of the pattern's size that go one way in an iteration.
     pub fn many(&self, spec: &TrialSpec) -> u64 {
         if self.bursts { spec.burst } else { 1 }
+    }
+
+    /// Why a path with these capabilities can't run so many flows of it at once; none where it can.
+    pub fn keeps_single(&self, name: &str, flows: u32, can: &Capabilities) -> Option<String> {
+        match flows {
+            1 => None,
+            0 => Some("a path has at least 1 flow".to_owned()),
+            _ if !self.flows => {
+                let those = Pattern::those(|facts| facts.flows);
+                Some(format!("{name} has no flows that could run at once (--flows is for {those})"))
+            }
+            _ if !can.two_ended => {
+                Some("one process plays both ends, and flows would take turns in it (leave out --flows)".to_owned())
+            }
+            _ if flows > MOST => Some(format!("a path has at most {MOST} flows, and {flows} are asked for (--flows)")),
+            _ => None,
+        }
     }
 
     /// Why a path with these capabilities can't run it the other way round; none where it can.

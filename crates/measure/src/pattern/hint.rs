@@ -43,6 +43,7 @@ pub(super) const FACTS: Facts = Facts {
         }
         _ => Ok(()),
     },
+    flows: false,
     blocks: |_| (BLOCK, BLOCK),
     memory: |spec| u128::from(spec.size) * u128::from(BYTES),
     // No processor divides as often as this; the work has a division a subinterval.

@@ -13,6 +13,7 @@ use crate::content::Writer;
 use crate::cost::Cost;
 use crate::event::TimeKind;
 use crate::far::Side;
+use crate::flows::{Course, Step};
 use crate::near::{self, Loops};
 use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
 
@@ -24,6 +25,9 @@ const DRIFT: f64 = 0.01;
 const COARSE: f64 = 1e-3;
 /// The step of the far side's clock may hide so much of a short time, seconds.
 const STEP: f64 = 1e-6;
+/// Parts of a trial of several flows of which the receiver keeps when they were here: an edge of the time in which all flows ran falls into
+/// one, and is known to a part of a part.
+const MARKS: u64 = 256;
 /// What buffers between the sides hold at most, bytes, which an empty one must have time for at 1 MB/s.
 const HELD: u64 = 16 << 20;
 
@@ -58,15 +62,15 @@ pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec,
         let (took, cost) = send(link, clock, spec, buffers)?;
         return Ok(TrialReport { repeats: spec.repeats, seconds: took, cost, ..TrialReport::default() });
     }
-    let seen = receive(link, &turned(spec), buffers)?;
+    let mut seen = receive(link, &turned(spec), buffers)?;
     match seen.corrupt {
         Some((iteration, offset)) => {
             Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
         }
         None => {
             // What the receiver saw is the path's; what it cost is this side's.
-            let (cost, seen) = (seen.cost, FarReport { cost: None, ..seen });
-            Ok(TrialReport { repeats: spec.repeats, cost, ..TrialReport::default() }.with_far(seen))
+            let (cost, course) = (seen.cost.take(), seen.course.take());
+            Ok(TrialReport { repeats: spec.repeats, cost, course, ..TrialReport::default() }.with_far(seen))
         }
     }
 }
@@ -122,14 +126,24 @@ fn send<L: Link, C: Clock>(
     Ok((took, loops.meter.cost()))
 }
 
-/// Receives a stream and times it from its first to its last byte. On a stream the first byte is received alone; where
-/// blocks are messages the clock starts when the first one is here, and its bytes don't count.
+/// Receives a stream and times it from its first to its last byte.
 fn receive<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+    match spec.flows {
+        0 | 1 => received::<L, false>(link, spec, buffers),
+        _ => received::<L, true>(link, spec, buffers),
+    }
+}
+
+/// On a stream the first byte is received alone; where blocks are messages the clock starts when the first one is here, and its bytes
+/// don't count. One of several flows also keeps how it went on, which costs a reading of the clock in [`MARKS`] parts of the trial.
+fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
     let clock = Monotonic;
     let semantics = link.capabilities().semantics;
     let mut side = Side::new(link, spec, buffers)?;
     let (mut first, mut last, mut bytes) = (None, 0, 0);
     let all = side.iterations();
+    let part = (spec.repeats / MARKS).max(1);
+    let (mut steps, mut marked) = (Vec::with_capacity(if SEVERAL { 2 * MARKS as usize } else { 0 }), 0);
     while side.report.received < all {
         side.go_on()?;
         let begins = first.is_none() && side.report.received >= spec.warmup;
@@ -163,6 +177,15 @@ fn receive<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> An
         if !side.check.reliable {
             last = clock.now();
         }
+        if SEVERAL && first.is_some() {
+            // A byte of the first block of a stream came before the clock started, and nothing of a message after it.
+            let done = bytes.div_ceil(spec.size.max(1));
+            if done - marked >= part {
+                let end = if side.check.reliable { clock.now() } else { last };
+                steps.push(Step { end, iterations: done - marked, took: 0 });
+                marked = done;
+            }
+        }
         side.check.verify(block, side.report.received);
         side.came();
     }
@@ -172,6 +195,14 @@ fn receive<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> An
     if let Some(first) = first {
         side.report.seconds = last.saturating_sub(first) as f64 * 1e-9;
         side.report.bytes = bytes;
+    }
+    if SEVERAL {
+        let done = bytes.div_ceil(spec.size.max(1));
+        if done > marked {
+            steps.push(Step { end: last, iterations: done - marked, took: 0 });
+        }
+        // What is missing at the end of a path that loses blocks took no time; where nothing came, no time passed at all.
+        side.report.course = Some(Course { begin: first.unwrap_or_else(|| clock.now()), steps });
     }
     side.report.lost = all - side.report.received;
     side.done()
@@ -201,5 +232,47 @@ fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -
         bytes,
         shortest: if bytes > 0 { least.max(waited) } else { 0.0 },
         longest: elapsed * (1.0 + DRIFT) + COARSE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transport::{Capabilities, LinkError};
+
+    use super::*;
+    use crate::Pattern;
+
+    /// A path on which nothing arrives.
+    struct Silent;
+
+    impl Link for Silent {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { reliable: false, semantics: Semantics::Message, ..Capabilities::plain() }
+        }
+        fn send(&mut self, _: &[u8]) -> Result<(), LinkError> {
+            Ok(())
+        }
+        fn recv(&mut self, _: &mut [u8]) -> Result<(), LinkError> {
+            Err(LinkError::Lost)
+        }
+        fn exchange(&mut self, _: &[u8], _: &mut [u8]) -> Result<(), LinkError> {
+            Err(LinkError::Lost)
+        }
+        fn ready(&mut self, _: Duration) -> Result<bool, LinkError> {
+            Ok(false)
+        }
+        fn close(&mut self) -> Result<(), LinkError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_flow_of_which_nothing_came_still_says_that_it_had_no_time() {
+        let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 100, 20) };
+        let report = crate::far::run(&mut Silent, &spec, &mut Buffers::new(false)).unwrap();
+        assert_eq!((report.lost, report.seconds), (20, 0.0));
+        assert_eq!(report.course.map(|course| course.steps.len()), Some(0));
+        let alone = TrialSpec { flows: 1, ..spec };
+        assert_eq!(crate::far::run(&mut Silent, &alone, &mut Buffers::new(false)).unwrap().course, None);
     }
 }

@@ -74,7 +74,9 @@ fn add(run: &RunFile, paths: &mut Vec<Found>) -> Result<(), String> {
     for (i, path) in run.paths.iter().enumerate() {
         let (name, Some(first)) = (path.opened.name().to_owned(), path.points.first()) else { continue };
         // A copy has no ends; a round trip on a schedule is no half of anything.
-        if !matches!(first.time, TimeKind::HalfRoundTrip | TimeKind::OneWay) {
+        // Flows that share the path have the gaps of all.
+        let alone = run.run.plan.flows(path.opened.path) == 1;
+        if !(alone && matches!(first.time, TimeKind::HalfRoundTrip | TimeKind::OneWay)) {
             continue;
         }
         let at = paths.iter().position(|p| p.name == name).unwrap_or_else(|| {

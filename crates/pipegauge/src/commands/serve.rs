@@ -27,7 +27,12 @@ pub fn serve(flags: &ServeFlags, json: bool) -> Result<Exit> {
         bind: flags.bind,
         port: flags.port,
         keep: flags.keep,
-        limits: Limits { max_block: flags.max_block, max_seconds: flags.max_time, max_memory: flags.max_memory },
+        limits: Limits {
+            max_block: flags.max_block,
+            max_seconds: flags.max_time,
+            max_memory: flags.max_memory,
+            max_flows: flags.max_flows,
+        },
     };
     let mut unwritten = None;
     let served = rendezvous::serve(&options, Arc::clone(&stop), &mut |event| {

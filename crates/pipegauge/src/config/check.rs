@@ -148,6 +148,15 @@ fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if flags.trace.is_some() && plan.transports().filter(|t| two_ended(*t)).count() > 1 {
         bail!("--trace follows one path: its lines don't say which; name one transport");
     }
+    let most = plan.paths.iter().map(|path| path.flows).max().unwrap_or(1);
+    if flags.trace.is_some() && most > 1 {
+        bail!("--trace follows one connection: its lines don't say which; leave out --flows");
+    }
+    if let Some(flow) = plan.decorators.fault.as_ref().and_then(|fault| fault.flow)
+        && !(1..=u64::from(most)).contains(&flow)
+    {
+        bail!("--fault flow={flow}: there are flows 1 to {most} (--flows)");
+    }
     Ok(())
 }
 
@@ -175,7 +184,7 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
             "{name} works only between processes of one host; leave out --peer, or measure a transport that reaches another host (pipegauge list)"
         );
     }
-    measure::support::check(plan, name, &can)?;
+    measure::support::check(plan, path, &can)?;
     let largest = (plan.pattern.facts().largest)(plan, &can);
     if let Some(gap) = plan.offered.and_then(|_| plan.gap(largest)).filter(|gap| *gap >= plan.patience) {
         bail!(
@@ -233,6 +242,26 @@ mod tests {
             let flags = Line::try_parse_from(&words).unwrap().run;
             let notes = RunConfig::resolve(&flags, &words, std::time::SystemTime::now()).unwrap().notes;
             assert!(notes.iter().any(|n| n.contains(kind) && n.contains("pass it by")), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn flows_are_refused_where_they_make_no_sense() {
+        for (line, says) in [
+            ("memcpy --flows 2", "one process plays both ends"),
+            ("theory --pattern stream --flows 2", "one process plays both ends"),
+            ("tcp --pattern connect --flows 2", "--flows is for ping-pong, stream, burst, bidirectional and request"),
+            ("tcp --flows 2 --rate 10/s", "a schedule is one flow's"),
+            ("tcp --pattern stream --flows 2 --rate 10Mbit/s", "a schedule is one flow's"),
+            ("tcp --flows 2 --schedule netpipe", "NetPIPE measures one flow"),
+            ("tcp --flows 2 --trace x", "--trace follows one connection"),
+            ("tcp --flows 2 --fault drop=1%,flow=3", "flows 1 to 2"),
+        ] {
+            let e = said(line).unwrap();
+            assert!(e.contains(says), "{line}: {e}");
+        }
+        for line in ["tcp --flows 128", "udp --pattern stream --flows 2", "shm --pattern bidirectional --flows 2"] {
+            assert_eq!(said(line), None, "{line}");
         }
     }
 

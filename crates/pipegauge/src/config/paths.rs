@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
+use measure::flows;
 use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 
 use crate::flags::RunFlags;
@@ -54,7 +55,12 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
     let mut paths = Vec::new();
     let shared = flagged(flags);
     for text in &flags.transports {
-        paths.push(path(text, &shared)?);
+        let path = path(text, &shared)?;
+        match &flags.flows[..] {
+            _ if path.flows > 1 => paths.push(path),
+            [] => paths.push(path),
+            counts => paths.extend(counts.iter().map(|flows| PathPlan { flows: *flows, ..path.clone() })),
+        }
     }
     paths.extend(flags.replayed.clone());
     apart(&mut paths)?;
@@ -68,7 +74,7 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
 fn path(text: &str, shared: &[Flagged]) -> Result<PathPlan> {
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
     let transport = registry::named(name)?;
-    let (mut settings, mut label) = (Settings::default(), None);
+    let (mut settings, mut label, mut flows) = (Settings::default(), None, 1);
     for item in options.map_or(Vec::new(), |options| options.split(',').collect()) {
         let (option, value) = item.split_once('=').ok_or_else(|| {
             anyhow!("{text}: '{item}' is not of the form option=value; write for example {}", example(transport))
@@ -76,6 +82,7 @@ fn path(text: &str, shared: &[Flagged]) -> Result<PathPlan> {
         match (option, value) {
             ("label", value) if label.is_some() => bail!("{text}: 'label' is given twice; give it once ({value})"),
             ("label", value) => label = Some(checked_label(value, name)?),
+            ("flows", value) => flows = checked_flows(value)?,
             _ => settings.read(transport.options(), option, value).map_err(|e| anyhow!("{text}: {name}: {e}"))?,
         }
     }
@@ -91,7 +98,7 @@ fn path(text: &str, shared: &[Flagged]) -> Result<PathPlan> {
             settings.set(&set.option, set.value.clone());
         }
     }
-    Ok(PathPlan { transport: transport.name(), label, settings })
+    Ok(PathPlan { transport: transport.name(), label, settings, flows })
 }
 
 /// A path with an option, as it is typed.
@@ -100,6 +107,11 @@ fn example(transport: &dyn Transport) -> String {
         Some(option) => format!("{}:{}=...", transport.name(), option.name),
         None => format!("{}:label=...", transport.name()),
     }
+}
+
+fn checked_flows(text: &str) -> Result<u32> {
+    let flows = text.parse().ok().filter(|flows| (1..=flows::MOST).contains(flows));
+    flows.ok_or_else(|| anyhow!("flows={text}: a path has 1 to {} flows", flows::MOST))
 }
 
 fn checked_label(text: &str, transport: &str) -> Result<String> {
@@ -135,17 +147,23 @@ pub fn typed(transport: Name, settings: &Settings, wanted: impl Fn(&str) -> bool
 
 /// Gives paths of one transport labels that tell them apart: by the options in which they differ.
 fn apart(paths: &mut [PathPlan]) -> Result<()> {
-    let set: Vec<(Name, Settings)> = paths.iter().map(|path| (path.transport, beyond_defaults(path))).collect();
-    for (path, (_, mine)) in paths.iter_mut().zip(&set).filter(|(path, _)| path.label.is_none()) {
-        let differs =
-            |option: &str| set.iter().any(|(t, other)| *t == path.transport && other.get(option) != mine.get(option));
-        let label = typed(path.transport, mine, differs);
+    let set: Vec<(Name, Settings, u32)> =
+        paths.iter().map(|path| (path.transport, beyond_defaults(path), path.flows)).collect();
+    for (path, (_, mine, flows)) in paths.iter_mut().zip(&set).filter(|(path, _)| path.label.is_none()) {
+        let differs = |option: &str| {
+            set.iter().any(|(t, other, _)| *t == path.transport && other.get(option) != mine.get(option))
+        };
+        let mut label = typed(path.transport, mine, differs);
+        if *flows > 1 && set.iter().any(|(t, _, others)| *t == path.transport && others != flows) {
+            label.push_str(&format!("{}flows={flows}", if label.contains(':') { "," } else { ":" }));
+        }
         path.label = (label != path.transport.as_str()).then_some(label);
     }
     for (i, path) in paths.iter().enumerate() {
         let name = path.name();
         if let Some(twin) = paths[..i].iter().find(|other| other.name() == name) {
-            let (transport, same) = (path.transport, beyond_defaults(twin) == beyond_defaults(path));
+            let (transport, same) =
+                (path.transport, beyond_defaults(twin) == beyond_defaults(path) && twin.flows == path.flows);
             let why = if same { "with the same options" } else { "with options that read alike" };
             bail!(
                 "{name} is named twice {why}; name each path once, give one of them another option, or each a label of its own \
@@ -194,6 +212,21 @@ mod tests {
         assert_eq!(names("tcp:sockbuf=64KiB,label=small tcp:sockbuf=4MiB,label=big"), ["small", "big"]);
         let twice = names("theory:latency=1us,dip=1KiB..2KiB*5,dip=8KiB..9KiB*3 theory:latency=5us");
         assert_eq!(twice, ["theory:latency=1us,dip=1KiB..2KiB*5+8KiB..9KiB*3", "theory:latency=5us"]);
+    }
+
+    #[test]
+    fn numbers_of_flows_are_paths_with_names_of_their_own() {
+        let flows = |line: &str| of(line).unwrap().iter().map(|p| p.flows).collect::<Vec<_>>();
+        assert_eq!((names("tcp --flows 4"), flows("tcp --flows 4")), (vec!["tcp".to_owned()], vec![4]));
+        assert_eq!(names("tcp unix --flows 1,2"), ["tcp", "tcp:flows=2", "unix", "unix:flows=2"]);
+        assert_eq!(names("tcp:mss=1000 tcp:mss=2000,flows=2"), ["tcp:mss=1000", "tcp:mss=2000,flows=2"]);
+        assert_eq!((names("tcp tcp:flows=8"), flows("tcp tcp:flows=8")), (names("tcp --flows 1,8"), vec![1, 8]));
+        assert_eq!(flows("tcp:flows=8 unix --flows 2"), [8, 2], "what a path says of itself comes first");
+        assert!(said("tcp --flows 2,2").contains("named twice"));
+        for wrong in ["tcp:flows=0", "tcp:flows=129", "tcp:flows=x"] {
+            assert!(said(wrong).contains("1 to 128 flows"), "{wrong}");
+        }
+        assert!(Line::try_parse_from(["run", "tcp", "--flows", "0"]).is_err());
     }
 
     #[test]

@@ -146,7 +146,10 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
             "{flag} is one for both sides, which visit the same sizes in turns for the same time; give it outside of --vs"
         ));
     }
-    for path in &a.paths {
+    if a.paths.len() != b.paths.len() {
+        return Err("both sides have as many paths; give --flows as many numbers on both".to_owned());
+    }
+    for (path, other) in a.paths.iter().zip(&b.paths) {
         let kind = path.transport;
         let most = registry::find(kind).and_then(|t| t.capabilities(&path.settings).max_block).unwrap_or(u64::MAX);
         if sizes::planned(a, most) != sizes::planned(b, most) {
@@ -154,7 +157,7 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
                 "so slow a --rate leaves time for fewer sizes; give both sides more --budget, or --sizes".to_owned()
             );
         }
-        let (s, t) = (figures::time_kind(a, kind), figures::time_kind(b, kind));
+        let (s, t) = (figures::time_kind(a, kind, path.flows), figures::time_kind(b, kind, other.flows));
         if s != t {
             return Err(format!(
                 "the first side's times would be {}, the second's {}: they can't be compared",

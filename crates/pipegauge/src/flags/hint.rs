@@ -132,6 +132,7 @@ impl HintFlags {
             pattern: PatternFlag::DEFAULT,
             response: None,
             reverse: false,
+            flows: Vec::new(),
             burst: None,
             rate: None,
             precision: flags.precision,

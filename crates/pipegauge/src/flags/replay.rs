@@ -1,7 +1,7 @@
 //! From a plan in a run file back to flags of `run`. The file may be a stranger's: it says what is measured and nothing else.
 
-use measure::Cache;
 use measure::event::{PathOpened, PathPlan, Plan};
+use measure::{Cache, flows};
 use units::Bytes;
 
 use super::PatternFlag;
@@ -21,7 +21,11 @@ impl RunFlags {
         let around = &plan.decorators;
         let transport =
             path.transport.transport().map_err(|_| format!("{}, which this program does not have", path.transport))?;
-        let replayed = PathPlan { settings: plan.settings(path.path).clone(), ..path.transport.into() };
+        let (settings, flows) = (plan.settings(path.path).clone(), plan.flows(path.path));
+        if !(1..=flows::MOST).contains(&flows) {
+            return Err(format!("{flows} flows at once, where 1 to {} can be", flows::MOST));
+        }
+        let replayed = PathPlan { settings, flows, ..path.transport.into() };
         replayed.settings.check(transport.options()).map_err(|e| e.to_string())?;
         around.fault.as_ref().map_or(Ok(()), |f| f.check()).map_err(|e| e.to_string())?;
         around.shape.as_ref().map_or(Ok(()), |s| s.check()).map_err(|e| e.to_string())?;
@@ -52,6 +56,7 @@ impl RunFlags {
             schedule: ScheduleFlag::Adaptive,
             pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
             reverse: plan.reverse,
+            flows: Vec::new(),
             response: facts.responds.then_some(plan.response),
             burst: facts.bursts.then_some(plan.burst),
             rate: plan.rate.map(SendRate::Messages).or(plan.offered.map(SendRate::Bits)),
@@ -125,6 +130,7 @@ mod tests {
             far: None,
             near_effective: Effective::default(),
             far_effective: Effective::default(),
+            flows: Vec::new(),
         }
     }
 
@@ -139,10 +145,11 @@ mod tests {
     #[test]
     fn what_was_set_on_the_path_is_set_again() {
         let mut plan = Plan { pattern: Pattern::Request, response: 99, reconnect: true, ..Plan::default() };
+        plan.paths[0].flows = 4;
         plan.paths[0].settings = Settings::default().with("mss", 700u64).with("nodelay", false).with("family", "6");
         let flags = RunFlags::replaying(&plan, &path("tcp"), "0,1".to_owned()).unwrap();
         assert_eq!((flags.response, flags.reconnect, flags.pin.as_str()), (Some(99), true, "0,1"));
-        assert_eq!(flags.replayed.unwrap().settings, plan.paths[0].settings);
+        assert_eq!(flags.replayed.unwrap(), plan.paths[0]);
     }
 
     #[test]
@@ -165,6 +172,7 @@ mod tests {
         assert!(refused("tcp", &|p| p.decorators.fault = Some(fault.clone())).contains("stall="));
         assert!(refused("tcp", &|p| p.align = 1 << 60).contains("an alignment"));
         assert!(refused("tcp", &|p| (p.pattern, p.response) = (Pattern::Request, 1 << 60)).contains("an answer"));
+        assert!(refused("tcp", &|p| p.paths[0].flows = 1000).contains("1 to 128"));
         assert!(refused("tcp", &|p| p.pattern = Pattern::Hint).contains("HINT"));
     }
 }

@@ -104,6 +104,11 @@ pub struct RunFlags {
     /// The far side sends and this side receives, for the patterns that go one way: stream and burst
     #[arg(long, help_heading = "Pattern")]
     pub reverse: bool,
+    /// Connections that carry blocks at once, each on a thread of its own on either side; of several numbers (1,2,4,8) each is a path
+    /// of its own [default: 1]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
+          help_heading = "Pattern")]
+    pub flows: Vec<u32>,
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
     pub response: Option<u64>,

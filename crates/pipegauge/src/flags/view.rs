@@ -119,6 +119,9 @@ pub struct ServeFlags {
     /// Most memory a peer may make this side reserve
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "512MiB")]
     pub max_memory: u64,
+    /// Most data connections at a time that a peer may ask for (its --flows)
+    #[arg(long, value_name = "N", default_value_t = measure::flows::MOST)]
+    pub max_flows: u32,
 }
 
 /// Print the manual page.

@@ -12,6 +12,7 @@ mod disk;
 mod explaining;
 mod far_side;
 mod files;
+mod flows;
 mod hinting;
 mod history;
 mod hosts;

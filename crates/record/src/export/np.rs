@@ -60,12 +60,14 @@ fn mode(run: &RunFile) -> Option<NetPipe> {
 fn one_way(run: &RunFile, point: &Point, form: &'static str) -> Result<(), ExportError> {
     match point.time {
         TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy | TimeKind::Exchange => Ok(()),
-        TimeKind::RoundTrip | TimeKind::Transaction | TimeKind::Answer => Err(ExportError::NoPlace {
-            form,
-            pattern: run.run.plan.pattern,
-            time: point.time,
-            why: "its times are one way",
-        }),
+        TimeKind::RoundTrip | TimeKind::Transaction | TimeKind::Answer | TimeKind::Spacing => {
+            Err(ExportError::NoPlace {
+                form,
+                pattern: run.run.plan.pattern,
+                time: point.time,
+                why: "its times are one way",
+            })
+        }
     }
 }
 

@@ -54,6 +54,10 @@ impl Key {
         effective("near", &path.near_effective, &mut add);
         effective("far", &path.far_effective, &mut add);
         asked(&run.plan, run.plan.settings(path.path), &mut add);
+        // As runs before were kept, which had one.
+        if run.plan.flows(path.path) > 1 {
+            add("plan.flows", run.plan.flows(path.path).to_string());
+        }
         Self(parts)
     }
 

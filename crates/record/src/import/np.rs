@@ -110,6 +110,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
             far: None,
             near_effective: Effective::default(),
             far_effective: Effective::default(),
+            flows: Vec::new(),
         }),
         Event::Block(BlockOpened {
             path: 0,
@@ -121,7 +122,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
         }),
     ];
     events.extend(trials.into_iter().map(Event::Trial));
-    let time = figures::time_kind(&plan, kind);
+    let time = figures::time_kind(&plan, kind, 1);
     for (size, (trials, shortest)) in points {
         let all: Vec<&Trial> = trials.iter().collect();
         let Some(mut figures) = figures::figures(&plan, kind, &all, &figures::Common::default()) else {

@@ -12,8 +12,9 @@ use transport::{Capabilities, LinkError, Name, Patience, Settings};
 use super::{Pin, Terms, Work};
 use crate::MeetError;
 use crate::channel::Channel;
-use crate::message::{Answer, Ask, Cause, FarPin};
+use crate::message::{Answer, Ask, Cause, FarPin, Stands};
 use crate::secret::{SessionKeys, random};
+use crate::spread;
 use crate::watch::{Rules, Watch};
 
 const WAITING: &str = "waiting for what to do next";
@@ -51,14 +52,22 @@ struct Attendant<'a, W> {
     work: &'a mut W,
     watch: Watch,
     until: Instant,
-    /// The open data connection's number and what its transport can do.
-    open: Option<(u64, Capabilities)>,
+    open: Option<Open>,
     /// The CPU that this side keeps to.
     cpu: Option<u32>,
     /// What others take of it, since the path was opened.
     foreign: Option<CpuWatch>,
     /// Number of the last connection: a number is never used twice, so a proof never is.
     last: u64,
+}
+
+/// The open data connections.
+struct Open {
+    /// Number of the first.
+    connection: u64,
+    flows: u32,
+    /// What they can do.
+    can: Capabilities,
 }
 
 impl<W: Work> Attendant<'_, W> {
@@ -71,12 +80,12 @@ impl<W: Work> Attendant<'_, W> {
             };
             match ask {
                 Ask::Hello { pin, environment } => self.hello(pin, environment)?,
-                Ask::Open { transport, settings, patience, connection } => {
-                    self.open(transport, &settings, patience, connection)?;
+                Ask::Open { transport, settings, patience, connection, flows, cpus } => {
+                    self.open(transport, &settings, patience, connection, flows, &cpus)?;
                 }
                 Ask::Trial { spec } => self.trial(&spec)?,
                 Ask::Close { connection } => {
-                    if self.open.as_ref().is_some_and(|(number, _)| *number == connection) {
+                    if self.open.as_ref().is_some_and(|open| open.connection == connection) {
                         self.close();
                     }
                 }
@@ -136,14 +145,23 @@ impl<W: Work> Attendant<'_, W> {
         self.channel.send(&Answer::Hello { environment, pinned: cpu })
     }
 
-    fn open(&mut self, transport: Name, settings: &Settings, patience: f64, connection: u64) -> Result<(), MeetError> {
+    fn open(
+        &mut self,
+        transport: Name,
+        settings: &Settings,
+        patience: f64,
+        connection: u64,
+        flows: u32,
+        cpus: &[u32],
+    ) -> Result<(), MeetError> {
         self.close();
         if connection <= self.last {
             return Err(MeetError::Protocol(format!("connection number {connection} after {}", self.last)));
         }
-        self.last = connection;
+        // Each flow has a number, and so a proof, of its own.
+        self.last = connection.saturating_add(u64::from(flows.saturating_sub(1)));
         let known = transport.transport().map_err(|e| format!("the far side: {e}"));
-        let allowed = known.and_then(|known| self.terms.limits.path(known, settings, patience).map(|()| known));
+        let allowed = known.and_then(|known| self.terms.limits.path(known, settings, patience, flows).map(|()| known));
         let known = match allowed {
             Ok(known) => known,
             Err(text) => return self.channel.send(&Answer::Refused { text }),
@@ -159,23 +177,46 @@ impl<W: Work> Attendant<'_, W> {
         // Armed before the near side can know the door: from here on it has nothing to say but `Cancel` (and of a trial, `Enough`).
         self.watch.arm(0);
         self.channel.send(&Answer::Door { address, nonce: HEXLOWER.encode(&nonce) })?;
-        let accepted = self.work.accept(self.keys.proof(connection, &nonce));
+        let cpus = self.cpus(flows, cpus);
+        self.work.place(&cpus);
+        let accepted: Result<Vec<_>, _> = (connection..=self.last)
+            .map(|number| self.work.accept(self.keys.proof(number, &nonce)).map_err(|e| (number - connection, e)))
+            .collect();
         self.watch.disarm();
         match accepted {
-            Ok((effective, capabilities)) => {
-                self.foreign = self.cpu.map(|cpu| CpuWatch::new(&[cpu], &[std::process::id()]));
-                self.open = Some((connection, capabilities));
-                self.channel.send(&Answer::Opened { effective })
+            Ok(accepted) => {
+                let watched: Vec<u32> = cpus.iter().copied().chain(self.cpu).collect();
+                self.foreign = self.cpu.map(|_| CpuWatch::new(&watched, &[std::process::id()]));
+                self.open = accepted.first().map(|(_, can)| Open { connection, flows, can: can.clone() });
+                let cpus = cpus.iter().copied().map(Some).chain(std::iter::repeat(self.cpu));
+                let flows = accepted.into_iter().zip(cpus).map(|((effective, _), cpu)| Stands { effective, cpu });
+                self.channel.send(&Answer::Opened { flows: flows.collect() })
             }
-            Err(e) => self.failed(&e),
+            Err((_, e)) if flows == 1 => self.failed(&e),
+            Err((flow, e)) => self.failed_as(&e, format!("opening flow {} of {flows}: {e}", flow + 1)),
+        }
+    }
+
+    /// A CPU for each of several flows; empty where they keep to none in particular, or there is one flow, which this thread runs.
+    fn cpus(&self, flows: u32, decided: &[u32]) -> Vec<u32> {
+        match (self.cpu, self.terms.pin) {
+            _ if flows == 1 => Vec::new(),
+            (None, _) => Vec::new(),
+            // Decided by who knows which CPUs the other side's flows are on.
+            (Some(_), Pin::Decided(_)) if decided.len() == flows as usize => decided.to_vec(),
+            (Some(cpu), _) => spread::alone(cpu, &host::cpus_before_pinning(), flows),
         }
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<(), MeetError> {
-        let Some((_, capabilities)) = &self.open else {
+        let Some(Open { flows, can: capabilities, .. }) = &self.open else {
             let text = "no data connection is open for this trial".to_owned();
             return self.channel.send(&Answer::Refused { text });
         };
+        if spec.flows != *flows {
+            let text = format!("a trial of {} flows on a path of {flows}", spec.flows);
+            return self.channel.send(&Answer::Refused { text });
+        }
         let left = self.until.saturating_duration_since(Instant::now());
         if let Err(text) = self.terms.limits.trial(spec, capabilities, left) {
             return self.channel.send(&Answer::Refused { text });
@@ -199,18 +240,28 @@ impl<W: Work> Attendant<'_, W> {
         let outcome = self.work.trial(spec);
         self.watch.disarm();
         match outcome {
-            Ok(report) => self.channel.send(&Answer::Done { report: Box::new(report) }),
-            Err(SessionError::Link(e)) => self.failed(&e),
-            Err(SessionError::Interrupted) => self.failed(&LinkError::Interrupted),
-            Err(e) => {
-                self.close();
-                self.channel.send(&Answer::Failed { cause: Cause::Other, text: e.to_string() })
+            Ok(reports) => {
+                let flows = measure::flows::told(&reports);
+                self.channel.send(&Answer::Done { reports, flows })
             }
+            Err(e) => match e.root() {
+                SessionError::Link(cause) => self.failed_as(cause, e.to_string()),
+                SessionError::Interrupted => self.failed(&LinkError::Interrupted),
+                _ => {
+                    self.close();
+                    self.channel.send(&Answer::Failed { cause: Cause::Other, text: e.to_string() })
+                }
+            },
         }
     }
 
     /// Says what failed; the data connection is of no use any more.
     fn failed(&mut self, e: &LinkError) -> Result<(), MeetError> {
+        self.failed_as(e, e.to_string())
+    }
+
+    /// The same in these words.
+    fn failed_as(&mut self, e: &LinkError, text: String) -> Result<(), MeetError> {
         // Closed first: the near side must not wait on a data connection that nobody serves.
         self.close();
         if matches!(e, LinkError::Interrupted) {
@@ -221,6 +272,6 @@ impl<W: Work> Attendant<'_, W> {
                 return Err(self.over_time());
             }
         }
-        self.channel.send(&Answer::Failed { cause: Cause::of(e), text: e.to_string() })
+        self.channel.send(&Answer::Failed { cause: Cause::of(e), text })
     }
 }

@@ -18,6 +18,8 @@ use crate::Limits;
 /// What the control loop needs done with data connections. One implementation works on real ones ([`path::Path`]); tests
 /// of the control layer use a stand-in.
 pub(crate) trait Work {
+    /// The threads of further flows keep to these CPUs, one each; none where they keep to none.
+    fn place(&mut self, _cpus: &[u32]) {}
     /// Opens a door at the address `at`, whatever its port; closes what was open before.
     fn door(
         &mut self,
@@ -26,11 +28,11 @@ pub(crate) trait Work {
         at: SocketAddr,
         patience: &Patience,
     ) -> Result<Address, LinkError>;
-    /// Waits for the data connection that shows `proof`; what took effect on it, and what it can do with these settings.
+    /// Waits for one more data connection, which shows `proof`; what took effect on it, and what it can do with these settings.
     fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError>;
-    /// Runs the far half of a trial on it.
-    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError>;
-    /// Closes it and its door.
+    /// Runs the far half of a trial on all; the report of each flow.
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError>;
+    /// Closes them and their door.
     fn close(&mut self);
 }
 

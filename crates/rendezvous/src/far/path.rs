@@ -1,6 +1,8 @@
-//! The real data connection of the far side.
+//! The real data connections of the far side.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use measure::{Buffers, FarReport, SessionError, TrialSpec};
 use transport::settings::Effective;
@@ -8,22 +10,36 @@ use transport::{Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patie
 
 use super::Work;
 
-/// The one data connection that is open at a time.
+/// The data connections of the one path that is open at a time, one for each flow.
 pub(crate) struct Path {
     /// Declared, and so dropped, before the door: a link may need what the door made.
-    link: Option<AnyLink>,
+    links: Vec<AnyLink>,
     door: Option<Acceptor>,
     proof: Proof,
-    buffers: Buffers,
+    /// What ends a trial early; each flow's memory has it, too.
+    halt: Arc<AtomicBool>,
+    buffers: Vec<Buffers>,
+    cpus: Vec<u32>,
 }
 
 impl Path {
     pub(crate) fn new() -> Self {
-        Self { link: None, door: None, proof: Proof::none(), buffers: Buffers::new(false) }
+        Self {
+            links: Vec::new(),
+            door: None,
+            proof: Proof::none(),
+            halt: Arc::default(),
+            buffers: Vec::new(),
+            cpus: Vec::new(),
+        }
     }
 }
 
 impl Work for Path {
+    fn place(&mut self, cpus: &[u32]) {
+        self.cpus = cpus.to_vec();
+    }
+
     fn door(
         &mut self,
         transport: &'static dyn Transport,
@@ -32,8 +48,7 @@ impl Work for Path {
         patience: &Patience,
     ) -> Result<Address, LinkError> {
         self.close();
-        // Fresh memory for each block: where it lies is one of the things that differ between runs.
-        self.buffers = Buffers::new(false).halted_by(patience.flag());
+        self.halt = patience.flag();
         let door = transport.listen(settings, at, patience)?;
         let address = door.address();
         self.door = Some(door);
@@ -44,26 +59,31 @@ impl Work for Path {
         let door = self.door.as_mut().ok_or_else(nothing_open)?;
         let link = door.accept(&proof)?;
         let found = (link.effective(), link.capabilities());
-        self.link = Some(link);
+        self.links.push(link);
+        // Fresh memory for each block: where it lies is one of the things that differ between runs.
+        self.buffers.push(Buffers::new(false).halted_by(Arc::clone(&self.halt)));
         self.proof = proof;
         Ok(found)
     }
 
-    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+        let halt = Buffers::new(false).halted_by(Arc::clone(&self.halt)).halt();
         if let Some(anew) = &spec.pattern.facts().anew {
             // The first connection only showed what took effect.
-            self.link = None;
+            self.links.clear();
             let door = self.door.as_mut().ok_or_else(nothing_open)?;
-            return (anew.far)(door, &self.proof, spec, &self.buffers.halt());
+            return Ok(vec![(anew.far)(door, &self.proof, spec, &halt)?]);
         }
-        let link = self.link.as_mut().ok_or_else(nothing_open)?;
-        measure::far::trial(link, spec, &mut self.buffers)
+        if self.links.is_empty() {
+            return Err(nothing_open().into());
+        }
+        measure::flows::far(&mut self.links, spec, &mut self.buffers, &self.cpus, &halt)
     }
 
     fn close(&mut self) {
-        self.link = None;
+        self.links.clear();
+        self.buffers.clear();
         self.door = None;
-        self.buffers = Buffers::new(false);
     }
 }
 

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use data_encoding::HEXLOWER;
 use host::{Environment, Pace, Taken};
 use measure::event::Plan;
-use measure::{FarReport, TrialSpec};
+use measure::{FarReport, Flows, TrialSpec};
 use transport::options::LOSS_TIMEOUT;
-use transport::settings::{Effective, LOSS};
+use transport::settings::LOSS;
 use transport::{Address, Name, Patience, Proof, Settings};
 
 use super::verdict::Words;
 use crate::channel::Channel;
-use crate::message::{Answer, Ask, FarPin};
+use crate::message::{Answer, Ask, FarPin, Stands};
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch, ticks};
 use crate::{MeetError, Peer};
@@ -102,13 +102,19 @@ impl Control {
         }
     }
 
-    /// Asks for a data connection. Returns its number, where to connect, and what both ends must show there. The watch is
-    /// armed until [`Control::opened`].
-    pub(crate) fn open(&mut self, transport: Name, settings: &Settings) -> Result<(u64, Address, Proof), MeetError> {
-        self.number += 1;
-        let number = self.number;
+    /// Asks for the data connections of so many flows, whose threads there keep to `cpus`, if there are any. Returns the number of the first,
+    /// where to connect, and what both ends must show there, for each flow. The watch is armed until [`Control::opened`].
+    pub(crate) fn open(
+        &mut self,
+        transport: Name,
+        settings: &Settings,
+        flows: u32,
+        cpus: Vec<u32>,
+    ) -> Result<(u64, Address, Vec<Proof>), MeetError> {
+        let connection = self.number + 1;
+        self.number += u64::from(flows.max(1));
         let (settings, patience) = (settings.clone(), self.patience.as_secs_f64());
-        self.ask(&Ask::Open { transport, settings, patience, connection: number })?;
+        self.ask(&Ask::Open { transport, settings, patience, connection, flows, cpus })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
             Answer::Door { address, nonce } => {
                 let nonce: Option<[u8; 16]> =
@@ -117,17 +123,21 @@ impl Control {
                     return Err(MeetError::Protocol("a nonce that is not 32 hexadecimal digits".into()));
                 };
                 self.watch.arm(self.grace());
-                Ok((number, address, self.keys.proof(number, &nonce)))
+                let proofs = (connection..=self.number).map(|number| self.keys.proof(number, &nonce));
+                Ok((connection, address, proofs.collect()))
             }
             other => Err(self.unexpected(other)),
         }
     }
 
-    /// The far side's word that the data connection stands.
-    pub(crate) fn opened(&mut self) -> Result<Effective, MeetError> {
+    /// The far side's word that the data connections of so many flows stand.
+    pub(crate) fn opened(&mut self, flows: u32) -> Result<Vec<Stands>, MeetError> {
         self.watch.disarm();
         match self.answer("waiting for the far side to see the data connection", SLACK)? {
-            Answer::Opened { effective } if effective.is_sane() => Ok(effective),
+            Answer::Opened { flows: all } if all.len() != flows as usize => {
+                Err(self.incredible(&format!("{} connections, where {flows} were asked for", all.len())))
+            }
+            Answer::Opened { flows } if flows.iter().all(|flow| flow.effective.is_sane()) => Ok(flows),
             Answer::Opened { .. } => Err(self.incredible("settings that no system has")),
             other => Err(self.unexpected(other)),
         }
@@ -166,11 +176,15 @@ impl Control {
         self.ask(&Ask::Enough)
     }
 
-    /// What the far side saw of the trial, which took `took` here; what is still under way may take `drain` longer.
-    pub(crate) fn done(&mut self, took: Duration, drain: Duration) -> Result<FarReport, MeetError> {
+    /// What the far side saw of the trial, of each flow and of all, which took `took` here; what is still under way may take `drain` longer.
+    pub(crate) fn done(
+        &mut self,
+        took: Duration,
+        drain: Duration,
+    ) -> Result<(Vec<FarReport>, Option<Flows>), MeetError> {
         self.watch.disarm();
         match self.answer("waiting for the far side's report of a trial", SLACK + self.losses + took + drain)? {
-            Answer::Done { report } => Ok(*report),
+            Answer::Done { reports, flows } => Ok((reports, flows)),
             other => Err(self.unexpected(other)),
         }
     }
@@ -211,7 +225,7 @@ impl Control {
         }
     }
 
-    /// Closes data connection `number` on the far side too.
+    /// Closes the data connections from `number` on on the far side too.
     pub(crate) fn close(&mut self, number: u64) {
         if self.broken.is_none() {
             let _ = self.channel.send_within(&Ask::Close { connection: number }, SLACK);

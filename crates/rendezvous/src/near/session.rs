@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::{CpuWatch, Environment, Pace, Taken};
-use measure::event::Plan;
+use measure::event::{FlowOpened, Plan};
 use measure::session::Party;
-use measure::{Buffers, Session, SessionError, TrialReport, TrialSpec};
+use measure::{Buffers, FarReport, Flows, Session, SessionError, TrialReport, TrialSpec, credible};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
 use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
@@ -18,7 +18,7 @@ use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
 use super::meeting::{self, Meeting, Terms};
 use super::verdict::{Words, verdict};
 use crate::message::FarPin;
-use crate::{MeetError, agree};
+use crate::{MeetError, agree, spread};
 
 /// Where the far side of each block comes from.
 pub(crate) enum Reach {
@@ -41,20 +41,44 @@ pub(crate) struct RemoteSession {
     capabilities: Capabilities,
     path: Option<Path>,
     meeting: Option<Rc<RefCell<Meeting>>>,
-    buffers: Buffers,
+    /// Of each flow.
+    buffers: Vec<Buffers>,
     cpu: Option<CpuWatch>,
 }
 
-/// An open data connection.
+/// The open data connections, one for each flow.
 struct Path {
-    /// Declared, and so dropped, before what made it.
-    link: Option<AnyLink>,
+    /// Declared, and so dropped, before what made them. None where each transaction has a connection of its own.
+    links: Vec<AnyLink>,
     connector: Connector,
+    /// What the first shows.
     proof: Proof,
+    /// Of the first.
     number: u64,
-    near: Effective,
-    far: Effective,
+    /// What took effect on each, here and there.
+    effective: Vec<(Effective, Effective)>,
+    /// CPUs of the flows' threads, here and there; empty where they keep to none in particular.
+    cpus: (Vec<u32>, Vec<Option<u32>>),
     used: bool,
+}
+
+impl Path {
+    /// The flows as a run file tells them, where there are several.
+    fn flows(&self) -> Vec<FlowOpened> {
+        let Some((first_near, first_far)) = self.effective.first().filter(|_| self.effective.len() > 1) else {
+            return Vec::new();
+        };
+        // Every connection has addresses of its own.
+        let bare = |its: &Effective| Effective { addresses: None, ..its.clone() };
+        let other = |its: &Effective, first: &Effective| Some(bare(its)).filter(|its| *its != bare(first));
+        let flow = |(i, (near, far)): (usize, &(Effective, Effective))| FlowOpened {
+            near_cpu: self.cpus.0.get(i).copied(),
+            far_cpu: self.cpus.1.get(i).copied().flatten(),
+            near_effective: other(near, first_near),
+            far_effective: other(far, first_far),
+        };
+        self.effective.iter().enumerate().map(flow).collect()
+    }
 }
 
 impl RemoteSession {
@@ -75,7 +99,7 @@ impl RemoteSession {
             capabilities: transport.capabilities(),
             path,
             meeting,
-            buffers: Buffers::new(true),
+            buffers: Vec::new(),
             cpu,
         }
     }
@@ -90,11 +114,13 @@ impl RemoteSession {
     /// Closes the data connection in good order; what its decorators hold goes out first. Its number, where there was one.
     fn shut(&mut self) -> (Option<u64>, Result<(), LinkError>) {
         let Some(mut path) = self.path.take() else { return (None, Ok(())) };
-        let closed = match path.link.as_mut().map(AnyLink::close) {
+        let mut closed = Ok(());
+        for link in &mut path.links {
             // A trace that couldn't be written to its end. That the far side is gone is no news any more.
-            Some(Err(e @ LinkError::Io { .. })) => Err(e),
-            _ => Ok(()),
-        };
+            if let Err(e @ LinkError::Io { .. }) = link.close() {
+                closed = Err(e);
+            }
+        }
         (Some(path.number), closed)
     }
 
@@ -127,16 +153,37 @@ impl RemoteSession {
         }
     }
 
-    fn watch_cpus(&self, far: Option<u32>) -> Option<CpuWatch> {
+    fn watch_cpus(&self, far: Option<u32>, path: &Path) -> Option<CpuWatch> {
         let (near_cpu, far_cpu) = self.plan.pin?;
         let me = std::process::id();
+        let mut cpus = vec![near_cpu];
+        cpus.extend(&path.cpus.0);
         Some(match far {
-            Some(far) if matches!(self.reach, Reach::Fresh(_)) => CpuWatch::new(&[near_cpu, far_cpu], &[me, far]),
-            _ => CpuWatch::new(&[near_cpu], &[me]),
+            Some(far) if matches!(self.reach, Reach::Fresh(_)) => {
+                cpus.push(far_cpu);
+                cpus.extend(path.cpus.1.iter().flatten());
+                CpuWatch::new(&cpus, &[me, far])
+            }
+            _ => CpuWatch::new(&cpus, &[me]),
         })
     }
 
-    /// Opens a data connection on the current control connection.
+    fn flows(&self) -> u32 {
+        self.plan.paths[self.number].flows
+    }
+
+    /// CPUs for the threads of several flows, here and, where that is decided here, there; empty where they keep to none in particular.
+    fn spread(&self) -> (Vec<u32>, Vec<u32>) {
+        let (flows, allowed) = (self.flows(), host::cpus_before_pinning());
+        match (self.plan.pin, &self.reach) {
+            _ if flows == 1 => (Vec::new(), Vec::new()),
+            (None, _) => (Vec::new(), Vec::new()),
+            (Some(pin), Reach::Fresh(_)) => spread::pairs(pin, &allowed, flows),
+            (Some((near, _)), Reach::Shared(_)) => (spread::alone(near, &allowed, flows), Vec::new()),
+        }
+    }
+
+    /// Opens the data connections on the current control connection.
     fn connect(&mut self, meeting: &mut Meeting) -> Result<Path, SessionError> {
         let once = self.plan.pattern.facts().anew.is_some();
         if once && self.plan.decorators.any() {
@@ -145,30 +192,47 @@ impl RemoteSession {
         }
         let settings = &self.plan.paths[self.number].settings;
         let transport = self.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
-        let asked = meeting.control.open(self.transport, settings);
-        let (number, address, proof) = asked.map_err(|e| meeting.ended(e))?;
+        let flows = self.flows();
+        let (here, there) = self.spread();
+        let asked = meeting.control.open(self.transport, settings, flows, there);
+        let (number, address, proofs) = asked.map_err(|e| meeting.ended(e))?;
         let patience = meeting.control.patience();
         let dialled = transport.dial(settings, &address, meeting.control.peer(), &patience);
-        let connected = dialled.and_then(|mut connector| Ok((connector.connect(&proof)?, connector)));
-        let (link, connector) = match connected {
-            Ok((link, connector)) => (link.altered(&self.plan.decorators, &patience), connector),
-            Err(e) => return Err(failed(meeting, e.into())),
-        };
-        let far = meeting.control.opened().map_err(|e| meeting.ended(e))?;
-        let near = link.effective();
-        self.capabilities = link.capabilities();
-        let unequal = agree::differences(transport.options(), settings, &near, &far);
-        if !unequal.is_empty() {
+        let mut connector = dialled.map_err(|e| failed(meeting, e.into()))?;
+        let mut links = Vec::new();
+        for (i, proof) in (0..).zip(&proofs) {
+            let link = connector.connect(proof).map_err(|e| {
+                let source = Box::new(e.into());
+                let e = if flows == 1 { *source } else { SessionError::Flow { number: i + 1, of: flows, source } };
+                failed(meeting, e)
+            })?;
+            links.push(link.altered(&self.plan.decorators.of_flow(i), &patience));
+        }
+        let stands = meeting.control.opened(flows).map_err(|e| meeting.ended(e))?;
+        let near: Vec<Effective> = links.iter().map(AnyLink::effective).collect();
+        if let Some(first) = links.first() {
+            self.capabilities = first.capabilities();
+        }
+        let unequal = near
+            .iter()
+            .zip(&stands)
+            .map(|(near, far)| agree::differences(transport.options(), settings, near, &far.effective));
+        if let Some(unequal) = unequal.into_iter().find(|unequal| !unequal.is_empty()) {
             meeting.control.close(number);
             return Err(MeetError::Unequal(unequal).into());
         }
-        // Transactions each have a connection of their own; this one has shown what takes effect.
-        let link = Some(link).filter(|_| !once);
-        Ok(Path { link, connector, proof, number, near, far, used: false })
+        if once {
+            // Transactions each have a connection of their own; this one has shown what takes effect.
+            links.clear();
+        }
+        let proof = proofs.into_iter().next().unwrap_or_else(Proof::none);
+        let cpus = (here, stands.iter().map(|flow| flow.cpu).collect());
+        let effective = near.into_iter().zip(stands.into_iter().map(|flow| flow.effective)).collect();
+        Ok(Path { links, connector, proof, number, effective, cpus, used: false })
     }
 
     fn measure(&mut self, meeting: &mut Meeting, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
-        if self.plan.reconnect && self.path.as_ref().is_some_and(|p| p.used && p.link.is_some()) {
+        if self.plan.reconnect && self.path.as_ref().is_some_and(|p| p.used && !p.links.is_empty()) {
             self.shut().1?;
             self.path = Some(self.connect(meeting)?);
         }
@@ -181,8 +245,9 @@ impl RemoteSession {
         meeting.control.trial(spec).map_err(|e| meeting.ended(e))?;
         if spec.far_sends() {
             let reliable = self.capabilities.reliable;
-            let early = path.link.as_mut().filter(|_| reliable && self.capabilities.poll);
-            match early.map_or(Ok(false), |link| link.ready(Duration::ZERO)) {
+            let look = reliable && self.capabilities.poll;
+            let early = path.links.iter_mut().filter(|_| look).map(|link| link.ready(Duration::ZERO));
+            match early.into_iter().find(|ready| !matches!(ready, Ok(false))).unwrap_or(Ok(false)) {
                 Ok(false) => {}
                 Ok(true) => {
                     return Err(meeting.control.incredible("blocks before this side was ready to receive").into());
@@ -196,10 +261,11 @@ impl RemoteSession {
             meeting.control.go(drain).map_err(|e| meeting.ended(e))?;
         }
         let began = Instant::now();
-        let measured = match (&mut path.link, &facts.anew) {
-            (Some(link), _) => measure::near::trial(link, spec, &mut self.buffers),
-            (None, Some(anew)) => (anew.near)(&mut path.connector, &path.proof, spec, &self.buffers.halt()),
-            (None, None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
+        let halt = Buffers::new(true).halted_by(meeting.control.patience().flag()).halt();
+        let measured = match (&mut path.links[..], &facts.anew) {
+            ([], Some(anew)) => (anew.near)(&mut path.connector, &path.proof, spec, &halt).map(|report| vec![report]),
+            ([], None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
+            (links, _) => measure::flows::near(links, spec, &mut self.buffers, &path.cpus.0, &halt),
         };
         match measured {
             // A receiver that loses blocks takes the end of its patience for the end of the stream.
@@ -207,19 +273,18 @@ impl RemoteSession {
                 self.path = None;
                 Err(failed(meeting, LinkError::Interrupted.into()))
             }
-            Ok(report) => {
+            Ok(reports) => {
                 if !self.capabilities.reliable && !spec.far_sends() {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
-                let far = meeting.control.done(began.elapsed(), (facts.drain)(spec)).map_err(|e| meeting.ended(e))?;
-                measure::credible::credible(&far, spec, &self.capabilities, asked.elapsed())
-                    .map_err(|why| meeting.control.incredible(&why))?;
-                if let Some((iteration, offset)) = far.corrupt {
-                    let side = "the far side";
-                    return Err(SessionError::Corrupt { side, size: spec.size, iteration, offset });
+                let done = meeting.control.done(began.elapsed(), (facts.drain)(spec));
+                let (far, told) = done.map_err(|e| meeting.ended(e))?;
+                let believed = credible(&far, told.as_ref(), reports.len(), spec, &self.capabilities, asked.elapsed());
+                believed.map_err(|why| meeting.control.incredible(&why))?;
+                for ((number, near), far) in (1..).zip(&reports).zip(&far) {
+                    one(near, far, spec).map_err(|e| of_flow(number, spec.flows, e))?;
                 }
-                (facts.agree)(&report, &far)?;
-                Ok(report.joined(spec, far))
+                Ok(measure::flows::joined(spec, reports, far, told))
             }
             Err(mine) => {
                 // Closed first, so that the far side does not wait for more.
@@ -230,14 +295,54 @@ impl RemoteSession {
     }
 }
 
-/// What to show for this side's failure on a data connection that is closed by now.
+/// Whether the far side's reports of all flows can be true.
+fn credible(
+    far: &[FarReport],
+    told: Option<&Flows>,
+    flows: usize,
+    spec: &TrialSpec,
+    can: &Capabilities,
+    elapsed: Duration,
+) -> Result<(), String> {
+    if far.len() != flows {
+        return Err(format!("reports of {} flows, where {flows} can be", far.len()));
+    }
+    for report in far {
+        credible::credible(report, spec, can, elapsed)?;
+    }
+    credible::credible_flows(told, far, spec, elapsed)
+}
+
+/// Whether the sides agree on a flow.
+fn one(near: &TrialReport, far: &FarReport, spec: &TrialSpec) -> Result<(), SessionError> {
+    if let Some((iteration, offset)) = far.corrupt {
+        return Err(SessionError::Corrupt { side: "the far side", size: spec.size, iteration, offset });
+    }
+    (spec.pattern.facts().agree)(near, far)
+}
+
+/// An error of flow `number`, which is named where there are others.
+fn of_flow(number: u32, of: u32, e: SessionError) -> SessionError {
+    if of == 1 { e } else { SessionError::Flow { number, of, source: Box::new(e) } }
+}
+
+/// What to show for this side's failure on data connections that are closed by now.
 fn failed(meeting: &mut Meeting, mine: SessionError) -> SessionError {
     let words = meeting.control.last_words();
     if meeting.control.stopped() {
         return SessionError::Interrupted;
     }
+    let (flow, mine) = match mine {
+        SessionError::Flow { number, of, source } => (Some((number, of)), *source),
+        mine => (None, mine),
+    };
     let gone = words == Words::Gone;
-    verdict(mine, words, || if gone { meeting.how() } else { String::new() })
+    // The far side names a flow itself, and its end is no flow's in particular.
+    let flow = flow.filter(|_| !gone && words != Words::Silent);
+    match (verdict(mine, words, || if gone { meeting.how() } else { String::new() }), flow) {
+        (e @ SessionError::Far(_), _) | (e, None) => e,
+        (e, Some((number, of))) => of_flow(number, of, e),
+    }
 }
 
 impl Session for RemoteSession {
@@ -253,11 +358,13 @@ impl Session for RemoteSession {
         let shared = self.meet()?;
         self.meeting = Some(Rc::clone(&shared));
         let mut meeting = shared.borrow_mut();
-        self.buffers = Buffers::new(true).halted_by(meeting.control.patience().flag());
         let path = self.connect(&mut meeting)?;
-        self.cpu = self.watch_cpus(meeting.launched.as_ref().map(super::launch::Launched::pid));
-        let party =
-            Party { far: self.environment.clone(), near_effective: path.near.clone(), far_effective: path.far.clone() };
+        // Kept where trials have connections of their own.
+        let flag = meeting.control.patience().flag();
+        self.buffers = path.links.iter().map(|_| Buffers::new(true).halted_by(Arc::clone(&flag))).collect();
+        self.cpu = self.watch_cpus(meeting.launched.as_ref().map(super::launch::Launched::pid), &path);
+        let (near_effective, far_effective) = path.effective.first().cloned().unwrap_or_default();
+        let party = Party { far: self.environment.clone(), near_effective, far_effective, flows: path.flows() };
         self.path = Some(path);
         Ok(party)
     }
@@ -272,7 +379,7 @@ impl Session for RemoteSession {
     }
 
     fn rest(&mut self) {
-        self.buffers.release();
+        self.buffers.iter_mut().for_each(Buffers::release);
     }
 
     fn close(&mut self) -> Result<(), SessionError> {

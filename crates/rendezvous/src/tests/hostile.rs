@@ -31,10 +31,10 @@ impl Work for Liar {
     fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
         self.0.accept(proof)
     }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
-        let mut report = self.0.trial(spec)?;
-        LIES[spec.seed as usize](&mut report);
-        Ok(report)
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+        let mut reports = self.0.trial(spec)?;
+        reports.iter_mut().for_each(LIES[spec.seed as usize]);
+        Ok(reports)
     }
     fn close(&mut self) {
         self.0.close();
@@ -51,8 +51,8 @@ impl Work for Elsewhere {
     fn accept(&mut self, _: Proof) -> Result<(Effective, Capabilities), LinkError> {
         Err(LinkError::Closed { doing: "waiting" })
     }
-    fn trial(&mut self, _: &TrialSpec) -> Result<FarReport, SessionError> {
-        Ok(FarReport::default())
+    fn trial(&mut self, _: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+        Ok(vec![FarReport::default()])
     }
     fn close(&mut self) {}
 }
@@ -68,7 +68,7 @@ impl Work for Boaster {
         let (effective, capabilities) = self.0.accept(proof)?;
         Ok((Effective { send_buffer: Some(u64::MAX), ..effective }, capabilities))
     }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
         self.0.trial(spec)
     }
     fn close(&mut self) {
@@ -81,11 +81,22 @@ fn session<W: Work + 'static>(work: fn() -> W, pattern: Pattern, with: impl FnOn
     session_over(transport::tcp::NAME, work, pattern, with);
 }
 
-/// One session of this transport with each far side that `work` makes.
+/// One session of one flow of this transport with each far side that `work` makes.
 fn session_over<W: Work + 'static>(
     transport: Name,
     work: fn() -> W,
     pattern: Pattern,
+    with: impl FnOnce(&mut dyn measure::Session),
+) {
+    session_of(transport, work, pattern, 1, with);
+}
+
+/// One session of so many flows of this transport with each far side that `work` makes.
+pub(super) fn session_of<W: Work + 'static>(
+    transport: Name,
+    work: fn() -> W,
+    pattern: Pattern,
+    flows: u32,
     with: impl FnOnce(&mut dyn measure::Session),
 ) {
     let (tell, events) = channel();
@@ -95,7 +106,8 @@ fn session_over<W: Work + 'static>(
     let serving = std::thread::spawn(move || serve_with(&options, theirs, &mut |event| drop(tell.send(event)), work));
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
-    let plan = plan(&[transport], pattern);
+    let mut plan = plan(&[transport], pattern);
+    plan.paths[0].flows = flows;
     let met = meet(&far, &[&plan], FarPin::None, Arc::new(AtomicBool::new(false)));
     with(&mut *met.unwrap().remove(0).remove(0));
     stop.store(true, Ordering::Relaxed);
@@ -172,14 +184,15 @@ impl Work for Counts {
     fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
         self.0.accept(proof)
     }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
         let repeats = match spec.seed {
             MORE => spec.repeats + 100,
             FEWER => spec.repeats - 10,
             _ => spec.repeats,
         };
-        let report = self.0.trial(&TrialSpec { repeats, ..spec.clone() })?;
-        Ok(FarReport { bytes: spec.repeats * spec.size, cost: None, ..report })
+        let mut reports = self.0.trial(&TrialSpec { repeats, ..spec.clone() })?;
+        reports.iter_mut().for_each(|report| (report.bytes, report.cost) = (spec.repeats * spec.size, None));
+        Ok(reports)
     }
     fn close(&mut self) {
         self.0.close();

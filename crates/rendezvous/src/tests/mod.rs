@@ -2,6 +2,7 @@
 //! does the far side's work.
 
 mod ends;
+mod flows;
 mod hostile;
 mod serving;
 mod strangers;
@@ -50,7 +51,7 @@ impl Work for StandIn {
         Ok((Effective { send_buffer: Some(4096), ..Effective::default() }, crate::limits::tests::capable()))
     }
 
-    fn trial(&mut self, spec: &TrialSpec) -> Result<FarReport, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
         match spec.seed {
             WAIT_UNTIL_HALTED => {
                 let (patience, began) = (self.patience.clone().expect("a door was opened"), Instant::now());
@@ -62,7 +63,7 @@ impl Work for StandIn {
             }
             PANIC => panic!("as the test asked"),
             CUT => Err(LinkError::Closed { doing: "receiving" }.into()),
-            _ => Ok(FarReport { received: spec.repeats, ..FarReport::default() }),
+            _ => Ok(vec![FarReport { received: spec.repeats, ..FarReport::default() }]),
         }
     }
 
@@ -174,13 +175,13 @@ fn measure_once(control: &mut Control) {
 }
 
 fn open(control: &mut Control) -> u64 {
-    let (number, address, _) = control.open(transport::tcp::NAME, &Settings::default()).unwrap();
+    let (number, address, _) = control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new()).unwrap();
     assert_eq!(address, Address::new("9"));
-    assert_eq!(control.opened().unwrap().send_buffer, Some(4096));
+    assert_eq!(control.opened(1).unwrap()[0].effective.send_buffer, Some(4096));
     number
 }
 
 fn trial(control: &mut Control, seed: u64) -> Result<FarReport, MeetError> {
     control.trial(&spec(seed))?;
-    control.done(Duration::ZERO, Duration::ZERO)
+    Ok(control.done(Duration::ZERO, Duration::ZERO)?.0.remove(0))
 }

@@ -44,7 +44,7 @@ fn limits_are_held_in_words_and_the_conversation_goes_on() {
         ("theory", Settings::default(), "needs no far side"),
         ("nosuch", Settings::default(), "no transport is named 'nosuch'"),
     ] {
-        let e = control.open(transport::Name::new(transport).unwrap(), &settings).map(drop).unwrap_err();
+        let e = control.open(transport::Name::new(transport).unwrap(), &settings, 1, Vec::new()).map(drop).unwrap_err();
         assert!(matches!(e, MeetError::Refused(_)) && e.to_string().contains(says), "{e}");
     }
     let e = control.trial(&spec(ANSWER)).unwrap_err();
@@ -168,7 +168,7 @@ fn a_connection_number_is_never_used_twice() {
     control.hello(FarPin::None, false).unwrap();
     open(&mut control);
     control.repeat_number();
-    assert!(control.open(transport::tcp::NAME, &Settings::default()).is_err());
+    assert!(control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new()).is_err());
     assert!(matches!(served.outcome(), Err(MeetError::Protocol(_))));
 }
 

@@ -1,5 +1,6 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
+use measure::event::TimeKind;
 use model::{Estimate, Summary};
 use record::{Analysis, PathRun, RunFile};
 use transport::settings::Effective;
@@ -50,10 +51,12 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             grid.row([name, time.to_owned()].into_iter().chain(std::iter::repeat_n("-".to_owned(), 5)));
             continue;
         }
-        if s.latency_size > 1 {
+        // Of several flows it is the time between two transfers of any of them, in which nothing arrives that was sent in it.
+        let several = path.points.first().is_some_and(|p| p.time == TimeKind::Spacing);
+        if s.latency_size > 1 && !several {
             notes.push(format!("{name}: the latency is that of {}.", units::Bytes(s.latency_size)));
         }
-        let latency = estimate(s.latency, Kind::Seconds);
+        let latency = if several { "-".to_owned() } else { estimate(s.latency, Kind::Seconds) };
         let byte = s.per_byte.map_or("-".into(), per_byte);
         let [most, at, half] = if !run.carries() {
             notes

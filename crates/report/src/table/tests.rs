@@ -1,3 +1,4 @@
+use measure::event::FlowFigures;
 use record::{Analysis, RunFile};
 
 use super::*;
@@ -113,6 +114,7 @@ fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
     (f.repeat_low, f.repeat_high) = (Some(f.median * 0.8), Some(f.median * 1.3));
     (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);
     (f.quality, f.quips) = (Some(9.0), Some(8e5));
+    f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
     let text = points(&run, 3);
     let page = crate::html::page(&[&Analysis::of(&run)]);
     for (column, shown) in record::columns::for_people() {

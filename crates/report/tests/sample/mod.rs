@@ -146,6 +146,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             far: two.then(|| environment(1)),
             near_effective: effective.clone(),
             far_effective: effective,
+            flows: Vec::new(),
         },
         taken: Vec::new(),
         blocks: (0..blocks)

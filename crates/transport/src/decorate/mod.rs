@@ -68,6 +68,14 @@ impl Decorators {
     pub fn any(&self) -> bool {
         self.fault.is_some() || self.shape.is_some() || self.trace.is_some()
     }
+
+    /// What is put around flow `number`, from 0, of a path of several: faults have a seed of their own on each, and those of one flow alone
+    /// are put around that one.
+    pub fn of_flow(&self, number: u32) -> Self {
+        let fault = self.fault.as_ref().filter(|fault| fault.flow.is_none_or(|flow| flow == u64::from(number) + 1));
+        let fault = fault.map(|fault| Fault { seed: fault.seed.wrapping_add(number.into()), ..fault.clone() });
+        Self { fault, ..self.clone() }
+    }
 }
 
 /// Faults to inject on the near side's sends (and, for `stall`, its receives). Shares are 0 to 1.
@@ -90,6 +98,9 @@ pub struct Fault {
     pub stall: f64,
     /// Seed.
     pub seed: u64,
+    /// The one flow, from 1, that meets them; none leaves none out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<u64>,
 }
 
 /// A slower path around a fast one: each block waits until a link of this rate and latency would have taken it.

@@ -8,7 +8,7 @@ use crate::theory::flags::{self, Grammar};
 
 const FAULT: Grammar = Grammar {
     what: "a fault",
-    once: &["drop", "corrupt", "delay", "cut", "stall", "seed"],
+    once: &["drop", "corrupt", "delay", "cut", "stall", "seed", "flow"],
     many: &[],
     example: "drop=1%,corrupt=0.1%,delay=1ms@5%,cut=100,stall=2s@50,seed=3",
 };
@@ -37,6 +37,7 @@ impl FromStr for Fault {
                     fault.stall = flags::seconds(key, time)?;
                     fault.stall_at = Some(flags::whole(key, block)?);
                 }
+                "flow" => fault.flow = Some(flags::whole(key, value)?),
                 _ => fault.seed = flags::whole(key, value)?,
             }
         }
@@ -113,7 +114,9 @@ mod tests {
             stall_at: Some(50),
             stall: 2.0,
             seed: 3,
+            flow: None,
         };
+        assert_eq!("drop=1%,flow=2".parse(), Ok(Fault { drop: 0.01, flow: Some(2), ..Fault::default() }));
         assert_eq!(FAULT.example.parse(), Ok(want));
         assert_eq!("delay=2ms".parse(), Ok(Fault { delay: 0.002, delay_share: 1.0, ..Fault::default() }));
     }

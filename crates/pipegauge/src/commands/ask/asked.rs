@@ -72,7 +72,11 @@ impl Asked<'_> {
         let opened = &self.run.paths[self.index].opened;
         // Where the name alone tells it apart, flags may have set what is set.
         let settings = self.run.run.plan.settings(opened.path);
-        crate::config::paths::typed(opened.transport, settings, |_| opened.label.is_some())
+        let typed = crate::config::paths::typed(opened.transport, settings, |_| opened.label.is_some());
+        match self.flows() {
+            1 => typed,
+            flows => format!("{typed}{}flows={flows}", if typed.contains(':') { "," } else { ":" }),
+        }
     }
 
     /// Whether a name means this path.
@@ -128,6 +132,35 @@ impl Asked<'_> {
         self.unsaturated().map_or(Ok(()), |largest| Err(Unanswered::Unsaturated(largest)))
     }
 
+    /// How many flows ran at once.
+    pub fn flows(&self) -> u32 {
+        self.run.run.plan.flows(self.run.paths[self.index].opened.path)
+    }
+
+    /// Fails where several flows ran at once: the times are those between two transfers of any of them, and no transfer's own.
+    pub fn own_times(&self) -> Result<(), Unanswered> {
+        match self.flows() {
+            1 => Ok(()),
+            n => Err(Unanswered::NoSum(format!(
+                "{n} flows ran at once, and what was measured is the rate of all; a percentile tells how long single transfers took, and \
+                 pipegauge run {} --pattern {} how long they take alone",
+                self.run.paths[self.index].opened.transport, self.pattern
+            ))),
+        }
+    }
+
+    /// What the times of single transfers are, and how many of them a round trip has: those of the path's points but where several flows
+    /// ran at once, each of whose transfers has the pattern's own time.
+    pub fn single(&self) -> (Option<TimeKind>, &'static str) {
+        match self.kind {
+            Some(TimeKind::Spacing) => {
+                let time = self.run.run.plan.pattern.facts().time;
+                (Some(time), report::words::time_label(time))
+            }
+            kind => (kind, self.time),
+        }
+    }
+
     /// Whether the far side sent.
     pub fn reversed(&self) -> bool {
         self.run.run.plan.reverse
@@ -140,9 +173,9 @@ impl Asked<'_> {
 
     /// Times of round trips: how many of the curve's times they take, and what they are called.
     pub fn round_trip(&self) -> Result<(f64, &'static str), String> {
-        match self.kind {
-            Some(TimeKind::HalfRoundTrip) => Ok((2.0, "RTT")),
-            Some(TimeKind::RoundTrip | TimeKind::Transaction) => Ok((1.0, self.time)),
+        match self.single() {
+            (Some(TimeKind::HalfRoundTrip), _) => Ok((2.0, "RTT")),
+            (Some(TimeKind::RoundTrip | TimeKind::Transaction), time) => Ok((1.0, time)),
             _ => Err(format!(
                 "its times are of the kind '{}', which is no round trip: measure with --pattern ping-pong",
                 self.time

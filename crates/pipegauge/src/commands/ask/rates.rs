@@ -68,6 +68,7 @@ fn each(p: &Asked<'_>) -> &'static str {
         Some(TimeKind::OneWay) => "sent without waiting",
         Some(TimeKind::Exchange) => "both directions at once",
         Some(TimeKind::Transaction) => "a connection for each",
+        Some(TimeKind::Spacing) => "by all flows at once",
         _ => "one after another",
     }
 }
@@ -283,6 +284,11 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
             times(t.seconds, 2.0),
             format!("requests of {} with answers of that size, one at a time (1/RTT)", size_words(size)),
         ),
+        (Some(TimeKind::Spacing), Unit::Requests) => (
+            times(t.seconds, p.round_trip().map_or(1.0, |(factor, _)| factor)),
+            format!("requests of {} with their answers, by {} flows at once", size_words(size), p.flows()),
+        ),
+        (Some(TimeKind::Spacing), _) => (t.seconds, format!("of {}, by {} flows at once", size_words(size), p.flows())),
         (_, Unit::Frames) => (t.seconds, format!("frames of {}, one after another ({})", size_words(size), p.time)),
         (Some(TimeKind::OneWay), _) => {
             (t.seconds, format!("messages of {} in one direction, without waiting for answers", size_words(size)))

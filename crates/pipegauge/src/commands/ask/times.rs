@@ -75,6 +75,7 @@ fn starts_prevail(p: &Asked<'_>, size: u64) -> bool {
 
 /// The same of a way or of a round trip, with the name of the time; of what is kept up where that is asked for.
 fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(Timed, &'static str), Unanswered> {
+    p.own_times()?;
     let mut found = of(p, size)?;
     if sustained {
         let kept = kept::at(p, size);
@@ -154,13 +155,13 @@ fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
 }
 
 pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
-    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.time)) };
+    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
     let found = or_smallest(p, size).and_then(|size| {
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
         // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
         let q = f64::from(thousandths) / 1e5;
         // The 50th is the median, which is known at every size.
-        if thousandths == 50_000 && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
+        if thousandths == 50_000 && p.flows() == 1 && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
             let (t, label) = trip(p, size, round_trip, false)?;
             return Ok((size, t.rests_on, t.seconds, label, t.how));
         }
@@ -169,7 +170,7 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         let (value, told) =
             singles.at(q).ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
         // The 50th is the row's median, and so is its interval.
-        let row = p.row(at).filter(|_| thousandths == 50_000);
+        let row = p.row(at).filter(|_| thousandths == 50_000 && p.flows() == 1);
         let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
         let e = Estimate { value, low, high };
         let scale =

@@ -135,6 +135,7 @@ mod tests {
             far: None,
             near_effective,
             far_effective: Effective::default(),
+            flows: Vec::new(),
         };
         PathRun::new(opened)
     }

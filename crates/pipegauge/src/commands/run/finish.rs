@@ -35,10 +35,15 @@ pub fn finish(
     for note in listeners.remember(error.is_none()) {
         out::tell(&format!("warning: {note}"));
     }
+    let figureless = |run: &RunFile| {
+        let told = run.warnings.iter().find(|w| ["no-figure", "flows-apart"].contains(&&*w.code));
+        told.map(|w| w.text.clone())
+    };
+    let without = results.as_ref().and_then(figureless);
     let measured = results.filter(|run| run.paths.iter().any(|p| !p.points.is_empty()));
     let Some(run) = measured else {
         // The run file says so too, and stays: its header and warnings may tell why.
-        let why = error.unwrap_or_else(|| "no trial was completed".to_owned());
+        let why = error.or(without).unwrap_or_else(|| "no trial was completed".to_owned());
         return Err(anyhow!("nothing was measured: {why} (run file: {})", config.output.display()));
     };
     let run = Analysis::of(&run);

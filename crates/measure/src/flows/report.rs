@@ -1,0 +1,184 @@
+//! Both halves of a trial of several flows, and one report of all of them.
+
+use transport::AnyLink;
+
+use super::threads::at_once;
+use super::window::{Course, window};
+use super::{FlowReport, Flows};
+use crate::buffers::Halt;
+use crate::cost::Cost;
+use crate::samples::Samples;
+use crate::{Buffers, FarReport, SessionError, Tcp, TrialReport, TrialSpec};
+
+/// Runs the near half of `spec` on `links`, a flow on each, with `buffers` and a CPU of `cpus` each where there are any: the report of
+/// each flow. One flow is run on this thread as ever.
+pub fn near(
+    links: &mut [AnyLink],
+    spec: &TrialSpec,
+    buffers: &mut [Buffers],
+    cpus: &[u32],
+    halt: &Halt,
+) -> Result<Vec<TrialReport>, SessionError> {
+    if let ([link], [buffers]) = (&mut *links, &mut *buffers) {
+        return Ok(vec![crate::near::trial(link, spec, buffers)?]);
+    }
+    let jobs = (0..).zip(links.iter_mut().zip(buffers)).map(|(number, (link, buffers))| {
+        let spec = spec.flow(number);
+        move || crate::near::trial(link, &spec, buffers)
+    });
+    at_once(jobs.collect(), cpus, halt)
+}
+
+/// Runs the far half, likewise.
+pub fn far(
+    links: &mut [AnyLink],
+    spec: &TrialSpec,
+    buffers: &mut [Buffers],
+    cpus: &[u32],
+    halt: &Halt,
+) -> Result<Vec<FarReport>, SessionError> {
+    if let ([link], [buffers]) = (&mut *links, &mut *buffers) {
+        return Ok(vec![crate::far::trial(link, spec, buffers)?]);
+    }
+    let jobs = (0..).zip(links.iter_mut().zip(buffers)).map(|(number, (link, buffers))| {
+        let spec = spec.flow(number);
+        move || crate::far::trial(link, &spec, buffers)
+    });
+    at_once(jobs.collect(), cpus, halt)
+}
+
+/// What the far side tells of all flows, where it timed them.
+pub fn told(each: &[FarReport]) -> Option<Flows> {
+    let courses: Option<Vec<&Course>> = each.iter().map(|flow| flow.course.as_ref()).collect();
+    courses.filter(|courses| courses.len() > 1).map(|courses| of(&courses).0)
+}
+
+/// The near side's report of each flow and the far side's as one of the whole trial. `told` is what the far side says of all flows.
+pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, told: Option<Flows>) -> TrialReport {
+    let mut each: Vec<TrialReport> = near.into_iter().zip(far).map(|(near, far)| near.joined(spec, far)).collect();
+    if each.len() == 1 {
+        return each.remove(0);
+    }
+    let courses: Option<Vec<&Course>> = each.iter().map(|flow| flow.course.as_ref()).collect();
+    let (mut flows, times) = match courses {
+        Some(courses) => of(&courses),
+        None => (told.unwrap_or_default(), Vec::new()),
+    };
+    let receiver_counts = spec.pattern.facts().unanswered;
+    flows.each.resize(each.len(), FlowReport::default());
+    for (flow, report) in flows.each.iter_mut().zip(&each) {
+        flow.lost = if receiver_counts { report.far.lost } else { report.lost };
+        flow.retransmits = report.tcp.map_or(0, |tcp| tcp.retransmits);
+    }
+    let sampled = {
+        let mut samples = Samples::new(times.len() as u64, spec.chunk.max(1));
+        times.iter().for_each(|(took, iterations)| samples.push(*took, *iterations));
+        samples.figures()
+    };
+    let sum = |of: fn(&TrialReport) -> u64| each.iter().fold(0, |all: u64, flow| all.saturating_add(of(flow)));
+    let iterations = flows.iterations();
+    let seen = |of: f64| if receiver_counts { of } else { 0.0 };
+    TrialReport {
+        repeats: iterations.round() as u64,
+        seconds: flows.seconds,
+        median: sampled.median,
+        min: sampled.min,
+        max: sampled.max,
+        histogram: sampled.histogram,
+        pauses: Vec::new(),
+        late: 0,
+        lost: sum(|flow| flow.lost),
+        reordered: sum(|flow| flow.reordered),
+        duplicated: sum(|flow| flow.duplicated),
+        bounds: None,
+        cost: Cost::of_all(each.iter().map(|flow| flow.cost)),
+        tcp: Tcp::of_all(each.iter().map(|flow| flow.tcp)),
+        far: FarReport {
+            seconds: seen(flows.seconds),
+            bytes: seen(iterations * spec.size as f64).round() as u64,
+            received: sum(|flow| flow.far.received),
+            lost: sum(|flow| flow.far.lost),
+            reordered: sum(|flow| flow.far.reordered),
+            duplicated: sum(|flow| flow.far.duplicated),
+            corrupt: None,
+            bounds: None,
+            cost: Cost::of_all(each.iter().map(|flow| flow.far.cost)),
+            course: None,
+        },
+        flows: Some(flows),
+        course: None,
+    }
+}
+
+/// The common time of flows that went on so, and the times of what was timed by itself in it: (nanoseconds, iterations).
+fn of(courses: &[&Course]) -> (Flows, Vec<(u64, u64)>) {
+    let (window, done) = window(courses);
+    let times = courses.iter().flat_map(|course| course.timed(&window)).map(|step| (step.took, step.iterations));
+    let each = done.into_iter().map(|iterations| FlowReport { iterations, ..FlowReport::default() });
+    let seconds = |from: u64, to: u64| (to - from) as f64 * 1e-9;
+    let flows =
+        Flows { seconds: seconds(window.begin, window.end), span: window.span as f64 * 1e-9, each: each.collect() };
+    (flows, times.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::Step;
+    use super::*;
+    use crate::Pattern;
+
+    /// A flow of ping-pong that begins at `begin` and makes `n` round trips of `each` nanoseconds.
+    fn trips(begin: u64, n: u64, each: u64) -> TrialReport {
+        let steps = (1..=n).map(|i| Step { end: begin + i * each, iterations: 1, took: each }).collect();
+        let seconds = (n * each) as f64 * 1e-9;
+        TrialReport { repeats: n, seconds, course: Some(Course { begin, steps }), ..TrialReport::default() }
+    }
+
+    fn far(received: u64) -> FarReport {
+        FarReport { received, ..FarReport::default() }
+    }
+
+    #[test]
+    fn only_round_trips_among_all_flows_count_and_are_timed() {
+        let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::PingPong, 100, 1000) };
+        let near = vec![trips(0, 1000, 1000), trips(500_000, 1000, 3000)];
+        let all = joined(&spec, near, vec![far(1000), far(1000)], None);
+        let flows = all.flows.clone().unwrap();
+        assert_eq!((flows.seconds, flows.span), (0.0005, 0.0035));
+        assert!(
+            (flows.each[0].iterations - 500.0).abs() < 1e-9 && (flows.each[1].iterations - 500.0 / 3.0).abs() < 1e-9
+        );
+        assert_eq!((all.repeats, all.seconds), (667, 0.0005));
+        assert_eq!((all.min, all.max), (1e-6, 3e-6));
+        assert_eq!(all.histogram.iter().map(|(_, n)| n).sum::<u64>(), 500 + 166, "none of those before or after");
+        assert_eq!(all.far.received, 2000);
+        assert!(all.sound() && all.course.is_none());
+    }
+
+    #[test]
+    fn a_stream_is_timed_where_it_is_received() {
+        let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
+        let received = |begin: u64, each: u64| {
+            let steps = (1..=10).map(|i| Step { end: begin + i * each, iterations: 1, took: 0 }).collect();
+            FarReport { course: Some(Course { begin, steps }), ..far(10) }
+        };
+        let there = vec![received(0, 100), received(100, 100)];
+        let told = told(&there);
+        assert_eq!(
+            told.as_ref().map(|t| t.each.iter().map(|f| f.iterations).collect::<Vec<_>>()),
+            Some(vec![9.0, 9.0])
+        );
+        let sent = || TrialReport { repeats: 10, seconds: 5e-7, ..TrialReport::default() };
+        let all = joined(&spec, vec![sent(), sent()], there, told);
+        assert_eq!((all.far.bytes, all.far.received), (18_000, 20));
+        assert!((all.far.seconds / 9e-7 - 1.0).abs() < 1e-9 && all.median == 0.0);
+    }
+
+    #[test]
+    fn one_flow_is_reported_as_ever() {
+        let spec = TrialSpec::plain(Pattern::PingPong, 100, 10);
+        let one = TrialReport { course: None, ..trips(0, 10, 100) };
+        assert_eq!(joined(&spec, vec![one.clone()], vec![far(10)], None), one.with_far(far(10)));
+        assert_eq!(told(&[far(10)]), None);
+    }
+}

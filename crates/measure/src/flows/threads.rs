@@ -1,0 +1,166 @@
+//! A thread for each flow of a side, all of which begin together.
+
+use std::sync::RwLock;
+use std::sync::mpsc::channel;
+use std::thread::{Builder, scope};
+
+use transport::LinkError;
+
+use crate::SessionError;
+use crate::buffers::Halt;
+
+/// Ends the other flows where one did not come to its end, whatever kept it.
+struct Ends<'a>(Option<&'a Halt>);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        if let Some(halt) = self.0 {
+            halt.raise();
+        }
+    }
+}
+
+/// Does `jobs` at once: the first on this thread, each other one on a thread of its own, on its CPU of `cpus` where it has one there. None
+/// begins before all can. Where one fails `halt` ends the others, and the error names the flow.
+pub(super) fn at_once<T, J>(jobs: Vec<J>, cpus: &[u32], halt: &Halt) -> Result<Vec<T>, SessionError>
+where
+    T: Send,
+    J: FnOnce() -> Result<T, SessionError> + Send,
+{
+    let of = jobs.len() as u32;
+    let gate = RwLock::new(());
+    let outcomes = scope(|scope| {
+        let closed = gate.write();
+        let (here, arrivals) = channel();
+        let mut threads = Vec::new();
+        let mut jobs = jobs.into_iter();
+        let first = jobs.next();
+        for (number, job) in (1..).zip(jobs) {
+            let (gate, here) = (&gate, here.clone());
+            let cpu = cpus.get(number).copied();
+            let flow = move || {
+                let placed = cpu.map_or(Ok(()), host::pin_this_thread);
+                let _ = here.send(());
+                drop(gate.read());
+                or_end(halt, || {
+                    placed
+                        .map_err(|e| LinkError::io("choosing the CPU of a flow's thread (--pin none leaves it)", e))?;
+                    halt.check()?;
+                    job()
+                })
+            };
+            let spawned = Builder::new().name(format!("flow-{number}")).spawn_scoped(scope, flow);
+            threads.push(spawned.map_err(|e| {
+                halt.raise();
+                LinkError::io("starting a thread for a flow (fewer --flows need fewer)", e)
+            }));
+        }
+        // Each says once that it is here; one that could not be started says nothing.
+        threads.iter().filter(|thread| thread.is_ok()).for_each(|_| {
+            let _ = arrivals.recv();
+        });
+        drop(closed);
+        let mut outcomes: Vec<Result<T, SessionError>> = first.map(|job| or_end(halt, job)).into_iter().collect();
+        for thread in threads {
+            outcomes.push(match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|bug| std::panic::resume_unwind(bug)),
+                Err(e) => Err(e.into()),
+            });
+        }
+        outcomes
+    });
+    let mut done = Vec::new();
+    let mut failed: Option<SessionError> = None;
+    for (number, outcome) in (1..).zip(outcomes) {
+        match outcome {
+            Ok(one) => done.push(one),
+            // That the others were ended is a consequence.
+            Err(e) if failed.as_ref().is_none_or(|known| consequence(known) && !consequence(&e)) => {
+                failed = Some(SessionError::Flow { number, of, source: Box::new(e) });
+            }
+            Err(_) => {}
+        }
+    }
+    match failed {
+        None => Ok(done),
+        // Nobody's fault in particular.
+        Some(SessionError::Flow { source, .. }) if consequence(&source) => Err(*source),
+        Some(e) => Err(e),
+    }
+}
+
+/// Does one job; where it fails, or ends by a bug, the other flows end.
+fn or_end<T>(halt: &Halt, job: impl FnOnce() -> Result<T, SessionError>) -> Result<T, SessionError> {
+    let mut ends = Ends(Some(halt));
+    let done = job()?;
+    ends.0 = None;
+    Ok(done)
+}
+
+fn consequence(e: &SessionError) -> bool {
+    matches!(e.root(), SessionError::Interrupted | SessionError::Link(LinkError::Interrupted))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::Buffers;
+
+    fn halt() -> Halt {
+        Buffers::new(true).halted_by(Arc::default()).halt()
+    }
+
+    type Job<'a, T> = Box<dyn FnOnce() -> Result<T, SessionError> + Send + 'a>;
+
+    #[test]
+    fn all_are_under_way_at_once_and_answer_in_their_order() {
+        let under_way = AtomicUsize::new(0);
+        let jobs: Vec<Job<'_, usize>> = (0..8usize)
+            .map(|n| {
+                let under_way = &under_way;
+                Box::new(move || {
+                    under_way.fetch_add(1, Ordering::SeqCst);
+                    // Comes to an end only if all others run meanwhile.
+                    while under_way.load(Ordering::SeqCst) < 8 {
+                        std::thread::yield_now();
+                    }
+                    Ok(n)
+                }) as Job<'_, usize>
+            })
+            .collect();
+        assert_eq!(at_once(jobs, &[], &halt()).unwrap(), (0..8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn one_that_fails_ends_the_others_and_is_named() {
+        let halt = halt();
+        let jobs: Vec<Job<'_, ()>> = (0..3)
+            .map(|n| {
+                let halt = halt.clone();
+                Box::new(move || {
+                    if n == 1 {
+                        return Err(LinkError::Closed { doing: "sending" }.into());
+                    }
+                    // Waits for ever, but for the flag.
+                    loop {
+                        halt.check()?;
+                        std::thread::yield_now();
+                    }
+                }) as Job<'_, ()>
+            })
+            .collect();
+        let e = at_once(jobs, &[], &halt).unwrap_err().to_string();
+        assert_eq!(e, "flow 2 of 3: the peer closed the connection while this side was sending");
+    }
+
+    #[test]
+    fn where_all_were_ended_none_is_named() {
+        let halt = halt();
+        halt.raise();
+        let jobs: Vec<_> = (0..3).map(|_| || halt.check().map_err(SessionError::from)).collect();
+        assert_eq!(at_once(jobs, &[], &halt).unwrap_err().to_string(), "interrupted");
+    }
+}
