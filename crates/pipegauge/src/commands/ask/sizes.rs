@@ -6,6 +6,7 @@ use units::{Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure};
 use super::reply::{cannot, no, yes};
+use super::times::no_journey;
 use crate::document::Answered;
 
 /// The sizes that can't be told from the best, in words.
@@ -124,6 +125,9 @@ pub fn half_power(p: &Asked<'_>) -> Answered {
 
 /// The largest block that arrives within a time.
 pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
+    if let Some(answer) = no_journey(p, &[]) {
+        return answer;
+    }
     let (value, end) = largest_within(&p.curve, seconds, |e| e.value);
     let Some(value) = value else {
         let smallest = p.curve.iter().map(|c| c.size).min();
@@ -150,8 +154,9 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
                 units::format::significant(s.max_throughput.value * seconds / 8.0, Kind::Bytes)
             )
         });
+        let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(
-            "{} or larger arrives within {}, the largest measured{}",
+            "{}{all} arrives within {}, the largest measured{}",
             Bytes(value),
             Seconds(seconds),
             whole.unwrap_or_default()
