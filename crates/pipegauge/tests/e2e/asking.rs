@@ -522,7 +522,13 @@ fn a_stream_tells_no_journey() {
     };
     near(stream("5 messages of 64 KiB"), 5.0 * 65_536.0 * 4e-9);
     near(stream("how long for 2 GB"), 8.0);
-    // Rates it does tell.
+    // Rates it does tell, and of a ping-pong it is said that messages may follow one another faster.
+    let said = dir.run(&["ask", "p.run.jsonl", "can it sustain 1M messages of 1 B a second"]);
+    assert!(
+        said.out.contains("no: a message of 1 B")
+            && said.out.contains("one after another (how many go without waiting"),
+        "{said}"
+    );
     let said = dir.run(&["ask", "s.run.jsonl", "can it sustain 100 messages of 64 KiB a second"]);
     assert!(said.out.contains("yes: a message of 64 KiB takes 262 us") && !said.out.contains("late"), "{said}");
     assert!(said.out.contains("(from one message to the next)"), "{said}");
@@ -603,7 +609,7 @@ fn a_message_larger_than_the_path_carries_is_none() {
         ("cpu cost of 1 MB", "16 messages"),
     ] {
         let said = dir.run(&["ask", "u.run.jsonl", text]);
-        let words = format!("it carries at most 65,507 B in one; ask about {messages} of 65507 B");
+        let words = format!("it carries at most 65,507 B in one; ask about {messages} of 65,507 B");
         assert!(said.code() == 2 && said.out.contains(&words), "{text}: {said}");
     }
     let said = dir.run(&["ask", "u.run.jsonl", "16 messages of 65507 B", "how many 8 KiB datagrams per second"]);

@@ -121,10 +121,10 @@ impl Asked<'_> {
         let Some(most) = self.most_block().filter(|most| size > *most) else { return Ok(()) };
         let messages = size.div_ceil(most.max(1));
         Err(Unanswered::NoSum(format!(
-            "{} is no message of this path: it carries at most {} B in one; ask about {} messages of {most} B",
+            "{} is no message of this path: it carries at most {most} B in one; ask about {} messages of {most} B",
             size_words(size),
-            thousands(most),
-            thousands(messages)
+            thousands(messages),
+            most = thousands(most)
         )))
     }
 
@@ -228,6 +228,24 @@ pub fn figure(e: Estimate, kind: units::Kind) -> String {
     text.strip_prefix("not resolved: ").map(|range| format!("{range} (not resolved)")).unwrap_or(text)
 }
 
+/// The size from which on something holds, in words: "from 4 KiB [3, 5] on".
+pub fn from(size: Estimate) -> String {
+    let text = figure(size, units::Kind::Bytes);
+    match text.ends_with("(not resolved)") {
+        true => format!("from a size on that lies {text}"),
+        false => format!("from {text} on"),
+    }
+}
+
+/// When something is there, in words: "after 9.23 us [8.9, 9.6]".
+pub fn after(time: Estimate) -> String {
+    let text = figure(time, units::Kind::Seconds);
+    match text.ends_with("(not resolved)") {
+        true => format!("after a time {text}"),
+        false => format!("after {text}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,6 +255,13 @@ mod tests {
         let text = |value, low, high| figure(Estimate { value, low, high }, units::Kind::Seconds);
         assert_eq!(text(1e-3, 1e-4, 1e-2), "between 100 us and 10.0 ms (not resolved)");
         assert_eq!(text(1e-3, 0.0, 2e-3), "at most 2.00 ms (not resolved)");
-        assert_eq!(text(1e-3, 0.9e-3, 1.1e-3), "1.00 ms [0.90, 1.10]");
+        assert_eq!(text(1e-3, 0.9e-3, 1.1e-3), "1.00 ms [0.9, 1.1]");
+        let open = Estimate { value: 4096.0, low: 1024.0, high: 65_536.0 };
+        assert_eq!(from(open), "from a size on that lies between 1.00 KiB and 64.0 KiB (not resolved)");
+        assert!(from(Estimate { low: 4000.0, high: 4200.0, ..open }).starts_with("from 4.00 KiB ["));
+        assert_eq!(
+            after(Estimate { value: 1e-3, low: 1e-4, high: 1e-2 }),
+            "after a time between 100 us and 10.0 ms (not resolved)"
+        );
     }
 }

@@ -5,7 +5,7 @@ use model::answer::{self, Frames, Kept, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure, inverse, times};
+use super::asked::{Asked, figure, from, inverse, times};
 use super::kept::{self, Kept as KeptUp};
 use super::reply::{cannot, needs, no, yes};
 use super::times::{answered, late, of, stands_in};
@@ -38,10 +38,10 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
         Ok(m) => {
             let rising = if m.rising { "; it still rises: larger blocks may carry more" } else { "" };
             let text = format!(
-                "moves the most, {}, at {}; 95% of that from about {} on{rising}",
+                "moves the most, {}, at {}; 95% of that {}{rising}",
                 figure(m.throughput, Kind::BitsPerSecond),
                 Bytes(m.at),
-                figure(m.from.size, Kind::Bytes),
+                from(m.from.size),
             );
             yes(p, text, m.throughput, "bit/s", vec![m.at])
         }
@@ -114,11 +114,11 @@ pub fn streams(p: &Asked<'_>, rate: f64) -> Answered {
             let count = times(most, 1.0 / rate);
             let whole = |x: f64| units::thousands(x.max(0.0) as u64);
             let many = match (count.low as u64, count.high) {
-                (_, high) if !high.is_finite() => format!("about {}, of which no end is known", whole(count.value)),
+                (_, high) if !high.is_finite() => format!("about {}", whole(count.value)),
                 (low, high) if low == high as u64 => whole(count.low),
                 _ => format!("{} to {}", whole(count.low), whole(count.high)),
             };
-            let streams = if many == "1" { "stream" } else { "streams" };
+            let streams = if many.ends_with(" 1") || many == "1" { "stream" } else { "streams" };
             let text = format!(
                 "{many} {streams} of {}: the most it moves is {} at {} ({}), together for all{words}",
                 BitRate(rate),
@@ -205,12 +205,13 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 None => "not surely",
             };
             let mut text = format!(
-                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}; the most is {}",
+                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}; the most is {}{}",
                 size_words(size),
                 figure(f.seconds, Kind::Seconds),
                 Seconds(f.period),
                 of(p, size).map_or(String::new(), |t| t.how),
                 figure(f.most_frames, Kind::PerSecond),
+                unless_streamed(p, what, f.sustained)
             );
             // Which others go at that rate, and how many are late, is known of single transfers only.
             if kept.factor.is_some() {
@@ -234,6 +235,17 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             }
             yes(p, text + &kept.words, f.most_frames, "1/s", f.rests_on)
         }
+    }
+}
+
+/// That messages which do not wait for one another may go faster, where one at a time is not surely fast enough.
+fn unless_streamed(p: &Asked<'_>, what: Unit, sustained: Option<bool>) -> String {
+    match (p.kind, what) {
+        (Some(TimeKind::HalfRoundTrip), Unit::Messages) if sustained != Some(true) => format!(
+            " one after another (how many go without waiting tells pipegauge run {} --pattern stream)",
+            p.typed()
+        ),
+        _ => " one after another".to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use model::Estimate;
 use model::answer::{self, Reached, Unanswered, largest_within};
 use units::{Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure};
+use super::asked::{Asked, figure, from};
 use super::reply::{cannot, no, yes};
 use super::times::no_journey;
 use crate::document::Answered;
@@ -53,16 +53,16 @@ pub fn saturation(p: &Asked<'_>) -> Answered {
         Err(why) => return no(p, &why, &[]),
     };
     let full = format!(
-        "95% of the most ({}) from {} on; {}",
+        "95% of the most ({}) {}; {}",
         figure(most.throughput, Kind::BitsPerSecond),
-        figure(most.from.size, Kind::Bytes),
+        from(most.from.size),
         best(&most.from)
     );
     match p.fits.as_ref().and_then(|f| f.saturation.as_ref()) {
         Some(s) => {
             let text = format!(
-                "saturated from {} on, where bytes begin to cost more than the start (saturation point); {full}",
-                figure(s.point, Kind::Bytes)
+                "saturated {}, where bytes begin to cost more than the start (saturation point); {full}",
+                from(s.point)
             );
             yes(p, text, s.point, "B", vec![most.at])
         }
@@ -85,10 +85,10 @@ pub fn share(p: &Asked<'_>, share: f64) -> Answered {
     match (&p.summary, p.reached().and_then(|()| Reached::of(&p.curve, share, p.seed))) {
         (Some(summary), Ok(r)) => {
             let text = format!(
-                "{} of the most ({}) from {} on; {}",
+                "{} of the most ({}) {}; {}",
                 Share(share),
                 figure(summary.max_throughput, Kind::BitsPerSecond),
-                figure(r.size, Kind::Bytes),
+                from(r.size),
                 best(&r)
             );
             yes(p, text, r.size, "B", vec![summary.max_size])

@@ -5,7 +5,7 @@ use model::Estimate;
 use model::answer::{self, Outside, Unanswered};
 use units::{Bytes, Kind, Seconds, Share, thousands};
 
-use super::asked::{Asked, figure, times};
+use super::asked::{Asked, after, figure, times};
 use super::kept;
 use super::reply::{cannot, needs, no, sharpen, verdict, yes};
 use crate::config::question::{percentile as name, size_words};
@@ -120,14 +120,9 @@ pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> A
         Ok((t, label)) => {
             let back = round_trip || p.kind == Some(TimeKind::RoundTrip);
             let what = if back { "is there and back" } else { "arrives" };
-            let time = figure(t.seconds, Kind::Seconds);
-            let mut found = yes(
-                p,
-                format!("{} {what} after {time} ({label}){}", size_words(size), t.how),
-                t.seconds,
-                "s",
-                t.rests_on,
-            );
+            let time = after(t.seconds);
+            let mut found =
+                yes(p, format!("{} {what} {time} ({label}){}", size_words(size), t.how), t.seconds, "s", t.rests_on);
             found.sharpen = sharpen(p, &[size]);
             found
         }

@@ -159,6 +159,12 @@ impl<'a> Asked<'a> {
         let h = &self.heard;
         let (size, rate, time) = (self.size(), self.rates.first().copied(), self.time());
         let round_trip = h.any(&[RoundTrip, Requests]);
+        if h.has(Cpu) && h.any(&[PerByte, Throughput, PartOf]) {
+            bail!(
+                "'{}': ask tells the CPU time of a transfer; pipegauge show RUN tells that of a byte",
+                shown(self.text)
+            );
+        }
         if h.has(Cpu) {
             return Ok(vec![Question::Cpu(size)]);
         }
@@ -274,6 +280,9 @@ impl<'a> Asked<'a> {
         let near = if time { "does 64KiB arrive within 20 us?" } else { "can tcp do 1 Gbit/s?" };
         let unclear = |what: &str| anyhow!("'{}': {what}; ask for one thing: '{near}'", shown(self.text));
         let more = h.direction(time).map_err(unclear)?;
+        if h.or_else() {
+            return Err(unclear("one thing or its contrary is asked for"));
+        }
         if more.is_none() && h.has(Versus) && !h.has(Fails) {
             return Err(anyhow!(
                 "'{}': whether more or less is asked for is not clear; ask for one: '{near}'",

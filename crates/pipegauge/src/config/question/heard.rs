@@ -49,10 +49,10 @@ const VIDEO: [&str; 26] = [
 
 /// Words that change an amount: where they are not read, the rest is another question.
 #[rustfmt::skip]
-const CHANGES: [&str; 30] = [
+const CHANGES: [&str; 29] = [
     "half", "halves", "halved", "third", "thirds", "quarter", "quarters", "fifth", "tenth", "twice", "thrice", "double", "doubled",
     "doubles", "triple", "tripled", "quadruple", "percent", "percentage", "fraction", "share", "proportion", "squared",
-    "increase", "increased", "decrease", "decreased", "reduce", "reduced", "idle",
+    "increase", "increased", "decrease", "decreased", "reduce", "reduced",
 ];
 
 impl Heard {
@@ -170,6 +170,22 @@ impl Heard {
             found = Some(more);
         }
         Ok(found)
+    }
+
+    /// Whether the contrary stands beside what is asked: "does it reach 5 Gbit/s, or does it fail".
+    pub fn or_else(&self) -> bool {
+        let has = |item: &Item, of: &[Topic]| matches!(item, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+        let joint = |item: &&Item| {
+            has(item, &[Topic::Filler, Topic::HowFast]) || matches!(item, Item::Topics(t) if t[..] == [Topic::Can])
+        };
+        let begins = |(at, item): (usize, &Item)| {
+            has(item, &[Topic::Or])
+                && self.items[at + 1..]
+                    .iter()
+                    .find(|i| !joint(i))
+                    .is_some_and(|i| has(i, &[Topic::Fails, Topic::Slower]))
+        };
+        self.items.iter().enumerate().any(begins)
     }
 
     /// The amounts, by what `of` takes from them.

@@ -310,6 +310,7 @@ const TOPICS: [(Topic, &[&str]); 70] = [
     (Minimum, &[
         "minimum time", "min time", "shortest time", "shortest transfer", "least time", "minimum transfer time",
         "minimum of the times", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
+        "latency minimum", "minimum of the latency", "latency min",
         "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
     (Every, &["every", "each"]),
@@ -325,7 +326,7 @@ const TOPICS: [(Topic, &[&str]); 70] = [
         "slower than", "better than", "worse than", "between", "slower", "worse", "longer", "relative", "as fast as", "ratio",
         "by what factor", "what factor", "factor",
         "overtake", "overtakes", "cross", "crossover", "break even", "lead", "win against", "quicker than",
-        "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as",
+        "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as", "twice that of", "half that of",
         "half as", "half the time", "half the time of", "half the latency of", "twice the time of", "twice the latency of"
     ]),
     (Instead, &[
@@ -367,7 +368,7 @@ const TOPICS: [(Topic, &[&str]); 70] = [
     ]),
     (Load, &[
         "load", "loads", "loaded", "utilisation", "utilization", "utilised", "utilized", "busy", "contention", "contended",
-        "congestion", "congested", "overloaded", "overload", "background traffic", "cross traffic", "how loaded", "how busy"
+        "congestion", "congested", "overloaded", "overload", "background traffic", "cross traffic", "idle", "idling", "how loaded", "how busy"
     ]),
     (Cpu, &[
         "cpu", "cpus", "cpu time", "cpu times", "cpu cost", "cpu costs", "cpu load", "cpu usage", "cpu use", "cpu overhead",
