@@ -675,3 +675,24 @@ fn shares_of_the_most_are_those_of_the_model() {
     near(figure(&dir, &["1 MB twice"]), 2.0 * (10e-6 + 1e6 * 8e-10));
     near(figure(&dir, &["download 700 MB over theory"]), 10e-6 + 7e8 * 8e-10);
 }
+
+#[test]
+fn a_time_there_and_back_is_no_time_there() {
+    let dir = Scratch::new();
+    // 58.2 us there, 50 us back.
+    let model = "latency=50us,rate=1Gbit/s,header=0B";
+    link(&dir, "rq.run.jsonl", model, &["--pattern", "request", "--sizes", "1KiB", "--trials", "5"]);
+    link(&dir, "p.run.jsonl", model, &["--sizes", "1KiB", "--trials", "5"]);
+    for (text, words) in [
+        ("does 1 KiB arrive within 60 us", "not surely: 1 KiB takes 108 us"),
+        ("does 1 KiB take longer than 60 us", "not surely: 1 KiB takes 108 us"),
+        ("does 1 KiB arrive within 120 us", "yes: 1 KiB takes 108 us"),
+        ("is the round trip of 1 KiB below 60 us", "no: 1 KiB takes 108 us"),
+    ] {
+        let said = dir.run(&["ask", "rq.run.jsonl", text]);
+        assert!(said.out.contains(words), "{text}: {said}");
+        assert_eq!(said.out.contains("the way there takes less"), !text.contains("round trip"), "{text}: {said}");
+    }
+    let said = dir.run(&["ask", "rq.run.jsonl", "p.run.jsonl", "which path is fastest for 1 KiB"]);
+    assert!(said.out.contains("theory (rq): 108 us") && !said.out.contains("times as long"), "{said}");
+}

@@ -1,5 +1,6 @@
 //! Answers that hold paths against one another.
 
+use measure::event::TimeKind;
 use model::answer::{self, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{Bytes, Kind};
@@ -25,7 +26,12 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     let mut text =
         format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
     for (p, a) in &found[1..] {
-        text.push_str(&format!("\n  {}: {}{}", p.name, longer(a.seconds, time.seconds), a.how));
+        let way = |p: &Asked<'_>| matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::Copy));
+        let told = match p.kind == best.kind || (way(p) && way(best)) {
+            true => longer(a.seconds, time.seconds),
+            false => format!("{} ({})", figure(a.seconds, Kind::Seconds), p.time),
+        };
+        text.push_str(&format!("\n  {}: {told}{}", p.name, a.how));
     }
     text.push_str(unlike_times(&kinds));
     text.push_str(&others);

@@ -282,14 +282,25 @@ pub fn deadline(
     match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip, sustained)?))) {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, (t, label))) => {
-            let late = if round_trip || sustained { None } else { late(p, size, seconds) };
+            // The way there is a part of the time there and back: that this is too long says nothing of it.
+            let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
+            let verdict = match verdict(t.seconds, seconds) {
+                "no" if part => "not surely",
+                verdict => verdict,
+            };
+            let way = if part {
+                "; that is there and back, and the way there takes less (--pattern ping-pong tells it)"
+            } else {
+                ""
+            };
+            let late = if round_trip || sustained || part { None } else { late(p, size, seconds) };
             let late = late.map_or(String::new(), |(share, at)| {
                 format!("; {} of single transfers take longer{}", Share(share), stands_in(at, size))
             });
             let asked = if longer { "asked about" } else { "it has" };
             let text = format!(
-                "{}: {} takes {} ({label}) of the {} {asked}{}{late}",
-                answered(verdict(t.seconds, seconds), longer),
+                "{}: {} takes {} ({label}) of the {} {asked}{}{way}{late}",
+                answered(verdict, longer),
                 size_words(size),
                 figure(t.seconds, Kind::Seconds),
                 Seconds(seconds),
