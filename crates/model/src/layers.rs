@@ -22,31 +22,31 @@ pub struct Overhead {
     pub share: f64,
 }
 
-/// What `above` adds to `below` at every size that both have, ascending. The two errors are independent: half-widths of the
-/// medians' 95% intervals add in quadrature.
+/// What `above` adds to `below` at every size that both have, ascending ([`difference`]).
 pub fn overheads(below: &[CurvePoint], above: &[CurvePoint]) -> Vec<Overhead> {
     let usable = |p: &&CurvePoint| p.seconds > 0.0 && p.seconds.is_finite();
     let lower: BTreeMap<u64, &CurvePoint> = below.iter().filter(usable).map(|p| (p.size, p)).collect();
     let upper: BTreeMap<u64, &CurvePoint> = above.iter().filter(usable).map(|p| (p.size, p)).collect();
-    let reach = |p: &CurvePoint| {
-        let interval = p.estimate();
-        ((p.seconds - interval.low).max(0.0), (interval.high - p.seconds).max(0.0))
-    };
     upper
         .iter()
         .filter_map(|(size, a)| Some((*size, *lower.get(size)?, *a)))
-        .map(|(size, b, a)| {
-            let extra = a.seconds - b.seconds;
-            let ((b_down, b_up), (a_down, a_up)) = (reach(b), reach(a));
-            Overhead {
-                size,
-                below: b.seconds,
-                above: a.seconds,
-                extra: Estimate { value: extra, low: extra - a_down.hypot(b_up), high: extra + a_up.hypot(b_down) },
-                share: extra / b.seconds,
-            }
+        .map(|(size, b, a)| Overhead {
+            size,
+            below: b.seconds,
+            above: a.seconds,
+            extra: difference(a.estimate(), b.estimate()),
+            share: (a.seconds - b.seconds) / b.seconds,
         })
         .collect()
+}
+
+/// What one figure is more than another, in their unit. The two errors are independent: half-widths of the intervals add in
+/// quadrature.
+pub fn difference(more: Estimate, less: Estimate) -> Estimate {
+    let reach = |e: Estimate| ((e.value - e.low).max(0.0), (e.high - e.value).max(0.0));
+    let ((less_down, less_up), (more_down, more_up)) = (reach(less), reach(more));
+    let value = more.value - less.value;
+    Estimate { value, low: value - more_down.hypot(less_up), high: value + more_up.hypot(less_down) }
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub use compare::{
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use hint::Quips;
 pub use jitter::{Drift, Jitter, Moment, Periodic, Source};
-pub use layers::{Overhead, overheads};
+pub use layers::{Overhead, difference, overheads};
 pub use loggp::{LogGp, Patterns};
 
 use schemars::JsonSchema;

@@ -27,6 +27,8 @@ pub struct Arrival {
     pub rests_on: Vec<u64>,
     /// What it rests on where it lies outside of what was measured.
     pub outside: Option<Outside>,
+    /// The sizes on either side whose intervals bound it, bytes, where too few rounds visited it for one of its own.
+    pub bounded: Option<(u64, u64)>,
 }
 
 /// When a block of `size` arrives: as measured, between two measured sizes as a straight line on logarithmic axes, and
@@ -41,7 +43,8 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
     };
     let at = sorted.partition_point(|p| p.size < size);
     if let Some(p) = sorted.get(at).filter(|p| p.size == size) {
-        return Ok(Arrival { size, seconds: point(p), rests_on: vec![size], outside: None });
+        let (seconds, bounded) = bounded(&sorted, size, point(p));
+        return Ok(Arrival { size, seconds, rests_on: vec![size], outside: None, bounded });
     }
     if at == 0 || at == sorted.len() {
         let none = Unanswered::Outside { asked: size, from: first, to: last };
@@ -49,11 +52,23 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
         let line = fits.latency.all.as_ref().filter(|l| !l.misfit.systematic);
         if let Some(line) = line.filter(|l| at == 0 || beyond::holds(&sorted, l)) {
             let seconds = beyond::by_line(&sorted, line, size);
-            return Ok(Arrival { size, seconds, rests_on: vec![first, last], outside: Some(Outside::Line) });
+            return Ok(Arrival {
+                size,
+                seconds,
+                rests_on: vec![first, last],
+                outside: Some(Outside::Line),
+                bounded: None,
+            });
         }
         let end = if at == 0 { None } else { beyond::by_last_sizes(&sorted, size) };
         let (seconds, from) = end.ok_or(none)?;
-        return Ok(Arrival { size, seconds, rests_on: vec![from, last], outside: Some(Outside::LastSizes) });
+        return Ok(Arrival {
+            size,
+            seconds,
+            rests_on: vec![from, last],
+            outside: Some(Outside::LastSizes),
+            bounded: None,
+        });
     }
     let (a, b) = (sorted[at - 1], sorted[at]);
     let share = (size.max(1) as f64 / a.size.max(1) as f64).ln() / (b.size as f64 / a.size.max(1) as f64).ln();
@@ -65,7 +80,22 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
         if x.low > 0.0 && y.low > 0.0 { between(x.low, y.low) } else { 0.0 },
         if x.high.is_finite() { between(x.high, y.high) } else { f64::INFINITY },
     );
-    Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], outside: None })
+    let (seconds, bounded) = bounded(&sorted, size, seconds);
+    Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], outside: None, bounded })
+}
+
+/// A time without an interval with that which the nearest sizes on either side that have one allow, and these sizes: between two
+/// sizes neither the time nor the throughput goes beyond those of both. The time itself is held where it lies outside.
+fn bounded(sorted: &[&CurvePoint], size: u64, seconds: Estimate) -> (Estimate, Option<(u64, u64)>) {
+    let told = |p: &&&CurvePoint| p.size > 0 && point(p).high.is_finite();
+    let below = sorted.iter().rev().filter(|p| p.size < size).find(told);
+    let above = sorted.iter().filter(|p| p.size > size).find(told);
+    let (Some(below), Some(above), false) = (below, above, seconds.high.is_finite()) else { return (seconds, None) };
+    let (b, a) = (point(below), point(above));
+    let scaled = |time: f64, of: &CurvePoint| time / of.size as f64 * size as f64;
+    let low = b.low.min(a.low).max(scaled(b.low, below).min(scaled(a.low, above)));
+    let high = b.high.max(a.high).min(scaled(b.high, below).max(scaled(a.high, above)));
+    (Estimate::new(seconds.value, low, high), Some((below.size, above.size)))
 }
 
 /// A measured point's time with its interval.
@@ -173,6 +203,32 @@ mod tests {
         fits.latency.all.as_mut().unwrap().per_byte.value = 1e-9;
         let refused = arrival(&curve, 10_000_000, Some(&fits));
         assert!(matches!(refused, Err(Unanswered::Outside { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_size_of_few_rounds_is_bounded_by_those_on_either_side() {
+        // 10 us + 1 ns a byte, exactly; the second and the third size were visited once.
+        let curve: Vec<CurvePoint> = [1000u64, 10_000, 1_000_000, 4_000_000]
+            .iter()
+            .enumerate()
+            .map(|(i, size)| {
+                let t = 1e-5 + *size as f64 * 1e-9;
+                CurvePoint::of(*size, t, (0..if i % 3 == 0 { 8 } else { 1 }).map(|b| (b, t)).collect())
+            })
+            .collect();
+        for size in [10_000u64, 50_000, 1_000_000, 2_000_000] {
+            let (found, truth) = (arrival(&curve, size, None).unwrap(), 1e-5 + size as f64 * 1e-9);
+            assert_eq!(found.bounded, Some((1000, 4_000_000)));
+            assert!(found.seconds.low <= truth && truth <= found.seconds.high, "{size}: {found:?}");
+            // Neither more than the time of the larger size, nor faster than its throughput.
+            assert!(found.seconds.high <= 4.01e-3 && found.seconds.low >= size as f64 * 1e-9, "{size}: {found:?}");
+        }
+        assert_eq!(arrival(&curve, 1000, None).unwrap().bounded, None);
+        // Nothing bounds it where no size beyond has an interval, and a time beyond both sides is held.
+        assert_eq!(arrival(&curve[..3], 10_000, None).unwrap().seconds.high, f64::INFINITY);
+        let mut odd = curve;
+        odd[1].seconds = 1.0;
+        assert_eq!(arrival(&odd, 10_000, None).unwrap().seconds.high, 1.0);
     }
 
     #[test]

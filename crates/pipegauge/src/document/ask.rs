@@ -28,7 +28,7 @@ pub struct Answered {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<Estimate>,
     /// Where two paths are held against each other: how many times as long the second takes as the first (above 1 the first is
-    /// faster), at the first size of `rests_on`, with the least and the most that the 95% intervals of both times allow.
+    /// faster), at the first size of `rests_on`, with a 95% interval from those of both times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<Estimate>,
     /// `s`, `bit/s`, `1/s`, `B`, `s/B`, or `1` for a number of messages.

@@ -476,3 +476,223 @@ fn what_is_offered_can_be_run() {
     let said = dir.run(&["ask", "a.run.jsonl", "can it sustain 2/s frames of 100GB"]);
     assert!(said.out.contains("not measured near that size\n"), "{said}");
 }
+
+/// A modelled link into a run file.
+fn link(dir: &Scratch, name: &str, model: &str, flags: &[&str]) {
+    let first = ["run", "theory", "--theory", model, "--no-html", "--quiet", "--seed", "1", "-o", name];
+    let said = dir.run(&[&first[..], flags].concat());
+    assert_eq!(said.code(), 0, "{said}");
+}
+
+#[test]
+fn a_stream_tells_no_journey() {
+    let dir = Scratch::new();
+    // A message is 50 us on its way, and one follows another each 4 ns a byte: what the answers must not mix up.
+    let model = "latency=50us,rate=2Gbit/s,header=0B";
+    link(&dir, "s.run.jsonl", model, &["--pattern", "stream", "--to", "1MiB", "--budget", "3s"]);
+    link(&dir, "p.run.jsonl", model, &["--to", "64KiB", "--budget", "2s"]);
+    for text in [
+        "does 1 B arrive within 1 us",
+        "64 KiB arrives after",
+        "latency",
+        "round trip of 64 bytes",
+        "p99 of 1 KiB",
+        "median latency of 1 KiB",
+        "shortest time seen",
+        "how much data in 1 ms",
+        "is the latency below 10 us",
+        "how fast are control messages",
+        "5 requests of 1 KiB",
+    ] {
+        let said = dir.run(&["ask", "s.run.jsonl", text]);
+        let why = "no answer: a stream tells the time from one message to the next, not how long one is on its way";
+        assert!(said.code() == 2 && said.out.contains(why), "{text}: {said}");
+        assert!(
+            said.out.contains("to sharpen it: pipegauge run theory") && !said.out.contains("--pattern stream"),
+            "{said}"
+        );
+    }
+    // What it takes to send so much, with words for what is not in it.
+    let stream = |text: &str| {
+        let said = dir.run(&["ask", "s.run.jsonl", text]);
+        assert!(said.out.contains("in a long stream takes") && said.out.contains("comes on top"), "{text}: {said}");
+        json(&dir.run(&["ask", "s.run.jsonl", "--json", text]).out)["answers"][0]["figure"]["value"]
+            .as_f64()
+            .expect("figure")
+    };
+    near(stream("5 messages of 64 KiB"), 5.0 * 65_536.0 * 4e-9);
+    near(stream("how long for 2 GB"), 8.0);
+    // Rates it does tell, and of a ping-pong it is said that messages may follow one another faster.
+    let said = dir.run(&["ask", "p.run.jsonl", "can it sustain 1M messages of 1 B a second"]);
+    assert!(
+        said.out.contains("no: a message of 1 B")
+            && said.out.contains("one after another (how many go without waiting"),
+        "{said}"
+    );
+    let said = dir.run(&["ask", "s.run.jsonl", "can it sustain 100 messages of 64 KiB a second"]);
+    assert!(said.out.contains("yes: a message of 64 KiB takes 262 us") && !said.out.contains("late"), "{said}");
+    assert!(said.out.contains("(from one message to the next)"), "{said}");
+    // Among others it is not ranked.
+    for text in ["which path is fastest for 1 KiB", "how fast are control messages"] {
+        let said = dir.run(&["ask", "s.run.jsonl", "p.run.jsonl", text]);
+        assert!(
+            said.out.contains("\ntheory (p): ") && said.out.contains("not known of theory (s): a stream"),
+            "{said}"
+        );
+        assert!(!said.out.contains("times as long"), "{said}");
+    }
+    let said =
+        dir.run(&["ask", "s.run.jsonl", "p.run.jsonl", "theory in s.run.jsonl vs theory in p.run.jsonl at 1 KiB"]);
+    assert!(said.code() == 2 && said.out.contains("measure both with one pattern"), "{said}");
+}
+
+#[test]
+fn a_schedule_tells_only_what_it_offered() {
+    let dir = Scratch::new();
+    link(
+        &dir,
+        "go.run.jsonl",
+        "latency=50us,rate=1Gbit/s",
+        &["--pattern", "stream", "--rate", "50Mbit/s", "--sizes", "1KiB,64KiB", "--budget", "2s"],
+    );
+    for (text, words) in [
+        ("when does 1 KiB arrive", "a stream tells the time from one message to the next"),
+        (
+            "can it do 40 Mbit/s with 64 KiB blocks",
+            "yes: with messages of 64 KiB a schedule (--rate) offered 50.0 Mbit/s",
+        ),
+        ("can it do 100 Mbit/s", "no answer: with messages of 64 KiB a schedule (--rate) offered 50.0 Mbit/s, and"),
+        ("what is the throughput at 64 KiB", "whether more would go was not measured"),
+        ("can it sustain 50 messages of 64 KiB a second", "yes: with messages of 64 KiB a schedule"),
+        ("can it sustain 5000 messages of 64 KiB a second", "whether more would go was not measured"),
+        ("how many messages of 2 KiB a second", "tells of the sizes measured only, and 2 KiB is none"),
+    ] {
+        let said = dir.run(&["ask", "go.run.jsonl", text]);
+        assert!(said.out.contains(words), "{text}: {said}");
+        assert!(!said.out.contains("the most is") && !said.out.contains("one at a time"), "{text}: {said}");
+    }
+    let said = dir.run(&[
+        "run",
+        "tcp",
+        "--rate",
+        "50/s",
+        "--sizes",
+        "64",
+        "--budget",
+        "1s",
+        "--no-html",
+        "--quiet",
+        "-o",
+        "rt.run.jsonl",
+    ]);
+    assert!(said.measured(), "{said}");
+    for text in ["sustained 10k messages per second of 64 bytes?", "messages a second", "how many requests per second"]
+    {
+        let said = dir.run(&["ask", "rt.run.jsonl", text]);
+        assert!(said.out.contains("a schedule (--rate) offered 50.0 /s, and "), "{text}: {said}");
+        assert!(!said.out.contains("the most is") && !said.out.contains("1/RTT"), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_message_larger_than_the_path_carries_is_none() {
+    let dir = Scratch::new();
+    let flags = ["--sizes", "1KiB,8KiB,32KiB,65507", "--budget", "1s", "--no-html", "--quiet", "-o", "u.run.jsonl"];
+    let said = dir.run(&[&["run", "udp"][..], &flags].concat());
+    assert!(said.measured(), "{said}");
+    for (text, messages) in [
+        ("how long for 1 MB over udp", "16 messages"),
+        ("can it sustain 10 frames of 100 kB a second", "2 messages"),
+        ("how many messages of 100 kB per second", "2 messages"),
+        ("throughput at 1 MB", "16 messages"),
+        ("does 1 MB arrive within 1 s", "16 messages"),
+        ("cpu cost of 1 MB", "16 messages"),
+    ] {
+        let said = dir.run(&["ask", "u.run.jsonl", text]);
+        let words = format!("it carries at most 65,507 B in one; ask about {messages} of 65,507 B");
+        assert!(said.code() == 2 && said.out.contains(&words), "{text}: {said}");
+    }
+    let said = dir.run(&["ask", "u.run.jsonl", "16 messages of 65507 B", "how many 8 KiB datagrams per second"]);
+    assert!(
+        said.out.contains("16 messages of 65,507 B take") && said.out.contains("messages of 8 KiB each way"),
+        "{said}"
+    );
+}
+
+#[test]
+fn sizes_of_few_rounds_are_bounded_by_their_neighbours() {
+    let dir = Scratch::new();
+    link(&dir, "near.run.jsonl", "latency=5us,rate=10Gbit/s,header=0B", &[]);
+    link(&dir, "far.run.jsonl", "latency=50us,rate=1Gbit/s,header=0B", &[]);
+    let said = dir.run(&["ask", "near.run.jsonl", "far.run.jsonl", "is near faster than far at 1 MiB"]);
+    assert!(said.out.contains(" faster than theory (far) at 1 MiB") && !said.out.contains("not sure"), "{said}");
+    assert!(!said.out.contains("no interval"), "{said}");
+    let said = dir.run(&["ask", "far.run.jsonl", "1080p60"]);
+    assert!(
+        said.out.contains("no: a frame of 6,220,800 B") && said.out.contains("as too few rounds visited it"),
+        "{said}"
+    );
+}
+
+#[test]
+fn layers_and_a_comparison_say_one_difference() {
+    let dir = Scratch::new();
+    link(&dir, "below.run.jsonl", "latency=10us,noise=5%", &["--to", "64", "--budget", "2s"]);
+    link(&dir, "above.run.jsonl", "latency=15us,noise=10%", &["--to", "64", "--budget", "2s"]);
+    let layer = &json(&dir.run(&["layers", "below.run.jsonl", "above.run.jsonl", "--json"]).out)["layers"][0];
+    let first = &layer["overheads"][0];
+    assert!(first["extra"]["low"].as_f64().is_some_and(f64::is_finite), "{layer}");
+    let text = "theory in above.run.jsonl vs theory in below.run.jsonl at 1 B";
+    let said = dir.run(&["ask", "below.run.jsonl", "above.run.jsonl", "--json", text]);
+    let asked = &json(&said.out)["answers"][0]["figure"];
+    for end in ["value", "low", "high"] {
+        assert_eq!(asked[end].as_f64(), first["extra"][end].as_f64(), "{end}: {asked}, {first}");
+    }
+}
+
+#[test]
+fn the_cpu_time_of_a_transfer_is_that_of_the_run() {
+    let dir = Scratch::new();
+    let flags = ["--sizes", "64,64KiB", "--budget", "2s", "--no-html", "--quiet", "-o", "a.run.jsonl"];
+    let said = dir.run(&[&["run", "tcp"][..], &flags].concat());
+    assert!(said.measured(), "{said}");
+    let said = dir.run(&["ask", "a.run.jsonl", "cpu cost of 64 KiB"]);
+    assert!(said.code() == 0 && said.out.contains("tcp: a transfer of 64 KiB costs the near side "), "{said}");
+    exact(&dir, "exact.run.jsonl");
+    let said = dir.run(&["ask", "exact.run.jsonl", "cpu cost of 64 KiB"]);
+    assert!(said.code() == 2 && said.out.contains("this run has no CPU times"), "{said}");
+}
+
+#[test]
+fn shares_of_the_most_are_those_of_the_model() {
+    let dir = Scratch::new();
+    exact(&dir, "a.run.jsonl");
+    let rate = |bytes: f64| bytes / (10e-6 + bytes * 8e-10);
+    let of = |bytes: f64| rate(bytes) / rate(4_194_304.0);
+    near(figure(&dir, &["what percentage of the bandwidth does 4 KiB get"]), of(4096.0));
+    near(figure(&dir, &["how full is the link at 1 KiB"]), of(1024.0));
+    near(figure(&dir, &["how long for half of 8 MB"]), 10e-6 + 4e6 * 8e-10);
+    near(figure(&dir, &["1 MB twice"]), 2.0 * (10e-6 + 1e6 * 8e-10));
+    near(figure(&dir, &["download 700 MB over theory"]), 10e-6 + 7e8 * 8e-10);
+}
+
+#[test]
+fn a_time_there_and_back_is_no_time_there() {
+    let dir = Scratch::new();
+    // 58.2 us there, 50 us back.
+    let model = "latency=50us,rate=1Gbit/s,header=0B";
+    link(&dir, "rq.run.jsonl", model, &["--pattern", "request", "--sizes", "1KiB", "--trials", "5"]);
+    link(&dir, "p.run.jsonl", model, &["--sizes", "1KiB", "--trials", "5"]);
+    for (text, words) in [
+        ("does 1 KiB arrive within 60 us", "not surely: 1 KiB takes 108 us"),
+        ("does 1 KiB take longer than 60 us", "not surely: 1 KiB takes 108 us"),
+        ("does 1 KiB arrive within 120 us", "yes: 1 KiB takes 108 us"),
+        ("is the round trip of 1 KiB below 60 us", "no: 1 KiB takes 108 us"),
+    ] {
+        let said = dir.run(&["ask", "rq.run.jsonl", text]);
+        assert!(said.out.contains(words), "{text}: {said}");
+        assert_eq!(said.out.contains("the way there takes less"), !text.contains("round trip"), "{text}: {said}");
+    }
+    let said = dir.run(&["ask", "rq.run.jsonl", "p.run.jsonl", "which path is fastest for 1 KiB"]);
+    assert!(said.out.contains("theory (rq): 108 us") && !said.out.contains("times as long"), "{said}");
+}

@@ -1,13 +1,16 @@
 //! The paths that are asked.
 
-use measure::event::TimeKind;
+use measure::event::{TimeKind, Trial};
 use measure::figures::Singles;
+use measure::figures::cost::End;
 use model::answer::{self, Unanswered};
 use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::{Analysis, RunFile};
+use units::thousands;
 
 use super::wires;
+use crate::config::question::size_words;
 use crate::flags::WireFlags;
 
 /// A path that can be asked.
@@ -40,6 +43,13 @@ pub struct Asked<'a> {
     index: usize,
 }
 
+/// What a schedule offered, and what of it was sent, messages a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Offered {
+    pub wanted: f64,
+    pub sent: f64,
+}
+
 /// The paths of a run file; `several` are asked.
 pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: bool) -> Vec<Asked<'a>> {
     let stem = file.strip_suffix(".run.jsonl").unwrap_or(file);
@@ -51,7 +61,11 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
             file,
             label,
             transport: path.opened.transport.as_str(),
-            time: path.points.first().map_or("", |p| report::words::time_label(p.time)),
+            time: path.points.first().map_or("", |p| match p.time {
+                TimeKind::OneWay => "from one message to the next",
+                TimeKind::RoundTrip if run.run.plan.scheduled() => "RTT, on a schedule",
+                time => report::words::time_label(time),
+            }),
             kind: path.points.first().map(|p| p.time),
             pattern: run.run.plan.pattern.name(),
             wire: wires::of(run, index, wire),
@@ -94,6 +108,51 @@ impl Asked<'_> {
         self.run.paths[self.index].kept_up(&self.run.run.plan)
     }
 
+    /// Fails where its times are those from one message to the next: how long one is on its way does not follow from them.
+    pub fn journey(&self) -> Result<(), Unanswered> {
+        match self.kind {
+            Some(TimeKind::OneWay) => Err(Unanswered::NoSum(format!(
+                "a {} tells the time from one message to the next, not how long one is on its way; measure with --pattern \
+                 ping-pong",
+                self.pattern
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails where a message is larger than all that the path carries.
+    pub fn carried(&self, size: u64) -> Result<(), Unanswered> {
+        let Some(most) = self.most_block().filter(|most| size > *most) else { return Ok(()) };
+        let messages = size.div_ceil(most.max(1));
+        Err(Unanswered::NoSum(format!(
+            "{} is no message of this path: it carries at most {most} B in one; ask about {} messages of {most} B",
+            size_words(size),
+            thousands(messages),
+            most = thousands(most)
+        )))
+    }
+
+    /// What a schedule (`--rate`) offered of a measured size.
+    pub fn offered(&self, size: u64) -> Option<Offered> {
+        let wanted = self.run.run.plan.gap(size)?.recip();
+        let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
+        let counted = || point.trials.iter().filter(|t| !t.warmup);
+        let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
+        let (sent, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
+        (seconds > 0.0).then(|| Offered { wanted, sent: (sent / seconds).min(wanted) })
+    }
+
+    /// What its transfers cost a side in CPU time, as [`Asked::curve`] has their time; empty where nothing tells it.
+    pub fn cpu(&self, end: End) -> Vec<CurvePoint> {
+        self.run.cpu_curve(self.index, end)
+    }
+
+    /// Share of one CPU that a side was busy at a measured size.
+    pub fn busy(&self, size: u64, end: End) -> Option<f64> {
+        let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
+        point.costs[end as usize]?.busy
+    }
+
     /// Whether each transaction has a connection of its own.
     pub fn anew(&self) -> bool {
         self.run.run.plan.pattern.facts().anew.is_some()
@@ -101,7 +160,7 @@ impl Asked<'_> {
 
     /// The largest block that its transport carries, bytes; none without a bound.
     pub fn most_block(&self) -> Option<u64> {
-        self.run.paths[self.index].opened.transport.capabilities().max_block
+        self.run.paths[self.index].opened.capabilities.max_block
     }
 
     /// Single transfers at the measured size nearest to `size`, from half to twice of it, at which so many were timed that the share
@@ -123,8 +182,9 @@ impl Asked<'_> {
     /// take does not follow from it.
     pub fn unsaturated(&self) -> Option<u64> {
         let largest = self.curve.iter().map(|c| c.size).max()?;
+        let half_power = self.summary.as_ref().and_then(|s| s.half_power).map(|e| e.value);
         let whole = self.most_block().is_some_and(|most| largest >= most / 2);
-        (!whole && answer::saturates(&self.curve) == Some(false)).then_some(largest)
+        (!whole && answer::saturates(&self.curve, half_power) == Some(false)).then_some(largest)
     }
 
     /// Fails where the most that the path moves was not reached.
@@ -195,7 +255,46 @@ pub fn inverse(e: Estimate, span: f64) -> Estimate {
     Estimate { value: span / e.value, low: span / e.high, high }
 }
 
-/// A figure with its interval, in words: "9.23 us [8.9, 9.6]", or that it is not resolved.
+/// A figure with its interval, in words that fit into a sentence: "9.23 us [8.9, 9.6]", or "between 1 us and 1 ms (not resolved)".
 pub fn figure(e: Estimate, kind: units::Kind) -> String {
-    units::resolved(e.value, e.low, e.high, kind)
+    let text = units::resolved(e.value, e.low, e.high, kind);
+    text.strip_prefix("not resolved: ").map(|range| format!("{range} (not resolved)")).unwrap_or(text)
+}
+
+/// The size from which on something holds, in words: "from 4 KiB [3, 5] on".
+pub fn from(size: Estimate) -> String {
+    let text = figure(size, units::Kind::Bytes);
+    match text.ends_with("(not resolved)") {
+        true => format!("from a size on that lies {text}"),
+        false => format!("from {text} on"),
+    }
+}
+
+/// When something is there, in words: "after 9.23 us [8.9, 9.6]".
+pub fn after(time: Estimate) -> String {
+    let text = figure(time, units::Kind::Seconds);
+    match text.ends_with("(not resolved)") {
+        true => format!("after a time {text}"),
+        false => format!("after {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_fits_into_a_sentence() {
+        let text = |value, low, high| figure(Estimate { value, low, high }, units::Kind::Seconds);
+        assert_eq!(text(1e-3, 1e-4, 1e-2), "between 100 us and 10.0 ms (not resolved)");
+        assert_eq!(text(1e-3, 0.0, 2e-3), "at most 2.00 ms (not resolved)");
+        assert_eq!(text(1e-3, 0.9e-3, 1.1e-3), "1.00 ms [0.9, 1.1]");
+        let open = Estimate { value: 4096.0, low: 1024.0, high: 65_536.0 };
+        assert_eq!(from(open), "from a size on that lies between 1.00 KiB and 64.0 KiB (not resolved)");
+        assert!(from(Estimate { low: 4000.0, high: 4200.0, ..open }).starts_with("from 4.00 KiB ["));
+        assert_eq!(
+            after(Estimate { value: 1e-3, low: 1e-4, high: 1e-2 }),
+            "after a time between 100 us and 10.0 ms (not resolved)"
+        );
+    }
 }

@@ -1,12 +1,14 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rates`, `sizes`, `paths`,
-//! `link`; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
+//! `link`, `cpu`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
 
 mod asked;
+mod cpu;
 mod kept;
 mod link;
 mod paths;
 mod rates;
 mod reply;
+mod schedule;
 mod sizes;
 mod times;
 mod wanted;
@@ -103,8 +105,15 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
     // Bits over a latency are no throughput where a schedule says when blocks are sent.
-    let moved =
-        |answer: &dyn Fn(&Asked<'_>) -> Answered| each(&|p| if p.scheduled() { scheduled(p) } else { answer(p) });
+    let moved = |answer: &dyn Fn(&Asked<'_>) -> Answered| {
+        each(&|p| if p.scheduled() { schedule::no_throughput(p) } else { answer(p) })
+    };
+    let counted = |size: Option<u64>, rate: Option<f64>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
+        each(&|p| if p.scheduled() { schedule::messages(p, size, rate) } else { answer(p) })
+    };
+    let flows = |size: Option<u64>, rate: Option<f64>, answer: &dyn Fn(&Asked<'_>) -> Answered| {
+        each(&|p| if p.scheduled() { schedule::bits(p, size, rate) } else { answer(p) })
+    };
     match &reading.questions[n] {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
         Question::Strongest => vec![paths::strongest(&of)],
@@ -123,9 +132,13 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
             each(&|p| times::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
         }
         Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
-        Question::Most => moved(&|p| rates::most(p, sustained)),
-        Question::Throughput(size) => moved(&|p| rates::throughput(p, *size, sustained)),
-        Question::Carries { rate, size, less } => moved(&|p| rates::carries(p, *rate, *size, *less)),
+        Question::Most => flows(None, None, &|p| rates::most(p, sustained)),
+        Question::Throughput(size) => flows(Some(*size), None, &|p| rates::throughput(p, *size, sustained)),
+        Question::PartOf(size) => moved(&|p| rates::part_of_the_most(p, *size)),
+        Question::Carries { rate, size, less: false } => {
+            flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, false))
+        }
+        Question::Carries { rate, size, less: true } => moved(&|p| rates::carries(p, *rate, *size, true)),
         Question::Streams { rate, .. } => moved(&|p| rates::streams(p, *rate)),
         Question::Size => moved(&sizes::to_use),
         Question::Saturation => moved(&sizes::saturation),
@@ -133,17 +146,19 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::HalfPower => moved(&sizes::half_power),
         Question::PerByte => each(&times::per_byte),
         Question::StartUp => each(&times::start_up),
-        Question::Frames { rate, size, what } => each(&|p| rates::frames(p, *rate, *size, *what)),
-        Question::PerSecond { what: Unit::Connections, .. } => each(&rates::connections),
-        Question::PerSecond { what, size, span } => each(&|p| rates::per_second(p, *what, *size, *span)),
+        Question::Cpu(size) => each(&|p| cpu::cpu(p, *size)),
+        Question::Frames { rate, size, what } => {
+            counted(Some(*size), Some(*rate), &|p| rates::frames(p, *rate, *size, *what))
+        }
+        Question::PerSecond { what: Unit::Connections, size, .. } => {
+            let anew = |p: &Asked<'_>| p.scheduled() && p.anew();
+            each(&|p| if anew(p) { schedule::messages(p, *size, None) } else { rates::connections(p, *size) })
+        }
+        Question::PerSecond { what, size, span } => {
+            counted(*size, None, &|p| rates::per_second(p, *what, *size, *span))
+        }
         Question::Link { rate, size } => each(&|p| link::link(p, *rate, *size)),
     }
-}
-
-/// No answer about throughput, of a run that sent on a schedule.
-fn scheduled(p: &Asked<'_>) -> Answered {
-    let why = "blocks were sent on a schedule (--rate), which says nothing of how much the path carries".to_owned();
-    reply::cannot(p, why, &[])
 }
 
 /// What is printed of one answer.

@@ -1,11 +1,13 @@
 //! Answers that hold paths against one another.
 
+use measure::event::TimeKind;
 use model::answer::{self, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse};
-use super::reply::{no, nobody, yes};
+use super::kept;
+use super::reply::{cannot, needs, no, nobody, yes};
 use super::times::{Timed, of};
 use crate::config::question::{Named, size_words};
 use crate::document::Answered;
@@ -13,6 +15,7 @@ use crate::document::Answered;
 pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     let mut found: Vec<(&Asked<'_>, Timed)> = paths.iter().filter_map(|p| Some((*p, of(p, size).ok()?))).collect();
     found.sort_by(|a, b| a.1.seconds.value.total_cmp(&b.1.seconds.value));
+    let others = unranked(&mut found);
     let Some((best, time)) = found.first() else {
         return match paths.first() {
             Some(p) => no(p, &of(p, size).err().unwrap_or(Unanswered::Nothing), &[size]),
@@ -23,10 +26,34 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     let mut text =
         format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
     for (p, a) in &found[1..] {
-        text.push_str(&format!("\n  {}: {}{}", p.name, longer(a.seconds, time.seconds), a.how));
+        let way = |p: &Asked<'_>| matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::Copy));
+        let told = match p.kind == best.kind || (way(p) && way(best)) {
+            true => longer(a.seconds, time.seconds),
+            false => format!("{} ({})", figure(a.seconds, Kind::Seconds), p.time),
+        };
+        text.push_str(&format!("\n  {}: {told}{}", p.name, a.how));
     }
     text.push_str(unlike_times(&kinds));
+    text.push_str(&others);
     yes(best, text, time.seconds, "s", time.rests_on.clone())
+}
+
+/// Takes streams away where other paths tell how long a message is on its way; says so in a line of its own.
+fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> String {
+    if found.iter().all(|(p, _)| p.journey().is_err()) {
+        return String::new();
+    }
+    let streams: Vec<&str> = found.iter().filter(|(p, _)| p.journey().is_err()).map(|(p, _)| p.name.as_str()).collect();
+    let text = match &streams[..] {
+        [] => String::new(),
+        _ => format!(
+            "\n  not known of {}: a stream tells the time from one message to the next, not how long one is on its way \
+             (--pattern ping-pong)",
+            streams.join(", ")
+        ),
+    };
+    found.retain(|(p, _)| p.journey().is_ok());
+    text
 }
 
 /// A time and how it lies to the least: the factor only where it surely is one.
@@ -58,7 +85,7 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
     found.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
     let Some((best, most, at)) = found.first() else {
         return match paths.first() {
-            Some(p) if p.scheduled() => super::scheduled(p),
+            Some(p) if p.scheduled() => super::schedule::no_throughput(p),
             Some(p) => no(p, &p.reached().err().unwrap_or(Unanswered::Nothing), &[]),
             None => nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
         };
@@ -77,6 +104,10 @@ pub fn strongest(paths: &[&Asked<'_>]) -> Answered {
 pub fn control(paths: &[&Asked<'_>]) -> Answered {
     let mut found: Vec<_> = paths.iter().filter_map(|p| Some((*p, answer::control(&p.curve).ok()?))).collect();
     found.sort_by(|a, b| a.1.1.seconds.value.total_cmp(&b.1.1.seconds.value));
+    let others = unranked(&mut found);
+    if let Some((p, why)) = found.first().and_then(|(p, _)| Some((*p, p.journey().err()?))) {
+        return needs(p, "ping-pong", &why, &[1, 64, 1000]);
+    }
     let Some((best, (least, greatest))) = found.first() else {
         let why = Unanswered::TooLittle("no size below 1 KiB was measured");
         let run = || nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp --to 1KiB".into());
@@ -95,6 +126,7 @@ pub fn control(paths: &[&Asked<'_>]) -> Answered {
     for (p, (a, b)) in &found[1..] {
         text.push_str(&format!("\n  {}: {}", p.name, range(a, b)));
     }
+    text.push_str(&others);
     yes(best, text, greatest.seconds, "s", vec![least.size, greatest.size])
 }
 
@@ -134,15 +166,20 @@ pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>, factor
 }
 
 fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answered {
+    if a.journey().is_err() != b.journey().is_err() {
+        let why = format!(
+            "the times of {} are of the kind '{}', those of {} of the kind '{}': measure both with one pattern",
+            a.name, a.time, b.name, b.time
+        );
+        return cannot(a, why, size.as_slice());
+    }
     let mut sizes: Vec<u64> = a.curve.iter().map(|p| p.size).filter(|s| b.curve.iter().any(|p| p.size == *s)).collect();
     sizes.sort_unstable();
     let extra = |s: u64| {
         let (over, under) = (of(a, s).ok()?, of(b, s).ok()?);
         let how = if over.how.is_empty() { under.how } else { over.how };
         let (over, under) = (over.seconds, under.seconds);
-        let extra =
-            Estimate { value: over.value - under.value, low: over.low - under.high, high: over.high - under.low };
-        Some((extra, over.value / under.value, how))
+        Some((model::difference(over, under), over.value / under.value, how))
     };
     let chosen: Vec<u64> = match size {
         Some(size) => vec![size],
@@ -197,10 +234,9 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answer
     answer
 }
 
-/// How many times as long the one takes as the other, with the least and the most that the intervals of both allow.
+/// How many times as long the one takes as the other. The two errors are independent, as in [`model::difference`].
 fn ratio(long: Estimate, short: Estimate) -> Estimate {
-    let high = if short.low > 0.0 { long.high / short.low } else { f64::INFINITY };
-    Estimate { value: long.value / short.value, low: long.low / short.high, high }
+    kept::longer(long, inverse(short, 1.0))
 }
 
 /// "3.10 times [2.91, 3.33] faster than tcp", of how many times as long tcp takes. The ends are rounded outwards, so that the text
@@ -316,14 +352,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_factor_has_the_interval_that_both_times_allow() {
+    fn a_factors_errors_are_independent() {
         let (two, six) = (Estimate { value: 2.0, low: 1.9, high: 2.5 }, Estimate { value: 6.0, low: 5.0, high: 7.6 });
-        assert_eq!(faster(ratio(six, two), "tcp", false), "3.00 times [2.00, 4.00] faster than tcp");
-        assert_eq!(faster(ratio(two, six), "unix", false), "3.00 times [2.00, 4.00] slower than unix");
+        assert_eq!(faster(ratio(six, two), "tcp", false), "3.00 times [2.24, 3.83] faster than tcp");
+        assert_eq!(faster(ratio(two, six), "unix", false), "3.00 times [2.24, 3.83] slower than unix");
         let unsure = Estimate { value: 2.2, low: 1.0, high: 3.0 };
         assert_eq!(
             faster(ratio(unsure, two), "tcp", false),
-            "1.10 times [0.40, 1.58] faster, which is not sure, than tcp"
+            "1.10 times [0.48, 1.51] faster, which is not sure, than tcp"
         );
         let open = Estimate { value: 6.0, low: 0.0, high: f64::INFINITY };
         assert!(faster(ratio(open, two), "tcp", false).starts_with("3.00 times (no interval) faster"));

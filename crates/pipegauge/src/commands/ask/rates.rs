@@ -5,9 +5,9 @@ use model::answer::{self, Frames, Kept, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure, inverse, times};
+use super::asked::{Asked, figure, from, inverse, times};
 use super::kept::{self, Kept as KeptUp};
-use super::reply::{cannot, no, yes};
+use super::reply::{cannot, needs, no, yes};
 use super::times::{answered, late, of, stands_in};
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
@@ -32,16 +32,16 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
         Err(why) => no(p, &why, &[]),
         Ok(m) if sustained => {
             let (e, words, _) = as_kept(p, m.at, m.throughput, true);
-            let text = format!("at most {}, at {}{words}", figure(e, Kind::BitsPerSecond), Bytes(m.at));
+            let text = format!("moves the most, {}, at {}{words}", figure(e, Kind::BitsPerSecond), Bytes(m.at));
             yes(p, text, e, "bit/s", vec![m.at])
         }
         Ok(m) => {
             let rising = if m.rising { "; it still rises: larger blocks may carry more" } else { "" };
             let text = format!(
-                "at most {}, seen at {}; 95% of that from about {} on{rising}",
+                "moves the most, {}, at {}; 95% of that {}{rising}",
                 figure(m.throughput, Kind::BitsPerSecond),
                 Bytes(m.at),
-                figure(m.from.size, Kind::Bytes),
+                from(m.from.size),
             );
             yes(p, text, m.throughput, "bit/s", vec![m.at])
         }
@@ -49,7 +49,7 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
 }
 
 pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
-    match answer::throughput(&p.curve, size) {
+    match p.carried(size).and_then(|()| answer::throughput(&p.curve, size)) {
         Err(why) => no(p, &why, &[size]),
         Ok((e, rests_on)) => {
             let (e, words, _) = as_kept(p, size, e, sustained);
@@ -76,7 +76,9 @@ fn each(p: &Asked<'_>) -> &'static str {
 /// Whether a rate is carried, or is more than what is where `less` is asked.
 pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answered {
     let found = match size {
-        Some(size) => answer::throughput(&p.curve, size)
+        Some(size) => p
+            .carried(size)
+            .and_then(|()| answer::throughput(&p.curve, size))
             .map(|(e, rests)| (e, rests, format!("with blocks of {} it moves", size_words(size)))),
         // What a small block carries is carried, whatever larger ones add.
         None => match (maximum(p), &p.summary) {
@@ -113,11 +115,11 @@ pub fn streams(p: &Asked<'_>, rate: f64) -> Answered {
             let count = times(most, 1.0 / rate);
             let whole = |x: f64| units::thousands(x.max(0.0) as u64);
             let many = match (count.low as u64, count.high) {
-                (_, high) if !high.is_finite() => format!("about {}, of which no end is known", whole(count.value)),
+                (_, high) if !high.is_finite() => format!("about {}", whole(count.value)),
                 (low, high) if low == high as u64 => whole(count.low),
                 _ => format!("{} to {}", whole(count.low), whole(count.high)),
             };
-            let streams = if many == "1" { "stream" } else { "streams" };
+            let streams = if many.ends_with(" 1") || many == "1" { "stream" } else { "streams" };
             let text = format!(
                 "{many} {streams} of {}: the most it moves is {} at {} ({}), together for all{words}",
                 BitRate(rate),
@@ -182,7 +184,8 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         Unit::Requests => ("request", "requests"),
         _ => ("message", "messages"),
     };
-    match Frames::of(&curve, size, rate) {
+    let stream = p.journey().is_err();
+    match p.carried(size).and_then(|()| Frames::of(&curve, size, rate)) {
         Err(why) => {
             beyond(p, rate, size, one, requests).unwrap_or_else(|| no(p, &of(p, size).err().unwrap_or(why), &[size]))
         }
@@ -203,11 +206,13 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 None => "not surely",
             };
             let mut text = format!(
-                "{word}: a {one} of {} takes {} ({label}) of the {} it has; the most is {}",
+                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}; the most is {}{}",
                 size_words(size),
                 figure(f.seconds, Kind::Seconds),
                 Seconds(f.period),
+                of(p, size).map_or(String::new(), |t| t.how),
                 figure(f.most_frames, Kind::PerSecond),
+                unless_streamed(p, what, f.sustained)
             );
             // Which others go at that rate, and how many are late, is known of single transfers only.
             if kept.factor.is_some() {
@@ -220,6 +225,8 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             }
             text.push_str(&achieved(p, size));
             match late(p, size, f.period / factor) {
+                // Of a stream, only that the next one follows late would be known.
+                _ if stream => {}
                 Some((share, at)) => {
                     text.push_str(&format!("; {} of single {many} are late{}", Share(share), stands_in(at, size)))
                 }
@@ -229,6 +236,17 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
             }
             yes(p, text + &kept.words, f.most_frames, "1/s", f.rests_on)
         }
+    }
+}
+
+/// That messages which do not wait for one another may go faster, where one at a time is not surely fast enough.
+fn unless_streamed(p: &Asked<'_>, what: Unit, sustained: Option<bool>) -> String {
+    match (p.kind, what) {
+        (Some(TimeKind::HalfRoundTrip), Unit::Messages) if sustained != Some(true) => format!(
+            " one after another (how many go without waiting tells pipegauge run {} --pattern stream)",
+            p.typed()
+        ),
+        _ => " one after another".to_owned(),
     }
 }
 
@@ -312,23 +330,50 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
     yes(p, text, count, unit, t.rests_on)
 }
 
-pub fn connections(p: &Asked<'_>) -> Answered {
-    match (p.kind, p.summary.as_ref()) {
-        (Some(TimeKind::Transaction), Some(s)) => {
-            let most: Estimate = inverse(s.latency, 1.0);
+/// Connections a second, each with a request of a size, or of the smallest.
+pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
+    let Some(size) = size.or(p.summary.as_ref().map(|s| s.latency_size)) else {
+        return no(p, &Unanswered::Nothing, &[]);
+    };
+    if p.kind != Some(TimeKind::Transaction) {
+        let why = "this run kept its connections open; --pattern connect opens one for each".to_owned();
+        return needs(p, "connect", &Unanswered::NoSum(why), &[]);
+    }
+    match of(p, size) {
+        Err(why) => no(p, &why, &[size]),
+        Ok(t) => {
+            let most: Estimate = inverse(t.seconds, 1.0);
             let text = format!(
-                "{} connections, one at a time, each with a request of {}, its answer and the close, at the median time{}",
+                "{} connections, one at a time, each with a request of {}, its answer and the close, at the median time{}{}",
                 figure(most, Kind::PerSecond),
-                Bytes(s.latency_size),
-                achieved(p, s.latency_size)
+                size_words(size),
+                t.how,
+                achieved(p, size)
             );
-            yes(p, text, most, "1/s", vec![s.latency_size])
+            yes(p, text, most, "1/s", t.rests_on)
         }
-        _ => {
-            let mut answer =
-                cannot(p, "this run kept its connections open; --pattern connect opens one for each".to_owned(), &[]);
-            answer.sharpen = format!("pipegauge run {} --pattern connect --budget 30s", p.typed());
-            answer
+    }
+}
+
+/// Which share of the most throughput blocks of a size move.
+pub fn part_of_the_most(p: &Asked<'_>, size: u64) -> Answered {
+    let found = p.carried(size).and_then(|()| Ok((answer::throughput(&p.curve, size)?, maximum(p)?)));
+    match found {
+        Err(why) => no(p, &why, &[size]),
+        Ok(((e, mut rests_on), most)) => {
+            let share = kept::less(e, most.throughput);
+            let text = format!(
+                "blocks of {} move {}, which is {} of the most, {} at {} ({})",
+                size_words(size),
+                figure(e, Kind::BitsPerSecond),
+                figure(share, Kind::Share),
+                figure(most.throughput, Kind::BitsPerSecond),
+                Bytes(most.at),
+                each(p)
+            );
+            rests_on.push(most.at);
+            rests_on.dedup();
+            yes(p, text, share, "1", rests_on)
         }
     }
 }

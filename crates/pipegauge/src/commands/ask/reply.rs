@@ -21,11 +21,15 @@ pub fn offered(p: &Asked<'_>, size: u64) -> bool {
 
 /// The command that would measure these sizes more closely. Those that can't be measured in its time are left to the largest that can.
 pub fn sharpen(p: &Asked<'_>, sizes: &[u64]) -> String {
+    command(p, p.pattern, sizes)
+}
+
+fn command(p: &Asked<'_>, pattern: &str, sizes: &[u64]) -> String {
     let mut sizes: Vec<u64> = sizes.iter().map(|s| (*s).min(most(p))).collect();
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let list = if sizes.is_empty() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
-    let pattern = if p.pattern == "ping-pong" { String::new() } else { format!(" --pattern {}", p.pattern) };
+    let pattern = if pattern == "ping-pong" { String::new() } else { format!(" --pattern {pattern}") };
     let reverse = if p.reversed() { " --reverse" } else { "" };
     format!("pipegauge run {}{pattern}{reverse}{list} --budget 30s", p.typed())
 }
@@ -64,6 +68,13 @@ pub fn yes(p: &Asked<'_>, text: String, figure: Estimate, unit: &'static str, re
         sharpen,
         answered: true,
     }
+}
+
+/// No answer, as another pattern measures what is asked about.
+pub fn needs(p: &Asked<'_>, pattern: &str, why: &Unanswered, sizes: &[u64]) -> Answered {
+    let mut answer = no(p, why, sizes);
+    answer.sharpen = command(p, pattern, sizes);
+    answer
 }
 
 /// No answer where there is no path to ask.

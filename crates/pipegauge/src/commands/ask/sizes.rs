@@ -4,8 +4,9 @@ use model::Estimate;
 use model::answer::{self, Reached, Unanswered, largest_within};
 use units::{Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure};
+use super::asked::{Asked, figure, from};
 use super::reply::{cannot, no, yes};
+use super::times::no_journey;
 use crate::document::Answered;
 
 /// The sizes that can't be told from the best, in words.
@@ -52,16 +53,16 @@ pub fn saturation(p: &Asked<'_>) -> Answered {
         Err(why) => return no(p, &why, &[]),
     };
     let full = format!(
-        "95% of the most ({}) from {} on; {}",
+        "95% of the most ({}) {}; {}",
         figure(most.throughput, Kind::BitsPerSecond),
-        figure(most.from.size, Kind::Bytes),
+        from(most.from.size),
         best(&most.from)
     );
     match p.fits.as_ref().and_then(|f| f.saturation.as_ref()) {
         Some(s) => {
             let text = format!(
-                "saturated from {} on, where bytes begin to cost more than the start (saturation point); {full}",
-                figure(s.point, Kind::Bytes)
+                "saturated {}, where bytes begin to cost more than the start (saturation point); {full}",
+                from(s.point)
             );
             yes(p, text, s.point, "B", vec![most.at])
         }
@@ -84,10 +85,10 @@ pub fn share(p: &Asked<'_>, share: f64) -> Answered {
     match (&p.summary, p.reached().and_then(|()| Reached::of(&p.curve, share, p.seed))) {
         (Some(summary), Ok(r)) => {
             let text = format!(
-                "{} of the most ({}) from {} on; {}",
+                "{} of the most ({}) {}; {}",
                 Share(share),
                 figure(summary.max_throughput, Kind::BitsPerSecond),
-                figure(r.size, Kind::Bytes),
+                from(r.size),
                 best(&r)
             );
             yes(p, text, r.size, "B", vec![summary.max_size])
@@ -124,6 +125,9 @@ pub fn half_power(p: &Asked<'_>) -> Answered {
 
 /// The largest block that arrives within a time.
 pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
+    if let Some(answer) = no_journey(p, &[]) {
+        return answer;
+    }
     let (value, end) = largest_within(&p.curve, seconds, |e| e.value);
     let Some(value) = value else {
         let smallest = p.curve.iter().map(|c| c.size).min();
@@ -150,8 +154,9 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
                 units::format::significant(s.max_throughput.value * seconds / 8.0, Kind::Bytes)
             )
         });
+        let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(
-            "{} or larger arrives within {}, the largest measured{}",
+            "{}{all} arrives within {}, the largest measured{}",
             Bytes(value),
             Seconds(seconds),
             whole.unwrap_or_default()

@@ -5,9 +5,9 @@ use model::Estimate;
 use model::answer::{self, Outside, Unanswered};
 use units::{Bytes, Kind, Seconds, Share, thousands};
 
-use super::asked::{Asked, figure, times};
+use super::asked::{Asked, after, figure, times};
 use super::kept;
-use super::reply::{cannot, no, sharpen, verdict, yes};
+use super::reply::{cannot, needs, no, sharpen, verdict, yes};
 use crate::config::question::{percentile as name, size_words};
 use crate::document::Answered;
 
@@ -22,6 +22,7 @@ pub struct Timed {
 /// When a block arrives: as measured, by a line that fits or what a byte costs at the largest sizes, or, beyond all that was
 /// measured, in blocks one after another.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
+    p.carried(size)?;
     if let Some(largest) = p.unsaturated().filter(|largest| size > *largest) {
         return Err(Unanswered::Unsaturated(largest));
     }
@@ -32,7 +33,9 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
         }
         Ok(a) => {
             let how = match a.outside {
-                None => String::new(),
+                None => a.bounded.map_or(String::new(), |(below, above)| {
+                    format!(", bounded by {} and {}, as too few rounds visited it", Bytes(below), Bytes(above))
+                }),
                 Some(Outside::Line) => ", by the fitted line, beyond what was measured".to_owned(),
                 Some(Outside::LastSizes) => format!(
                     ", by what a byte costs from {} to {}, beyond what was measured: the line over all sizes does not follow these",
@@ -89,19 +92,38 @@ fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(
     Ok((Timed { seconds: times(found.seconds, factor), ..found }, label))
 }
 
+/// Why a stream's times tell no journey, as an answer; none of another path.
+pub fn no_journey(p: &Asked<'_>, sizes: &[u64]) -> Option<Answered> {
+    p.journey().err().map(|why| needs(p, "ping-pong", &why, sizes))
+}
+
+/// How long a stream takes to send what is larger than all of its messages.
+fn streamed(p: &Asked<'_>, size: u64) -> Option<Answered> {
+    p.journey().err()?;
+    let t = of(p, size).ok().filter(|_| p.curve.iter().all(|c| c.size < size))?;
+    let text = format!(
+        "sending {} in a long stream takes {}{}; the way of its last message comes on top, which a stream does not tell \
+         (--pattern ping-pong does)",
+        size_words(size),
+        figure(t.seconds, Kind::Seconds),
+        t.how
+    );
+    Some(yes(p, text, t.seconds, "s", t.rests_on))
+}
+
 pub fn arrival(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Answered {
+    let streamed = streamed(p, size).filter(|_| !round_trip && !sustained);
+    if let Some(answer) = streamed.or_else(|| no_journey(p, &[size])) {
+        return answer;
+    }
     match trip(p, size, round_trip, sustained) {
         Err(why) => no(p, &why, &[size]),
         Ok((t, label)) => {
-            let what = if round_trip { "is there and back" } else { "arrives" };
-            let time = figure(t.seconds, Kind::Seconds);
-            let mut found = yes(
-                p,
-                format!("{} {what} after {time} ({label}){}", size_words(size), t.how),
-                t.seconds,
-                "s",
-                t.rests_on,
-            );
+            let back = round_trip || p.kind == Some(TimeKind::RoundTrip);
+            let what = if back { "is there and back" } else { "arrives" };
+            let time = after(t.seconds);
+            let mut found =
+                yes(p, format!("{} {what} {time} ({label}){}", size_words(size), t.how), t.seconds, "s", t.rests_on);
             found.sharpen = sharpen(p, &[size]);
             found
         }
@@ -117,8 +139,26 @@ pub fn latency(p: &Asked<'_>, round_trip: bool, sustained: bool) -> Answered {
 
 /// So many messages, each sent when the one before has arrived.
 pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained: bool) -> Answered {
+    let stream = p.journey().is_err();
+    if let Some(answer) = no_journey(p, &[size]).filter(|_| round_trip) {
+        return answer;
+    }
     match trip(p, size, round_trip, sustained) {
         Err(why) => no(p, &why, &[size]),
+        Ok((t, label)) if stream => {
+            let all = times(t.seconds, count as f64);
+            let text = format!(
+                "sending {} messages of {} in a long stream takes {} ({} times {}, {label}{}); the way of the last one comes on \
+                 top, which a stream does not tell (--pattern ping-pong does)",
+                thousands(count),
+                size_words(size),
+                figure(all, Kind::Seconds),
+                thousands(count),
+                figure(t.seconds, Kind::Seconds),
+                t.how
+            );
+            yes(p, text, all, "s", t.rests_on)
+        }
         Ok((t, label)) => {
             let all = times(t.seconds, count as f64);
             let total = size.checked_mul(count);
@@ -131,13 +171,8 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
                     w.how
                 )
             });
-            let each = if p.kind == Some(TimeKind::OneWay) {
-                "sent without waiting"
-            } else {
-                "each sent when the one before is through"
-            };
             let text = format!(
-                "{} messages of {} take {} ({} times {label}: {each}{}){whole}",
+                "{} messages of {} take {} ({} times {label}: each sent when the one before is through{}){whole}",
                 thousands(count),
                 size_words(size),
                 figure(all, Kind::Seconds),
@@ -155,6 +190,9 @@ fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
 }
 
 pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
+    if let Some(answer) = no_journey(p, size.as_slice()) {
+        return answer;
+    }
     let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
     let found = or_smallest(p, size).and_then(|size| {
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
@@ -207,6 +245,9 @@ fn scale(p: &Asked<'_>, size: u64, at: u64) -> Option<f64> {
 
 /// The minimum of a measured size's row.
 pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
+    if let Some(answer) = no_journey(p, size.as_slice()) {
+        return answer;
+    }
     let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.time)) };
     let found = or_smallest(p, size).and_then(|size| {
         let (factor, label) = factor.map_err(Unanswered::NoSum)?;
@@ -236,17 +277,31 @@ pub fn deadline(
     round_trip: bool,
     sustained: bool,
 ) -> Answered {
+    if let Some(answer) = no_journey(p, size.as_slice()) {
+        return answer;
+    }
     match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip, sustained)?))) {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, (t, label))) => {
-            let late = if round_trip || sustained { None } else { late(p, size, seconds) };
+            // The way there is a part of the time there and back: that this is too long says nothing of it.
+            let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
+            let verdict = match verdict(t.seconds, seconds) {
+                "no" if part => "not surely",
+                verdict => verdict,
+            };
+            let way = if part {
+                "; that is there and back, and the way there takes less (--pattern ping-pong tells it)"
+            } else {
+                ""
+            };
+            let late = if round_trip || sustained || part { None } else { late(p, size, seconds) };
             let late = late.map_or(String::new(), |(share, at)| {
                 format!("; {} of single transfers take longer{}", Share(share), stands_in(at, size))
             });
             let asked = if longer { "asked about" } else { "it has" };
             let text = format!(
-                "{}: {} takes {} ({label}) of the {} {asked}{}{late}",
-                answered(verdict(t.seconds, seconds), longer),
+                "{}: {} takes {} ({label}) of the {} {asked}{}{way}{late}",
+                answered(verdict, longer),
                 size_words(size),
                 figure(t.seconds, Kind::Seconds),
                 Seconds(seconds),

@@ -86,6 +86,15 @@ impl Amounts<'_> {
         if let Some((extra, (seconds, next))) = often {
             return Ok(Some(Found { amount: Amount::PerSecond((extra + 1) as f64 / seconds), next, note: None }));
         }
+        if let Some(found) = self.part_of_the_most(at) {
+            return Ok(Some(found));
+        }
+        // "1 MB twice"
+        if at > 0 && w.any(at, &["twice", "thrice"]) && !self.sized(at + 1) && !w.any(at + 1, &["the", "a", "an", "of"])
+        {
+            let count = if w.any(at, &["twice"]) { 2 } else { 3 };
+            return Ok(Some(Found { amount: Amount::Count(count), next: at + 1, note: None }));
+        }
         let part = at + usize::from(self.begins(at));
         if w.low(part).is_some_and(endless) && (w.any(part + 1, &["of"]) || counts(part + 1)) {
             bail!(
@@ -144,7 +153,7 @@ impl Amounts<'_> {
         if w.any(at, &["%", "percent"]) && w.any(at + 1, &["efficiency", "utilization", "utilisation"]) {
             return found(self.share(value)?, at + 2);
         }
-        if w.any(at, &["%", "percent"]) && !percentile && value < 50.0 {
+        if w.any(at, &["%", "percent"]) && !percentile && (value < 50.0 || !self.quantile(at + 1)) {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
         }
         if named || w.any(at, &["%", "percent"]) {
@@ -229,6 +238,32 @@ impl Amounts<'_> {
             bail!("'{}': a share of the largest throughput lies between 0 and 100%", self.shown());
         }
         Ok(Amount::Share(percent))
+    }
+
+    /// Whether what follows a percent sign leaves it a percentile: "99% latency", "99% of messages".
+    fn quantile(&self, at: usize) -> bool {
+        #[rustfmt::skip]
+        const AFTER: [&str; 22] = [
+            "latency", "latencies", "delay", "delays", "time", "times", "rtt", "round", "roundtrip", "quantile", "quantiles", "percentile",
+            "percentiles", "response", "tail", "at", "for", "over", "with", "are", "arrive", "within",
+        ];
+        let w = self.words;
+        let amount = |i: usize| matches!(w.0.get(i), Some(Lexeme::Number(_))) || w.any(i, &["a", "an"]);
+        w.0.get(at).is_none() || w.any(at, &AFTER) || (w.any(at, &["of"]) && !amount(at + 1))
+    }
+
+    /// "half of the max throughput", "a quarter of the bandwidth".
+    fn part_of_the_most(&self, at: usize) -> Option<Found> {
+        const PARTS: [(&str, f64); 5] =
+            [("half", 50.0), ("quarter", 25.0), ("fifth", 20.0), ("tenth", 10.0), ("quarters", 75.0)];
+        let w = self.words;
+        let three = w.any(at, &["three"]) && w.any(at + 1, &["quarters"]);
+        let part = at + usize::from(three || w.any(at, &["a", "one"]));
+        let (name, percent) = PARTS.into_iter().find(|(name, _)| w.any(part, &[name]))?;
+        if (name == "quarters") != three || !self.of_the_most(part + 1) {
+            return None;
+        }
+        Some(Found { amount: Amount::Share(percent), next: part + 1, note: None })
     }
 
     /// Whether a share is one of the largest throughput: "90% of the bandwidth".

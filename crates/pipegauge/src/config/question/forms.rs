@@ -17,12 +17,23 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     }) {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
+    if heard.has(Load) && !heard.has(Cpu) {
+        bail!(
+            "'{}': a run has its path to itself and does not tell how busy it is, nor what it does under load; make the load, \
+             measure beside it, and ask that run",
+            shown(text)
+        );
+    }
     if heard.has(Not) {
         bail!("'{}': this can't follow what is left out or denied; ask for what is meant", shown(text));
     }
+    if heard.has(Sockets) && heard.paths().is_empty() {
+        bail!("'{}': which sockets? Write unix sockets, tcp or udp", shown(text));
+    }
     let asked = Asked::of(text, &mut heard)?;
     let but = heard.but();
-    let (questions, over) = match versus::of(&asked)? {
+    let compared = if heard.has(Cpu) { None } else { versus::of(&asked)? };
+    let (questions, over) = match compared {
         Some(question) => (vec![question], Vec::new()),
         None => (asked.questions()?, heard.paths()),
     };
@@ -148,11 +159,28 @@ impl<'a> Asked<'a> {
         let h = &self.heard;
         let (size, rate, time) = (self.size(), self.rates.first().copied(), self.time());
         let round_trip = h.any(&[RoundTrip, Requests]);
+        if h.has(Cpu) && h.any(&[PerByte, Throughput, PartOf]) {
+            bail!(
+                "'{}': ask tells the CPU time of a transfer; pipegauge show RUN tells that of a byte",
+                shown(self.text)
+            );
+        }
+        if h.has(Cpu) {
+            return Ok(vec![Question::Cpu(size)]);
+        }
         if let Some(share) = self.shares.first().copied() {
             return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
         }
         if h.has(HalfPower) {
             return Ok(vec![Question::HalfPower]);
+        }
+        // "what percentage of the bandwidth does 4 KiB get", but not "what percentage arrives within 20 us".
+        if h.has(PartOf) && time.is_none() {
+            if rate.is_some() || !h.any(&[Throughput, Most, Link, Saturation]) {
+                bail!("'{}': a share of what? Ask: what percentage of the bandwidth does 4 KiB get?", shown(self.text));
+            }
+            let size = size.ok_or_else(|| self.needs("the share of the bandwidth that messages get"))?;
+            return Ok(vec![Question::PartOf(size)]);
         }
         if h.has(PerByte) {
             return Ok(vec![Question::PerByte]);
@@ -252,6 +280,9 @@ impl<'a> Asked<'a> {
         let near = if time { "does 64KiB arrive within 20 us?" } else { "can tcp do 1 Gbit/s?" };
         let unclear = |what: &str| anyhow!("'{}': {what}; ask for one thing: '{near}'", shown(self.text));
         let more = h.direction(time).map_err(unclear)?;
+        if h.or_else() {
+            return Err(unclear("one thing or its contrary is asked for"));
+        }
         if more.is_none() && h.has(Versus) && !h.has(Fails) {
             return Err(anyhow!(
                 "'{}': whether more or less is asked for is not clear; ask for one: '{near}'",
@@ -284,7 +315,10 @@ impl<'a> Asked<'a> {
         let mut forms: Vec<&str> =
             KNOWN.lines().flat_map(|l| l.split("  ")).map(str::trim).filter(|f| f.ends_with('?')).collect();
         forms.reverse();
-        let common = |form: &&str| words(form).iter().filter(|w| w.len() > 2 && mine.contains(w)).count();
+        // Words that many questions have, whatever they are about.
+        const JOINTS: [&str; 5] = ["over", "does", "the", "for", "than"];
+        let tells = |w: &&String| w.len() > 2 && !JOINTS.contains(&w.as_str()) && mine.contains(w);
+        let common = |form: &&str| words(form).iter().filter(tells).count();
         // Of equals the first.
         let near = forms.into_iter().max_by_key(common).unwrap_or("when does 64KiB arrive?");
         anyhow!(
@@ -304,6 +338,8 @@ impl<'a> Asked<'a> {
                 | Question::Series { .. }
                 | Question::Fastest(_)
                 | Question::Throughput(_)
+                | Question::PartOf(_)
+                | Question::Cpu(Some(_))
                 | Question::Frames { .. }
                 | Question::Percentile { .. }
                 | Question::Deadline { .. }

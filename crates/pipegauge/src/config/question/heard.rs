@@ -47,6 +47,14 @@ const VIDEO: [&str; 26] = [
     "hd", "framerate", "fullhd",
 ];
 
+/// Words that change an amount: where they are not read, the rest is another question.
+#[rustfmt::skip]
+const CHANGES: [&str; 29] = [
+    "half", "halves", "halved", "third", "thirds", "quarter", "quarters", "fifth", "tenth", "twice", "thrice", "double", "doubled",
+    "doubles", "triple", "tripled", "quadruple", "percent", "percentage", "fraction", "share", "proportion", "squared",
+    "increase", "increased", "decrease", "decreased", "reduce", "reduced",
+];
+
 impl Heard {
     /// Hears a question about these paths.
     pub fn of(text: &str, measured: &Measured) -> Result<Self> {
@@ -164,6 +172,22 @@ impl Heard {
         Ok(found)
     }
 
+    /// Whether the contrary stands beside what is asked: "does it reach 5 Gbit/s, or does it fail".
+    pub fn or_else(&self) -> bool {
+        let has = |item: &Item, of: &[Topic]| matches!(item, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+        let joint = |item: &&Item| {
+            has(item, &[Topic::Filler, Topic::HowFast]) || matches!(item, Item::Topics(t) if t[..] == [Topic::Can])
+        };
+        let begins = |(at, item): (usize, &Item)| {
+            has(item, &[Topic::Or])
+                && self.items[at + 1..]
+                    .iter()
+                    .find(|i| !joint(i))
+                    .is_some_and(|i| has(i, &[Topic::Fails, Topic::Slower]))
+        };
+        self.items.iter().enumerate().any(begins)
+    }
+
     /// The amounts, by what `of` takes from them.
     pub fn amounts<T>(&self, of: impl Fn(&Amount) -> Option<T>) -> Vec<T> {
         let amount = |i: &Item| match i {
@@ -179,10 +203,17 @@ impl Heard {
         self.items.iter().filter(|i| unread(i)).map(|i| if let Item::Unread(w) = i { w.as_str() } else { "" }).collect()
     }
 
-    /// Fails where an unknown word stands in a path's place, or is a slip of the pen, or a path was not measured.
+    /// Fails where a word that was not read changes an amount, an unknown word stands in a path's place, or is a slip of the pen, or a path was not measured.
     fn paths_exist(&self, text: &str, measured: &Measured) -> Result<()> {
         for (i, item) in self.items.iter().enumerate() {
             let Item::Unread(word) = item else { continue };
+            if CHANGES.contains(&word.to_lowercase().as_str()) {
+                bail!(
+                    "'{}': '{}' changes what is asked, and is not read here; write the amount itself",
+                    shown(text),
+                    shown(word)
+                );
+            }
             let filler = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Topic::Filler));
             let before = self.items[..i].iter().rev().find(|i| !filler(i));
             let after = self.items[i + 1..].iter().find(|i| !filler(i));

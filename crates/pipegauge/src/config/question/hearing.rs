@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use units::words::{Read, Unit, unit};
 
 use super::InUnit;
-use super::amounts::{Amount, Amounts, lines_and_rate};
+use super::amounts::{Amount, Amounts, NOUNS, lines_and_rate};
 use super::heard::{Heard, Item};
 use super::lexer::Lexeme;
 use super::lexicon::{LONGEST, Topic, topics};
@@ -114,6 +114,10 @@ impl Heard {
         let phrase = all?.join(" ");
         if let Some((transport, _)) = spoken().find(|(_, names)| names.contains(&phrase.as_str())) {
             self.path(transport);
+            // Datagrams are what udp sends, and what is counted.
+            if NOUNS.contains(&phrase.as_str()) {
+                self.items.push(Item::Topics(vec![Topic::Messages]));
+            }
             return Some(at + n);
         }
         let found = topics(&phrase);
@@ -146,6 +150,10 @@ impl Heard {
         }
         if let Some(next) = self.phrase(words, at, 1) {
             return Ok(next);
+        }
+        // "can't", "won't", "isn't": each turns the meaning round.
+        if word.ends_with("n't") {
+            return Ok(self.push(vec![Topic::Not], at + 1));
         }
         if elsewhere(word) {
             return Err(measured.unknown(amounts.question, text));

@@ -55,6 +55,8 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
             bail!("'{}': a number below zero; sizes, times and rates are above it", shown(text));
         } else if digit(&chars, at) || (chars[at] == '.' && digit(&chars, at + 1)) {
             at = number(text, &chars, at, &mut found)?;
+        } else if fresh && matches!(chars[at], 'p' | 'P') && chars.get(at + 1) == Some(&'-') && digit(&chars, at + 2) {
+            bail!("'{}': a percentile lies between 0 and 100", shown(text));
         } else if chars[at].is_alphabetic() || (chars[at] == '/' && letter(&chars, at + 1)) {
             at = word(&chars, at, false, &mut found);
         } else {

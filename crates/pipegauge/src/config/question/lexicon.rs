@@ -108,6 +108,14 @@ pub enum Topic {
     And,
     /// Turns the meaning round, which nothing here follows.
     Not,
+    /// How busy a path or a machine is, which no run tells.
+    Load,
+    /// CPU time.
+    Cpu,
+    /// Which share of something.
+    PartOf,
+    /// Sockets, without a word of which.
+    Sockets,
     /// What another command tells.
     Elsewhere(&'static str),
     /// Nothing that decides.
@@ -120,7 +128,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 65] = [
+const TOPICS: [(Topic, &[&str]); 70] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -129,7 +137,7 @@ const TOPICS: [(Topic, &[&str]); 65] = [
     (RoundTrip, &[
         "round trip", "roundtrip", "round trips", "rtt", "there and back", "rtts", "round trip time", "ping pong",
         "response time", "response times", "and back", "back and forth", "reply", "response", "answer to come back",
-        "echo"
+        "echo", "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
     (HowLong, &[
         "how long", "how soon", "when", "arrive", "arrives", "arrival", "duration", "time", "times", "takes",
@@ -252,7 +260,8 @@ const TOPICS: [(Topic, &[&str]); 65] = [
         "fall short of", "falls short of", "short of", "miss", "misses", "too slow", "too long", "no less than",
         "no longer than", "no slower than", "no faster than", "not more than", "not less than", 
         "better than", "worse than", "insufficient", "not enough", "impossible", "infeasible",
-        "not possible", "unable", "unable to", "in more than", "in at most", "take over", "takes over",
+        "not possible", "unable", "unable to", "incapable", "incapable of", "out of reach", "beyond reach", "unreachable",
+        "unattainable", "unachievable", "unrealistic", "unfeasible", "unsustainable", "in more than", "in at most", "take over", "takes over",
         "at minimum", "at a minimum", "no higher than", "no lower than", "late"
     ]),
     (Within, &[
@@ -281,8 +290,9 @@ const TOPICS: [(Topic, &[&str]); 65] = [
     ]),
     (Fails, &[
         "fail", "fails", "failing", "fall short", "falls short", "fall short of", "falls short of", "short of", "miss",
-        "misses", "insufficient", "not enough", "impossible", "infeasible", "not possible", "unable", "unable to",
-        "late", "too short", "too little", "too tight"
+        "misses", "insufficient", "not enough", "impossible", "infeasible", "not possible", "unable", "unable to", "incapable",
+        "incapable of", "out of reach", "beyond reach", "unreachable", "unattainable", "unachievable", "unrealistic",
+        "unfeasible", "unsustainable", "late", "too short", "too little", "too tight"
     ]),
     (Sustained, &[
         "sustain", "sustains", "sustained", "sustainable", "sustainably", "keep up", "keeps up", "kept up",
@@ -299,7 +309,9 @@ const TOPICS: [(Topic, &[&str]); 65] = [
     (Seen, &["seen", "observed", "ever seen", "measured"]),
     (Minimum, &[
         "minimum time", "min time", "shortest time", "shortest transfer", "least time", "minimum transfer time",
-        "minimum of the times", "best case", "best case latency"
+        "minimum of the times", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
+        "latency minimum", "minimum of the latency", "latency min",
+        "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
     (Every, &["every", "each"]),
     (Cost, &[
@@ -314,7 +326,7 @@ const TOPICS: [(Topic, &[&str]); 65] = [
         "slower than", "better than", "worse than", "between", "slower", "worse", "longer", "relative", "as fast as", "ratio",
         "by what factor", "what factor", "factor",
         "overtake", "overtakes", "cross", "crossover", "break even", "lead", "win against", "quicker than",
-        "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as",
+        "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as", "twice that of", "half that of",
         "half as", "half the time", "half the time of", "half the latency of", "twice the time of", "twice the latency of"
     ]),
     (Instead, &[
@@ -350,8 +362,24 @@ const TOPICS: [(Topic, &[&str]); 65] = [
         "exceeded", "too much", "too many", "too high", "too low", "that isn't", "which isn't", "that aren't", "that is not",
         "leaving out", "leave out", "barring", "not counting", "with the exception of", "other paths than",
         "other transports than", "anything but", "all but", "everything but", "excepting", "exclude", "excludes",
-        "omitting", "save for"
+        "omitting", "save for", "cant", "wont", "dont", "doesnt", "didnt", "isnt", "arent", "wasnt", "werent", "couldnt",
+        "wouldnt", "shouldnt", "hasnt", "havent", "hadnt", "none", "nobody", "nothing", "nowhere", "hardly", "barely", "scarcely",
+        "rarely", "seldom", "lack", "lacks", "lacking", "refuse", "refuses", "rather not"
     ]),
+    (Load, &[
+        "load", "loads", "loaded", "utilisation", "utilization", "utilised", "utilized", "busy", "contention", "contended",
+        "congestion", "congested", "overloaded", "overload", "background traffic", "cross traffic", "idle", "idling", "how loaded", "how busy"
+    ]),
+    (Cpu, &[
+        "cpu", "cpus", "cpu time", "cpu times", "cpu cost", "cpu costs", "cpu load", "cpu usage", "cpu use", "cpu overhead",
+        "cpu utilisation", "cpu utilization", "cpu seconds", "processor", "processor time", "cpu busy"
+    ]),
+    (PartOf, &[
+        "what percentage", "what percent", "what share", "what fraction", "what proportion", "which percentage", "which share",
+        "which fraction", "how full", "how much of the"
+    ]),
+    (Sockets, &["socket", "sockets"]),
+    (Filler, &["or not", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
     (Elsewhere("pipegauge jitter RUN tells how unsteady a path is"), &[
         "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
         "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation"
@@ -374,7 +402,7 @@ const TOPICS: [(Topic, &[&str]); 65] = [
         "regression", "regressed", "since yesterday", "yesterday", "changed since", "improved"
     ]),
     (Elsewhere("no run measures this"), &[
-        "cpu", "cpus", "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
+        "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
         "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "cores", "threads", "clients", "users",
         "concurrent", "parallel", "simultaneous", "simultaneously", "tomorrow"
     ]),
@@ -408,8 +436,8 @@ const TOPICS: [(Topic, &[&str]); 65] = [
         "estimated", "know", "think", "see", "find", "using a", "today", "actual", "real", "between a", "single",
         "each other", "other", "another", "process", "processes", "program", "programs", "app", "application",
         "local", "locally", "localhost", "loopback", "host", "hosts", "side", "sides", "paths", "transports",
-        "socket", "sockets", "ipc", "messaging", "channel", "required", "require", "requires", "make", "makes",
-        "making", "isn't", "doesn't", "aren't", "can't", "wouldn't", "isnt", "doesnt", "cant", "got to", "let",
+        "ipc", "messaging", "channel", "required", "require", "requires", "make", "makes",
+        "making", "got to", "let",
         "let's", "lets", "i'm", "i'd", "i've", "im", "you're", "we're", "it'd", "there'd", "what'd", "how'd",
         "if i", "their", "them", "they", "he", "she", "him", "her", "ever", "yet", "still", "well", "quite", "bit",
         "possibly", "maybe", "terms", "case", "cases", "work", "works", "live", "start", "starts", "begin",

@@ -94,6 +94,10 @@ pub enum Question {
     Most,
     /// What it moves with blocks of this size.
     Throughput(u64),
+    /// Which share of the most it moves with blocks of this size.
+    PartOf(u64),
+    /// What a transfer costs in CPU time: of this size, bytes, or of the smallest.
+    Cpu(Option<u64>),
     /// Does it move so many bits a second?
     Carries {
         /// Bits a second.
@@ -219,8 +223,7 @@ pub struct InUnit {
     pub bits: f64,
 }
 
-const KNOWN: &str = "\
-  when does 64KiB arrive?                    --arrive 64KiB
+const KNOWN: &str = "  when does 64KiB arrive?                    --arrive 64KiB
   which path is fastest for 64KiB?           --fastest 64KiB
   what is the most?                          --most
   which size should I use?                   --size

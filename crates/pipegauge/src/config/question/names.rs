@@ -46,9 +46,13 @@ pub fn stem(file: &str) -> &str {
     file.strip_suffix(".run.jsonl").unwrap_or(file)
 }
 
+/// Names that mean a transport in a question only.
+const ALIASES: [(&str, &[&str]); 2] =
+    [("unix", &["local socket", "local sockets"]), ("memcpy", &["memory", "main memory", "ram"])];
+
 /// Transports by the names that people give them, their own first.
 pub fn spoken() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    registry::all().map(|t| (t.name().as_str(), t.spoken()))
+    registry::all().map(|t| (t.name().as_str(), t.spoken())).chain(ALIASES)
 }
 
 /// Paths that people ask about and that no run can hold.
@@ -136,7 +140,7 @@ impl Measured {
     /// The error for a path that does not exist.
     pub fn unknown(&self, question: &str, name: &str) -> Error {
         let near = near(name).map_or(String::new(), |n| format!("; the nearest name is '{n}'"));
-        let kinds: Vec<&str> = spoken().map(|(kind, _)| kind).collect();
+        let kinds: Vec<&str> = registry::all().map(|t| t.name().as_str()).collect();
         anyhow!(
             "'{}': '{}' is no path that this knows{near}; the runs have: {} (can be measured: {})",
             shown(question),

@@ -91,6 +91,10 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
         if digits.starts_with("0.") && words.any(article, &["a", "an"]) && counts(article + 1) {
             return Some(multiplied(words, (digits.clone(), article + 1)));
         }
+        let of = digits.starts_with("0.") && words.any(at + 1, &["of"]);
+        if let Some(found) = of.then(|| part_of(words, digits, at + 2, &counts)).flatten() {
+            return Some(found);
+        }
         return Some(multiplied(words, halved(words, digits.clone(), at + 1)));
     }
     let article = usize::from(words.any(at, &["a", "an"]));
@@ -109,6 +113,9 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
         if words.any(at + article, &[name]) {
             let mut next = at + article + 1;
             next += usize::from(words.any(next, &["of"]));
+            if let Some(found) = part_of(words, digits, next, &counts) {
+                return Some(found);
+            }
             next += usize::from(words.any(next, &["a", "an"]));
             if power(words.low(next)).is_some() || counts(next) {
                 return Some(multiplied(words, (digits.to_owned(), next)));
@@ -119,9 +126,13 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
     // "three quarters of a megabyte"
     if value < 4 && words.any(next, &["quarter", "quarters"]) {
         let of = next + 1 + usize::from(words.any(next + 1, &["of"]));
+        let digits = format!("0.{:02}", value * 25);
+        if let Some(found) = part_of(words, &digits, of, &counts) {
+            return Some(found);
+        }
         let of = of + usize::from(words.any(of, &["a", "an"]));
         if power(words.low(of)).is_some() || counts(of) {
-            return Some(multiplied(words, (format!("0.{:02}", value * 25), of)));
+            return Some(multiplied(words, (digits, of)));
         }
     }
     let counted = counts(next) || power(words.low(next)).is_some() || halved(words, String::from("1"), next).1 != next;
@@ -129,6 +140,24 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
         return None;
     }
     Some(multiplied(words, halved(words, value.to_string(), next)))
+}
+
+/// A part of a number of something: "half of 8 MB".
+fn part_of(words: Words<'_>, part: &str, at: usize, counts: impl Fn(usize) -> bool) -> Option<(String, usize)> {
+    let Some(Lexeme::Number(whole)) = words.0.get(at) else { return None };
+    let (whole, next) = multiplied(words, (whole.clone(), at + 1));
+    counts(next).then(|| product(part, &whole)).flatten().map(|digits| (digits, next))
+}
+
+/// The product of two decimals, every digit of it; none where no integer of 128 bits holds them.
+fn product(a: &str, b: &str) -> Option<String> {
+    let parts = |digits: &str| {
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        Some((format!("{whole}{fraction}").parse::<u128>().ok()?, fraction.len() as i32))
+    };
+    let ((a, a_places), (b, b_places)) = (parts(a)?, parts(b)?);
+    let digits = shifted(&a.checked_mul(b)?.to_string(), -(a_places + b_places));
+    Some(if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.').to_owned() } else { digits })
 }
 
 /// "sixty four", "five hundred and twelve", up to 999.
@@ -210,6 +239,11 @@ mod tests {
             ("half a million", "500000"),
             ("a dozen", "12"),
             ("one megabyte", "1"),
+            ("half of 8 megabytes", "4"),
+            ("half of 5 megabytes", "2.5"),
+            ("a quarter of 1.5 million bytes", "375000"),
+            ("3/4 of 8 megabytes", "6"),
+            ("three quarters of 2 megabytes", "1.5"),
         ] {
             let found = lex(text, &Measured::default()).unwrap();
             let words = Words(&found);

@@ -147,7 +147,7 @@ const READ: &[(&str, &str)] = &[
     ("1 kilobit message latency", "arrival of 125 B, over all paths"),
     ("what is the maximum", "the most throughput, over all paths"),
     ("peak bandwidth of shm", "the most throughput, over shm"),
-    ("what's the minimum latency", "arrival of messages below 1 KiB, path by path, over all paths"),
+    ("what's the minimum latency", "the shortest time seen of the smallest size, over all paths"),
     ("what is the best latency of tcp", "latency: arrival of the smallest block, over tcp"),
     ("slowest path for 1 KB", "the fastest path for 1 kB (1,000 B), over all paths"),
     ("how many requests per second can tcp do", "how many requests with answers of the smallest size a second, over tcp"),
@@ -645,6 +645,37 @@ const READ: &[(&str, &str)] = &[
     ("latency of 0x40 B", "arrival of 64 B, over all paths"),
     ("size needed for 10 Gbit/s over tcp", "whether 10.0 Gbit/s can be carried, with blocks of the best size, over tcp"),
     ("what size for 10 Gbit/s", "whether 10.0 Gbit/s can be carried, with blocks of the best size, over all paths"),
+    ("which path is unable to do 10 Gbit/s", "whether 10.0 Gbit/s is more than can be carried, with blocks of the best size, over all paths"),
+    ("is 10 Gbit/s out of reach for tcp", "whether 10.0 Gbit/s is more than can be carried, with blocks of the best size, over tcp"),
+    ("is tcp incapable of 10 Gbit/s", "whether 10.0 Gbit/s is more than can be carried, with blocks of the best size, over tcp"),
+    ("can tcp do 10 Gbit/s or not", "whether 10.0 Gbit/s can be carried, with blocks of the best size, over tcp"),
+    ("local socket throughput", "the most throughput, over unix"),
+    ("memory bandwidth", "the most throughput, over memcpy"),
+    ("shared memory bandwidth", "the most throughput, over shm"),
+    ("how many connections per second at 1 KiB", "connections a second, each with a request of 1 KiB, over all paths"),
+    ("how full is the link at 1 KiB", "which share of the most throughput blocks of 1 KiB move, over all paths"),
+    ("what percentage of the bandwidth does 4 KiB get", "which share of the most throughput blocks of 4 KiB move, over all paths"),
+    ("what fraction of the peak throughput do 64 byte messages reach over tcp", "which share of the most throughput blocks of 64 B move, over tcp"),
+    ("what percentage of 64 B messages arrive within 20 us", "whether 64 B arrives within 20.0 us, over all paths"),
+    ("how long for half of 8 MB", "arrival of 4 MB (4,000,000 B), over all paths"),
+    ("how long for a quarter of 1 MiB", "arrival of 256 KiB, over all paths"),
+    ("which size gives half of the max throughput", "the size that reaches half of the most throughput (n1/2), over all paths"),
+    ("which size reaches a quarter of the bandwidth", "the size that reaches 25.0% of the most throughput, over all paths"),
+    ("1 MB twice", "arrival of the last of 2 messages of 1 MB (1,000,000 B), one after another, over all paths"),
+    ("send 64 KiB twice over unix", "arrival of the last of 2 messages of 64 KiB, one after another, over unix"),
+    ("minimum latency", "the shortest time seen of the smallest size, over all paths"),
+    ("minimum rtt of tcp", "the shortest time seen of the smallest size, there and back, over tcp"),
+    ("cpu cost of 64 KiB", "CPU time of a transfer of 64 KiB, over all paths"),
+    ("how much cpu time does tcp take at 1 KiB", "CPU time of a transfer of 1 KiB, over tcp"),
+    ("how busy is the cpu with tcp", "CPU time of a transfer of the smallest size, over tcp"),
+    ("cpu usage of tcp vs unix", "CPU time of a transfer of the smallest size, over tcp, unix"),
+    ("is the latency of tcp twice that of unix", "tcp held against unix"),
+    ("what is the best throughput for 64 B", "throughput with blocks of 64 B, over all paths"),
+    ("highest bandwidth at 1 KiB over tcp", "throughput with blocks of 1 KiB, over tcp"),
+    ("which path has the highest throughput at 1 KiB", "the fastest path for 1 KiB, over all paths"),
+    ("latency minimum of 64 B", "the shortest time seen of 64 B, over all paths"),
+    ("download 700 MB over tcp", "arrival of 700 MB (700,000,000 B), over tcp"),
+    ("99% latency of 64 B", "p99 of the times of single blocks of 64 B, over all paths"),
 ];
 
 /// (question, what the refusal says).
@@ -742,7 +773,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("a megabyte", "'when does 64KiB arrive?'"),
     ("1.5 MB", "'when does 64KiB arrive?'"),
     ("how long for 64 kB to 128 kB", "a size in it has no place"),
-    ("is unix 50% faster than tcp", "a percentile in it has no place"),
+    ("is unix 50% faster than tcp", "50% has no place in a question"),
     ("is shm ten times faster than tcp at 64 B", "a number in it has no place"),
     ("how long for 4096", "4096 of what?"),
     ("p50/p99 at 64 B", "a percentile in it has no place"),
@@ -772,6 +803,36 @@ const REFUSED: &[(&str, &str)] = &[
     ("how many 4K streams over tcp", "streams of which rate?"),
     ("is tcp with NODELAY faster than unix", "options are set when a path is measured"),
     ("is there no path faster than tcp", "left out or denied"),
+    ("which path can't do 10 Gbit/s", "left out or denied"),
+    ("which path can\u{2019}t do 10 Gbit/s", "left out or denied"),
+    ("which path cant do 10 Gbit/s", "left out or denied"),
+    ("can't tcp do 2 Gbit/s", "left out or denied"),
+    ("won't tcp do 2 Gbit/s", "left out or denied"),
+    ("doesn't 64 KiB arrive within 20 us", "left out or denied"),
+    ("isn't tcp faster than 10 Gbit/s", "left out or denied"),
+    ("couldn't tcp carry 10 Gbit/s", "left out or denied"),
+    ("64 KiB didn't arrive within 20 us, right", "left out or denied"),
+    ("does tcp never reach 10 Gbit/s", "left out or denied"),
+    ("can tcp hardly do 10 Gbit/s", "left out or denied"),
+    ("is nothing faster than 10 Gbit/s", "left out or denied"),
+    ("does tcp lack 10 Gbit/s", "left out or denied"),
+    ("latency at 50% load over tcp", "nor what it does under load"),
+    ("latency of tcp when idle", "nor what it does under load"),
+    ("cpu per byte of tcp", "pipegauge show RUN tells that of a byte"),
+    ("90% load", "nor what it does under load"),
+    ("how busy is tcp", "does not tell how busy it is"),
+    ("latency of 64 B on a congested path", "nor what it does under load"),
+    ("link utilisation at 1 KiB", "does not tell how busy it is"),
+    ("how long for 90% of 8 MB", "90% has no place"),
+    ("80% faster than tcp", "80% has no place"),
+    ("twice the data of 1 MB", "'twice' changes what is asked"),
+    ("how long for double 1 MB", "'double' changes what is asked"),
+    ("does tcp do 5 Gbit/s, or does it fail", "one thing or its contrary is asked for"),
+    ("can tcp carry 5 Gbit/s or is it too slow", "one thing or its contrary is asked for"),
+    ("p-5 of 64 bytes", "a percentile lies between 0 and 100"),
+    ("socket throughput", "which sockets? Write unix sockets, tcp or udp"),
+    ("what percentage of messages is large", "a share of what?"),
+    ("download 700 foobars over tcp", "`foobars`"),
     ("how long for 0xzz bytes", "`xzz`"),
     ("how long for 0x1ffffffffffffffff bytes", "no number to the base of 16 below 2^64"),
 ];
@@ -910,6 +971,18 @@ fn hostile_questions_are_refused_in_plain_and_short_words() {
         assert!(said.chars().count() < 4000, "{} characters", said.chars().count());
     }
     assert!(of_words(&long, &measured()).unwrap_err().to_string().contains("at most 500"));
+}
+
+#[test]
+fn datagrams_are_counted_and_name_their_path() {
+    let mut measured = Measured::default();
+    measured.add("a.run.jsonl", ["udp", "tcp"].map(|t| (t, t)).into_iter());
+    let says = |text: &str| of_words(text, &measured).map(|r| r.says(0, &measured)).unwrap_or_else(|e| e.to_string());
+    assert_eq!(says("how many 500 byte datagrams per second"), "how many messages of 500 B a second, over udp");
+    assert_eq!(
+        says("can it do 1000 datagrams per second of 500 bytes"),
+        "whether 1,000 messages of 500 B a second can be sustained, over udp"
+    );
 }
 
 #[test]

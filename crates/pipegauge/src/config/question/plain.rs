@@ -34,6 +34,8 @@ impl Asked<'_> {
             let quality = h.any(&[Fastest, Slowest, HowFast, Most]) || which;
             if quality {
                 return Ok(match size {
+                    // "the best throughput for 64 B"
+                    Some(size) if flow && !time && !which => vec![Question::Throughput(size)],
                     Some(size) => vec![Question::Fastest(size)],
                     None if flow && !time => vec![Question::Strongest],
                     None if time && !flow => vec![Question::Control],

@@ -89,6 +89,8 @@ impl fmt::Display for Question {
             Question::Fastest(s) => write!(f, "the fastest path for {}", size(*s)),
             Question::Strongest => write!(f, "the path of most throughput"),
             Question::Most => write!(f, "the most throughput"),
+            Question::PartOf(s) => write!(f, "which share of the most throughput blocks of {} move", size(*s)),
+            Question::Cpu(s) => write!(f, "CPU time of a transfer of {}", of(s)),
             Question::Throughput(s) => write!(f, "throughput with blocks of {}", size(*s)),
             Question::Carries { rate, size: s, less } => {
                 let with = s.map_or_else(|| "the best size".to_owned(), size);
@@ -117,7 +119,10 @@ impl fmt::Display for Question {
                 let what = if number == "1" { what.one().to_owned() } else { what.to_string() };
                 write!(f, "whether {number} {what} of {} a second can be sustained", size(*s))
             }
-            Question::PerSecond { what: Unit::Connections, .. } => write!(f, "connections a second"),
+            Question::PerSecond { what: Unit::Connections, size: s, .. } => {
+                let each = s.map_or_else(String::new, |s| format!(", each with a request of {}", size(s)));
+                write!(f, "connections a second{each}")
+            }
             Question::PerSecond { what, size: s, span } => {
                 let period = if *span == 1.0 { "a second".to_owned() } else { format!("in {}", Seconds(*span)) };
                 write!(f, "how many {what} of {} {period}", of(s))

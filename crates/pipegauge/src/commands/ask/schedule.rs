@@ -1,0 +1,81 @@
+//! What a run on a schedule (`--rate`) tells of rates: whether what was offered went. How much more the path carries is not known.
+
+use measure::event::TimeKind;
+use model::Estimate;
+use model::answer::Unanswered;
+use units::{BitRate, Kind, format::significant};
+
+use super::asked::{Asked, Offered};
+use super::reply::{cannot, no, yes};
+use crate::config::question::size_words;
+use crate::document::Answered;
+
+/// Share of an offered rate that may be missing where it counts as kept, as in the warning of the run.
+const MISSED: f64 = 0.05;
+
+/// No answer about throughput, of a run that sent on a schedule.
+pub fn no_throughput(p: &Asked<'_>) -> Answered {
+    let why = "blocks were sent on a schedule (--rate), which says nothing of how much the path carries".to_owned();
+    cannot(p, why, &[])
+}
+
+/// Whether `asked` messages of a size go a second; none asks how many do, which a schedule does not tell.
+pub fn messages(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>) -> Answered {
+    told(p, size.or(p.summary.as_ref().map(|s| s.latency_size)), asked, |_, x| significant(x, Kind::PerSecond))
+}
+
+/// Whether `asked` bits go a second, or how many do. Only a stream offers bits.
+pub fn bits(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>) -> Answered {
+    if p.kind != Some(TimeKind::OneWay) {
+        return no_throughput(p);
+    }
+    let size = size.or(p.curve.iter().map(|c| c.size).max());
+    let per_second = asked.zip(size).map(|(bits, size)| bits / (size.max(1) as f64 * 8.0));
+    told(p, size, per_second, |size, x| BitRate(x * size as f64 * 8.0).to_string())
+}
+
+fn told(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>, words: impl Fn(u64, f64) -> String) -> Answered {
+    let Some(size) = size else { return no(p, &Unanswered::Nothing, &[]) };
+    let Some(offered) = p.offered(size) else {
+        let why = format!("a schedule (--rate) tells of the sizes measured only, and {} is none", size_words(size));
+        return cannot(p, why, &[size]);
+    };
+    let rate = |x: f64| words(size, x);
+    let went = format!(
+        "with messages of {} a schedule (--rate) offered {}, and {} went",
+        size_words(size),
+        rate(offered.wanted),
+        rate(offered.sent)
+    );
+    match asked.and_then(|asked| verdict(offered, asked)) {
+        Some(word) => {
+            let e = Estimate { value: offered.sent, low: offered.sent, high: offered.sent };
+            let more = if word == "yes" { "; whether more would go was not measured" } else { "" };
+            yes(p, format!("{word}: {went}{more}"), e, "1/s", vec![size])
+        }
+        None => cannot(p, format!("{went}; whether more would go was not measured: measure without --rate"), &[size]),
+    }
+}
+
+/// Whether so many went: none where no more was offered than what went.
+fn verdict(offered: Offered, asked: f64) -> Option<&'static str> {
+    let kept = offered.sent >= (1.0 - MISSED) * offered.wanted;
+    match () {
+        () if asked <= if kept { offered.wanted } else { offered.sent } => Some("yes"),
+        () if !kept => Some("no"),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_tells_of_what_it_offered_only() {
+        let kept = Offered { wanted: 1000.0, sent: 990.0 };
+        assert_eq!([500.0, 1000.0, 1001.0].map(|n| verdict(kept, n)), [Some("yes"), Some("yes"), None]);
+        let missed = Offered { wanted: 1000.0, sent: 400.0 };
+        assert_eq!([400.0, 600.0, 2000.0].map(|n| verdict(missed, n)), [Some("yes"), Some("no"), Some("no")]);
+    }
+}
