@@ -28,7 +28,10 @@ function start(): void {
 
   byId("theme").append(theme());
   byId("tools").append(paths(page, state), axes(state), layers(state), range(state));
-  const panels = [...graphsOf(state).map((graph) => new Panel(graph, state, say)), ...chosen(state, say)];
+  // A soak has a size or a few, and no curve over sizes.
+  const soak = page.runs.some((run) => run.soak === true);
+  const curves = soak ? [] : graphsOf(state);
+  const panels = [...curves.map((graph) => new Panel(graph, state, say)), ...chosen(state, say, soak)];
   byId("graphs").replaceChildren(...panels.map((p) => p.root));
   panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());

@@ -27,6 +27,7 @@ mod readers;
 mod scaling;
 mod seat;
 mod signals;
+mod soaking;
 mod ssh;
 mod strangers;
 mod support;
