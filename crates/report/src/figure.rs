@@ -167,10 +167,12 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
         let dots = || lines.iter().flat_map(|l| &l.dots);
         let (low, high) = dots()
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
-        // An interval that goes far beyond all medians would press them flat: it leaves the picture instead.
+        // An interval that goes far beyond all medians would press them flat: it leaves the picture instead. Percentiles of a soak are
+        // what is looked for.
+        let beyond = if graph.of_soak() { f64::INFINITY } else { BEYOND };
         let values = dots().flat_map(|d| {
             let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
-            [from, to, d.min].map(|p| pick(&p).clamp(low / BEYOND, high * BEYOND)).into_iter().chain([pick(&d.mid)])
+            [from, to, d.min].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
         });
         let scale = Scale::covering(spread, quantity, values)?;
         Some(Axis { quantity, scale, title: axis_title(series, graph, quantity) })

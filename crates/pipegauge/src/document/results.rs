@@ -53,6 +53,7 @@ struct PathResults {
     on_this_machine: Option<OnThisMachine>,
     /// Of a soak what its intervals say, ascending by size; empty of any other run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     soak: Vec<Soak>,
     /// Of a soak how it drifted; none of any other run, and where too few intervals tell it.
     #[serde(skip_serializing_if = "Option::is_none")]

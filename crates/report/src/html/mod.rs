@@ -57,7 +57,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series]) -> String {
     if files.iter().any(|run| run.run.plan.soaks()) {
         // The script draws curves over sizes, of which a soak has none; it adds each interval and its messages' times.
         put(&format!(
-            "<div class=\"picture\">{picture}</div>\n<div hidden id=\"tools\"></div>\n<div id=\"graphs\"></div>\n"
+            "<div class=\"picture\">{picture}</div>\n<div hidden><div id=\"tools\"></div></div>\n<div id=\"graphs\"></div>\n"
         ));
     } else {
         put(&format!("<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>{picture}</noscript></div>\n"));

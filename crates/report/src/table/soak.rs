@@ -8,6 +8,7 @@ use units::format::thousands;
 use units::{BitRate, Bytes, Seconds, Share};
 
 use super::grid::{Flush, Grid};
+use super::warnings::paragraph;
 use super::{cell, jitter};
 use crate::words;
 
@@ -114,7 +115,11 @@ pub fn soak(run: &Analysis<'_>) -> String {
     format!("{}Times are {time}; in brackets the 95% interval.\n\n{said}", grid.text())
 }
 
+/// Columns of text.
+const WIDTH: usize = 100;
+
 fn sentences(run: &Analysis<'_>, of: &Soak, name: &str, said: &mut String) {
+    let mut say = |text: String| paragraph("", &format!("{name}: {text}."), WIDTH, said);
     let Interval { number, at, mean, figures } = &of.worst;
     let mut worst = vec![format!("mean {}", Seconds(*mean))];
     if run.arrives() && run.run.plan.pattern.facts().unanswered {
@@ -127,23 +132,76 @@ fn sentences(run: &Analysis<'_>, of: &Soak, name: &str, said: &mut String) {
     if figures.loss > 0.0 {
         worst.push(format!("{} lost", Share(figures.loss)));
     }
-    said.push_str(&format!("{name}: the worst interval is number {number}, at {at:.1} s: {}.\n", worst.join(", ")));
+    say(format!("the worst interval is number {number}, at {at:.1} s: {}", worst.join(", ")));
     let s = &of.stalls;
     if !run.run.plan.pattern.facts().unanswered {
         let each = Seconds(s.beyond);
         if s.count == 0 {
-            said.push_str(&format!("{name}: no stall: no iteration took over {each}.\n"));
+            say(format!("no stall: no iteration took over {each}"));
         } else {
             let longest: Vec<String> =
                 s.longest.iter().map(|(at, took)| format!("{} at {at:.1} s", Seconds(*took))).collect();
             let longest =
                 if longest.is_empty() { String::new() } else { format!("; the longest: {}", longest.join(", ")) };
-            said.push_str(&format!(
-                "{name}: {} iterations took over {each}, {} in all{longest}.\n",
-                thousands(s.count),
-                Seconds(s.seconds)
-            ));
+            say(format!("{} iterations took over {each}, {} in all{longest}", thousands(s.count), Seconds(s.seconds)));
         }
     }
-    said.push_str(&format!("{name}: messages were timed for {} of the {}.\n", Share(of.timed), Seconds(of.lasted)));
+    say(format!("messages were timed for {} of the {}", Share(of.timed), Seconds(of.lasted)));
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::event::Schedule;
+    use measure::{FarReport, Pattern, TrialReport};
+
+    use super::*;
+
+    fn interval(report: TrialReport) -> Trial {
+        Trial { path: 0, block: 13, at: 12.3, size: 64, response: 0, burst: 0, warmup: false, report }
+    }
+
+    fn plan() -> Plan {
+        Plan { schedule: Schedule::Soak, every: Some(1.0), ..Plan::default() }
+    }
+
+    fn words(line: &str) -> Vec<&str> {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+    }
+
+    #[test]
+    fn an_interval_is_a_line_under_its_head() {
+        let answered = interval(TrialReport {
+            repeats: 48_210,
+            seconds: 0.97,
+            median: 2e-5,
+            min: 1.9e-5,
+            max: 1e-3,
+            histogram: vec![(20_000, 48_209), (1_000_000, 1)],
+            ..TrialReport::default()
+        });
+        let head = interval_head(&plan());
+        let tcp = transport::tcp::NAME;
+        let line = interval_line(&plan(), tcp, &answered, 12.0, Some(0.01));
+        assert_eq!(head.len(), line.len(), "each figure stands under its name");
+        assert_eq!(words(&line), ["12.0 s", "64 B", "48,210", "10.0 us", "10.0 us", "500 us", "51.2 Mbit/s"]);
+        let finer = Plan { every: Some(0.1), ..plan() };
+        let line = interval_line(&finer, tcp, &answered, 12.0, Some(0.31));
+        assert!(line.contains(" 12.00 s ") && line.ends_with("  others took 31.0% of one CPU"), "{line}");
+        // On a schedule a size over its time is no throughput, and nobody gives a percentile of few.
+        let few = interval(TrialReport { repeats: 9, histogram: vec![(20_000, 9)], ..answered.report });
+        let rated = Plan { rate: Some(10.0), ..plan() };
+        assert_eq!(words(&interval_line(&rated, tcp, &few, 0.0, None))[4..], ["-", "1.00 ms", "-"]);
+    }
+
+    #[test]
+    fn a_stream_shows_what_arrived_and_what_was_lost() {
+        let far = FarReport { seconds: 0.5, bytes: 64 * 750, received: 751, lost: 249, ..FarReport::default() };
+        let stream = Plan { pattern: Pattern::Stream, ..plan() };
+        let udp = transport::udp::NAME;
+        let arrived = interval(TrialReport { repeats: 1000, seconds: 0.4, far, ..TrialReport::default() });
+        let line = interval_line(&stream, udp, &arrived, 3.0, None);
+        assert_eq!(words(&line), ["3.0 s", "64 B", "751", "768 kbit/s", "24.9% lost"]);
+        let nothing = interval(TrialReport { repeats: 1000, seconds: 0.4, ..TrialReport::default() });
+        assert!(interval_line(&stream, udp, &nothing, 3.0, None).ends_with("nothing arrived"));
+    }
 }
