@@ -215,7 +215,9 @@ def shortened(arguments, budget):
     if not arguments or arguments[0] not in ("run", "live", "hint", "explain"):
         return arguments
     arguments = list(arguments)
-    if "-q" not in arguments and "--quiet" not in arguments:
+    soak = "--duration" in arguments
+    # Its lines are what it prints.
+    if not soak and "-q" not in arguments and "--quiet" not in arguments:
         arguments.append("-q")
     paths = []
     for word in arguments[1:]:
@@ -225,8 +227,9 @@ def shortened(arguments, budget):
     own_effort = "--trials" in arguments or "netpipe" in arguments
     if not budget or arguments[0] == "explain" or paths == ["theory"] or (own_effort and "--budget" not in arguments):
         return arguments
-    if "--budget" in arguments:
-        arguments[arguments.index("--budget") + 1] = budget
+    time = "--duration" if soak else "--budget"
+    if time in arguments:
+        arguments[arguments.index(time) + 1] = budget
         return arguments
     return arguments + ["--budget", budget]
 

@@ -117,6 +117,9 @@ def only_real_paths_get_a_short_budget():
     assert pages.shortened(["run", "tcp"], "") == ["run", "tcp", "-q"]
     assert pages.shortened(["explain", "a"], "1s") == ["explain", "a", "-q"]
     assert pages.shortened(["show", "a"], "1s") == ["show", "a"]
+    # What a soak prints is its lines.
+    assert pages.shortened(["run", "tcp", "--duration", "9s"], "1s") == ["run", "tcp", "--duration", "1s"]
+    assert pages.shortened(["run", "theory", "--duration", "9s"], "1s") == ["run", "theory", "--duration", "9s"]
 
 
 def a_word_that_the_program_does_not_have_is_found():

@@ -7,7 +7,7 @@ import { Plot } from "./plot";
 import type { Spread } from "./scale";
 import type { State } from "./state";
 
-export function chosen(state: State, say: (words: string) => void): Plot[] {
+export function chosen(state: State, say: (words: string) => void, soak: boolean): Plot[] {
   let spread: Spread = "log";
   const step = (words: string, label: string, by: number) => {
     const b = h("button", { type: "button", "aria-label": label, title: label, "data-step": by }, words);
@@ -42,7 +42,10 @@ export function chosen(state: State, say: (words: string) => void): Plot[] {
   );
   const trials = new Plot(
     "trials",
-    "Each dot is a trial, each cluster a round over a fresh connection; the line is the point's median, the band its 95% interval. A slope is drift of the machine. Drag over a part of the time to see it alone.",
+    (soak
+      ? "Each dot is an interval of one connection (of a long soak, a stretch of them); the line is their median, the band its 95% interval. A slope is drift."
+      : "Each dot is a trial, each cluster a round over a fresh connection; the line is the point's median, the band its 95% interval. A slope is drift of the machine.") +
+      " Drag over a part of the time to see it alone.",
     (part) => drift(state.choice.chosen, part),
     say,
   );

@@ -20,6 +20,8 @@ export interface RunData {
   readonly file: string;
   /** How many elements hold its raw data. */
   readonly parts: number;
+  /** Its trials are the intervals of one connection. */
+  readonly soak?: boolean;
   readonly paths: readonly PathData[];
 }
 

@@ -28,11 +28,14 @@ function start(): void {
 
   byId("theme").append(theme());
   byId("tools").append(paths(page, state), axes(state), layers(state), range(state));
-  const panels = [...graphsOf(state).map((graph) => new Panel(graph, state, say)), ...chosen(state, say)];
+  // A soak has a size or a few, and no curve over sizes.
+  const soak = page.runs.some((run) => run.soak === true);
+  const curves = soak ? [] : graphsOf(state);
+  const panels = [...curves.map((graph) => new Panel(graph, state, say)), ...chosen(state, say, soak)];
   // The summary stands between the first graph and the others.
-  const [first, ...rest] = panels.map((p) => p.root);
-  byId("graphs").replaceChildren(...(first ? [first] : []));
-  byId("more").replaceChildren(...rest);
+  const roots = panels.map((p) => p.root);
+  byId("graphs").replaceChildren(...(soak ? [] : roots.slice(0, 1)));
+  byId("more").replaceChildren(...(soak ? roots : roots.slice(1)));
   panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());
   points(byId("points"), page.columns, state, say);

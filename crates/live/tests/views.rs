@@ -7,31 +7,36 @@ use host::Environment;
 use live::keys::Key;
 use live::state::Wish;
 use live::{State, paint, view};
-use measure::event::{Calibration, PathPlan, Plan, Run, SCHEMA, plain};
+use measure::event::{Calibration, PathPlan, Plan, Run, SCHEMA, Schedule, plain};
 use measure::solo::Solo;
 use measure::{Event, Session};
 use ratatui_core::buffer::Buffer;
 
 const CALIBRATION: Calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
 
-/// Every event of a run whose paths are theoretical links that go by the names of real ones.
-fn events() -> Vec<Event> {
-    let theories = [
-        "latency=1us,rate=40Gbit/s,noise=2%,block-noise=1%,seed=3",
-        "latency=9us,rate=10Gbit/s,dip=60KiB..70KiB*3,noise=6%,block-noise=3%,seed=4",
-    ];
-    let kinds = [transport::unix::NAME, transport::tcp::NAME];
-    let plan = Plan {
-        paths: plain(&kinds),
+const KINDS: [transport::Name; 2] = [transport::unix::NAME, transport::tcp::NAME];
+
+/// What a run of two paths is asked for.
+fn plan() -> Plan {
+    Plan {
+        paths: plain(&KINDS),
         to: 1 << 20,
         budget: 3.0,
         precision: 0.02,
         precise: true,
         align: 64,
         ..Plan::default()
-    };
+    }
+}
+
+/// Every event of a run whose paths are theoretical links that go by the names of real ones.
+fn events(plan: &Plan) -> Vec<Event> {
+    let theories = [
+        "latency=1us,rate=40Gbit/s,noise=2%,block-noise=1%,seed=3",
+        "latency=9us,rate=10Gbit/s,dip=60KiB..70KiB*3,noise=6%,block-noise=3%,seed=4",
+    ];
     let stop = Arc::new(AtomicBool::new(false));
-    let sessions = theories.map(|theory| -> Box<dyn Session> {
+    let sessions = theories.iter().take(plan.paths.len()).map(|theory| -> Box<dyn Session> {
         let settings = transport::theory::settings(theory).unwrap();
         let path = PathPlan { settings, ..transport::theory::NAME.into() };
         Box::new(Solo::new(&path, Arc::clone(&stop)).unwrap())
@@ -50,19 +55,23 @@ fn events() -> Vec<Event> {
     let mut tell = |event: &Event| {
         let mut event = event.clone();
         if let Event::Path(path) = &mut event {
-            path.transport = kinds[path.path as usize];
+            path.transport = KINDS[path.path as usize];
         }
         events.push(event);
         Ok(())
     };
-    let outcome = measure::run(&plan, CALIBRATION, sessions.into(), &mut tell, &stop);
+    let outcome = measure::run(plan, CALIBRATION, sessions.collect(), &mut tell, &stop);
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     events
 }
 
 /// The screen's state when `share` of all events have come.
 fn state(share: f64) -> State {
-    let events = events();
+    state_of(&plan(), share)
+}
+
+fn state_of(plan: &Plan, share: f64) -> State {
+    let events = events(plan);
     let mut state = State::new("a.run.jsonl".into(), true);
     let most = (events.len() as f64 * share).round() as usize;
     for (event, n) in events.iter().take(most).zip(0..) {
@@ -82,6 +91,26 @@ fn text(state: &State, columns: u16, rows: u16) -> String {
     let buf = picture(state, columns, rows);
     let row = |y| -> String { (0..columns).map(|x| buf[(x, y)].symbol()).collect() };
     (0..rows).map(|y| format!("{}\n", row(y).trim_end())).collect()
+}
+
+#[test]
+fn a_soak_shows_its_intervals_over_the_time() {
+    let soak = Plan {
+        paths: plain(&KINDS[..1]),
+        schedule: Schedule::Soak,
+        sizes: Some(vec![1 << 20]),
+        budget: 30.0,
+        every: Some(1.0),
+        precise: false,
+        ..plan()
+    };
+    let half = text(&state_of(&soak, 0.5), 80, 24);
+    assert!(half.contains("Soak: transfer time over the time") && half.contains("Time since the start [s]"), "{half}");
+    let mut whole = state_of(&soak, 1.0);
+    let Wish::Nothing = whole.key(Key::Graph) else { panic!("the next graph") };
+    let whole = text(&whole, 80, 24);
+    assert!(whole.contains("Soak: throughput over the time") && whole.contains("100%"), "{whole}");
+    assert!(!whole.contains("asked"), "nobody asked a soak for a precision: {whole}");
 }
 
 #[test]
@@ -118,7 +147,7 @@ fn intervals_close_towards_what_was_asked_for() {
 fn noise_on_a_flat_curve_is_not_drawn_as_a_shape() {
     // Blocks so small that all take the same time, but for noise.
     let mut state = State::new(String::new(), true);
-    for event in events() {
+    for event in events(&plan()) {
         match &event {
             Event::Trial(t) if t.path != 1 || t.size > 512 => {}
             Event::Point(p) if p.path != 1 || p.size > 512 => {}

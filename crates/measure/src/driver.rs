@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
-use crate::{Session, SessionError, block, netpipe, survey};
+use crate::{Session, SessionError, block, netpipe, soak, survey};
 
 /// Rounds that a run plans, unless the plan names the number of trials: thirty in the default budget, so that states of the
 /// machine that last for a tenth of the run are averaged over, and enough in a short one for an interval.
@@ -187,6 +187,9 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
     let Some(plan) = paths.first().and_then(|sides| sides.first()).map(|side| side.plan) else { return Ok(()) };
     if plan.schedule == Schedule::Netpipe {
         return paths.iter_mut().try_for_each(|sides| each(sides, netpipe::measure));
+    }
+    if plan.soaks() {
+        return paths.iter_mut().try_for_each(|sides| each(sides, |side| soak::measure(side, stop)));
     }
     let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
     let hint = plan.schedule == Schedule::Hint;

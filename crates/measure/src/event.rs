@@ -85,6 +85,8 @@ pub enum Schedule {
     Netpipe,
     /// HINT's numbers of subintervals, a tenth of a decade apart, in blocks as the adaptive schedule has them.
     Hint,
+    /// One connection held for the whole time (`budget`), a trial in each interval (`every`) whose number is its block's.
+    Soak,
 }
 
 /// Everything the driver was asked to do. Times are seconds, sizes bytes.
@@ -119,8 +121,11 @@ pub struct Plan {
     /// not asked.
     #[serde(skip_serializing_if = "is_false", default)]
     pub precise: bool,
-    /// Time for one transport's curve.
+    /// Time for one transport's curve (soak: how long it lasts).
     pub budget: f64,
+    /// Soak: time of an interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub every: Option<f64>,
     /// Answer's size for request and connect.
     pub response: u64,
     /// Blocks of a burst.
@@ -157,6 +162,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether one connection is held and each block is an interval of it.
+    pub fn soaks(&self) -> bool {
+        self.schedule == Schedule::Soak
+    }
+
     /// What was set on the path of this number; nothing where there is no such path.
     pub fn settings(&self, path: u32) -> &Settings {
         static NOTHING: Settings = Settings::new();
@@ -232,6 +242,7 @@ impl Default for Plan {
             precision: 0.01,
             precise: false,
             budget: 12.0,
+            every: None,
             response: 1,
             burst: 500,
             rate: None,

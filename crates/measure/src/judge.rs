@@ -211,6 +211,8 @@ fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) ->
         "the modelled link's own noise (--theory noise=, block-noise=)"
     } else if let Some(cause) = busy {
         cause.name()
+    } else if plan.soaks() {
+        "the path moved while it was held (the graph over the time shows when)"
     } else if within < UNUSABLE {
         "each connection settles at a level of its own (placement of memory and processes); more rounds (--budget) average over it"
     } else {

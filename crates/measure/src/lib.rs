@@ -20,6 +20,7 @@
 //! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
+//! | `soak`, [`interval`] | one connection for a long time, interval after interval; how intervals become one, and few |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
 //! | [`judge`], `taken_by` | warnings: what a reader of the figures must know; who took the CPUs |
@@ -38,6 +39,7 @@ pub mod event;
 pub mod far;
 pub mod figures;
 pub mod flows;
+pub mod interval;
 pub mod judge;
 pub mod near;
 pub mod netpipe;
@@ -48,6 +50,7 @@ pub mod refine;
 mod samples;
 pub mod session;
 pub mod sizes;
+mod soak;
 pub mod solo;
 pub mod spec;
 pub mod support;

@@ -84,6 +84,9 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if path.flows > 1 && plan.scheduled() {
         return refuse("flows send as fast as they can, and a schedule is one flow's (leave out --rate or --flows)");
     }
+    if path.flows > 1 && plan.soaks() {
+        return refuse("a soak holds one connection (leave out --flows or --duration)");
+    }
     if path.flows > 1 && plan.schedule == Schedule::Netpipe {
         return refuse(
             "NetPIPE measures one flow, and its trials are too short for several to meet (leave out --flows)",

@@ -239,3 +239,59 @@ fn quick_stops_are_not_taken_for_slow_ones() {
     }
     assert!(wrong * 50 <= all && right * 20 >= all * 19, "right {right}, wrong {wrong} of {all}:\n{said}");
 }
+
+/// A soak of so many intervals of a second: trials that follow each other nearly without a gap, each beginning on its second. It meets
+/// short pauses at random, and stops of 10 ms, one every so many seconds.
+fn soak(seed: u64, intervals: u32, stop: Option<f64>) -> Vec<Moment> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let phase = 0.1 + 0.8 * rng.random::<f64>();
+    let one = |block: u32| {
+        let at = f64::from(block - 1) + 0.003 * rng.random::<f64>();
+        let lasted = 0.985;
+        let mut all: Vec<(f64, f64)> =
+            (0..12).map(|_| (at + lasted * rng.random::<f64>(), 1e-4 * (1.0 + rng.random::<f64>()))).collect();
+        if let Some(period) = stop {
+            let mut k = ((at / period) - phase).ceil();
+            while (k + phase) * period < at + lasted {
+                all.push(((k + phase) * period, 0.01));
+                k += 1.0;
+            }
+        }
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Moment {
+            size: 64,
+            block,
+            at,
+            lasted,
+            seconds: 1e-5 * (1.0 + 0.01 * rng.random::<f64>()),
+            pauses: all.iter().map(|p| p.0).collect(),
+            lengths: all.iter().map(|p| p.1).collect(),
+            slow: (all.len() as u64, 49_000),
+        }
+    };
+    (1..=intervals).map(one).collect()
+}
+
+#[test]
+fn a_stop_every_second_is_found_in_a_soak_of_a_minute_whose_intervals_are_seconds() {
+    for (period, intervals) in [(1.0, 60), (1.0, 200), (2.7, 60), (0.1, 60)] {
+        let found = (0..2).filter(|seed| {
+            let jitter = Jitter::of_intervals(&soak(*seed, intervals, Some(period)));
+            jitter.periodic.iter().any(|p| p.source == Source::Pauses && (p.period.value / period - 1.0).abs() < 0.01)
+        });
+        let found = found.count();
+        assert!(found == 2, "a stop every {period} s in {intervals} s: {found} of 2");
+    }
+}
+
+#[test]
+fn a_soak_without_a_period_has_none_and_one_that_drifts_says_so() {
+    let found = (0..5).filter(|seed| !Jitter::of_intervals(&soak(*seed, 60, None)).periodic.is_empty()).count();
+    assert!(found == 0, "{found} of 5");
+    let mut drifting = soak(7, 1000, None);
+    assert!(!Jitter::of_intervals(&drifting).drift.unwrap().sure());
+    let line = |t: &Moment| 1.0 + 0.05 * t.at / 1000.0;
+    drifting.iter_mut().for_each(|t| t.seconds *= line(t));
+    let drift = Jitter::of_intervals(&drifting).drift.unwrap();
+    assert!(drift.sure() && drift.ratio.low < 1.05 && drift.ratio.high > 1.048, "{drift:?}");
+}

@@ -2,7 +2,7 @@
 //! and the page's read it, so that a figure that is added here appears in all of them.
 
 use measure::Pattern;
-use measure::event::{Figures, TimeKind, Why};
+use measure::event::{Figures, TimeKind, Trial, Why};
 use measure::figures::cost::{Cpu, PointCost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ struct At<'a> {
     f: &'a Figures,
 }
 
-impl At<'_> {
+impl<'a> At<'a> {
     /// What the point cost the near side (0) or the far side (1).
     fn cost(self, side: usize) -> Option<PointCost> {
         self.point.costs.get(side).copied().flatten()
@@ -30,6 +30,14 @@ impl At<'_> {
     fn retransmits(self) -> Option<u64> {
         let told = self.point.trials.iter().filter(|t| !t.warmup).filter_map(|t| Some(t.report.tcp?.retransmits));
         told.fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0).saturating_add(n)))
+    }
+
+    /// The interval that the point is, where a soak's intervals are points ([`crate::read_intervals`]).
+    fn interval(self) -> Option<&'a Trial> {
+        match &self.point.trials[..] {
+            [interval] if self.run.run.plan.soaks() && !interval.warmup => Some(interval),
+            _ => None,
+        }
     }
 
     /// Its CPU time, where that is resolved.
@@ -365,6 +373,10 @@ columns! {
     fairness: Option<f64> = |a| a.f.flows.map(|flows| flows.fairness), None, shown(56, "fairness"), Some("pipegauge_flow_fairness");
     /// Share of a trial's time in which all flows ran, which alone counts, the median over trials; none of one flow.
     flows_together_share: Option<f64> = |a| a.f.flows.map(|flows| flows.together), SHARE, shown(57, "all at once"), None;
+    /// Number of a soak's interval, from 1; none of other runs.
+    interval: Option<u64> = |a| a.interval().map(|t| u64::from(t.block)), None, None, None;
+    /// Start of a soak's interval, seconds since the run's start; none of other runs.
+    at_s: Option<f64> = |a| a.interval().map(|t| t.at), SECONDS, None, None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -494,7 +506,11 @@ mod tests {
         let values: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
         for (i, c) in COLUMNS.iter().enumerate() {
             let cell = c.of(&row);
-            assert!(cell != Cell::Absent || c.name == "memory_bytes", "the sample lacks {}", c.name);
+            assert!(
+                cell != Cell::Absent || ["memory_bytes", "interval", "at_s"].contains(&c.name),
+                "the sample lacks {}",
+                c.name
+            );
             assert_eq!(header[i], c.name);
             assert_eq!(values[i].is_empty(), cell == Cell::Absent, "{}", c.name);
             let value = &json["paths"][0]["points"][0][c.name];

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::Taken;
-use measure::Event;
 use measure::earlier::EarlierRun;
 use measure::event::{
     BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, PointEnded, Run, Schedule, TimeKind, Trial, Warning, Why,
@@ -11,6 +10,9 @@ use measure::event::{
 use measure::figures::cost::{self, PointCost};
 use measure::figures::{self, Common};
 use measure::sustained::Sustained;
+use measure::{Event, interval};
+
+use crate::soak;
 
 /// A run as far as its events tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +46,8 @@ pub struct PathRun {
     pub points: Vec<Point>,
     /// Trials made long, to show what the path keeps up.
     pub sustained: Vec<Trial>,
+    /// Of a soak the worst interval of each size ([`soak::badness`]), ascending by size; empty of any other run.
+    pub worst: Vec<Trial>,
     /// What the points have in common: the noise of a round, the machine's states that their trials met.
     pub common: Common,
 }
@@ -58,7 +62,19 @@ impl PathRun {
             earlier: None,
             points: Vec::new(),
             sustained: Vec::new(),
+            worst: Vec::new(),
             common: Common::default(),
+        }
+    }
+
+    /// Takes note of an interval, if it is the worst of its size so far.
+    fn worst(&mut self, plan: &Plan, interval: &Trial) {
+        let bad = |t: &Trial| soak::badness(plan, self.opened.transport, t);
+        match self.worst.binary_search_by_key(&interval.size, |t| t.size) {
+            Ok(i) if bad(interval) > bad(&self.worst[i]) => self.worst[i] = interval.clone(),
+            Ok(_) => {}
+            Err(_) if bad(interval).is_none() => {}
+            Err(i) => self.worst.insert(i, interval.clone()),
         }
     }
 
@@ -98,6 +114,7 @@ pub struct Point {
 /// A point with more trials than this is rebuilt at every 64th trial and at the next other event, not at each trial:
 /// otherwise a point of n trials would cost n^2 while the run goes on.
 const EACH_TRIAL_UP_TO: usize = 256;
+const OF_SOAK: usize = 8;
 
 /// Builds a [`RunFile`] event by event.
 #[derive(Debug, Clone, Default)]
@@ -113,12 +130,19 @@ pub struct Fold {
     strays: u64,
     /// Events left out for what they say.
     impossible: u64,
+    /// Of a soak each interval as a point of its own, by path; none where intervals make points ([`Fold::each_interval`]).
+    intervals: Option<BTreeMap<u32, Vec<Point>>>,
 }
 
 impl Fold {
     /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, but the points of a soak are its intervals, in the order of time.
+    pub(crate) fn each_interval() -> Self {
+        Self { intervals: Some(BTreeMap::new()), ..Self::default() }
     }
 
     /// The run so far; none before its header. Points that have not ended have the figures that their trials give (of a
@@ -132,11 +156,16 @@ impl Fold {
         match event {
             Event::Trial(t) => {
                 let n = self.add_trial(t.clone());
-                if n <= EACH_TRIAL_UP_TO || n.is_multiple_of(64) {
+                // Between two intervals of a soak nothing may take long, and its picture is of them and not of their point.
+                let each =
+                    if self.file.as_ref().is_some_and(|f| f.run.plan.soaks()) { OF_SOAK } else { EACH_TRIAL_UP_TO };
+                if n <= each || n.is_multiple_of(64) {
                     self.rebuild(t.path, t.size);
                     self.gather();
                 }
             }
+            // No figure rests on them, and a soak tells them at each interval.
+            Event::Taken(_) => self.add(event.clone()),
             other => {
                 self.add(other.clone());
                 self.settle();
@@ -156,6 +185,7 @@ impl Fold {
         if let Event::Run(run) = event {
             *self = Self {
                 file: Some(RunFile { run, paths: Vec::new(), warnings: Vec::new(), end: None, cut: None }),
+                intervals: self.intervals.take(),
                 ..Self::default()
             };
             return;
@@ -175,7 +205,8 @@ impl Fold {
             Event::Taken(told) if !told.taken.is_sane() => self.impossible += 1,
             Event::Taken(taken) => {
                 if let Ok(i) = place(&file.paths, taken.path) {
-                    file.paths[i].taken.push(taken);
+                    let held = &mut file.paths[i].taken;
+                    if file.run.plan.soaks() { interval::keep_taken(held, taken) } else { held.push(taken) }
                 }
             }
             Event::Earlier(told) => {
@@ -218,6 +249,15 @@ impl Fold {
         }
         let key = (trial.path, trial.size);
         self.stale.insert(trial.path);
+        let soaks = file.run.plan.soaks();
+        if soaks && !trial.warmup {
+            file.paths[i].worst(&file.run.plan, &trial);
+            if let Some(intervals) = &mut self.intervals {
+                let (kind, number) = (file.paths[i].opened.transport, trial.path);
+                intervals.entry(number).or_default().extend(soak::point(&file.run.plan, kind, trial));
+                return 0;
+            }
+        }
         let points = &mut file.paths[i].points;
         let trials = match points.binary_search_by_key(&trial.size, |p| p.size) {
             Ok(p) => {
@@ -242,7 +282,11 @@ impl Fold {
             // Room for four, which a first push makes, is a kilobyte: too much where a file has a million points of one trial.
             trials.reserve_exact(1);
         }
-        trials.push(trial);
+        if soaks {
+            interval::keep(trials, trial)
+        } else {
+            trials.push(trial)
+        }
         trials.len()
     }
 
@@ -361,6 +405,11 @@ impl Fold {
         self.foretell();
         self.count_costs();
         let mut file = self.file?;
+        for path in &mut file.paths {
+            if let Some(intervals) = self.intervals.as_mut().and_then(|all| all.remove(&path.opened.path)) {
+                path.points = intervals;
+            }
+        }
         let mut warn = |code: &str, text: String| {
             file.warnings.push(Warning { code: code.into(), path: None, sizes: Vec::new(), text });
         };

@@ -44,6 +44,7 @@
 //! | `curve` | [`RunFile::curve`]: what `model` needs of a path |
 //! | `analysis` | [`Analysis`]: what `model` makes of a run, each part once |
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
+//! | [`soak`] | [`RunFile::soak`]: the worst interval of a soak, and its stalls |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
 //! | [`history`] | earlier runs on this host: what runs read and add to |
@@ -70,6 +71,7 @@ mod repeat;
 #[cfg(test)]
 mod sample;
 pub mod schema;
+pub mod soak;
 pub mod write;
 
 pub use analysis::Analysis;
@@ -78,6 +80,6 @@ pub use extent::Extent;
 pub use fold::{Fold, PathRun, Point, RunFile};
 pub use hint::Hint;
 pub use machine::same_machines;
-pub use read::{ReadError, read};
+pub use read::{ReadError, read, read_intervals};
 pub use schema::schema;
 pub use write::{WriteError, Writer};

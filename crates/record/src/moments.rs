@@ -4,19 +4,27 @@ use std::collections::BTreeMap;
 
 use measure::event::Trial;
 use measure::figures;
-use model::{Jitter, Moment};
+use model::{Drift, Jitter, Moment};
 
 use crate::RunFile;
 
 impl RunFile {
+    /// What the trials of the path at this index say, warm-up left out; nothing beyond the paths.
+    fn moments(&self, path: usize) -> Vec<Moment> {
+        let Some(path) = self.paths.get(path) else { return Vec::new() };
+        let trials = path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup);
+        trials.filter_map(|t| Some(moment(t, figures::typical(&self.run.plan, path.opened.transport, t)?))).collect()
+    }
+
+    /// How a soak of the path at this index drifted; none of any other run, and where too few intervals tell it.
+    pub fn drift(&self, path: usize) -> Option<Drift> {
+        self.run.plan.soaks().then(|| Drift::of_intervals(&self.moments(path)))?
+    }
+
     /// The jitter of the path at this index; that of no trial beyond the paths.
     pub fn jitter(&self, path: usize) -> Jitter {
-        let Some(path) = self.paths.get(path) else { return Jitter::of(&[]) };
-        let trials = path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup);
-        let moments: Vec<Moment> = trials
-            .filter_map(|t| Some(moment(t, figures::typical(&self.run.plan, path.opened.transport, t)?)))
-            .collect();
-        Jitter::of(&moments)
+        let moments = self.moments(path);
+        if self.run.plan.soaks() { Jitter::of_intervals(&moments) } else { Jitter::of(&moments) }
     }
 }
 

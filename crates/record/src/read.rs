@@ -88,13 +88,24 @@ pub fn read(path: impl AsRef<Path>) -> Result<RunFile, ReadError> {
     read_from(BufReader::with_capacity(1 << 16, file), &name)
 }
 
+/// [`read`], but the points of a soak are its intervals, in the order of time, each with its own figures: for exports, which have a row
+/// for each.
+pub fn read_intervals(path: impl AsRef<Path>) -> Result<RunFile, ReadError> {
+    let path = path.as_ref();
+    let file = input::open(path)?;
+    folded(BufReader::with_capacity(1 << 16, file), &path.display().to_string(), Fold::each_interval())
+}
+
 /// Reads a run file from anything; `name` stands in messages.
 pub fn read_from(input: impl BufRead, name: &str) -> Result<RunFile, ReadError> {
+    folded(input, name, Fold::new())
+}
+
+fn folded(input: impl BufRead, name: &str, mut fold: Fold) -> Result<RunFile, ReadError> {
     let mut lines = Lines::new(input, name);
     if !lines.next()? {
         return Err(ReadError::Empty(name.to_owned()));
     }
-    let mut fold = Fold::new();
     fold.add(lines.header()?);
     let mut unknown = BTreeMap::<String, u64>::new();
     let mut cut = None;

@@ -92,7 +92,11 @@ impl Figure {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
-        let series = if graph == Graph::Cpu { crate::cost::series(runs) } else { curve::series_with(runs, fits) };
+        let series = if fits && !graph.of_soak() && graph != Graph::Cpu {
+            curve::series_with(runs, true)
+        } else {
+            series_of(runs, graph)
+        };
         Figure::from_series(&series, graph, subtitles.collect())
     }
 
@@ -123,10 +127,19 @@ impl Figure {
             title: graph.title().to_owned(),
             subtitles,
             axes: axes(series, graph, &lines),
-            notes: notes(series),
+            notes: notes(series, graph),
             statement: statement(series, graph),
             lines,
         }
+    }
+}
+
+/// The curves that a graph shows of these runs.
+pub fn series_of(runs: &[&Analysis<'_>], graph: Graph) -> Vec<Series> {
+    match graph {
+        Graph::Cpu => crate::cost::series(runs),
+        graph if graph.of_soak() => crate::soak::series(runs),
+        _ => curve::series(runs),
     }
 }
 
@@ -154,10 +167,12 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
         let dots = || lines.iter().flat_map(|l| &l.dots);
         let (low, high) = dots()
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
-        // An interval that goes far beyond all medians would press them flat: it leaves the picture instead.
+        // An interval that goes far beyond all medians would press them flat: it leaves the picture instead. Percentiles of a soak are
+        // what is looked for.
+        let beyond = if graph.of_soak() { f64::INFINITY } else { BEYOND };
         let values = dots().flat_map(|d| {
             let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
-            [from, to, d.min].map(|p| pick(&p).clamp(low / BEYOND, high * BEYOND)).into_iter().chain([pick(&d.mid)])
+            [from, to, d.min].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
         });
         let scale = Scale::covering(spread, quantity, values)?;
         Some(Axis { quantity, scale, title: axis_title(series, graph, quantity) })
@@ -191,7 +206,7 @@ fn time_words(series: &[Series]) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-fn notes(series: &[Series]) -> Vec<String> {
+fn notes(series: &[Series], graph: Graph) -> Vec<String> {
     let mut notes = Vec::new();
     for s in series {
         if s.dropped > 0 {
@@ -201,7 +216,8 @@ fn notes(series: &[Series]) -> Vec<String> {
             notes.push(format!("{}: no points.", s.name));
         }
         let bare = s.points.iter().filter(|p| p.interval.is_none()).count();
-        if bare > 0 {
+        // A band is of percentiles there, and where there are none the figures say so.
+        if bare > 0 && !graph.of_soak() {
             let of = match s.points.len() {
                 all if all == bare => "no point has".to_owned(),
                 all => format!("{bare} of {all} points have no"),
@@ -226,6 +242,9 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
         if graph.of_hint() {
             let (n, quips) = (units::format::thousands(p.size), units::short(p.throughput, units::Kind::Quips));
             return format!("{}: {n} subintervals take {}, which is {quips}", s.name, units::Seconds(p.seconds));
+        }
+        if graph.of_soak() {
+            return format!("{}: {}, {}", s.name, units::Seconds(p.seconds), units::BitRate(p.throughput));
         }
         let (size, time, label) =
             (units::Bytes(p.size), units::Seconds(p.seconds), graph.time_title().unwrap_or(words::time_label(s.time)));
@@ -290,6 +309,8 @@ pub(crate) mod tests {
             (1e3, 2e-5),
             (2e-5, 4e8),
             (1e3, 2e-5),
+            (1e-3, 2e-5),
+            (1e-3, 4e8),
         ];
         for (graph, (x, y)) in Graph::EVERY.into_iter().zip(want) {
             let found = graph.place(&p, 2e-5);

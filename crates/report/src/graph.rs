@@ -5,6 +5,7 @@ use record::RunFile;
 
 use crate::curve::{Pt, Series};
 use crate::scale::{Quantity, Spread};
+use crate::soak;
 
 /// Which graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,10 @@ pub enum Graph {
     Quips,
     /// CPU time that a transfer takes of each side, over block size (`cost.rs`).
     Cpu,
+    /// Time of a transfer over the time since a soak's start (`soak.rs`).
+    OverTime,
+    /// Throughput over the time since a soak's start.
+    RateOverTime,
 }
 
 /// Runs that a graph can show.
@@ -42,6 +47,9 @@ enum Of {
     Hint,
     /// Those of blocks that tell what they cost.
     Costed,
+    /// Soaks, and of them those whose size over time is what arrived.
+    Soak,
+    CarryingSoak,
 }
 
 /// All that is known of a graph.
@@ -75,7 +83,7 @@ impl Graph {
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
-    pub const EVERY: [Graph; 9] = [
+    pub const EVERY: [Graph; 11] = [
         Graph::Signature,
         Graph::Throughput,
         Graph::Saturation,
@@ -85,10 +93,12 @@ impl Graph {
         Graph::Precision,
         Graph::Quips,
         Graph::Cpu,
+        Graph::OverTime,
+        Graph::RateOverTime,
     ];
 
     const fn look(self) -> Look {
-        use Quantity::{PerSecond, Quips, Rate, Share, Size, Time};
+        use Quantity::{Moment, PerSecond, Quips, Rate, Share, Size, Time};
         match self {
             Graph::Signature => Look {
                 name: "signature",
@@ -215,6 +225,34 @@ impl Graph {
                 linear: false,
                 of: Of::Costed,
             },
+            Graph::OverTime => Look {
+                name: "over-time",
+                help: Some(
+                    "Transfer time of a soak's intervals over the time since its start, with their 99th percentiles",
+                ),
+                title: "Soak: transfer time over the time since the start",
+                read: "Each dot is an interval (of a long soak a stretch of them). Where the line rises or falls, the path drifts; where the band leaves the line, some \
+                       messages took far longer than most.",
+                line: "Line: median of an interval; band: from there to its 99th percentile.",
+                axes: (Moment, Time),
+                place: |p, seconds| (p.size as f64 / soak::PER_SECOND, seconds),
+                time: None,
+                linear: false,
+                of: Of::Soak,
+            },
+            Graph::RateOverTime => Look {
+                name: "rate-over-time",
+                help: Some("Throughput of a soak's intervals over the time since its start"),
+                title: "Soak: throughput over the time since the start",
+                read: "Each dot is an interval (of a long soak a stretch of them). Where the line rises or falls, the path drifts; where a dot lies far below its \
+                       neighbours, the path stood still or was shared.",
+                line: "Line: throughput of an interval; band: from there to that of its 99th percentile.",
+                axes: (Moment, Rate),
+                place: |p, seconds| (p.size as f64 / soak::PER_SECOND, p.throughput_at(seconds)),
+                time: None,
+                linear: false,
+                of: Of::CarryingSoak,
+            },
         }
     }
 
@@ -275,6 +313,9 @@ impl Graph {
             Quantity::Rate | Quantity::Quips => s.max_throughput(),
             _ => s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp),
         };
+        if quantity == Quantity::Moment {
+            return Spread::Linear;
+        }
         if !self.look().linear && !quantity.is_rate() {
             return Spread::Log;
         }
@@ -284,8 +325,21 @@ impl Graph {
         if highest / lowest > FLAT { Spread::Log } else { Spread::Linear }
     }
 
+    /// Whether it shows a soak's intervals.
+    pub fn of_soak(self) -> bool {
+        matches!(self.look().of, Of::Soak | Of::CarryingSoak)
+    }
+
+    /// The graph of a soak that shows most of it: of messages that nothing answers, single times are not known.
+    fn of_intervals(run: &RunFile) -> Graph {
+        if run.run.plan.pattern.facts().unanswered { Graph::RateOverTime } else { Graph::OverTime }
+    }
+
     /// The graph that shows most of these runs.
     pub fn most_telling(runs: &[&RunFile]) -> Graph {
+        if let Some(run) = runs.iter().find(|run| run.run.plan.soaks()) {
+            return Graph::of_intervals(run);
+        }
         match () {
             () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
             () if runs.iter().all(|run| run.carries()) => Graph::Signature,
@@ -296,7 +350,13 @@ impl Graph {
 
     /// The graphs of a run that is being measured, in the order in which a person goes through them.
     pub fn while_measuring(run: &RunFile) -> &'static [Graph] {
-        if !run.run.plan.scheduled() {
+        if run.run.plan.soaks() {
+            match Graph::of_intervals(run) {
+                Graph::RateOverTime => &[Graph::RateOverTime],
+                _ if run.arrives() => &[Graph::OverTime, Graph::RateOverTime],
+                _ => &[Graph::OverTime],
+            }
+        } else if !run.run.plan.scheduled() {
             &[Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Precision]
         } else if run.arrives() {
             &[Graph::Throughput, Graph::Precision]
@@ -313,8 +373,36 @@ impl Graph {
                 "some of these runs are HINT's and some are not, and no graph shows both: draw them apart".to_owned()
             );
         }
+        let soaks = runs.iter().filter(|run| run.run.plan.soaks()).count();
+        if soaks > 0 && soaks < runs.len() {
+            return Err(
+                "some of these runs are soaks (--duration) and some are not, and no graph shows both: draw them apart"
+                    .to_owned(),
+            );
+        }
         let graph = asked.unwrap_or_else(|| Graph::most_telling(runs));
         let name = graph.name();
+        match graph.look().of {
+            Of::Soak | Of::CarryingSoak if soaks == 0 => {
+                return Err(format!(
+                    "--graph {name} draws the intervals of a soak (run --duration), and this run has none"
+                ));
+            }
+            Of::CarryingSoak if !runs.iter().all(|run| run.arrives()) => {
+                return Err(format!(
+                    "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; --graph \
+                     over-time draws its times"
+                ));
+            }
+            Of::Soak | Of::CarryingSoak => return Ok(graph),
+            _ if soaks > 0 => {
+                let own = Graph::most_telling(runs).name();
+                return Err(format!(
+                    "a soak has a size or a few, and no curve over sizes: --graph {own} draws its intervals"
+                ));
+            }
+            _ => {}
+        }
         match graph.look().of {
             Of::Hint if hint == 0 => {
                 Err(format!("--graph {name} draws what pipegauge hint measured, and this run is none of it"))
@@ -350,7 +438,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
-        assert_eq!(Graph::named().count(), 7);
+        assert_eq!(Graph::named().count(), 9);
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! | [`png`] | the same picture as pixels, with an embedded font |
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
+//! | `soak` | the curves of the graphs over the time: a soak's intervals |
 //! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`scaled`] | what paths would take elsewhere, estimated and actual |
 //! | [`tables`] | the papers' tables of several paths, as text and Markdown |
@@ -37,6 +38,7 @@ pub mod precision;
 pub mod scale;
 pub mod scaled;
 mod sheet;
+mod soak;
 pub mod svg;
 pub mod table;
 pub mod tables;

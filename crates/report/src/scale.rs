@@ -15,6 +15,8 @@ pub enum Quantity {
     PerSecond,
     /// Quality improvements a second: ticks at 1, 2, 5 of a decade.
     Quips,
+    /// Seconds since a soak's start: linear.
+    Moment,
 }
 
 impl Quantity {
@@ -27,6 +29,7 @@ impl Quantity {
             Quantity::Share => "Reach",
             Quantity::PerSecond => "Transfers a second",
             Quantity::Quips => "Quality improvement a second",
+            Quantity::Moment => "Time since the start",
         }
     }
 
@@ -211,6 +214,8 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         Quantity::Share => units::Kind::Share,
         Quantity::PerSecond => units::Kind::PerSecond,
         Quantity::Quips => units::Kind::Quips,
+        // Hours and parts of a second are told in seconds alike, so that two moments of one axis compare.
+        Quantity::Moment => return format!("{} s", (value * 1e6).round() / 1e6),
     };
     units::short(value, kind)
 }

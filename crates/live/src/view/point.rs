@@ -43,7 +43,8 @@ pub(super) fn draw(state: &State, pen: &mut Pen<'_>, area: Rect) {
 fn sure(plan: &Plan, point: &Point) -> String {
     let width = point.figures.reach();
     let trials = point.trials.len();
-    let trials = format!("{trials} trial{}", if trials == 1 { "" } else { "s" });
+    let what = if plan.soaks() { "interval" } else { "trial" };
+    let trials = format!("{trials} {what}{}", if trials == 1 { "" } else { "s" });
     if !width.is_finite() {
         return format!("{trials}; no interval yet");
     }
@@ -52,6 +53,9 @@ fn sure(plan: &Plan, point: &Point) -> String {
         Some(why) => words::why_label(Some(why)).to_owned(),
         None => trials,
     };
+    if plan.soaks() {
+        return format!("±{}, {so}", percent(width));
+    }
     format!("±{} (asked ±{}), {so}", percent(width), units::short(plan.precision, Kind::Share))
 }
 

@@ -45,6 +45,9 @@ impl Common {
                 let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
                 Self { shared: Shared::noise_of(&by_point), ..untold }
             }
+            // Nothing else was measured by which the states of the machine could be told from those of the path: each size is left to
+            // its own intervals, however alike neighbours are.
+            Schedule::Soak => untold,
             // Of trials that follow each other HINT keeps the best, which no moment's state may make better.
             Schedule::Hint => {
                 let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();

@@ -39,6 +39,12 @@ pub struct Drift {
 }
 
 impl Drift {
+    /// Of the intervals of one connection, as [`super::Jitter::of_intervals`] has it.
+    pub fn of_intervals(intervals: &[Moment]) -> Option<Self> {
+        let usable = |t: &&Moment| t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite();
+        Self::of(&super::stretches(intervals).iter().filter(usable).collect::<Vec<_>>())
+    }
+
     /// None with fewer than four blocks, or at one moment: a line through three says nothing of its error.
     pub(super) fn of(trials: &[&Moment]) -> Option<Self> {
         let mut of_size = BTreeMap::<u64, BTreeMap<u32, Vec<f64>>>::new();

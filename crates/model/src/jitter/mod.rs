@@ -39,6 +39,9 @@ const TIMES: f64 = 6.0;
 /// Chance that a run without a periodic disturbance is said to have one, in pauses or levels.
 const LEVEL: f64 = 0.001;
 
+/// Stretches of a soak whose levels tell its drift: more would say no more of a line.
+const STRETCHES: usize = 240;
+
 /// One trial, as jitter sees it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Moment {
@@ -84,14 +87,28 @@ pub struct Jitter {
 impl Jitter {
     /// Reads it off a path's trials, in any order, warm-up left out.
     pub fn of(trials: &[Moment]) -> Self {
+        Self::told(trials, trials)
+    }
+
+    /// The same of the intervals of one connection, a block each, which follow each other at a pace of their own: a new interval is no
+    /// new connection, so that what comes back at that pace is a disturbance like any other. Its drift is that of at most
+    /// [`STRETCHES`] stretches of them.
+    pub fn of_intervals(intervals: &[Moment]) -> Self {
+        let held: Vec<Moment> = intervals.iter().map(|t| Moment { block: 0, ..t.clone() }).collect();
+        Self::told(&stretches(intervals), &held)
+    }
+
+    /// Outliers and drift from the blocks of `blocks`, periods from `trials`, which are the same but for their blocks.
+    fn told(blocks: &[Moment], trials: &[Moment]) -> Self {
         let usable = |t: &&Moment| {
             t.seconds > 0.0 && t.seconds.is_finite() && t.at.is_finite() && t.lasted >= 0.0 && t.lasted.is_finite()
         };
+        let blocks: Vec<&Moment> = blocks.iter().filter(usable).collect();
         let mut trials: Vec<&Moment> = trials.iter().filter(usable).collect();
         trials.sort_by(|a, b| a.at.total_cmp(&b.at));
         let levels = about_sizes(&trials);
         let span = trials.last().map_or(0.0, |t| t.at + t.lasted) - trials.first().map_or(0.0, |t| t.at);
-        let (outliers, drift) = (outliers(&trials), Drift::of(&trials));
+        let (outliers, drift) = (outliers(&blocks), Drift::of(&blocks));
         match periodic::search(&trials, &levels) {
             Ok(Searched { found: periodic, shortest, shortest_of_levels }) => {
                 let longest = span / TIMES;
@@ -100,6 +117,12 @@ impl Jitter {
             Err(why) => Self { outliers, drift, unsearched: Some(why.to_owned()), ..Self::default() },
         }
     }
+}
+
+/// Intervals with the number of their stretch as block.
+fn stretches(intervals: &[Moment]) -> Vec<Moment> {
+    let stretch = intervals.len().div_ceil(STRETCHES).max(1);
+    intervals.iter().enumerate().map(|(i, t)| Moment { block: (i / stretch) as u32, ..t.clone() }).collect()
 }
 
 /// Logarithm of each trial's time over the median of its size: no level of a round, since rhythms lie within rounds.

@@ -9,8 +9,9 @@ use super::divided::{self, Verdict, told};
 use super::{LEVEL, Moment, Periodic, Source, TIMES, rhythm};
 use crate::Estimate;
 
-/// Pauses that are looked at: the longest so many of them.
+/// Pauses that are looked at: the longest so many of them. A connection that is held meets more stops than rounds do.
 const LONGEST: [usize; 3] = [16, 40, 100];
+const OF_ONE_CONNECTION: [usize; 5] = [16, 40, 100, 300, 1000];
 
 /// How far from its moment a stop may be seen, seconds, or as a share of the run.
 const NEAR: f64 = 1e-3;
@@ -42,8 +43,10 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     pauses.sort_by(|a, b| b.1.total_cmp(&a.1));
     // Where all are as long, or nobody knows how long they were, none are the longest.
     let alike = |many: usize| pauses.get(many).is_some_and(|next| pauses[many - 1].1 <= next.1);
-    let sets = LONGEST.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
+    let longest: &[usize] = if blocks.len() == 1 { &OF_ONE_CONNECTION } else { &LONGEST };
+    let sets = longest.iter().filter(|many| **many < pauses.len() && !alike(**many)).copied();
     let most = LONGEST[LONGEST.len() - 1];
+    let sets_of = longest.len();
     let sets: Vec<usize> = sets.chain((pauses.len() <= most * 3 / 2).then_some(pauses.len())).collect();
     let mut all: Vec<f64> = pauses.iter().map(|p| p.0).collect();
     all.sort_unstable_by(f64::total_cmp);
@@ -66,7 +69,7 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
             }
             period *= step;
         }
-        let sure = |c: &Found| c.chance + f64::ln(looked * LONGEST.len() as f64) < LEVEL.ln();
+        let sure = |c: &Found| c.chance + f64::ln(looked * sets_of as f64) < LEVEL.ln();
         let own = |c: &Found| rhythm::shared(blocks, c.frequency) || bound(c, trials, near);
         candidate = candidate.filter(sure).and_then(|c| quickest(c, &all, trials, near)).filter(|c| !own(c));
         if candidate.as_ref().is_some_and(|c| best.as_ref().is_none_or(|b| c.chance < b.chance)) {

@@ -79,6 +79,7 @@ fn read(side: &str) -> Result<Repeats> {
         bail!("'{side}' names no run file");
     }
     let runs = names.iter().map(|n| files::read(Path::new(n))).collect::<Result<Vec<_>>>()?;
+    names.iter().zip(&runs).try_for_each(|(name, run)| files::no_soak(Path::new(name), run))?;
     let name = names.first().map_or(side, |n| n.strip_suffix(".run.jsonl").unwrap_or(n));
     let more = if runs.len() > 1 { format!(" and {} more", runs.len() - 1) } else { String::new() };
     let files = names.iter().map(|n| (*n).to_owned()).collect();

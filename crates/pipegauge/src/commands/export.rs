@@ -14,7 +14,17 @@ use crate::out;
 /// Writes a run file in another format.
 pub fn export(flags: &ExportFlags, json: bool) -> Result<Exit> {
     files::not_an_input(flags.output.as_deref(), std::slice::from_ref(&flags.run))?;
-    let mut run = files::read(&flags.run)?;
+    // A gauge is one value, so that OpenMetrics has the figures of all intervals of a soak; the others have a row for each.
+    let mut run = match flags.format {
+        ExportFormat::Csv | ExportFormat::Json | ExportFormat::Parquet => files::read_rows(&flags.run)?,
+        ExportFormat::Np | ExportFormat::Openmetrics => files::read(&flags.run)?,
+    };
+    if flags.format == ExportFormat::Np && run.run.plan.soaks() {
+        bail!(
+            "{} is a soak, and NetPIPE's files have a line for each size: export it as csv or json",
+            flags.run.display()
+        );
+    }
     if let Some(name) = flags.path.as_ref().filter(|_| flags.format != ExportFormat::Np) {
         files::only(&mut run, name)?;
     }

@@ -11,7 +11,15 @@ use crate::out;
 
 /// Reads a run file; a file cut off before its end is said, and what is whole is used.
 pub fn read(path: &Path) -> Result<RunFile> {
-    let run = record::read(path)?;
+    said(path, record::read(path)?)
+}
+
+/// The same, with each interval of a soak as a point of its own.
+pub fn read_rows(path: &Path) -> Result<RunFile> {
+    said(path, record::read_intervals(path)?)
+}
+
+fn said(path: &Path, run: RunFile) -> Result<RunFile> {
     if let Some(how) = &run.cut {
         out::tell(&format!("note: {}: {how}; what is whole is shown", path.display()));
     }
@@ -29,6 +37,25 @@ pub fn read_blocks(path: &Path) -> Result<RunFile> {
         );
     }
     Ok(run)
+}
+
+/// Reads a run file with a curve over sizes, whose intervals hold for a repeat: those of a soak hold for its one connection.
+pub fn read_curve(path: &Path) -> Result<RunFile> {
+    let run = read_blocks(path)?;
+    no_soak(path, &run)?;
+    Ok(run)
+}
+
+/// Fails where a run is a soak.
+pub fn no_soak(path: &Path, run: &RunFile) -> Result<()> {
+    if run.run.plan.soaks() {
+        bail!(
+            "{} is a soak (run --duration): one connection, which says nothing of how far the next one lies from it, and no curve over \
+             sizes. show, jitter, plot and export read it; for this, measure rounds: `pipegauge run` without --duration",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Fails where what is to be written is one of the files that are read: a run file holds what was measured, and nothing

@@ -27,7 +27,7 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
     let mut found: Vec<(String, TimeKind, Vec<CurvePoint>)> = Vec::new();
     let mut subtitles = Vec::new();
     for file in &flags.runs {
-        let run = files::read_blocks(file)?;
+        let run = files::read_curve(file)?;
         subtitles.push(report::words::run_line(&run));
         let shown = file.display().to_string();
         let stem = shown.strip_suffix(".run.jsonl").unwrap_or(&shown);

@@ -28,7 +28,7 @@ struct Found {
 pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
     let mut paths: Vec<Found> = Vec::new();
     for file in &flags.runs {
-        let run = files::read_blocks(file)?;
+        let run = files::read_curve(file)?;
         if run.run.plan.pattern.facts().loggp.is_none() {
             bail!(
                 "{}: {} identifies no LogGP parameter; {} do (pipegauge run ... --pattern stream)",

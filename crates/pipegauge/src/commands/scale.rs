@@ -89,6 +89,7 @@ fn measured(runs: &[PathBuf], wire: &WireFlags) -> Result<Vec<Measured>> {
     let mut all: Vec<(Measured, String)> = Vec::new();
     for file in runs {
         let run: RunFile = files::read(file)?;
+        files::no_soak(file, &run)?;
         for (i, path) in run.paths.iter().enumerate() {
             let transport = path.opened.name().to_owned();
             let measured = Measured {

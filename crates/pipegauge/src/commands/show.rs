@@ -20,7 +20,9 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
         files::only(&mut run, name)?;
     }
     let run = &Analysis::of(&run);
-    Analysis::work_out(&[run]);
+    if !run.run.plan.soaks() {
+        Analysis::work_out(&[run]);
+    }
     if json {
         out::json(&ShowDocument::new(&flags.run, Results::of(run)))?;
         return Ok(Exit::Ok);
@@ -32,7 +34,11 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     text.push_str(&table::paths(run));
     text.push('\n');
     let told = told(run, flags);
-    text.push_str(&if run.is_hint() { table::hint(run) + &table::machine(run) + &told } else { curves(run, &told) });
+    text.push_str(&match () {
+        () if run.is_hint() => table::hint(run) + &table::machine(run) + &told,
+        () if run.run.plan.soaks() => table::soak(run) + &told,
+        () => curves(run, &told),
+    });
     out::text(&text)?;
     for (path, measured) in run.paths.iter().enumerate() {
         out::text(&format!("\n{}", measured.opened.name()))?;

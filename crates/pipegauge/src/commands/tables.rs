@@ -17,7 +17,7 @@ pub fn tables(flags: &TablesFlags, json: bool) -> Result<Exit> {
     for file in &flags.runs {
         let shown = file.display().to_string();
         let stem = shown.strip_suffix(".run.jsonl").unwrap_or(&shown).to_owned();
-        runs.push((stem, files::read_blocks(file)?));
+        runs.push((stem, files::read_curve(file)?));
     }
     let runs: Vec<_> = runs.iter().map(|(name, run)| (name.clone(), Analysis::of(run))).collect();
     let layers = tables::layers(&runs);

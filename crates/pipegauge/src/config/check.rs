@@ -8,7 +8,7 @@ use rendezvous::Far;
 use transport::{Ends, Name, Settings, registry};
 use units::Bytes;
 
-use super::hint;
+use super::{hint, soak};
 use crate::flags::RunFlags;
 
 /// Longest budget or patience that is taken, seconds: beyond a week it is a slip of the pen.
@@ -21,7 +21,8 @@ pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     } else {
         sizes(plan)?;
     }
-    effort(plan)?;
+    effort(plan, flags)?;
+    soak::check(plan, flags)?;
     pattern(plan, flags)?;
     bounds(plan, flags)?;
     for path in &plan.paths {
@@ -64,14 +65,15 @@ fn sizes(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-fn effort(plan: &Plan) -> Result<()> {
+fn effort(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if plan.trials == Some(0) || plan.repeats == Some(0) {
         bail!("--trials and --repeats are at least 1; leave them out to let the stop rule decide");
     }
     if !(plan.precision > 0.0 && plan.precision < 1.0) {
         bail!("--precision is a share between 0% and 100%, for example 1%");
     }
-    for (flag, seconds) in [("--budget", plan.budget), ("--patience", plan.patience)] {
+    let time = if flags.duration.is_some() { "--duration" } else { "--budget" };
+    for (flag, seconds) in [(time, plan.budget), ("--patience", plan.patience)] {
         if !(seconds > 0.0 && seconds <= WEEK) {
             bail!("{flag} is above zero and at most a week; {seconds} s was asked for");
         }
@@ -254,6 +256,7 @@ mod tests {
             ("tcp --flows 2 --rate 10/s", "a schedule is one flow's"),
             ("tcp --pattern stream --flows 2 --rate 10Mbit/s", "a schedule is one flow's"),
             ("tcp --flows 2 --schedule netpipe", "NetPIPE measures one flow"),
+            ("tcp --flows 2 --duration 10s", "a soak holds one connection"),
             ("tcp --flows 2 --trace x", "--trace follows one connection"),
             ("tcp --flows 2 --fault drop=1%,flow=3", "flows 1 to 2"),
         ] {

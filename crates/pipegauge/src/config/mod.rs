@@ -12,6 +12,7 @@ pub mod paths;
 mod pin;
 pub mod question;
 pub mod sides;
+mod soak;
 mod unused;
 
 use std::path::PathBuf;
@@ -100,7 +101,8 @@ impl RunConfig {
             progress: !flags.quiet,
             command: command_line::without_keys(command),
             // Figures that were taken under trace are not to be believed.
-            history: !flags.no_history && flags.trace.is_none(),
+            // A soak is no repeat of a run, nor one of it.
+            history: !flags.no_history && flags.trace.is_none() && flags.duration.is_none(),
             notes,
         })
     }
@@ -111,11 +113,15 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern.into() },
         reverse: flags.reverse,
-        schedule: if flags.hint.is_some() { Schedule::Hint } else { flags.schedule.into() },
+        schedule: match (&flags.hint, flags.duration) {
+            (Some(_), _) => Schedule::Hint,
+            (None, Some(_)) => Schedule::Soak,
+            (None, None) => flags.schedule.into(),
+        },
         from,
         to,
         step: flags.step,
-        sizes: flags.sizes.clone().map(sorted),
+        sizes: soak::sizes(flags, &paths).or_else(|| flags.sizes.clone()).map(sorted),
         perturb: flags.perturb.unwrap_or(if Schedule::from(flags.schedule) == Schedule::Netpipe {
             NETPIPE_PERTURB
         } else {
@@ -125,7 +131,8 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         repeats: flags.repeats,
         precision: flags.precision.unwrap_or(DEFAULT_PRECISION),
         precise: flags.precision.is_some(),
-        budget: flags.budget.unwrap_or(DEFAULT_BUDGET),
+        budget: flags.duration.or(flags.budget).unwrap_or(DEFAULT_BUDGET),
+        every: flags.duration.map(|all| flags.every.unwrap_or(soak::EVERY.min(all))),
         response: flags.response.unwrap_or(1),
         burst: flags.burst.unwrap_or(DEFAULT_BURST),
         rate: flags.rate.and_then(|rate| if let SendRate::Messages(rate) = rate { Some(rate) } else { None }),
@@ -151,7 +158,7 @@ fn range(flags: &RunFlags, paths: &[PathPlan], notes: &mut Vec<String>) -> (u64,
         // No more can be told apart.
         return (1, hint.to.unwrap_or(Precision::DOUBLE.most(1)));
     }
-    if let Some(sizes) = &flags.sizes {
+    if let Some(sizes) = soak::sizes(flags, paths).as_ref().or(flags.sizes.as_ref()) {
         return (sizes.iter().copied().min().unwrap_or(0), sizes.iter().copied().max().unwrap_or(0));
     }
     if flags.to.is_none() {

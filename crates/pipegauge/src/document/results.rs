@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
-use model::{Breaks, Estimate, Fits, Quips, Summary};
+use model::{Breaks, Drift, Estimate, Fits, Quips, Summary};
+use record::soak::Soak;
 use record::{Analysis, Hint, RunFile};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,6 +51,13 @@ struct PathResults {
     /// What earlier runs tell of the path on this machine; none where no earlier run of it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     on_this_machine: Option<OnThisMachine>,
+    /// Of a soak what its intervals say, ascending by size; empty of any other run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    soak: Vec<Soak>,
+    /// Of a soak how it drifted; none of any other run, and where too few intervals tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drift: Option<Drift>,
     /// Dips and steps.
     breaks: Breaks,
     /// Points, ascending by size.
@@ -220,6 +228,8 @@ impl Results {
             fits: run.fits(n).cloned(),
             rounds: RoundsResults::of(run, path),
             sustained: SustainedResults::all(run, path),
+            soak: run.soak(n),
+            drift: run.drift(n),
             breaks: run.breaks(n).clone(),
             points: path
                 .points

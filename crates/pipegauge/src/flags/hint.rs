@@ -139,6 +139,8 @@ impl HintFlags {
             budget: flags.budget,
             trials: flags.trials,
             repeats: flags.repeats,
+            duration: None,
+            every: None,
             seed: flags.seed,
             align: None,
             offset: None,

@@ -22,7 +22,7 @@ pub use history::{HistoryFlags, HistoryWish};
 pub use live::LiveFlags;
 pub use pattern::PatternFlag;
 pub use replay::LARGEST;
-pub use run::{CacheFlag, RunFlags};
+pub use run::{CacheFlag, RunFlags, ScheduleFlag};
 pub use scale::{ScaleFlags, WireFlags};
 pub use value::SendRate;
 pub use view::{

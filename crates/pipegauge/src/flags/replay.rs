@@ -60,6 +60,8 @@ impl RunFlags {
             response: facts.responds.then_some(plan.response),
             burst: facts.bursts.then_some(plan.burst),
             rate: plan.rate.map(SendRate::Messages).or(plan.offered.map(SendRate::Bits)),
+            duration: None,
+            every: None,
             precision: None,
             budget: None,
             trials: None,

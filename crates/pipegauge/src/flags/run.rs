@@ -126,6 +126,15 @@ pub struct RunFlags {
     /// Time for each path [default: 12s]
     #[arg(long, value_name = "TIME", value_parser = value::seconds, help_heading = "Effort")]
     pub budget: Option<f64>,
+    /// A soak: hold one connection for so long, measure one size or a few on it, and print a line for each interval; it shows drift,
+    /// stalls and what comes back [sizes: 64 B, in a stream 128 KiB or what one packet holds]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds,
+          conflicts_with_all = ["from", "to", "step", "perturb", "precision", "budget", "trials", "repeats", "reconnect", "vs"],
+          help_heading = "Effort")]
+    pub duration: Option<f64>,
+    /// Time of an interval of --duration [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds, requires = "duration", help_heading = "Effort")]
+    pub every: Option<f64>,
     /// Trials of each point, instead of as many as the precision needs
     #[arg(long, value_name = "N", help_heading = "Effort")]
     pub trials: Option<u32>,

@@ -28,6 +28,7 @@ mod readers;
 mod scaling;
 mod seat;
 mod signals;
+mod soaking;
 mod ssh;
 mod strangers;
 mod support;

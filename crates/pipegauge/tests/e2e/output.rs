@@ -187,6 +187,9 @@ fn every_document_fits_its_schema() {
     let hint = ["hint", "theory", "--alone", "--to", "40", "--trials", "2", "--repeats", "5", "--pin", "none", "-q"];
     fits("hint", &dir.run(&[&hint[..], &["-o", "h.run.jsonl", "--json"]].concat()));
     fits("show", &dir.run(&["show", "h.run.jsonl", "--json"]));
+    let soak = ["run", "theory", "--duration", "6s", "--no-html", "-o", "s.run.jsonl", "--json"];
+    fits("run", &dir.run(&soak));
+    fits("show", &dir.run(&["show", "s.run.jsonl", "--json"]));
     fits("list", &dir.run(&["list", "--json"]));
     fits("show", &dir.run(&["show", "x.run.jsonl", "--json"]));
     fits("compare", &dir.run(&["compare", "x.run.jsonl", "x.run.jsonl", "--fail-if", "time>+5%", "--json"]));
@@ -227,11 +230,15 @@ fn every_document_fits_its_schema() {
     for line in lines.lines() {
         assert!(validator.is_valid(&json(line)), "{line}");
     }
-    for line in std::fs::read_to_string(dir.path("h.run.jsonl")).unwrap().lines() {
-        assert!(validator.is_valid(&json(line)), "{line}");
+    for file in ["h.run.jsonl", "s.run.jsonl"] {
+        for line in std::fs::read_to_string(dir.path(file)).unwrap().lines() {
+            assert!(validator.is_valid(&json(line)), "{line}");
+        }
     }
-    let exported = json(&dir.run(&["export", "x.run.jsonl", "--format", "json"]).out);
-    assert!(schema("export-json").is_valid(&exported), "{exported}");
+    for file in ["x.run.jsonl", "s.run.jsonl"] {
+        let exported = json(&dir.run(&["export", file, "--format", "json"]).out);
+        assert!(schema("export-json").is_valid(&exported), "{exported}");
+    }
     let names = json(&dir.run(&["schema", "--json"]).out)["names"].as_array().unwrap().len();
     assert_eq!(names, 24, "a schema that no document here was held against");
 }

@@ -84,7 +84,11 @@ impl Document {
     pub fn of(run: &Analysis<'_>) -> Self {
         let paths = run.paths.iter().enumerate().map(|(i, path)| ExportedPath {
             opened: path.opened.clone(),
-            summary: run.summary(i).map(|s| ExportedSummary::of(s, run.carries())),
+            // Intervals make no curve.
+            summary: match run.run.plan.soaks() {
+                true => None,
+                false => run.summary(i).map(|s| ExportedSummary::of(s, run.carries())),
+            },
             points: path.points.iter().map(|point| Row::of(run, path, point)).collect(),
         });
         Self {

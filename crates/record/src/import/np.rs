@@ -162,6 +162,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
         precision: 0.0,
         precise: false,
         budget: 0.0,
+        every: None,
         response: 0,
         burst: 0,
         rate: None,

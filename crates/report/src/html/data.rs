@@ -31,6 +31,9 @@ struct Run<'a> {
     file: String,
     /// How many elements hold its raw data.
     parts: usize,
+    /// Its trials are the intervals of one connection.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    soak: bool,
     paths: Vec<Path<'a>>,
 }
 
@@ -78,6 +81,7 @@ pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> Strin
         line: words::run_line(run),
         file: file_name(run, i, runs.len()),
         parts,
+        soak: run.run.plan.soaks(),
         paths: run
             .paths
             .iter()
@@ -91,7 +95,8 @@ pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> Strin
                 points: points(run, path),
                 trials: trials::trials(&run.run.plan, path),
                 histograms: trials::histograms(&run.run.plan, path),
-                models: run.fits(p).map(fitted::models),
+                // A curve of one size has no shape to fit.
+                models: run.fits(p).filter(|_| !run.run.plan.soaks()).map(fitted::models),
                 marks: &s.overlay.marks,
             })
             .collect(),

@@ -52,14 +52,24 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series]) -> String {
         put(&format!("<p class=\"sub\">{letter}{}</p>\n", escape(&words::run_line(run))));
     }
     put("</div><div id=\"theme\"></div></header>\n<main>\n");
-    put("<h2 class=\"aside\">Graphs</h2>\n<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>");
-    put(&svg::draw(runs, Graph::most_telling(&files)));
-    put("</noscript></div>\n");
-    put(&sections::summary(runs));
+    put("<h2 class=\"aside\">Graphs</h2>\n");
+    let picture = svg::draw(runs, Graph::most_telling(&files));
+    let soak = files.iter().any(|run| run.run.plan.soaks());
+    if soak {
+        // The script draws curves over sizes, of which a soak has none; it adds each interval and its messages' times.
+        put(&format!(
+            "<div class=\"picture\">{picture}</div>\n<div hidden><div id=\"tools\"></div></div>\n<div id=\"graphs\"></div>\n"
+        ));
+    } else {
+        put(&format!("<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>{picture}</noscript></div>\n"));
+    }
+    put(&if soak { sections::soak(runs) } else { sections::summary(runs) });
     put(&sections::warnings(&files));
     put("<h2 class=\"aside\">More graphs</h2>\n<div id=\"more\"></div>\n");
     put(&sections::cpu(runs));
-    put(&models::table(runs));
+    if !soak {
+        put(&models::table(runs));
+    }
     put("<section aria-labelledby=\"points-title\" id=\"points\"><h2 id=\"points-title\">Points</h2>");
     put(
         "<noscript><p>The table of points needs the page's script; <code>pipegauge show RUN</code> prints it.</p></noscript>",

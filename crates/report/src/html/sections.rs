@@ -105,6 +105,18 @@ pub fn summary(runs: &[&Analysis<'_>]) -> String {
     )
 }
 
+/// What the intervals of soaks say, as `show` prints it.
+pub fn soak(runs: &[&Analysis<'_>]) -> String {
+    let texts = runs.iter().enumerate().map(|(r, run)| {
+        let letter = if runs.len() > 1 { format!("Run {}\n\n", words::letter(r)) } else { String::new() };
+        format!("<div class=\"scroll\"><pre>{}</pre></div>\n", escape(&format!("{letter}{}", table::soak(run))))
+    });
+    format!(
+        "<section aria-labelledby=\"summary\"><h2 id=\"summary\" tabindex=\"-1\">Summary</h2>\n{}</section>\n",
+        texts.collect::<String>()
+    )
+}
+
 /// What the paths cost both sides in CPU time: the graph and the table of each run. Nothing of runs that don't tell it.
 pub fn cpu(runs: &[&Analysis<'_>]) -> String {
     let files: Vec<&RunFile> = runs.iter().map(|r| r.run()).collect();

@@ -51,7 +51,13 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
         let place = all.iter().position(|c| c.code == warning.code).unwrap_or_else(|| {
             let known = CAUSES.iter().find(|c| c.0 == warning.code);
             let cause = known.map_or_else(|| beginning(&warning.text), |c| c.1.to_owned());
-            let remedy = known.map_or("", |c| c.2);
+            // What a soak's median is known to is how the path moved, which its graph shows.
+            let remedy = match known {
+                Some(c) if c.0 == "noisy" && run.run.plan.soaks() => {
+                    "its graph shows when it moved; pipegauge doctor looks for causes"
+                }
+                known => known.map_or("", |c| c.2),
+            };
             all.push(Caution { code: &warning.code, cause, paths: Vec::new(), remedy, warnings: Vec::new() });
             all.len() - 1
         });
@@ -131,7 +137,10 @@ pub fn trust(run: &RunFile) -> String {
         .filter(|ratio| ratio.is_finite() && *ratio >= 1.0)
         .collect();
     let virtual_time = run.paths.iter().all(|p| p.opened.capabilities.virtual_time);
-    let repeat = if !ranges.is_empty() {
+    let soaks = run.run.plan.soaks();
+    let repeat = if soaks {
+        "; it holds for this connection, and how far another may lie is not known from it (measure rounds, without --duration)".to_owned()
+    } else if !ranges.is_empty() {
         format!("; a repeat on this machine falls into ranges of x{:.2}, from earlier runs", stats::median(&ranges))
     } else if virtual_time {
         String::new()

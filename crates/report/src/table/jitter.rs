@@ -90,7 +90,8 @@ fn sentences(j: &Jitter) -> Vec<String> {
     lines
 }
 
-fn drifted(d: &Drift) -> String {
+/// How far a path drifted, in words.
+pub(super) fn drifted(d: &Drift) -> String {
     let (e, over) = (d.ratio, Seconds(d.seconds));
     if e.low == 1.0 && e.high == 1.0 {
         return format!("no drift: all rounds took the same time, over {over}");

@@ -161,6 +161,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             .collect(),
         points: sizes.iter().map(|&s| point(number, m, s, blocks, noise)).collect(),
         sustained: Vec::new(),
+        worst: Vec::new(),
         common: measure::figures::Common::default(),
     }
 }

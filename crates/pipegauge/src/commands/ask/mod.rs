@@ -31,10 +31,10 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     for arg in &flags.args {
         // No file has so long a name, and a question may.
         if arg.len() < 4096 && Path::new(arg).exists() {
-            runs.push((arg.as_str(), files::read_blocks(Path::new(arg))?));
+            runs.push((arg.as_str(), files::read_curve(Path::new(arg))?));
         } else if arg.ends_with(".jsonl") && !arg.contains(' ') {
             // A file that is gone is no question.
-            files::read_blocks(Path::new(arg))?;
+            files::read_curve(Path::new(arg))?;
         } else {
             texts.push(arg.as_str());
         }

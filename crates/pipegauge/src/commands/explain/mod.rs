@@ -40,7 +40,7 @@ struct Tests {
 
 /// Explains the breaks of a run.
 pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
-    let mut run = files::read_blocks(&flags.run)?;
+    let mut run = files::read_curve(&flags.run)?;
     if let Some(name) = &flags.path {
         files::only(&mut run, name)?;
     }

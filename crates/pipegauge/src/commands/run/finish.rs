@@ -76,8 +76,14 @@ fn picture(run: &Analysis<'_>) -> String {
     let graph = Graph::most_telling(&[run.run()]);
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
-    text.push_str(&if run.is_hint() { table::hint(run) } else { table::summary(run) });
-    text.push_str(&table::machine(run));
+    text.push_str(&match () {
+        () if run.is_hint() => table::hint(run),
+        () if run.run.plan.soaks() => table::soak(run),
+        () => table::summary(run),
+    });
+    if !run.run.plan.soaks() {
+        text.push_str(&table::machine(run));
+    }
     text
 }
 

@@ -3,6 +3,7 @@
 
 mod finish;
 mod front;
+mod intervals;
 mod listen;
 mod past;
 mod progress;
@@ -23,17 +24,21 @@ use crate::exit::Exit;
 use crate::flags::RunFlags;
 use crate::out;
 use crate::signals::Stop;
+use intervals::Intervals;
 use progress::Progress;
 
 pub use front::Front;
 pub use listen::Listeners;
 
-/// Measures what was asked for, with a line of progress.
+/// Measures what was asked for, with a line of progress, or of a soak one for each interval.
 pub fn run(flags: &RunFlags, json: bool) -> Result<Exit> {
     if let Some(more) = &flags.vs {
         return versus::run(flags, more, json);
     }
-    with(flags, json, |config, _| Ok(progress(config)))
+    with(flags, json, |config, stop| match config.plan.soaks() {
+        true => Ok(Box::new(Intervals::new(config, json, stop.flag()))),
+        false => Ok(progress(config)),
+    })
 }
 
 /// A line of progress, if one is wanted.

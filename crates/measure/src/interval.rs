@@ -1,0 +1,247 @@
+//! Intervals of a soak as trials: several trials made one, and as many of them as memory may hold. Pure.
+//!
+//! An interval is a trial whose `block` is the interval's number, from 1. Trials that follow each other on one connection make one: their
+//! counts and times add up, their histograms merge, and their pauses stand at their moments. So does a stretch of intervals, where a soak
+//! has more than [`MOST`]: each row then stands for a power of two of them, and memory stays what it is however long the soak.
+
+use std::collections::BTreeMap;
+
+use host::Taken;
+
+use crate::event::{BlockTaken, Trial};
+use crate::{Cost, FarReport, Tcp, TrialReport};
+
+/// Rows of a size that are held at most, but for those of the stretch that is not whole yet.
+pub const MOST: u32 = 2048;
+
+/// Pauses that an interval keeps: the longest.
+const PAUSES: usize = 64;
+
+/// These trials of one size, in the order of time, as one; none of no trial. The median is the mean of theirs, each with the weight of its
+/// iterations: a histogram is exact to 1%, which would hide a drift of less.
+pub fn merged(trials: &[Trial]) -> Option<Trial> {
+    let (first, last) = (trials.first()?, trials.last()?);
+    if trials.len() == 1 {
+        return Some(first.clone());
+    }
+    let reports = || trials.iter().map(|t| &t.report);
+    let sum = |of: fn(&TrialReport) -> u64| reports().map(of).fold(0, u64::saturating_add);
+    let timed = || reports().filter(|r| r.repeats > 0);
+    let weight: f64 = timed().filter(|r| r.median > 0.0).map(|r| r.repeats as f64).sum();
+    let medians: f64 = timed().map(|r| r.median * r.repeats as f64).sum();
+    let singles = timed().all(|r| !r.histogram.is_empty());
+    let mut counts = BTreeMap::<u64, u64>::new();
+    for (ns, n) in reports().filter(|_| singles).flat_map(|r| &r.histogram) {
+        let count = counts.entry(*ns).or_default();
+        *count = count.saturating_add(*n);
+    }
+    let since = |t: &Trial| ((t.at - first.at).max(0.0) * 1e9) as u64;
+    let mut pauses: Vec<(u64, u64)> = trials
+        .iter()
+        .flat_map(|t| t.report.pauses.iter().map(move |(at, ns)| (since(t).saturating_add(*at), *ns)))
+        .collect();
+    if pauses.len() > PAUSES {
+        pauses.sort_unstable_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+        pauses.truncate(PAUSES);
+        pauses.sort_unstable();
+    }
+    let report = TrialReport {
+        repeats: sum(|r| r.repeats),
+        seconds: reports().map(|r| r.seconds).sum(),
+        median: if weight > 0.0 { medians / weight } else { 0.0 },
+        min: timed().map(|r| r.min).filter(|min| *min > 0.0).reduce(f64::min).unwrap_or(0.0),
+        max: reports().map(|r| r.max).fold(0.0, f64::max),
+        histogram: counts.into_iter().collect(),
+        pauses,
+        late: sum(|r| r.late),
+        lost: sum(|r| r.lost),
+        reordered: sum(|r| r.reordered),
+        duplicated: sum(|r| r.duplicated),
+        bounds: last.report.bounds,
+        cost: costs(reports().map(|r| r.cost)),
+        tcp: last.report.tcp.map(|tcp| Tcp {
+            retransmits: reports().filter_map(|r| r.tcp).fold(0, |sum, t| sum.saturating_add(t.retransmits)),
+            ..tcp
+        }),
+        // A soak has one flow.
+        flows: None,
+        course: None,
+        far: far(trials),
+    };
+    Some(Trial { warmup: trials.iter().all(|t| t.warmup), report, ..first.clone() })
+}
+
+/// What the far side saw of them.
+fn far(trials: &[Trial]) -> FarReport {
+    let each = || trials.iter().map(|t| &t.report.far);
+    let sum = |of: fn(&FarReport) -> u64| each().map(of).fold(0, u64::saturating_add);
+    FarReport {
+        seconds: each().map(|f| f.seconds).sum(),
+        bytes: sum(|f| f.bytes),
+        received: sum(|f| f.received),
+        lost: sum(|f| f.lost),
+        reordered: sum(|f| f.reordered),
+        duplicated: sum(|f| f.duplicated),
+        corrupt: each().find_map(|f| f.corrupt),
+        bounds: each().find_map(|f| f.bounds),
+        cost: costs(each().map(|f| f.cost)),
+        course: None,
+    }
+}
+
+/// What they cost together; none where one of them does not tell.
+fn costs(mut all: impl Iterator<Item = Option<Cost>>) -> Option<Cost> {
+    let first = all.next()??;
+    all.try_fold(first, |sum, next| {
+        let (a, b) = (sum, next?);
+        Some(Cost {
+            iterations: a.iterations.saturating_add(b.iterations),
+            elapsed_ns: a.elapsed_ns.saturating_add(b.elapsed_ns),
+            cpu_ns: a.cpu_ns.saturating_add(b.cpu_ns),
+            user_ns: a.user_ns.saturating_add(b.user_ns),
+            system_ns: a.system_ns.saturating_add(b.system_ns),
+            step_ns: a.step_ns.max(b.step_ns),
+            voluntary: a.voluntary.saturating_add(b.voluntary),
+            involuntary: a.involuntary.saturating_add(b.involuntary),
+        })
+    })
+}
+
+/// Puts an interval behind those before it, and makes rows of stretches where there are more than [`MOST`].
+pub fn keep(rows: &mut Vec<Trial>, interval: Trial) {
+    // What came before the first interval warmed the connection up.
+    let number = |t: &Trial| if t.warmup { 0 } else { t.block };
+    kept(rows, interval, number, |stretch| merged(&stretch));
+}
+
+/// The same of what was taken of the CPUs.
+pub fn keep_taken(rows: &mut Vec<BlockTaken>, taken: BlockTaken) {
+    let together = |stretch: Vec<BlockTaken>| {
+        let taken = Taken::over(&stretch.iter().map(|t| t.taken).collect::<Vec<_>>())?;
+        Some(BlockTaken { taken, ..stretch.into_iter().next()? })
+    };
+    kept(rows, taken, |t| t.block, together);
+}
+
+/// The rows with those of the stretch that is not whole yet as one: for pictures, in which they would be the only single intervals.
+pub fn whole(rows: Vec<Trial>) -> Vec<Trial> {
+    let Some(stretch) = rows.last().map(|last| stretch(last.block)) else { return rows };
+    let same = |a: &Trial, b: &Trial| a.warmup == b.warmup && a.block.div_ceil(stretch) == b.block.div_ceil(stretch);
+    rows.chunk_by(same).filter_map(merged).collect()
+}
+
+fn kept<T>(rows: &mut Vec<T>, row: T, number: impl Fn(&T) -> u32, together: impl Fn(Vec<T>) -> Option<T>) {
+    let (block, before) = (number(&row), rows.last().map_or(0, &number));
+    let stretch = stretch(block);
+    let place = |block: u32| block.div_ceil(stretch);
+    let whole = place(block) != place(before);
+    // Stretches are those of the row that comes: what was one of half the length has a neighbour by now.
+    let from = if stretch > self::stretch(before) {
+        0
+    } else if stretch > 1 && whole {
+        rows.iter().rposition(|r| place(number(r)) != place(before)).map_or(0, |last| last + 1)
+    } else {
+        rows.len()
+    };
+    if from < rows.len() {
+        let mut open: Vec<T> = Vec::new();
+        for row in rows.split_off(from) {
+            if open.last().is_some_and(|last| place(number(last)) != place(number(&row))) {
+                rows.extend(together(std::mem::take(&mut open)));
+            }
+            open.push(row);
+        }
+        rows.extend(together(open));
+    }
+    rows.push(row);
+}
+
+/// Intervals that a row stands for, once there are so many.
+fn stretch(intervals: u32) -> u32 {
+    intervals.div_ceil(MOST).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(block: u32) -> Trial {
+        let each = 1e-5 * (1.0 + 0.01 * f64::from(block % 7));
+        let ns = (each * 1e9) as u64;
+        let report = TrialReport {
+            repeats: 100,
+            seconds: 100.0 * each,
+            median: each,
+            min: each * 0.9,
+            max: each * 3.0,
+            histogram: vec![(ns, 99), (3 * ns, 1)],
+            pauses: vec![(1000, 3 * ns)],
+            lost: u64::from(block.is_multiple_of(10)),
+            cost: Some(Cost { iterations: 100, cpu_ns: 500, step_ns: 4, ..Cost::default() }),
+            ..TrialReport::default()
+        };
+        Trial { path: 0, block, at: f64::from(block - 1), size: 64, response: 0, burst: 0, warmup: false, report }
+    }
+
+    #[test]
+    fn trials_that_follow_each_other_add_up() {
+        let all: Vec<Trial> = (1..=10).map(interval).collect();
+        let one = merged(&all).unwrap();
+        let r = &one.report;
+        assert_eq!((one.block, one.at, r.repeats, r.lost), (1, 0.0, 1000, 1));
+        assert_eq!(r.histogram.iter().map(|(_, n)| n).sum::<u64>(), 1000);
+        assert!(r.histogram.windows(2).all(|w| w[0].0 < w[1].0));
+        let medians: f64 = all.iter().map(|t| t.report.median).sum::<f64>() / 10.0;
+        assert!((r.median / medians - 1.0).abs() < 1e-12);
+        assert_eq!((r.pauses.len(), r.pauses[9].0), (10, 9_000_001_000));
+        assert_eq!(r.cost.map(|c| (c.iterations, c.cpu_ns, c.step_ns)), Some((1000, 5000, 4)));
+        assert_eq!((merged(&[]), merged(&all[..1])), (None, Some(all[0].clone())));
+    }
+
+    #[test]
+    fn a_trial_that_timed_no_single_iterations_leaves_no_histogram_of_the_others() {
+        let mut all: Vec<Trial> = (1..=2).map(interval).collect();
+        all[1].report.histogram.clear();
+        all[1].report.cost = None;
+        let one = merged(&all).unwrap().report;
+        assert!(one.histogram.is_empty() && one.cost.is_none() && one.repeats == 200);
+        // One of which nothing completed says nothing of times.
+        all[1].report = TrialReport { lost: 3, ..TrialReport::default() };
+        let one = merged(&all).unwrap().report;
+        assert_eq!((one.repeats, one.lost, one.histogram.len()), (100, 3, 2));
+        assert!((one.median / all[0].report.median - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_soak_of_any_length_holds_a_bounded_number_of_rows_and_loses_nothing() {
+        let (mut rows, mut taken, mut most) = (Vec::new(), Vec::new(), 0);
+        for block in 1..=50_000 {
+            keep(&mut rows, interval(block));
+            let share = Taken { processes: 0.5, ..Taken::default() };
+            keep_taken(&mut taken, BlockTaken { path: 0, block, taken: share });
+            most = most.max(rows.len()).max(taken.len());
+        }
+        assert!(most <= MOST as usize + 32, "{most}");
+        assert!(rows.len() > MOST as usize / 2 && taken.len() == rows.len(), "{}", rows.len());
+        assert_eq!(rows.iter().map(|t| t.report.repeats).sum::<u64>(), 5_000_000);
+        assert_eq!(rows.iter().map(|t| t.report.lost).sum::<u64>(), 5_000);
+        assert!(rows.windows(2).all(|w| w[0].block < w[1].block && w[0].at < w[1].at));
+        // All but the last stretch stand for as many intervals.
+        assert!(rows[..rows.len() - 32].iter().all(|t| t.report.repeats == 3200), "32 of 100 iterations");
+        assert!(taken.iter().all(|t| t.taken.processes == 0.5));
+        let whole = whole(rows);
+        assert_eq!((whole.len(), whole.last().map(|t| t.block)), (50_000usize.div_ceil(32), Some(49_985)));
+    }
+
+    #[test]
+    fn up_to_the_bound_each_interval_is_a_row() {
+        let mut rows = Vec::new();
+        let warm = Trial { warmup: true, ..interval(1) };
+        keep(&mut rows, warm);
+        (1..=MOST).for_each(|block| keep(&mut rows, interval(block)));
+        assert_eq!(rows.len(), 1 + MOST as usize);
+        keep(&mut rows, interval(MOST + 1));
+        assert_eq!(rows.len(), 2 + MOST as usize / 2);
+        assert!(rows[0].warmup && rows[1].report.repeats == 200);
+    }
+}

@@ -1,0 +1,112 @@
+//! A soak: one connection held for the whole time, measured interval after interval, which shows what changes with the time.
+//!
+//! It says nothing of the error between runs: for that rounds over fresh connections are made (`block`). An interval is told as one
+//! trial, whose number is its block's. It is cut into parts, so that a path that turns slow in one of them makes the interval no longer
+//! than that, and several sizes take turns in it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::driver::RunError;
+use crate::event::{BlockTaken, Event, Trial};
+use crate::path::PathRun;
+use crate::{SessionError, interval, judge};
+
+/// Longest part of an interval, seconds, as long as the path keeps its pace.
+const PART: f64 = 0.25;
+
+/// Share of an interval that is no interval of its own: one that ended so early is followed by the next, not by the rest of it.
+const REST: f64 = 0.1;
+
+/// Share of a size's time in an interval that is no part of its own.
+const LEAST: f64 = 0.01;
+
+/// Looks at each size before the first interval, and how long each is, seconds.
+const LOOKS: usize = 3;
+const LOOK: f64 = 2e-3;
+
+/// Measures the path for the plan's time, an interval after the other.
+pub(crate) fn measure(path: &mut PathRun<'_>, stop: &AtomicBool) -> Result<(), RunError> {
+    let (all, every) = (path.plan.budget, path.plan.every.unwrap_or(path.plan.budget));
+    path.connect_first(1)?;
+    let most = path.most();
+    let mut sizes = path.plan.sizes.clone().unwrap_or_else(|| vec![path.plan.from]);
+    if sizes.iter().any(|size| *size > most) {
+        path.warn(judge::capped(path.kind, most))?;
+        sizes.retain(|size| *size <= most);
+    }
+    path.begin(1, (all / every * sizes.len() as f64).ceil() as u32)?;
+    for size in sizes.iter().flat_map(|size| [*size; LOOKS]) {
+        path.trial(size, path.brief(size, LOOK), 1, true)?;
+    }
+    // What was taken while the connection was opened is no part of an interval.
+    path.session.taken();
+    let start = path.at();
+    let mut taken: Vec<BlockTaken> = Vec::new();
+    for number in 1.. {
+        let begun = path.at() - start;
+        if begun > all - REST * every {
+            break;
+        }
+        // One that was held up beyond its end is followed by what is left of the next.
+        let end = (((begun / every + REST).floor() + 1.0) * every).min(all);
+        let outcome = turns(path, &sizes, number, start + end, stop);
+        // What holds one size up takes from the next one's time: each is first in its turn.
+        sizes.rotate_left(1);
+        if let Some(told) = path.session.taken().map(|taken| BlockTaken { path: path.number, block: number, taken }) {
+            path.tell(&Event::Taken(told.clone()))?;
+            interval::keep_taken(&mut taken, told);
+        }
+        path.taken = taken.iter().map(|t| t.taken).collect();
+        outcome?;
+    }
+    Ok(())
+}
+
+/// One interval, which ends at this moment: the sizes in turns.
+fn turns(path: &mut PathRun<'_>, sizes: &[u64], number: u32, end: f64, stop: &AtomicBool) -> Result<(), RunError> {
+    for (i, size) in sizes.iter().enumerate() {
+        let until = path.at() + (end - path.at()) / (sizes.len() - i) as f64;
+        let mut parts = Vec::new();
+        let outcome = path.parts(*size, number, until, stop, &mut parts);
+        // What ended the run does not take back what was measured whole.
+        if let Some(one) = interval::merged(&parts) {
+            path.counted += 1;
+            path.tell(&Event::Trial(one.clone()))?;
+            interval::keep(&mut path.points.entry(*size).or_default().trials, one);
+        }
+        outcome?;
+    }
+    Ok(())
+}
+
+impl PathRun<'_> {
+    /// Trials of a size until the moment `until`, and one at least.
+    fn parts(
+        &mut self,
+        size: u64,
+        number: u32,
+        until: f64,
+        stop: &AtomicBool,
+        parts: &mut Vec<Trial>,
+    ) -> Result<(), RunError> {
+        let begin = self.at();
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(RunError::Session { path: self.name.clone(), source: SessionError::Interrupted });
+            }
+            let left = until - self.at();
+            let least = self.overhead + (self.fewest(size) as f64 + 1.0) * self.costs(size);
+            if size > self.ceiling || !parts.is_empty() && left < least.max(LEAST * (until - begin)) {
+                return Ok(());
+            }
+            // A short rest would be a part of its own.
+            let part = if left < 1.5 * PART { left } else { PART };
+            // Its way to the far side and its warm-up are a part of the interval, and so is what holds its iterations up.
+            let pace = self.takes(size) / self.costs(size).max(f64::MIN_POSITIVE);
+            let timed = (part - self.overhead).max(0.0) * pace.min(1.0);
+            let warm = (timed / 21.0).min(50.0 * self.takes(size));
+            let repeats = self.repeats(size, (timed - warm).max(0.0));
+            parts.extend(self.measure(size, repeats, number, false)?);
+        }
+    }
+}
