@@ -657,7 +657,7 @@ fn the_cpu_time_of_a_transfer_is_that_of_the_run() {
     let said = dir.run(&[&["run", "tcp"][..], &flags].concat());
     assert!(said.measured(), "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "cpu cost of 64 KiB"]);
-    assert!(said.code() == 0 && said.out.contains("tcp: a transfer of 64 KiB costs the near side "), "{said}");
+    assert!(said.code() == 0 && said.out.contains("tcp: a transfer of 64 KiB costs the "), "{said}");
     exact(&dir, "exact.run.jsonl");
     let said = dir.run(&["ask", "exact.run.jsonl", "cpu cost of 64 KiB"]);
     assert!(said.code() == 2 && said.out.contains("this run has no CPU times"), "{said}");
