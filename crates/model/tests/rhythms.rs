@@ -26,6 +26,8 @@ enum Machine {
     Blocks(f64),
     /// The sum of five processes, each ten times slower than the last: about 1/f.
     Flicker,
+    /// A swing of 10% that comes back after so long, seconds, and forgets its phase after so many turns; a clock's never.
+    Swing(f64, f64),
 }
 
 const RESTLESS: [Machine; 16] = [
@@ -77,6 +79,7 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
     let (mut at, mut all, mut block, mut of_block) = (0.3, Vec::new(), 0, 0.0);
     let (mut slow, mut walk, mut red, mut five, mut before) = (false, 0.0, normal(&mut rng), [0.0; 5], 0.0);
     five.iter_mut().for_each(|f| *f = normal(&mut rng));
+    let mut swing = [normal(&mut rng), normal(&mut rng)];
     let blocks = if matches!(schedule, Schedule::Uneven) { 10.0 } else { 30.0 };
     let mut first = true;
     while at < total {
@@ -118,6 +121,17 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
                     *f = kept * *f + (1.0 - kept * kept).sqrt() * normal(&mut rng);
                 }
                 0.05 * five.iter().sum::<f64>()
+            }
+            Machine::Swing(long, turns) => {
+                let kept = if turns.is_finite() { (-gone / (long * turns)).exp() } else { 1.0 };
+                let new = (1.0 - kept * kept).sqrt();
+                let (sin, cos) = (std::f64::consts::TAU * gone / long).sin_cos();
+                let [x, y] = swing;
+                swing = [
+                    kept * (cos * x - sin * y) + new * normal(&mut rng),
+                    kept * (sin * x + cos * y) + new * normal(&mut rng),
+                ];
+                0.1 * swing[0]
             }
         };
         let mut pauses: Vec<(f64, f64)> = Vec::new();
@@ -184,6 +198,27 @@ fn a_restless_machine_has_no_period_and_the_runs_own_rhythm_is_none() {
         }
     }
     assert!(named.len() * 100 <= all * 2, "{} of {all}: {named:#?}", named.len());
+}
+
+/// A swing that forgets its phase comes back after about so long: the interval says how much "about" is.
+#[test]
+fn a_period_without_a_clock_is_not_given_to_a_hundredth() {
+    const RUNS: u64 = 60;
+    for (turns, most) in [(0.6, RUNS / 8), (1.6, RUNS / 5), (f64::INFINITY, RUNS)] {
+        let (mut named, mut narrow, mut held) = (0, 0, 0);
+        for seed in 0..RUNS {
+            let found = Jitter::of(&run(seed, Machine::Swing(0.7, turns), Schedule::Uneven, NONE, 12.0)).periodic;
+            let Some(p) = found.iter().find(|p| p.source == Source::Levels) else { continue };
+            let e = p.period;
+            (named, held) = (named + 1, held + u64::from(e.low <= 0.7 && 0.7 <= e.high));
+            narrow += u64::from(e.high < 1.1 * e.low);
+        }
+        println!("phase kept for {turns} turns: {named} named of {RUNS}, {narrow} to a tenth, {held} hold it");
+        assert!(narrow <= most, "phase kept for {turns} turns: {narrow} of {RUNS} to a tenth");
+        if turns.is_infinite() {
+            assert!(named == RUNS && narrow * 10 >= 9 * RUNS && held * 100 >= 93 * RUNS, "{named} {narrow} {held}");
+        }
+    }
 }
 
 #[test]

@@ -79,10 +79,11 @@ impl Agreement {
 
     /// An interval here and in a document, where `null` is an end that nothing bounds.
     fn hold(&mut self, said: Said, value: &Value, at: &Value, ends: (&str, &str), what: impl FnOnce() -> String) {
-        let number = |v: &Value| v.as_f64().unwrap_or(f64::INFINITY);
         let near = |a: f64, b: f64| a == b || (a / b - 1.0).abs() < 1e-9;
-        let alike = near(said.value, number(value)) && near(said.low, number(&at[ends.0]));
-        self.count(alike && near(said.high, number(&at[ends.1])), what);
+        let number = |v: &Value, open: f64| v.as_f64().unwrap_or(open);
+        let [low, high] = [number(&at[ends.0], 0.0), number(&at[ends.1], f64::INFINITY)];
+        let alike = near(said.value, number(value, f64::INFINITY)) && near(said.low, low) && near(said.high, high);
+        self.count(alike, what);
     }
 }
 
@@ -113,5 +114,25 @@ impl Drop for Folder {
     fn drop(&mut self) {
         // Nothing depends on it any more, and what is left lies where such things are cleared away.
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_end_that_nothing_bounds_is_null_on_either_side() {
+        let held = |said: Said, at: Value| {
+            let mut sum = Agreement::default();
+            sum.hold(said, &json!(2.0), &at, ("low", "high"), String::new);
+            sum.alike == 1
+        };
+        let (open, known) =
+            (Said { value: 2.0, low: 0.0, high: f64::INFINITY }, Said { value: 2.0, low: 1.0, high: 3.0 });
+        assert!(held(open, json!({"low": null, "high": null})) && held(known, json!({"low": 1.0, "high": 3.0})));
+        assert!(!held(known, json!({"low": null, "high": 3.0})) && !held(open, json!({"low": 1.0, "high": null})));
     }
 }

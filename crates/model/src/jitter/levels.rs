@@ -93,8 +93,8 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
     let highest = (0..about.len()).max_by(|a, b| about[*a].total_cmp(&about[*b]))?;
     let frequency = frequency + (highest as f64 - 8.0) * finer;
     // The error of a frequency in white noise (Rife and Boorstyn 1974), by half wider for what is not white.
-    let say = powers[best].max(1.0);
-    let reach = 1.96 * 1.5 * 6f64.sqrt() / (2.0 * std::f64::consts::PI * span * say.sqrt());
+    let white = |span: f64, power: f64| 1.5 * 6f64.sqrt() / (2.0 * std::f64::consts::PI * span * power.max(1.0).sqrt());
+    let reach = 1.96 * white(span, powers[best]).max(wanders(&background, &series, frequency, white));
     let period = Estimate {
         value: 1.0 / frequency,
         low: 1.0 / (frequency + reach),
@@ -102,6 +102,34 @@ pub(super) fn period(levels: &[(f64, f64)], blocks: &[f64]) -> Option<Periodic> 
     };
     Some(Periodic { period, source: Source::Levels, each_time: true, power: beyond[best] / 0.4 })
 }
+
+/// Parts of a run whose own frequencies are held against each other.
+const PARTS: usize = 4;
+
+/// How far the frequency of a run's parts lies about that of the whole, a standard deviation, where that is more than their errors
+/// explain, `white(span, power)`: what comes back without a clock, as a load that swings does, has no period that is known to a hundredth.
+/// 0 of a steady one.
+fn wanders(background: &Background, series: &[(f64, f64)], frequency: f64, white: impl Fn(f64, f64) -> f64) -> f64 {
+    let (mut squares, mut explained, mut parts) = (0.0, 0.0, 0.0);
+    for part in series.chunks(series.len().div_ceil(PARTS)) {
+        let span = part[part.len() - 1].0 - part[0].0;
+        // With fewer turns than two a part tells no frequency.
+        if span * frequency < 2.0 {
+            continue;
+        }
+        let step = 1.0 / (8.0 * span);
+        let powers = background.powers(part, frequency - 12.0 * step, step, 25);
+        let Some(best) = (0..powers.len()).max_by(|a, b| powers[*a].total_cmp(&powers[*b])) else { continue };
+        squares += ((best as f64 - 12.0) * step).powi(2);
+        explained += white(span, powers[best]).powi(2) + step * step / 12.0;
+        parts += 1.0;
+    }
+    if parts < 2.0 || squares < STEADY * explained { 0.0 } else { (squares / parts).sqrt() }
+}
+
+/// Times that the squares of parts' distances may be what their errors explain. A steady sine exceeds it in one run of five, and has a wider
+/// interval than it need have.
+const STEADY: f64 = 1.5;
 
 /// What the frequencies about this one have, one in mean where the background is right; never less, so that none is
 /// made to stand out.

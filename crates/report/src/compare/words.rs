@@ -276,7 +276,7 @@ fn in_turns(named: &Named, paired: Paired) -> String {
                 .map_or(String::new(), |f| format!(", and of {} at a single size", share(f)))
         ));
     }
-    if paired.differs {
+    if paired.differs || stretches {
         text.push_str(&format!("\nBoth took turns, and {} rounds of each were compared in pairs.", paired.rounds));
     }
     text

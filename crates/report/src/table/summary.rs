@@ -72,9 +72,14 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
                 )
             }));
             notes.extend(above_the_top(path, s).map(|most| {
+                // So far off is no luck: where stops hold most sizes up, the line lies low.
+                let why = if most > 2.0 * s.max_throughput.value {
+                    "something held most sizes up, so that the path may carry more"
+                } else {
+                    "the highest of many noisy points is high by luck"
+                };
                 format!(
-                    "{name}: single sizes read up to {}; the maximum is where a line through neighbouring sizes is highest, as the \
-                     highest of many noisy points is high by luck.",
+                    "{name}: single sizes read up to {}; the maximum is where a line through neighbouring sizes is highest: {why}.",
                     units::format::significant(most, Kind::BitsPerSecond)
                 )
             }));
