@@ -113,6 +113,11 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Ro
     order
 }
 
+/// Whether any size is still to be measured on all sides.
+pub(crate) fn open(sides: &[PathRun<'_>]) -> bool {
+    sides.first().is_some_and(|first| first.points.keys().any(|size| sides.iter().all(|side| side.wants(*size))))
+}
+
 /// Whether a larger size is not measured, as there is too little time for all.
 fn left_out(sides: &[PathRun<'_>], size: &u64) -> bool {
     sides.first().and_then(|side| side.points.get(size)).is_some_and(|point| point.left_out)

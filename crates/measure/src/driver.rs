@@ -217,8 +217,13 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
                 each(sides, |side| side.hint_block(block, next.time, &mut rng, stop))?;
             } else {
                 let order = block::order(sides, next, &mut rng);
-                // Larger sizes that save up for a later round: this one would be opened for nothing.
+                // Larger sizes save up for a later round: this one would be opened for nothing. Where no round is left, or no size is
+                // still wanted on all sides, there is nothing to wait for, and without rounds no time would pass.
                 if order.is_empty() && plan.trials.is_none() {
+                    if next.still <= 1.0 || !block::open(sides) {
+                        sides.iter_mut().for_each(|side| side.done = true);
+                        each(sides, |side| side.sustain_rest(block))?;
+                    }
                     continue;
                 }
                 let last = turns[i].take();

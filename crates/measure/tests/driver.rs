@@ -284,6 +284,26 @@ fn two_sides_of_which_one_is_slow_to_open_both_get_rounds_with_trials() {
     assert!(made >= 4 && visited.len() + 1 >= made, "{} of {made} rounds have trials", visited.len());
 }
 
+/// One side carries less than the other, or what is left of the time carries nothing: the run ends, and does not wait for what can't come.
+#[test]
+fn sides_of_which_one_carries_less_come_to_an_end() {
+    let plan = Plan { budget: 3.0, precision: 1e-6, ..plan() };
+    let (mut told, mut ignored) = (Vec::new(), |_: &Event| Ok(()));
+    let mut hear = |e: &Event| {
+        told.push(e.clone());
+        Ok(())
+    };
+    let wide = Fake::new(3, |s| 10e-6 + s as f64 * 8e-9);
+    let narrow = Fake { swallows: 4097, ..Fake::new(4, line) };
+    let sides = vec![
+        Side { plan: &plan, sessions: vec![Box::new(wide)], tell: &mut hear },
+        Side { plan: &plan, sessions: vec![Box::new(narrow)], tell: &mut ignored },
+    ];
+    let outcomes = run_sides(sides, calibration(), &AtomicBool::new(false));
+    assert!(outcomes.iter().all(|o| o.error.is_none()));
+    assert!(matches!(told.last(), Some(Event::End(end)) if end.at < 6.0), "{:?}", told.last());
+}
+
 /// Long trials that others hold up: each takes ten times its plan.
 #[test]
 fn sizes_that_had_no_long_trial_at_one_moment_come_first_at_the_next() {
