@@ -284,24 +284,35 @@ fn two_sides_of_which_one_is_slow_to_open_both_get_rounds_with_trials() {
     assert!(made >= 4 && visited.len() + 1 >= made, "{} of {made} rounds have trials", visited.len());
 }
 
-/// One side carries less than the other, or what is left of the time carries nothing: the run ends, and does not wait for what can't come.
+/// One side carries less than the other: when the sizes that both have are settled, there is nothing to wait for.
 #[test]
 fn sides_of_which_one_carries_less_come_to_an_end() {
-    let plan = Plan { budget: 3.0, precision: 1e-6, ..plan() };
+    let plan = plan();
     let (mut told, mut ignored) = (Vec::new(), |_: &Event| Ok(()));
     let mut hear = |e: &Event| {
         told.push(e.clone());
         Ok(())
     };
-    let wide = Fake::new(3, |s| 10e-6 + s as f64 * 8e-9);
-    let narrow = Fake { swallows: 4097, ..Fake::new(4, line) };
+    let wide = Fake { between: 0.001, within: 0.001, ..Fake::new(3, line) };
+    let narrow = Fake { between: 0.001, within: 0.001, swallows: 4097, ..Fake::new(4, line) };
     let sides = vec![
         Side { plan: &plan, sessions: vec![Box::new(wide)], tell: &mut hear },
         Side { plan: &plan, sessions: vec![Box::new(narrow)], tell: &mut ignored },
     ];
     let outcomes = run_sides(sides, calibration(), &AtomicBool::new(false));
     assert!(outcomes.iter().all(|o| o.error.is_none()));
-    assert!(matches!(told.last(), Some(Event::End(end)) if end.at < 6.0), "{:?}", told.last());
+    assert!(matches!(told.last(), Some(Event::End(end)) if end.at < 12.0 * 1.2), "{:?}", told.last());
+}
+
+/// The first looks at the sizes take all of the time and more.
+#[test]
+fn a_machine_too_busy_for_any_round_comes_to_an_end() {
+    for budget in [0.3, 1.0, 3.0] {
+        let held = Fake { stretch: 300.0, control: 0.3, opens: [0.5, 0.0], ..Fake::new(3, line) };
+        let (events, outcome) = run(&Plan { budget, ..plan() }, held);
+        assert!(outcome.error.is_none());
+        assert!(matches!(events.last(), Some(Event::End(_))), "{:?}", events.last());
+    }
 }
 
 /// Long trials that others hold up: each takes ten times its plan.
