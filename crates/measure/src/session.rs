@@ -72,8 +72,8 @@ impl SessionError {
     }
 }
 
-/// Who takes part in a path.
-#[derive(Debug, Clone)]
+/// Who takes part in a path; by default one process that plays both ends, on a path without settings.
+#[derive(Debug, Clone, Default)]
 pub struct Party {
     /// The far side's environment; none where one process plays both ends.
     pub far: Option<Environment>,

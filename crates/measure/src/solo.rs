@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use host::{CpuWatch, Pace, Taken};
 use transport::clock::{Clock, Monotonic};
-use transport::settings::Effective;
 use transport::theory::{Theory, TheoryLink};
 use transport::{AnyLink, Capabilities, Name, Settings, Transport};
 
@@ -70,12 +69,7 @@ impl Session for Solo {
             Ends::Theory(link) => link.connect(u64::from(block)),
             Ends::Alone => {}
         }
-        Ok(Party {
-            far: None,
-            near_effective: Effective::default(),
-            far_effective: Effective::default(),
-            flows: Vec::new(),
-        })
+        Ok(Party::default())
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {

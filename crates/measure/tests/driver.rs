@@ -10,7 +10,6 @@ use measure::session::Party;
 use measure::{Event, Session, SessionError, TrialReport, TrialSpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use transport::settings::Effective;
 use transport::{Capabilities, LinkError};
 
 /// A path whose one-way time is a function of size, with noise shared by a connection and noise of each trial.
@@ -79,12 +78,7 @@ impl Session for Fake {
         self.opened += 1;
         let [each, stall] = self.opens;
         self.now += each + if self.opened.is_multiple_of(8) { stall } else { 0.0 };
-        Ok(Party {
-            far: None,
-            near_effective: Effective::default(),
-            far_effective: Effective::default(),
-            flows: Vec::new(),
-        })
+        Ok(Party::default())
     }
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         self.trials += 1;

@@ -10,7 +10,6 @@ use measure::event::{Calibration, Plan, PointEnded, Schedule, Trial};
 use measure::session::Party;
 use measure::solo::Solo;
 use measure::{Event, Outcome, Pattern, Session, SessionError, TrialReport, TrialSpec};
-use transport::settings::Effective;
 use transport::theory::Theory;
 use transport::{Capabilities, Name};
 use workload::hint::{Bounds, Kernel, Precision, Sums, Team, net, steps};
@@ -149,12 +148,7 @@ impl<F: Fn(u64, u32, u32) -> f64> Session for Made<F> {
     }
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
         (self.block, self.seen) = (block, BTreeMap::new());
-        Ok(Party {
-            far: None,
-            near_effective: Effective::default(),
-            far_effective: Effective::default(),
-            flows: Vec::new(),
-        })
+        Ok(Party::default())
     }
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         assert!(spec.pattern == Pattern::Hint && spec.repeats > 0);

@@ -8,7 +8,6 @@ use measure::figures::{self, Common};
 use measure::session::Party;
 use measure::solo::Solo;
 use measure::{Event, Pattern, Session, SessionError, TrialReport, TrialSpec, interval};
-use transport::settings::Effective;
 use transport::theory::Theory;
 use transport::{Capabilities, LinkError};
 
@@ -128,12 +127,7 @@ impl Session for Steady {
         transport::tcp::NAME.capabilities()
     }
     fn open(&mut self, _: u32) -> Result<Party, SessionError> {
-        Ok(Party {
-            far: None,
-            near_effective: Effective::default(),
-            far_effective: Effective::default(),
-            flows: Vec::new(),
-        })
+        Ok(Party::default())
     }
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
         let begin = self.now + 3e-4;

@@ -137,8 +137,7 @@ pub(crate) fn bound_calls(fd: BorrowedFd<'_>, receive: Duration) -> Result<(), L
         .map_err(|e| LinkError::io("setting a socket's timeouts", e))
 }
 
-/// Takes the bound of a socket's receives away again: a watchdog has them. A timer for each receive that waits costs about a
-/// hundredth of a small message's round trip over TCP loopback.
+/// Takes the bound of a socket's receives away again, and with it a timer for each receive that waits: a watchdog has them.
 pub(crate) fn unbound_receives(fd: BorrowedFd<'_>) -> Result<(), LinkError> {
     sockopt::set_socket_timeout(fd, Timeout::Recv, None).map_err(|e| LinkError::io("setting a socket's timeouts", e))
 }
