@@ -17,7 +17,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
         for (flag, given) in [("--budget", flags.budget.is_some()), ("--precision", flags.precision.is_some())] {
             if given {
                 bail!(
-                    "{flag} changes nothing here: NetPIPE's schedule has no stop rule but its own (a block that takes a \
+                    "{flag} changes nothing here: NetPIPE's schedule has no stop rule but its own (a message that takes a \
                      second is the last); leave it out, and bound the run with --to and --trials"
                 );
             }

@@ -45,7 +45,7 @@ pub struct HintFlags {
     /// Settled when the 95% interval reaches no further than this share of the median [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, help_heading = "Effort")]
     pub precision: Option<f64>,
-    /// Blocks, each over a fresh connection, instead of as many as the precision needs
+    /// Rounds, each over a fresh connection, instead of as many as the precision needs
     #[arg(long, value_name = "N", help_heading = "Effort")]
     pub trials: Option<u32>,
     /// Answers of each trial, instead of as many as fill its time

@@ -8,7 +8,7 @@ use super::PatternFlag;
 use super::run::{CacheFlag, RunFlags, ScheduleFlag};
 use super::value::SendRate;
 
-/// Largest block and answer that a file may ask for: what a far side lets a near side it does not know ask for.
+/// Largest message and answer that a file may ask for: what a far side lets a near side it does not know ask for.
 pub const LARGEST: u64 = 1 << 30;
 /// Longest time without progress that a file may ask for, seconds.
 const LONGEST_PATIENCE: f64 = 60.0;
@@ -54,7 +54,7 @@ impl RunFlags {
             sizes: None,
             perturb: None,
             schedule: ScheduleFlag::Adaptive,
-            pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
+            pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no messages")?,
             reverse: plan.reverse,
             flows: Vec::new(),
             response: facts.responds.then_some(plan.response),

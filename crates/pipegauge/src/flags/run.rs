@@ -78,10 +78,10 @@ pub struct RunFlags {
           hide_possible_values = true, help_heading = None)]
     pub transports: Vec<String>,
 
-    /// Smallest block
+    /// Smallest message
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "1", help_heading = "Sizes")]
     pub from: u64,
-    /// Largest block [default: 8MiB, or what the transports can carry]
+    /// Largest message [default: 8MiB, or what the transports can carry]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Sizes")]
     pub to: Option<u64>,
     /// Fixed distance between sizes, instead of the schedule's
@@ -104,7 +104,7 @@ pub struct RunFlags {
     /// The far side sends and this side receives, for the patterns that go one way: stream and burst
     #[arg(long, help_heading = "Pattern")]
     pub reverse: bool,
-    /// Connections that carry blocks at once, each on a thread of its own on either side; of several numbers (1,2,4,8) each is a path
+    /// Connections that carry messages at once, each on a thread of its own on either side; of several numbers (1,2,4,8) each is a path
     /// of its own [default: 1]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
           help_heading = "Pattern")]
@@ -112,7 +112,7 @@ pub struct RunFlags {
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
     pub response: Option<u64>,
-    /// Blocks in a burst [default: 500]
+    /// Messages in a burst [default: 500]
     #[arg(long, value_name = "N", help_heading = "Pattern")]
     pub burst: Option<u64>,
     /// Send on a schedule: messages a second, whether or not answers came (10k/s, ping-pong and request), or bits a second (100Mbit/s,
@@ -151,10 +151,10 @@ pub struct RunFlags {
     /// Bytes that near and far buffers start after the alignment [default: 0,0]
     #[arg(long, value_name = "S,R", value_parser = value::offsets, help_heading = "Memory")]
     pub offset: Option<(u64, u64)>,
-    /// Whether blocks come from memory that was just used [default: warm]
+    /// Whether messages come from memory that was just used [default: warm]
     #[arg(long, value_enum, help_heading = "Memory")]
     pub cache: Option<CacheFlag>,
-    /// Verify the contents of every block at each receive
+    /// Verify the contents of every message at each receive
     #[arg(long, help_heading = "Memory")]
     pub check: bool,
 
@@ -246,7 +246,7 @@ pub struct RunFlags {
     /// A path of a run file, measured again: `explain` asks for it, and no flag does.
     #[arg(skip)]
     pub replayed: Option<PathPlan>,
-    /// HINT instead of blocks: `pipegauge hint` asks for it, and no flag does.
+    /// HINT instead of messages: `pipegauge hint` asks for it, and no flag does.
     #[arg(skip)]
     pub hint: Option<HintWish>,
 }

@@ -40,7 +40,7 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     let most = path.opened.capabilities.max_block.unwrap_or(LARGEST).min(LARGEST);
     let from = (first / AROUND).max(1);
     if from > most {
-        bail!("{file}: {kind} breaks at {}, and blocks above {} are not measured again", Bytes(first), Bytes(most));
+        bail!("{file}: {kind} breaks at {}, and messages above {} are not measured again", Bytes(first), Bytes(most));
     }
     let base = RunFlags::replaying(&run.run.plan, &path.opened, pin(run, path)).map_err(|why| {
         anyhow!("{file}: its plan can't be measured again: it asks for {why}; --dry-run measures nothing")

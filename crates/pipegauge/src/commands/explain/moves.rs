@@ -107,16 +107,16 @@ fn place(plan: &Plan) -> (String, To) {
     let at_pages = plan.offset == (0, 0) && plan.align >= PAGE;
     if at_pages {
         let to = To::Place { align: PAGE, offset: OFF_PAGE };
-        (format!("blocks {OFF_PAGE} bytes after a page instead of at it"), to)
+        (format!("messages {OFF_PAGE} bytes after a page instead of at it"), to)
     } else {
-        ("blocks at a page instead of beside it".to_owned(), To::Place { align: PAGE, offset: 0 })
+        ("messages at a page instead of beside it".to_owned(), To::Place { align: PAGE, offset: 0 })
     }
 }
 
 fn cache(plan: &Plan) -> (String, To) {
     match plan.cache {
-        Cache::Warm => ("blocks from memory instead of a cache".to_owned(), To::Cache(CacheFlag::Cold)),
-        Cache::Cold => ("blocks from a cache instead of memory".to_owned(), To::Cache(CacheFlag::Warm)),
+        Cache::Warm => ("messages from memory instead of a cache".to_owned(), To::Cache(CacheFlag::Cold)),
+        Cache::Cold => ("messages from a cache instead of memory".to_owned(), To::Cache(CacheFlag::Warm)),
     }
 }
 
