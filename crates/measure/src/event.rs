@@ -76,15 +76,19 @@ pub struct SideOf {
 }
 
 /// Which sizes, in which way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Schedule {
     /// The paper's sizes first, then points where the curve bends, jumps or is uncertain.
+    #[default]
     Adaptive,
     /// NetPIPE 3.7's sizes, repeats and trials exactly.
     Netpipe,
+    #[cfg_attr(feature = "clap", value(skip))]
     /// HINT's numbers of subintervals, a tenth of a decade apart, in rounds as the adaptive schedule has them.
     Hint,
+    #[cfg_attr(feature = "clap", value(skip))]
     /// One connection held for the whole time (`budget`), a trial in each interval (`every`) whose number is its round's.
     Soak,
 }

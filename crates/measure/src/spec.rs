@@ -10,6 +10,7 @@ use crate::{Cost, Course, Flows, Pattern};
 /// Whether messages come from memory that was just used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Cache {
     /// The same buffer each time.
     Warm,

@@ -41,7 +41,8 @@ impl Sides {
         let second = cli.command.into_run().ok_or_else(|| said("its flags are those of `run`".to_owned()))?;
         same_run(flags, &second).map_err(said)?;
         let first = far::with_key(&RunFlags { vs: None, ..flags.clone() })?;
-        let second = RunFlags { vs: None, key: first.key.clone(), ..second };
+        let mut second = RunFlags { vs: None, ..second };
+        second.common.key.clone_from(&first.common.key);
         let mut a = RunConfig::resolve(&first, command, now)?;
         let mut b = RunConfig::resolve(&second, command, now).with_context(|| format!("--vs '{more}'"))?;
         comparable(&a, &b).map_err(said)?;
@@ -177,7 +178,7 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
 /// The run files of both sides; a name that was made up is one that is free.
 fn outputs(flags: &RunFlags, base: &std::path::Path) -> Result<[PathBuf; 2]> {
     let names = names::sides(base);
-    if flags.output.is_none() && names.iter().any(|name| name.exists()) {
+    if flags.common.output.is_none() && names.iter().any(|name| name.exists()) {
         bail!("{} is there already: name the run's files with -o", names[0].display());
     }
     Ok(names)

@@ -2,6 +2,7 @@
 //! shell completions come from the same definitions.
 
 mod ask;
+mod common;
 mod compare;
 mod explain;
 mod hint;
@@ -15,6 +16,7 @@ mod value;
 mod view;
 
 pub use ask::AskFlags;
+pub use common::CommonFlags;
 pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use hint::{HintFlags, HintWish};
@@ -22,7 +24,7 @@ pub use history::{HistoryFlags, HistoryWish};
 pub use live::LiveFlags;
 pub use pattern::PatternFlag;
 pub use replay::LARGEST;
-pub use run::{CacheFlag, RunFlags, ScheduleFlag};
+pub use run::RunFlags;
 pub use scale::{ScaleFlags, WireFlags};
 pub use value::SendRate;
 pub use view::{

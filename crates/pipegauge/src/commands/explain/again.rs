@@ -12,7 +12,7 @@ use units::Bytes;
 
 use super::super::run;
 use crate::config::{RunConfig, names};
-use crate::flags::{ExplainFlags, LARGEST, RunFlags};
+use crate::flags::{CommonFlags, ExplainFlags, LARGEST, RunFlags};
 
 /// Time for one measurement where nobody asked for another, seconds.
 const DEFAULT_BUDGET: f64 = 4.0;
@@ -46,16 +46,15 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
         anyhow!("{file}: its plan can't be measured again: it asks for {why}; --dry-run measures nothing")
     })?;
     let peer = asked.peer.clone().filter(|_| two_ended);
-    Ok(RunFlags {
-        from,
-        to: Some(last.saturating_mul(AROUND).min(most)),
+    let common = CommonFlags {
         budget: Some(asked.budget.unwrap_or(DEFAULT_BUDGET)),
         key: asked.key.clone().filter(|_| peer.is_some()),
         remote_program: asked.remote_program.clone().filter(|_| peer.is_some()),
         peer,
         quiet: asked.quiet,
-        ..base
-    })
+        ..base.common
+    };
+    Ok(RunFlags { from, to: Some(last.saturating_mul(AROUND).min(most)), common, ..base })
 }
 
 /// Whether `run` or `live` of this program made the file. An import has a path's name and no way to it.

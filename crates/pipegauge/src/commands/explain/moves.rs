@@ -7,7 +7,7 @@ use record::PathRun;
 use transport::{OptionSpec, Settings, registry};
 use units::Bytes;
 
-use crate::flags::{CacheFlag, RunFlags};
+use crate::flags::RunFlags;
 
 /// Bytes after a page at which unaligned blocks begin: a cache line, so that nothing but the page changes.
 const OFF_PAGE: u64 = 64;
@@ -29,7 +29,7 @@ pub struct Move {
 enum To {
     Option { name: &'static str, bytes: u64 },
     Place { align: u64, offset: u64 },
-    Cache(CacheFlag),
+    Cache(Cache),
 }
 
 impl Move {
@@ -115,8 +115,8 @@ fn place(plan: &Plan) -> (String, To) {
 
 fn cache(plan: &Plan) -> (String, To) {
     match plan.cache {
-        Cache::Warm => ("messages from memory instead of a cache".to_owned(), To::Cache(CacheFlag::Cold)),
-        Cache::Cold => ("messages from a cache instead of memory".to_owned(), To::Cache(CacheFlag::Warm)),
+        Cache::Warm => ("messages from memory instead of a cache".to_owned(), To::Cache(Cache::Cold)),
+        Cache::Cold => ("messages from a cache instead of memory".to_owned(), To::Cache(Cache::Warm)),
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
                 &sockbuf(131_072),
                 &To::Option { name: "mss", bytes: 724 },
                 &To::Place { align: 4096, offset: 64 },
-                &To::Cache(CacheFlag::Cold)
+                &To::Cache(Cache::Cold)
             ]
         );
         assert_eq!(fixed.len(), 1, "{fixed:?}");
