@@ -122,11 +122,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         to,
         step: flags.step,
         sizes: soak::sizes(flags, &paths).or_else(|| flags.sizes.clone()).map(sorted),
-        perturb: flags.perturb.unwrap_or(if flags.schedule == Schedule::Netpipe {
-            NETPIPE_PERTURB
-        } else {
-            0
-        }),
+        perturb: flags.perturb.unwrap_or(if flags.schedule == Schedule::Netpipe { NETPIPE_PERTURB } else { 0 }),
         trials: flags.common.trials,
         repeats: flags.common.repeats,
         precision: flags.common.precision.unwrap_or(DEFAULT_PRECISION),
@@ -147,7 +143,11 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         pin: pin::resolve(&flags.common.pin, far, notes)?,
         seed: flags.common.seed,
         patience: flags.common.patience.unwrap_or(Plan::default().patience),
-        decorators: Decorators { fault: flags.common.fault.clone(), shape: flags.common.shape.clone(), trace: flags.trace.clone() },
+        decorators: Decorators {
+            fault: flags.common.fault.clone(),
+            shape: flags.common.shape.clone(),
+            trace: flags.trace.clone(),
+        },
         paths,
     })
 }

@@ -98,13 +98,13 @@ fn same_run(first: &RunFlags, second: &RunFlags) -> Result<(), String> {
         return Err("--trace follows one side, and figures under trace are not to be believed; leave it out".to_owned());
     }
     let kept = [
-        ("--peer", first.peer != second.peer),
-        ("--key", first.key != second.key),
-        ("--remote-program", first.remote_program != second.remote_program),
-        ("--output", first.output != second.output),
+        ("--peer", first.common.peer != second.common.peer),
+        ("--key", first.common.key != second.common.key),
+        ("--remote-program", first.common.remote_program != second.common.remote_program),
+        ("--output", first.common.output != second.common.output),
         ("--html", first.html != second.html || first.no_html != second.no_html),
-        ("--quiet", first.quiet != second.quiet),
-        ("--no-history", first.no_history != second.no_history),
+        ("--quiet", first.common.quiet != second.common.quiet),
+        ("--no-history", first.common.no_history != second.common.no_history),
     ];
     match kept.iter().find(|(_, differs)| *differs) {
         Some((flag, _)) => Err(format!("{flag} is one for both sides; give it outside of --vs")),

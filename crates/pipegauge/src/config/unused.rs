@@ -14,7 +14,9 @@ use crate::flags::RunFlags;
 pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     transports(plan, flags)?;
     if plan.schedule == Schedule::Netpipe {
-        for (flag, given) in [("--budget", flags.common.budget.is_some()), ("--precision", flags.common.precision.is_some())] {
+        for (flag, given) in
+            [("--budget", flags.common.budget.is_some()), ("--precision", flags.common.precision.is_some())]
+        {
             if given {
                 bail!(
                     "{flag} changes nothing here: NetPIPE's schedule has no stop rule but its own (a message that takes a \
