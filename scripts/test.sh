@@ -111,11 +111,11 @@ if command -v cargo-clippy >/dev/null; then
 else
   skip "cargo clippy" "clippy is not installed"
 fi
-part "without the live screen" cargo check --locked --quiet --no-default-features -p pipegauge
+# Before the tests, which build the same command with all features, so that nothing is built twice for the parts behind them.
+bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scripts/test-bare.sh "$target/debug/pipegauge"; }
+part "without features" bare
 # --show-output: a skipped test says why on its standard output.
-part "cargo test" cargo test --workspace --locked --no-fail-fast --quiet -- --show-output
-part "cargo test, parquet" cargo test --locked --quiet --features parquet -p pipegauge -p pipegauge-record \
-  -- parquet columns
+part "cargo test" cargo test --workspace --features pipegauge/parquet --locked --no-fail-fast --quiet -- --show-output
 parquet
 recipes
 part "links of the documents" python3 scripts/links.py

@@ -1,4 +1,4 @@
-/** The chosen point's trials over the run's time: whether it drifted, and how its blocks differ. */
+/** The chosen point's trials over the run's time: whether it drifted, and how its rounds differ. */
 
 import { round } from "./axes";
 import { interval } from "./data";

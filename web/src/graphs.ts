@@ -64,26 +64,26 @@ const SIGNATURE = paper(
 
 const THROUGHPUT = paper(
   "throughput",
-  "Throughput over block size",
+  "Throughput over message size",
   "size",
   "rate",
-  "A dip is a size range that the path handles badly; where the line stays flat, larger blocks bring nothing more.",
+  "A dip is a size range that the path handles badly; where the line stays flat, larger messages bring nothing more.",
   BANDWIDTH,
 );
 
 const SATURATION = paper(
   "saturation",
-  "Saturation: block size over transfer time",
+  "Saturation: message size over transfer time",
   "time",
   "size",
-  "Where a line is steep, larger blocks cost little more time. The knee is the saturation point: beyond it time grows with size.",
+  "Where a line is steep, larger messages cost little more time. The knee is the saturation point: beyond it time grows with size.",
   LINES,
 );
 
 /** Where sends follow a schedule, in the place of the two graphs of throughput. */
 const LATENCY = paper(
   "latency",
-  "Latency: transfer time over block size",
+  "Latency: transfer time over message size",
   "size",
   "time",
   "Sends follow a schedule (--rate), so that times say what a caller would wait; they say nothing of how much the path carries, and no throughput is drawn.",
@@ -98,7 +98,7 @@ function looked(state: State): Series | undefined {
 const PERCENTILES: Graph = {
   name: "percentiles",
   read: "Times of single iterations: p50 is the median, and one in a thousand took longer than p99.9. Where the upper lines leave p50, the path is sometimes slow.",
-  title: (state) => `Percentiles over block size: ${looked(state)?.path.name ?? "no path"}`,
+  title: (state) => `Percentiles over message size: ${looked(state)?.path.name ?? "no path"}`,
   axes: (state) => {
     const s = looked(state);
     const y: Axis = { kind: "seconds", quantity: undefined, spread: state.choice.rest, title: `Time of one iteration (${s?.path.time ?? "-"})` };
@@ -180,7 +180,7 @@ export function graphsOf(state: State): Graph[] {
 
 /** Title of an axis; a time axis says which time it is, and for which paths where they differ. */
 export function axisTitle(quantity: Quantity, shown: readonly Series[]): string {
-  if (quantity === "size") return "Block size";
+  if (quantity === "size") return "Message size";
   if (quantity === "rate") return "Throughput";
   const kinds = new Map<string, string[]>();
   for (const s of shown) kinds.set(s.path.time, [...(kinds.get(s.path.time) ?? []), s.path.name]);

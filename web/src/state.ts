@@ -123,7 +123,7 @@ function firstSpread(series: readonly Series[]): Spread {
   return Math.max(...tops) / Math.min(...tops) > 12 ? "log" : "linear";
 }
 
-/** The smallest block of the last path whose single iterations were timed there, else of the first path. */
+/** The smallest message of the last path whose single iterations were timed there, else of the first path. */
 function firstChosen(series: readonly Series[]): Spot | undefined {
   const timed = (s: Series) => s.rows.findIndex((row) => s.trials.histogram(row) !== undefined);
   for (const s of [...series].reverse()) {

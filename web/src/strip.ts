@@ -17,7 +17,7 @@ export function strip(state: State): HTMLElement {
   const lines = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
   const shade = h("div", { class: "window" });
   const handle = (label: string) => h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": label, "aria-orientation": "horizontal" });
-  const handles = [handle("Smallest block shown"), handle("Largest block shown")] as const;
+  const handles = [handle("Smallest message shown"), handle("Largest message shown")] as const;
   const root = h("div", { class: "strip", title: "Drag to choose sizes; drag the window to move it" }, lines, shade, ...handles);
 
   const ends = (): [number, number] => (state.choice.range ?? state.all).map(Math.log) as [number, number];

@@ -52,7 +52,7 @@ function toggled(state: State, keys: string[], hide: boolean): Set<string> {
 /** The range of sizes: a strip to drag, fields to type, and a button that shows all. */
 export function range(state: State): HTMLElement {
   const field = (label: string) => h("input", { type: "text", size: 10, "aria-label": label, spellcheck: "false", autocomplete: "off" });
-  const [from, to] = [field("Smallest block shown"), field("Largest block shown")];
+  const [from, to] = [field("Smallest message shown"), field("Largest message shown")];
   const reset = h("button", { type: "button", class: "reset" }, "All sizes");
   reset.addEventListener("click", () => state.change({ range: undefined }));
   const zoom = (words: string, label: string, factor: number) => {
@@ -84,7 +84,7 @@ export function range(state: State): HTMLElement {
   state.listen((part) => part === "view" && show());
   show();
   // Of one size there is nothing to choose.
-  return h("div", { class: "range", hidden: state.all[0] === state.all[1], role: "group", "aria-label": "Range of block sizes" }, h("span", {}, "Sizes"), from, strip(state), to, zoom("+", "Zoom in", 0.5), wider, reset);
+  return h("div", { class: "range", hidden: state.all[0] === state.all[1], role: "group", "aria-label": "Range of message sizes" }, h("span", {}, "Sizes"), from, strip(state), to, zoom("+", "Zoom in", 0.5), wider, reset);
 }
 
 /** What may lie over the curves: fitted models, and marked ranges where there are any. */

@@ -29,11 +29,11 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     let elapsed = elapsed.as_secs_f64();
     let facts = spec.pattern.facts();
     let sent = spec.repeats.saturating_add(spec.warmup).saturating_mul(facts.sends(spec));
-    exactly("blocks received", far.received, if can.reliable { sent } else { far.received.min(sent) })?;
+    exactly("messages received", far.received, if can.reliable { sent } else { far.received.min(sent) })?;
     let Seen { lost, bytes, shortest, longest } = (facts.seen)(far, spec, can.semantics, elapsed);
-    exactly("blocks lost", far.lost, lost)?;
+    exactly("messages lost", far.lost, lost)?;
     let dropped = if can.reliable { 0 } else { (elapsed / DROPPED) as u64 };
-    for (what, found) in [("blocks reordered", far.reordered), ("blocks duplicated", far.duplicated)] {
+    for (what, found) in [("messages reordered", far.reordered), ("messages duplicated", far.duplicated)] {
         exactly(what, found, found.min(dropped))?;
     }
     exactly("bytes timed", far.bytes, bytes)?;
@@ -48,7 +48,7 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     let (size, _) = (facts.blocks)(spec);
     match far.corrupt {
         Some((iteration, offset)) if !spec.check || iteration >= sent || offset >= size => Err(format!(
-            "a wrong byte at offset {offset} of block {iteration}, which it was not sent or not to look at"
+            "a wrong byte at offset {offset} of message {iteration}, which it was not sent or not to look at"
         )),
         _ => Ok(()),
     }

@@ -28,13 +28,13 @@ pub enum Event {
     Path(PathOpened),
     /// What earlier runs of the path found on this machine.
     Earlier(Earlier),
-    /// A block of trials begins on fresh connections.
+    /// A round of trials begins on fresh connections.
     Block(BlockOpened),
     /// A trial ended.
     Trial(Trial),
     /// A trial made long, to show what a path keeps up, ended: it counts in no point's figures.
     Sustained(Trial),
-    /// What was taken of the pinned CPUs during a block, at its end; only where that is known.
+    /// What was taken of the pinned CPUs during a round, at its end; only where that is known.
     Taken(BlockTaken),
     /// A point ended: its figures, and why it ended.
     Point(PointEnded),
@@ -76,16 +76,20 @@ pub struct SideOf {
 }
 
 /// Which sizes, in which way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Schedule {
     /// The paper's sizes first, then points where the curve bends, jumps or is uncertain.
+    #[default]
     Adaptive,
     /// NetPIPE 3.7's sizes, repeats and trials exactly.
     Netpipe,
-    /// HINT's numbers of subintervals, a tenth of a decade apart, in blocks as the adaptive schedule has them.
+    #[cfg_attr(feature = "clap", value(skip))]
+    /// HINT's numbers of subintervals, a tenth of a decade apart, in rounds as the adaptive schedule has them.
     Hint,
-    /// One connection held for the whole time (`budget`), a trial in each interval (`every`) whose number is its block's.
+    #[cfg_attr(feature = "clap", value(skip))]
+    /// One connection held for the whole time (`budget`), a trial in each interval (`every`) whose number is its round's.
     Soak,
 }
 
@@ -101,9 +105,9 @@ pub struct Plan {
     pub reverse: bool,
     /// Schedule.
     pub schedule: Schedule,
-    /// Smallest block (HINT: not used).
+    /// Smallest message (HINT: not used).
     pub from: u64,
-    /// Largest block (HINT: most subintervals of a process).
+    /// Largest message (HINT: most subintervals of a process).
     pub to: u64,
     /// Fixed distance between sizes, where asked.
     pub step: Option<u64>,
@@ -128,7 +132,7 @@ pub struct Plan {
     pub every: Option<f64>,
     /// Answer's size for request and connect.
     pub response: u64,
-    /// Blocks of a burst.
+    /// Messages of a burst.
     pub burst: u64,
     /// Open loop: iterations a second.
     pub rate: Option<f64>,
@@ -152,7 +156,7 @@ pub struct Plan {
     pub reconnect: bool,
     /// Pinned CPUs: near, far.
     pub pin: Option<(u32, u32)>,
-    /// Seed of block order and contents.
+    /// Seed of round order and contents.
     pub seed: u64,
     /// Seconds without progress after which a side gives up.
     pub patience: f64,
@@ -162,7 +166,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether one connection is held and each block is an interval of it.
+    /// Whether one connection is held and each round is an interval of it.
     pub fn soaks(&self) -> bool {
         self.schedule == Schedule::Soak
     }
@@ -209,7 +213,7 @@ impl Plan {
         spec::gap(self.rate, self.offered, size)
     }
 
-    /// Which way blocks go.
+    /// Which way messages go.
     pub fn direction(&self) -> &'static str {
         match (self.pattern.facts().reverses, self.reverse) {
             (false, _) => "both ways",
@@ -322,12 +326,12 @@ impl PathOpened {
     }
 }
 
-/// A block begins.
+/// A round begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockOpened {
     /// Path.
     pub path: u32,
-    /// Number of the block; 0 is the survey, whose trials are short. The netpipe schedule has one block, 1.
+    /// Number of the round; 0 is the survey, whose trials are short. The netpipe schedule has one round, 1.
     pub block: u32,
     /// Seconds since the run's start.
     pub at: f64,
@@ -341,12 +345,12 @@ pub struct BlockOpened {
     pub far_pace: Option<Pace>,
 }
 
-/// What others than the two sides took of the pinned CPUs during a block.
+/// What others than the two sides took of the pinned CPUs during a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockTaken {
     /// Path.
     pub path: u32,
-    /// Number of the block.
+    /// Number of the round.
     pub block: u32,
     /// What was taken, and by whom.
     #[serde(flatten)]
@@ -358,16 +362,16 @@ pub struct BlockTaken {
 pub struct Trial {
     /// Path.
     pub path: u32,
-    /// Block.
+    /// Round.
     pub block: u32,
     /// Seconds since the run's start, at the trial's start.
     pub at: f64,
-    /// Block size, bytes (HINT: subintervals of a process).
+    /// Message size, bytes (HINT: subintervals of a process).
     pub size: u64,
     /// Answer's size, for request and connect.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub response: u64,
-    /// Blocks of a burst, for burst.
+    /// Messages of a burst, for burst.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub burst: u64,
     /// The trial was shorter than a warm path needs, or taken while warming up: kept, not counted.
@@ -408,9 +412,9 @@ pub enum TimeKind {
     HalfRoundTrip,
     /// Round trip.
     RoundTrip,
-    /// Time of one block in a stream or burst.
+    /// Time of one message in a stream or burst.
     OneWay,
-    /// Time in which each side sent one block and received one (bidirectional).
+    /// Time in which each side sent one message and received one (bidirectional).
     Exchange,
     /// From connecting to the close of one transaction's connection.
     Transaction,
@@ -427,7 +431,7 @@ pub enum TimeKind {
 pub struct PointEnded {
     /// Path.
     pub path: u32,
-    /// Block size, bytes (HINT: subintervals of a process).
+    /// Message size, bytes (HINT: subintervals of a process).
     pub size: u64,
     /// Which time the figures are.
     pub time: TimeKind,
@@ -442,7 +446,7 @@ pub struct PointEnded {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Figures {
-    /// Blocks that visited the point.
+    /// Rounds that visited the point.
     pub blocks: u32,
     /// Trials counted.
     pub trials: u32,
@@ -451,7 +455,7 @@ pub struct Figures {
     /// The mean time of the shortest trial: the minimum of the paper and of NetPIPE. A mean counts interruptions, and a median does
     /// not: where every trial met one, this lies above the median.
     pub min: f64,
-    /// Median of the blocks' medians.
+    /// Median of the rounds' medians.
     pub median: f64,
     /// Mean of all trials, weighted by iterations.
     pub mean: f64,
@@ -496,9 +500,9 @@ pub struct Figures {
     /// Quality improvement a second that the median stands for (HINT).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quips: Option<f64>,
-    /// Share of blocks lost, of those sent; where answers are due, of answers.
+    /// Share of messages lost, of those sent; where answers are due, of answers.
     pub loss: f64,
-    /// Share of blocks that came after a later one, in either direction.
+    /// Share of messages that came after a later one, in either direction.
     pub reordering: f64,
     /// What the flows did beside each other, where there are several: then `throughput` is that of all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -576,7 +580,7 @@ pub struct End {
     /// hypervisor kept is counted in: runs did not tell them apart then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub foreign_cpu: Option<f64>,
-    /// What was taken of the pinned CPUs and by whom, shares as means over the blocks of all paths, where known.
+    /// What was taken of the pinned CPUs and by whom, shares as means over the rounds of all paths, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub taken: Option<Taken>,
 }

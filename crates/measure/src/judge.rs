@@ -37,7 +37,7 @@ pub(crate) fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
 
 /// The transport can't carry the largest sizes asked for.
 pub fn capped(kind: Name, most: u64) -> Warning {
-    let text = format!("{kind} carries blocks of at most {}; larger sizes are left out", Bytes(most));
+    let text = format!("{kind} carries messages of at most {}; larger sizes are left out", Bytes(most));
     warning("capped", vec![most], text)
 }
 
@@ -56,7 +56,7 @@ pub enum Stop {
 /// The survey stopped before the largest size.
 pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
     let why = match stop {
-        Stop::Slow => "the paper's rule ends a curve where one block takes longer than a second".to_owned(),
+        Stop::Slow => "the paper's rule ends a curve where one message takes longer than a second".to_owned(),
         Stop::Budget { looked } => format!(
             "the first look at the smaller sizes has taken {}, so that the time for the curve (and an open loop's schedule) leaves no \
              room for it (--budget gives more; on a busy machine other programs take it)",
@@ -64,7 +64,7 @@ pub fn stopped_short(size: u64, expected: f64, stop: Stop) -> Warning {
         ),
     };
     let text = format!(
-        "sizes from {} up are left out: a block would take about {}, and {why}",
+        "sizes from {} up are left out: a message would take about {}, and {why}",
         Bytes(size),
         Seconds(expected)
     );
@@ -84,8 +84,8 @@ pub fn thinned(left_out: usize, planned: usize, each: f64) -> Warning {
 /// Nothing gets through from this size up.
 pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
     let text = format!(
-        "of {} blocks none arrived, so {} and larger are left out; up to {} they do (a network may drop what doesn't fit one \
-         packet; --loss-timeout waits longer before a block counts as lost)",
+        "of {} messages none arrived, so {} and larger are left out; up to {} they do (a network may drop what doesn't fit one \
+         packet; --loss-timeout waits longer before a message counts as lost)",
         kind,
         Bytes(size),
         Bytes(reached)
@@ -403,7 +403,7 @@ fn unreliable(kind: Name, points: &[Judged<'_>]) -> Option<Warning> {
     let lossy: Vec<&Judged<'_>> = points.iter().filter(|p| p.figures.loss > 0.0).collect();
     let worst = lossy.iter().max_by(|a, b| a.figures.loss.total_cmp(&b.figures.loss))?;
     let text = format!(
-        "{kind} lost blocks at {} of {} sizes, at worst {} at {}; times are those of the blocks that arrived \
+        "{kind} lost messages at {} of {} sizes, at worst {} at {}; times are those of the messages that arrived \
          (--sockbuf with a larger buffer often helps)",
         lossy.len(),
         points.len(),

@@ -23,7 +23,7 @@ pub enum SessionError {
     Control(String),
     /// Contents differ from what was sent, under `--check`.
     #[error(
-        "corrupt block: {side} received a wrong byte at offset {offset} of a block of {size} bytes (iteration {iteration})"
+        "corrupt message: {side} received a wrong byte at offset {offset} of a message of {size} bytes (iteration {iteration})"
     )]
     Corrupt {
         /// "the near side" or "the far side".

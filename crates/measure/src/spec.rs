@@ -7,9 +7,10 @@ use transport::TcpState;
 use crate::event::{Plan, Schedule};
 use crate::{Cost, Course, Flows, Pattern};
 
-/// Whether blocks come from memory that was just used.
+/// Whether messages come from memory that was just used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Cache {
     /// The same buffer each time.
     Warm,
@@ -22,13 +23,13 @@ pub enum Cache {
 pub struct TrialSpec {
     /// Pattern.
     pub pattern: Pattern,
-    /// Block size, bytes (the request's, for request and connect; subintervals of a side for HINT).
+    /// Message size, bytes (the request's, for request and connect; subintervals of a side for HINT).
     pub size: u64,
     /// Bytes of the answer for request and connect; otherwise not used.
     pub response: u64,
-    /// Blocks in a burst; otherwise not used.
+    /// Messages in a burst; otherwise not used.
     pub burst: u64,
-    /// Iterations: round trips, blocks, bursts, exchanges or transactions, as the pattern has it.
+    /// Iterations: round trips, messages, bursts, exchanges or transactions, as the pattern has it.
     pub repeats: u64,
     /// Iterations before the first timed one.
     pub warmup: u64,
@@ -43,7 +44,7 @@ pub struct TrialSpec {
     /// Stream: bits a second that the sender offers, a message at a time; none lets it send as fast as it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<f64>,
-    /// Verify the contents of every block at each receive.
+    /// Verify the contents of every message at each receive.
     pub check: bool,
     /// Alignment of buffers, bytes, a power of two.
     pub align: u64,
@@ -113,7 +114,7 @@ impl TrialSpec {
         gap(self.rate, self.offered, self.size)
     }
 
-    /// The trial as flow `number` does it: its contents are its own, so that blocks of another flow are found (`check`). The first one's
+    /// The trial as flow `number` does it: its contents are its own, so that messages of another flow are found (`check`). The first one's
     /// are those of a trial of one flow.
     pub fn flow(&self, number: u32) -> Self {
         // An odd factor keeps the seeds of flows apart; contents multiply iterations by another.
@@ -121,7 +122,7 @@ impl TrialSpec {
         Self { seed, ..self.clone() }
     }
 
-    /// Whether the near side is the receiver of blocks that nothing answers: then it times them, and the far side sends as soon as it
+    /// Whether the near side is the receiver of messages that nothing answers: then it times them, and the far side sends as soon as it
     /// hears that the near side is ready.
     pub fn far_sends(&self) -> bool {
         self.reverse && self.pattern.facts().unanswered
@@ -150,15 +151,15 @@ pub struct FarReport {
     pub seconds: f64,
     /// Bytes that `seconds` covers.
     pub bytes: u64,
-    /// Blocks received.
+    /// Messages received.
     pub received: u64,
-    /// Blocks that never came.
+    /// Messages that never came.
     pub lost: u64,
-    /// Blocks that came after a later one.
+    /// Messages that came after a later one.
     pub reordered: u64,
-    /// Blocks that came more than once.
+    /// Messages that came more than once.
     pub duplicated: u64,
-    /// First corrupt block, if contents were checked: (iteration, offset in the block).
+    /// First corrupt message, if contents were checked: (iteration, offset in the message).
     pub corrupt: Option<(u64, u64)>,
     /// HINT: the bounds that the far side has, as [`TrialReport::bounds`].
     #[serde(skip_serializing_if = "Option::is_none")]

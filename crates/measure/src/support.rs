@@ -20,7 +20,7 @@ pub enum Unsupported {
     },
     /// No size asked for fits.
     #[error(
-        "{transport} carries blocks of at most {most} bytes, and every size asked for is larger (--to {most} measures up to there)"
+        "{transport} carries messages of at most {most} bytes, and every size asked for is larger (--to {most} measures up to there)"
     )]
     TooLarge {
         /// Transport.
@@ -29,7 +29,7 @@ pub enum Unsupported {
         most: u64,
     },
     /// The answers asked for don't fit.
-    #[error("{transport} carries blocks of at most {most} bytes, and the answers asked for are larger (--response)")]
+    #[error("{transport} carries messages of at most {most} bytes, and the answers asked for are larger (--response)")]
     LargeAnswer {
         /// Transport.
         transport: String,
@@ -37,7 +37,7 @@ pub enum Unsupported {
         most: u64,
     },
     /// A size beyond what anything can hold.
-    #[error("a block of {asked} bytes is asked for; the largest that can be is {} bytes", sizes::MOST)]
+    #[error("a message of {asked} bytes is asked for; the largest that can be is {} bytes", sizes::MOST)]
     Huge {
         /// Bytes asked for.
         asked: u64,
@@ -107,7 +107,7 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
         return refuse("an open loop needs a receive with a deadline, which it lacks");
     }
     if plan.rate.is_some() && !can.reliable {
-        return refuse("it may lose blocks, and an open loop tells answers apart by their order only");
+        return refuse("it may lose messages, and an open loop tells answers apart by their order only");
     }
     if plan.rate.is_some() && facts.on_schedule.is_none() {
         return refuse("the pattern can't send on a schedule (--rate)");

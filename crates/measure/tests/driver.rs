@@ -328,7 +328,7 @@ fn a_curve_stays_within_its_budget_and_visits_every_size_in_every_block() {
     let points = points(&events);
     assert!(points.len() >= 124, "{} points", points.len());
     for p in &points {
-        assert!(p.figures.blocks >= 6, "{} B was visited by {} blocks", p.size, p.figures.blocks);
+        assert!(p.figures.blocks >= 6, "{} B was visited by {} messages", p.size, p.figures.blocks);
         assert!((p.figures.median / line(p.size) - 1.0).abs() < 0.05, "{} B: {}", p.size, p.figures.median);
     }
 }
@@ -433,7 +433,7 @@ fn a_quiet_path_settles_early_and_says_why() {
     (quiet.between, quiet.within) = (0.001, 0.001);
     let (events, outcome) = run(&plan(), quiet);
     let Some(Event::End(end)) = events.last() else { panic!("no end") };
-    assert!(end.at < 10.0, "took {} s although 6 blocks were enough", end.at);
+    assert!(end.at < 10.0, "took {} s although 6 messages were enough", end.at);
     assert_eq!(outcome.unsettled, 0);
     assert!(points(&events).iter().all(|p| p.why == Why::Precision));
 }

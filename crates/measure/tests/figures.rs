@@ -59,7 +59,7 @@ fn the_interval_comes_from_blocks_and_not_from_neighbouring_trials() {
         blocks.iter().zip(1..).flat_map(|(&t, b)| (0..50).map(move |_| trial(b, 2.0 * t))).collect();
     let f = of(&plan(Pattern::PingPong), transport::tcp::NAME, &trials).unwrap();
     assert_eq!((f.blocks, f.trials), (7, 350));
-    assert!(f.high < 13e-6 && f.low > 9.5e-6, "[{}, {}] is wider than the blocks lie apart", f.low, f.high);
+    assert!(f.high < 13e-6 && f.low > 9.5e-6, "[{}, {}] is wider than the messages lie apart", f.low, f.high);
     assert!(f.low <= 10.5e-6 && f.high >= 11.5e-6, "[{}, {}] is as narrow as 350 independent trials", f.low, f.high);
     assert_eq!((f.repeat_low, f.repeat_high), (None, None), "one run does not know where a repeat falls");
 }

@@ -58,7 +58,7 @@ impl Link for Wire {
     }
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         let came = self.into.recv().map_err(|_| LinkError::Closed { doing: "receiving" })?;
-        assert_eq!(came.len(), block.len(), "a block of another size came");
+        assert_eq!(came.len(), block.len(), "a message of another size came");
         block.copy_from_slice(&came);
         self.did.push(Did::Received(came));
         Ok(())

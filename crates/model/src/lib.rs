@@ -78,17 +78,45 @@ impl CurvePoint {
 
 /// A figure and the 95% interval in which its true value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "Ends", from = "Ends")]
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Lower end of its 95% interval; in JSON `null` where nothing bounds a figure that may be negative.
-    #[serde(with = "units::unbounded::floor")]
-    #[schemars(with = "Option<f64>")]
+    /// Lower end of its 95% interval.
     pub low: f64,
-    /// Upper end; in JSON `null` where nothing bounds it (a single block says nothing about the spread of blocks).
-    #[serde(with = "units::unbounded")]
-    #[schemars(with = "Option<f64>")]
+    /// Upper end; infinite where nothing bounds it (a single round says nothing of how far rounds lie apart).
     pub high: f64,
+}
+
+/// An estimate in JSON, where a row's interval and a figure's read alike.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Estimate")]
+struct Ends {
+    /// The figure.
+    value: f64,
+    /// Lower end of its 95% interval; `null` where nothing bounds it, or where there is no interval.
+    low: Option<f64>,
+    /// Upper end; `null` where nothing bounds it, or where there is no interval (a single round says nothing of how far rounds lie
+    /// apart).
+    high: Option<f64>,
+}
+
+impl From<Estimate> for Ends {
+    fn from(e: Estimate) -> Self {
+        let none = e.high == f64::INFINITY && e.low <= 0.0;
+        Self {
+            value: e.value,
+            low: (!none && e.low.is_finite()).then_some(e.low),
+            high: e.high.is_finite().then_some(e.high),
+        }
+    }
+}
+
+impl From<Ends> for Estimate {
+    fn from(e: Ends) -> Self {
+        let floor = if e.value < 0.0 || e.high.is_some() { f64::NEG_INFINITY } else { 0.0 };
+        Self { value: e.value, low: e.low.unwrap_or(floor), high: e.high.unwrap_or(f64::INFINITY) }
+    }
 }
 
 impl Estimate {

@@ -128,7 +128,7 @@ fn per_byte(curve: &Curve, rng: &mut ChaCha8Rng, notes: &mut Vec<String>) -> Opt
     let fit = |seconds: &[f64]| slope(seconds, &large).map(|s| [s]);
     let [found] = estimates(curve, [Scale::Plain], REFITS, rng, fit)?;
     if found.low <= 0.0 {
-        notes.push("G: larger blocks take no longer here than the noise hides".to_owned());
+        notes.push("G: larger messages take no longer here than the noise hides".to_owned());
         return None;
     }
     // One G for all sizes is what the model has; halves of the decade that differ say that this path has not.

@@ -206,7 +206,7 @@ fn odd_sides_are_answered_without_nan() {
     let lone = [vec![point]];
     let found = compare(&a, &lone);
     assert_eq!((found.sizes.len(), found.left_out), (1, 2));
-    assert!(!found.differs(), "one block says nothing of its own error");
+    assert!(!found.differs(), "one message says nothing of its own error");
     let json = serde_json::to_string(&found).unwrap();
     assert!(!json.contains("NaN"), "{json}");
     let same = compare(&lone, &lone);

@@ -142,7 +142,7 @@ fn odd_input_gets_a_statement_and_never_a_nan() {
         assert_eq!(back.warnings, fits.warnings);
     }
     let fits = Fits::of(&exact(&falling), 1).unwrap();
-    assert!(fits.warnings.iter().any(|w| w.contains("larger blocks take less time")), "{:?}", fits.warnings);
+    assert!(fits.warnings.iter().any(|w| w.contains("larger messages take less time")), "{:?}", fits.warnings);
 }
 
 #[test]

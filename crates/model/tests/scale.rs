@@ -343,11 +343,11 @@ fn a_path_at_its_wires_own_speed_is_rarely_called_faster_and_never_by_one_block(
         let wrongly = said(blocks, from);
         assert!(wrongly * 20 <= RUNS, "{blocks} blocks: {wrongly} of {RUNS}");
     }
-    assert_eq!((said(1, from), said(1, packets(200e6))), (0, 0), "one block tells no noise from a wrong rate");
-    assert!(said(4, packets(200e6)) * 10 >= RUNS * 9, "a path that is faster by a quarter is told from four blocks");
+    assert_eq!((said(1, from), said(1, packets(200e6))), (0, 0), "one round tells no noise from a wrong rate");
+    assert!(said(4, packets(200e6)) * 10 >= RUNS * 9, "a path that is faster by a quarter is told from four rounds");
     // What one block seems to show is said with what it does not tell.
     let found = Scaled::of(&curve(1, 1, packets(200e6)), &target, &[10_000], 1).unwrap();
-    assert!(found.notes.iter().any(|n| n.contains("a single block of trials does not tell")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|n| n.contains("a single round does not tell")), "{:?}", found.notes);
     assert!(found.at[0].seconds.value >= target.wires.unwrap().1.seconds(10_000.0), "{found:?}");
 }
 

@@ -129,7 +129,7 @@ fn a_dip_as_deep_as_is_said_to_show_is_found_in_9_of_10() {
 fn a_curve_that_can_show_no_dip_says_so() {
     let line = |x: f64| 10e-6 + 2e-10 * x;
     let once = Breaks::of(&measured(1, Noise::Normal(0.03), 1, &sizes(155), line));
-    assert_eq!((once.sight, once.sensitivity), (None, f64::INFINITY), "one round tells no stray block from a dip");
+    assert_eq!((once.sight, once.sensitivity), (None, f64::INFINITY), "one round tells no stray message from a dip");
     let coarse = Breaks::of(&measured(1, Noise::Normal(0.03), 9, &sizes(46), line));
     assert_eq!(coarse.sensitivity, f64::INFINITY, "a twentieth of a decade lies between two sizes");
     assert!(coarse.sight.is_some_and(|s| s.decades >= 0.15), "{:?}", coarse.sight);

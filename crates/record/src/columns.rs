@@ -255,13 +255,13 @@ columns! {
     transport: Name = |a| a.path.opened.transport, None, None, None;
     /// Pattern.
     pattern: Pattern = |a| a.run.run.plan.pattern, None, None, None;
-    /// Block size, bytes (HINT: subintervals of a process).
+    /// Message size, bytes (HINT: subintervals of a process).
     size_bytes: u64 = |a| a.point.size, None, None, None;
     /// Which time the times are.
     time: TimeKind = |a| a.point.time, None, None, None;
     /// Why the point ended; none where the run was cut off before.
     why: Option<Why> = |a| a.point.why, None, None, None;
-    /// Blocks that visited the point.
+    /// Rounds that visited the point.
     blocks: u32 = |a| a.f.blocks, None, shown(90, "rounds"), None;
     /// Trials counted.
     trials: u32 = |a| a.f.trials, None, None, Some("pipegauge_trials");
@@ -270,7 +270,7 @@ columns! {
     /// Mean time of the shortest trial, seconds: the figure that NetPIPE reports. A mean counts interruptions, so it may lie above the
     /// median.
     min_s: f64 = |a| a.f.min, SECONDS, shown(30, "shortest trial"), Some("pipegauge_latency_min_seconds");
-    /// Median of the blocks' medians, seconds.
+    /// Median of the rounds' medians, seconds.
     median_s: f64 = |a| a.f.median, SECONDS, interval(10, "median [95%]", "low_s", "high_s"), Some("pipegauge_latency_seconds");
     /// Lower end of the median's 95% interval, seconds.
     low_s: Option<f64> = |a| Some(a.f.low).filter(|_| a.f.high.is_finite()), SECONDS, None, Some("pipegauge_latency_low_seconds");
@@ -303,9 +303,9 @@ columns! {
     sender_throughput_bits_per_s: Option<f64> = |a| a.f.sender_throughput, BITS, shown(51, "sender"), None;
     /// Mean rate: transactions a second that were achieved, pauses included (request; connect: connections a second).
     transactions_per_s: Option<f64> = |a| a.f.transactions, Some(Unit::PerSecond), shown(52, "mean rate"), None;
-    /// Share of blocks lost.
+    /// Share of messages lost.
     loss_share: f64 = |a| a.f.loss, SHARE, shown(70, "lost"), Some("pipegauge_loss_ratio");
-    /// Share of blocks out of order.
+    /// Share of messages out of order.
     reordering_share: f64 = |a| a.f.reordering, SHARE, shown(71, "reordered"), Some("pipegauge_reordering_ratio");
     /// Quality of an answer (HINT).
     quality: Option<f64> = |a| a.f.quality, None, shown(40, "quality"), None;
@@ -321,7 +321,7 @@ columns! {
         shown(42, "memory"), None;
     /// What the path is called: its transport's name, or where a run has that more than once the label that tells it apart.
     label: String = |a| a.path.opened.name().to_owned(), None, None, None;
-    /// Which way blocks went: "both ways", "to the far side", or "to the near side" (`--reverse`).
+    /// Which way messages went: "both ways", "to the far side", or "to the near side" (`--reverse`).
     direction: String = |a| a.run.run.plan.direction().to_owned(), None, None, None;
     /// CPU time that a transfer (what `time` counts) takes of the near side's thread, seconds; none of older files, of models, where
     /// contents were checked, and where it is not resolved.
@@ -363,7 +363,7 @@ columns! {
     retransmits: Option<u64> = |a| a.retransmits(), None, shown(72, "retransmits"), Some("pipegauge_retransmits");
     /// Flows that ran at once, where there are several (`--flows`): then times, throughput and rates are those of all.
     flows: Option<u32> = |a| a.f.flows.map(|flows| flows.count), None, shown(5, "flows"), None;
-    /// Rate of all flows, one over the median: blocks, transactions or what else `time` counts a second; none of one flow.
+    /// Rate of all flows, one over the median: messages, transactions or what else `time` counts a second; none of one flow.
     rate_per_s: Option<f64> = |a| a.f.flows.map(|_| a.f.median.recip()), Some(Unit::PerSecond), shown(53, "rate of all"), None;
     /// Throughput of the slowest flow, bits a second, the median over trials; none of one flow.
     slowest_flow_bits_per_s: Option<f64> = |a| a.f.flows.map(|flows| flows.slowest), BITS, shown(54, "slowest flow"), None;

@@ -101,7 +101,7 @@ mod tests {
             for (c, p) in curve.iter().zip(&run.paths[path].points) {
                 assert_eq!((c.seconds, c.throughput), (p.figures.median, p.figures.throughput));
                 assert_eq!(c.blocks.len(), p.figures.blocks as usize);
-                assert!(c.blocks.windows(2).all(|w| w[0].0 < w[1].0), "one median a block, in order");
+                assert!(c.blocks.windows(2).all(|w| w[0].0 < w[1].0), "one median a round, in order");
             }
         }
         assert!(Analysis::of(&run).summary(0).is_some());
@@ -150,7 +150,7 @@ mod tests {
         run.paths[0].points[2].trials.clear();
         let curve = run.curve(0);
         assert_eq!(curve.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 1536, 98_304]);
-        assert_eq!(curve[1].blocks, [(0, curve[1].seconds)], "a point without trials is one block of its median");
+        assert_eq!(curve[1].blocks, [(0, curve[1].seconds)], "a point without trials is one round of its median");
         assert!(run.curve(9).is_empty() && Analysis::of(&run).summary(9).is_none());
     }
 }

@@ -150,7 +150,7 @@ mod tests {
         exhausted.paths[0].points.truncate(1);
         assert_eq!(ended(&exhausted), Some(Ended::Precision));
         full.end = Some(End { at: 1.0, error: Some("interrupted".into()), foreign_cpu: None, taken: None });
-        assert_eq!(ended(&full), None, "blocks visit sizes in any order");
+        assert_eq!(ended(&full), None, "rounds visit sizes in any order");
         full.end = None;
         assert_eq!(ended(&full), None);
     }
@@ -164,7 +164,7 @@ mod tests {
         none.paths[0].points.iter_mut().for_each(|p| p.figures.quips = None);
         assert_eq!(none.hint(0), None);
         assert_eq!(none.hint(7), None);
-        assert_eq!(sample::file().hint(0), None, "a run of blocks has none");
+        assert_eq!(sample::file().hint(0), None, "a run of message sizes has none");
         assert!(none.curve(0).is_empty() && Analysis::of(&none).summary(0).is_none(), "and HINT no throughput");
     }
 }

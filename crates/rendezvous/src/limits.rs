@@ -76,14 +76,14 @@ impl Limits {
         fits(spec, capabilities)?;
         let facts = spec.pattern.facts();
         let (there, back) = (facts.blocks)(spec);
-        for (what, size) in [("a block", there), ("an answer", back)] {
+        for (what, size) in [("a message", there), ("an answer", back)] {
             at_most(what, size, self.max_block)?;
             if let Some(most) = capabilities.max_block {
                 at_most(what, size, most).map_err(|e| format!("{e} on this transport"))?;
             }
         }
         if spec.size == 0 || (facts.responds && spec.response == 0) {
-            return Err("a block has at least 1 byte".into());
+            return Err("a message has at least 1 byte".into());
         }
         (facts.whole)(spec)?;
         if spec.repeats == 0 {

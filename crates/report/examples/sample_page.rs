@@ -39,7 +39,7 @@ fn main() -> io::Result<()> {
     marked[2].overlay.marks.push(mark("dip", 48_000, 70_000, "dip of 23%"));
     marked[2].overlay.marks.push(mark("step", 262_144, 262_147, "step of +18%"));
     marked[3].overlay.marks.push(mark("dip", 60_000, 90_000, "dip of 31%"));
-    fs::write(folder.join("marked.html"), html::of(&[&first], &marked))?;
+    fs::write(folder.join("marked.html"), html::of(&[&first], &marked, &[]))?;
     fs::write(folder.join("odd.html"), html::page(&[&Analysis::of(&odd())]))?;
 
     // 100,000 points in one page, and 100,000 trials of fewer points, to feel whether it stays fluid.

@@ -104,7 +104,7 @@ impl Graph {
                 name: "signature",
                 help: Some("Throughput over time: latency, half-power point and maximum in one picture"),
                 title: "Signature graph: throughput over transfer time",
-                read: "A line starts at its latency (left end) and tops at its maximum throughput; each dot is one block size, \
+                read: "A line starts at its latency (left end) and tops at its maximum throughput; each dot is one message size, \
                        and sizes grow along the line. Further left and further up is faster.",
                 line: LINE,
                 axes: (Time, Rate),
@@ -115,10 +115,10 @@ impl Graph {
             },
             Graph::Throughput => Look {
                 name: "throughput",
-                help: Some("Throughput over block size"),
-                title: "Throughput graph: throughput over block size",
-                read: "Throughput that blocks of each size reach. A dip is a size range that the path handles badly; where the \
-                       line stays flat, larger blocks bring nothing more.",
+                help: Some("Throughput over message size"),
+                title: "Throughput graph: throughput over message size",
+                read: "Throughput that messages of each size reach. A dip is a size range that the path handles badly; where the \
+                       line stays flat, larger messages bring nothing more.",
                 line: LINE,
                 axes: (Size, Rate),
                 place: |p, seconds| (p.size as f64, p.throughput_at(seconds)),
@@ -128,9 +128,9 @@ impl Graph {
             },
             Graph::Saturation => Look {
                 name: "saturation",
-                help: Some("Block size over time, both logarithmic: the knee is where the path saturates"),
-                title: "Saturation graph: block size over transfer time",
-                read: "Where a line is steep, larger blocks cost little more time. The knee is the saturation point: beyond it \
+                help: Some("Message size over time, both logarithmic: the knee is where the path saturates"),
+                title: "Saturation graph: message size over transfer time",
+                read: "Where a line is steep, larger messages cost little more time. The knee is the saturation point: beyond it \
                        time grows with size.",
                 line: LINE,
                 axes: (Time, Size),
@@ -141,8 +141,8 @@ impl Graph {
             },
             Graph::MessageRate => Look {
                 name: "message-rate",
-                help: Some("Transfers a second over block size: messages of a stream, transactions of a request"),
-                title: "Message rate graph: transfers a second over block size",
+                help: Some("Transfers a second over message size: messages of a stream, transactions of a request"),
+                title: "Message rate graph: transfers a second over message size",
                 read: "Transfers that follow one another, of the kind that the axis names, in a second: messages of a stream, \
                        transactions of a request. Where a line is flat, the rate is one of messages; where it falls, one of \
                        their bytes.",
@@ -156,9 +156,9 @@ impl Graph {
             Graph::Latency => Look {
                 name: "latency",
                 help: Some(
-                    "Time over block size, both linear: a line begins at the start-up cost and rises by the cost of a byte",
+                    "Time over message size, both linear: a line begins at the start-up cost and rises by the cost of a byte",
                 ),
-                title: "Latency graph: transfer time over block size",
+                title: "Latency graph: transfer time over message size",
                 read: "A line begins at what a message costs to start, and rises by what each byte adds. Where it bends, bytes \
                        cost more or less from there on.",
                 line: LINE,
@@ -171,7 +171,7 @@ impl Graph {
             Graph::Overhead => Look {
                 name: "overhead",
                 help: None,
-                title: "Overhead graph: time that a layer adds over block size",
+                title: "Overhead graph: time that a layer adds over message size",
                 read: "What each layer adds to the one below it. Where a line is flat, the cost is one of the message; where it \
                        rises, one of its bytes (a copy, a checksum, fragments).",
                 // No trial of a difference of medians was the shortest.
@@ -186,8 +186,8 @@ impl Graph {
             Graph::Precision => Look {
                 name: "precision",
                 help: None,
-                title: "Precision graph: reach of the 95% interval over block size",
-                read: "How far from its median each point may lie, as a share of it. Each block brings the lines down, until they \
+                title: "Precision graph: reach of the 95% interval over message size",
+                read: "How far from its median each point may lie, as a share of it. Each round brings the lines down, until they \
                        are below what was asked for.",
                 line: LINE,
                 axes: (Size, Share),
@@ -212,8 +212,8 @@ impl Graph {
             },
             Graph::Cpu => Look {
                 name: "cpu",
-                help: Some("CPU time that a transfer takes of each side, over block size"),
-                title: "CPU graph: CPU time of a transfer over block size",
+                help: Some("CPU time that a transfer takes of each side, over message size"),
+                title: "CPU graph: CPU time of a transfer over message size",
                 read: "What a transfer takes of the CPU of each side. Where a line is flat, the cost is one of the message; where it \
                        rises, one of its bytes. A side that waits by spinning takes the CPU all the time, and its line is that of \
                        the transfer's time.",

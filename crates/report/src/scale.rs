@@ -23,7 +23,7 @@ impl Quantity {
     /// Title of its axis, without what its values are of.
     pub fn title(self) -> &'static str {
         match self {
-            Quantity::Size => "Block size",
+            Quantity::Size => "Message size",
             Quantity::Time => "Transfer time",
             Quantity::Rate => "Throughput",
             Quantity::Share => "Reach",

@@ -150,7 +150,7 @@ fn lines(paths: &[ScaledPath]) -> Table {
         ("", Left),
         ("b, per byte", Right),
         ("t0", Right),
-        ("a block of", Right),
+        ("a message of", Right),
         ("takes", Right),
         ("throughput", Right),
     ]);

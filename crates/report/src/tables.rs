@@ -142,7 +142,7 @@ fn startup(title: &str, layers: &[&Layer]) -> Option<Table> {
         }
     }
     let head = sheet::head(&[
-        ("blocks", Left),
+        ("sizes", Left),
         ("layer", Left),
         ("time", Left),
         ("per byte", Right),

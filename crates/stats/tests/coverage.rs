@@ -42,7 +42,7 @@ fn median_interval_covers_the_median() {
     ] {
         for k in 3..=12 {
             let found = coverage(k, draw, truth, at_95);
-            assert!((0.93..=0.99).contains(&found), "{name}, {k} blocks: {found}");
+            assert!((0.93..=0.99).contains(&found), "{name}, {k} messages: {found}");
         }
     }
 }
@@ -51,9 +51,9 @@ fn median_interval_covers_the_median() {
 fn the_coverage_test_notices_an_interval_that_is_too_narrow_or_too_wide() {
     for k in 3..=12 {
         let narrow = coverage(k, LOG_NORMAL, 1.0, |blocks| median_interval(blocks, 0.90));
-        assert!(narrow < 0.93, "{k} blocks: an interval of 90% passes for one of 95%: {narrow}");
+        assert!(narrow < 0.93, "{k} messages: an interval of 90% passes for one of 95%: {narrow}");
         let wide = coverage(k, LOG_NORMAL, 1.0, |blocks| median_interval(blocks, 0.998));
-        assert!(wide > 0.99, "{k} blocks: an interval of 99.8% passes for one of 95%: {wide}");
+        assert!(wide > 0.99, "{k} messages: an interval of 99.8% passes for one of 95%: {wide}");
     }
 }
 
@@ -63,7 +63,7 @@ fn pooled_sigma_is_right_for_any_number_of_blocks_and_ignores_outliers() {
     for k in 2..=20 {
         let points: Vec<Vec<f64>> = (0..5000).map(|_| (0..k).map(|_| noise.log_normal(0.05)).collect()).collect();
         let found = pooled_log_sigma(&points) / 0.05;
-        assert!((found - 1.0).abs() < 0.03, "{k} blocks: {found} of the truth");
+        assert!((found - 1.0).abs() < 0.03, "{k} messages: {found} of the truth");
     }
     let mut mixed: Vec<Vec<f64>> =
         (0..600).map(|i| (0..2 + i % 9).map(|_| noise.contaminated(0.05)).collect()).collect();

@@ -1,13 +1,13 @@
 //! The Link port, its decorators and the built-in transports.
 //!
-//! A [`Link`] is one end of a connected pair: send a block, receive a block, little more. A [`Name`] names a transport, and
+//! A [`Link`] is one end of a connected pair: send a message, receive a message, little more. A [`Name`] names a transport, and
 //! [`registry::find`] has the [`Transport`] of that name: what it can do, whether it can be used here, its options as data
 //! ([`OptionSpec`]), and how links over it come to be. Two processes meet in two steps: the far side [listens](Transport::listen), which
 //! gives an [`Acceptor`] whose address travels over the control connection, and the near side [dials](Transport::dial) that address,
 //! which gives a [`Connector`]; each then yields an [`AnyLink`]. Before a link is handed out, both ends have shown each other a
 //! [`Proof`] over it.
 //!
-//! Hot loops are generic over [`Link`]; [`AnyLink::visit`] picks the concrete type once a trial, not once a block.
+//! Hot loops are generic over [`Link`]; [`AnyLink::visit`] picks the concrete type once a trial, not once a message.
 //!
 //! | module | job |
 //! |---|---|

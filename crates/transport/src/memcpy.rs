@@ -1,6 +1,6 @@
 //! Memory to memory within one process: the ceiling of every path that copies.
 //!
-//! A send copies the block into the link's own memory and a receive copies it out again, so that a round trip is two
+//! A send copies the message into the link's own memory and a receive copies it out again, so that a round trip is two
 //! copies and half of it is one.
 
 use std::hint::black_box;
@@ -43,7 +43,7 @@ impl Transport for Copies {
     }
 }
 
-/// Both ends of a path that is one memory, which grows with the largest block.
+/// Both ends of a path that is one memory, which grows with the largest message.
 #[derive(Debug, Default)]
 pub struct Memcpy {
     memory: Option<Buffer>,

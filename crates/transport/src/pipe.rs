@@ -102,7 +102,7 @@ impl Fds {
 }
 
 /// Most bytes of one call that may wait. A write returns only when it has written everything, and the watchdog sees no
-/// progress within a call: in pieces, a large block that moves slowly is not taken for one that is stuck.
+/// progress within a call: in pieces, a large message that moves slowly is not taken for one that is stuck.
 const PIECE: usize = 1 << 20;
 
 /// What the far side keeps (reader, writer) and what it hands to the near side (reader, writer).

@@ -13,11 +13,11 @@ use crate::clock::Virtual;
 use crate::settings::Effective;
 use crate::{Buffer, DatagramCounts, TcpState};
 
-/// Whether block boundaries survive the path.
+/// Whether message boundaries survive the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Semantics {
-    /// One receive returns one whole block as it was sent.
+    /// One receive returns one whole message as it was sent.
     Message,
     /// Bytes in order; a receive asks for as many as it wants.
     Stream,
@@ -28,11 +28,11 @@ pub enum Semantics {
 pub struct Capabilities {
     /// Message or stream.
     pub semantics: Semantics,
-    /// Blocks arrive in the order in which they were sent.
+    /// Messages arrive in the order in which they were sent.
     pub ordered: bool,
-    /// Blocks are neither lost nor duplicated.
+    /// Messages are neither lost nor duplicated.
     pub reliable: bool,
-    /// Largest block, bytes; none where only memory limits it.
+    /// Largest message, bytes; none where only memory limits it.
     pub max_block: Option<u64>,
     /// The far end is a second process; false where one process plays both ends (memcpy, theory).
     pub two_ended: bool,
@@ -69,7 +69,7 @@ impl Capabilities {
         }
     }
 
-    /// Whole blocks within one process that plays both ends, or has no other.
+    /// Whole messages within one process that plays both ends, or has no other.
     pub fn alone() -> Self {
         Self { semantics: Semantics::Message, two_ended: false, poll: false, waits: Vec::new(), ..Self::plain() }
     }
@@ -98,8 +98,8 @@ pub enum LinkError {
     /// An unreliable link's datagram did not arrive in time. The pattern counts it and goes on.
     #[error("a datagram was lost")]
     Lost,
-    /// The block is larger than this transport can carry.
-    #[error("a block of {asked} bytes is larger than this transport carries ({most} bytes)")]
+    /// The message is larger than this transport can carry.
+    #[error("a message of {asked} bytes is larger than this transport carries ({most} bytes)")]
     TooLarge {
         /// Bytes asked for.
         asked: u64,
@@ -143,10 +143,10 @@ pub trait Link: Send {
         Buffer::new(len, align, offset).map_err(|e| LinkError::io(format!("reserving a buffer of {len} bytes"), e))
     }
 
-    /// Sends one block. Returns when the memory may be used again.
+    /// Sends one message. Returns when the memory may be used again.
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError>;
 
-    /// Receives one block of exactly `block.len()` bytes. A message of another length is a `Protocol` error.
+    /// Receives one message of exactly `block.len()` bytes. A message of another length is a `Protocol` error.
     fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError>;
 
     /// Sends `out` and receives `into` at the same time: neither direction waits for the other.

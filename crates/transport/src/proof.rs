@@ -1,7 +1,7 @@
 //! Both ends of a data connection show that they belong to this measurement before anything is believed.
 //!
 //! The 32-byte values are derived from the control session's keys and a connection number (crate `rendezvous`); here they
-//! are only exchanged and compared. The near side speaks first and may send its first block behind its proof.
+//! are only exchanged and compared. The near side speaks first and may send its first message behind its proof.
 
 /// What each side must show on a new data connection.
 #[derive(Clone)]

@@ -84,7 +84,7 @@ pub trait Transport: Sync {
         true
     }
 
-    /// Whether it matters with these settings where in memory blocks begin.
+    /// Whether it matters with these settings where in memory messages begin.
     fn feels_places(&self, _settings: &Settings) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 //! UNIX sequenced-packet sockets: a connection that keeps message boundaries.
 //!
 //! A message must fit the sender's socket buffer as a whole, and most of it must lie in one piece of kernel memory. So the
-//! send buffer is raised as far as the system lets it (`net.core.wmem_max`), and the largest block is what a trial send
+//! send buffer is raised as far as the system lets it (`net.core.wmem_max`), and the largest message is what a trial send
 //! shows to work.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -281,14 +281,14 @@ impl Link for Seqpacket {
                 return self.send(out);
             }
             if self.wait == Wait::Spin {
-                idle.spun(&self.patience, "exchanging blocks")?;
+                idle.spun(&self.patience, "exchanging messages")?;
                 continue;
             }
             // What is unread and not asked for would end each wait at once.
             let events = if into.is_empty() { PollFlags::OUT } else { PollFlags::IN | PollFlags::OUT };
             let mut fds = [PollFd::from_borrowed_fd(self.fd.as_fd(), events)];
             if !sys::poll_for(&mut fds, LOOK).map_err(|e| sys::fault(e, SENDING))? {
-                idle.waited(&self.patience, "exchanging blocks", LOOK)?;
+                idle.waited(&self.patience, "exchanging messages", LOOK)?;
             }
         }
         self.recv(into)

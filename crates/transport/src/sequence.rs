@@ -74,7 +74,7 @@ pub struct DatagramCounts {
     pub reordered: u64,
     /// Datagrams that came again. They were dropped.
     pub duplicated: u64,
-    /// Datagrams of another size than the block asked for: remains of an earlier trial. They were dropped.
+    /// Datagrams of another size than the message asked for: remains of an earlier trial. They were dropped.
     pub mismatched: u64,
 }
 

@@ -14,6 +14,7 @@ pub const LOSS: f64 = 0.2;
 /// How a side waits for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Wait {
     /// Sleep in the kernel until something happens (sockets: blocking calls; shm: a short spin, then a futex).
     Block,

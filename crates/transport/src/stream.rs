@@ -1,4 +1,4 @@
-//! Blocks over a stream of bytes: what TCP, UNIX stream sockets and pipes have in common.
+//! Messages over a stream of bytes: what TCP, UNIX stream sockets and pipes have in common.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -46,7 +46,7 @@ pub trait Duct: Send {
     }
 }
 
-/// One end of a stream of bytes: whole blocks over a duct, with patience.
+/// One end of a stream of bytes: whole messages over a duct, with patience.
 #[derive(Debug)]
 pub struct Stream<D> {
     duct: D,
@@ -143,10 +143,10 @@ impl<D: Duct> Link for Stream<D> {
     }
 
     /// Both directions in turn, neither waiting for the other; when one is done, the rest of the other is an ordinary send
-    /// or receive. A small block thus costs the same two calls as a send and a receive.
+    /// or receive. A small message thus costs the same two calls as a send and a receive.
     #[inline]
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
-        const DOING: &str = "exchanging blocks";
+        const DOING: &str = "exchanging messages";
         if out.is_empty() {
             return self.recv(into);
         }

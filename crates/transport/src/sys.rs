@@ -156,7 +156,7 @@ pub(crate) fn poll_for(fds: &mut [PollFd<'_>], wait: Duration) -> Result<bool, E
 pub(crate) fn readable(fd: impl AsFd, wait: Duration, spin: bool, patience: &Patience) -> Result<bool, LinkError> {
     let fd = fd.as_fd();
     let look = |d: Duration| {
-        poll_for(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], d).map_err(|e| fault(e, "waiting for a block"))
+        poll_for(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], d).map_err(|e| fault(e, "waiting for a message"))
     };
     if look(Duration::ZERO)? {
         return Ok(true);

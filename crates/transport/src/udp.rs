@@ -1,7 +1,7 @@
 //! UDP datagrams over IPv4 or IPv6, numbered, so that lost, late and double ones are counted.
 //!
-//! A block's first four bytes (all of a shorter block) don't travel: the datagram's number takes their place, so that a
-//! block of n bytes is a datagram of n bytes. The caller's block is not changed by a send; what a receive fills in there is
+//! A message's first four bytes (all of a shorter message) don't travel: the datagram's number takes their place, so that a
+//! message of n bytes is a datagram of n bytes. The caller's message is not changed by a send; what a receive fills in there is
 //! the number ([`number_bytes`]).
 //!
 //! A receive waits at most the option `loss-timeout` and returns the next datagram that is not older than one returned
@@ -129,12 +129,12 @@ pub const MOST_V4: usize = 65_507;
 /// Largest payload over IPv6, whose length field doesn't count the IP header: 65,535 bytes less the UDP header (8).
 pub const MOST_V6: usize = 65_527;
 
-/// The bytes at the start of a block of `len` bytes in which its number travels.
+/// The bytes at the start of a message of `len` bytes in which its number travels.
 pub fn number_bytes(len: usize) -> usize {
     len.min(4)
 }
 
-/// Datagrams of the meeting that may still come before the first block: the other side's proof again, as it could not know
+/// Datagrams of the meeting that may still come before the first message: the other side's proof again, as it could not know
 /// that it had arrived, and what to answer to it.
 #[derive(Debug)]
 pub(crate) struct Greeting {
@@ -159,7 +159,7 @@ pub struct Udp {
     patience: Patience,
 }
 
-/// The first datagram's number. Not 0, so that a first block of zeros differs from [`crate::Proof::none`].
+/// The first datagram's number. Not 0, so that a first message of zeros differs from [`crate::Proof::none`].
 const FIRST: u32 = 1;
 
 impl Udp {
@@ -218,7 +218,7 @@ impl Udp {
         Ok(())
     }
 
-    /// Waits for the first block behind remains of the meeting.
+    /// Waits for the first message behind remains of the meeting.
     #[cold]
     fn first(&mut self) -> Result<(), LinkError> {
         let start = Instant::now();

@@ -4,7 +4,7 @@
 //! (measured: 2.38 us against 2.19 us one way); a receive of a socket has one, whose timer costs each call that waits. So a
 //! thread looks every [`LOOK`] whether a call has lasted too long, and makes it return: of a pipe by moving a byte through the
 //! pipe itself, which it opens by way of `/proc/self/fd`, of a socket by shutting it down. That spoils the stream, so a link whose
-//! call was cut off never carries another block.
+//! call was cut off never carries another message.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;

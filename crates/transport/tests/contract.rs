@@ -34,7 +34,7 @@ fn blocks_arrive_intact_both_ways() {
             for &size in &sizes {
                 let (out, mut back) = (content(size, 1), vec![0; size]);
                 near.send(&out).unwrap();
-                assert_eq!(out, content(size, 1), "a send must leave the block alone");
+                assert_eq!(out, content(size, 1), "a send must leave the message alone");
                 near.recv(&mut back).unwrap();
                 assert!(carried(kind, &back) == carried(kind, &content(size, 2)), "{kind} back, {size}");
             }

@@ -30,21 +30,6 @@ pub mod low {
     }
 }
 
-/// The lower end of an interval of figures that may be negative: minus infinity is written as `null`, and read back as that.
-pub mod floor {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    /// Writes a finite value as a number, everything else as nothing (`null`).
-    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        super::serialize(value, serializer)
-    }
-
-    /// Reads a number, or nothing as minus infinity.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NEG_INFINITY))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde::{Deserialize, Serialize};

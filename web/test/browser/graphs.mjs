@@ -39,7 +39,7 @@ export async function graphs({ check, lines, shot }) {
     const names = () => page.locator(".panel.percentiles .names text").allTextContents();
     assert.deepEqual((await names()).sort(), ["max", "p50", "p90", "p99", "p99.9"]);
     assert.match(await page.locator(".panel.percentiles .note").innerText(), /^p99\.9 takes 1,000 iterations.* at \d+ of the sizes fewer/);
-    // Long blocks had fewer iterations: p99.9 ends before p99 does.
+    // Long messages had fewer iterations: p99.9 ends before p99 does.
     const ends = await page.locator(".panel.percentiles .curve .median").evaluateAll((all) => Object.fromEntries(all.map((p) => [p.parentNode.getAttribute("class").match(/rank\d/)[0], p.getBBox().x + p.getBBox().width])));
     assert.ok(ends.rank3 < ends.rank2 && ends.rank2 <= ends.rank0, JSON.stringify(ends));
     const choose = page.locator(".panel.percentiles select");

@@ -122,6 +122,11 @@ export async function page({ check, lines, shot, pictures }) {
     for (const graph of await page.locator(".panel").all()) assert.equal(await graph.isVisible(), true);
     assert.match(await page.locator(".panel.percentiles h3").innerText(), /tcp/, "what was chosen is told without its button");
     if (pictures) await page.pdf({ path: join(pictures, "print.pdf"), format: "A4" });
+    const pages = async () => (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g).length;
+    const all = await pages();
+    await page.addStyleTag({ content: "#points { display: none !important }" });
+    const before = await pages();
+    assert.ok(before <= 5 && before < all, `${before} pages before the points, ${all} in all`);
   });
 }
 

@@ -90,7 +90,7 @@ export async function size({ check, shot }) {
   });
 
   await check("the strip's handles are sliders for the keyboard", "one.html", {}, async (page) => {
-    const [low, high] = [page.getByRole("slider", { name: "Smallest block shown" }), page.getByRole("slider", { name: "Largest block shown" })];
+    const [low, high] = [page.getByRole("slider", { name: "Smallest message shown" }), page.getByRole("slider", { name: "Largest message shown" })];
     assert.equal(await low.getAttribute("aria-valuetext"), "1 B");
     await low.focus();
     for (let i = 0; i < 10; i++) await page.keyboard.press("PageUp");

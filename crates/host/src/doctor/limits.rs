@@ -48,7 +48,7 @@ fn locked_memory(limit: Option<u64>) -> Finding {
 /// Processes that the system can number.
 pub(super) fn process_ids(root: &Root) -> Finding {
     let name = "process-ids";
-    let remedy = "sysctl kernel.pid_max=32768 (as root): each block of trials starts a fresh far process";
+    let remedy = "sysctl kernel.pid_max=32768 (as root): each round starts a fresh far process";
     match root.value::<u64>("proc/sys/kernel/pid_max") {
         None => Finding::note(name, "the system doesn't say how many processes it can number", remedy),
         Some(n @ ..4096) => Finding::warn(name, format!("{n} process numbers: few to start processes often"), remedy),

@@ -17,7 +17,7 @@ pub(super) fn huge_pages(root: &Root) -> Finding {
     if chosen == "always" {
         let found = "always: the kernel may turn large buffers into huge pages in the middle of a measurement";
         let remedy =
-            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root), or distrust large memcpy blocks";
+            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root), or distrust large memcpy messages";
         return Finding::note(name, found, remedy);
     }
     Finding::good(name, format!("{chosen}: the kernel doesn't change the pages of buffers on its own"))

@@ -24,7 +24,7 @@ w                all warnings with what to do; ↑ ↓ scroll
 
 ◆  on the curve: the point in the panel below, each two seconds another
 ·  a short trial (first look, warm-up)   ●  one that counts
-├──┼──┤  95% interval and median: it closes with each block (a fresh
+├──┼──┤  95% interval and median: it closes with each round (a fresh
          connection in a fresh process) until it is as narrow as asked
 settled  points that are as sure as asked   ±  reach, median point";
 
@@ -73,7 +73,7 @@ fn graph(state: &State, pen: &mut Pen<'_>, area: Rect) {
         (scale.low, scale.high) = (scale.low / grow, scale.high * grow);
     }
     if figure.axes.is_none() {
-        let first = if state.graph == Graph::Precision { "the second block" } else { "the first trial" };
+        let first = if state.graph == Graph::Precision { "the second round" } else { "the first trial" };
         pen.put(area, 1, 1, &format!("The {} graph appears with {first}.", state.graph.name()), dim());
         return;
     }

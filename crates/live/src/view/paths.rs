@@ -11,7 +11,7 @@ use crate::state::State;
 /// Cells of a row; the first is the path's number.
 pub(super) type Row = (Option<u32>, [String; 6]);
 
-const TITLES: [&str; 6] = ["", "block", "settled", "±", "latency", "highest"];
+const TITLES: [&str; 6] = ["", "round", "settled", "±", "latency", "highest"];
 
 /// The rows that `most` lines hold, titles first.
 pub(super) fn rows(state: &State, most: u16) -> Vec<Row> {

@@ -15,11 +15,11 @@ use crate::near::{Loops, Turn};
 use crate::{Buffers, TrialSpec};
 
 const HELP: &str = "A number of sends, then one short answer";
-const LOST: &str = "a block of the burst may be lost, and the answer would never come";
+const LOST: &str = "a message of the burst may be lost, and the answer would never come";
 
 pub(super) const FACTS: Facts = Facts {
     refuses: |can| one_process(can).or((!can.reliable).then_some(LOST)),
-    whole: |spec| if spec.burst == 0 { Err("a burst has at least 1 block".into()) } else { Ok(()) },
+    whole: |spec| if spec.burst == 0 { Err("a burst has at least 1 message".into()) } else { Ok(()) },
     bursts: true,
     reverses: true,
     blocks: |spec| if spec.reverse { (1, spec.size) } else { (spec.size, 1) },

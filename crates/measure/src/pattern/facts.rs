@@ -122,7 +122,7 @@ impl Facts {
                 let clock = link.clock();
                 Ok(near::run(link, &clock, spec, buffers)?.with_far(answered(link)))
             },
-            alone: |_, _, _| Err(LinkError::Unsupported("carry blocks: it is no path").into()),
+            alone: |_, _, _| Err(LinkError::Unsupported("carry messages: it is no path").into()),
             seen: |_, _, _, _| Seen { lost: 0, bytes: 0, shortest: 0.0, longest: 0.0 },
             agree: |_, _| Ok(()),
             drain: |_| Duration::ZERO,
@@ -171,7 +171,7 @@ impl Facts {
         if !self.reverses {
             let those = Pattern::those(|facts| facts.reverses);
             return Some(format!(
-                "blocks of {name} have no direction that could be reversed (--reverse is for {those})"
+                "messages of {name} have no direction that could be reversed (--reverse is for {those})"
             ));
         }
         let why = "one process plays both ends, so both directions are one (leave out --reverse)";

@@ -28,7 +28,7 @@ use crate::{FarReport, SessionError, TrialReport, TrialSpec};
 const BLOCK: u64 = 16;
 
 const ALONE: &str = "it is one process, so there is nobody to share the work with (--alone is HINT without a path)";
-const LOST: &str = "a block of the sum may be lost, and the answer would never be complete";
+const LOST: &str = "a message of the sum may be lost, and the answer would never be complete";
 
 pub(super) const FACTS: Facts = Facts {
     refuses: |can| match () {

@@ -10,7 +10,7 @@ use crate::event::TimeKind;
 use crate::far::Side;
 use crate::{Buffers, TrialReport, TrialSpec, near};
 
-const HELP: &str = "A block there and the same size back, one at a time";
+const HELP: &str = "A message there and the same size back, one at a time";
 
 pub(super) const FACTS: Facts = Facts {
     // Half of a time that counts from a schedule would mean nothing.

@@ -10,7 +10,7 @@ use crate::event::TimeKind;
 use crate::far::Side;
 use crate::{Buffers, TrialSpec, near};
 
-const HELP: &str = "A block there, another size back, on a kept connection";
+const HELP: &str = "A message there, another size back, on a kept connection";
 
 pub(super) const FACTS: Facts = Facts {
     on_schedule: Some(TimeKind::RoundTrip),

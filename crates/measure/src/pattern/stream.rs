@@ -31,7 +31,7 @@ const MARKS: u64 = 256;
 /// What buffers between the sides hold at most, bytes, which an empty one must have time for at 1 MB/s.
 const HELD: u64 = 16 << 20;
 
-const HELP: &str = "Blocks one after another without any answer, timed at the receiver";
+const HELP: &str = "Messages one after another without any answer, timed at the receiver";
 
 pub(super) const FACTS: Facts = Facts {
     refuses: |_| None,

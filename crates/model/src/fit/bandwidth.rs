@@ -63,13 +63,13 @@ impl BandwidthCurve {
         let largest = *sizes.last()? as f64;
         if n_half.value >= least_and_most.1 * EDGE {
             warnings.push(
-                "throughput grows in proportion to size up to the largest block: nothing bounds Rmax and n1/2 of the \
+                "throughput grows in proportion to size up to the largest message: nothing bounds Rmax and n1/2 of the \
                  fitted curve, and the values stand for any larger ones"
                     .to_owned(),
             );
         } else if n_half.value > largest {
             warnings.push(format!(
-                "the half-power point of the fitted curve ({}) lies beyond the largest block: Rmax is extrapolated",
+                "the half-power point of the fitted curve ({}) lies beyond the largest message: Rmax is extrapolated",
                 Bytes(n_half.value as u64)
             ));
         }

@@ -67,8 +67,9 @@ impl LatencyLines {
                     ));
                 }
                 if line.per_byte.high <= 0.0 {
-                    warnings
-                        .push("larger blocks take less time here: a line in size says nothing of this path".to_owned());
+                    warnings.push(
+                        "larger messages take less time here: a line in size says nothing of this path".to_owned(),
+                    );
                 }
             }
         }

@@ -78,10 +78,11 @@ fn knee(logs: &[f64], times: &[f64]) -> Result<f64, String> {
     let hidden = |i: &usize| wide(i) && times[*i] - times[i - 1] > GROWS;
     match best.1 {
         0 => {
-            Err("time grows with size from the smallest block on: the saturation point lies below all sizes".to_owned())
+            Err("time grows with size from the smallest message on: the saturation point lies below all sizes"
+                .to_owned())
         }
         i if i == logs.len() => Err((1..i).find(hidden).map_or_else(
-            || "starts cost more than bytes up to the largest block: the path does not saturate here".to_owned(),
+            || "starts cost more than bytes up to the largest message: the path does not saturate here".to_owned(),
             |i| apart(logs, i),
         )),
         i if wide(&i) => Err(apart(logs, i)),

@@ -9,7 +9,7 @@ pub enum Unscaled {
     #[error("a wire of no rate brings nothing (found {0} bit/s): give a rate above 0")]
     Rate(f64),
     /// Bytes on the wire that are none.
-    #[error("a wire carries at least the block itself (found {framing} bytes a byte and headers of {header} bytes)")]
+    #[error("a wire carries at least the message itself (found {framing} bytes a byte and headers of {header} bytes)")]
     Framing {
         /// Bytes a byte.
         framing: f64,
@@ -17,7 +17,7 @@ pub enum Unscaled {
         header: f64,
     },
     /// Packets that hold nothing.
-    #[error("a packet carries at least one byte of a block (found 0): give its size, such as 1448")]
+    #[error("a packet carries at least one byte of a message (found 0): give its size, such as 1448")]
     Packet,
     /// A factor that is none.
     #[error("{what} that is {factor} times as fast is no machine: give a factor above 0, such as 2")]
@@ -32,7 +32,7 @@ pub enum Unscaled {
     TooFew(usize),
     /// The path beats the wire.
     #[error(
-        "a byte costs {} here, and the wire alone would take {}: the path is faster than the wire that is said to be in it (is the rate right? do blocks cross it?)",
+        "a byte costs {} here, and the wire alone would take {}: the path is faster than the wire that is said to be in it (is the rate right? do messages cross it?)",
         significant(*.per_byte, Kind::SecondsPerByte), significant(*.wire, Kind::SecondsPerByte)
     )]
     Faster {

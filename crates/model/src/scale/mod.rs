@@ -139,7 +139,7 @@ impl Scaled {
             let (path, wire) = (cost(line.per_byte.value), cost(from_byte));
             notes.push(format!(
                 "a byte costs {path} here, and the wire would take {wire}: whether that is noise or a wrong rate, a single \
-                 block of trials does not tell"
+                 round does not tell"
             ));
         } else if from.is_some() && memory.low < 0.0 && memory.high.is_finite() {
             notes.push("the wire may take all that a byte costs: nothing is surely left for memory".to_owned());
@@ -203,7 +203,7 @@ fn possible(line: &LatencyLine) -> Result<(), Unscaled> {
     // Nothing bounds the interval of a single block: then the figure itself is all there is.
     let surely = |e: Estimate| if e.high.is_finite() { e.high } else { e.value };
     if surely(line.per_byte) <= 0.0 {
-        return Err(Unscaled::NoLine("larger blocks take no more time here"));
+        return Err(Unscaled::NoLine("larger messages take no more time here"));
     }
     if surely(line.t0) <= 0.0 {
         return Err(Unscaled::NoLine("the line begins below zero"));

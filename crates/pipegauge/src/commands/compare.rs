@@ -43,7 +43,9 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         [] => bail!("nothing to compare: name at least one run file"),
     };
     if !gates.is_empty() && all.iter().any(|named| named.hint) {
-        bail!("--fail-if sets limits on blocks, and these are HINT runs: their verdict and --json say what changed");
+        bail!(
+            "--fail-if sets limits on message sizes, and these are HINT runs: their verdict and --json say what changed"
+        );
     }
     for named in &mut all {
         named.gates = gates.iter().map(|g| g.hold(&named.comparison)).collect::<Result<_>>()?;
@@ -87,10 +89,10 @@ fn read(side: &str) -> Result<Repeats> {
 }
 
 /// The paths of both sides of a run that was just measured; the second side has the flags `more`.
-pub fn sides(first: RunFile, second: RunFile, more: &str) -> Result<Vec<Named>> {
+pub fn sides(first: &RunFile, second: &RunFile, more: &str) -> Result<Vec<Named>> {
     let names: Vec<&str> = first.paths.iter().map(|p| p.opened.name()).collect();
     let side = |run: &RunFile| Repeats { name: String::new(), runs: vec![run.clone()], files: vec![String::new()] };
-    let (a, b) = (side(&first), side(&second));
+    let (a, b) = (side(first), side(second));
     let mut all = Vec::new();
     for name in names.into_iter().filter(|name| second.paths.iter().any(|p| p.opened.name() == *name)) {
         all.push(named(&a, name, &b, name, (name.to_owned(), format!("{name} {more}")))?);
@@ -179,7 +181,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
             report::words::time_label(t)
         );
     }
-    let none = || anyhow!("{} and {} have no block size in common", names.0, names.1);
+    let none = || anyhow!("{} and {} have no message size in common", names.0, names.1);
     if x == y && of_one_run(a, b) {
         return Ok(Named {
             comparison: Comparison::paired(&first[0], &second[0]).ok_or_else(none)?,

@@ -59,7 +59,7 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
         .map(|w| Layer { name: w[1].0.clone(), over: w[0].0.clone(), overheads: model::overheads(&w[0].2, &w[1].2) })
         .collect();
     if let Some(empty) = all.iter().find(|l| l.overheads.is_empty()) {
-        bail!("{} and {} have no block size in common", empty.over, empty.name);
+        bail!("{} and {} have no message size in common", empty.over, empty.name);
     }
     let picture = figure(&all, first, subtitles);
     if let Some(output) = &flags.output {

@@ -48,7 +48,7 @@ fn abilities(can: &Capabilities) -> String {
         (false, false) => "may lose and reorder".to_owned(),
     });
     if let Some(most) = can.max_block {
-        words.push(format!("blocks to {}", Bytes(most)));
+        words.push(format!("messages to {}", Bytes(most)));
     }
     words.push(if can.two_ended { "two processes" } else { "one process" }.to_owned());
     if can.two_ended {

@@ -23,7 +23,7 @@ pub fn live(flags: &LiveFlags, json: bool) -> Result<Exit> {
     if flags.run.vs.is_some() {
         bail!("live draws the curves of one side, and --vs measures two: `pipegauge run` measures and compares them");
     }
-    if flags.run.quiet {
+    if flags.run.common.quiet {
         bail!("--quiet would leave nothing of live: `pipegauge run --quiet` measures the same unseen");
     }
     let wait = !flags.no_wait;

@@ -24,7 +24,7 @@ pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {
     let runs: Vec<&Analysis<'_>> = runs.iter().collect();
     let graph = show::graph(&runs, flags.graph)?;
     if ending == "html" && graph.of_hint() {
-        bail!("the HTML report is of blocks, and these are HINT runs: give -o a name that ends in .svg or .png");
+        bail!("the HTML report is of messages, and these are HINT runs: give -o a name that ends in .svg or .png");
     }
     let draw = if flags.fits { report::svg::draw_fitted } else { report::svg::draw };
     let contents = match ending.as_str() {

@@ -28,7 +28,7 @@ pub fn serve(flags: &ServeFlags, json: bool) -> Result<Exit> {
         port: flags.port,
         keep: flags.keep,
         limits: Limits {
-            max_block: flags.max_block,
+            max_block: flags.max_message,
             max_seconds: flags.max_time,
             max_memory: flags.max_memory,
             max_flows: flags.max_flows,

@@ -27,12 +27,12 @@ pub fn sums_up(time: Option<TimeKind>) -> Result<(), String> {
         Some(TimeKind::HalfRoundTrip | TimeKind::Copy) => Ok(()),
         None => Err("nothing was measured on it".to_owned()),
         Some(TimeKind::OneWay) => {
-            Err("its blocks overlap on their way, so that the slowest stage counts and not the sum \
+            Err("its messages overlap on their way, so that the slowest stage counts and not the sum \
                                        of all: measure round trips (--pattern ping-pong)"
                 .to_owned())
         }
         Some(other) => Err(format!(
-            "its times are those of the kind {}, and the model is of one block's way (RTT/2): measure round trips \
+            "its times are those of the kind {}, and the model is of one message's way (RTT/2): measure round trips \
              (--pattern ping-pong, without --rate)",
             time_label(other)
         )),

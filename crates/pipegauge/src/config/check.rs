@@ -48,13 +48,13 @@ pub fn available(plan: &Plan, far: &Far) -> Result<()> {
 
 fn sizes(plan: &Plan) -> Result<()> {
     if plan.from == 0 {
-        bail!("a block has at least 1 byte; 0 was asked for");
+        bail!("a message has at least 1 byte; 0 was asked for");
     }
     if plan.from > plan.to {
         bail!("sizes are reversed: from {} to {}; give the smaller as --from", Bytes(plan.from), Bytes(plan.to));
     }
     if plan.step == Some(0) {
-        bail!("--step 0 would never reach the largest block; give a step of at least 1 byte");
+        bail!("--step 0 would never reach the largest message; give a step of at least 1 byte");
     }
     if plan.schedule == Schedule::Netpipe && (plan.step.is_some() || plan.sizes.is_some()) {
         bail!("--schedule netpipe has NetPIPE's own sizes; leave out --step and --sizes");
@@ -98,10 +98,10 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
         bail!("{flag} changes a connection that is kept, and the pattern {name} keeps none; choose another pattern");
     }
     if flags.burst.is_some() && !facts.bursts {
-        bail!("--burst is the number of blocks of the pattern burst; add --pattern burst");
+        bail!("--burst is the number of messages of the pattern burst; add --pattern burst");
     }
     if plan.burst == 0 {
-        bail!("--burst 0: a burst has at least 1 block");
+        bail!("--burst 0: a burst has at least 1 message");
     }
     if plan.rate.is_some() && facts.unanswered {
         bail!(
@@ -179,7 +179,7 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
     // What only these settings can't carry is left out, and said so.
     let most = can.max_block.max(transport.capabilities(&Settings::default()).max_block);
     if let Some(most) = most.filter(|most| asked && *most < plan.to) {
-        bail!("{name} carries blocks of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));
+        bail!("{name} carries messages of at most {}; {} was asked for (--to, --sizes)", Bytes(most), Bytes(plan.to));
     }
     if can.local_only && can.two_ended && !matches!(far, Far::Local { .. }) {
         bail!(

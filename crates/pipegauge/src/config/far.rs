@@ -19,21 +19,21 @@ const LONGEST_KEY: u64 = 4096;
 
 /// Where the far side runs.
 pub fn resolve(flags: &RunFlags) -> Result<Far> {
-    let Some(peer) = flags.peer.as_deref() else {
-        if flags.key.is_some() {
+    let Some(peer) = flags.common.peer.as_deref() else {
+        if flags.common.key.is_some() {
             bail!("--key belongs to another host's `pipegauge serve`; name that host with --peer HOST:PORT");
         }
         return Ok(Far::here());
     };
     if let Some(target) = peer.strip_prefix("ssh://") {
-        if flags.key.is_some() {
+        if flags.common.key.is_some() {
             bail!("--peer {peer} needs no --key: ssh itself knows who is there");
         }
-        let program = flags.remote_program.clone().unwrap_or_else(|| DEFAULT_PROGRAM.to_owned());
+        let program = flags.common.remote_program.clone().unwrap_or_else(|| DEFAULT_PROGRAM.to_owned());
         return Ok(Far::Ssh { target: ssh_target(peer, target)?, program });
     }
     let (host, port) = host_and_port(peer)?;
-    let text = match &flags.key {
+    let text = match &flags.common.key {
         Some(key) => key_from(key, &mut std::io::stdin().lock())?,
         None => std::env::var(KEY_VARIABLE).map_err(|_| {
             anyhow!("--peer {peer} needs the key that `pipegauge serve` printed there: --key KEY, or {KEY_VARIABLE}")
@@ -70,8 +70,10 @@ pub fn key_from(flag: &str, stdin: &mut dyn BufRead) -> Result<String> {
 
 /// The flags with the key itself in place of where it stands: standard input is read once, for whoever needs it twice.
 pub fn with_key(flags: &RunFlags) -> Result<RunFlags> {
-    let key = flags.key.as_deref().map(|key| key_from(key, &mut std::io::stdin().lock())).transpose()?;
-    Ok(RunFlags { key, ..flags.clone() })
+    let key = flags.common.key.as_deref().map(|key| key_from(key, &mut std::io::stdin().lock())).transpose()?;
+    let mut flags = flags.clone();
+    flags.common.key = key;
+    Ok(flags)
 }
 
 /// A target goes to `ssh` as an argument, so it must not look like an option.

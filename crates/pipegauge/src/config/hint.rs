@@ -20,7 +20,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
         );
     }
     fits(plan, far, host::memory(&host::Root::system()))?;
-    if flags.peer.is_some() && plan.transports().all(|t| t == Name::ALONE) {
+    if flags.common.peer.is_some() && plan.transports().all(|t| t == Name::ALONE) {
         bail!("--peer names the far side of a path, and HINT without a path has none: name a transport (tcp)");
     }
     Ok(())

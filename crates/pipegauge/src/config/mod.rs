@@ -85,7 +85,7 @@ impl RunConfig {
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
         check::available(&plan, &far)?;
-        let output = flags.output.clone().unwrap_or_else(|| names::run_file(now));
+        let output = flags.common.output.clone().unwrap_or_else(|| names::run_file(now));
         let html = match (&flags.html, flags.no_html) {
             (Some(file), _) => Some(file.clone()),
             (None, true) => None,
@@ -93,16 +93,16 @@ impl RunConfig {
         };
         names::distinct(&output, html.as_deref(), flags.trace.as_deref())?;
         Ok(Self {
-            far_pin: pin::far(&flags.pin, plan.pin),
+            far_pin: pin::far(&flags.common.pin, plan.pin),
             plan,
             far,
             output,
             html,
-            progress: !flags.quiet,
+            progress: !flags.common.quiet,
             command: command_line::without_keys(command),
             // Figures that were taken under trace are not to be believed.
             // A soak is no repeat of a run, nor one of it.
-            history: !flags.no_history && flags.trace.is_none() && flags.duration.is_none(),
+            history: !flags.common.no_history && flags.trace.is_none() && flags.duration.is_none(),
             notes,
         })
     }
@@ -116,22 +116,18 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         schedule: match (&flags.hint, flags.duration) {
             (Some(_), _) => Schedule::Hint,
             (None, Some(_)) => Schedule::Soak,
-            (None, None) => flags.schedule.into(),
+            (None, None) => flags.schedule,
         },
         from,
         to,
         step: flags.step,
         sizes: soak::sizes(flags, &paths).or_else(|| flags.sizes.clone()).map(sorted),
-        perturb: flags.perturb.unwrap_or(if Schedule::from(flags.schedule) == Schedule::Netpipe {
-            NETPIPE_PERTURB
-        } else {
-            0
-        }),
-        trials: flags.trials,
-        repeats: flags.repeats,
-        precision: flags.precision.unwrap_or(DEFAULT_PRECISION),
-        precise: flags.precision.is_some(),
-        budget: flags.duration.or(flags.budget).unwrap_or(DEFAULT_BUDGET),
+        perturb: flags.perturb.unwrap_or(if flags.schedule == Schedule::Netpipe { NETPIPE_PERTURB } else { 0 }),
+        trials: flags.common.trials,
+        repeats: flags.common.repeats,
+        precision: flags.common.precision.unwrap_or(DEFAULT_PRECISION),
+        precise: flags.common.precision.is_some(),
+        budget: flags.duration.or(flags.common.budget).unwrap_or(DEFAULT_BUDGET),
         every: flags.duration.map(|all| flags.every.unwrap_or(soak::EVERY.min(all))),
         response: flags.response.unwrap_or(1),
         burst: flags.burst.unwrap_or(DEFAULT_BURST),
@@ -144,10 +140,14 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         pool: pool(flags, notes),
         memory: flags.hint.map(|hint| hint.memory),
         reconnect: flags.reconnect,
-        pin: pin::resolve(&flags.pin, far, notes)?,
-        seed: flags.seed,
-        patience: flags.patience.unwrap_or(Plan::default().patience),
-        decorators: Decorators { fault: flags.fault.clone(), shape: flags.shape.clone(), trace: flags.trace.clone() },
+        pin: pin::resolve(&flags.common.pin, far, notes)?,
+        seed: flags.common.seed,
+        patience: flags.common.patience.unwrap_or(Plan::default().patience),
+        decorators: Decorators {
+            fault: flags.common.fault.clone(),
+            shape: flags.common.shape.clone(),
+            trace: flags.trace.clone(),
+        },
         paths,
     })
 }
@@ -173,7 +173,7 @@ fn range(flags: &RunFlags, paths: &[PathPlan], notes: &mut Vec<String>) -> (u64,
 }
 
 fn cache(flags: &RunFlags) -> Cache {
-    flags.cache.map_or(Cache::Warm, Into::into)
+    flags.cache.unwrap_or(Cache::Warm)
 }
 
 /// Bytes of the cold pool: twice the last-level cache, so that a block is gone from it when its turn comes again.

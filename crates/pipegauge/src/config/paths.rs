@@ -36,15 +36,15 @@ pub fn flagged(flags: &RunFlags) -> Vec<Flagged> {
         all.extend(value.map(|value| Flagged { flag, option: option.to_owned(), value }));
     };
     add("--mss", "mss", flags.mss.map(Value::from));
-    add("--congestion", "congestion", flags.congestion.as_deref().map(Value::from));
-    add("--nodelay", "nodelay", flags.nodelay.then(|| true.into()));
-    add("--no-nodelay", "nodelay", flags.no_nodelay.then(|| false.into()));
-    add("--sockbuf", "sockbuf", flags.sockbuf.map(Value::from));
-    add("-4", "family", flags.ipv4.then(|| "4".into()));
-    add("-6", "family", flags.ipv6.then(|| "6".into()));
-    add("--wait", "wait", flags.wait.map(|wait| transport::Wait::from(wait).into()));
+    add("--congestion", "congestion", flags.common.congestion.as_deref().map(Value::from));
+    add("--nodelay", "nodelay", flags.common.nodelay.then(|| true.into()));
+    add("--no-nodelay", "nodelay", flags.common.no_nodelay.then(|| false.into()));
+    add("--sockbuf", "sockbuf", flags.common.sockbuf.map(Value::from));
+    add("-4", "family", flags.common.ipv4.then(|| "4".into()));
+    add("-6", "family", flags.common.ipv6.then(|| "6".into()));
+    add("--wait", "wait", flags.common.wait.map(Value::from));
     add("--loss-timeout", "loss-timeout", flags.loss_timeout.map(Value::from));
-    for (option, value) in flags.theory.iter().flat_map(Settings::iter) {
+    for (option, value) in flags.common.theory.iter().flat_map(Settings::iter) {
         add("--theory", option, Some(value.clone()));
     }
     all

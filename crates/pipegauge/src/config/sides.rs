@@ -41,7 +41,8 @@ impl Sides {
         let second = cli.command.into_run().ok_or_else(|| said("its flags are those of `run`".to_owned()))?;
         same_run(flags, &second).map_err(said)?;
         let first = far::with_key(&RunFlags { vs: None, ..flags.clone() })?;
-        let second = RunFlags { vs: None, key: first.key.clone(), ..second };
+        let mut second = RunFlags { vs: None, ..second };
+        second.common.key.clone_from(&first.common.key);
         let mut a = RunConfig::resolve(&first, command, now)?;
         let mut b = RunConfig::resolve(&second, command, now).with_context(|| format!("--vs '{more}'"))?;
         comparable(&a, &b).map_err(said)?;
@@ -97,13 +98,13 @@ fn same_run(first: &RunFlags, second: &RunFlags) -> Result<(), String> {
         return Err("--trace follows one side, and figures under trace are not to be believed; leave it out".to_owned());
     }
     let kept = [
-        ("--peer", first.peer != second.peer),
-        ("--key", first.key != second.key),
-        ("--remote-program", first.remote_program != second.remote_program),
-        ("--output", first.output != second.output),
+        ("--peer", first.common.peer != second.common.peer),
+        ("--key", first.common.key != second.common.key),
+        ("--remote-program", first.common.remote_program != second.common.remote_program),
+        ("--output", first.common.output != second.common.output),
         ("--html", first.html != second.html || first.no_html != second.no_html),
-        ("--quiet", first.quiet != second.quiet),
-        ("--no-history", first.no_history != second.no_history),
+        ("--quiet", first.common.quiet != second.common.quiet),
+        ("--no-history", first.common.no_history != second.common.no_history),
     ];
     match kept.iter().find(|(_, differs)| *differs) {
         Some((flag, _)) => Err(format!("{flag} is one for both sides; give it outside of --vs")),
@@ -177,7 +178,7 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
 /// The run files of both sides; a name that was made up is one that is free.
 fn outputs(flags: &RunFlags, base: &std::path::Path) -> Result<[PathBuf; 2]> {
     let names = names::sides(base);
-    if flags.output.is_none() && names.iter().any(|name| name.exists()) {
+    if flags.common.output.is_none() && names.iter().any(|name| name.exists()) {
         bail!("{} is there already: name the run's files with -o", names[0].display());
     }
     Ok(names)

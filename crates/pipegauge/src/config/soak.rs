@@ -1,11 +1,11 @@
 //! `--duration` and `--every`: which sizes a soak measures, and what can be known to be wrong with it.
 
 use anyhow::{Result, bail};
-use measure::event::{PathPlan, Plan};
+use measure::event::{PathPlan, Plan, Schedule};
 use transport::registry;
 use units::Seconds;
 
-use crate::flags::{RunFlags, ScheduleFlag};
+use crate::flags::RunFlags;
 
 /// Time of an interval where nobody asked for another, seconds.
 pub const EVERY: f64 = 1.0;
@@ -41,7 +41,7 @@ pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
 /// What is wrong with the soak that `flags` ask for.
 pub fn check(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let Some(every) = plan.every else { return Ok(()) };
-    if flags.schedule != ScheduleFlag::Adaptive {
+    if flags.schedule != Schedule::Adaptive {
         bail!(
             "--duration holds one connection, and NetPIPE's schedule has sizes and trials of its own; leave out --schedule"
         );

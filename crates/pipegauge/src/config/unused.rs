@@ -14,10 +14,12 @@ use crate::flags::RunFlags;
 pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     transports(plan, flags)?;
     if plan.schedule == Schedule::Netpipe {
-        for (flag, given) in [("--budget", flags.budget.is_some()), ("--precision", flags.precision.is_some())] {
+        for (flag, given) in
+            [("--budget", flags.common.budget.is_some()), ("--precision", flags.common.precision.is_some())]
+        {
             if given {
                 bail!(
-                    "{flag} changes nothing here: NetPIPE's schedule has no stop rule but its own (a block that takes a \
+                    "{flag} changes nothing here: NetPIPE's schedule has no stop rule but its own (a message that takes a \
                      second is the last); leave it out, and bound the run with --to and --trials"
                 );
             }
@@ -35,7 +37,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
             measure::Pattern::those(|facts| facts.echoes)
         );
     }
-    if flags.remote_program.is_some() && !matches!(far, Far::Ssh { .. }) {
+    if flags.common.remote_program.is_some() && !matches!(far, Far::Ssh { .. }) {
         bail!("--remote-program is what ssh runs on the other host: it belongs to --peer ssh://user@host");
     }
     Ok(())
@@ -68,11 +70,11 @@ fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
     let placed = |t: &dyn Transport, settings: &Settings| t.feels_places(settings);
     type Listens<'a> = &'a dyn Fn(&dyn Transport, &Settings) -> bool;
     let given: [(&str, bool, Listens<'_>); 8] = [
-        ("--fault", flags.fault.is_some(), &two_ended),
-        ("--shape", flags.shape.is_some(), &two_ended),
+        ("--fault", flags.common.fault.is_some(), &two_ended),
+        ("--shape", flags.common.shape.is_some(), &two_ended),
         ("--trace", flags.trace.is_some(), &two_ended),
         ("--reconnect", flags.reconnect, &two_ended),
-        ("--patience", flags.patience.is_some(), &two_ended),
+        ("--patience", flags.common.patience.is_some(), &two_ended),
         ("--cache", flags.cache.is_some(), &real),
         ("--align", flags.align.is_some(), &placed),
         ("--offset", flags.offset.is_some(), &placed),

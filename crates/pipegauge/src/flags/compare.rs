@@ -17,7 +17,7 @@ pub struct CompareFlags {
     pub path: Option<String>,
     /// Fail (exit code 1) where a limit is passed beyond what runs of one thing differ by
     ///
-    /// METRIC is latency (the smallest block's time), time (all sizes together), time@SIZE or throughput (the highest).
+    /// METRIC is latency (the smallest message's time), time (all sizes together), time@SIZE or throughput (the highest).
     /// Examples: 'latency>+5%', 'time@64KiB>+10%', 'throughput<-5%'. May be given more than once.
     #[arg(long = "fail-if", value_name = "METRIC(<|>)N%")]
     pub fail_if: Vec<String>,

@@ -2,6 +2,7 @@
 //! shell completions come from the same definitions.
 
 mod ask;
+mod common;
 mod compare;
 mod explain;
 mod hint;
@@ -15,6 +16,7 @@ mod value;
 mod view;
 
 pub use ask::AskFlags;
+pub use common::CommonFlags;
 pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use hint::{HintFlags, HintWish};
@@ -22,7 +24,7 @@ pub use history::{HistoryFlags, HistoryWish};
 pub use live::LiveFlags;
 pub use pattern::PatternFlag;
 pub use replay::LARGEST;
-pub use run::{CacheFlag, RunFlags, ScheduleFlag};
+pub use run::RunFlags;
 pub use scale::{ScaleFlags, WireFlags};
 pub use value::SendRate;
 pub use view::{
@@ -59,7 +61,7 @@ static BUILT: LazyLock<String> = LazyLock::new(|| {
 
 /// Measures how any communication path really performs.
 ///
-/// One method for every path: blocks of many sizes go back and forth between two real processes, and the result is a
+/// One method for every path: messages of many sizes go back and forth between two real processes, and the result is a
 /// curve with honest intervals, as pictures, tables and a run file.
 #[derive(Debug, Parser)]
 #[command(name = "pipegauge", version, long_version = BUILT.as_str(), after_help = AFTER_HELP, propagate_version = true, max_term_width = 100)]
@@ -117,7 +119,7 @@ pub enum Command {
     Tables(TablesFlags),
     /// What a path would take over a wire of another rate, or with another CPU or memory, and how far off that is
     Scale(ScaleFlags),
-    /// Ask runs a question, in words or as flags: when does a block arrive, which path, which size, how many frames?
+    /// Ask runs a question, in words or as flags: when does a message arrive, which path, which size, how many frames?
     Ask(AskFlags),
     /// What is behind a run's dips and steps? Measures again with one knob moved at a time
     Explain(ExplainFlags),

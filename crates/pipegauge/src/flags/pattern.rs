@@ -18,6 +18,12 @@ impl PatternFlag {
     }
 }
 
+impl Default for PatternFlag {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
 impl From<PatternFlag> for Pattern {
     fn from(f: PatternFlag) -> Self {
         f.0

@@ -1,14 +1,13 @@
 //! From a plan in a run file back to flags of `run`. The file may be a stranger's: it says what is measured and nothing else.
 
-use measure::event::{PathOpened, PathPlan, Plan};
+use measure::event::{PathOpened, PathPlan, Plan, Schedule};
 use measure::{Cache, flows};
 use units::Bytes;
 
-use super::PatternFlag;
-use super::run::{CacheFlag, RunFlags, ScheduleFlag};
 use super::value::SendRate;
+use super::{CommonFlags, PatternFlag, RunFlags};
 
-/// Largest block and answer that a file may ask for: what a far side lets a near side it does not know ask for.
+/// Largest message and answer that a file may ask for: what a far side lets a near side it does not know ask for.
 pub const LARGEST: u64 = 1 << 30;
 /// Longest time without progress that a file may ask for, seconds.
 const LONGEST_PATIENCE: f64 = 60.0;
@@ -53,8 +52,8 @@ impl RunFlags {
             step: None,
             sizes: None,
             perturb: None,
-            schedule: ScheduleFlag::Adaptive,
-            pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no blocks")?,
+            schedule: Schedule::Adaptive,
+            pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no messages")?,
             reverse: plan.reverse,
             flows: Vec::new(),
             response: facts.responds.then_some(plan.response),
@@ -62,42 +61,44 @@ impl RunFlags {
             rate: plan.rate.map(SendRate::Messages).or(plan.offered.map(SendRate::Bits)),
             duration: None,
             every: None,
-            precision: None,
-            budget: None,
-            trials: None,
-            repeats: None,
-            seed: plan.seed,
             align: Some(plan.align),
             offset: Some(plan.offset),
-            cache: (plan.cache == Cache::Cold && !can.virtual_time).then_some(CacheFlag::Cold),
+            cache: (plan.cache == Cache::Cold && !can.virtual_time).then_some(Cache::Cold),
             check: plan.check,
-            pin,
-            wait: None,
-            sockbuf: None,
-            nodelay: false,
-            no_nodelay: false,
             mss: None,
-            congestion: None,
             reconnect: plan.reconnect,
-            ipv4: false,
-            ipv6: false,
-            patience: Some(plan.patience.min(LONGEST_PATIENCE)),
             loss_timeout: None,
-            peer: None,
-            key: None,
-            remote_program: None,
-            theory: None,
-            fault: around.fault.clone().filter(|_| can.two_ended),
-            shape: around.shape.clone().filter(|_| can.two_ended),
             vs: None,
             trace: None,
-            output: None,
             html: None,
             no_html: true,
-            // With a knob moved, and over a part of the sizes: no repeat of anything.
-            no_history: true,
-            quiet: false,
             hint: None,
+            common: CommonFlags {
+                precision: None,
+                budget: None,
+                trials: None,
+                repeats: None,
+                seed: plan.seed,
+                pin,
+                wait: None,
+                sockbuf: None,
+                nodelay: false,
+                no_nodelay: false,
+                congestion: None,
+                ipv4: false,
+                ipv6: false,
+                patience: Some(plan.patience.min(LONGEST_PATIENCE)),
+                peer: None,
+                key: None,
+                remote_program: None,
+                theory: None,
+                fault: around.fault.clone().filter(|_| can.two_ended),
+                shape: around.shape.clone().filter(|_| can.two_ended),
+                output: None,
+                // With a knob moved, and over a part of the sizes: no repeat of anything.
+                no_history: true,
+                quiet: false,
+            },
         })
     }
 }
@@ -139,9 +140,9 @@ mod tests {
     #[test]
     fn no_file_says_where_the_far_side_runs_or_what_is_written() {
         let flags = RunFlags::replaying(&hostile(), &path("tcp"), "auto".to_owned()).unwrap();
-        assert_eq!((flags.peer, flags.key, flags.remote_program), (None, None, None));
-        assert_eq!((flags.trace, flags.output, flags.html, flags.vs), (None, None, None, None));
-        assert_eq!(flags.patience, Some(LONGEST_PATIENCE));
+        assert_eq!((flags.common.peer, flags.common.key, flags.common.remote_program), (None, None, None));
+        assert_eq!((flags.trace, flags.common.output, flags.html, flags.vs), (None, None, None, None));
+        assert_eq!(flags.common.patience, Some(LONGEST_PATIENCE));
     }
 
     #[test]
@@ -150,7 +151,7 @@ mod tests {
         plan.paths[0].flows = 4;
         plan.paths[0].settings = Settings::default().with("mss", 700u64).with("nodelay", false).with("family", "6");
         let flags = RunFlags::replaying(&plan, &path("tcp"), "0,1".to_owned()).unwrap();
-        assert_eq!((flags.response, flags.reconnect, flags.pin.as_str()), (Some(99), true, "0,1"));
+        assert_eq!((flags.response, flags.reconnect, flags.common.pin.as_str()), (Some(99), true, "0,1"));
         assert_eq!(flags.replayed.unwrap(), plan.paths[0]);
     }
 

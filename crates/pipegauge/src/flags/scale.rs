@@ -12,14 +12,14 @@ pub struct WireFlags {
     /// Rate of the wire that was measured over [default: what the run knows: theory's, or --shape's]
     #[arg(long, value_name = "RATE", value_parser = value::wire_rate)]
     pub rate: Option<f64>,
-    /// What the wire carries for each byte of a block, or what comes on top: 53/48, 1.1, 10% [default: what the run knows, or 1]
+    /// What the wire carries for each byte of a message, or what comes on top: 53/48, 1.1, 10% [default: what the run knows, or 1]
     #[arg(long, value_name = "RATIO|SHARE", value_parser = value::framing)]
     pub framing: Option<f64>,
     /// Header of each packet on the wire [default: what the run knows, or 0]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
     pub header: Option<u64>,
-    /// The most that a packet carries of a block: n bytes take ceil(n / SIZE) headers [default: what the run knows, or one
-    /// packet a block]
+    /// The most that a packet carries of a message: n bytes take ceil(n / SIZE) headers [default: what the run knows, or one
+    /// packet a message]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
     pub packet: Option<u64>,
 }

@@ -110,9 +110,9 @@ pub struct ServeFlags {
     /// Serve one measurement after another, until stopped
     #[arg(long)]
     pub keep: bool,
-    /// Largest block a peer may ask for
-    #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "64MiB")]
-    pub max_block: u64,
+    /// Largest message a peer may ask for
+    #[arg(long, alias = "max-block", value_name = "SIZE", value_parser = value::bytes, default_value = "64MiB")]
+    pub max_message: u64,
     /// Longest measurement a peer may ask for
     #[arg(long, value_name = "TIME", value_parser = value::seconds, default_value = "10min")]
     pub max_time: f64,

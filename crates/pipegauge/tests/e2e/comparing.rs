@@ -174,7 +174,7 @@ fn what_cannot_be_compared_says_why() {
         "77.run.jsonl",
     ];
     assert_eq!(dir.run(&other).code(), 0);
-    dir.run(&["compare", "tcp.run.jsonl", "77.run.jsonl"]).refuses(&["no block size in common"]);
+    dir.run(&["compare", "tcp.run.jsonl", "77.run.jsonl"]).refuses(&["no message size in common"]);
 }
 
 #[test]
@@ -336,5 +336,5 @@ fn runs_on_other_sizes_are_compared_between_them_and_it_says_where() {
         "{found}"
     );
     measure("far.run.jsonl", vec![1 << 20, 1 << 21], "latency=10us,rate=10Gbit/s");
-    dir.run(&["compare", "a.run.jsonl", "far.run.jsonl"]).refuses(&["no block size in common"]);
+    dir.run(&["compare", "a.run.jsonl", "far.run.jsonl"]).refuses(&["no message size in common"]);
 }

@@ -142,7 +142,7 @@ fn a_corrupt_block_is_found_under_check_and_named() {
     args.extend(LONG);
     let said = dir.run(&args);
     assert!(said.code() == 1 || said.code() == 2, "{said}");
-    said.complains(&["corrupt block", "offset"]);
+    said.complains(&["corrupt message", "offset"]);
     assert_eq!(dir.run(&["show", "x.run.jsonl"]).code(), 0);
 }
 

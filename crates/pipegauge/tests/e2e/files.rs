@@ -82,6 +82,7 @@ fn a_run_is_shown_plotted_and_exported_in_every_format() {
 
 #[test]
 fn parquet_is_written_or_said_how_to_build_in() {
+    // scripts/test-bare.sh tries a command without it.
     let dir = Scratch::new();
     dir.measure("a.run.jsonl", &["memcpy"]);
     let said = dir.run(&["export", "a.run.jsonl", "--format", "parquet", "-o", "x.parquet"]);

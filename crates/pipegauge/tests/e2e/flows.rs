@@ -5,6 +5,9 @@ use rustix::process::Signal;
 use super::processes::{far_processes, send, under_way};
 use super::support::{LONG, Running, Scratch};
 
+/// What a run says whose flows were never all under way.
+const NEVER_AT_ONCE: &str = "in no trial did all flows run at once";
+
 /// A run that names how much it measures, whose blocks are checked.
 fn checked(dir: &Scratch, path: &str, flows: &str, pattern: &[&str]) -> super::support::Said {
     let mut args =
@@ -20,8 +23,10 @@ fn each_flow_carries_contents_of_its_own_over_every_path() {
         for flows in ["1", "3", "8"] {
             let dir = Scratch::new();
             let said = checked(&dir, path, flows, &[]);
-            // A datagram that is lost on a busy machine is no fault of the flows.
-            assert!(said.measured() || (path == "udp" && said.err.contains("lost")), "{path} {flows}: {said}");
+            // A datagram that is lost on a busy machine is no fault of the flows, nor is it that many short ones took turns on two CPUs.
+            let turns = flows == "8" && said.err.contains(NEVER_AT_ONCE);
+            let excused = turns || (path == "udp" && said.err.contains("lost"));
+            assert!(said.measured() || excused, "{path} {flows}: {said}");
         }
     }
 }
@@ -38,10 +43,7 @@ fn patterns_whose_blocks_go_one_way_carry_them_either_way() {
             let dir = Scratch::new();
             let said = checked(&dir, "unix", "3", &[pattern, reverse].concat());
             // Whether short streams meet is the machine's affair; that their contents are right is not.
-            assert!(
-                said.measured() || said.err.contains("in no trial did all flows run at once"),
-                "{pattern:?}: {said}"
-            );
+            assert!(said.measured() || said.err.contains(NEVER_AT_ONCE), "{pattern:?}: {said}");
         }
     }
 }
@@ -102,8 +104,8 @@ fn a_flow_that_stalls_breaks_or_carries_wrong_bytes_ends_the_run_and_is_named() 
         ("stall=60s@300,flow=2", "stream", &["flow 2 of 3", "--patience"][..]),
         ("stall=60s@300,flow=3", "ping-pong", &["flow 3 of 3", "--patience"]),
         ("cut=300,flow=2", "ping-pong", &["flow 2 of 3"]),
-        ("corrupt=100%,flow=2", "ping-pong", &["flow 2 of 3", "corrupt block"]),
-        ("corrupt=100%,flow=3", "stream", &["flow 3 of 3", "corrupt block"]),
+        ("corrupt=100%,flow=2", "ping-pong", &["flow 2 of 3", "corrupt message"]),
+        ("corrupt=100%,flow=3", "stream", &["flow 3 of 3", "corrupt message"]),
     ] {
         let dir = Scratch::new();
         let said = checked(&dir, "tcp", "3", &["--pattern", pattern, "--patience", "1s", "--fault", fault]);

@@ -173,7 +173,7 @@ fn a_serving_side_takes_part_and_limits_the_memory() {
 fn other_commands_show_a_hint_run_or_say_why_not() {
     let dir = Scratch::new();
     assert_eq!(hint(&dir, &["theory", "--alone"], "x.run.jsonl").code(), 0);
-    dir.measure("blocks.run.jsonl", &["theory"]);
+    dir.measure("messages.run.jsonl", &["theory"]);
     for args in [
         &["layers", "x.run.jsonl"][..],
         &["tables", "x.run.jsonl"],
@@ -192,13 +192,13 @@ fn other_commands_show_a_hint_run_or_say_why_not() {
     );
     assert!(!compared.out.contains(" B ") && !compared.out.contains("KiB"), "{compared}");
     dir.run(&["compare", "x.run.jsonl", "--fail-if", "time>+5%"]).refuses(&["--fail-if", "HINT"]);
-    dir.run(&["compare", "x.run.jsonl", "blocks.run.jsonl"]).refuses(&["can't be compared"]);
+    dir.run(&["compare", "x.run.jsonl", "messages.run.jsonl"]).refuses(&["can't be compared"]);
     dir.run(&["export", "x.run.jsonl", "--format", "np", "--path", "alone"]).refuses(&["np.out", "csv"]);
     dir.run(&["plot", "x.run.jsonl", "-o", "x.html"]).refuses(&[".svg"]);
     dir.run(&["plot", "x.run.jsonl", "--graph", "signature", "-o", "x.svg"]).refuses(&["--graph quips"]);
     dir.run(&["show", "x.run.jsonl", "--graph", "throughput"]).refuses(&["--graph quips"]);
-    dir.run(&["show", "blocks.run.jsonl", "--graph", "quips"]).refuses(&["pipegauge hint"]);
-    dir.run(&["plot", "x.run.jsonl", "blocks.run.jsonl", "-o", "x.svg"]).refuses(&["draw them apart"]);
+    dir.run(&["show", "messages.run.jsonl", "--graph", "quips"]).refuses(&["pipegauge hint"]);
+    dir.run(&["plot", "x.run.jsonl", "messages.run.jsonl", "-o", "x.svg"]).refuses(&["draw them apart"]);
     assert!(!dir.names().iter().any(|n| n.ends_with(".svg") || n.ends_with(".html")));
     for format in ["csv", "json", "openmetrics"] {
         let said = dir.run(&["export", "x.run.jsonl", "--format", format]);

@@ -382,7 +382,7 @@ fn a_trace_has_a_line_for_every_operation() {
     let text = std::fs::read_to_string(dir.path("x.trace")).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(json).collect();
     let count = |op: &str| lines.iter().filter(|l| l["op"] == op && l["result"] == "ok").count();
-    assert!(count("send") > 60, "three sizes, two blocks, ten repeats: {text}");
+    assert!(count("send") > 60, "three sizes, two messages, ten repeats: {text}");
     assert_eq!(count("send"), count("recv"), "a ping-pong receives what it sends");
     let header =
         std::fs::read_to_string(dir.path(dir.names().iter().find(|n| n.ends_with(".jsonl")).unwrap())).unwrap();
@@ -414,7 +414,7 @@ fn the_default_run_prints_a_graph_a_summary_and_where_the_files_are() {
     for word in ["memcpy", "unix", "latency", "half power"] {
         assert!(said.out.contains(word), "{word} is missing in: {said}");
     }
-    assert!(said.err.contains("unix: "), "one progress line for each block: {said}");
+    assert!(said.err.contains("unix: "), "one progress line for each message: {said}");
     assert!(!said.out.contains('\u{1b}'), "no colour into a pipe: {said}");
 }
 

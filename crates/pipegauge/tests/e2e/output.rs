@@ -137,7 +137,7 @@ fn a_command_line_that_cannot_be_read_is_answered_in_json_too() {
         assert!(!said.err.is_empty(), "people read standard error: {said}");
     }
     // A line reader must be able to read what serve says, to the last.
-    for args in [&["serve", "--bind", "192.0.2.1", "--json"][..], &["--json", "serve", "--max-block", "64K"]] {
+    for args in [&["serve", "--bind", "192.0.2.1", "--json"][..], &["--json", "serve", "--max-message", "64K"]] {
         let said = dir.run(args);
         assert_eq!((said.code(), said.out.lines().count()), (2, 1), "{said}");
         assert_eq!(json(&said.out)["schema"], "pipegauge-error/1", "{said}");

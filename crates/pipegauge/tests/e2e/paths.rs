@@ -120,7 +120,7 @@ fn a_path_that_cannot_be_is_refused_before_anything_is_measured() {
     for (paths, says) in [
         (&["tcp:colour=red"][..], &["no option is named 'colour'", "sockbuf"][..]),
         (&["tcp:mss=87"], &["88 to 32767"]),
-        (&["seqpacket:sockbuf=16KiB", "--sizes", "1MiB"], &["seqpacket carries blocks of at most"]),
+        (&["seqpacket:sockbuf=16KiB", "--sizes", "1MiB"], &["seqpacket carries messages of at most"]),
         (&["tcp", "tcp"], &["named twice", "label=again"]),
         (&["unix:wait=busy-poll"], &["it is one of block, spin"]),
         (&["tcp:sockbuf=64KiB", "--sockbuf", "1MiB"], &["every path that listens to it names its own"]),

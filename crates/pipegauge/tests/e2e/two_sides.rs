@@ -178,7 +178,7 @@ fn an_address_of_another_host_cannot_be_served_at() {
 #[test]
 fn what_a_peer_may_ask_for_is_limited() {
     let dir = Scratch::new();
-    let serve = Serve::start(&dir, &["--max-block", "1KiB", "--keep"]);
+    let serve = Serve::start(&dir, &["--max-message", "1KiB", "--keep"]);
     let said = serve.measure(&dir, &["tcp"]);
     assert!(matches!(said.code(), 1 | 2), "{said}");
     said.complains(&["far side"]);

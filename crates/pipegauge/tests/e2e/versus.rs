@@ -56,6 +56,25 @@ fn a_slower_link_is_slower_by_what_it_is_and_the_files_say_so_again() {
 }
 
 #[test]
+fn the_page_says_what_its_sides_are_and_how_they_compare() {
+    let dir = Scratch::new();
+    let vs = "--theory 'latency=11us,rate=9.0909090909Gbit/s'";
+    let args =
+        ["run", "theory", "--theory", "latency=10us,rate=10Gbit/s", "--vs", vs, "--to", "64KiB", "--budget", "2s"];
+    let said = dir.run(&[&args[..], &["--quiet", "--html", "x.html", "-o", "x.run.jsonl"]].concat());
+    assert_eq!(said.code(), 0, "{said}");
+    let page = fs::read_to_string(dir.path("x.html")).unwrap();
+    for told in [
+        "<h1>theory against theory --theory &#39;latency=11us,rate=9.0909090909Gbit/s&#39;</h1>",
+        "<b>A</b>: theory &nbsp; <b>B</b>: theory --theory",
+        "is 10.0% slower: over all sizes it takes 110.0% [110.0%, 110.0%] of the time",
+        "<summary>Each size</summary>",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+}
+
+#[test]
 fn the_same_link_with_other_noise_is_no_different_and_what_would_have_been_seen_is_said() {
     let dir = Scratch::new();
     let same = |seed: u32| format!("latency=10us,rate=10Gbit/s,noise=3%,block-noise=3%,seed={seed}");

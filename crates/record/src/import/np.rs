@@ -80,7 +80,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
     let mut trials = Vec::new();
     for (line, found, sample) in &samples {
         let trial = trial(*sample, &mode).ok_or_else(|| {
-            fault(*line, found, "an odd number of bytes, but bidirectional mode counts each block twice")
+            fault(*line, found, "an odd number of bytes, but bidirectional mode counts each message twice")
         })?;
         let (of, shortest) = points.entry(trial.size).or_default();
         *shortest = [*shortest, sample.shortest].into_iter().flatten().reduce(f64::min);

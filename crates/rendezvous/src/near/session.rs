@@ -250,7 +250,7 @@ impl RemoteSession {
             match early.into_iter().find(|ready| !matches!(ready, Ok(false))).unwrap_or(Ok(false)) {
                 Ok(false) => {}
                 Ok(true) => {
-                    return Err(meeting.control.incredible("blocks before this side was ready to receive").into());
+                    return Err(meeting.control.incredible("messages before this side was ready to receive").into());
                 }
                 Err(e) => {
                     self.path = None;

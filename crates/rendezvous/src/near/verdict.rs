@@ -45,7 +45,7 @@ pub(crate) fn verdict(mine: SessionError, words: Words, how: impl FnOnce() -> St
             _ => SessionError::Control(format!("the far side says nothing more; this side was {doing}")),
         },
         Words::Complete if !stalled && !closed => SessionError::Control(
-            "the far side has had all blocks of the trial, but this side still waits for some: they were lost on the way"
+            "the far side has had all messages of the trial, but this side still waits for some: they were lost on the way"
                 .into(),
         ),
         Words::Failed(..) if !stalled && !closed => SessionError::Control("the far side broke off the trial".into()),

@@ -416,7 +416,7 @@ pub fn table(named: &Named) -> String {
     let mut text = grid.text();
     if judged {
         text.push_str(
-            "[95%]: of each size alone. Effect: the difference in units of one block's noise. p: of such a difference at any of the \
+            "[95%]: of each size alone. Effect: the difference in units of one round's noise. p: of such a difference at any of the \
              sizes, corrected for their number (Holm 1979), so that it may exceed 5% where the interval leaves out 100%; * below 5%.\n",
         );
     }

@@ -4,6 +4,7 @@
 //! too. The script (built from `web/`) draws the linked graphs and the table of points from the data in the page.
 
 mod columns;
+mod compared;
 mod data;
 mod fitted;
 mod models;
@@ -13,6 +14,7 @@ mod trials;
 
 use record::{Analysis, RunFile};
 
+use crate::compare::Named;
 use crate::curve::Series;
 use crate::graph::Graph;
 use crate::svg::{self, xml::escape};
@@ -29,16 +31,22 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
 ///
 /// Names, texts and paths from the run files are untrusted: they are escaped wherever they stand.
 pub fn page(runs: &[&Analysis<'_>]) -> String {
-    of(runs, &crate::curve::series(runs))
+    of(runs, &crate::curve::series(runs), &[])
 }
 
-/// The page of these runs and their curves, which are those of [`crate::curve::series`] but for what is drawn over them.
-pub fn of(runs: &[&Analysis<'_>], series: &[Series]) -> String {
+/// The page for the two sides of one run and what comparing them says (`compared`, a comparison for each path), as [`page`].
+pub fn versus(runs: &[&Analysis<'_>], compared: &[Named]) -> String {
+    of(runs, &crate::curve::series(runs), compared)
+}
+
+/// The page of these runs, their curves, which are those of [`crate::curve::series`] but for what is drawn over them, and
+/// comparisons of their paths, if any.
+pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> String {
     Analysis::work_out(runs);
     let files: Vec<&RunFile> = runs.iter().map(|run| run.run()).collect();
     let raw: Vec<Vec<String>> = runs.iter().map(|run| raw::parts(run)).collect();
     let parts: Vec<usize> = raw.iter().map(Vec::len).collect();
-    let title = title(&files);
+    let title = compared::title(compared).unwrap_or_else(|| title(&files));
     let mut out = String::with_capacity(1 << 16);
     let mut put = |piece: &str| out.push_str(piece);
     put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -63,6 +71,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series]) -> String {
     } else {
         put(&format!("<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>{picture}</noscript></div>\n"));
     }
+    put(&compared::section(compared));
     put(&if soak { sections::soak(runs) } else { sections::summary(runs) });
     put(&sections::warnings(&files));
     put("<h2 class=\"aside\">More graphs</h2>\n<div id=\"more\"></div>\n");

@@ -69,9 +69,10 @@ pub fn table(runs: &[&Analysis<'_>]) -> String {
         .concat();
     format!(
         "<section aria-labelledby=\"models\"><h2 id=\"models\">What models fit</h2>\n<p class=\"note\">Latency line t0 + b B and \
-         bandwidth curve Rmax B / (n½ + B) over blocks of B bytes; the saturation point is the size beyond which time grows \
-         with size. The button Fits draws them.</p>\n<div class=\"scroll\"><table data-copy><thead><tr>{heads}</tr></thead>\n\
+         bandwidth curve Rmax B / (n½ + B) over messages of B bytes; the saturation point is the size beyond which time grows \
+         with size. The button Fits draws them.</p>\n{scroll}<table data-copy><thead><tr>{heads}</tr></thead>\n\
          <tbody>\n{rows}</tbody></table></div>\n<details><summary>Pieces and misfits</summary><ul class=\"note\">\n{notes}</ul>\
-         </details></section>\n"
+         </details></section>\n",
+        scroll = super::sections::scroll("What models fit")
     )
 }

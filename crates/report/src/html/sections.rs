@@ -11,6 +11,11 @@ use crate::table;
 use crate::words;
 use record::Analysis;
 
+/// The opening of what may be wider than the page: it scrolls by keyboard, too.
+pub fn scroll(label: &str) -> String {
+    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">")
+}
+
 /// How far each run may be trusted, and what a reader must know about its figures: a line for each cause, which opens to the
 /// warnings whole. Nothing of a run without points and warnings.
 pub fn warnings(runs: &[&RunFile]) -> String {
@@ -95,13 +100,14 @@ pub fn summary(runs: &[&Analysis<'_>]) -> String {
         }
     }
     format!(
-        "<section aria-labelledby=\"summary\"><h2 id=\"summary\" tabindex=\"-1\">Summary</h2>\n<div class=\"scroll\">\
+        "<section aria-labelledby=\"summary\"><h2 id=\"summary\" tabindex=\"-1\">Summary</h2>\n{scroll}\
          <table data-copy><thead><tr><th scope=\"col\">Path</th><th scope=\"col\">Time is</th><th scope=\"col\">Latency</th>\
          <th scope=\"col\">Per byte, below 1 KiB</th><th scope=\"col\">Max throughput</th><th scope=\"col\">At size</th>\
          <th scope=\"col\">Half-power size</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n\
          <p class=\"note\">In brackets: 95% intervals. Half-power size: the size from which on half of the maximum \
          throughput is reached.</p>\n{}</section>\n",
-        runs.iter().enumerate().map(|(r, run)| machine(run, r, runs.len())).collect::<String>()
+        runs.iter().enumerate().map(|(r, run)| machine(run, r, runs.len())).collect::<String>(),
+        scroll = scroll("Summary")
     )
 }
 
@@ -109,7 +115,11 @@ pub fn summary(runs: &[&Analysis<'_>]) -> String {
 pub fn soak(runs: &[&Analysis<'_>]) -> String {
     let texts = runs.iter().enumerate().map(|(r, run)| {
         let letter = if runs.len() > 1 { format!("Run {}\n\n", words::letter(r)) } else { String::new() };
-        format!("<div class=\"scroll\"><pre>{}</pre></div>\n", escape(&format!("{letter}{}", table::soak(run))))
+        format!(
+            "{scroll}<pre>{}</pre></div>\n",
+            escape(&format!("{letter}{}", table::soak(run))),
+            scroll = scroll("Intervals")
+        )
     });
     format!(
         "<section aria-labelledby=\"summary\"><h2 id=\"summary\" tabindex=\"-1\">Summary</h2>\n{}</section>\n",
@@ -134,9 +144,10 @@ pub fn cpu(runs: &[&Analysis<'_>]) -> String {
         }
     }
     format!(
-        "<section aria-labelledby=\"cpu\"><h2 id=\"cpu\">What it costs</h2>\n<div class=\"scroll\"><table data-copy><thead>\
+        "<section aria-labelledby=\"cpu\"><h2 id=\"cpu\">What it costs</h2>\n{scroll}<table data-copy><thead>\
          <tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"note\">{}</p></section>\n",
-        table::READ_CPU
+        table::READ_CPU,
+        scroll = scroll("What it costs")
     )
 }
 
@@ -196,9 +207,8 @@ pub fn environment(runs: &[&RunFile]) -> String {
             .collect();
         let heads: String = sides.iter().map(|(n, _)| format!("<th scope=\"col\">{}</th>", escape(n))).collect();
         out.push_str(&format!(
-            "<details><summary>{letter}Machines</summary><div class=\"scroll\"><table class=\"wide environment\" data-copy>\
-             <thead><tr><th scope=\"col\">What</th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n"
-        ));
+            "<details><summary>{letter}Machines</summary>{scroll}<table class=\"wide environment\" data-copy>\
+             <thead><tr><th scope=\"col\">What</th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n",scroll = scroll("Machines")));
         out.push_str(&paths(run, &letter));
     }
     out.push_str("</section>\n");
@@ -222,9 +232,10 @@ fn paths(run: &RunFile, letter: &str) -> String {
         })
         .collect();
     format!(
-        "<details><summary>{letter}Connections</summary><div class=\"scroll\"><table data-copy><thead><tr><th scope=\"col\">Path\
+        "<details><summary>{letter}Connections</summary>{scroll}<table data-copy><thead><tr><th scope=\"col\">Path\
          </th><th scope=\"col\">Connections</th><th scope=\"col\">Points</th><th scope=\"col\">In effect, near side</th>\
-         <th scope=\"col\">In effect, far side</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n"
+         <th scope=\"col\">In effect, far side</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n",
+        scroll = scroll("Connections")
     )
 }
 

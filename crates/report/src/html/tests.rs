@@ -163,7 +163,7 @@ fn marks_and_models_are_in_the_page() {
     let mut series = crate::curve::series(&[&run]);
     series.iter_mut().for_each(|s| s.overlay.marks.clear());
     series[2].overlay.marks.push(mark.clone());
-    let page = of(&[&run], &series);
+    let page = of(&[&run], &series, &[]);
     let data: serde_json::Value = serde_json::from_str(script(&page, "data")).expect("JSON");
     let paths = &data["runs"][0]["paths"];
     assert_eq!(paths[2]["marks"], serde_json::to_value([&mark]).expect("JSON"));

@@ -27,13 +27,13 @@ pub fn found_words(found: &Break) -> String {
     let times = format!("{} times as long [{}, {}]", digits(f.value), digits(f.low), digits(f.high));
     match found {
         Break::Dip(d) => format!(
-            "dip from {} to {} ({:.2} decades): blocks take {times}, throughput falls to {}",
+            "dip from {} to {} ({:.2} decades): messages take {times}, throughput falls to {}",
             Bytes(d.from.above),
             Bytes(d.to.below),
             d.decades(),
             Share(1.0 / f.value)
         ),
-        Break::Step(s) => format!("step {}: blocks take {times} from there on", at(s.at)),
+        Break::Step(s) => format!("step {}: messages take {times} from there on", at(s.at)),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn none_found(breaks: &Breaks) -> String {
         "narrower ones may lie between two sizes, and shallower ones be missed"
     };
     format!(
-        "no dip and no step; a dip {wide} wide in which blocks take {} times as long would have been found in 9 of 10 places \
+        "no dip and no step; a dip {wide} wide in which messages take {} times as long would have been found in 9 of 10 places \
          between {} and {}; {narrower}",
         digits(1.0 + s.share),
         Bytes(s.from),
@@ -118,11 +118,11 @@ mod tests {
         let dip = Dip { from: edge(61_200, 61_440), to: edge(76_800, 77_000), factor };
         assert_eq!(
             found_words(&Break::Dip(dip.clone())),
-            "dip from 60 KiB to 75 KiB (0.10 decades): blocks take 1.50 times as long [1.25, 12.3], throughput falls to \
+            "dip from 60 KiB to 75 KiB (0.10 decades): messages take 1.50 times as long [1.25, 12.3], throughput falls to \
              66.7%"
         );
         let step = |below, above| Break::Step(Step { at: edge(below, above), factor });
-        assert!(found_words(&step(128, 129)).starts_with("step at 129 B: blocks take"));
+        assert!(found_words(&step(128, 129)).starts_with("step at 129 B: messages take"));
         assert!(found_words(&step(1000, 1500)).starts_with("step between 1,000 B and 1,500 B:"));
         assert_eq!(fate(&Fate::Moved { to: Break::Dip(dip) }), "has moved to 60 KiB to 75 KiB");
         assert_eq!(fate(&Fate::Moved { to: step(128, 129) }), "has moved: it is at 129 B");
@@ -134,7 +134,7 @@ mod tests {
         assert!(none_found(&with(None)).contains("too far apart"));
         let sight = |decades| Some(Sight { decades, share: 0.5, from: 128, to: 1 << 20 });
         let said = none_found(&with(sight(0.05)));
-        assert!(said.contains("a twentieth of a decade wide in which blocks take 1.50 times"), "{said}");
+        assert!(said.contains("a twentieth of a decade wide in which messages take 1.50 times"), "{said}");
         assert!(said.contains("between 128 B and 1 MiB"), "{said}");
         let said = none_found(&with(sight(0.2)));
         assert!(said.contains("0.2 decades wide") && said.contains("between two sizes"), "{said}");

@@ -15,7 +15,7 @@ pub fn fits(run: &Analysis<'_>) -> String {
         ("latency line t0 + b B", Left),
         ("b, per byte", Right),
         ("t0", Right),
-        ("smallest block", Right),
+        ("smallest message", Right),
         ("typical misfit", Right),
     ]);
     let mut curves = Grid::new(&[

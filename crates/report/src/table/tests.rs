@@ -87,7 +87,7 @@ fn figures_that_are_missing_are_dashes() {
 fn warnings_name_path_and_sizes_and_wrap() {
     let mut run = small();
     let text = warnings(&run);
-    assert!(text.starts_with("! tcp, 12 KiB: the blocks differ by 34%"), "{text}");
+    assert!(text.starts_with("! tcp, 12 KiB: the messages differ by 34%"), "{text}");
     assert!(text.lines().all(|l| l.chars().count() <= 100));
     run.cut = Some("the last line is not whole".to_owned());
     assert!(warnings(&run).starts_with("! The file ends short: the last line is not whole\n"));

@@ -71,7 +71,7 @@ pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFil
                 path: Some(last),
                 sizes: warned,
                 text:
-                    "the blocks differ by 34%: other processes used the pinned CPUs; measure again when the machine is \
+                    "the messages differ by 34%: other processes used the pinned CPUs; measure again when the machine is \
                        quiet, or pin to CPUs that nobody uses (--pin)"
                         .into(),
             },

@@ -13,11 +13,11 @@ use crate::{Buffer, Link, LinkError, Patience};
 /// What a [`Faulty`] link has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FaultCounts {
-    /// Blocks not sent.
+    /// Messages not sent.
     pub dropped: u64,
-    /// Blocks with one byte changed.
+    /// Messages with one byte changed.
     pub corrupted: u64,
-    /// Blocks delayed.
+    /// Messages delayed.
     pub delayed: u64,
     /// Stalls (at most one).
     pub stalled: u64,
@@ -25,13 +25,13 @@ pub struct FaultCounts {
     pub cut: u64,
 }
 
-/// A link with faults on what it sends. The seed and the number of a block decide its fate, whatever its size.
+/// A link with faults on what it sends. The seed and the number of a message decide its fate, whatever its size.
 ///
-/// - A dropped block is not sent, and the send says ok: on a reliable path the peer waits until its patience ends.
-/// - A corrupted block has one byte changed, in a copy; the caller's memory stays as it was. Empty blocks are spared.
-/// - A delay and the stall hold the block up before it is sent; the stall also holds up the receive of the block with
+/// - A dropped message is not sent, and the send says ok: on a reliable path the peer waits until its patience ends.
+/// - A corrupted message has one byte changed, in a copy; the caller's memory stays as it was. Empty messages are spared.
+/// - A delay and the stall hold the message up before it is sent; the stall also holds up the receive of the message with
 ///   its number, whichever comes first, and happens once.
-/// - The cut sends the first half of its block and closes the link; this and every later operation says `Closed`. On a
+/// - The cut sends the first half of its message and closes the link; this and every later operation says `Closed`. On a
 ///   message path the peer sees a short message before the end.
 ///
 /// Capabilities are those of the link within: the peer is not told of faults.
@@ -48,7 +48,7 @@ pub struct Faulty<L, C = Sleeping> {
     copy: Vec<u8>,
 }
 
-/// What becomes of a block.
+/// What becomes of a message.
 enum Fate {
     Whole,
     Dropped,
@@ -99,7 +99,7 @@ impl<L: Link, C: Clock> Faulty<L, C> {
         self.pause(self.fault.stall)
     }
 
-    /// Everything that befalls a block before it is sent. A changed block is in `self.copy`.
+    /// Everything that befalls a message before it is sent. A changed message is in `self.copy`.
     fn befall(&mut self, block: &[u8]) -> Result<Fate, LinkError> {
         self.usable("sending")?;
         let number = self.sent;
@@ -112,7 +112,7 @@ impl<L: Link, C: Clock> Faulty<L, C> {
             half.and(closed)?;
             return Err(LinkError::Closed { doing: "sending" });
         }
-        // Every block draws the same numbers, so that one fault doesn't change where the others fall.
+        // Every message draws the same numbers, so that one fault doesn't change where the others fall.
         let [drop, corrupt, delay, place] = std::array::from_fn(|_| self.draws.random::<f64>());
         if delay < self.fault.delay_share && self.fault.delay > 0.0 {
             self.counts.delayed += 1;

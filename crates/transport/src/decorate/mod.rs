@@ -82,17 +82,17 @@ impl Decorators {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Fault {
-    /// Share of blocks not sent.
+    /// Share of messages not sent.
     pub drop: f64,
-    /// Share of blocks with one byte changed.
+    /// Share of messages with one byte changed.
     pub corrupt: f64,
-    /// Seconds added before a block, for the share `delay_share`.
+    /// Seconds added before a message, for the share `delay_share`.
     pub delay: f64,
-    /// Share of blocks delayed.
+    /// Share of messages delayed.
     pub delay_share: f64,
-    /// Close the link in the middle of the block with this number (from 0).
+    /// Close the link in the middle of the message with this number (from 0).
     pub cut: Option<u64>,
-    /// Stop for `stall` seconds before the block with this number.
+    /// Stop for `stall` seconds before the message with this number.
     pub stall_at: Option<u64>,
     /// Length of the stall, seconds.
     pub stall: f64,
@@ -103,7 +103,7 @@ pub struct Fault {
     pub flow: Option<u64>,
 }
 
-/// A slower path around a fast one: each block waits until a link of this rate and latency would have taken it.
+/// A slower path around a fast one: each message waits until a link of this rate and latency would have taken it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Shape {

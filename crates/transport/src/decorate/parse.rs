@@ -16,7 +16,7 @@ const FAULT: Grammar = Grammar {
 const SHAPE: Grammar =
     Grammar { what: "a shape", once: &["rate", "latency"], many: &[], example: "rate=155Mbit/s,latency=1ms" };
 
-/// `drop=1%,corrupt=0.1%,delay=1ms@5%,cut=100,stall=2s@50,seed=3`. A delay without a share delays every block.
+/// `drop=1%,corrupt=0.1%,delay=1ms@5%,cut=100,stall=2s@50,seed=3`. A delay without a share delays every message.
 impl FromStr for Fault {
     type Err = FlagError;
     fn from_str(text: &str) -> Result<Self, FlagError> {
@@ -32,7 +32,7 @@ impl FromStr for Fault {
                 }
                 "cut" => fault.cut = Some(flags::whole(key, value)?),
                 "stall" => {
-                    let form = "a stall is TIME@BLOCK, such as 2s@50 (two seconds before block 50)";
+                    let form = "a stall is TIME@MESSAGE, such as 2s@50 (two seconds before message 50)";
                     let (time, block) = value.split_once('@').ok_or_else(|| FlagError::bad(key, value, form))?;
                     fault.stall = flags::seconds(key, time)?;
                     fault.stall_at = Some(flags::whole(key, block)?);
@@ -46,7 +46,7 @@ impl FromStr for Fault {
     }
 }
 
-/// Longest time that a fault or a shape holds a block, seconds: beyond an hour it is a slip of the pen.
+/// Longest time that a fault or a shape holds a message, seconds: beyond an hour it is a slip of the pen.
 const HOUR: f64 = 3600.0;
 
 fn held(key: &str, seconds: f64) -> Result<(), FlagError> {
@@ -135,7 +135,7 @@ mod tests {
             ("delay=1ms@5", "delay=5: "),
             ("delay=x@5%", "delay=x: "),
             ("cut=-1", "cut=-1: a whole number is wanted"),
-            ("stall=2s", "stall=2s: a stall is TIME@BLOCK"),
+            ("stall=2s", "stall=2s: a stall is TIME@MESSAGE"),
             ("stall=2s@x", "a whole number is wanted"),
             ("seed=1.5", "a whole number is wanted"),
             ("drip=1%", "a fault has no 'drip'; it takes: drop, corrupt, delay, cut, stall, seed"),

@@ -11,7 +11,7 @@ use crate::{Buffer, Link, LinkError, Patience};
 /// Bytes held back at most; a send beyond waits until the oldest has gone.
 const HELD_MOST: usize = 64 << 20;
 
-/// A block that is still under way.
+/// A message that is still under way.
 #[derive(Debug)]
 struct Held {
     due: u64,
@@ -20,18 +20,18 @@ struct Held {
 
 /// A link that is slowed down to a rate and a latency, both ways, by waits on this side alone.
 ///
-/// A send takes the time that the rate gives its block. The block is then held, in a copy, for twice the latency before
+/// A send takes the time that the rate gives its message. The message is then held, in a copy, for twice the latency before
 /// it goes into the link within: the far side can't be asked to wait, so the way there carries the latency of the way
-/// back as well. A receive adds the time that the rate gives its block. So a round trip takes what the link within
-/// takes, plus twice the latency, plus both blocks' time at the rate; streams and several blocks under way keep the
+/// back as well. A receive adds the time that the rate gives its message. So a round trip takes what the link within
+/// takes, plus twice the latency, plus both messages' time at the rate; streams and several messages under way keep the
 /// rate.
 ///
 /// Limits:
 /// - What is held goes out as this side sends, receives, waits or flushes: a stream must end with [`Link::flush`].
-/// - A block that the far side sends of itself has its rate but no latency, except in an exchange, which has both.
+/// - A message that the far side sends of itself has its rate but no latency, except in an exchange, which has both.
 /// - Where the link within can't wait with a deadline, a receive first waits for everything held to go.
-/// - Waits sleep to within 0.3 ms and then spin; rates are exact to a nanosecond a block.
-/// - A latency costs a copy of each block; at most 64 MiB are held, beyond which a send waits.
+/// - Waits sleep to within 0.3 ms and then spin; rates are exact to a nanosecond a message.
+/// - A latency costs a copy of each message; at most 64 MiB are held, beyond which a send waits.
 #[derive(Debug)]
 pub struct Shaped<L, C = Sleeping> {
     inner: L,
@@ -105,7 +105,7 @@ impl<L: Link, C: Clock> Shaped<L, C> {
         Ok(())
     }
 
-    /// Waits until the oldest held block is due and sends it.
+    /// Waits until the oldest held message is due and sends it.
     fn pass_one(&mut self) -> Result<(), LinkError> {
         let Some(Held { due, block }) = self.held.pop_front() else { return Ok(()) };
         self.held_bytes -= block.len();
@@ -142,7 +142,7 @@ impl<L: Link, C: Clock> Shaped<L, C> {
         Ok(())
     }
 
-    /// A block of `len` bytes is in, having begun to come at `since`: waits for the time that the rate gives it.
+    /// A message of `len` bytes is in, having begun to come at `since`: waits for the time that the rate gives it.
     fn arrive(&mut self, since: u64, len: usize) -> Result<(), LinkError> {
         self.in_free = self.in_free.max(since).saturating_add(self.line(len));
         self.pass_until(self.in_free)
@@ -164,7 +164,7 @@ impl<L: Link, C: Clock> Link for Shaped<L, C> {
         } else {
             self.hold(block, left)?;
         }
-        // No more than a block: a stall of the peer must not be followed by a rush.
+        // No more than a message: a stall of the peer must not be followed by a rush.
         self.overrun = self.clock.now().saturating_sub(left).min(self.line(block.len()));
         Ok(())
     }
@@ -176,7 +176,7 @@ impl<L: Link, C: Clock> Link for Shaped<L, C> {
         self.arrive(self.clock.now(), block.len())
     }
 
-    /// Takes the latency once, and the longer of both blocks' times at the rate.
+    /// Takes the latency once, and the longer of both messages' times at the rate.
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         self.overrun = 0;
         self.pass_all()?;

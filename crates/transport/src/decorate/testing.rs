@@ -16,9 +16,9 @@ fn capabilities(semantics: Semantics) -> Capabilities {
 /// Remembers what was sent and receives what was laid in.
 #[derive(Debug, Default)]
 pub struct Notebook {
-    /// Blocks sent.
+    /// Messages sent.
     pub sent: Vec<Vec<u8>>,
-    /// Blocks to be received.
+    /// Messages to be received.
     pub inbox: VecDeque<Vec<u8>>,
     /// Whether the link was closed.
     pub closed: bool,

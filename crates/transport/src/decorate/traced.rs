@@ -172,6 +172,6 @@ mod tests {
         let mut traced = Traced::new(Notebook::default(), &mut small[..]);
         let said = traced.send(&[1]).unwrap_err().to_string();
         assert!(said.starts_with("writing the trace: "), "{said}");
-        assert_eq!(traced.inner.sent, [[1]], "the block went out all the same");
+        assert_eq!(traced.inner.sent, [[1]], "the message went out all the same");
     }
 }

@@ -99,7 +99,7 @@ impl Shm {
         if self.blocking { Wait::Block } else { Wait::Spin }
     }
 
-    /// Sends the next piece of a block; its length, or none where there is no room.
+    /// Sends the next piece of a message; its length, or none where there is no room.
     #[inline(always)]
     fn push(&mut self, rest: &[u8]) -> Result<Option<usize>, LinkError> {
         let lane = &self.map.shared().lanes[self.me];
@@ -112,7 +112,7 @@ impl Shm {
         Ok(Some(piece.len()))
     }
 
-    /// Receives the next piece of a block; its length, or none where nothing is there.
+    /// Receives the next piece of a message; its length, or none where nothing is there.
     #[inline(always)]
     fn pull(&mut self, rest: &mut [u8]) -> Result<Option<usize>, LinkError> {
         let peer = 1 - self.me;
@@ -134,7 +134,7 @@ impl Shm {
         Ok(Some(piece.len()))
     }
 
-    /// Receives a small block that answers all that this side has sent, if it comes within a round of looks. False where
+    /// Receives a small message that answers all that this side has sent, if it comes within a round of looks. False where
     /// something else came, or nothing.
     #[inline(always)]
     fn answered(&mut self, block: &mut [u8]) -> bool {
@@ -154,7 +154,7 @@ impl Shm {
         false
     }
 
-    /// Sends a block of any length, piece by piece. Out of line, so that the short way has no registers to save for it.
+    /// Sends a message of any length, piece by piece. Out of line, so that the short way has no registers to save for it.
     #[inline(never)]
     fn send_pieces(&mut self, block: &[u8]) -> Result<(), LinkError> {
         let (mut sent, mut idle) = (0, None);
@@ -172,7 +172,7 @@ impl Shm {
         }
     }
 
-    /// Receives a block of any length, piece by piece. Out of line, as [`Shm::send_pieces`].
+    /// Receives a message of any length, piece by piece. Out of line, as [`Shm::send_pieces`].
     #[inline(never)]
     fn recv_pieces(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
         let (mut got, mut idle) = (0, None);

@@ -137,7 +137,7 @@ impl Map {
     pub(super) fn put(&self, side: usize, at: usize, bytes: &[u8]) {
         assert!(at <= DATA && bytes.len() <= DATA - at, "a piece lies within its ring");
         // SAFETY: the destination lies within the mapping (asserted; `side` is 0 or 1 by `ring`), the source is private
-        // memory. A peer that breaks the rules may read or write the same bytes meanwhile: the contents of a block are
+        // memory. A peer that breaks the rules may read or write the same bytes meanwhile: the contents of a message are
         // then wrong, as they would be had it sent others; no reference to these bytes ever exists.
         unsafe { self.ring(side).add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
     }

@@ -1,13 +1,13 @@
 //! A lock-free ring in shared memory between two processes.
 //!
-//! One direction is a lane of 64-byte slots and a ring of data bytes. A block of up to 48 bytes travels inside its
-//! slot: one cache line moves from CPU to CPU, as in the barest ping-pong. A larger block is cut into chunks that go
+//! One direction is a lane of 64-byte slots and a ring of data bytes. A message of up to 48 bytes travels inside its
+//! slot: one cache line moves from CPU to CPU, as in the barest ping-pong. A larger message is cut into chunks that go
 //! through the data ring, so that the receiver copies one out while the sender copies the next in.
 //!
 //! | module | job |
 //! |---|---|
 //! | `ring` | the protocol of one direction, without waiting and without system calls |
-//! | `place` | where things lie: sizes, and how a block is cut |
+//! | `place` | where things lie: sizes, and how a message is cut |
 //! | `slot` | one cache line |
 //! | `bell` | sleeping without losing a wake-up |
 //! | `idle` | spinning, yielding, when to look at the clock |

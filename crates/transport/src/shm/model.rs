@@ -46,7 +46,7 @@ enum Mode {
     Sleep,
 }
 
-/// One side. Blocks have at most one piece, and every byte of a block is its tag.
+/// One side. Messages have at most one piece, and every byte of a message is its tag.
 struct End {
     shared: Arc<Shared>,
     me: usize,

@@ -6,17 +6,17 @@ use super::slot::INLINE;
 pub(super) const SLOTS: u32 = if cfg!(loom) { 3 } else { 64 };
 /// Bytes of a direction's data ring.
 pub(super) const DATA: usize = if cfg!(loom) { 3 * LINE } else { 1 << 20 };
-/// Largest piece of a block announced at once, bytes. 16 KiB did as well as 32 between CPUs that share a cache, but made
-/// streams of large blocks a quarter slower between distant ones; with 8 KiB they were slower still. With 64 KiB, blocks of
+/// Largest piece of a message announced at once, bytes. 16 KiB did as well as 32 between CPUs that share a cache, but made
+/// streams of large messages a quarter slower between distant ones; with 8 KiB they were slower still. With 64 KiB, messages of
 /// that size are not overlapped at all, and their ping-pong took a quarter longer.
 pub(super) const CHUNK: usize = if cfg!(loom) { LINE } else { 32 << 10 };
 /// Pieces start on multiples of this, bytes: a cache line.
 const LINE: usize = 64;
 
-/// Where a piece of a block lies.
+/// Where a piece of a message lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// In the slot: the whole rest of the block.
+    /// In the slot: the whole rest of the message.
     Slot(usize),
     /// In the data ring: `len` bytes from `at`; always within [`DATA`].
     Data {
@@ -28,7 +28,7 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// Bytes of the block in this piece.
+    /// Bytes of the message in this piece.
     #[inline(always)]
     pub(super) fn len(self) -> usize {
         match self {
@@ -56,7 +56,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The next piece of a block of which `left` bytes are left.
+    /// The next piece of a message of which `left` bytes are left.
     #[inline(always)]
     pub(super) fn piece(self, left: usize) -> Piece {
         if left <= INLINE {

@@ -1,10 +1,10 @@
 //! The protocol of one direction: who may write which slot and which bytes of the data ring, and when.
 //!
 //! Each side keeps its place in private memory; the lane holds only what the other side must learn. Nothing here waits or
-//! makes a system call, and the bytes of large blocks are copied by the caller, so that loom can check the ordering.
+//! makes a system call, and the bytes of large messages are copied by the caller, so that loom can check the ordering.
 //!
-//! What travels is derived, not told: both sides cut a block by the same rule ([`Place::piece`]), so a slot says only how
-//! many bytes of the block are left. A peer can lie about that number and be found out, never make this side read or
+//! What travels is derived, not told: both sides cut a message by the same rule ([`Place::piece`]), so a slot says only how
+//! many bytes of the message are left. A peer can lie about that number and be found out, never make this side read or
 //! write outside the ring.
 //!
 //! Places go round the ring, but for one thing: when the peer's last message said that it is done with all of this side's,
@@ -90,7 +90,7 @@ impl Producer {
         Self { next: 0, heard: 0, freed: 0, place: Place::default(), slots: SLOTS, room: DATA, held }
     }
 
-    /// Where the next piece of a block with `left` bytes left goes, if there is room for it.
+    /// Where the next piece of a message with `left` bytes left goes, if there is room for it.
     #[inline(always)]
     pub(super) fn reserve(&mut self, lane: &Lane, left: usize) -> Result<Option<Piece>, BadIndex> {
         if self.answered() {
@@ -163,7 +163,7 @@ impl Producer {
         Ok(())
     }
 
-    /// Announces `piece`, just reserved, of a block with `left` bytes left: `bytes` are its payload if it travels in the
+    /// Announces `piece`, just reserved, of a message with `left` bytes left: `bytes` are its payload if it travels in the
     /// slot; otherwise they lie in the data ring already. `seen` is for the peer's [`Producer::hear`].
     #[inline(always)]
     pub(super) fn publish(&mut self, lane: &Lane, left: usize, piece: Piece, bytes: &[u8], seen: u32) {
@@ -211,7 +211,7 @@ impl Consumer {
         lane.slot(self.place).look(self.next)
     }
 
-    /// Where the next piece lies, given what its slot said and that `left` bytes of the block are expected.
+    /// Where the next piece lies, given what its slot said and that `left` bytes of the message are expected.
     #[inline(always)]
     pub(super) fn piece(&mut self, said: Said, left: usize) -> Piece {
         if said.data_back {

@@ -56,7 +56,7 @@ impl Pair {
         self.consumer.release(&self.lane, piece, said);
     }
 
-    /// Sends a block; while there is no room, takes messages.
+    /// Sends a message; while there is no room, takes messages.
     fn send(&mut self, len: usize) {
         let mut left = len;
         let slot = self.producer.place.slot;
@@ -293,7 +293,7 @@ fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
     assert!(data > 100, "{data} in the data ring");
 }
 
-/// Sends a block of so many bytes as far as there is room.
+/// Sends a message of so many bytes as far as there is room.
 fn sends(tx: &mut Producer, out: &Lane, mut left: usize, seen: u32) -> Result<(), Option<BadIndex>> {
     loop {
         let piece = tx.reserve(out, left).map_err(Some)?.ok_or(None)?;

@@ -1,11 +1,11 @@
-//! One slot of a lane: a cache line that carries a whole small block, or announces a piece in the data ring.
+//! One slot of a lane: a cache line that carries a whole small message, or announces a piece in the data ring.
 
 use super::sync::{AtomicU64, Ordering};
 
 /// Words of payload in a slot. Loom explores every order of every atomic, so its slots are small.
 pub(super) const WORDS: usize = if cfg!(loom) { 1 } else { 6 };
 
-/// Largest block that travels inside a slot, bytes: number, header and payload fill one 64-byte line, so that a small
+/// Largest message that travels inside a slot, bytes: number, header and payload fill one 64-byte line, so that a small
 /// message costs one line transfer between the two CPUs.
 pub(super) const INLINE: usize = WORDS * 8;
 
@@ -18,7 +18,7 @@ const DATA_BACK: u64 = 1 << 31;
 /// What a slot says about its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Said {
-    /// Bytes of the block not yet announced by earlier slots, as [`Said::left`] has it.
+    /// Bytes of the message not yet announced by earlier slots, as [`Said::left`] has it.
     pub(super) left: u32,
     /// The next message goes into the first slot again.
     pub(super) slots_back: bool,

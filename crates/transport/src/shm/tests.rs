@@ -57,7 +57,7 @@ fn blocks_of_every_size_come_back_as_they_were_sent() {
             near.send(&sent).unwrap();
             let mut got = vec![0xa5; size];
             near.recv(&mut got).unwrap();
-            assert!(got == sent, "a block of {size} bytes came back changed ({wait:?})");
+            assert!(got == sent, "a message of {size} bytes came back changed ({wait:?})");
         }
         echo.join().unwrap();
     }
@@ -77,7 +77,7 @@ fn a_stream_of_mixed_sizes_keeps_its_order() {
         for i in 0..3_000 {
             let mut got = vec![0; size(i)];
             far.recv(&mut got).unwrap();
-            assert!(got == block(size(i), i), "block {i}");
+            assert!(got == block(size(i), i), "message {i}");
         }
         drop(sender.join().unwrap());
     }
@@ -209,7 +209,7 @@ fn both_sides_must_wait_alike_and_only_in_known_ways() {
     assert!(matches!(Shm::create(&settings(Wait::BusyPoll), &patience), Err(LinkError::Unsupported(_))));
 }
 
-/// The peer writes random words over everything that is shared. Whatever comes of it, it is an error or a wrong block, and
+/// The peer writes random words over everything that is shared. Whatever comes of it, it is an error or a wrong message, and
 /// it ends.
 #[test]
 fn a_peer_that_scribbles_over_the_memory_can_only_cause_errors() {

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-/// A block on its way back.
+/// A message on its way back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
     /// When its last byte arrives, nanoseconds.
     pub at: f64,
     /// Its length.
     pub bytes: u64,
-    /// Whether its contents are a block of the near side's; else they are zeros.
+    /// Whether its contents are a message of the near side's; else they are zeros.
     pub echo: bool,
 }
 

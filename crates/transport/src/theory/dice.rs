@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::Theory;
 
-/// Streams of the generator, so that turning noise on doesn't change which blocks are lost.
+/// Streams of the generator, so that turning noise on doesn't change which messages are lost.
 const NOISE: u64 = 0;
 const LOSS: u64 = 1;
 const CONNECTIONS: u64 = 2;
@@ -49,7 +49,7 @@ impl Dice {
         dice
     }
 
-    /// Draws what connection `number` has in common, from the seed and the number alone. The noise of single blocks
+    /// Draws what connection `number` has in common, from the seed and the number alone. The noise of single messages
     /// goes on from where it was, so a number used twice doesn't repeat it.
     pub fn connect(&mut self, number: u64) {
         self.connection = if self.block_sigma > 0.0 {
@@ -60,7 +60,7 @@ impl Dice {
         };
     }
 
-    /// The factor of the next block's time: log-normal with median 1, times the connection's.
+    /// The factor of the next message's time: log-normal with median 1, times the connection's.
     #[inline]
     pub fn factor(&mut self) -> f64 {
         if self.sigma > 0.0 {
@@ -70,7 +70,7 @@ impl Dice {
         }
     }
 
-    /// Whether the next block is lost.
+    /// Whether the next message is lost.
     #[inline]
     pub fn lost(&mut self) -> bool {
         self.loss > 0.0 && self.loss_draws.random::<f64>() < self.loss

@@ -3,7 +3,7 @@
 use super::FarRole;
 use super::model::Passage;
 
-/// What the far side saw since its role was set, after the blocks it was told to skip. Times are nanoseconds on the
+/// What the far side saw since its role was set, after the messages it was told to skip. Times are nanoseconds on the
 /// link's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FarView {
@@ -13,9 +13,9 @@ pub struct FarView {
     pub last_byte_ns: u64,
     /// Bytes that arrived between the two.
     pub bytes: u64,
-    /// Blocks that arrived.
+    /// Messages that arrived.
     pub received: u64,
-    /// Blocks that did not.
+    /// Messages that did not.
     pub lost: u64,
 }
 
@@ -24,15 +24,15 @@ pub struct FarView {
 pub(super) enum Reaction {
     /// Nothing.
     None,
-    /// It would have answered, but the block never came.
+    /// It would have answered, but the message never came.
     Missing,
-    /// Sends `bytes` at `at`: the block that came (`echo`), or zeros.
+    /// Sends `bytes` at `at`: the message that came (`echo`), or zeros.
     Send {
         /// When.
         at: f64,
         /// How many.
         bytes: u64,
-        /// Whether the contents are those of the near side's block.
+        /// Whether the contents are those of the near side's message.
         echo: bool,
     },
 }
@@ -47,7 +47,7 @@ pub(super) struct Far {
 }
 
 impl Far {
-    /// Starts over in `role`, skipping no block.
+    /// Starts over in `role`, skipping no message.
     pub fn begin(&mut self, role: FarRole) {
         *self = Self { role, ..Self::default() };
     }
@@ -62,8 +62,8 @@ impl Far {
         self.view
     }
 
-    /// A block of `bytes` took `passage`. The far side knows blocks by number, so a lost one still counts in a burst;
-    /// only a burst whose last block is lost goes without its answer.
+    /// A message of `bytes` took `passage`. The far side knows messages by number, so a lost one still counts in a burst;
+    /// only a burst whose last message is lost goes without its answer.
     #[inline]
     pub fn arrive(&mut self, passage: &Passage, bytes: u64) -> Reaction {
         if self.skip > 0 {
@@ -93,7 +93,7 @@ impl Far {
                 self.seen = 0;
                 answer(1, false)
             }
-            // The far side sends on its own, at the same moment, whatever becomes of the near side's block.
+            // The far side sends on its own, at the same moment, whatever becomes of the near side's message.
             FarRole::Mirror => Reaction::Send { at: passage.begin, bytes, echo: true },
         }
     }

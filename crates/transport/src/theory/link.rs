@@ -31,20 +31,20 @@ pub(super) fn capabilities(theory: &Theory) -> Capabilities {
 
 /// The near end of a modelled path, both ends in one process, on a virtual clock.
 ///
-/// A send moves the clock by the time for which the block occupies the line; a receive moves it to the arrival of the
-/// next block from the far side. A ping-pong therefore takes exactly twice [`Theory::one_way_time`], each way times its
+/// A send moves the clock by the time for which the message occupies the line; a receive moves it to the arrival of the
+/// next message from the far side. A ping-pong therefore takes exactly twice [`Theory::one_way_time`], each way times its
 /// noise, and a stream runs at [`Theory::stream_rate`]. The clock shows whole nanoseconds; inside, time is kept finer,
 /// so many round trips add up without error.
 ///
-/// Nothing is allocated and nothing copied for a block, unless [`TheoryLink::keep_contents`] asks for it: then an
-/// echoed or mirrored block comes back as it was sent, and an answer is zeros. Without it a receive leaves its memory
+/// Nothing is allocated and nothing copied for a message, unless [`TheoryLink::keep_contents`] asks for it: then an
+/// echoed or mirrored message comes back as it was sent, and an answer is zeros. Without it a receive leaves its memory
 /// as it was.
 ///
-/// A lost block's answer never comes: the receive that waits for it returns [`LinkError::Lost`] after the loss timeout
+/// A lost message's answer never comes: the receive that waits for it returns [`LinkError::Lost`] after the loss timeout
 /// of virtual time. A receive that nothing could ever satisfy is [`LinkError::Stalled`] after the same time.
 #[derive(Debug)]
 pub struct TheoryLink {
-    /// The path as it was asked for, and as the blocks' memory makes it.
+    /// The path as it was asked for, and as the messages' memory makes it.
     asked: Theory,
     theory: Theory,
     clock: Virtual,
@@ -60,7 +60,7 @@ pub struct TheoryLink {
 }
 
 impl TheoryLink {
-    /// A path as `theory` says, connected as number 0, its clock at 0. A lost block is given up after `loss_timeout`
+    /// A path as `theory` says, connected as number 0, its clock at 0. A lost message is given up after `loss_timeout`
     /// seconds of virtual time. Parameters of unknown origin are checked as options first.
     pub fn new(theory: &Theory, loss_timeout: f64) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl TheoryLink {
         self.open = true;
     }
 
-    /// Whether blocks come back with contents (for `--check`), at the price of a copy each way.
+    /// Whether messages come back with contents (for `--check`), at the price of a copy each way.
     pub fn keep_contents(&mut self, keep: bool) {
         self.answers.keep_contents(keep);
     }
@@ -226,11 +226,11 @@ impl Link for TheoryLink {
         if answer.bytes == wanted {
             Ok(())
         } else {
-            Err(LinkError::Protocol(format!("a block of {} bytes came where {wanted} were expected", answer.bytes)))
+            Err(LinkError::Protocol(format!("a message of {} bytes came where {wanted} were expected", answer.bytes)))
         }
     }
 
-    /// Both directions at once: with `FarRole::Mirror` the far side's block leaves when this one does.
+    /// Both directions at once: with `FarRole::Mirror` the far side's message leaves when this one does.
     fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
         self.send(out)?;
         self.recv(into)

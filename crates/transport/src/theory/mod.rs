@@ -151,11 +151,11 @@ impl std::fmt::Display for Dip {
 pub enum Mover {
     /// Its edges are those at socket buffers of 64 KiB, and move with the buffers in proportion.
     Sockbuf,
-    /// It is there only while blocks don't begin at a page.
+    /// It is there only while messages don't begin at a page.
     Align,
 }
 
-/// Parameters of the modelled path. One block of n bytes takes, one way,
+/// Parameters of the modelled path. One message of n bytes takes, one way,
 /// `latency + (packets * header + n) * 8 / rate` with `packets = max(1, ceil(n / packet))`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Theory {
@@ -169,11 +169,11 @@ pub struct Theory {
     pub header: u64,
     /// Slow size ranges.
     pub dips: Vec<Dip>,
-    /// Standard deviation of the log-normal noise of one block's time (0.02 is about 2%); its median is 1.
+    /// Standard deviation of the log-normal noise of one message's time (0.02 is about 2%); its median is 1.
     pub noise: f64,
     /// Standard deviation of the log-normal noise that one connection shares (what differs between runs).
     pub block_noise: f64,
-    /// Share of blocks lost, 0 to 1.
+    /// Share of messages lost, 0 to 1.
     pub loss: f64,
     /// Seconds of work that a process has with each subinterval of HINT: what a program does beside the path.
     pub work: f64,
@@ -266,31 +266,31 @@ impl Theory {
         Self { dips, ..self.clone() }
     }
 
-    /// The path as blocks at such places see it.
+    /// The path as messages at such places see it.
     fn with_blocks_at_pages(&self, at_pages: bool) -> Self {
         let there = |d: &&Dip| d.moved_by != Some(Mover::Align) || !at_pages;
         Self { dips: self.dips.iter().filter(there).copied().collect(), ..self.clone() }
     }
 }
 
-/// What the modelled far side does with a block that reaches it; set before each trial.
+/// What the modelled far side does with a message that reaches it; set before each trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FarRole {
-    /// Sends each block back (ping-pong).
+    /// Sends each message back (ping-pong).
     #[default]
     Echo,
-    /// Answers each block with one of another size (request/response, connect).
+    /// Answers each message with one of another size (request/response, connect).
     Answer {
         /// Bytes of the answer.
         response: u64,
     },
     /// Only receives (stream).
     Sink,
-    /// Answers once, with one byte, after `count` blocks (burst).
+    /// Answers once, with one byte, after `count` messages (burst).
     Burst {
-        /// Blocks before the answer.
+        /// Messages before the answer.
         count: u64,
     },
-    /// Sends a block of the same size whenever the near side does (bidirectional).
+    /// Sends a message of the same size whenever the near side does (bidirectional).
     Mirror,
 }

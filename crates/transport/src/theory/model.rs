@@ -4,7 +4,7 @@ use super::Theory;
 use super::dice::Dice;
 
 impl Theory {
-    /// Packets of a block of `n` bytes; an empty block still takes one.
+    /// Packets of a message of `n` bytes; an empty message still takes one.
     pub fn packets(&self, n: u64) -> u64 {
         n.div_ceil(self.packet.max(1)).max(1)
     }
@@ -14,26 +14,26 @@ impl Theory {
         self.dips.iter().filter(|d| (d.from..d.to).contains(&n)).map(|d| d.factor).product()
     }
 
-    /// Seconds for which a block of `n` bytes occupies the line, without noise.
+    /// Seconds for which a message of `n` bytes occupies the line, without noise.
     pub fn line_time(&self, n: u64) -> f64 {
         let bytes = self.packets(n) as f64 * self.header as f64 + n as f64;
         // A rate of 0 would stop time; `check` refuses it, and here it costs nothing.
         if self.rate > 0.0 { bytes * 8.0 / self.rate * self.dip_factor(n) } else { 0.0 }
     }
 
-    /// Seconds from a block's first byte leaving to its last byte arriving, without noise:
+    /// Seconds from a message's first byte leaving to its last byte arriving, without noise:
     /// `(latency + (packets * header + n) * 8 / rate) * dip factor`.
     pub fn one_way_time(&self, n: u64) -> f64 {
         self.latency * self.dip_factor(n) + self.line_time(n)
     }
 
-    /// Bits of payload a second in an endless stream of blocks of `n` bytes, without noise.
+    /// Bits of payload a second in an endless stream of messages of `n` bytes, without noise.
     pub fn stream_rate(&self, n: u64) -> f64 {
         n as f64 * 8.0 / self.line_time(n)
     }
 }
 
-/// A block's way over a line. Times are nanoseconds of virtual time.
+/// A message's way over a line. Times are nanoseconds of virtual time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passage {
     /// The first byte leaves.
@@ -44,16 +44,16 @@ pub(super) struct Passage {
     pub first: f64,
     /// The last byte arrives.
     pub last: f64,
-    /// The block never arrives.
+    /// The message never arrives.
     pub lost: bool,
 }
 
-/// One direction of the path: one block after another.
+/// One direction of the path: one message after another.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     free: f64,
     latest: f64,
-    /// Size, latency and line time of the last block: sizes rarely change from one block to the next.
+    /// Size, latency and line time of the last message: sizes rarely change from one message to the next.
     known: Option<(u64, f64, f64)>,
 }
 
@@ -69,7 +69,7 @@ impl Line {
         self.known = None;
     }
 
-    /// Sends `n` bytes at `at`, or when the line is free. Blocks never overtake each other.
+    /// Sends `n` bytes at `at`, or when the line is free. Messages never overtake each other.
     #[inline]
     pub fn carry(&mut self, theory: &Theory, dice: &mut Dice, at: f64, n: u64) -> Passage {
         let (latency, line) = match self.known {

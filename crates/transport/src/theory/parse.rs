@@ -45,7 +45,7 @@ pub(super) fn dip_fits(text: &str) -> Result<(), String> {
 pub(super) fn dip(text: &str) -> Result<Dip, String> {
     let form = || {
         "a dip is FROM..TO*FACTOR, such as 60KiB..70KiB*5 (five times slower), with @sockbuf or @align after it \
-         where --sockbuf moves it or blocks at pages (--align, --offset) end it"
+         where --sockbuf moves it or messages at pages (--align, --offset) end it"
             .to_owned()
     };
     let (range, factor) = text.split_once('*').ok_or_else(form)?;

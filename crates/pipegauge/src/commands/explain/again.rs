@@ -12,7 +12,7 @@ use units::Bytes;
 
 use super::super::run;
 use crate::config::{RunConfig, names};
-use crate::flags::{ExplainFlags, LARGEST, RunFlags};
+use crate::flags::{CommonFlags, ExplainFlags, LARGEST, RunFlags};
 
 /// Time for one measurement where nobody asked for another, seconds.
 const DEFAULT_BUDGET: f64 = 4.0;
@@ -40,22 +40,21 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
     let most = path.opened.capabilities.max_block.unwrap_or(LARGEST).min(LARGEST);
     let from = (first / AROUND).max(1);
     if from > most {
-        bail!("{file}: {kind} breaks at {}, and blocks above {} are not measured again", Bytes(first), Bytes(most));
+        bail!("{file}: {kind} breaks at {}, and messages above {} are not measured again", Bytes(first), Bytes(most));
     }
     let base = RunFlags::replaying(&run.run.plan, &path.opened, pin(run, path)).map_err(|why| {
         anyhow!("{file}: its plan can't be measured again: it asks for {why}; --dry-run measures nothing")
     })?;
     let peer = asked.peer.clone().filter(|_| two_ended);
-    Ok(RunFlags {
-        from,
-        to: Some(last.saturating_mul(AROUND).min(most)),
+    let common = CommonFlags {
         budget: Some(asked.budget.unwrap_or(DEFAULT_BUDGET)),
         key: asked.key.clone().filter(|_| peer.is_some()),
         remote_program: asked.remote_program.clone().filter(|_| peer.is_some()),
         peer,
         quiet: asked.quiet,
-        ..base
-    })
+        ..base.common
+    };
+    Ok(RunFlags { from, to: Some(last.saturating_mul(AROUND).min(most)), common, ..base })
 }
 
 /// Whether `run` or `live` of this program made the file. An import has a path's name and no way to it.

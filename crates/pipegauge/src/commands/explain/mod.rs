@@ -102,7 +102,8 @@ fn test(
             out::tell(&format!("{name}: {said}"));
         }
         let output = again::output(&asked.run, measured, what);
-        let mut flags = RunFlags { output: Some(output.clone()), ..base.clone() };
+        let mut flags = base.clone();
+        flags.common.output = Some(output.clone());
         change(&mut flags);
         let found = again::measure(&flags, stop);
         if output.is_file() {

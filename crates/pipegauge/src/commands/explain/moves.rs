@@ -7,7 +7,7 @@ use record::PathRun;
 use transport::{OptionSpec, Settings, registry};
 use units::Bytes;
 
-use crate::flags::{CacheFlag, RunFlags};
+use crate::flags::RunFlags;
 
 /// Bytes after a page at which unaligned blocks begin: a cache line, so that nothing but the page changes.
 const OFF_PAGE: u64 = 64;
@@ -29,7 +29,7 @@ pub struct Move {
 enum To {
     Option { name: &'static str, bytes: u64 },
     Place { align: u64, offset: u64 },
-    Cache(CacheFlag),
+    Cache(Cache),
 }
 
 impl Move {
@@ -107,16 +107,16 @@ fn place(plan: &Plan) -> (String, To) {
     let at_pages = plan.offset == (0, 0) && plan.align >= PAGE;
     if at_pages {
         let to = To::Place { align: PAGE, offset: OFF_PAGE };
-        (format!("blocks {OFF_PAGE} bytes after a page instead of at it"), to)
+        (format!("messages {OFF_PAGE} bytes after a page instead of at it"), to)
     } else {
-        ("blocks at a page instead of beside it".to_owned(), To::Place { align: PAGE, offset: 0 })
+        ("messages at a page instead of beside it".to_owned(), To::Place { align: PAGE, offset: 0 })
     }
 }
 
 fn cache(plan: &Plan) -> (String, To) {
     match plan.cache {
-        Cache::Warm => ("blocks from memory instead of a cache".to_owned(), To::Cache(CacheFlag::Cold)),
-        Cache::Cold => ("blocks from a cache instead of memory".to_owned(), To::Cache(CacheFlag::Warm)),
+        Cache::Warm => ("messages from memory instead of a cache".to_owned(), To::Cache(Cache::Cold)),
+        Cache::Cold => ("messages from a cache instead of memory".to_owned(), To::Cache(Cache::Warm)),
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
                 &sockbuf(131_072),
                 &To::Option { name: "mss", bytes: 724 },
                 &To::Place { align: 4096, offset: 64 },
-                &To::Cache(CacheFlag::Cold)
+                &To::Cache(Cache::Cold)
             ]
         );
         assert_eq!(fixed.len(), 1, "{fixed:?}");

@@ -47,7 +47,7 @@ pub fn finish(
         return Err(anyhow!("nothing was measured: {why} (run file: {})", config.output.display()));
     };
     let run = Analysis::of(&run);
-    let html = config.html.as_deref().filter(|file| page(file, &[&run]));
+    let html = config.html.as_deref().filter(|file| page(file, &report::html::page(&[&run])));
     let html_failed = config.html.is_some() && html.is_none();
     let missed = config.plan.precise && outcome.unsettled > 0;
     let exit = if error.is_some() || html_failed || missed { Exit::Short } else { Exit::Ok };
@@ -107,8 +107,8 @@ fn places(run_file: &Path, html: Option<&Path>) -> String {
 }
 
 /// Writes the report; an error is said, and costs the report alone.
-pub fn page(file: &Path, runs: &[&Analysis<'_>]) -> bool {
-    match files::write(file, report::html::page(runs).as_bytes()) {
+pub fn page(file: &Path, page: &str) -> bool {
+    match files::write(file, page.as_bytes()) {
         Ok(()) => true,
         Err(e) => {
             out::tell(&format!("warning: no report: {}", crate::exit::sentence(&e)));

@@ -81,7 +81,8 @@ fn finish(
         return Err(anyhow!("the sides can't be compared: {why} (run files: {})", files.join(", ")));
     };
     let wanted = sides.configs[0].html.as_deref();
-    let html = wanted.filter(|file| page(file, &[&Analysis::of(&a), &Analysis::of(&b)]));
+    let all = compare::sides(&a, &b, &sides.more)?;
+    let html = wanted.filter(|file| page(file, &report::html::versus(&[&Analysis::of(&a), &Analysis::of(&b)], &all)));
     let missed = a.run.plan.precise && outcomes.iter().any(|o| o.unsettled > 0);
     let short = error.is_some() || (wanted.is_some() && html.is_none()) || missed;
     let exit = if short { Exit::Short } else { Exit::Ok };
@@ -95,7 +96,6 @@ fn finish(
             told.push_str(&format!("\n{file}:\n{cautions}"));
         }
     }
-    let all = compare::sides(a, b, &sides.more)?;
     let result = if json {
         out::tell_all(&told);
         out::json(&CompareDocument::of_run(&all, exit.code(), &files, html, error))

@@ -38,7 +38,7 @@ fn shares_come_true_and_the_seed_decides_which() {
     assert_eq!(fates("drop=2%,corrupt=1%,delay=1ms@5%,seed=3").1, sent);
     assert_ne!(fates("drop=2%,corrupt=1%,delay=1ms@5%,seed=4").1, sent);
     let (alone, _, _) = fates("drop=2%,seed=3");
-    assert_eq!(alone.dropped, counts.dropped, "other faults don't change which blocks are dropped");
+    assert_eq!(alone.dropped, counts.dropped, "other faults don't change which messages are dropped");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_round_trip_takes_both_latencies_and_both_blocks_at_the_rate() {
     for round in 1..=3_u8 {
         let start = clock.now();
         link.send(&[round; 1000]).unwrap();
-        assert_eq!(clock.now() - start, 1_000_000, "a send takes the block's time at the rate");
+        assert_eq!(clock.now() - start, 1_000_000, "a send takes the message's time at the rate");
         link.recv(&mut into).unwrap();
         assert_eq!(into, [round; 1000]);
         // 2 * (5 ms + 1 ms) of the shape and 2 * (1 us + 1 us) of the link within.
@@ -36,7 +36,7 @@ fn a_round_trip_takes_both_latencies_and_both_blocks_at_the_rate() {
 fn a_stream_keeps_the_rate_whatever_the_latency() {
     let (mut link, clock) = shaped(SLOW, FarRole::Sink);
     (0..100).for_each(|_| link.send(&[0; 1000]).unwrap());
-    // The last send may end by the 1 us that the link within took for a block which became due then.
+    // The last send may end by the 1 us that the link within took for a message which became due then.
     assert!((100_000_000..=100_001_000).contains(&clock.now()), "{}", clock.now());
     link.flush().unwrap();
     let view = link.inner.far_report();
@@ -49,7 +49,7 @@ fn the_cost_of_the_link_within_does_not_come_on_top_of_the_rate() {
     let (mut link, clock) = shaped("rate=8Mbit/s", FarRole::Sink);
     (0..100).for_each(|_| link.send(&[0; 1000]).unwrap());
     assert_eq!(clock.now(), 100_001_000);
-    // A stall is not made up for by a rush: the credit is one block's time.
+    // A stall is not made up for by a rush: the credit is one message's time.
     clock.advance(1_000_000_000);
     let start = clock.now();
     (0..100).for_each(|_| link.send(&[0; 1000]).unwrap());
