@@ -1,4 +1,4 @@
-//! How long a block takes that is larger than all that were measured.
+//! How long a message takes that is larger than all that were measured.
 
 use super::time::point;
 use crate::fit::line_beside;
@@ -42,7 +42,7 @@ pub(super) fn by_line(sorted: &[&CurvePoint], line: &LatencyLine, size: u64) -> 
 
 /// The time by what a byte costs at the largest sizes, and the smallest of these, bytes. The interval holds what each of them
 /// makes of it, and the line through them where it rises. None where they are too few, or where they take hardly longer than
-/// the smallest block: their bytes' cost is not seen.
+/// the smallest message: their bytes' cost is not seen.
 pub(super) fn by_last_sizes(sorted: &[&CurvePoint], size: u64) -> Option<(Estimate, u64)> {
     let (start, end) = (sorted.first()?.seconds, last(sorted, END));
     if end.len() < FEWEST || end.iter().any(|p| p.seconds < 2.0 * start) {

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::Summary;
 
-    /// Ten blocks of t0 + b B with noise of `sigma` at each size and in common, 0.045 decades apart, 1 B to 8 MiB.
+    /// Ten rounds of t0 + b B with noise of `sigma` at each size and in common, 0.045 decades apart, 1 B to 8 MiB.
     fn line(sigma: f64, seed: u64) -> Vec<CurvePoint> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut normal = move || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn few_sizes_and_single_blocks_answer_without_claiming_an_interval() {
+    fn few_sizes_and_single_rounds_answer_without_claiming_an_interval() {
         let one = CurvePoint {
             size: 64,
             seconds: 1e-6,

@@ -1,4 +1,4 @@
-//! When a block of any size arrives.
+//! When a message of any size arrives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum Outside {
     LastSizes,
 }
 
-/// The time of a block.
+/// The time of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Arrival {
     /// Size, bytes.
@@ -31,7 +31,7 @@ pub struct Arrival {
     pub bounded: Option<(u64, u64)>,
 }
 
-/// When a block of `size` arrives: as measured, between two measured sizes as a straight line on logarithmic axes, and
+/// When a message of `size` arrives: as measured, between two measured sizes as a straight line on logarithmic axes, and
 /// outside of them only with `fits`: by the line, or, beyond the largest and where its times refute the line, by what a byte costs
 /// at the largest sizes.
 pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<Arrival, Unanswered> {

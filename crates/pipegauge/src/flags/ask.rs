@@ -14,10 +14,10 @@ pub struct AskFlags {
     /// Only paths of this name
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
-    /// When does a block of this size arrive? "when does 64KiB arrive?"
+    /// When does a message of this size arrive? "when does 64KiB arrive?"
     #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
     pub arrive: Option<u64>,
-    /// Which of the paths moves a block of this size fastest? "which path is fastest for 64KiB?"
+    /// Which of the paths moves a message of this size fastest? "which path is fastest for 64KiB?"
     #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
     pub fastest: Option<u64>,
     /// What is the most this path moves, and from which size? "what is the most?"

@@ -352,7 +352,7 @@ fn what_is_kept_up_answers_where_the_run_knows_it() {
         ("can it sustain 40,000 messages of 1 B a second", "yes: a message of 1 B takes 20.0 us"),
         ("sustained latency at 1 B", "1 B arrives after 20.0 us"),
         ("how many messages of 1 B per second", "25.0 k/s"),
-        ("does it keep up 1 Mbit/s with 1 B blocks", "no: with blocks of 1 B it moves 400 kbit/s"),
+        ("does it keep up 1 Mbit/s with 1 B blocks", "no: with messages of 1 B it moves 400 kbit/s"),
     ] {
         let said = dir.run(&["ask", "a.run.jsonl", text]);
         assert!(said.out.contains(verdict), "{text}: {said}");
