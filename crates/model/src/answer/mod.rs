@@ -3,6 +3,7 @@
 
 mod beyond;
 mod frames;
+mod power;
 mod reached;
 mod time;
 
@@ -30,6 +31,14 @@ pub enum Unanswered {
         asked: u64,
         /// Smallest size measured, bytes.
         from: u64,
+        /// Largest size measured, bytes.
+        to: u64,
+    },
+    /// The size lies so far beyond what was measured that the range would be wider than a factor of ten.
+    #[error("{} lies too far beyond {}, the largest size measured: how time grows up to there leaves more than a factor of ten; measure up to it (--to {asked})", units::Bytes(*.asked), units::Bytes(*.to))]
+    TooFar {
+        /// Size asked about, bytes.
+        asked: u64,
         /// Largest size measured, bytes.
         to: u64,
     },

@@ -53,8 +53,12 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
         Err(why) => no(p, &why, &[size]),
         Ok((e, rests_on)) => {
             let (e, words, _) = as_kept(p, size, e, sustained);
-            let text =
-                format!("messages of {} move {} ({}){words}", size_words(size), figure(e, Kind::BitsPerSecond), each(p));
+            let text = format!(
+                "messages of {} move {} ({}){words}",
+                size_words(size),
+                figure(e, Kind::BitsPerSecond),
+                each(p)
+            );
             yes(p, text, e, "bit/s", rests_on)
         }
     }

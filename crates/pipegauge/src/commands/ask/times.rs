@@ -19,7 +19,7 @@ pub struct Timed {
     pub rests_on: Vec<u64>,
 }
 
-/// When a message arrives: as measured, by a line that fits or what a byte costs at the largest sizes, or, beyond all that was
+/// When a message arrives: as measured, by a line that fits or how time grows over the largest sizes, or, beyond all that was
 /// measured, in messages one after another.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     p.carried(size)?;
@@ -38,7 +38,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                 }),
                 Some(Outside::Line) => ", by the fitted line, beyond what was measured".to_owned(),
                 Some(Outside::LastSizes) => format!(
-                    ", by what a byte costs from {} to {}, beyond what was measured: the line over all sizes does not follow these",
+                    ", by how time grows from {} to {}, beyond what was measured: the line over all sizes does not follow these",
                     Bytes(a.rests_on[0]),
                     Bytes(a.rests_on[1])
                 ),
