@@ -15,6 +15,10 @@ const WINDOW: f64 = 0.33;
 /// hundred runs.
 const NOT_LUCK: f64 = 4.0;
 
+/// Errors of a smoothed value within which a size can't be told from the highest: the highest of many equal ones lies about two above their
+/// middle, and the lowest as far below it.
+const ALIKE: f64 = 4.0;
+
 /// Rounds from which on a size's own noise is known.
 const ENOUGH: usize = 4;
 
@@ -28,6 +32,18 @@ pub(crate) struct Smooth {
     errors: Vec<f64>,
     /// Whether enough rounds visited each for a spike to be told from luck; the others count as the median of five neighbours.
     many: Vec<bool>,
+}
+
+/// The most that a curve reaches, as logarithms of throughput, read off all sizes that can't be told from the highest of the smoothed curve.
+pub(crate) struct Most {
+    /// Index of the highest.
+    pub top: usize,
+    /// What a line through all of them says there: on a plateau their middle. It lies below a peak.
+    pub plateau: f64,
+    /// What lines through those on either side say there: the height of a peak. It lies above a plateau by some luck.
+    pub peak: f64,
+    /// The same of the curve as it was read: smoothing takes the tip off a sharp peak.
+    pub sharp: f64,
 }
 
 /// Those of `points` that rounds measured, where these reach to the largest: a size of one look, which a run had no time for, would only be
@@ -53,13 +69,18 @@ impl Smooth {
         Self { points, logs, errors, many }
     }
 
-    /// Natural logarithm of each size's throughput, where the curve's medians are these (seconds, of all its points).
-    pub fn rates(&self, curve: &Curve, seconds: &[f64]) -> Vec<f64> {
+    /// Natural logarithm of each size's throughput, where the curve's medians are these (seconds, of all its points): as it was read.
+    pub fn read(&self, curve: &Curve, seconds: &[f64]) -> Vec<f64> {
         let read: Vec<f64> = self.points.iter().map(|i| curve.points[*i].throughput(seconds[*i]).ln()).collect();
         let steady = |i: usize| {
             if self.many[i] { read[i] } else { median(&read[i.saturating_sub(2)..(i + 3).min(read.len())]) }
         };
-        let raw: Vec<f64> = (0..read.len()).map(steady).collect();
+        (0..read.len()).map(steady).collect()
+    }
+
+    /// [`Smooth::read`], smoothed.
+    pub fn rates(&self, curve: &Curve, seconds: &[f64]) -> Vec<f64> {
+        let raw = self.read(curve, seconds);
         let one = |i: usize| {
             let smooth = self.at(&raw, i);
             if self.many[i] && (raw[i] - smooth).abs() > NOT_LUCK * self.errors[i] { raw[i] } else { smooth }
@@ -67,15 +88,49 @@ impl Smooth {
         (0..raw.len()).map(one).collect()
     }
 
-    /// The value at one size of a line through its neighbours in the window, weighted less towards its ends (tricube: Cleveland
-    /// 1979). A size without neighbours stands for itself.
-    fn at(&self, values: &[f64], i: usize) -> f64 {
+    /// The most that a curve reaches, without the luck of the highest, from what was read of it ([`Smooth::read`]) and its smoothed rates
+    /// ([`Smooth::rates`]). None of nothing.
+    pub fn most(&self, read: &[f64], rates: &[f64]) -> Option<Most> {
+        let (top, highest) = highest(rates)?;
+        let within = highest - ALIKE * self.error(top);
+        // An unknown error tells nothing of luck.
+        let alike: Vec<usize> =
+            (0..rates.len()).filter(|i| *i == top || (within.is_finite() && rates[*i] >= within)).collect();
+        let line = |sizes: &[usize], values: &[f64]| {
+            let points: Vec<(f64, f64, f64)> = sizes.iter().map(|i| (self.logs[*i], values[*i], 1.0)).collect();
+            let line = stats::weighted_line(&points).filter(|_| points.len() > 2);
+            line.map(|l| (l.at(self.logs[top]), points.len() as f64))
+        };
+        let at = alike.partition_point(|i| *i < top);
+        let sides = |values: &[f64]| {
+            let both = [line(&alike[..=at], values), line(&alike[at..], values)];
+            let many: f64 = both.iter().flatten().map(|s| s.1).sum();
+            if many > 0.0 { both.iter().flatten().map(|s| s.0 * s.1).sum::<f64>() / many } else { highest }
+        };
+        let plateau = line(&alike, rates).map_or(highest, |(level, _)| level.min(highest));
+        Some(Most { top, plateau, peak: sides(rates).min(highest), sharp: sides(read) })
+    }
+
+    /// Log standard error of one size's smoothed value.
+    fn error(&self, i: usize) -> f64 {
+        let weights: Vec<f64> = self.near(i).map(|(_, weight)| weight).collect();
+        if weights.len() < 3 {
+            return self.errors[i];
+        }
+        self.errors[i] * weights.iter().map(|w| w * w).sum::<f64>().sqrt() / weights.iter().sum::<f64>()
+    }
+
+    /// The sizes in the window about one, and how much each counts: less towards the window's ends (tricube: Cleveland 1979).
+    fn near(&self, i: usize) -> impl Iterator<Item = (usize, f64)> {
         let (logs, x) = (&self.logs, self.logs[i]);
         let (from, to) = (logs.partition_point(|l| *l < x - WINDOW), logs.partition_point(|l| *l <= x + WINDOW));
-        let near: Vec<(f64, f64, f64)> = (from..to)
-            .map(|j| (logs[j], values[j], (1.0 - ((logs[j] - x).abs() / (WINDOW * 1.001)).powi(3)).powi(3)))
-            .collect();
-        if near.len() < 3 { values[i] } else { stats::weighted_line(&near).map_or(values[i], |l| l.at(x)) }
+        (from..to).map(move |j| (j, (1.0 - ((logs[j] - x).abs() / (WINDOW * 1.001)).powi(3)).powi(3)))
+    }
+
+    /// The value at one size of a line through its neighbours in the window. A size without neighbours stands for itself.
+    fn at(&self, values: &[f64], i: usize) -> f64 {
+        let near: Vec<(f64, f64, f64)> = self.near(i).map(|(j, weight)| (self.logs[j], values[j], weight)).collect();
+        if near.len() < 3 { values[i] } else { stats::weighted_line(&near).map_or(values[i], |l| l.at(self.logs[i])) }
     }
 }
 

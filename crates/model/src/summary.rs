@@ -9,7 +9,7 @@ use crate::curve::{Curve, Drawn, Point};
 use crate::fit::small_line;
 use crate::resampled::{Scale, estimates, reach, typical_blocks};
 use crate::shape::{last_decade, rise};
-use crate::smooth::{Smooth, crossing, highest};
+use crate::smooth::{Most, Smooth, crossing, highest};
 use crate::{CurvePoint, Estimate, Summary};
 
 /// Resamples of the bootstrap. The standard deviation of 500 values is itself known to 3%.
@@ -47,8 +47,8 @@ impl Summary {
         let told = max_throughput.high.is_finite();
         let half = |seconds: &[f64]| {
             let rates = smooth.rates(&curve, seconds);
-            let (top, most) = highest(&rates)?;
-            Some([crossing(&smooth.logs[..=top], &rates[..=top], most - LN_2).exp()])
+            let Most { top, peak, .. } = smooth.most(&smooth.read(&curve, seconds), &rates)?;
+            Some([crossing(&smooth.logs[..=top], &rates[..=top], peak - LN_2).exp()])
         };
         let half_power = estimates(&curve, [Scale::Ratio], RESAMPLES / 2, &mut rng, half).map(|[size]| size);
         // Reached at the very first size: the half-power point lies below what was measured.

@@ -139,6 +139,50 @@ fn a_jump_that_a_bend_within_its_gap_explains_is_no_break() {
     assert_eq!(found(30), 0, "over a gap of a quarter of a decade, a knee may raise it by as much");
 }
 
+/// A jump of one half whose first part lies one or two sizes before the rest.
+#[test]
+fn a_step_that_takes_up_to_three_neighbouring_sizes_is_named_once() {
+    const RUNS: u64 = 60;
+    let sizes = sizes(8e6, 155);
+    let at = sizes.iter().position(|s| *s > 50_000).unwrap();
+    for parts in [&[0.5, 1.0][..], &[0.3, 1.0], &[0.33, 0.67, 1.0]] {
+        let (mut named, mut held) = (0, 0);
+        for seed in 0..RUNS {
+            let mut noisy = Noisy::new(seed);
+            noisy.own = [0.01, 0.03][seed as usize % 2];
+            let share = |x: f64| match sizes.iter().position(|s| *s as f64 >= x).unwrap() {
+                i if i < at => 0.0,
+                i => parts.get(i - at).copied().unwrap_or(1.0),
+            };
+            let curve = noisy.curve(&sizes, |x| (10e-6 + 2e-10 * x) * 1.5f64.powf(share(x)));
+            let breaks = Breaks::of(&curve);
+            let [step] = breaks.steps.as_slice() else { continue };
+            let about = sizes[at - 1] <= step.at.below && step.at.above <= sizes[at + parts.len() - 1];
+            named += u64::from(about && breaks.dips.is_empty());
+            held += u64::from(holds(step.factor, 1.5));
+        }
+        assert!(named >= RUNS * 9 / 10, "{parts:?}: named in {named} of {RUNS}");
+        assert!(held >= RUNS * 8 / 10, "{parts:?}: height held in {held} of {RUNS}");
+    }
+}
+
+/// Time rises by 60% along a smooth curve over a fifth of a decade and more.
+#[test]
+fn a_smooth_rise_is_no_step() {
+    const RUNS: u64 = 200;
+    for wide in [0.05, 0.1, 0.2] {
+        let mut alarms = 0;
+        for seed in 0..RUNS {
+            let mut noisy = Noisy::new(seed);
+            noisy.own = [0.003, 0.01, 0.03, 0.1][seed as usize % 4];
+            let rise = |x: f64| 1.0 + 0.6 / (1.0 + (-(x.log10() - 4.5) / wide).exp());
+            let curve = noisy.curve(&sizes(8e6, 155), |x| (10e-6 + 2e-10 * x) * rise(x));
+            alarms += u64::from(!Breaks::of(&curve).is_empty());
+        }
+        assert!(alarms <= RUNS / 100, "{wide}: {alarms} of {RUNS}");
+    }
+}
+
 /// A clock of 10 us reads 10 us at small sizes and 20 us from some size on.
 #[test]
 fn the_steps_of_a_clock_are_no_steps_of_the_path() {

@@ -1,19 +1,39 @@
-//! How long a block takes that is larger than all that were measured.
+//! How long a message takes that is larger than all that were measured.
+//!
+//! Nothing measured tells what lies beyond; the curve tells three things that bound it if it goes on as it is. Where the line over all sizes
+//! passes the largest sizes, that line. Else the last decade of sizes, followed by `t0 + c size^p`: the range holds every power `p` that
+//! these sizes do not refute, the straight line among them, each as far as it errs (`power.rs`). And what the same rule would have
+//! foretold at earlier places of this curve: how far the sizes as far beyond lay outside of it widens the range.
 
+use super::power::{self, Forecast};
 use super::time::point;
-use crate::fit::line_beside;
 use crate::{CurvePoint, Estimate, LatencyLine};
 
 /// Sizes from this share of the largest on are its last decade: a line must follow these to be drawn on.
 const DECADE: u64 = 10;
-/// Sizes from this share of the largest on say what a byte costs at the end.
+/// Sizes from this share of the largest on must all take twice what the smallest message takes: else their bytes' cost is not seen.
 const END: u64 = 3;
 /// A line that passes an interval's end by no more than this share passes near it.
 const NEAR: f64 = 0.1;
 /// Share of the last decade's sizes that the line must pass near.
 const MOST: f64 = 0.75;
-/// Fewest sizes that tell what a byte costs at the end.
-const FEWEST: usize = 3;
+/// Farthest distance that a place of the curve must have been asked about to tell how well the rule does: this factor, or the root of the
+/// distance asked about.
+const TRIED: f64 = 3.0;
+/// Places of the curve that are tried at most.
+const PLACES: usize = 24;
+/// What a slope on logarithmic axes may lie off where no place of the curve tells how well the rule does.
+const UNTRIED: f64 = 0.1;
+/// A range whose ends lie farther apart is no answer.
+const WIDEST: f64 = 10.0;
+
+/// What the largest sizes make of a larger one.
+pub(super) enum Beyond {
+    /// Its time, seconds, and the smallest size that it rests on, bytes.
+    Told(Estimate, u64),
+    /// The range would be wider than a factor of ten.
+    TooWide,
+}
 
 /// Whether the line passes near the times of the last decade's sizes, and of the largest: that it fits the whole curve says
 /// nothing of its end, where a few sizes can be several times slower. `sorted` ascends in size.
@@ -40,27 +60,53 @@ pub(super) fn by_line(sorted: &[&CurvePoint], line: &LatencyLine, size: u64) -> 
     )
 }
 
-/// The time by what a byte costs at the largest sizes, and the smallest of these, bytes. The interval holds what each of them
-/// makes of it, and the line through them where it rises. None where they are too few, or where they take hardly longer than
-/// the smallest block: their bytes' cost is not seen.
-pub(super) fn by_last_sizes(sorted: &[&CurvePoint], size: u64) -> Option<(Estimate, u64)> {
-    let (start, end) = (sorted.first()?.seconds, last(sorted, END));
-    if end.len() < FEWEST || end.iter().any(|p| p.seconds < 2.0 * start) {
-        return None;
+/// The time by the last decade of sizes. None where they are too few, or where the largest take hardly longer than the smallest message.
+pub(super) fn by_last_sizes(sorted: &[&CurvePoint], size: u64) -> Option<Beyond> {
+    let (found, from) = foretold(sorted, size)?;
+    if !found.bounded {
+        return Some(Beyond::Told(Estimate::unbounded(found.value), from));
     }
-    let scaled = |seconds: f64, p: &CurvePoint| start + (seconds - start).max(0.0) / p.size as f64 * size as f64;
-    let each: Vec<f64> = end.iter().map(|p| scaled(p.seconds, p)).collect();
-    let middle = stats::median(&each);
-    let points: Vec<(f64, f64)> = end.iter().map(|p| (p.size as f64, p.seconds)).collect();
-    let line = line_beside(&points, |_| 0.0).filter(|l| l.per_byte > 0.0).map(|l| l.at(size as f64));
-    let bounded = || end.iter().map(|p| (point(p), p)).filter(|(e, _)| e.high.is_finite());
-    if bounded().next().is_none() {
-        return Some((Estimate::unbounded(middle), end[0].size));
+    // What the sizes leave open and what the rule misses are errors of their own.
+    let (below, above) = missed(sorted, size);
+    let low = found.value * (-(found.value / found.low).ln().hypot(below)).exp();
+    let e = Estimate::new(found.value, low, found.value * (found.high / found.value).ln().hypot(above).exp());
+    Some(if e.high > WIDEST * e.low { Beyond::TooWide } else { Beyond::Told(e, from) })
+}
+
+/// What the last decade of these sizes makes of a larger one, and the smallest of them, bytes.
+fn foretold(sorted: &[&CurvePoint], size: u64) -> Option<(Forecast, u64)> {
+    let decade = last(sorted, DECADE);
+    let found = tells(sorted).then(|| power::forecast(decade, size as f64))??;
+    Some((found, decade.first()?.size))
+}
+
+/// Whether the largest of these sizes all take so much longer than the smallest that their bytes' cost is seen.
+fn tells(sorted: &[&CurvePoint]) -> bool {
+    let start = sorted.first().map_or(0.0, |p| p.seconds);
+    last(sorted, END).iter().all(|p| p.seconds >= 2.0 * start)
+}
+
+/// How far times lay below and above what the rule would have foretold of them at earlier places of the curve, as logarithms: two root mean
+/// squares, for the distance of the size asked about from the largest.
+fn missed(sorted: &[&CurvePoint], size: u64) -> (f64, f64) {
+    let largest = sorted.last().map_or(1, |p| p.size.max(1));
+    let distance = size as f64 / largest as f64;
+    let least = distance.sqrt().min(TRIED);
+    let farthest = |k: usize| sorted[sorted.partition_point(|p| p.size as f64 <= sorted[k].size as f64 * distance) - 1];
+    let gone = |k: usize| farthest(k).size as f64 / sorted[k].size.max(1) as f64;
+    let told: Vec<usize> = (0..sorted.len()).filter(|k| gone(*k) >= least && tells(&sorted[..=*k])).collect();
+    let (mut below, mut above) = (Vec::new(), Vec::new());
+    for k in told.iter().step_by(told.len().div_ceil(PLACES).max(1)) {
+        let Some((said, _)) = foretold(&sorted[..=*k], farthest(*k).size) else { continue };
+        let (farther, came) = (distance.ln() / gone(*k).ln(), farthest(*k).seconds);
+        let outside = |by: f64| farther * by.ln().max(0.0);
+        below.push(outside(said.low / came));
+        above.push(outside(came / said.high));
     }
-    let ends =
-        bounded().flat_map(|(e, p)| [scaled(e.low, p), scaled(e.high, p)]).chain(each.iter().copied()).chain(line);
-    let (low, high) = ends.fold((middle, middle), |(low, high), t| (low.min(t), high.max(t)));
-    Some((Estimate::new(middle, low, high), end[0].size))
+    if below.is_empty() {
+        return (UNTRIED * distance.ln(), UNTRIED * distance.ln());
+    }
+    (twice_rms(below.into_iter()), twice_rms(above.into_iter()))
 }
 
 fn at(line: &LatencyLine, size: u64) -> f64 {
@@ -77,4 +123,94 @@ fn last<'a, 'b>(sorted: &'b [&'a CurvePoint], share: u64) -> &'b [&'a CurvePoint
 fn twice_rms(residuals: impl Iterator<Item = f64>) -> f64 {
     let all: Vec<f64> = residuals.collect();
     2.0 * (all.iter().map(|r| r * r).sum::<f64>() / all.len().max(1) as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use stats::Interval;
+
+    use super::*;
+
+    /// Seconds over bytes.
+    type Path = fn(f64) -> f64;
+
+    const CURVES: [(&str, Path); 8] = [
+        ("line", |s| 1e-5 + 8e-10 * s),
+        ("knee", |s| (1e-9 * s).max(1e-5)),
+        ("packets", |s| 1e-5 + 1e-10 * s + 3e-7 * (s / 1448.0).ceil()),
+        ("segments of 64 KiB", |s| 1e-5 + 2e-10 * s + 2e-5 * (s / 65_536.0).ceil()),
+        ("rendezvous", |s| if s <= 8192.0 { 1e-5 + 3e-10 * s } else { 1.8e-5 + 1e-10 * s }),
+        ("a cache that ends", |s| 5e-6 + 1e-10 * s + 3e-10 * (s - 1e5).max(0.0)),
+        ("root and line", |s| 1e-5 + 1e-8 * s.sqrt() + 1e-10 * s),
+        ("power", |s| 5e-6 * (1.0 + (s / 3000.0).powf(0.8))),
+    ];
+
+    fn normal(rng: &mut ChaCha8Rng) -> f64 {
+        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+    }
+
+    /// Twelve rounds of a curve up to 1 MiB: log-normal noise of each size, and rounds that are in one of two states so far from the middle.
+    fn measured(curve: Path, step: f64, own: f64, state: f64, seed: u64) -> Vec<CurvePoint> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let levels: Vec<f64> = (0..12).map(|_| if rng.random::<bool>() { state } else { -state }).collect();
+        let mut sizes: Vec<u64> =
+            (0..).map(|i| 10f64.powf(step * f64::from(i)) as u64).take_while(|s| *s <= 1 << 20).collect();
+        sizes.dedup();
+        let point = |size: u64| {
+            let times = levels.iter().map(|l| curve(size as f64) * (l + own * normal(&mut rng)).exp());
+            let blocks: Vec<(u32, f64)> = (0..).zip(times).collect();
+            CurvePoint::of(size, stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>()), blocks)
+        };
+        let points: Vec<CurvePoint> = sizes.into_iter().map(point).collect();
+        // Medians and intervals at the level of the run, as a run has them.
+        let levelled = crate::curve::Curve::of(&points).points.into_iter().zip(points);
+        levelled
+            .map(|(l, p)| CurvePoint {
+                seconds: l.seconds,
+                interval: Some(Interval { low: l.estimate.low, high: l.estimate.high }),
+                ..p
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_larger_message_is_held_on_curves_whose_slope_changes() {
+        const RUNS: u64 = 20;
+        const ASKED: f64 = 8e6;
+        for (own, state, widest) in [(0.03, 0.0, 2.0), (0.15, 0.0, 2.8), (0.03, 0.1, 2.2)] {
+            let mut all_held = 0;
+            for (name, curve) in CURVES {
+                let (mut held, mut wide) = (0, Vec::new());
+                for seed in 0..RUNS {
+                    let points = measured(curve, 0.045, own, state, seed);
+                    let sorted: Vec<&CurvePoint> = points.iter().collect();
+                    let Some(Beyond::Told(e, _)) = by_last_sizes(&sorted, ASKED as u64) else {
+                        panic!("{name} {own} {state} {seed}: no answer")
+                    };
+                    held += u64::from((e.low..=e.high).contains(&curve(ASKED)));
+                    wide.push(e.high / e.low);
+                }
+                all_held += held;
+                assert!(held * 100 >= RUNS * 90, "{name} {own} {state}: {held} of {RUNS}");
+                assert!(stats::median(&wide) < widest, "{name} {own} {state}: {}", stats::median(&wide));
+            }
+            assert!(all_held * 100 >= RUNS * CURVES.len() as u64 * 95, "{own} {state}: {all_held}");
+        }
+    }
+
+    #[test]
+    fn the_range_widens_with_the_distance_until_there_is_no_answer() {
+        let points = measured(CURVES[7].1, 0.045, 0.15, 0.0, 3);
+        let sorted: Vec<&CurvePoint> = points.iter().collect();
+        let wide = |size: u64| match by_last_sizes(&sorted, size) {
+            Some(Beyond::Told(e, _)) => e.high / e.low,
+            Some(Beyond::TooWide) => f64::INFINITY,
+            None => panic!("it tells something"),
+        };
+        let all = [2_000_000, 8_000_000, 100_000_000, 100_000_000_000_000].map(wide);
+        assert!(all.windows(2).all(|w| w[0] < w[1]) && all[3] == f64::INFINITY, "{all:?}");
+    }
 }

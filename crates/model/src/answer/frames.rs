@@ -53,7 +53,7 @@ impl Frames {
     }
 }
 
-/// The largest block that arrives within `period` seconds, by the end of its interval that `which` takes, up to the largest
+/// The largest message that arrives within `period` seconds, by the end of its interval that `which` takes, up to the largest
 /// measured, and whether that is the one. None where even the smallest takes longer.
 pub fn largest_within(points: &[CurvePoint], period: f64, which: impl Fn(&Estimate) -> f64) -> (Option<u64>, bool) {
     let mut sorted: Vec<u64> = points.iter().filter(|p| p.seconds > 0.0).map(|p| p.size).collect();

@@ -1,8 +1,9 @@
-//! Answers to what readers ask of a curve (`seeds/004`, sections 1 and 4): when a block arrives, the most a path moves, the
+//! Answers to what readers ask of a curve (`seeds/004`, sections 1 and 4): when a message arrives, the most a path moves, the
 //! size to use, whether frames can be kept up. Every answer carries its interval and the sizes it rests on.
 
 mod beyond;
 mod frames;
+mod power;
 mod reached;
 mod time;
 
@@ -33,8 +34,16 @@ pub enum Unanswered {
         /// Largest size measured, bytes.
         to: u64,
     },
-    /// Bytes cost less than the start at the largest size measured, so that nothing tells of much larger blocks.
-    #[error("{} is the largest size measured, and the path does not saturate by there: bytes still cost less than the start, and larger blocks can't be foretold; measure them", units::Bytes(*.0))]
+    /// The size lies so far beyond what was measured that the range would be wider than a factor of ten.
+    #[error("{} lies too far beyond {}, the largest size measured: how time grows up to there leaves more than a factor of ten; measure up to it (--to {asked})", units::Bytes(*.asked), units::Bytes(*.to))]
+    TooFar {
+        /// Size asked about, bytes.
+        asked: u64,
+        /// Largest size measured, bytes.
+        to: u64,
+    },
+    /// Bytes cost less than the start at the largest size measured, so that nothing tells of much larger messages.
+    #[error("{} is the largest size measured, and the path does not saturate by there: bytes still cost less than the start, and larger messages can't be foretold; measure them", units::Bytes(*.0))]
     Unsaturated(
         /// Largest size measured, bytes.
         u64,
@@ -68,7 +77,7 @@ pub struct Most {
 
 /// Share of the maximum that counts as reaching it.
 const REACHED: f64 = 0.95;
-/// Share of the maximum at which a larger block is hardly worth its wait.
+/// Share of the maximum at which a larger message is hardly worth its wait.
 const WORTH: f64 = 0.90;
 
 /// The sizes from this share of the largest on, three octaves, tell whether bytes prevail there.
@@ -80,7 +89,7 @@ const SATURATED: f64 = 0.5;
 /// they cost four times what the start does there.
 const WELL_BELOW: f64 = 1.0 / 6.0;
 
-/// Whether bytes cost more than the start at the largest sizes measured, so that larger blocks hardly move more. None where a
+/// Whether bytes cost more than the start at the largest sizes measured, so that larger messages hardly move more. None where a
 /// single size was measured. `half_power` is the size that reaches half of the most, bytes, as the summary has it.
 ///
 /// They do where half of the most is reached far below the largest size, and where the slope of the time over the last sizes
@@ -124,7 +133,7 @@ pub fn size_to_use(points: &[CurvePoint], seed: u64) -> Result<Reached, Unanswer
     Reached::of(points, WORTH, seed)
 }
 
-/// Throughput with blocks of a size, bits a second: what was measured there or, between two sizes, what the time there
+/// Throughput with messages of a size, bits a second: what was measured there or, between two sizes, what the time there
 /// makes of it. None beyond what was measured.
 pub fn throughput(points: &[CurvePoint], size: u64) -> Result<(Estimate, Vec<u64>), Unanswered> {
     let found = arrival(points, size, None)?;
@@ -152,7 +161,7 @@ pub fn control(points: &[CurvePoint]) -> Result<(Arrival, Arrival), Unanswered> 
 /// A path over a link of another rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AtRate {
-    /// Time of a block, seconds. Where the wire that it was measured over is not known, the least that it can take, and an
+    /// Time of a message, seconds. Where the wire that it was measured over is not known, the least that it can take, and an
     /// interval up to the most.
     pub seconds: Estimate,
     /// The most it can take, where the least and the most differ.
@@ -161,7 +170,7 @@ pub struct AtRate {
     pub sizes: (u64, u64),
 }
 
-/// What the same path over the wire `to` would take for a block, by the scaling model ([`crate::scale`]); `from` is the wire
+/// What the same path over the wire `to` would take for a message, by the scaling model ([`crate::scale`]); `from` is the wire
 /// that it was measured over, where that is known. Where it is not, or beyond what was measured, only where one line follows
 /// the path.
 pub fn at_rate(
@@ -198,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_saturates_where_its_largest_blocks_cost_more_than_their_start() {
+    fn a_path_saturates_where_its_largest_messages_cost_more_than_their_start() {
         let curve = |largest: f64| -> Vec<CurvePoint> {
             let sizes = (0..).map(|i| 1.11f64.powi(i)).take_while(|s| *s <= largest);
             let time = |s: f64| CurvePoint::of(s as u64, 1e-5 + 8e-10 * s, Vec::new());

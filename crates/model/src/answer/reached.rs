@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Unanswered;
 use crate::curve::Curve;
 use crate::resampled::{Scale, estimates_of};
-use crate::smooth::{Smooth, crossing, highest};
+use crate::smooth::{Most, Smooth, crossing, highest};
 use crate::{CurvePoint, Estimate};
 
 /// Refits for an interval. The standard deviation of 200 values is itself known to 5%.
@@ -32,28 +32,52 @@ pub struct Reached {
 
 impl Reached {
     /// Finds the size that parts those below `share` of the largest throughput from those above, on the smoothed curve
-    /// (`smooth.rs`). `seed` drives the bootstrap over rounds.
+    /// (`smooth.rs`). Its interval reaches from one measured size to another. `seed` drives the bootstrap over rounds.
     pub fn of(points: &[CurvePoint], share: f64, seed: u64) -> Result<Self, Unanswered> {
         let curve = Curve::of(points);
         let smooth = Smooth::of(&curve);
-        let read = |seconds: &[f64]| {
-            let rates = smooth.rates(&curve, seconds);
-            let (top, most) = highest(&rates)?;
-            let mut figures = vec![crossing(&smooth.logs[..=top], &rates[..=top], most + share.ln()).exp()];
-            figures.extend(rates.iter().map(|s| (s - most).exp()));
-            Some(figures)
+        // Whether the most is a plateau or a peak, and a sharp one, is not known: the size lies where any of them says.
+        let reading = |seconds: &[f64]| {
+            let (read, rates) = (smooth.read(&curve, seconds), smooth.rates(&curve, seconds));
+            let Most { top, plateau, peak, sharp } = smooth.most(&read, &rates)?;
+            let size = |of: &[f64], most: f64| crossing(&smooth.logs[..=top], &of[..=top], most + share.ln()).exp();
+            let sizes = [size(&rates, plateau), size(&rates, peak), size(&read, sharp)];
+            let highest = (peak.max(sharp) - plateau).exp();
+            Some(sizes.into_iter().chain([highest]).chain(rates.iter().map(|s| (s - plateau).exp())).collect())
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let scales = vec![Scale::Ratio; smooth.points.len() + 1];
-        let found = estimates_of(&curve, &scales, REFITS, &mut rng, read).ok_or(Unanswered::Nothing)?;
-        let (size, shares) = found.split_first().ok_or(Unanswered::Nothing)?;
+        let scales = vec![Scale::Ratio; smooth.points.len() + 4];
+        let found = estimates_of(&curve, &scales, REFITS, &mut rng, reading).ok_or(Unanswered::Nothing)?;
+        let [on_plateau, on_peak, on_sharp, highest, shares @ ..] = found.as_slice() else {
+            return Err(Unanswered::Nothing);
+        };
+        let sizes = [on_plateau, on_peak, on_sharp];
+        let ends = |of: fn(&Estimate) -> f64| sizes.map(of).into_iter();
+        let (low, high) = (ends(|e| e.low).fold(f64::INFINITY, f64::min), ends(|e| e.high).fold(0.0, f64::max));
+        let size = Estimate::new(on_plateau.value, low, high);
         let good = |e: &Estimate| e.value >= AS_GOOD || e.high >= AS_GOOD;
         let top = (0..shares.len()).max_by(|a, b| shares[*a].value.total_cmp(&shares[*b].value)).unwrap_or(0);
         let first = (0..=top).rev().take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let last = (top..shares.len()).take_while(|i| good(&shares[*i])).last().unwrap_or(top);
         let at = |i: usize| curve.points[smooth.points[i]].size;
-        Ok(Self { size: *size, share, best: (at(first), at(last)), open: last + 1 == shares.len() })
+        let size = told(size, (share, share * highest.value), &shares[..=top], at);
+        Ok(Self { size, share, best: (at(first), at(last)), open: last + 1 == shares.len() })
     }
+}
+
+/// A size read off between measured ones, with an interval from one measured size to another: nothing was measured between two, and the curve
+/// may cross a level anywhere there. It ends no farther than at sizes that surely reach less, or more, than the least and the most that
+/// is meant by the share. `shares` are those of the most that each size up to the best reaches.
+fn told(size: Estimate, (least, most): (f64, f64), shares: &[Estimate], at: impl Fn(usize) -> u64) -> Estimate {
+    if !size.high.is_finite() {
+        return size;
+    }
+    let place = |i: usize| at(i) as f64;
+    let all = || 0..shares.len();
+    let less = |i: &usize| place(*i) <= size.low || (place(*i) <= size.value && shares[*i].high < least);
+    let more = |i: &usize| place(*i) >= size.high || (place(*i) >= size.value && shares[*i].low > most);
+    let (low, high) = (all().rev().find(less), all().find(more));
+    Estimate::new(size.value, low.map_or(size.low, place), high.map_or(size.high, place))
 }
 
 /// Where a path keeps a rate.
@@ -108,7 +132,7 @@ mod tests {
     use super::*;
     use crate::Summary;
 
-    /// Ten blocks of t0 + b B with noise of `sigma` at each size and in common, 0.045 decades apart, 1 B to 8 MiB.
+    /// Ten rounds of t0 + b B with noise of `sigma` at each size and in common, 0.045 decades apart, 1 B to 8 MiB.
     fn line(sigma: f64, seed: u64) -> Vec<CurvePoint> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut normal = move || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
@@ -142,6 +166,52 @@ mod tests {
             near += usize::from((found.size.value / truth - 1.0).abs() < 0.25);
         }
         assert!(covered >= 35 && near >= 35, "covered {covered}, within 25% {near}, of 40");
+    }
+
+    /// A path of so many bytes a second from 10 kB on, in twelve rounds of which half visited sizes above 64 KiB; sizes so many decades apart.
+    fn plateau(curve: fn(f64) -> f64, step: f64, sigma: f64, seed: u64) -> Vec<CurvePoint> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut normal = || {
+            let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+            radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+        };
+        let mut sizes: Vec<u64> =
+            (0..).map(|i| 10f64.powf(step * f64::from(i)) as u64).take_while(|s| *s <= 1 << 20).collect();
+        sizes.dedup();
+        let mut point = |size: u64| {
+            let rounds = if size > 65_536 { 6 } else { 12 };
+            let blocks: Vec<(u32, f64)> =
+                (0..rounds).map(|b| (b * 12 / rounds, curve(size as f64) * (sigma * normal()).exp())).collect();
+            CurvePoint::of(size, stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>()), blocks)
+        };
+        sizes.into_iter().map(&mut point).collect()
+    }
+
+    #[test]
+    fn the_size_to_use_is_held_on_noisy_plateaus_at_peaks_and_where_few_sizes_were_measured() {
+        let curves: [fn(f64) -> f64; 3] = [
+            |s| (1e-9 * s).max(1e-5),
+            |s| 5e-6 + 1e-10 * s + 3e-10 * (s - 1e5).max(0.0),
+            |s| if s <= 8192.0 { 1e-5 + 3e-10 * s } else { 1.8e-5 + 1e-10 * s },
+        ];
+        const RUNS: u64 = 12;
+        for (step, sigma, widest) in [(0.045, 0.03, 1.6), (0.175, 0.03, 2.3), (0.045, 0.15, 8.0)] {
+            let (mut held, mut all, mut wide) = (0, 0, Vec::new());
+            for (curve, share) in curves.iter().flat_map(|c| [(c, 0.5), (c, 0.9), (c, 0.95)]) {
+                for seed in 0..RUNS {
+                    let points = plateau(*curve, step, sigma, seed);
+                    let rate = |s: f64| s / curve(s);
+                    let most = points.iter().map(|p| rate(p.size as f64)).fold(0.0, f64::max);
+                    let truth = (1..).map(f64::from).find(|s| rate(*s) >= share * most).unwrap();
+                    let size = Reached::of(&points, share, seed).unwrap().size;
+                    all += 1;
+                    held += usize::from(size.low <= truth && truth <= size.high + 1.0);
+                    wide.push(size.high / size.low);
+                }
+            }
+            assert!(held * 100 >= all * 92, "{step} {sigma}: {held} of {all}");
+            assert!(stats::median(&wide) < widest, "{step} {sigma}: {}", stats::median(&wide));
+        }
     }
 
     #[test]
@@ -191,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn few_sizes_and_single_blocks_answer_without_claiming_an_interval() {
+    fn few_sizes_and_single_rounds_answer_without_claiming_an_interval() {
         let one = CurvePoint {
             size: 64,
             seconds: 1e-6,

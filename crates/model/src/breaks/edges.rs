@@ -12,6 +12,18 @@ use super::{Edge, SHALLOWEST};
 pub(super) const STRETCH: f64 = 0.115;
 const SPAN: usize = 4;
 
+/// A rise that takes a few sizes is looked for over so many gaps, two at least, and over this stretch: a seventh of a decade.
+const RISE: usize = 3;
+const RISE_STRETCH: f64 = 0.33;
+
+/// How many times as high as its steepest gap, or as a shorter rise within, a rise over more gaps is, and how many times as high two gaps
+/// farther on either side at most: a step is over where it ends, and what goes on rising is a bend. A share of the height by which its ends
+/// may err, for that to be told.
+const MORE: f64 = 1.25;
+const OVER: f64 = 1.15;
+const FARTHER: usize = 2;
+const CLEAR: f64 = 0.1;
+
 /// Places on each side of an edge that tell of it.
 const PLACES: usize = 6;
 
@@ -54,14 +66,7 @@ pub(super) fn edges(rough: &Rough) -> Vec<Jump> {
     if rough.places.len() < 5 {
         return Vec::new();
     }
-    let spans = spans(rough);
-    let surprises: Vec<Option<Surprise>> = spans.iter().map(|span| surprise(&rough.places, *span)).collect();
-    let chances: Vec<f64> = spans.iter().zip(&surprises).map(|(span, s)| chance(rough, *span, *s)).collect();
-    let mut found: Vec<Jump> = (spans.iter().zip(holm(&chances)).zip(&surprises))
-        .filter(|((_, chance), _)| *chance < LEVEL)
-        .filter_map(|((span, _), s)| (s.as_ref()?.height.abs() > least(rough, *span)).then_some(*span))
-        .map(|span| Jump { between: span, height: rough.excess(span.0, span.1) })
-        .collect();
+    let mut found = found(rough, &spans(rough));
     // The shortest span that holds a jump says best where it is; of equals, the highest.
     let gaps = |j: &Jump| j.between.1 - j.between.0;
     found.sort_by(|a, b| gaps(a).cmp(&gaps(b)).then(b.height.abs().total_cmp(&a.height.abs())));
@@ -71,8 +76,52 @@ pub(super) fn edges(rough: &Rough) -> Vec<Jump> {
             kept.push(jump);
         }
     }
+    for rise in rises(rough, &kept) {
+        kept.retain(|k| k.between.1 <= rise.between.0 || rise.between.1 <= k.between.0);
+        kept.push(rise);
+    }
     kept.sort_by_key(|j| j.between);
     believed(rough, merged(rough, kept))
+}
+
+/// The spans of these over which time surely jumps.
+fn found(rough: &Rough, spans: &[(usize, usize)]) -> Vec<Jump> {
+    let surprises: Vec<Option<Surprise>> = spans.iter().map(|span| surprise(&rough.places, *span)).collect();
+    let chances: Vec<f64> = spans.iter().zip(&surprises).map(|(span, s)| chance(rough, *span, *s)).collect();
+    (spans.iter().zip(holm(&chances)).zip(&surprises))
+        .filter(|((_, chance), _)| *chance < LEVEL)
+        .filter_map(|((span, _), s)| (s.as_ref()?.height.abs() > least(rough, *span)).then_some(*span))
+        .map(|span| Jump { between: span, height: rough.excess(span.0, span.1) })
+        .collect()
+}
+
+/// Jumps that a few neighbouring sizes take, where no jump among `edges` within tells most of it: the highest first, none over another.
+fn rises(rough: &Rough, edges: &[Jump]) -> Vec<Jump> {
+    let last = rough.places.len() - 1;
+    let near = |(from, to): &(usize, usize)| rough.places[*to].x - rough.places[*from].x <= RISE_STRETCH;
+    let spans: Vec<(usize, usize)> =
+        (2..=RISE).flat_map(|gaps| (0..=last.saturating_sub(gaps)).map(move |i| (i, i + gaps))).filter(near).collect();
+    let apart = |a: &Jump, b: &Jump| a.between.1 <= b.between.0 || b.between.1 <= a.between.0;
+    let is_step = |jump: &Jump| {
+        let (from, to) = jump.between;
+        let farther = rough.excess(from.saturating_sub(FARTHER), (to + FARTHER).min(last));
+        let error = rough.places[from].error.value.hypot(rough.places[to].error.value);
+        let mut within = edges.iter().filter(|e| !apart(e, jump));
+        error <= CLEAR * jump.height.abs()
+            && (1.0 / OVER..=OVER).contains(&(farther / jump.height))
+            && within.all(|e| jump.height / e.height > MORE)
+    };
+    let mut all: Vec<Jump> = found(rough, &spans).into_iter().filter(is_step).collect();
+    // A rise over fewer gaps counts as much higher, so that a gap that adds little to it is left out.
+    let rank = |j: &Jump| j.height.abs() * MORE.powi((RISE - (j.between.1 - j.between.0)) as i32);
+    all.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    let mut kept: Vec<Jump> = Vec::new();
+    for jump in all {
+        if kept.iter().all(|k| apart(k, &jump)) {
+            kept.push(jump);
+        }
+    }
+    kept
 }
 
 /// Places on each side of an edge, within this stretch, none beyond the next edge, nearest first.

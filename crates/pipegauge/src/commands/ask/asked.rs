@@ -158,7 +158,7 @@ impl Asked<'_> {
         self.run.run.plan.pattern.facts().anew.is_some()
     }
 
-    /// The largest block that its transport carries, bytes; none without a bound.
+    /// The largest message that its transport carries, bytes; none without a bound.
     pub fn most_block(&self) -> Option<u64> {
         self.run.paths[self.index].opened.capabilities.max_block
     }
@@ -178,7 +178,7 @@ impl Asked<'_> {
         found.into_iter().find(|(_, singles)| singles.at(q).is_some())
     }
 
-    /// The largest size measured, where bytes still cost less than the start there and the path carries larger blocks: what these
+    /// The largest size measured, where bytes still cost less than the start there and the path carries larger messages: what these
     /// take does not follow from it.
     pub fn unsaturated(&self) -> Option<u64> {
         let largest = self.curve.iter().map(|c| c.size).max()?;
@@ -226,7 +226,7 @@ impl Asked<'_> {
         self.run.run.plan.reverse
     }
 
-    /// That a schedule (`--rate`) said when blocks were sent: how much the path carries was not measured.
+    /// That a schedule (`--rate`) said when messages were sent: how much the path carries was not measured.
     pub fn scheduled(&self) -> bool {
         self.run.run.plan.scheduled()
     }

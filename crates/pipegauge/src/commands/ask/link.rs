@@ -33,7 +33,7 @@ pub fn link(p: &Asked<'_>, rate: f64, size: Option<u64>) -> Answered {
                     ))
                 ),
             };
-            let text = format!("over a link of {} a block of {} {how}", BitRate(rate), size_words(size));
+            let text = format!("over a link of {} a message of {} {how}", BitRate(rate), size_words(size));
             yes(p, text, found.seconds, "s", vec![found.sizes.0, found.sizes.1])
         }
     }

@@ -104,7 +104,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
     let sustained = reading.sustained;
     let of: Vec<&Asked<'_>> = all.iter().filter(meant).collect();
     let each = |answer: &dyn Fn(&Asked<'_>) -> Answered| of.iter().map(|p| answer(p)).collect();
-    // Bits over a latency are no throughput where a schedule says when blocks are sent.
+    // Bits over a latency are no throughput where a schedule says when messages are sent.
     let moved = |answer: &dyn Fn(&Asked<'_>) -> Answered| {
         each(&|p| if p.scheduled() { schedule::no_throughput(p) } else { answer(p) })
     };

@@ -36,7 +36,7 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
             yes(p, text, e, "bit/s", vec![m.at])
         }
         Ok(m) => {
-            let rising = if m.rising { "; it still rises: larger blocks may carry more" } else { "" };
+            let rising = if m.rising { "; it still rises: larger messages may carry more" } else { "" };
             let text = format!(
                 "moves the most, {}, at {}; 95% of that {}{rising}",
                 figure(m.throughput, Kind::BitsPerSecond),
@@ -53,14 +53,18 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
         Err(why) => no(p, &why, &[size]),
         Ok((e, rests_on)) => {
             let (e, words, _) = as_kept(p, size, e, sustained);
-            let text =
-                format!("blocks of {} move {} ({}){words}", size_words(size), figure(e, Kind::BitsPerSecond), each(p));
+            let text = format!(
+                "messages of {} move {} ({}){words}",
+                size_words(size),
+                figure(e, Kind::BitsPerSecond),
+                each(p)
+            );
             yes(p, text, e, "bit/s", rests_on)
         }
     }
 }
 
-/// How blocks follow one another in what was measured.
+/// How messages follow one another in what was measured.
 fn each(p: &Asked<'_>) -> &'static str {
     match p.kind {
         Some(TimeKind::HalfRoundTrip) => "one after another, from RTT/2",
@@ -79,8 +83,8 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
         Some(size) => p
             .carried(size)
             .and_then(|()| answer::throughput(&p.curve, size))
-            .map(|(e, rests)| (e, rests, format!("with blocks of {} it moves", size_words(size)))),
-        // What a small block carries is carried, whatever larger ones add.
+            .map(|(e, rests)| (e, rests, format!("with messages of {} it moves", size_words(size)))),
+        // What a small message carries is carried, whatever larger ones add.
         None => match (maximum(p), &p.summary) {
             (Err(Unanswered::Unsaturated(_)), Some(s)) if s.max_throughput.low >= rate => {
                 Ok((s.max_throughput, vec![s.max_size], format!("at {} it moves", Bytes(s.max_size))))
@@ -355,7 +359,7 @@ pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
     }
 }
 
-/// Which share of the most throughput blocks of a size move.
+/// Which share of the most throughput messages of a size move.
 pub fn part_of_the_most(p: &Asked<'_>, size: u64) -> Answered {
     let found = p.carried(size).and_then(|()| Ok((answer::throughput(&p.curve, size)?, maximum(p)?)));
     match found {
@@ -363,7 +367,7 @@ pub fn part_of_the_most(p: &Asked<'_>, size: u64) -> Answered {
         Ok(((e, mut rests_on), most)) => {
             let share = kept::less(e, most.throughput);
             let text = format!(
-                "blocks of {} move {}, which is {} of the most, {} at {} ({})",
+                "messages of {} move {}, which is {} of the most, {} at {} ({})",
                 size_words(size),
                 figure(e, Kind::BitsPerSecond),
                 figure(share, Kind::Share),

@@ -6,15 +6,15 @@ use model::answer::Unanswered;
 use super::Asked;
 use crate::document::Answered;
 
-/// Largest block that a command is offered for, bytes: a few of them pass in its budget.
+/// Largest message that a command is offered for, bytes: a few of them pass in its budget.
 const OFFERED: u64 = 1 << 30;
 
-/// Largest block that a command is offered for on this path, bytes.
+/// Largest message that a command is offered for on this path, bytes.
 fn most(p: &Asked<'_>) -> u64 {
     p.most_block().map_or(OFFERED, |most| most.min(OFFERED))
 }
 
-/// Whether a command is offered for blocks of a size.
+/// Whether a command is offered for messages of a size.
 pub fn offered(p: &Asked<'_>, size: u64) -> bool {
     size <= most(p)
 }

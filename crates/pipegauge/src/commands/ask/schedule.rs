@@ -15,7 +15,7 @@ const MISSED: f64 = 0.05;
 
 /// No answer about throughput, of a run that sent on a schedule.
 pub fn no_throughput(p: &Asked<'_>) -> Answered {
-    let why = "blocks were sent on a schedule (--rate), which says nothing of how much the path carries".to_owned();
+    let why = "messages were sent on a schedule (--rate), which says nothing of how much the path carries".to_owned();
     cannot(p, why, &[])
 }
 

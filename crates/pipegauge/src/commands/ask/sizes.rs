@@ -12,7 +12,7 @@ use crate::document::Answered;
 /// The sizes that can't be told from the best, in words.
 fn best(r: &Reached) -> String {
     if !r.size.high.is_finite() {
-        return "which sizes are as good as the best can't be told from so few blocks".to_owned();
+        return "which sizes are as good as the best can't be told from so few rounds".to_owned();
     }
     match r.best {
         (low, high) if low == high => format!("{} moves the most", Bytes(low)),
@@ -31,7 +31,7 @@ pub fn to_use(p: &Asked<'_>) -> Answered {
             let takes = answer::arrival(&p.curve, at, None)
                 .map_or(String::new(), |a| format!(" and take {} ({})", figure(a.seconds, Kind::Seconds), p.time));
             let text = format!(
-                "blocks of {}: they move {} of the most{takes}; larger ones wait longer for little; {}",
+                "messages of {}: they move {} of the most{takes}; larger ones wait longer for little; {}",
                 figure(r.size, Kind::Bytes),
                 Share(r.share),
                 best(&r)
@@ -123,7 +123,7 @@ pub fn half_power(p: &Asked<'_>) -> Answered {
     }
 }
 
-/// The largest block that arrives within a time.
+/// The largest message that arrives within a time.
 pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     if let Some(answer) = no_journey(p, &[]) {
         return answer;
@@ -149,7 +149,7 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     let text = if end {
         let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
             format!(
-                "; in blocks of {} one after another about {}",
+                "; in messages of {} one after another about {}",
                 Bytes(s.max_size),
                 units::format::significant(s.max_throughput.value * seconds / 8.0, Kind::Bytes)
             )

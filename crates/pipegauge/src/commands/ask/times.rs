@@ -11,7 +11,7 @@ use super::reply::{cannot, needs, no, sharpen, verdict, yes};
 use crate::config::question::{percentile as name, size_words};
 use crate::document::Answered;
 
-/// The time of a block of any size.
+/// The time of a message of any size.
 pub struct Timed {
     pub seconds: Estimate,
     /// How it was found, where it was not measured there; begins with a comma.
@@ -19,8 +19,8 @@ pub struct Timed {
     pub rests_on: Vec<u64>,
 }
 
-/// When a block arrives: as measured, by a line that fits or what a byte costs at the largest sizes, or, beyond all that was
-/// measured, in blocks one after another.
+/// When a message arrives: as measured, by a line that fits or how time grows over the largest sizes, or, beyond all that was
+/// measured, in messages one after another.
 pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     p.carried(size)?;
     if let Some(largest) = p.unsaturated().filter(|largest| size > *largest) {
@@ -38,7 +38,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                 }),
                 Some(Outside::Line) => ", by the fitted line, beyond what was measured".to_owned(),
                 Some(Outside::LastSizes) => format!(
-                    ", by what a byte costs from {} to {}, beyond what was measured: the line over all sizes does not follow these",
+                    ", by how time grows from {} to {}, beyond what was measured: the line over all sizes does not follow these",
                     Bytes(a.rests_on[0]),
                     Bytes(a.rests_on[1])
                 ),
@@ -47,10 +47,10 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
         }
         Err(why) => why,
     };
-    // So many blocks one after another take so many times as long only where a block's time is its own.
+    // So many messages one after another take so many times as long only where a message's time is its own.
     let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
     match (&found, &p.summary) {
-        // A path that still rises would carry larger blocks faster than that.
+        // A path that still rises would carry larger messages faster than that.
         (Unanswered::Outside { to, .. }, Some(s)) if size > *to && alone && s.still_rising != Some(true) => {
             let bits = size as f64 * 8.0;
             let most = s.max_throughput;
@@ -59,7 +59,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
             Ok(Timed {
                 seconds: Estimate { value: bits / most.value, low, high },
                 how: format!(
-                    ", in blocks of {} one after another: no single block of it was measured",
+                    ", in messages of {} one after another: no single message of it was measured",
                     Bytes(s.max_size)
                 ),
                 rests_on: vec![s.max_size],
@@ -69,7 +69,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     }
 }
 
-/// Whether the largest block measured is too small to say what bytes cost: its start costs more than its bytes do.
+/// Whether the largest message measured is too small to say what bytes cost: its start costs more than its bytes do.
 fn starts_prevail(p: &Asked<'_>, size: u64) -> bool {
     let largest = p.curve.iter().map(|c| c.size).max().unwrap_or(0);
     let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
@@ -165,7 +165,7 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
             let whole = total.and_then(|total| Some((total, of(p, total).ok()?))).filter(|_| !round_trip && !sustained);
             let whole = whole.map_or(String::new(), |(total, w)| {
                 format!(
-                    "; as one block of {} it would be {}{}",
+                    "; as one message of {} it would be {}{}",
                     size_words(total),
                     figure(w.seconds, Kind::Seconds),
                     w.how
@@ -235,7 +235,7 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
     }
 }
 
-/// How many times as long as a block of `at` one of `size` takes, by their medians.
+/// How many times as long as a message of `at` one of `size` takes, by their medians.
 fn scale(p: &Asked<'_>, size: u64, at: u64) -> Option<f64> {
     if size == at {
         return Some(1.0);
@@ -269,7 +269,7 @@ pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
     }
 }
 
-/// Whether a block is there within a time, or takes longer where that is asked.
+/// Whether a message is there within a time, or takes longer where that is asked.
 pub fn deadline(
     p: &Asked<'_>,
     size: Option<u64>,

@@ -6,7 +6,7 @@ use super::suggest::slip;
 /// What a word or phrase is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
-    /// The time of a block.
+    /// The time of a message.
     Latency,
     /// There and back.
     RoundTrip,
@@ -94,7 +94,7 @@ pub enum Topic {
     Would,
     /// A percentile, thousandths of a percent.
     Percentile(u32),
-    /// Blocks that hold data.
+    /// Messages that hold data.
     Data,
     /// A path comes next.
     Over,

@@ -36,46 +36,46 @@ use crate::flags::AskFlags;
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
-    /// When does a block of this size arrive?
+    /// When does a message of this size arrive?
     Arrival {
         /// Bytes.
         size: u64,
         /// There and back.
         round_trip: bool,
     },
-    /// When are so many blocks of this size through, one after another?
+    /// When are so many messages of this size through, one after another?
     Series {
-        /// Blocks.
+        /// Messages.
         count: u64,
         /// Bytes of each.
         size: u64,
         /// Each with an answer of its size.
         round_trip: bool,
     },
-    /// How long does the smallest block take?
+    /// How long does the smallest message take?
     Latency {
         /// There and back.
         round_trip: bool,
     },
-    /// The time that so many of single blocks stay within.
+    /// The time that so many of single messages stay within.
     Percentile {
         /// Thousandths of a percent.
         thousandths: u32,
-        /// Bytes; none for the smallest block.
+        /// Bytes; none for the smallest message.
         size: Option<u64>,
         /// There and back.
         round_trip: bool,
     },
     /// The shortest time that was seen.
     Minimum {
-        /// Bytes; none for the smallest block.
+        /// Bytes; none for the smallest message.
         size: Option<u64>,
         /// There and back.
         round_trip: bool,
     },
-    /// Is a block there in time?
+    /// Is a message there in time?
     Deadline {
-        /// Bytes; none for the smallest block.
+        /// Bytes; none for the smallest message.
         size: Option<u64>,
         /// Seconds.
         seconds: f64,
@@ -84,17 +84,17 @@ pub enum Question {
         /// Asked is whether it takes longer.
         longer: bool,
     },
-    /// The largest block that arrives within a time, seconds.
+    /// The largest message that arrives within a time, seconds.
     Largest(f64),
-    /// Which path moves a block of this size fastest?
+    /// Which path moves a message of this size fastest?
     Fastest(u64),
     /// Which path moves the most?
     Strongest,
     /// The most a path moves, and from which size.
     Most,
-    /// What it moves with blocks of this size.
+    /// What it moves with messages of this size.
     Throughput(u64),
-    /// Which share of the most it moves with blocks of this size.
+    /// Which share of the most it moves with messages of this size.
     PartOf(u64),
     /// What a transfer costs in CPU time: of this size, bytes, or of the smallest.
     Cpu(Option<u64>),
@@ -102,7 +102,7 @@ pub enum Question {
     Carries {
         /// Bits a second.
         rate: f64,
-        /// Bytes of a block; none for the best size.
+        /// Bytes of a message; none for the best size.
         size: Option<u64>,
         /// Asked is whether it moves less.
         less: bool,
@@ -141,7 +141,7 @@ pub enum Question {
     PerSecond {
         /// Of what.
         what: Unit,
-        /// Bytes of each; none for the smallest block.
+        /// Bytes of each; none for the smallest message.
         size: Option<u64>,
         /// Seconds that are asked about.
         span: f64,
@@ -161,7 +161,7 @@ pub enum Question {
     Link {
         /// Bits a second.
         rate: f64,
-        /// Bytes; none for the largest block measured.
+        /// Bytes; none for the largest message measured.
         size: Option<u64>,
     },
 }

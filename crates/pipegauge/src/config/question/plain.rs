@@ -77,7 +77,7 @@ impl Asked<'_> {
             () if h.any(&[Cost]) => {
                 bail!("'{}': which path over which? Write: what does tcp cost over unix?", shown(self.text))
             }
-            () if h.any(&[HowLong]) => Err(self.needs("the arrival of a block")),
+            () if h.any(&[HowLong]) => Err(self.needs("the arrival of a message")),
             () if h.any(&[Fastest]) && !h.paths().is_empty() => {
                 Ok(vec![Question::Latency { round_trip }, Question::Most])
             }

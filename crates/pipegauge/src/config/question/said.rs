@@ -69,11 +69,11 @@ impl fmt::Display for Question {
                 size(*s),
                 trip(*round_trip)
             ),
-            Question::Latency { round_trip: false } => write!(f, "latency: arrival of the smallest block"),
-            Question::Latency { round_trip: true } => write!(f, "round trip of the smallest block"),
+            Question::Latency { round_trip: false } => write!(f, "latency: arrival of the smallest message"),
+            Question::Latency { round_trip: true } => write!(f, "round trip of the smallest message"),
             Question::Percentile { thousandths, size: s, round_trip } => write!(
                 f,
-                "{} of the times of single blocks of {}{}",
+                "{} of the times of single messages of {}{}",
                 percentile(*thousandths),
                 of(s),
                 trip(*round_trip)
@@ -85,17 +85,17 @@ impl fmt::Display for Question {
                 let how = if *longer { "takes longer than" } else { "arrives within" };
                 write!(f, "whether {} {how} {}{}", of(s), Seconds(*seconds), trip(*round_trip))
             }
-            Question::Largest(seconds) => write!(f, "the largest block that arrives within {}", Seconds(*seconds)),
+            Question::Largest(seconds) => write!(f, "the largest message that arrives within {}", Seconds(*seconds)),
             Question::Fastest(s) => write!(f, "the fastest path for {}", size(*s)),
             Question::Strongest => write!(f, "the path of most throughput"),
             Question::Most => write!(f, "the most throughput"),
-            Question::PartOf(s) => write!(f, "which share of the most throughput blocks of {} move", size(*s)),
+            Question::PartOf(s) => write!(f, "which share of the most throughput messages of {} move", size(*s)),
             Question::Cpu(s) => write!(f, "CPU time of a transfer of {}", of(s)),
-            Question::Throughput(s) => write!(f, "throughput with blocks of {}", size(*s)),
+            Question::Throughput(s) => write!(f, "throughput with messages of {}", size(*s)),
             Question::Carries { rate, size: s, less } => {
                 let with = s.map_or_else(|| "the best size".to_owned(), size);
                 let how = if *less { "is more than can be carried" } else { "can be carried" };
-                write!(f, "whether {} {how}, with blocks of {with}", BitRate(*rate))
+                write!(f, "whether {} {how}, with messages of {with}", BitRate(*rate))
             }
             Question::Streams { rate, size: s } => {
                 let frames = s.map_or_else(String::new, |s| format!(", in frames of {}", size(s)));
@@ -131,7 +131,7 @@ impl fmt::Display for Question {
                 write!(f, "{x} held against {y}{}", s.map_or_else(String::new, |s| format!(", at {}", size(s))))
             }
             Question::Link { rate, size: s } => {
-                let of = s.map_or_else(|| "the largest block measured".to_owned(), size);
+                let of = s.map_or_else(|| "the largest message measured".to_owned(), size);
                 write!(f, "arrival of {of} over a link of {}", BitRate(*rate))
             }
         }
