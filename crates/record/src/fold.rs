@@ -10,7 +10,7 @@ use measure::event::{
 use measure::figures::cost::{self, PointCost};
 use measure::figures::{self, Common};
 use measure::sustained::Sustained;
-use measure::{Event, interval};
+use measure::{Event, interval, settled};
 
 use crate::soak;
 
@@ -385,7 +385,8 @@ impl Fold {
             Ok(p) if points[p].why.is_some() && plan.schedule == Schedule::Netpipe => {}
             Ok(p) => {
                 if let Some(figures) = of(&points[p].trials) {
-                    points[p].figures = figures;
+                    let known = points[p].why == Some(Why::Precision);
+                    points[p].figures = if known { settled(figures, plan.precision) } else { figures };
                 }
             }
             Err(_) => {
