@@ -59,6 +59,6 @@ mod tests {
         assert_eq!(reach(settled(of(8, 0.02), 0.05)), 0.02, "no luck was needed");
         assert_eq!(reach(settled(of(8, 0.07), 0.05)), 0.07, "it is made no narrower");
         let open = Figures { high: f64::INFINITY, ..of(8, 0.03) };
-        assert_eq!(settled(open.clone(), 0.05), open);
+        assert_eq!(settled(open, 0.05), open);
     }
 }
