@@ -11,6 +11,7 @@ use crate::driver::{RunError, rounds};
 use crate::event::Why;
 use crate::figures::Common;
 use crate::path::PathRun;
+use crate::settled;
 
 /// Largest message with which a connection comes to rest, and that every round visits where the time allows it, bytes.
 pub(crate) const MIDDLING: u64 = 65_536;
@@ -30,9 +31,6 @@ const DECIDED: f64 = 0.75;
 
 /// Of so many larger sizes that follow each other at least one is measured, however little time there is.
 const THINNEST: usize = 16;
-
-/// Fewest rounds after which a point can be settled.
-const SETTLED_ROUNDS: u32 = 8;
 
 /// How long the next round is, and how many there will be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -264,7 +262,7 @@ impl PathRun<'_> {
         low
     }
 
-    /// Which of the open points are known well enough; says of all how uncertain they are.
+    /// Which of the open points are known well enough, now and at the look before; says of all how uncertain they are.
     fn known(&mut self) -> (Common, Vec<u64>) {
         let open: Vec<u64> = self.points.iter().filter(|(_, p)| p.ended.is_none()).map(|(s, _)| *s).collect();
         let common = self.common();
@@ -272,10 +270,11 @@ impl PathRun<'_> {
         for size in open {
             let Some(f) = self.figures(size, &common) else { continue };
             let width = f.reach();
-            if let Some(p) = self.points.get_mut(&size) {
-                p.width = width;
-            }
-            if self.plan.trials.is_none() && f.blocks >= SETTLED_ROUNDS && width <= self.plan.precision {
+            let narrow = settled::known(&f, self.plan.precision);
+            let Some(p) = self.points.get_mut(&size) else { continue };
+            p.width = width;
+            p.known_from = if narrow { Some(p.known_from.unwrap_or(f.blocks)) } else { None };
+            if self.plan.trials.is_none() && p.known_from.is_some_and(|from| f.blocks > from) {
                 known.push(size);
             }
         }

@@ -15,6 +15,29 @@ pub struct Earlier {
     pub path: u32,
     /// The runs, the oldest first.
     pub runs: Vec<EarlierRun>,
+    /// How far runs of other paths of the same hosts lay apart, the most runs first: what runs of this one may do before they show it.
+    /// Older files have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Apart>,
+}
+
+/// How far runs of one path lay apart.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Apart {
+    /// Standard deviation of the logarithms of the runs' levels: 0.1 is 10%.
+    pub spread: f64,
+    /// Runs.
+    pub runs: u32,
+}
+
+impl Apart {
+    /// Paths that are told of: a few say what is usual.
+    pub const MOST: usize = 8;
+
+    /// Whether it can be one that was measured: files may say anything.
+    pub fn sound(&self) -> bool {
+        (0.0..10.0).contains(&self.spread) && (2..=EarlierRun::MOST as u32).contains(&self.runs)
+    }
 }
 
 /// One earlier run of a path.
@@ -74,6 +97,13 @@ mod tests {
         assert_eq!((run.points.len(), run.points[0].0, run.points[255].0), (256, 1, 1000));
         assert!(run.points.windows(2).all(|w| (3..=5).contains(&(w[1].0 - w[0].0))));
         assert!(run.sound());
+    }
+
+    #[test]
+    fn a_spread_that_nobody_measured_is_none() {
+        let of = |spread, runs| Apart { spread, runs }.sound();
+        assert!(of(0.1, 2) && of(0.0, 30));
+        assert!(!of(0.1, 1) && !of(0.1, 31) && !of(-0.1, 5) && !of(f64::NAN, 5) && !of(1e9, 5));
     }
 
     #[test]

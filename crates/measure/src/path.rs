@@ -14,6 +14,7 @@ use crate::event::{
 };
 use crate::figures::Common;
 use crate::pattern::Facts;
+use crate::settled::settled;
 use crate::{Session, SessionError, TrialSpec, figures, judge, support, sustained};
 
 /// Fewest iterations of a trial.
@@ -84,6 +85,8 @@ pub(crate) struct Point {
     pub(crate) ended: Option<Why>,
     /// How far the interval reaches, as a share of the median.
     pub(crate) width: f64,
+    /// Rounds that it had at the first of the looks in a row at which it seemed known well enough.
+    pub(crate) known_from: Option<u32>,
     /// Seconds of the rounds' time that the size has saved up for its next trial; none until it was first due.
     pub(crate) saved: Option<f64>,
     /// Whether rounds pass the size by, as there is no time for all of them.
@@ -371,6 +374,7 @@ impl<'a> PathRun<'a> {
     /// Ends a point and tells its figures.
     pub fn end_point(&mut self, size: u64, why: Why, common: &Common) -> Result<(), RunError> {
         let Some(figures) = self.figures(size, common) else { return Ok(()) };
+        let figures = if why == Why::Precision { settled(figures, self.plan.precision) } else { figures };
         if let Some(p) = self.points.get_mut(&size) {
             p.ended = Some(why);
         }

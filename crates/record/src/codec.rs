@@ -199,7 +199,8 @@ pub fn lines(run: &RunFile) -> Vec<Kept<'_>> {
     let mut lines = vec![event(Event::Run(run.run.clone()))];
     for path in &run.paths {
         lines.push(event(Event::Path(path.opened.clone())));
-        let earlier = path.earlier.clone().map(|runs| Earlier { path: path.opened.path, runs });
+        let earlier = path.earlier.clone();
+        let earlier = earlier.map(|runs| Earlier { path: path.opened.path, runs, others: path.others.clone() });
         lines.extend(earlier.map(Event::Earlier).map(event));
     }
     lines.extend(run.paths.iter().flat_map(|p| &p.blocks).map(|b| event(Event::Block(b.clone()))));

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::Taken;
-use measure::earlier::EarlierRun;
+use measure::earlier::{Apart, EarlierRun};
 use measure::event::{
     BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, PointEnded, Run, Schedule, TimeKind, Trial, Warning, Why,
 };
 use measure::figures::cost::{self, PointCost};
 use measure::figures::{self, Common};
 use measure::sustained::Sustained;
-use measure::{Event, interval};
+use measure::{Event, interval, settled};
 
 use crate::soak;
 
@@ -40,6 +40,8 @@ pub struct PathRun {
     /// Earlier runs of the path on this machine, the oldest first; none where the run did not look for any, or is older than
     /// that.
     pub earlier: Option<Vec<EarlierRun>>,
+    /// How far runs of other paths of its hosts lay apart.
+    pub others: Vec<Apart>,
     /// What was taken of the pinned CPUs during blocks, in order; of those that could tell.
     pub taken: Vec<BlockTaken>,
     /// The points, ascending by size.
@@ -60,6 +62,7 @@ impl PathRun {
             blocks: Vec::new(),
             taken: Vec::new(),
             earlier: None,
+            others: Vec::new(),
             points: Vec::new(),
             sustained: Vec::new(),
             worst: Vec::new(),
@@ -214,6 +217,7 @@ impl Fold {
                     // A file may say anything, and however much of it.
                     let sound = told.runs.into_iter().filter(EarlierRun::sound).take(EarlierRun::MOST);
                     file.paths[i].earlier = Some(sound.collect());
+                    file.paths[i].others = told.others.into_iter().filter(Apart::sound).take(Apart::MOST).collect();
                 }
             }
             Event::Trial(trial) => {
@@ -385,7 +389,8 @@ impl Fold {
             Ok(p) if points[p].why.is_some() && plan.schedule == Schedule::Netpipe => {}
             Ok(p) => {
                 if let Some(figures) = of(&points[p].trials) {
-                    points[p].figures = figures;
+                    let known = points[p].why == Some(Why::Precision);
+                    points[p].figures = if known { settled(figures, plan.precision) } else { figures };
                 }
             }
             Err(_) => {

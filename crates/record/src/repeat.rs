@@ -1,9 +1,10 @@
 //! Where a repeat of a path falls on this machine: from the earlier runs that a run file carries.
 
+use measure::earlier::Apart;
 use measure::event::Plan;
 use measure::figures;
 use model::History;
-use stats::{Between, Measured};
+use stats::{Between, Measured, StandardError};
 
 use crate::{PathRun, RunFile};
 
@@ -51,6 +52,8 @@ fn between(plan: &Plan, path: &PathRun) -> Option<Between> {
         })
         .collect();
     let found = Between::of(&run, &earlier.iter().map(|r| r.points.as_slice()).collect::<Vec<_>>())?;
+    let apart = |other: &Apart| StandardError { value: other.spread, degrees: f64::from(other.runs - 1) };
+    let found = found.with_alike(path.others.iter().map(apart).collect());
     let moves = path.common.shared.moves;
     Some(if moves.few() { found } else { found.with_level_error(moves.error) })
 }
@@ -69,6 +72,11 @@ mod tests {
 
     /// The sample's first path with earlier runs that took this many times as long.
     fn with(levels: &[f64]) -> RunFile {
+        with_others(levels, &[])
+    }
+
+    /// The same where runs of other paths lay so far apart.
+    fn with_others(levels: &[f64], others: &[Apart]) -> RunFile {
         let points = sample::file().paths[0].points.iter().map(|p| (p.size, p.figures.median)).collect::<Vec<_>>();
         let run = |(level, i): (&f64, usize)| EarlierRun {
             started: format!("2026-01-{:02}T10:00:00Z", i + 1),
@@ -76,7 +84,7 @@ mod tests {
         };
         let runs = levels.iter().zip(0..).map(run).collect();
         let mut events = sample::events();
-        events.insert(2, Event::Earlier(Earlier { path: 0, runs }));
+        events.insert(2, Event::Earlier(Earlier { path: 0, runs, others: others.to_vec() }));
         let text: Vec<u8> =
             events.iter().flat_map(|e| [serde_json::to_vec(e).unwrap(), b"\n".to_vec()].concat()).collect();
         let read = crate::read::read_from(&text[..], "with").unwrap();
@@ -117,6 +125,17 @@ mod tests {
         assert!(ranges(&five, 1).iter().all(Option::is_none), "of the other path nothing is known");
         assert_eq!(five.between(0).unwrap().earlier(), 5);
         assert!(five.between(9).is_none());
+    }
+
+    #[test]
+    fn what_runs_of_other_paths_do_counts_and_what_nobody_measured_does_not() {
+        let apart = |spread| vec![Apart { spread, runs: 9 }; 2];
+        let width = |run: &RunFile| ranges(run, 0)[0].map(|(low, high)| high / low).unwrap();
+        let (alone, near, far) =
+            (with(&[1.05, 0.97]), with_others(&[1.05, 0.97], &apart(0.02)), with_others(&[1.05, 0.97], &apart(0.4)));
+        assert!(width(&near) < width(&alone) && width(&alone) < width(&far));
+        let unsound = with_others(&[1.05, 0.97], &[Apart { spread: 1e9, runs: 9 }, Apart { spread: 0.02, runs: 0 }]);
+        assert!(unsound.paths[0].others.is_empty() && width(&unsound) == width(&alone));
     }
 
     /// One earlier run that lies far off says that a repeat may fall anywhere: there is then no range, and no end without a number.

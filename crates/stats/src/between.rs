@@ -9,6 +9,7 @@
 //! between two near sizes a curve is read off a straight line on logarithmic axes.
 
 use crate::basic::{mean, median, variance};
+use crate::foretold;
 use crate::interval::{Interval, student_t};
 use crate::spread::{StandardError, log_spread, pooled_log_sigma};
 
@@ -41,6 +42,8 @@ pub struct Between {
     shared: f64,
     /// Standard error of this run's own level, which a repeat has, too.
     level_error: Option<StandardError>,
+    /// How far runs of other paths of the same machine lie apart.
+    alike: Vec<StandardError>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -75,12 +78,18 @@ impl Between {
         };
         let sizes: Vec<At> = run.iter().map(at).collect();
         let shared = pooled_log_sigma(&sizes.iter().map(|a| a.levelled.clone()).collect::<Vec<_>>());
-        Some(Self { levels, sizes, shared, level_error: None })
+        Some(Self { levels, sizes, shared, level_error: None, alike: Vec::new() })
     }
 
     /// The same, where the standard error of this run's own level is known: runs that agree better than that do so by luck.
     pub fn with_level_error(self, error: StandardError) -> Self {
         Self { level_error: Some(error), ..self }
+    }
+
+    /// The same, where it is known how far runs of other paths of the machine lie apart ([`level_spread`]): so far, more or less, runs
+    /// of this one will, too.
+    pub fn with_alike(self, alike: Vec<StandardError>) -> Self {
+        Self { alike, ..self }
     }
 
     /// Earlier runs that count.
@@ -96,9 +105,10 @@ impl Between {
     /// The range in which a repeat's median falls at `confidence` (0.95), for each size of this run in order. None where no
     /// earlier run tells of the size.
     ///
-    /// It is a prediction interval about the mean of all runs: Student's t with its degrees, times the spread, times
-    /// `sqrt(1 + 1/n)` for n runs; of the levels and of the size itself, in quadrature. The part of the levels is at least what the error
-    /// of this run's own level makes of it, and a size's own part at least what
+    /// It is a prediction interval about the mean of all runs, of the levels and of the size itself, in quadrature. How far levels lie
+    /// apart few runs hardly tell, and what is usual counts beside them (`foretold`). The size itself has Student's t with its degrees,
+    /// times the spread, times `sqrt(1 + 1/n)` for n runs. The part of the levels is at least what the error of this run's own level
+    /// makes of it, and a size's own part at least what
     /// its error within this run makes of it: a repeat has that error too, whatever few runs happen to agree on. And where
     /// a run has fallen, a repeat may fall: of a machine with stray runs the range holds those that were seen.
     pub fn ranges(&self, confidence: f64) -> Vec<Option<Interval>> {
@@ -108,7 +118,8 @@ impl Between {
             s => student_t(confidence, spread.degrees) * s * (1.0 + 1.0 / runs as f64).sqrt(),
         };
         let runs = self.levels.len();
-        let whole = reach(self.spread(), runs).max(self.level_error.map_or(0.0, |error| reach(error, runs)));
+        let of_levels = foretold::reach(confidence, self.spread(), runs, &self.alike);
+        let whole = of_levels.max(self.level_error.map_or(0.0, |error| reach(error, runs)));
         let range = |at: &At| {
             let n = at.levelled.len();
             if n < 2 {
@@ -262,8 +273,9 @@ mod tests {
         let range = found.ranges(0.95)[7].unwrap();
         let middle = (now[7].1 * before[7].1).sqrt();
         assert!((range.low * range.high / (middle * middle) - 1.0).abs() < 1e-9, "{range:?}");
-        let reach = 12.706_205 * sd * 1.5f64.sqrt();
-        assert!(((range.high / middle).ln() / reach - 1.0).abs() < 1e-6, "{range:?}");
+        // Student's t would reach 12.7 spreads and more, and normal values of that spread 1.96.
+        let reach = (range.high / middle).ln() / (sd * 1.5f64.sqrt());
+        assert!((1.96..10.0).contains(&reach), "{reach}");
         assert!((level_spread(&[&before, &now]).unwrap().value - sd).abs() < 1e-12);
     }
 
@@ -283,16 +295,29 @@ mod tests {
     }
 
     #[test]
-    fn runs_whose_levels_agree_by_luck_leave_the_error_of_a_level() {
-        let level = StandardError { value: 0.04, degrees: 8.0 };
-        let agreed = Between::of(&run(&curve(1.0)), &[&curve(1.0001)]).unwrap();
+    fn runs_whose_levels_agree_by_luck_leave_what_is_usual_and_the_error_of_a_level() {
         let width = |b: &Between| b.ranges(0.95)[0].map(|r| (r.high / r.low).ln()).unwrap();
-        assert!(width(&agreed) < 0.01);
-        let floor = agreed.with_level_error(level);
+        let agreed = Between::of(&run(&curve(1.0)), &[&curve(1.0001)]).unwrap();
+        assert!((0.1..1.0).contains(&width(&agreed)), "{}", width(&agreed));
+        let three = Between::of(&run(&curve(1.0)), &[&curve(1.0001), &curve(0.9999)]).unwrap();
+        assert!(width(&three) < 0.05, "{}", width(&three));
+        let floor = three.with_level_error(StandardError { value: 0.04, degrees: 8.0 });
         assert!((0.2..0.25).contains(&width(&floor)), "{}", width(&floor));
         // What runs showed is not made less.
         let apart = Between::of(&run(&curve(1.0)), &[&curve(1.5)]).unwrap();
-        assert_eq!(width(&apart), width(&apart.clone().with_level_error(level)));
+        let floor = apart.clone().with_level_error(StandardError { value: 0.04, degrees: 8.0 });
+        assert_eq!(width(&apart), width(&floor));
+    }
+
+    #[test]
+    fn what_runs_of_other_paths_do_tells_of_this_one() {
+        let found = Between::of(&run(&curve(1.0)), &[&curve(1.05), &curve(0.97)]).unwrap();
+        let width = |b: &Between| b.ranges(0.95)[0].map(|r| r.high / r.low).unwrap();
+        let others = |value: f64| found.clone().with_alike(vec![StandardError { value, degrees: 8.0 }; 2]);
+        assert!(width(&others(0.02)) < width(&found) && width(&found) < width(&others(0.4)));
+        let unknown = [f64::NAN, f64::INFINITY].map(|value| StandardError { value, degrees: 8.0 });
+        let none = StandardError { value: 0.1, degrees: 0.0 };
+        assert_eq!(width(&found.clone().with_alike([&unknown[..], &[none]].concat())), width(&found));
     }
 
     #[test]

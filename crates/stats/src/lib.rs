@@ -30,6 +30,7 @@ mod basic;
 mod between;
 mod bootstrap;
 mod common;
+mod foretold;
 mod histogram;
 mod interval;
 mod levels;

@@ -1,5 +1,7 @@
 //! How far the blocks of a point lie apart, and how sure its median is: from its own blocks and those of all points.
 
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
 use crate::basic::{median_in_place, variance};
 
 /// Degrees of freedom that the pooled spread of the neighbouring sizes counts for.
@@ -27,6 +29,16 @@ impl StandardError {
             _ => 1.0,
         };
         Self { value: variance.sqrt(), degrees }
+    }
+
+    /// The same error as large as it may be at `confidence`, 0 to 1: few degrees of freedom let an error seem smaller than it is by
+    /// luck, at worst so often (the upper end of a chi-squared interval). Infinite where nothing bounds it.
+    pub fn at_most(self, confidence: f64) -> f64 {
+        if self.value <= 0.0 {
+            return 0.0;
+        }
+        let least = ChiSquared::new(self.degrees).map_or(0.0, |chi| chi.inverse_cdf(1.0 - confidence.clamp(0.0, 1.0)));
+        if least > 0.0 { self.value * (self.degrees / least).sqrt() } else { f64::INFINITY }
     }
 }
 
@@ -168,6 +180,18 @@ mod tests {
                 assert!((spread - 1.0).abs() < 0.015, "{k}: {spread}");
             }
         }
+    }
+
+    #[test]
+    fn an_error_of_few_degrees_may_be_larger_than_it_seems() {
+        // The tenth percentiles of chi-squared: 2.833 with 7 degrees, 82.36 with 100.
+        for (degrees, percentile) in [(7.0, 2.833_f64), (100.0, 82.358)] {
+            let found = StandardError { value: 0.02, degrees }.at_most(0.9);
+            assert!((found / (0.02 * (degrees / percentile).sqrt()) - 1.0).abs() < 1e-3, "{degrees}: {found}");
+        }
+        assert_eq!(StandardError { value: 0.0, degrees: 3.0 }.at_most(0.9), 0.0);
+        assert_eq!(StandardError { value: 0.1, degrees: 0.0 }.at_most(0.9), f64::INFINITY);
+        assert_eq!(StandardError { value: 0.1, degrees: 5.0 }.at_most(1.0), f64::INFINITY);
     }
 
     fn error(blocks: &[f64], shared: f64) -> f64 {

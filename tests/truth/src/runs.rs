@@ -91,7 +91,7 @@ pub fn measure_after(earlier: &[&Measured], world: &World, shape: &Shape, seed: 
     };
     let runs = earlier.iter().zip(1..).filter_map(run).collect();
     let opened = events.iter().position(|e| matches!(e, Event::Path(_))).map_or(0, |i| i + 1);
-    events.insert(opened, Event::Earlier(Earlier { path: 0, runs }));
+    events.insert(opened, Event::Earlier(Earlier { path: 0, runs, others: Vec::new() }));
     Measured { file: read(&events), machine }
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use measure::earlier::Apart;
 use stats::{StandardError, level_spread};
 
 use super::lines::{Found, Kept, Read, read, written};
@@ -24,6 +25,9 @@ const MOST_NAMES: usize = 1 << 20;
 const MOST_LISTED: u64 = 2 * MOST_BYTES;
 /// Most files that are deleted after one run, so that no run waits while a large folder is cleared.
 const MOST_DELETED: usize = 256;
+
+/// Most files that are read to learn what runs of other paths do.
+const MOST_OTHERS: usize = 32;
 
 /// Most lines of what was wrong that a listing has: a folder that somebody filled has thousands, and the first tell what is the matter.
 const MOST_NOTES: usize = 20;
@@ -78,6 +82,22 @@ impl Folder {
             Some(Read::Later) => Err(HistoryError::Later(path)),
             Some(Read::Path(..) | Read::Foreign) => Err(HistoryError::Foreign(path)),
         }
+    }
+
+    /// How far runs of other paths of the same hosts lie apart, the most runs first. Files that can't be used say nothing, and no more
+    /// than a few are read: a run waits for it.
+    pub fn others(&self, key: &Key) -> Vec<Apart> {
+        let own = self.0.join(key.file());
+        let files = self.files().into_iter().filter(|file| *file != own && file.extension().is_some_and(|e| e == FILE));
+        let read = files.take(MOST_OTHERS).filter_map(|file| match read(&open::bytes(&file).ok()??) {
+            Read::Path(other, found) if other.same_hosts(key) => Some(Listed { key: other, runs: found.runs, file }),
+            _ => None,
+        });
+        let apart = |spread: StandardError| Apart { spread: spread.value, runs: spread.degrees as u32 + 1 };
+        let mut all: Vec<Apart> = read.filter_map(|path| path.spread()).map(apart).filter(Apart::sound).collect();
+        all.sort_by_key(|apart| std::cmp::Reverse(apart.runs));
+        all.truncate(Apart::MOST);
+        all
     }
 
     /// What is to be said of lines in a path's file that were left out.

@@ -31,6 +31,9 @@ const PASSING: [&str; 14] = [
     "schedule",
 ];
 
+/// What tells a host from others: names of values, each of both sides.
+const PLACE: [&str; 6] = ["host", "cpu", "kernel", "governor", "hypervisor", "pinned"];
+
 /// Names and values that two runs of one path have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -64,6 +67,16 @@ impl Key {
     /// Whether runs of the path are kept at all: a modelled link has no machine that a repeat could find in another state.
     pub fn kept(kind: Name) -> bool {
         kind.ends() != Ends::Modelled
+    }
+
+    /// Whether both are of paths between the same hosts in the same state.
+    pub fn same_hosts(&self, other: &Self) -> bool {
+        let of_hosts = |name: &str| {
+            let part = name.strip_prefix("near.").or(name.strip_prefix("far.")).unwrap_or_default();
+            ["build", "far"].contains(&name) || PLACE.contains(&part)
+        };
+        let hosts = |key: &Self| key.0.clone().into_iter().filter(|(name, _)| of_hosts(name)).collect::<Vec<_>>();
+        hosts(self) == hosts(other)
     }
 
     /// A value of it.
@@ -101,14 +114,8 @@ impl Key {
 fn place(side: &str, e: &Environment, add: &mut impl FnMut(&str, String)) {
     let pinned = e.pinned.map_or("no".to_owned(), |cpu| cpu.to_string());
     let or = |value: &Option<String>| value.clone().unwrap_or_default();
-    for (name, value) in [
-        ("host", e.hostname.clone()),
-        ("cpu", or(&e.cpu)),
-        ("kernel", e.kernel.clone()),
-        ("governor", or(&e.governor)),
-        ("hypervisor", or(&e.hypervisor)),
-        ("pinned", pinned),
-    ] {
+    let values = [e.hostname.clone(), or(&e.cpu), e.kernel.clone(), or(&e.governor), or(&e.hypervisor), pinned];
+    for (name, value) in PLACE.into_iter().zip(values) {
         add(&format!("{side}.{name}"), value);
     }
 }

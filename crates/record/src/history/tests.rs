@@ -40,6 +40,31 @@ fn a_run_that_was_kept_is_found_by_the_next() {
 }
 
 #[test]
+fn other_paths_of_the_same_hosts_tell_how_far_runs_lie_apart() {
+    let (_dir, folder) = folder();
+    assert!(folder.others(&key()).is_empty());
+    let of = |name: transport::Name, host: &str| {
+        let mut run = sample::run(Pattern::PingPong);
+        run.near.hostname = host.into();
+        Key::of(&run, &sample::opened(0, name))
+    };
+    let here = sample::run(Pattern::PingPong).near.hostname;
+    let at = |day: usize, level: f64| {
+        let mut kept = run(day);
+        kept.run.points.iter_mut().for_each(|(_, t)| *t *= level);
+        kept
+    };
+    for (day, level) in [(1, 1.0), (2, 1.2), (3, 1.1)] {
+        folder.keep(&key(), at(day, level)).unwrap();
+        folder.keep(&of(transport::unix::NAME, &here), at(day, level)).unwrap();
+        folder.keep(&of(transport::udp::NAME, "elsewhere"), at(day, level)).unwrap();
+    }
+    folder.keep(&of(transport::udp::NAME, &here), at(1, 1.0)).unwrap();
+    let found = folder.others(&key());
+    assert!(found.len() == 1 && found[0].runs == 3 && (found[0].spread - 0.0913).abs() < 0.001, "{found:?}");
+}
+
+#[test]
 fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     let (near, path) = (sample::run(Pattern::PingPong), sample::opened(0, transport::tcp::NAME));
     let same = |change: &dyn Fn(&mut measure::event::Run, &mut measure::event::PathOpened)| {

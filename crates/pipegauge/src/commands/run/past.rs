@@ -59,7 +59,7 @@ impl Past {
         };
         self.notes.extend(folder.damage(&key, &found));
         let runs = found.runs.into_iter().filter(Kept::counts).map(|kept| kept.run).collect();
-        Some(Event::Earlier(Earlier { path: opened.path, runs }))
+        Some(Event::Earlier(Earlier { path: opened.path, runs, others: folder.others(&key) }))
     }
 
     /// Adds what was measured, if it is whole and long enough to be a repeat, and says what went wrong, a line each.

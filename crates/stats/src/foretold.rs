@@ -1,0 +1,74 @@
+//! How far a further value may lie from the mean of a few: a machine's level in a run to come, from those of the runs so far.
+//!
+//! Two or three values hardly tell how far such values lie apart, and Student's t, which knows nothing else, reaches so far that its
+//! range is of no use. But how far runs of one path lie apart is known of machines in general: mostly by 5 to 25%. So the spread has a
+//! prior distribution, half-t as is usual for the spread between groups (Gelman 2006, *Prior distributions for variance parameters in
+//! hierarchical models*, Bayesian Analysis 1:515-534). Few values leave the prior to decide, many leave it no part; and since it is
+//! heavy at its end, values that lie further apart than usual are believed.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use crate::spread::StandardError;
+
+/// Scale of the prior, as a logarithm, and its degrees of freedom, which tell how heavy its end is. Default TCP runs lay within x1.24 one
+/// after another and within x2.12 over an hour, ten of each (`bench/RESULTS.md`): standard deviations of about 7% and 24%, since ten
+/// normal values lie 3.1 of them apart. With these constants ranges hold at least 90 of 100 further runs for spreads of 3 to 40%, from one
+/// earlier run on (`tests/between.rs`).
+const USUAL: f64 = 0.22;
+const DEGREES: f64 = 2.0;
+
+/// Degrees of freedom that the spread of another path of the same machine counts for at most. Paths of one machine have the same
+/// neighbours and frequencies, but not the same spread: it is taken to differ by a factor of 1.65 from one to the next (a logarithm's
+/// standard deviation of a half, which is that of a spread known with two degrees of freedom).
+const ALIKE: f64 = 2.0;
+
+/// Spreads that are weighed, evenly on a logarithmic scale between these ends.
+const LEAST: f64 = 1e-5;
+const MOST: f64 = 20.0;
+const STEPS: usize = 200;
+
+/// Half-width of the range about the mean of `values` values in which a further one lies at `confidence`, where the values' spread is
+/// `seen` (logarithms) and other paths of the machine have the spreads `alike`. 0 where the values do not differ at all; infinite where
+/// nothing bounds it.
+pub(crate) fn reach(confidence: f64, seen: StandardError, values: usize, alike: &[StandardError]) -> f64 {
+    if seen.value <= 0.0 || values == 0 {
+        // Values that are one and the same are those of a path without noise.
+        return 0.0;
+    }
+    if !seen.value.is_finite() || confidence.is_nan() || confidence >= 1.0 {
+        return f64::INFINITY;
+    }
+    let spreads = weighed(seen, alike);
+    let normal = Normal::standard();
+    let wider = (1.0 + 1.0 / values as f64).sqrt();
+    let beyond = |reach: f64| -> f64 {
+        spreads.iter().map(|(spread, weight)| weight * 2.0 * normal.cdf(-reach / (spread * wider))).sum()
+    };
+    let (mut low, mut high) = (0.0, 4.0 * MOST * wider);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if beyond(middle) > 1.0 - confidence { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// Spreads and how probable each is, which sum to 1: prior times likelihood.
+fn weighed(seen: StandardError, alike: &[StandardError]) -> Vec<(f64, f64)> {
+    let told = |spread: f64, of: StandardError| -of.degrees * (spread.ln() + (of.value / spread).powi(2) / 2.0);
+    let others: Vec<StandardError> = alike
+        .iter()
+        .filter(|o| o.degrees > 0.0 && o.value.is_finite())
+        .map(|o| StandardError { degrees: 1.0 / (1.0 / o.degrees + 1.0 / ALIKE), ..*o })
+        .collect();
+    let log_weight = |spread: f64| {
+        let prior = -(DEGREES + 1.0) / 2.0 * ((spread / USUAL).powi(2) / DEGREES).ln_1p();
+        // Steps of a logarithmic scale grow with the spread.
+        spread.ln() + prior + told(spread, seen) + others.iter().map(|o| told(spread, *o)).sum::<f64>()
+    };
+    let step = (MOST / LEAST).ln() / (STEPS - 1) as f64;
+    let all: Vec<(f64, f64)> =
+        (0..STEPS).map(|i| LEAST * (i as f64 * step).exp()).map(|spread| (spread, log_weight(spread))).collect();
+    let most = all.iter().map(|a| a.1).fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = all.iter().map(|a| (a.1 - most).exp()).sum();
+    all.into_iter().map(|(spread, log)| (spread, (log - most).exp() / sum)).collect()
+}
