@@ -7,6 +7,7 @@
 //! of Business and Economic Statistics 36:541-559).
 
 use crate::basic::{mean, median, variance};
+use crate::interval::student_t;
 use crate::spread::StandardError;
 
 /// Fewest rounds that an interval is made of.
@@ -38,6 +39,9 @@ const LASTING: f64 = 0.6;
 /// rounds) by which neighbours may be more alike than they seem, with 95% confidence.
 const AVERAGED: f64 = 4.0;
 const ABOVE: f64 = 1.645;
+
+/// Confidence beyond which the slowest wave is a drift and no chance.
+const NO_DRIFT: f64 = 0.99;
 
 /// A lone round lies far off where it lies a quarter off the median and so many times as far as any other.
 const FAR_OFF: f64 = 0.223;
@@ -77,6 +81,8 @@ pub struct Moves {
     pub alike: f64,
     /// Share of the levels' squares about their mean that one change, at the best place for it, explains.
     pub one_change: f64,
+    /// Share of the levels' squares about their mean that the slowest wave explains, half a period of which the run covers: a drift.
+    pub drift: f64,
     /// The mean level less the median one.
     pub mean: f64,
     /// How far below and above the median level seen the true one may lie, as logarithms of 0 or less and of 0 or more: order statistics
@@ -127,6 +133,7 @@ impl Moves {
             effective: kf / inflation,
             alike,
             one_change: one_change(&series, centre, squares),
+            drift: slowest_waves(&series, 1) / squares,
             mean: centre - middle,
             ends: ends(&series, middle, kf / inflation),
             far,
@@ -159,13 +166,17 @@ impl Moves {
     }
 
     /// The rounds tell that states change often enough to average over: even were neighbours as alike as this many rounds leave
-    /// possible, they would count as four, and they do so as well by the slowest waves of their series, in which a drift shows that
-    /// neighbours hardly tell. Fewer than twelve rounds never tell that: eight leave a correlation of 0.6 possible where they show none.
+    /// possible, they would count as four, and they do so as well by the slowest waves of their series. Fewer than twelve rounds never
+    /// tell that: eight leave a correlation of 0.6 possible where they show none. And the slowest wave of all explains no more than
+    /// chance lets it: a drift that the run saw a part of moves all rounds by little from one to the next, so that neighbours hardly tell.
     pub fn averaged(&self) -> bool {
         let rounds = f64::from(self.rounds);
         let most = (self.alike.max(0.0) + ABOVE / rounds.sqrt()).min(MOST_ALIKE);
         let by_error = if self.error.value > 0.0 { (self.spread / self.error.value).powi(2) } else { rounds };
-        !self.few() && self.effective.min(by_error).min(rounds * (1.0 - most) / (1.0 + most)) >= AVERAGED
+        let chance = student_t(NO_DRIFT, rounds - 2.0).powi(2);
+        let drifts = self.drift > chance / (chance + rounds - 2.0);
+        let least = self.effective.min(by_error).min(rounds * (1.0 - most) / (1.0 + most));
+        !self.few() && !drifts && least >= AVERAGED
     }
 
     /// What the rounds saw of the machine, beside `noise`, the standard deviation of one size's rounds about the level.
@@ -338,6 +349,18 @@ mod tests {
         println!("30 rounds: independent {apart}%, alike by 0.95 {alike}%");
         assert!(apart > 95.0 && alike < 5.0, "{apart}% {alike}%");
         assert!(!Moves::of(&[0.0, 0.1, 0.0]).averaged() && !Moves::of(&[]).averaged());
+    }
+
+    #[test]
+    fn a_drift_of_which_the_run_saw_a_part_is_not_averaged_over() {
+        let mut rng = ChaCha8Rng::seed_from_u64(22);
+        let mut drifting = || {
+            let part = std::f64::consts::FRAC_PI_2 / 30.0;
+            (0..30).map(|i| 0.1 * (part * f64::from(i)).sin() + 0.03 * normal(&mut rng)).collect::<Vec<f64>>()
+        };
+        let claimed = (0..1000).filter(|_| Moves::of(&drifting()).averaged()).count();
+        println!("{claimed} of 1,000");
+        assert!(claimed < 50, "{claimed} of 1,000 runs");
     }
 
     #[test]

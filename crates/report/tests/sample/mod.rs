@@ -138,6 +138,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
     };
     PathRun {
         earlier: None,
+        others: Vec::new(),
         opened: PathOpened {
             path: number,
             transport: m.kind,
