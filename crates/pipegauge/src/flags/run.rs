@@ -9,6 +9,8 @@ use transport::decorate::{Fault, Shape};
 use transport::theory::settings as theory;
 use transport::{Settings, Wait};
 
+use measure::LoadDirection;
+
 use super::value;
 use super::{HintWish, PatternFlag};
 
@@ -44,6 +46,27 @@ impl From<CacheFlag> for Cache {
         match f {
             CacheFlag::Warm => Cache::Warm,
             CacheFlag::Cold => Cache::Cold,
+        }
+    }
+}
+
+/// `--load-direction`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LoadFlag {
+    /// To the far side, as what is measured
+    Same,
+    /// From the far side
+    Opposite,
+    /// As many flows each way
+    Both,
+}
+
+impl From<LoadFlag> for LoadDirection {
+    fn from(f: LoadFlag) -> Self {
+        match f {
+            LoadFlag::Same => LoadDirection::Same,
+            LoadFlag::Opposite => LoadDirection::Opposite,
+            LoadFlag::Both => LoadDirection::Both,
         }
     }
 }
@@ -109,6 +132,17 @@ pub struct RunFlags {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
           help_heading = "Pattern")]
     pub flows: Vec<u32>,
+    /// Latency under load: measure the path idle and while so many flows fill it, in turns; of several numbers (1,2,4,8) each is a path of
+    /// its own [sizes: 64 B]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=i64::from(measure::load::MOST)),
+          help_heading = "Pattern")]
+    pub load: Vec<u32>,
+    /// Which way the messages of loading flows go [default: same]
+    #[arg(long, value_enum, help_heading = "Pattern")]
+    pub load_direction: Option<LoadFlag>,
+    /// Size of the messages of loading flows [default: 128 KiB, or what one packet holds]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
+    pub load_size: Option<u64>,
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
     pub response: Option<u64>,
