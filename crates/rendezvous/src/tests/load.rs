@@ -97,6 +97,75 @@ fn no_more_loading_connections_are_opened_than_the_far_side_allows() {
     }
 }
 
+#[test]
+fn a_trial_comes_after_the_load_that_it_is_to_be_made_under_has_begun() {
+    let served = Served::keeping();
+    let mut control = served.meet().unwrap();
+    control.hello(FarPin::None, false).unwrap();
+    let load = load(2, LoadDirection::Both);
+    let loads = Loads { load, cpus: Vec::new() };
+    let (first, _, proofs) =
+        control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new(), Some(loads)).unwrap();
+    assert_eq!(proofs.len(), 5, "a proof of its own for each connection");
+    control.opened(1, Some(&load)).unwrap();
+    let e = control.trial(&spec(ANSWER)).unwrap_err().to_string();
+    assert!(e.contains("have not begun"), "{e}");
+    control.unload().unwrap();
+    let (second, ..) = control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new(), None).unwrap();
+    assert_eq!(second, first + 5, "a number is never used twice");
+    control.opened(1, None).unwrap();
+    control.load().unwrap();
+    assert!(control.loaded().unwrap_err().to_string().contains("no data connection is open that could load a path"));
+}
+
+/// Does what it is asked and tells of more than any path carries.
+struct Boasts(Path, u64);
+
+impl Work for Boasts {
+    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
+        self.0.door(of, s, at, patience)
+    }
+    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
+        self.0.accept(proof)
+    }
+    fn accept_loading(&mut self, proof: Proof) -> Result<(), LinkError> {
+        self.0.accept_loading(proof)
+    }
+    fn load(&mut self, load: &Load, cpus: &[u32], patience: Duration) -> Result<(), SessionError> {
+        self.0.load(load, cpus, patience)
+    }
+    fn loaded(&mut self) -> Result<u64, SessionError> {
+        self.1 = !self.1;
+        Ok(self.1)
+    }
+    fn unload(&mut self) {
+        self.0.unload();
+    }
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+        self.0.trial(spec)
+    }
+    fn close(&mut self) {
+        self.0.close();
+    }
+}
+
+#[test]
+fn a_load_that_no_path_carries_is_not_believed() {
+    let change = |path: &mut measure::event::PathPlan| path.load = Some(load(2, LoadDirection::Same));
+    // From none to all that a number holds.
+    session_with(
+        transport::tcp::NAME,
+        || Boasts(Path::new(), u64::MAX),
+        Pattern::PingPong,
+        change,
+        |session| {
+            session.open(0).unwrap();
+            let e = session.trial(&checked()).unwrap_err().to_string();
+            assert!(e.contains("it reports what can't be") && e.contains("bytes a second of loading flows"), "{e}");
+        },
+    );
+}
+
 /// Does what it is asked and says nothing of what the load carried, as one that never began it would.
 struct Silent(Path);
 

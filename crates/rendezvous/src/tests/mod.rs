@@ -52,6 +52,10 @@ impl Work for StandIn {
         Ok((Effective { send_buffer: Some(4096), ..Effective::default() }, crate::limits::tests::capable()))
     }
 
+    fn accept_loading(&mut self, _proof: Proof) -> Result<(), LinkError> {
+        Ok(())
+    }
+
     fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
         match spec.seed {
             WAIT_UNTIL_HALTED => {
