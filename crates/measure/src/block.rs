@@ -215,8 +215,16 @@ impl PathRun<'_> {
             }
         }
         self.note_taken(block)?;
+        self.unload();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
+    }
+
+    /// Another path's turn may come: what loads this one ends.
+    pub(crate) fn unload(&mut self) {
+        if self.plan.load(self.number).is_some() {
+            self.session.rest();
+        }
     }
 
     /// Whether a size is still to be measured.

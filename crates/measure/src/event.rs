@@ -10,7 +10,7 @@ use transport::{Capabilities, Name, Settings};
 use units::BitRate;
 
 use crate::earlier::Earlier;
-use crate::{Cache, Pattern, TrialReport, spec};
+use crate::{Cache, Load, Pattern, TrialReport, spec};
 
 pub use crate::plan_path::{PathPlan, plain};
 
@@ -181,7 +181,18 @@ impl Plan {
     pub fn pattern_words(&self) -> String {
         let reversed = if self.reverse { " reversed (the far side sends)" } else { "" };
         let offered = self.offered.map_or(String::new(), |bits| format!(", {} offered", BitRate(bits)));
-        format!("{}{reversed}{offered}{}", self.pattern.name(), self.flow_words())
+        format!("{}{reversed}{offered}{}{}", self.pattern.name(), self.flow_words(), self.load_words())
+    }
+
+    /// What loads the paths, where something does: the least and the most of it.
+    fn load_words(&self) -> String {
+        let mut loads: Vec<&Load> = self.paths.iter().filter_map(|path| path.load.as_ref()).collect();
+        loads.sort_by_key(|load| load.flows);
+        match (loads.first(), loads.last()) {
+            (Some(least), Some(most)) if least.flows == most.flows => format!(", idle and under {}", most.words()),
+            (Some(least), Some(most)) => format!(", idle and under {} to {}", least.flows, most.words()),
+            _ => String::new(),
+        }
     }
 
     /// How many flows the paths have, where one of them has several.
@@ -201,6 +212,21 @@ impl Plan {
     /// Flows of the path of this number; 1 where there is no such path.
     pub fn flows(&self, path: u32) -> u32 {
         self.paths.get(path as usize).map_or(1, |path| path.flows)
+    }
+
+    /// What loads the path of this number; none where nothing does.
+    pub fn load(&self, path: u32) -> Option<&Load> {
+        self.paths.get(path as usize)?.load.as_ref()
+    }
+
+    /// Whether any path is measured under load.
+    pub fn loads(&self) -> bool {
+        self.paths.iter().any(|path| path.load.is_some())
+    }
+
+    /// Whether what is measured has the path of this number for itself.
+    pub fn alone(&self, path: u32) -> bool {
+        self.paths.get(path as usize).is_none_or(PathPlan::alone)
     }
 
     /// Whether a schedule says when messages leave: then the path is idle between them.
@@ -299,6 +325,21 @@ pub struct PathOpened {
     /// The flows, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub flows: Vec<FlowOpened>,
+    /// The loading flows, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load: Option<LoadOpened>,
+}
+
+/// The loading flows of a path, as they were first opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LoadOpened {
+    /// CPUs that their threads keep to on the near side, one each; empty where they keep to none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub near_cpus: Vec<u32>,
+    /// The same on the far side.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub far_cpus: Vec<u32>,
 }
 
 /// One flow of a path of several, as it was first opened.
@@ -507,6 +548,21 @@ pub struct Figures {
     /// What the flows did beside each other, where there are several: then `throughput` is that of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<FlowFigures>,
+    /// What loading flows carried meanwhile, where they load the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadFigures>,
+}
+
+/// What loading flows carried while a point was measured: medians over its trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LoadFigures {
+    /// To the far side, bits a second; none where no loading flow goes there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub there: Option<f64>,
+    /// From the far side, bits a second; none likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back: Option<f64>,
 }
 
 /// What several flows did beside each other: medians over a point's trials, of the time in which all flows ran.

@@ -7,7 +7,7 @@ mod percentiles;
 
 use transport::{Ends, Name};
 
-use crate::event::{Figures, FlowFigures, Plan, Schedule, TimeKind, Trial};
+use crate::event::{Figures, FlowFigures, LoadFigures, Plan, Schedule, TimeKind, Trial};
 
 pub use common::Common;
 pub use percentiles::Singles;
@@ -35,9 +35,13 @@ pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
 }
 
 /// A trial's typical time, seconds of the point's kind: the median over its chunks, or the receiver's time of a stream; of several
-/// flows the time in which all ran over what they did in it. None where nothing completed or nothing was timed.
+/// flows the time in which all ran over what they did in it. None where nothing completed or nothing was timed, or where what was to load the
+/// path carried nothing.
 pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
+    if !r.under_its_load() {
+        return None;
+    }
     let seconds = if let Some(flows) = &r.flows {
         flows.seconds / flows.iterations() / transfers(plan, trial)
     } else if timed_there(trial) {
@@ -75,10 +79,11 @@ pub(crate) fn whole(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, trial))
 }
 
-/// The trials that count: those that are not warm-up, or all while there is nothing better.
+/// The trials that count: those that are not warm-up, or all while there is nothing better; never one whose load carried nothing.
 pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
-    let warm: Vec<_> = trials.iter().copied().filter(|t| !t.warmup).collect();
-    if warm.is_empty() { trials.to_vec() } else { warm }
+    let loaded: Vec<_> = trials.iter().copied().filter(|t| t.report.under_its_load()).collect();
+    let warm: Vec<_> = loaded.iter().copied().filter(|t| !t.warmup).collect();
+    if warm.is_empty() { loaded } else { warm }
 }
 
 /// Median time of each round that visited a point (the shortest where the pattern keeps the best), in round order: seconds of the point's kind, freed of
@@ -207,6 +212,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         loss: share(lost, sent),
         reordering: share(reordered, received.max(iterations)),
         flows,
+        load: of_load(&used),
     })
 }
 
@@ -229,6 +235,16 @@ fn of_flows(used: &[&Trial], throughput: f64) -> Option<FlowFigures> {
         fairness: median(2),
         together: median(3),
     })
+}
+
+/// What loading flows carried while a point's trials ran; none where nothing loaded the path.
+fn of_load(used: &[&Trial]) -> Option<LoadFigures> {
+    let all: Vec<_> = used.iter().filter_map(|t| t.report.load).collect();
+    let median = |of: fn(&crate::Carried) -> Option<f64>| {
+        let rates: Vec<f64> = all.iter().filter_map(of).collect();
+        (!rates.is_empty()).then(|| stats::median(&rates) * 8.0)
+    };
+    (!all.is_empty()).then(|| LoadFigures { there: median(|load| load.there), back: median(|load| load.back) })
 }
 
 /// The 95% interval of a point in this run; unbounded where the run can't tell one.

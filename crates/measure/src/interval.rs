@@ -63,9 +63,10 @@ pub fn merged(trials: &[Trial]) -> Option<Trial> {
             retransmits: reports().filter_map(|r| r.tcp).fold(0, |sum, t| sum.saturating_add(t.retransmits)),
             ..tcp
         }),
-        // A soak has one flow.
+        // A soak has one flow, and nothing loads its path.
         flows: None,
         course: None,
+        load: None,
         far: far(trials),
     };
     Some(Trial { warmup: trials.iter().all(|t| t.warmup), report, ..first.clone() })

@@ -94,9 +94,14 @@ pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
 }
 
 /// Sizes that were tried and have no figure.
-pub fn figureless(plan: &Plan, flows: u32, sizes: Vec<u64>) -> Option<Warning> {
+pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>) -> Option<Warning> {
     let first = *sizes.first()?;
-    let (code, why) = match flows {
+    let (code, why) = match plan.flows(path) {
+        1 if plan.load(path).is_some() => (
+            UNLOADED,
+            "the loading flows carried nothing in any of their trials, or too little of what was sent arrived (longer trials, --repeats, or \
+             smaller messages, --load-size, show a slow load)",
+        ),
         1 => ("no-figure", "too little of what was sent arrived to time it"),
         _ => (
             APART,
@@ -107,6 +112,23 @@ pub fn figureless(plan: &Plan, flows: u32, sizes: Vec<u64>) -> Option<Warning> {
     let text =
         format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), (plan.pattern.facts().sized)(first));
     Some(warning(code, sizes, text))
+}
+
+/// The warning that says that a load was none.
+const UNLOADED: &str = "load-idle";
+
+/// Trials during which loading flows carried nothing: they do not count.
+fn unloaded(points: &[Judged<'_>]) -> Option<Warning> {
+    let counted = |p: &Judged<'_>| p.trials.iter().filter(|t| !t.warmup).count();
+    let idle = |p: &Judged<'_>| p.trials.iter().filter(|t| !t.warmup && !t.report.under_its_load()).count();
+    let of: usize = points.iter().map(counted).sum();
+    let hit: Vec<(u64, usize)> = points.iter().map(|p| (p.size, idle(p))).filter(|(_, n)| *n > 0).collect();
+    let all: usize = hit.iter().map(|(_, n)| n).sum();
+    let text = format!(
+        "in {all} of {of} trials the loading flows carried nothing, and these trials do not count: they were over before a message of the \
+         load was (longer trials, --repeats, or smaller messages, --load-size), or other programs held the CPUs"
+    );
+    (all > 0).then(|| warning(UNLOADED, hit.into_iter().map(|(size, _)| size).collect(), text))
 }
 
 /// Flows that ran at once for a smaller share of their time than this tell of a small part of it.
@@ -191,6 +213,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
     }
     all.extend(unreliable(kind, points));
     all.extend(flows_apart(points));
+    all.extend(unloaded(points));
     all.extend(rate_missed(plan, points));
     if plan.schedule == crate::event::Schedule::Netpipe {
         let text = "intervals of the netpipe schedule come from trials one after another: they miss what differs between \

@@ -20,6 +20,7 @@
 //! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
+//! | [`load`] | flows that fill a path while it is measured: what they are, their threads, what they carried |
 //! | `soak`, [`interval`] | one connection for a long time, interval after interval; how intervals become one, and few |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
@@ -41,6 +42,7 @@ pub mod figures;
 pub mod flows;
 pub mod interval;
 pub mod judge;
+pub mod load;
 pub mod near;
 pub mod netpipe;
 pub mod path;
@@ -65,6 +67,7 @@ pub use cost::Cost;
 pub use driver::{Outcome, Side, run, run_sides};
 pub use event::Event;
 pub use flows::{Course, FlowReport, Flows};
+pub use load::{Carried, Load, LoadDirection, Loading};
 pub use pattern::Pattern;
 pub use session::{Session, SessionError};
 pub use settled::settled;

@@ -15,7 +15,7 @@ use crate::event::{
 use crate::figures::Common;
 use crate::pattern::Facts;
 use crate::settled::settled;
-use crate::{Session, SessionError, TrialSpec, figures, judge, support, sustained};
+use crate::{Load, Session, SessionError, TrialSpec, figures, judge, support, sustained};
 
 /// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
@@ -24,8 +24,8 @@ const LONG: f64 = 0.02;
 /// A trial at an offered rate lasts so long at least, seconds: a shorter one would lie whole in the buffers of a path that can't carry
 /// the rate, and lose nothing.
 pub(crate) const LOAD: f64 = 0.1;
-/// A trial of several flows lasts so long at least for each of them, seconds, up to a [`LOAD`]: a shorter one might lie within the turns that
-/// a scheduler gives their threads, and no two flows would run at once.
+/// A trial of several flows lasts so long at least for each of them, those that load the path among them, seconds, up to a [`LOAD`]: a shorter one
+/// might lie within the turns that a scheduler gives their threads, and no two flows would run at once.
 const TURN: f64 = 0.005;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
@@ -217,6 +217,7 @@ impl<'a> PathRun<'a> {
                 near_effective: party.near_effective,
                 far_effective: party.far_effective,
                 flows: party.flows,
+                load: party.load,
             }))?;
         }
         Ok(())
@@ -401,9 +402,10 @@ impl<'a> PathRun<'a> {
     }
 
     /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more;
-    /// at an offered rate those of a [`LOAD`], of several flows those of their turns.
+    /// at an offered rate those of a [`LOAD`], of several flows, and under load, those of their turns.
     pub(crate) fn fewest(&self, size: u64) -> u64 {
-        let least = match (self.plan.offered, self.flows()) {
+        let loading = self.plan.load(self.number).map_or(0, Load::connections);
+        let least = match (self.plan.offered, self.flows().saturating_add(loading)) {
             (Some(_), _) => LOAD,
             (None, 1) => 0.0,
             (None, flows) => (TURN * f64::from(flows)).min(LOAD),
@@ -482,7 +484,7 @@ impl<'a> PathRun<'a> {
         let warnings = judge::warnings(self.plan, self.kind, &view, Taken::over(&self.taken));
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
-        let figureless = judge::figureless(self.plan, self.flows(), figureless.map(|(s, _)| *s).collect());
+        let figureless = judge::figureless(self.plan, self.number, figureless.map(|(s, _)| *s).collect());
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
             Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common, self.kind),

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::{Name, Settings};
 
+use crate::Load;
+
 /// A path of a plan. One plan may hold a transport more than once, with other settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathPlan {
@@ -18,6 +20,9 @@ pub struct PathPlan {
     /// Connections that carry blocks at once; none in files is one.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub flows: u32,
+    /// What fills the path while it is measured; none where nothing else does.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load: Option<Load>,
 }
 
 fn one() -> u32 {
@@ -29,6 +34,11 @@ fn is_one(n: &u32) -> bool {
 }
 
 impl PathPlan {
+    /// Whether what is measured has the path for itself: one flow, and no other that loads it.
+    pub fn alone(&self) -> bool {
+        self.flows == 1 && self.load.is_none()
+    }
+
     /// What the path is called.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(self.transport.as_str())
@@ -38,7 +48,7 @@ impl PathPlan {
 impl From<Name> for PathPlan {
     /// One flow over the transport, with nothing set.
     fn from(transport: Name) -> Self {
-        Self { transport, label: None, settings: Settings::default(), flows: 1 }
+        Self { transport, label: None, settings: Settings::default(), flows: 1, load: None }
     }
 }
 

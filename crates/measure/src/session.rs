@@ -6,7 +6,7 @@ use host::{Environment, Pace, Taken};
 use transport::settings::Effective;
 use transport::{Capabilities, LinkError};
 
-use crate::event::FlowOpened;
+use crate::event::{FlowOpened, LoadOpened};
 use crate::{TrialReport, TrialSpec};
 
 /// Why a session can't go on, or a trial failed.
@@ -48,6 +48,16 @@ pub enum SessionError {
         /// What it met.
         source: Box<SessionError>,
     },
+    /// One of the flows that load the path failed.
+    #[error("loading flow {number} of {of}: {source}")]
+    Loading {
+        /// Its number, from 1.
+        number: u32,
+        /// How many connections the load has.
+        of: u32,
+        /// What it met.
+        source: Box<SessionError>,
+    },
     /// Nothing came through an unreliable path.
     #[error(
         "{in_a_row} datagrams in a row were lost: the peer is gone, the path drops what is this large, or answers take longer \
@@ -66,7 +76,7 @@ impl SessionError {
     /// What was met, whichever flow met it.
     pub fn root(&self) -> &Self {
         match self {
-            Self::Flow { source, .. } => source.root(),
+            Self::Flow { source, .. } | Self::Loading { source, .. } => source.root(),
             other => other,
         }
     }
@@ -83,6 +93,8 @@ pub struct Party {
     pub far_effective: Effective,
     /// The flows, where there are several.
     pub flows: Vec<FlowOpened>,
+    /// The loading flows, where there are any.
+    pub load: Option<LoadOpened>,
 }
 
 /// One path between this side and a far side.
@@ -93,7 +105,7 @@ pub trait Session {
     fn open(&mut self, block: u32) -> Result<Party, SessionError>;
     /// Runs one trial on the open connection.
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError>;
-    /// A block is over and another path's turn may come: memory that only trials need goes.
+    /// A block is over and another path's turn may come: memory that only trials need goes, and nothing loads the path any more.
     fn rest(&mut self) {}
     /// Ends connection and far process. What was measured is told by then; an error says that something else was lost (the
     /// end of a trace on a full disk).

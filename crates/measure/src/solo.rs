@@ -12,14 +12,16 @@ use transport::{AnyLink, Capabilities, Name, Settings, Transport};
 
 use crate::event::PathPlan;
 use crate::session::Party;
-use crate::{Buffers, Session, SessionError, TrialReport, TrialSpec, near};
+use crate::{Buffers, Carried, Load, Session, SessionError, TrialReport, TrialSpec, near};
 
 /// The session of a transport that is not two-ended.
 pub struct Solo {
     link: Ends,
     capabilities: Capabilities,
-    /// Seconds that a modelled process works at a subinterval (HINT).
-    work: f64,
+    /// The modelled path.
+    theory: Theory,
+    /// What loads it.
+    load: Option<Load>,
     buffers: Buffers,
     stop: Arc<AtomicBool>,
     /// What others take of the CPU that this process is pinned to, where it is pinned to one.
@@ -38,19 +40,25 @@ enum Ends {
 impl Solo {
     /// A session of a path that one process plays. `stop` ends it between trials.
     pub fn new(path: &PathPlan, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
-        let PathPlan { transport, settings, .. } = path;
+        let PathPlan { transport, settings, load, .. } = path;
         let (link, capabilities) = if *transport == Name::ALONE {
             (Ends::Alone, Capabilities::alone())
         } else {
             let transport = transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
             let link = match transport.solo(settings)? {
-                AnyLink::Theory(link) => Ends::Theory(link),
+                AnyLink::Theory(mut link) => {
+                    if let Some(load) = load {
+                        link.load(load.ways(), load.size);
+                    }
+                    Ends::Theory(link)
+                }
                 link => Ends::Copy(link, transport, settings.clone()),
             };
             (link, transport.capabilities(settings))
         };
-        let work = Theory::of(settings).work;
-        Ok(Self { link, capabilities, work, buffers: Buffers::new(true).halted_by(stop.clone()), stop, cpu: None })
+        let (theory, load) = (Theory::of(settings), *load);
+        let buffers = Buffers::new(true).halted_by(stop.clone());
+        Ok(Self { link, capabilities, theory, load, buffers, stop, cpu: None })
     }
 }
 
@@ -78,7 +86,13 @@ impl Session for Solo {
         }
         match &mut self.link {
             Ends::Copy(link, ..) => near::trial(link, spec, &mut self.buffers),
-            Ends::Theory(link) => modelled(link, spec, self.work, &mut self.buffers),
+            Ends::Theory(link) => {
+                let began = link.clock().now();
+                let report = modelled(link, spec, self.theory.work, &mut self.buffers)?;
+                let seconds = (link.clock().now() - began) as f64 * 1e-9;
+                let load = self.load.map(|load| carried(&self.theory, &load, spec, seconds));
+                Ok(TrialReport { load, ..report })
+            }
             Ends::Alone => (spec.pattern.facts().alone)(&Monotonic, spec, &mut self.buffers),
         }
     }
@@ -108,6 +122,15 @@ impl Session for Solo {
         let real = !matches!(self.link, Ends::Theory(_));
         self.cpu.as_mut().filter(|_| real).and_then(CpuWatch::taken)
     }
+}
+
+/// What loading flows carried on the modelled path in a trial of so many seconds: all that the trial's own messages left of the lines.
+fn carried(theory: &Theory, load: &Load, spec: &TrialSpec, seconds: f64) -> Carried {
+    let (there, back) = (spec.pattern.facts().blocks)(spec);
+    let iterations = spec.warmup.saturating_add(spec.repeats) as f64;
+    let left = |size: u64| (1.0 - iterations * theory.line_time(size) / seconds).max(0.0);
+    let rate = theory.stream_rate(load.size) / 8.0;
+    Carried::of(load, left(there) * rate, left(back) * rate)
 }
 
 /// A trial on the modelled path, whose far side reacts as the pattern has it.

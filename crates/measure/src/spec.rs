@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use transport::TcpState;
 
 use crate::event::{Plan, Schedule};
-use crate::{Cost, Course, Flows, Pattern};
+use crate::{Carried, Cost, Course, Flows, Pattern};
 
 /// Whether messages come from memory that was just used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -222,6 +222,9 @@ pub struct TrialReport {
     /// What the kernel knew of the near side's TCP connection; none of any other path, and in older files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
+    /// What loading flows carried while the trial ran; none where nothing loaded the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Carried>,
     /// What the far side saw; of a stream what its receiver saw, whichever side that is.
     pub far: FarReport,
 }
@@ -279,6 +282,11 @@ impl TrialReport {
         }
     }
 
+    /// Whether the path was loaded while the trial ran, if it was to be.
+    pub fn under_its_load(&self) -> bool {
+        self.load.is_none_or(|load| load.any())
+    }
+
     /// Whether its numbers can be a trial's: a file may hold any. Sums over many trials must stay within 64 bits, and no clock
     /// tells times so short or so long; nothing counts to 2^40 in a trial, nor moves 2^56 bytes.
     pub fn sound(&self) -> bool {
@@ -294,6 +302,7 @@ impl TrialReport {
         let retransmits = self.tcp.map_or(0, |tcp| tcp.retransmits);
         costs.iter().flatten().all(Cost::sound)
             && flows
+            && self.load.is_none_or(|load| load.sound())
             && retransmits < 1 << 40
             && most < 1 << 40
             && far.bytes < 1 << 56

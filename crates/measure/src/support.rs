@@ -81,6 +81,22 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = facts.keeps_single(plan.pattern.name(), path.flows, can) {
         return refuse(&why);
     }
+    if let Some(load) = &path.load {
+        if let Some(why) = facts.keeps_unloaded(plan.pattern.name(), load, can) {
+            return refuse(&why);
+        }
+        if path.flows > 1 {
+            return refuse(
+                "several flows load the path themselves: measure them (--flows) or one flow under load (--load), each in a run of its own",
+            );
+        }
+        if plan.soaks() {
+            return refuse("a soak holds one connection (leave out --load or --duration)");
+        }
+        if plan.schedule == Schedule::Netpipe {
+            return refuse("NetPIPE measures an idle path (leave out --load)");
+        }
+    }
     if path.flows > 1 && plan.scheduled() {
         return refuse("flows send as fast as they can, and a schedule is one flow's (leave out --rate or --flows)");
     }

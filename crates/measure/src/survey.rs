@@ -52,6 +52,7 @@ pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize,
             let n = side.brief(size, SURVEY_TRIAL);
             side.trial(size, n, block, true).map_err(|e| (number, e))?;
         }
+        side.unload();
         side.spent += (side.session.now() - begin) as f64 * 1e-9;
     }
     Ok(())
@@ -111,6 +112,7 @@ impl PathRun<'_> {
             self.spent += (self.session.now() - begin) as f64 * 1e-9;
             return self.refine(0, 40);
         }
+        self.unload();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
         Ok(())
     }
@@ -137,6 +139,7 @@ impl PathRun<'_> {
                 self.trial(size, n, block, true)?;
             }
         }
+        self.unload();
         self.refined += took(self);
         self.spent += took(self);
         Ok(())

@@ -84,7 +84,8 @@ impl Sustained {
 /// How long a sustained trial is, seconds, and how many sizes get any: none where the budget has no room, or where the plan
 /// names how much is measured.
 pub fn planned(plan: &Plan) -> (f64, usize) {
-    let free = plan.trials.is_none() && plan.repeats.is_none() && !plan.scheduled();
+    // Under load what lasts is the load.
+    let free = plan.trials.is_none() && plan.repeats.is_none() && !plan.scheduled() && !plan.loads();
     // A connection a transaction for so long would use up the ports.
     if plan.schedule != Schedule::Adaptive || plan.pattern.facts().anew.is_some() || !free {
         return (0.0, 0);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use measure::earlier::Earlier;
 use measure::event::{Event, PointEnded, Trial, Why};
-use measure::{Cost, FarReport, Flows, Tcp, TrialReport};
+use measure::{Carried, Cost, FarReport, Flows, Tcp, TrialReport};
 use serde::{Deserialize, Serialize};
 
 use crate::{Point, RunFile};
@@ -67,6 +67,8 @@ struct Flat<'a> {
     #[serde(default, skip_serializing_if = "unsaid")]
     tcp: Option<Tcp>,
     #[serde(default, skip_serializing_if = "unsaid")]
+    load: Option<Carried>,
+    #[serde(default, skip_serializing_if = "unsaid")]
     far: Cow<'a, FarReport>,
 }
 
@@ -78,7 +80,7 @@ impl<'a> Flat<'a> {
     fn of(event: &'static str, trial: &'a Trial) -> Self {
         let Trial { path, block, at, size, response, burst, warmup, ref report } = *trial;
         let TrialReport { repeats, seconds, median, min, max, late, lost, reordered, duplicated, bounds, .. } = *report;
-        let TrialReport { histogram, pauses, cost, flows, tcp, far, .. } = report;
+        let TrialReport { histogram, pauses, cost, flows, tcp, load, far, .. } = report;
         let [histogram, pauses] = [histogram, pauses].map(|pairs| Cow::Borrowed(&pairs[..]));
         let far = Cow::Borrowed(far);
         Self {
@@ -105,6 +107,7 @@ impl<'a> Flat<'a> {
             cost: *cost,
             flows: Cow::Borrowed(flows),
             tcp: *tcp,
+            load: *load,
             far,
         }
     }
@@ -113,7 +116,7 @@ impl<'a> Flat<'a> {
     fn trial(self) -> Trial {
         let Self { path, block, at, size, response, burst, warmup, repeats, seconds, median, min, max, late, .. } =
             self;
-        let Self { lost, reordered, duplicated, bounds, cost, tcp, .. } = self;
+        let Self { lost, reordered, duplicated, bounds, cost, tcp, load, .. } = self;
         let (histogram, pauses, far) = (self.histogram.into_owned(), self.pauses.into_owned(), self.far.into_owned());
         let report = TrialReport {
             repeats,
@@ -133,6 +136,7 @@ impl<'a> Flat<'a> {
             // A recorded trial is over.
             course: None,
             tcp,
+            load,
             far,
         };
         Trial { path, block, at, size, response, burst, warmup, report }
@@ -347,6 +351,7 @@ mod tests {
             flows: Some(Flows { seconds: 35.5, span: 36.5, each: vec![flow, flow] }),
             course: None,
             tcp: Some(Tcp { retransmits: 28, rtt_us: 29, window: 30, delivery_rate: 31 }),
+            load: Some(Carried { there: Some(35.0), back: Some(36.0) }),
             far,
         };
         Trial { path: 1, block: 2, at: 3.0, size: 4, response: 5, burst: 6, warmup: true, report }

@@ -40,6 +40,12 @@ impl<'a> At<'a> {
         }
     }
 
+    /// Flows that load the path; none where the run loads no path at all.
+    fn load_flows(self) -> Option<u32> {
+        let plan = &self.run.run.plan;
+        plan.loads().then(|| plan.load(self.path.opened.path).map_or(0, |load| load.flows))
+    }
+
     /// Its CPU time, where that is resolved.
     fn cpu(self, side: usize) -> Option<Cpu> {
         self.cost(side)?.cpu
@@ -377,6 +383,14 @@ columns! {
     interval: Option<u64> = |a| a.interval().map(|t| u64::from(t.block)), None, None, None;
     /// Start of a soak's interval, seconds since the run's start; none of other runs.
     at_s: Option<f64> = |a| a.interval().map(|t| t.at), SECONDS, None, None;
+    /// Flows that loaded the path meanwhile (`--load`; of both directions each way), 0 while it was idle; none of a run that loads no path.
+    load_flows: Option<u32> = |a| a.load_flows(), None, shown(4, "loading flows"), Some("pipegauge_loading_flows");
+    /// What the loading flows carried to the far side, bits a second, the median over trials; none where none goes there.
+    load_there_bits_per_s: Option<f64> = |a| a.f.load.and_then(|load| load.there), BITS, shown(58, "load there"),
+        Some("pipegauge_load_there_bits_per_second");
+    /// What they carried from the far side, bits a second, likewise.
+    load_back_bits_per_s: Option<f64> = |a| a.f.load.and_then(|load| load.back), BITS, shown(59, "load back"),
+        Some("pipegauge_load_back_bits_per_second");
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -413,7 +427,8 @@ impl RunFile {
 mod tests {
     use std::collections::BTreeSet;
 
-    use measure::event::FlowFigures;
+    use measure::event::{FlowFigures, LoadFigures};
+    use measure::{Load, LoadDirection};
 
     use super::*;
     use crate::{Analysis, export, sample};
@@ -470,6 +485,7 @@ mod tests {
     /// A run with every figure that a point can have.
     fn full() -> RunFile {
         let mut run = sample::file();
+        run.run.plan.paths[0].load = Some(Load { flows: 4, direction: LoadDirection::Both, size: 4096 });
         let f = &mut run.paths[0].points[0].figures;
         (f.repeat_low, f.repeat_high) = (Some(1e-6), Some(9e-5));
         (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);
@@ -482,6 +498,7 @@ mod tests {
         });
         (f.low, f.high) = (0.9 * f.median, 1.1 * f.median);
         (f.quality, f.quips) = (Some(9.0), Some(8e5));
+        f.load = Some(LoadFigures { there: Some(3e9), back: Some(2e9) });
         f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
         for cpu in run.paths[0].points[0].costs.iter_mut().flatten().filter_map(|cost| cost.cpu.as_mut()) {
             cpu.interval = stats::Interval { low: 0.9 * cpu.median, high: 1.1 * cpu.median };

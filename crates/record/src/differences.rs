@@ -1,5 +1,6 @@
 //! What differs between the circumstances of two runs: what might explain a difference of their figures.
 
+use measure::Load;
 use serde_json::Value;
 
 use crate::{PathRun, RunFile};
@@ -27,6 +28,7 @@ pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) ->
             ("version", Value::from(run.run.version.clone())),
             ("plan", part(serde_json::to_value(&run.run.plan))),
             ("flows", Value::from(run.run.plan.flows(path.opened.path))),
+            ("loading", part(serde_json::to_value(run.run.plan.load(path.opened.path).map(Load::words)))),
             ("settings", part(serde_json::to_value(run.run.plan.settings(path.opened.path)))),
             ("near", part(serde_json::to_value(&run.run.near))),
             ("far", part(serde_json::to_value(&path.opened.far))),

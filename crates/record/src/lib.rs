@@ -44,6 +44,7 @@
 //! | `curve` | [`RunFile::curve`]: what `model` needs of a path |
 //! | `analysis` | [`Analysis`]: what `model` makes of a run, each part once |
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
+//! | [`load`] | [`Analysis::under_load`]: what a path takes idle and under load, side by side |
 //! | [`soak`] | [`RunFile::soak`]: the worst interval of a soak, and its stalls |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
 //! | [`export`] | NetPIPE, CSV, JSON, OpenMetrics, Parquet |
@@ -64,6 +65,7 @@ mod hint;
 pub mod history;
 pub mod import;
 pub mod input;
+pub mod load;
 mod machine;
 mod moments;
 pub mod read;

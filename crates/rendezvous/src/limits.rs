@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use measure::TrialSpec;
 use measure::event::Plan;
 use measure::flows;
+use measure::{Load, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::options::Form;
 use transport::{Capabilities, Ends, Settings, Transport, registry};
@@ -18,7 +18,7 @@ pub struct Limits {
     pub max_seconds: f64,
     /// Most memory for blocks, bytes.
     pub max_memory: u64,
-    /// Most data connections at a time.
+    /// Most data connections at a time, those of loading flows among them.
     pub max_flows: u32,
 }
 
@@ -44,13 +44,14 @@ impl Limits {
         Duration::from_secs_f64(if self.max_seconds >= 0.0 { self.max_seconds.min(ten_years) } else { ten_years })
     }
 
-    /// Whether a path of so many flows with these settings may be opened; the error says why not.
+    /// Whether a path of so many flows with these settings, which `load` fills, may be opened; the error says why not.
     pub(crate) fn path(
         &self,
         transport: &dyn Transport,
         settings: &Settings,
         patience: f64,
         flows: u32,
+        load: Option<&Load>,
     ) -> Result<(), String> {
         let name = transport.name();
         if transport.ends() != Ends::Two {
@@ -61,6 +62,10 @@ impl Limits {
             return Err(format!("{flows} flows are asked for; 1 to {} are allowed (--max-flows)", self.max_flows));
         }
         settings.check(transport.options()).map_err(|e| format!("{name}: {e}"))?;
+        let flows = match load {
+            None => flows,
+            Some(load) => self.load(load, flows, transport.capabilities(settings).max_block)?,
+        };
         for option in transport.options().iter().filter(|o| matches!(o.form, Form::Bytes(..))) {
             let each = settings.whole(option.name).unwrap_or(0);
             at_most(&format!("{name}: {}", option.name), each, self.max_memory)?;
@@ -68,6 +73,30 @@ impl Limits {
             at_most(&what, each.saturating_mul(flows.into()), self.max_memory)?;
         }
         Ok(())
+    }
+
+    /// Connections of a path of so many flows under this load, if it may be loaded so.
+    fn load(&self, load: &Load, flows: u32, most: Option<u64>) -> Result<u32, String> {
+        load.check()?;
+        let all = flows.saturating_add(load.connections());
+        if all > self.max_flows {
+            return Err(format!(
+                "{flows} flows and {} loading connections are asked for; {} are allowed together (--max-flows)",
+                load.connections(),
+                self.max_flows
+            ));
+        }
+        at_most("a message of a loading flow", load.size, self.max_block.min(most.unwrap_or(u64::MAX)))?;
+        // Each side has memory for a message of each connection.
+        let memory = u128::from(load.size) * u128::from(load.connections());
+        if memory > u128::from(self.max_memory) {
+            return Err(format!(
+                "this load needs {} of memory for messages, more than the limit of {}",
+                size_text(memory),
+                size_text(self.max_memory.into())
+            ));
+        }
+        Ok(all)
     }
 
     /// Whether this trial may be run on a path with these capabilities when `left` of the measurement's time is left; the
@@ -127,7 +156,7 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     let limits = Limits::own();
     for path in &plan.paths {
         let Some(transport) = registry::find(path.transport).filter(|t| t.ends() == Ends::Two) else { continue };
-        limits.path(transport, &path.settings, plan.patience, path.flows)?;
+        limits.path(transport, &path.settings, plan.patience, path.flows, path.load.as_ref())?;
         let capabilities = transport.capabilities(&path.settings);
         // The largest size that is tried; larger ones are left out.
         let size = (plan.pattern.facts().largest)(plan, &capabilities);
@@ -297,11 +326,11 @@ pub(crate) mod tests {
     fn settings_are_checked() {
         let (tcp, udp) = (&transport::tcp::TRANSPORT, &transport::udp::TRANSPORT);
         let refused = |to: &dyn Transport, option, value: Value| {
-            Limits::default().path(to, &Settings::default().with(option, value), 10.0, 1).unwrap_err()
+            Limits::default().path(to, &Settings::default().with(option, value), 10.0, 1, None).unwrap_err()
         };
-        Limits::default().path(tcp, &Settings::default(), 10.0, 1).unwrap();
+        Limits::default().path(tcp, &Settings::default(), 10.0, 1, None).unwrap();
         for patience in [f64::INFINITY, f64::NAN, -1.0] {
-            let e = Limits::default().path(tcp, &Settings::default(), patience, 1).unwrap_err();
+            let e = Limits::default().path(tcp, &Settings::default(), patience, 1, None).unwrap_err();
             assert!(e.contains("patience"), "{e}");
         }
         assert!(refused(udp, "loss-timeout", 0.0.into()).contains("loss-timeout"));
@@ -312,8 +341,13 @@ pub(crate) mod tests {
         assert!(refused(tcp, "congestion", "../../etc".into()).contains("congestion"));
         assert!(refused(tcp, "\u{1b}[2J", true.into()).chars().all(|c| !c.is_control()));
         let small = Limits { max_memory: 4096, ..Limits::default() };
-        assert!(small.path(tcp, &Settings::default().with("sockbuf", 8192u64), 10.0, 1).unwrap_err().contains("limit"));
-        let e = Limits::default().path(&transport::theory::TRANSPORT, &Settings::default(), 10.0, 1).unwrap_err();
+        assert!(
+            small
+                .path(tcp, &Settings::default().with("sockbuf", 8192u64), 10.0, 1, None)
+                .unwrap_err()
+                .contains("limit")
+        );
+        let e = Limits::default().path(&transport::theory::TRANSPORT, &Settings::default(), 10.0, 1, None).unwrap_err();
         assert!(e.contains("no far side"), "{e}");
     }
 
@@ -321,7 +355,7 @@ pub(crate) mod tests {
     fn flows_are_few_and_have_the_memory_of_one_limit() {
         let tcp = &transport::tcp::TRANSPORT;
         let said = |flows, sockbuf: u64, limits: Limits| {
-            limits.path(tcp, &Settings::default().with("sockbuf", sockbuf), 10.0, flows).unwrap_err()
+            limits.path(tcp, &Settings::default().with("sockbuf", sockbuf), 10.0, flows, None).unwrap_err()
         };
         for wrong in [0, 129, u32::MAX] {
             assert!(said(wrong, 4096, Limits::default()).contains("1 to 128"), "{wrong}");
@@ -329,13 +363,38 @@ pub(crate) mod tests {
         assert!(said(5, 4096, Limits { max_flows: 4, ..Limits::default() }).contains("1 to 4"));
         let small = Limits { max_memory: 100 << 20, ..Limits::default() };
         assert!(said(8, 20 << 20, small).contains("sockbuf of 8 flows"));
-        small.path(tcp, &Settings::default().with("sockbuf", 20u64 << 20), 10.0, 4).unwrap();
+        small.path(tcp, &Settings::default().with("sockbuf", 20u64 << 20), 10.0, 4, None).unwrap();
         let trial = |flows| TrialSpec { flows, size: 8 << 20, ..spec() };
         small.trial(&trial(4), &capable(), HOUR).unwrap();
         assert!(small.trial(&trial(8), &capable(), HOUR).unwrap_err().contains("limit of 100 MiB"));
         assert!(refused(|s| (s.flows, s.pattern) = (2, Pattern::Connect)).contains("--flows is for"));
         assert!(refused(|s| (s.flows, s.rate) = (2, Some(5.0))).contains("schedule"));
         assert!(refused(|s| s.flows = 0).contains("at least 1 flow"));
+    }
+
+    #[test]
+    fn a_load_has_the_connections_messages_and_memory_of_one_limit() {
+        use measure::LoadDirection::{Both, Same};
+        let load = |flows, direction, size| Load { flows, direction, size };
+        let of = |load: &Load, limits: Limits| {
+            limits.path(&transport::tcp::TRANSPORT, &Settings::default(), 10.0, 1, Some(load))
+        };
+        let (all, few) = (Limits::default(), Limits { max_flows: 4, ..Limits::default() });
+        of(&load(3, Same, 1 << 20), few).unwrap();
+        for (wrong, limits, says) in [
+            (load(0, Same, 1), all, "at least 1 loading flow"),
+            (load(u32::MAX, Both, 1), all, "at most 127 connections"),
+            (load(3, Both, 1), few, "1 flows and 6 loading connections"),
+            (load(2, Both, 1), few, "4 are allowed together"),
+            (load(1, Same, 0), all, "at least 1 byte"),
+            (load(1, Same, u64::MAX), all, "larger than the limit of 1 GiB"),
+            (load(64, Same, 1 << 30), all, "this load needs 64 GiB"),
+        ] {
+            let e = of(&wrong, limits).unwrap_err();
+            assert!(e.contains(says), "{wrong:?}: {e}");
+        }
+        let e = all.path(&transport::udp::TRANSPORT, &Settings::default(), 10.0, 1, Some(&load(1, Same, 128 << 10)));
+        assert!(e.unwrap_err().contains("a message of a loading flow of 128 KiB is larger"));
     }
 
     proptest! {

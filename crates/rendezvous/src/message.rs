@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 
 use host::{Environment, Pace, Taken};
-use measure::{FarReport, Flows, TrialSpec};
+use measure::{FarReport, Flows, Load, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
 use transport::{Address, LinkError, Name, Settings};
@@ -13,7 +13,7 @@ use transport::{Address, LinkError, Name, Settings};
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 6;
+pub(crate) const PROTOCOL: u32 = 7;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -102,7 +102,8 @@ pub(crate) enum Ask {
         /// Whether to describe the environment.
         environment: bool,
     },
-    /// Open the data connections of a path, one for each flow. Answers: `Door`, then `Opened` when all stand.
+    /// Open the data connections of a path, one for each flow, then those of the flows that load it. Answers: `Door`, then `Opened` when
+    /// all stand.
     Open {
         transport: Name,
         settings: Settings,
@@ -115,7 +116,12 @@ pub(crate) enum Ask {
         flows: u32,
         /// A CPU for the thread of each flow, for a far side on the near side's host; else empty.
         cpus: Vec<u32>,
+        /// What loads the path, if anything does. Its connections' numbers follow those of the flows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        load: Option<Loads>,
     },
+    /// Begin the flows that load the open path, or end them for good. Answer: `Load`, where they begin once all carry.
+    Load { begin: bool },
     /// Run a trial on the open connections. Answers: `Ready` at once, `Done` at its end. Where the far side sends
     /// ([`TrialSpec::far_sends`]), it waits for `Go` in between.
     Trial { spec: Box<TrialSpec> },
@@ -137,6 +143,15 @@ pub(crate) enum Ask {
     Bye,
 }
 
+/// What loads a path that is to be opened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Loads {
+    #[serde(flatten)]
+    pub load: Load,
+    /// A CPU for the thread of each loading flow, for a far side on the near side's host; else empty.
+    pub cpus: Vec<u32>,
+}
+
 /// What the far side answers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
@@ -146,11 +161,24 @@ pub(crate) enum Answer {
     /// The door for the data connections, and what the proofs on them are made from.
     Door { address: Address, nonce: String },
     /// The data connections stand.
-    Opened { flows: Vec<Stands> },
+    Opened {
+        flows: Vec<Stands>,
+        /// CPUs that the threads of loading flows keep to, one each; empty where they keep to none, or there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        load: Vec<u32>,
+    },
+    /// To `Load`: done.
+    Load,
     /// The trial may begin.
     Ready,
-    /// The trial ended: the report of each flow, and what several did at once, where this side timed them.
-    Done { reports: Vec<FarReport>, flows: Option<Flows> },
+    /// The trial ended: the report of each flow, what several did at once, where this side timed them, and how many bytes a second of
+    /// loading flows this side received meanwhile, where any loaded the path.
+    Done {
+        reports: Vec<FarReport>,
+        flows: Option<Flows>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        load: Option<f64>,
+    },
     /// To `Foreign`: what was taken, and by whom; none where the far side is on no CPU in particular or can't tell.
     Foreign { taken: Option<Taken> },
     /// To `Pace`; none where it can't tell.

@@ -18,6 +18,27 @@ pub(crate) fn alone(cpu: u32, allowed: &[u32], flows: u32) -> Vec<u32> {
     (0..flows as usize).map(|k| order[k % order.len()]).collect()
 }
 
+/// CPUs of the threads of `connections` that load a path of both sides on one host, near and far: in turns over those that are `allowed` and on
+/// which nothing is measured, so that the load takes the path and not the CPUs; where there are none over the two that the path has.
+pub(crate) fn load_pairs(pin: (u32, u32), allowed: &[u32], connections: u32) -> (Vec<u32>, Vec<u32>) {
+    let others = beside(&[pin.0, pin.1], allowed);
+    match others[..] {
+        [] => pairs(pin, &[], connections),
+        [one] => (vec![one; connections as usize], vec![one; connections as usize]),
+        [first, second, ..] => pairs((first, second), &others, connections),
+    }
+}
+
+/// The same of a side that has its host for itself.
+pub(crate) fn load_alone(cpu: u32, allowed: &[u32], connections: u32) -> Vec<u32> {
+    let others = beside(&[cpu], allowed);
+    alone(others.first().copied().unwrap_or(cpu), &others, connections)
+}
+
+fn beside(taken: &[u32], allowed: &[u32]) -> Vec<u32> {
+    allowed.iter().copied().filter(|cpu| !taken.contains(cpu)).collect()
+}
+
 fn order(first: &[u32], allowed: &[u32]) -> Vec<u32> {
     let mut order = Vec::new();
     for cpu in first.iter().chain(allowed) {
@@ -40,5 +61,15 @@ mod tests {
         assert_eq!(pairs((5, 5), &[5], 2), (vec![5, 5], vec![5, 5]));
         assert_eq!(alone(3, &[1, 2, 3], 5), [3, 1, 2, 3, 1]);
         assert_eq!(alone(3, &[], 2), [3, 3], "where the system does not say which are allowed");
+    }
+
+    #[test]
+    fn loading_flows_keep_off_the_cpus_that_are_measured_on_where_there_are_others() {
+        assert_eq!(load_pairs((0, 1), &[0, 1], 2), (vec![0, 0], vec![1, 1]));
+        assert_eq!(load_pairs((0, 1), &[0, 1, 2], 2), (vec![2, 2], vec![2, 2]));
+        assert_eq!(load_pairs((0, 1), &[0, 1, 2, 3], 3), (vec![2, 2, 2], vec![3, 3, 3]));
+        assert_eq!(load_pairs((0, 1), &[0, 1, 2, 3, 4], 3), (vec![2, 4, 3], vec![3, 2, 4]));
+        assert_eq!(load_alone(1, &[0, 1, 2], 3), [0, 2, 0]);
+        assert_eq!((load_alone(1, &[1], 2), load_alone(1, &[], 2)), (vec![1, 1], vec![1, 1]));
     }
 }

@@ -92,7 +92,7 @@ impl Figure {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
-        let series = if fits && !graph.of_soak() && graph != Graph::Cpu {
+        let series = if fits && !graph.of_soak() && !matches!(graph, Graph::Cpu | Graph::Load) {
             curve::series_with(runs, true)
         } else {
             series_of(runs, graph)
@@ -138,6 +138,7 @@ impl Figure {
 pub fn series_of(runs: &[&Analysis<'_>], graph: Graph) -> Vec<Series> {
     match graph {
         Graph::Cpu => crate::cost::series(runs),
+        Graph::Load => crate::load::series(runs),
         graph if graph.of_soak() => crate::soak::series(runs),
         _ => curve::series(runs),
     }
@@ -243,6 +244,10 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
             let (n, quips) = (units::format::thousands(p.size), units::short(p.throughput, units::Kind::Quips));
             return format!("{}: {n} subintervals take {}, which is {quips}", s.name, units::Seconds(p.seconds));
         }
+        if graph == Graph::Load {
+            let flows = p.size.saturating_sub(1);
+            return format!("{}: {} under {flows} loading flows", s.name, units::Seconds(p.seconds));
+        }
         if graph.of_soak() {
             return format!("{}: {}, {}", s.name, units::Seconds(p.seconds), units::BitRate(p.throughput));
         }
@@ -311,6 +316,7 @@ pub(crate) mod tests {
             (1e3, 2e-5),
             (1e-3, 2e-5),
             (1e-3, 4e8),
+            (999.0, 2e-5),
         ];
         for (graph, (x, y)) in Graph::EVERY.into_iter().zip(want) {
             let found = graph.place(&p, 2e-5);

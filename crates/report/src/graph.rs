@@ -34,6 +34,8 @@ pub enum Graph {
     OverTime,
     /// Throughput over the time since a soak's start.
     RateOverTime,
+    /// Percentiles of the time of a transfer over the number of flows that load the path (`load.rs`).
+    Load,
 }
 
 /// Runs that a graph can show.
@@ -50,6 +52,8 @@ enum Of {
     /// Soaks, and of them those whose size over time is what arrived.
     Soak,
     CarryingSoak,
+    /// Those whose paths are loaded.
+    Loaded,
 }
 
 /// All that is known of a graph.
@@ -83,7 +87,7 @@ impl Graph {
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
-    pub const EVERY: [Graph; 11] = [
+    pub const EVERY: [Graph; 12] = [
         Graph::Signature,
         Graph::Throughput,
         Graph::Saturation,
@@ -95,10 +99,11 @@ impl Graph {
         Graph::Cpu,
         Graph::OverTime,
         Graph::RateOverTime,
+        Graph::Load,
     ];
 
     const fn look(self) -> Look {
-        use Quantity::{Moment, PerSecond, Quips, Rate, Share, Size, Time};
+        use Quantity::{Flows, Moment, PerSecond, Quips, Rate, Share, Size, Time};
         match self {
             Graph::Signature => Look {
                 name: "signature",
@@ -253,6 +258,20 @@ impl Graph {
                 linear: false,
                 of: Of::CarryingSoak,
             },
+            Graph::Load => Look {
+                name: "load",
+                help: Some("Latency percentiles over the number of flows that load the path, of a run with --load"),
+                title: "Load graph: transfer time over loading flows",
+                read: "At 0 the path is idle. What a line rises by is what a message waits for among those of the loading flows; where the \
+                       99th percentile leaves the median, some wait far longer than most.",
+                line: "Line: percentile; band: its 95% interval.",
+                axes: (Flows, Time),
+                // An idle path has no loading flow, and no point lies at 0 of what stands for a size.
+                place: |p, seconds| (p.size as f64 - 1.0, seconds),
+                time: None,
+                linear: false,
+                of: Of::Loaded,
+            },
         }
     }
 
@@ -313,7 +332,7 @@ impl Graph {
             Quantity::Rate | Quantity::Quips => s.max_throughput(),
             _ => s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp),
         };
-        if quantity == Quantity::Moment {
+        if matches!(quantity, Quantity::Moment | Quantity::Flows) {
             return Spread::Linear;
         }
         if !self.look().linear && !quantity.is_rate() {
@@ -342,6 +361,7 @@ impl Graph {
         }
         match () {
             () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
+            () if runs.iter().all(|run| run.run.plan.loads()) && !runs.is_empty() => Graph::Load,
             () if runs.iter().all(|run| run.carries()) => Graph::Signature,
             () if runs.iter().all(|run| run.arrives()) => Graph::Throughput,
             () => Graph::Latency,
@@ -407,13 +427,16 @@ impl Graph {
             Of::Hint if hint == 0 => {
                 Err(format!("--graph {name} draws what pipegauge hint measured, and this run is none of it"))
             }
-            Of::Blocks | Of::Carrying | Of::Costed if hint > 0 => {
+            Of::Blocks | Of::Carrying | Of::Costed | Of::Loaded if hint > 0 => {
                 Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
             }
             Of::Carrying if !runs.iter().all(|run| run.arrives()) => Err(format!(
                 "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; \
                  --graph latency draws its times"
             )),
+            Of::Loaded if !runs.iter().all(|run| run.run.plan.loads()) => {
+                Err(format!("--graph {name} draws a path under load, and this run has none (run --load 1,2,4)"))
+            }
             Of::Costed if !runs.iter().any(|run| crate::cost::told(run)) => Err(format!(
                 "this run does not tell what it cost (an older file, the modelled link, --check, or trials too short to tell) and so has \
                  no {name} graph; measure again without --check"
@@ -438,7 +461,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
-        assert_eq!(Graph::named().count(), 9);
+        assert_eq!(Graph::named().count(), 10);
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! | [`png`] | the same picture as pixels, with an embedded font |
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
+//! | `load` | percentiles of a path over the number of flows that load it, as curves |
 //! | `soak` | the curves of the graphs over the time: a soak's intervals |
 //! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`scaled`] | what paths would take elsewhere, estimated and actual |
@@ -32,6 +33,7 @@ pub mod figure;
 pub mod graph;
 pub mod html;
 pub mod layers;
+mod load;
 pub mod overlay;
 pub mod png;
 pub mod precision;

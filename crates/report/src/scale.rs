@@ -17,6 +17,8 @@ pub enum Quantity {
     Quips,
     /// Seconds since a soak's start: linear.
     Moment,
+    /// Flows that load a path: linear, whole numbers.
+    Flows,
 }
 
 impl Quantity {
@@ -30,6 +32,7 @@ impl Quantity {
             Quantity::PerSecond => "Transfers a second",
             Quantity::Quips => "Quality improvement a second",
             Quantity::Moment => "Time since the start",
+            Quantity::Flows => "Loading flows",
         }
     }
 
@@ -118,6 +121,7 @@ impl Scale {
         let about = about.max(2);
         let (major, minor) = match (self.spread, quantity) {
             (Spread::Linear, Quantity::Size) => (self.binary_steps(about), Vec::new()),
+            (Spread::Linear, Quantity::Flows) => (self.whole_steps(about), Vec::new()),
             (Spread::Linear, _) => (self.round_steps(about), Vec::new()),
             (Spread::Log, Quantity::Size) => self.octaves(about),
             (Spread::Log, _) => self.decades(about),
@@ -156,6 +160,12 @@ impl Scale {
     fn binary_steps(&self, about: usize) -> Vec<f64> {
         let raw = ((self.high - self.low) / about as f64).max(1.0);
         self.multiples(2f64.powf(raw.log2().ceil()))
+    }
+
+    /// Round steps of one or more: of what is counted there is no half.
+    fn whole_steps(&self, about: usize) -> Vec<f64> {
+        let steps = self.round_steps(about);
+        if steps.iter().all(|v| v.fract() == 0.0) { steps } else { self.multiples(1.0) }
     }
 
     fn multiples(&self, step: f64) -> Vec<f64> {
@@ -216,6 +226,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         Quantity::Quips => units::Kind::Quips,
         // Hours and parts of a second are told in seconds alike, so that two moments of one axis compare.
         Quantity::Moment => return format!("{} s", (value * 1e6).round() / 1e6),
+        Quantity::Flows => return value.to_string(),
     };
     units::short(value, kind)
 }

@@ -48,8 +48,8 @@ pub fn layers(runs: &[(String, Analysis<'_>)]) -> Vec<Layer> {
     let mut all: Vec<(Layer, &str)> = Vec::new();
     for (file, run) in runs {
         // Costs that a transfer has alone are not told by flows that share the path.
-        let one_flow = |path: &&PathRun| run.run.plan.flows(path.opened.path) == 1;
-        for (i, path) in run.paths.iter().enumerate().filter(|(_, path)| one_flow(path)) {
+        let alone = |path: &&PathRun| run.run.plan.alone(path.opened.path);
+        for (i, path) in run.paths.iter().enumerate().filter(|(_, path)| alone(path)) {
             let (Some(first), Some(summary), Some(fits)) = (path.points.first(), run.summary(i), run.fits(i)) else {
                 continue;
             };

@@ -15,6 +15,7 @@
 //! - [`block_levels`]: levels of rounds from their medians alone, where trials' moments mean nothing.
 //! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`StandardError::of_sum`]: the error of a sum of independent parts; [`own_error`]: a size's own, beside the level's.
+//! - [`quotient_interval`]: the ratio of two figures of which each has an interval of its own.
 //! - [`warmup_end`]: how many leading trials are warm-up.
 //! - [`bootstrap_ratio`]: how two interleaved series compare, pair by pair.
 //! - [`weighted_line`]: straight lines.
@@ -37,6 +38,7 @@ mod levels;
 mod line;
 mod local;
 mod moves;
+mod quotient;
 mod runs;
 mod spread;
 mod warmup;
@@ -51,6 +53,7 @@ pub use levels::{Levels, Moment};
 pub use line::{Line, weighted_line};
 pub use local::{Local, freed, local, shared_nearby};
 pub use moves::{FEWEST_ROUNDS, Moves, Saw};
+pub use quotient::quotient_interval;
 pub use runs::runs_deviation;
 pub use spread::{StandardError, median_log_error, pooled_log_sigma};
 pub use warmup::warmup_end;

@@ -4,7 +4,7 @@
 mod noise;
 
 use noise::Noise;
-use stats::{Interval, bootstrap_ratio, median, median_interval, pooled_log_sigma};
+use stats::{Interval, bootstrap_ratio, median, median_interval, pooled_log_sigma, quotient_interval};
 
 type Draw = fn(&mut Noise) -> f64;
 
@@ -31,6 +31,26 @@ fn at_95(blocks: &[f64]) -> Interval {
 /// The median of the contaminated noise, which has no closed form.
 fn contaminated_median() -> f64 {
     median(&blocks(&mut Noise::new(99), 1_000_000, CONTAMINATED))
+}
+
+#[test]
+fn the_interval_of_a_quotient_covers_the_quotient() {
+    for (k, sigmas) in [(8, (0.05, 0.3)), (12, (0.3, 0.3)), (30, (0.3, 0.05))] {
+        let mut noise = Noise::new(k as u64);
+        const RUNS: usize = 10_000;
+        let figure = |noise: &mut Noise, sigma: f64| {
+            let blocks: Vec<f64> = (0..k).map(|_| noise.log_normal(sigma)).collect();
+            (median(&blocks), at_95(&blocks))
+        };
+        let hits = (0..RUNS)
+            .filter(|_| {
+                let (first, second) = (figure(&mut noise, sigmas.0), figure(&mut noise, sigmas.1));
+                quotient_interval(first, second).contains(1.0)
+            })
+            .count();
+        let found = hits as f64 / RUNS as f64;
+        assert!((0.93..=0.99).contains(&found), "{k} blocks: {found}");
+    }
 }
 
 #[test]

@@ -93,6 +93,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
         bounds: None,
         cost: Cost::of_all(each.iter().map(|flow| flow.cost)),
         tcp: Tcp::of_all(each.iter().map(|flow| flow.tcp)),
+        load: None,
         far: FarReport {
             seconds: seen(flows.seconds),
             bytes: seen(iterations * spec.size as f64).round() as u64,

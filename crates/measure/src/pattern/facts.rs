@@ -11,7 +11,7 @@ use super::{Answered, Pattern, Timed};
 use crate::buffers::{Buffers, Halt};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::flows::MOST;
-use crate::{FarReport, SessionError, TrialReport, TrialSpec, near, path};
+use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, near, path};
 
 /// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
 /// names those that differ from [`Facts::new`]'s.
@@ -32,6 +32,9 @@ pub struct Facts {
     pub anew: Option<Anew>,
     /// Whether several flows of it can run at once (`--flows`).
     pub flows: bool,
+    /// Whether it can be measured while other flows load the path (`--load`): each of its messages waits for an answer, whose time the load
+    /// makes longer.
+    pub under_load: bool,
     /// Whether its answers have a size of their own (`--response`): then an iteration is a transaction.
     pub responds: bool,
     /// Whether an iteration has as many blocks as `--burst` says.
@@ -104,6 +107,7 @@ impl Facts {
             whole: |_| Ok(()),
             anew: None,
             flows: true,
+            under_load: false,
             responds: false,
             bursts: false,
             reverses: false,
@@ -164,6 +168,25 @@ impl Facts {
             _ if flows > MOST => Some(format!("a path has at most {MOST} flows, and {flows} are asked for (--flows)")),
             _ => None,
         }
+    }
+
+    /// Why a path with these capabilities can't be loaded while it runs; none where it can.
+    pub fn keeps_unloaded(&self, name: &str, load: &Load, can: &Capabilities) -> Option<String> {
+        if !self.under_load {
+            let those = Pattern::those(|facts| facts.under_load);
+            return Some(format!("{name} does not tell how long an answer takes under load (--load is for {those})"));
+        }
+        if !can.two_ended && !can.virtual_time {
+            return Some("one process copies, and there is no path that could be loaded (leave out --load)".to_owned());
+        }
+        if let Some(most) = can.max_block.filter(|most| *most < load.size) {
+            return Some(format!(
+                "it carries messages of at most {}, and loading flows are asked to send {} (--load-size)",
+                Bytes(most),
+                Bytes(load.size)
+            ));
+        }
+        load.check().err().map(|why| format!("{why} (--load)"))
     }
 
     /// Why a path with these capabilities can't run it the other way round; none where it can.

@@ -15,6 +15,7 @@ const HELP: &str = "A message there and the same size back, one at a time";
 pub(super) const FACTS: Facts = Facts {
     // Half of a time that counts from a schedule would mean nothing.
     on_schedule: Some(TimeKind::RoundTrip),
+    under_load: true,
     refuses: |_| None,
     echoes: true,
     transfers: |rated, _| if rated { 1.0 } else { 2.0 },

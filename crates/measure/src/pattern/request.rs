@@ -14,6 +14,7 @@ const HELP: &str = "A message there, another size back, on a kept connection";
 
 pub(super) const FACTS: Facts = Facts {
     on_schedule: Some(TimeKind::RoundTrip),
+    under_load: true,
     responds: true,
     blocks: |spec| (spec.size, spec.response),
     bytes: |trial, _| trial.size + trial.response,

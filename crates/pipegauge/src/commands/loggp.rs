@@ -74,8 +74,8 @@ fn add(run: &RunFile, paths: &mut Vec<Found>) -> Result<(), String> {
     for (i, path) in run.paths.iter().enumerate() {
         let (name, Some(first)) = (path.opened.name().to_owned(), path.points.first()) else { continue };
         // A copy has no ends; a round trip on a schedule is no half of anything.
-        // Flows that share the path have the gaps of all.
-        let alone = run.run.plan.flows(path.opened.path) == 1;
+        // Flows that share the path have the gaps of all, and under load what waits is the load.
+        let alone = run.run.plan.alone(path.opened.path);
         if !(alone && matches!(first.time, TimeKind::HalfRoundTrip | TimeKind::OneWay)) {
             continue;
         }

@@ -8,7 +8,7 @@ use rendezvous::Far;
 use transport::{Ends, Name, Settings, registry};
 use units::Bytes;
 
-use super::{hint, soak};
+use super::{hint, load, soak};
 use crate::flags::RunFlags;
 
 /// Longest budget or patience that is taken, seconds: beyond a week it is a slip of the pen.
@@ -22,6 +22,7 @@ pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
         sizes(plan)?;
     }
     effort(plan, flags)?;
+    load::check(plan, flags)?;
     soak::check(plan, flags)?;
     pattern(plan, flags)?;
     bounds(plan, flags)?;

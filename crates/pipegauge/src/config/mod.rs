@@ -7,6 +7,7 @@ mod far;
 pub mod gate;
 mod hint;
 pub mod history;
+mod load;
 pub mod names;
 pub mod paths;
 mod pin;
@@ -84,6 +85,7 @@ impl RunConfig {
         check::plan(&plan, flags, &far)?;
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
+        notes.extend(load::notes(&plan));
         check::available(&plan, &far)?;
         let output = flags.common.output.clone().unwrap_or_else(|| names::run_file(now));
         let html = match (&flags.html, flags.no_html) {
@@ -121,7 +123,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         from,
         to,
         step: flags.step,
-        sizes: soak::sizes(flags, &paths).or_else(|| flags.sizes.clone()).map(sorted),
+        sizes: usual_sizes(flags, &paths).or_else(|| flags.sizes.clone()).map(sorted),
         perturb: flags.perturb.unwrap_or(if flags.schedule == Schedule::Netpipe { NETPIPE_PERTURB } else { 0 }),
         trials: flags.common.trials,
         repeats: flags.common.repeats,
@@ -152,13 +154,18 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
     })
 }
 
+/// The sizes of a run that measures one size or a few unless others are asked for; none of any other.
+fn usual_sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
+    soak::sizes(flags, paths).or_else(|| load::sizes(flags, paths))
+}
+
 /// Smallest and largest block. Where nobody asked for a largest block, each path stops at what it can carry.
 fn range(flags: &RunFlags, paths: &[PathPlan], notes: &mut Vec<String>) -> (u64, u64) {
     if let Some(hint) = &flags.hint {
         // No more can be told apart.
         return (1, hint.to.unwrap_or(Precision::DOUBLE.most(1)));
     }
-    if let Some(sizes) = soak::sizes(flags, paths).as_ref().or(flags.sizes.as_ref()) {
+    if let Some(sizes) = usual_sizes(flags, paths).as_ref().or(flags.sizes.as_ref()) {
         return (sizes.iter().copied().min().unwrap_or(0), sizes.iter().copied().max().unwrap_or(0));
     }
     if flags.to.is_none() {

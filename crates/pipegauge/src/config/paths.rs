@@ -2,9 +2,11 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
-use measure::flows;
+use measure::{Load, LoadDirection, flows};
 use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
+use units::Bytes;
 
+use super::load;
 use crate::flags::RunFlags;
 
 /// Most characters of a label.
@@ -55,13 +57,17 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
     let mut paths = Vec::new();
     let shared = flagged(flags);
     for text in &flags.transports {
-        let path = path(text, &shared)?;
-        match &flags.flows[..] {
-            _ if path.flows > 1 => paths.push(path),
-            [] => paths.push(path),
-            counts => paths.extend(counts.iter().map(|flows| PathPlan { flows: *flows, ..path.clone() })),
+        let path = path(text, &shared, flags)?;
+        let mut counted = match &flags.flows[..] {
+            _ if path.flows > 1 => vec![path],
+            [] => vec![path],
+            counts => counts.iter().map(|flows| PathPlan { flows: *flows, ..path.clone() }).collect(),
+        };
+        for path in counted.drain(..) {
+            paths.extend(under_loads(path, flags));
         }
     }
+    idle_beside(&mut paths);
     paths.extend(flags.replayed.clone());
     apart(&mut paths)?;
     if flags.hint.is_some_and(|hint| hint.alone) {
@@ -70,11 +76,44 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
     Ok(paths)
 }
 
+/// The path under each load that `--load` names, where the path's own text names none; 0 is the idle path.
+fn under_loads(path: PathPlan, flags: &RunFlags) -> Vec<PathPlan> {
+    if path.load.is_some() || flags.load.is_empty() {
+        return vec![path];
+    }
+    let counts = flags.load.iter().copied().filter(|flows| *flows > 0);
+    let loaded = |flows: u32| {
+        let label = path.label.as_ref().map(|label| format!("{label}:load={flows}"));
+        let size = load::size(&path, flags.load_size);
+        PathPlan { label, load: Some(Load { flows, direction: direction(flags), size }), ..path.clone() }
+    };
+    let loaded: Vec<PathPlan> = counts.map(loaded).collect();
+    std::iter::once(path).chain(loaded).collect()
+}
+
+/// Puts the idle path before each that is loaded, where it is not named: nothing else tells what a load adds.
+fn idle_beside(paths: &mut Vec<PathPlan>) {
+    let mut at = 0;
+    while let Some(path) = paths.get(at) {
+        let idle = PathPlan { label: None, load: None, ..path.clone() };
+        let named = |other: &PathPlan| PathPlan { label: None, ..other.clone() } == idle;
+        if path.load.is_some() && !paths.iter().any(named) {
+            paths.insert(at, idle);
+        }
+        at += 1;
+    }
+}
+
+fn direction(flags: &RunFlags) -> LoadDirection {
+    flags.load_direction.unwrap_or_default()
+}
+
 /// One path: what its text sets, and beside it what flags set.
-fn path(text: &str, shared: &[Flagged]) -> Result<PathPlan> {
+fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
     let transport = registry::named(name)?;
     let (mut settings, mut label, mut flows) = (Settings::default(), None, 1);
+    let (mut loads, mut way, mut size) = (None, None, None);
     for item in options.map_or(Vec::new(), |options| options.split(',').collect()) {
         let (option, value) = item.split_once('=').ok_or_else(|| {
             anyhow!("{text}: '{item}' is not of the form option=value; write for example {}", example(transport))
@@ -83,6 +122,11 @@ fn path(text: &str, shared: &[Flagged]) -> Result<PathPlan> {
             ("label", value) if label.is_some() => bail!("{text}: 'label' is given twice; give it once ({value})"),
             ("label", value) => label = Some(checked_label(value, name)?),
             ("flows", value) => flows = checked_flows(value)?,
+            ("load", value) => loads = Some(checked_load(value)?),
+            ("load-direction", value) => way = Some(checked_direction(value)?),
+            ("load-size", value) => {
+                size = Some(value.parse::<Bytes>().map_err(|e| anyhow!("load-size={value}: {e}"))?.0);
+            }
             _ => settings.read(transport.options(), option, value).map_err(|e| anyhow!("{text}: {name}: {e}"))?,
         }
     }
@@ -98,7 +142,15 @@ fn path(text: &str, shared: &[Flagged]) -> Result<PathPlan> {
             settings.set(&set.option, set.value.clone());
         }
     }
-    Ok(PathPlan { transport: transport.name(), label, settings, flows })
+    let path = PathPlan { transport: transport.name(), label, settings, flows, load: None };
+    if let (None, Some(option)) = (loads, way.map(|_| "load-direction").or(size.map(|_| "load-size"))) {
+        bail!("{text}: {option} is of a path that is loaded; add load=N");
+    }
+    let load = loads.filter(|flows| *flows > 0).map(|flows| {
+        let size = load::size(&path, size.or(flags.load_size));
+        Load { flows, direction: way.unwrap_or(direction(flags)), size }
+    });
+    Ok(PathPlan { load, ..path })
 }
 
 /// A path with an option, as it is typed.
@@ -112,6 +164,16 @@ fn example(transport: &dyn Transport) -> String {
 fn checked_flows(text: &str) -> Result<u32> {
     let flows = text.parse().ok().filter(|flows| (1..=flows::MOST).contains(flows));
     flows.ok_or_else(|| anyhow!("flows={text}: a path has 1 to {} flows", flows::MOST))
+}
+
+fn checked_load(text: &str) -> Result<u32> {
+    let flows = text.parse().ok().filter(|flows| (0..=measure::load::MOST).contains(flows));
+    flows.ok_or_else(|| anyhow!("load={text}: a path is idle (0) or has 1 to {} loading flows", measure::load::MOST))
+}
+
+fn checked_direction(text: &str) -> Result<LoadDirection> {
+    let found = LoadDirection::ALL.into_iter().find(|way| way.name() == text);
+    found.ok_or_else(|| anyhow!("load-direction={text}: it is one of same, opposite, both"))
 }
 
 fn checked_label(text: &str, transport: &str) -> Result<String> {
@@ -145,25 +207,47 @@ pub fn typed(transport: Name, settings: &Settings, wanted: impl Fn(&str) -> bool
     if parts.is_empty() { transport.to_string() } else { format!("{transport}:{}", parts.join(",")) }
 }
 
+/// A size as it is typed: exactly, and without what has a meaning of its own there.
+pub fn size_typed(bytes: u64) -> String {
+    let short = Bytes(bytes).to_string().replace(' ', "");
+    if short.contains([',', '.']) { bytes.to_string() } else { short }
+}
+
+/// Adds an option to a path as it is typed.
+pub fn added(typed: &mut String, option: &str, value: impl std::fmt::Display) {
+    typed.push_str(&format!("{}{option}={value}", if typed.contains(':') { "," } else { ":" }));
+}
+
 /// Gives paths of one transport labels that tell them apart: by the options in which they differ.
 fn apart(paths: &mut [PathPlan]) -> Result<()> {
-    let set: Vec<(Name, Settings, u32)> =
-        paths.iter().map(|path| (path.transport, beyond_defaults(path), path.flows)).collect();
-    for (path, (_, mine, flows)) in paths.iter_mut().zip(&set).filter(|(path, _)| path.label.is_none()) {
+    let set: Vec<(Name, Settings, u32, Option<Load>)> =
+        paths.iter().map(|path| (path.transport, beyond_defaults(path), path.flows, path.load)).collect();
+    for (path, (_, mine, flows, load)) in paths.iter_mut().zip(&set).filter(|(path, _)| path.label.is_none()) {
         let differs = |option: &str| {
-            set.iter().any(|(t, other, _)| *t == path.transport && other.get(option) != mine.get(option))
+            set.iter().any(|(t, other, ..)| *t == path.transport && other.get(option) != mine.get(option))
         };
         let mut label = typed(path.transport, mine, differs);
-        if *flows > 1 && set.iter().any(|(t, _, others)| *t == path.transport && others != flows) {
-            label.push_str(&format!("{}flows={flows}", if label.contains(':') { "," } else { ":" }));
+        if *flows > 1 && set.iter().any(|(t, _, others, _)| *t == path.transport && others != flows) {
+            added(&mut label, "flows", flows);
+        }
+        if let Some(load) = load {
+            let others = || set.iter().filter(|(t, ..)| *t == path.transport).filter_map(|(.., other)| other.as_ref());
+            // The idle path is always beside it.
+            added(&mut label, "load", load.flows);
+            if others().any(|other| other.direction != load.direction) {
+                added(&mut label, "load-direction", load.direction.name());
+            }
+            if others().any(|other| other.size != load.size) {
+                added(&mut label, "load-size", size_typed(load.size));
+            }
         }
         path.label = (label != path.transport.as_str()).then_some(label);
     }
     for (i, path) in paths.iter().enumerate() {
         let name = path.name();
         if let Some(twin) = paths[..i].iter().find(|other| other.name() == name) {
-            let (transport, same) =
-                (path.transport, beyond_defaults(twin) == beyond_defaults(path) && twin.flows == path.flows);
+            let alike = |twin: &PathPlan| (beyond_defaults(twin), twin.flows, twin.load);
+            let (transport, same) = (path.transport, alike(twin) == alike(path));
             let why = if same { "with the same options" } else { "with options that read alike" };
             bail!(
                 "{name} is named twice {why}; name each path once, give one of them another option, or each a label of its own \
@@ -227,6 +311,45 @@ mod tests {
             assert!(said(wrong).contains("1 to 128 flows"), "{wrong}");
         }
         assert!(Line::try_parse_from(["run", "tcp", "--flows", "0"]).is_err());
+    }
+
+    #[test]
+    fn loads_are_paths_with_names_of_their_own_beside_the_idle_one() {
+        let loads = |line: &str| of(line).unwrap().iter().map(|p| p.load.map_or(0, |l| l.flows)).collect::<Vec<_>>();
+        let both = |line: &str| (names(line), loads(line));
+        let tcp = (vec!["tcp".to_owned(), "tcp:load=4".to_owned()], vec![0, 4]);
+        for line in ["tcp --load 4", "tcp --load 0,4", "tcp tcp:load=4", "tcp:load=4", "tcp:load=0 tcp:load=4"] {
+            assert_eq!(both(line), tcp, "{line}");
+        }
+        assert_eq!(
+            names("tcp unix --load 1,2"),
+            ["tcp", "tcp:load=1", "tcp:load=2", "unix", "unix:load=1", "unix:load=2"]
+        );
+        assert_eq!(names("tcp:label=x --load 2"), ["x", "x:load=2"]);
+        assert_eq!(
+            names("tcp:load=2,load-direction=both tcp:load=2"),
+            ["tcp", "tcp:load=2,load-direction=both", "tcp:load=2,load-direction=same"]
+        );
+        assert_eq!(
+            names("tcp:load=2,load-size=1MiB tcp:load=2"),
+            ["tcp", "tcp:load=2,load-size=1MiB", "tcp:load=2,load-size=128KiB"]
+        );
+        assert_eq!(names("tcp:mss=1000 tcp:mss=2000 --load 1")[1..3], ["tcp:mss=1000,load=1", "tcp:mss=2000"]);
+        assert_eq!(of("udp --load 1").unwrap()[1].load.unwrap().size, 1448, "what a packet holds");
+        let set = of("tcp --load 1 --load-direction opposite --load-size 4KiB").unwrap()[1].load.unwrap();
+        assert_eq!((set.direction, set.size), (LoadDirection::Opposite, 4096));
+        for (line, says) in [
+            ("tcp:load=x", "1 to 127 loading flows"),
+            ("tcp:load=128", "1 to 127 loading flows"),
+            ("tcp:load=1,load-direction=up", "same, opposite, both"),
+            ("tcp:load=1,load-size=x", "load-size=x"),
+            ("tcp:load-direction=both", "add load=N"),
+            ("tcp:load=2 tcp:load=2", "named twice with the same options"),
+            ("tcp --load 2,2", "named twice with the same options"),
+        ] {
+            let e = said(line);
+            assert!(e.contains(says), "{line}: {e}");
+        }
     }
 
     #[test]

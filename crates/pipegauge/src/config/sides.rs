@@ -148,7 +148,7 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
         ));
     }
     if a.paths.len() != b.paths.len() {
-        return Err("both sides have as many paths; give --flows as many numbers on both".to_owned());
+        return Err("both sides have as many paths; give --flows, and --load, as many numbers on both".to_owned());
     }
     for (path, other) in a.paths.iter().zip(&b.paths) {
         let kind = path.transport;

@@ -11,11 +11,12 @@ use crate::flags::RunFlags;
 pub const EVERY: f64 = 1.0;
 
 /// The size of a message that is answered where nobody asked for another: that of a ping's packet.
-const ANSWERED: u64 = 64;
+pub const ANSWERED: u64 = 64;
 
-/// The size of a stream's message likewise: that of iperf3. A datagram fills one packet of Ethernet, 1,500 bytes with its headers.
+/// The size of a stream's message likewise: that of iperf3.
 const STREAMED: u64 = 128 << 10;
-const PACKET: u64 = 1448;
+/// That of a stream of datagrams, each of which fills one packet of Ethernet, 1,500 bytes with its headers.
+pub const PACKET: u64 = 1448;
 
 /// Shortest time of an interval, and of a size's share in it, seconds: a trial below it would mostly be its way to the far side.
 const LEAST: f64 = 0.01;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
 use model::{Breaks, Drift, Estimate, Fits, Quips, Summary};
+use record::load::UnderLoad;
 use record::soak::Soak;
 use record::{Analysis, Hint, RunFile};
 use schemars::JsonSchema;
@@ -19,6 +20,10 @@ pub struct Results {
     header: Run,
     /// The paths, in the order of the plan.
     paths: Vec<PathResults>,
+    /// What paths take idle and under load, side by side; empty of a run that loads no path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    under_load: Vec<UnderLoad>,
     /// What a reader of the figures must know.
     warnings: Vec<Warning>,
     /// The run's end; none where it was cut off.
@@ -240,6 +245,7 @@ impl Results {
         Self {
             header: run.run.clone(),
             paths: paths.collect(),
+            under_load: run.under_load(),
             warnings: run.warnings.clone(),
             end: run.end.clone(),
             cut: run.cut.clone(),

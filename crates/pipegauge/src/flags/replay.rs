@@ -24,7 +24,18 @@ impl RunFlags {
         if !(1..=flows::MOST).contains(&flows) {
             return Err(format!("{flows} flows at once, where 1 to {} can be", flows::MOST));
         }
-        let replayed = PathPlan { settings, flows, ..path.transport.into() };
+        let load = plan.load(path.path).copied();
+        if let Some(load) = &load {
+            load.check()?;
+            if load.size > LARGEST {
+                return Err(format!(
+                    "a loading flow's message of {}, above the {} that a file may ask for",
+                    Bytes(load.size),
+                    Bytes(LARGEST)
+                ));
+            }
+        }
+        let replayed = PathPlan { settings, flows, load, ..path.transport.into() };
         replayed.settings.check(transport.options()).map_err(|e| e.to_string())?;
         around.fault.as_ref().map_or(Ok(()), |f| f.check()).map_err(|e| e.to_string())?;
         around.shape.as_ref().map_or(Ok(()), |s| s.check()).map_err(|e| e.to_string())?;
@@ -56,6 +67,9 @@ impl RunFlags {
             pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no messages")?,
             reverse: plan.reverse,
             flows: Vec::new(),
+            load: Vec::new(),
+            load_direction: None,
+            load_size: None,
             response: facts.responds.then_some(plan.response),
             burst: facts.bursts.then_some(plan.burst),
             rate: plan.rate.map(SendRate::Messages).or(plan.offered.map(SendRate::Bits)),
@@ -105,7 +119,7 @@ impl RunFlags {
 
 #[cfg(test)]
 mod tests {
-    use measure::Pattern;
+    use measure::{Load, LoadDirection, Pattern};
     use std::path::PathBuf;
 
     use transport::decorate::{Fault, Shape};
@@ -134,6 +148,7 @@ mod tests {
             near_effective: Effective::default(),
             far_effective: Effective::default(),
             flows: Vec::new(),
+            load: None,
         }
     }
 
@@ -149,6 +164,7 @@ mod tests {
     fn what_was_set_on_the_path_is_set_again() {
         let mut plan = Plan { pattern: Pattern::Request, response: 99, reconnect: true, ..Plan::default() };
         plan.paths[0].flows = 4;
+        plan.paths[0].load = Some(Load { flows: 2, direction: LoadDirection::Both, size: 99 });
         plan.paths[0].settings = Settings::default().with("mss", 700u64).with("nodelay", false).with("family", "6");
         let flags = RunFlags::replaying(&plan, &path("tcp"), "0,1".to_owned()).unwrap();
         assert_eq!((flags.response, flags.reconnect, flags.common.pin.as_str()), (Some(99), true, "0,1"));
@@ -176,6 +192,9 @@ mod tests {
         assert!(refused("tcp", &|p| p.align = 1 << 60).contains("an alignment"));
         assert!(refused("tcp", &|p| (p.pattern, p.response) = (Pattern::Request, 1 << 60)).contains("an answer"));
         assert!(refused("tcp", &|p| p.paths[0].flows = 1000).contains("1 to 128"));
+        let load = |flows, size| Some(Load { flows, direction: LoadDirection::Both, size });
+        assert!(refused("tcp", &|p| p.paths[0].load = load(99, 1)).contains("at most 127 connections"));
+        assert!(refused("tcp", &|p| p.paths[0].load = load(1, 1 << 60)).contains("a loading flow's message"));
         assert!(refused("tcp", &|p| p.pattern = Pattern::Hint).contains("HINT"));
     }
 }

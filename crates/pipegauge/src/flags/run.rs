@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use measure::Cache;
 use measure::event::{PathPlan, Schedule};
+use measure::{Cache, LoadDirection};
 
 use super::value;
 use super::{CommonFlags, HintWish, PatternFlag};
@@ -49,6 +49,17 @@ pub struct RunFlags {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
           help_heading = "Pattern")]
     pub flows: Vec<u32>,
+    /// Latency under load: measure the path idle and while so many flows fill it, in turns; of several numbers (1,2,4,8) each is a path of
+    /// its own [sizes: 64 B]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=i64::from(measure::load::MOST)),
+          help_heading = "Pattern")]
+    pub load: Vec<u32>,
+    /// Which way the messages of loading flows go [default: same]
+    #[arg(long, value_enum, help_heading = "Pattern")]
+    pub load_direction: Option<LoadDirection>,
+    /// Size of the messages of loading flows [default: 128 KiB, or what one packet holds]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
+    pub load_size: Option<u64>,
     /// Size of the answer, for request and connect [default: 1]
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Pattern")]
     pub response: Option<u64>,

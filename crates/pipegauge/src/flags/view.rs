@@ -119,7 +119,7 @@ pub struct ServeFlags {
     /// Most memory a peer may make this side reserve
     #[arg(long, value_name = "SIZE", value_parser = value::bytes, default_value = "512MiB")]
     pub max_memory: u64,
-    /// Most data connections at a time that a peer may ask for (its --flows)
+    /// Most data connections at a time that a peer may ask for (its --flows and --load)
     #[arg(long, value_name = "N", default_value_t = measure::flows::MOST)]
     pub max_flows: u32,
 }

@@ -19,6 +19,7 @@ mod hosts;
 mod input;
 #[cfg(feature = "live")]
 mod live;
+mod loading;
 mod measuring;
 mod no_network;
 mod output;

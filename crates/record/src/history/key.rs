@@ -61,6 +61,9 @@ impl Key {
         if run.plan.flows(path.path) > 1 {
             add("plan.flows", run.plan.flows(path.path).to_string());
         }
+        if let Some(load) = run.plan.load(path.path) {
+            add("plan.load", load.words());
+        }
         Self(parts)
     }
 

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use host::{CpuWatch, Environment, Pace};
-use measure::{SessionError, TrialSpec};
+use measure::{Load, SessionError, TrialSpec};
 use transport::{Capabilities, LinkError, Name, Patience, Settings};
 
 use super::{Pin, Terms, Work};
 use crate::MeetError;
 use crate::channel::Channel;
-use crate::message::{Answer, Ask, Cause, FarPin, Stands};
+use crate::message::{Answer, Ask, Cause, FarPin, Loads, Stands};
 use crate::secret::{SessionKeys, random};
 use crate::spread;
 use crate::watch::{Rules, Watch};
@@ -68,6 +68,11 @@ struct Open {
     flows: u32,
     /// What they can do.
     can: Capabilities,
+    /// What loads them, and on which CPUs.
+    load: Option<Loads>,
+    /// Whether that has begun.
+    loading: bool,
+    patience: Duration,
 }
 
 impl<W: Work> Attendant<'_, W> {
@@ -80,8 +85,14 @@ impl<W: Work> Attendant<'_, W> {
             };
             match ask {
                 Ask::Hello { pin, environment } => self.hello(pin, environment)?,
-                Ask::Open { transport, settings, patience, connection, flows, cpus } => {
-                    self.open(transport, &settings, patience, connection, flows, &cpus)?;
+                Ask::Open { transport, settings, patience, connection, flows, cpus, load } => {
+                    self.open(transport, &settings, patience, connection, (flows, &cpus), load)?;
+                }
+                Ask::Load { begin: true } => self.load()?,
+                Ask::Load { begin: false } => {
+                    self.work.unload();
+                    self.open = self.open.take().map(|open| Open { load: None, loading: false, ..open });
+                    self.channel.send(&Answer::Load)?;
                 }
                 Ask::Trial { spec } => self.trial(&spec)?,
                 Ask::Close { connection } => {
@@ -151,17 +162,20 @@ impl<W: Work> Attendant<'_, W> {
         settings: &Settings,
         patience: f64,
         connection: u64,
-        flows: u32,
-        cpus: &[u32],
+        (flows, cpus): (u32, &[u32]),
+        load: Option<Loads>,
     ) -> Result<(), MeetError> {
         self.close();
         if connection <= self.last {
             return Err(MeetError::Protocol(format!("connection number {connection} after {}", self.last)));
         }
-        // Each flow has a number, and so a proof, of its own.
-        self.last = connection.saturating_add(u64::from(flows.saturating_sub(1)));
+        // Each connection has a number, and so a proof, of its own.
+        let last_flow = connection.saturating_add(u64::from(flows.saturating_sub(1)));
+        self.last = last_flow.saturating_add(load.as_ref().map_or(0, |l| u64::from(l.load.connections())));
         let known = transport.transport().map_err(|e| format!("the far side: {e}"));
-        let allowed = known.and_then(|known| self.terms.limits.path(known, settings, patience, flows).map(|()| known));
+        let asked = load.as_ref().map(|l| &l.load);
+        let allowed =
+            known.and_then(|known| self.terms.limits.path(known, settings, patience, flows, asked).map(|()| known));
         let known = match allowed {
             Ok(known) => known,
             Err(text) => return self.channel.send(&Answer::Refused { text }),
@@ -169,8 +183,8 @@ impl<W: Work> Attendant<'_, W> {
         let nonce: [u8; 16] = random()?;
         let patience = Duration::from_secs_f64(patience);
         self.watch.bear(patience);
-        let patience = Patience::new(patience, self.watch.halt());
-        let address = match self.work.door(known, settings, self.channel.local.address(), &patience) {
+        let of_links = Patience::new(patience, self.watch.halt());
+        let address = match self.work.door(known, settings, self.channel.local.address(), &of_links) {
             Ok(address) => address,
             Err(e) => return self.failed(&e),
         };
@@ -179,18 +193,34 @@ impl<W: Work> Attendant<'_, W> {
         self.channel.send(&Answer::Door { address, nonce: HEXLOWER.encode(&nonce) })?;
         let cpus = self.cpus(flows, cpus);
         self.work.place(&cpus);
-        let accepted: Result<Vec<_>, _> = (connection..=self.last)
+        let accepted: Result<Vec<_>, _> = (connection..=last_flow)
             .map(|number| self.work.accept(self.keys.proof(number, &nonce)).map_err(|e| (number - connection, e)))
             .collect();
+        let loading = match accepted.is_ok() {
+            true => (last_flow + 1..=self.last).try_for_each(|number| {
+                let accepted = self.work.accept_loading(self.keys.proof(number, &nonce));
+                accepted.map_err(|e| (number - last_flow, e))
+            }),
+            false => Ok(()),
+        };
         self.watch.disarm();
+        if let Err((number, e)) = loading {
+            let of = self.last - last_flow;
+            return self.failed_as(&e, format!("opening loading flow {number} of {of}: {e}"));
+        }
         match accepted {
             Ok(accepted) => {
                 let watched: Vec<u32> = cpus.iter().copied().chain(self.cpu).collect();
                 self.foreign = self.cpu.map(|_| CpuWatch::new(&watched, &[std::process::id()]));
-                self.open = accepted.first().map(|(_, can)| Open { connection, flows, can: can.clone() });
+                let load = load.map(|l| Loads { cpus: self.load_cpus(&l), ..l });
+                let on = load.as_ref().map_or(Vec::new(), |l| l.cpus.clone());
+                self.open = accepted.first().map(|(_, can)| {
+                    let can = can.clone();
+                    Open { connection, flows, can, load, loading: false, patience }
+                });
                 let cpus = cpus.iter().copied().map(Some).chain(std::iter::repeat(self.cpu));
                 let flows = accepted.into_iter().zip(cpus).map(|((effective, _), cpu)| Stands { effective, cpu });
-                self.channel.send(&Answer::Opened { flows: flows.collect() })
+                self.channel.send(&Answer::Opened { flows: flows.collect(), load: on })
             }
             Err((_, e)) if flows == 1 => self.failed(&e),
             Err((flow, e)) => self.failed_as(&e, format!("opening flow {} of {flows}: {e}", flow + 1)),
@@ -208,13 +238,45 @@ impl<W: Work> Attendant<'_, W> {
         }
     }
 
+    /// A CPU for each loading flow; empty where they keep to none in particular.
+    fn load_cpus(&self, Loads { load, cpus }: &Loads) -> Vec<u32> {
+        let connections = load.connections();
+        match (self.cpu, self.terms.pin) {
+            (None, _) => Vec::new(),
+            (Some(_), Pin::Decided(_)) if cpus.len() == connections as usize => cpus.clone(),
+            (Some(cpu), _) => spread::load_alone(cpu, &host::cpus_before_pinning(), connections),
+        }
+    }
+
+    /// Begins this side's half of the flows that load the open path.
+    fn load(&mut self) -> Result<(), MeetError> {
+        let Some(Open { load: Some(Loads { load, cpus }), loading: false, patience, .. }) = &self.open else {
+            let text = "no data connection is open that could load a path, or they do already".to_owned();
+            return self.channel.send(&Answer::Refused { text });
+        };
+        let (load, cpus, patience): (Load, Vec<u32>, Duration) = (*load, cpus.clone(), *patience);
+        self.watch.arm(0);
+        let outcome = self.work.load(&load, &cpus, patience);
+        self.watch.disarm();
+        if let Err(e) = outcome {
+            return self.failed_in(&e);
+        }
+        self.open.iter_mut().for_each(|open| open.loading = true);
+        self.channel.send(&Answer::Load)
+    }
+
     fn trial(&mut self, spec: &TrialSpec) -> Result<(), MeetError> {
-        let Some(Open { flows, can: capabilities, .. }) = &self.open else {
+        let Some(Open { flows, can: capabilities, load, loading, .. }) = &self.open else {
             let text = "no data connection is open for this trial".to_owned();
             return self.channel.send(&Answer::Refused { text });
         };
         if spec.flows != *flows {
             let text = format!("a trial of {} flows on a path of {flows}", spec.flows);
+            return self.channel.send(&Answer::Refused { text });
+        }
+        let loads = load.is_some();
+        if loads != *loading {
+            let text = "a trial on a path whose loading flows have not begun".to_owned();
             return self.channel.send(&Answer::Refused { text });
         }
         let left = self.until.saturating_duration_since(Instant::now());
@@ -237,21 +299,33 @@ impl<W: Work> Attendant<'_, W> {
             self.watch.arm(0);
             self.channel.send(&Answer::Ready)?;
         }
-        let outcome = self.work.trial(spec);
+        let before = self.work.loaded();
+        let began = Instant::now();
+        let outcome = before.and_then(|before| {
+            let reports = self.work.trial(spec)?;
+            // Read before the watch is disarmed and anything is said: what comes later is no part of the trial.
+            let rate = self.work.loaded()?.wrapping_sub(before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
+            Ok((reports, loads.then_some(rate)))
+        });
         self.watch.disarm();
         match outcome {
-            Ok(reports) => {
+            Ok((reports, load)) => {
                 let flows = measure::flows::told(&reports);
-                self.channel.send(&Answer::Done { reports, flows })
+                self.channel.send(&Answer::Done { reports, flows, load })
             }
-            Err(e) => match e.root() {
-                SessionError::Link(cause) => self.failed_as(cause, e.to_string()),
-                SessionError::Interrupted => self.failed(&LinkError::Interrupted),
-                _ => {
-                    self.close();
-                    self.channel.send(&Answer::Failed { cause: Cause::Other, text: e.to_string() })
-                }
-            },
+            Err(e) => self.failed_in(&e),
+        }
+    }
+
+    /// Says what failed in a trial, or in a flow that loads it.
+    fn failed_in(&mut self, e: &SessionError) -> Result<(), MeetError> {
+        match e.root() {
+            SessionError::Link(cause) => self.failed_as(cause, e.to_string()),
+            SessionError::Interrupted => self.failed(&LinkError::Interrupted),
+            _ => {
+                self.close();
+                self.channel.send(&Answer::Failed { cause: Cause::Other, text: e.to_string() })
+            }
         }
     }
 

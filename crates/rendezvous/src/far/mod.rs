@@ -8,8 +8,9 @@ pub(crate) mod peer;
 pub(crate) mod serve;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
-use measure::{FarReport, SessionError, TrialSpec};
+use measure::{FarReport, Load, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Transport};
 
@@ -30,6 +31,21 @@ pub(crate) trait Work {
     ) -> Result<Address, LinkError>;
     /// Waits for one more data connection, which shows `proof`; what took effect on it, and what it can do with these settings.
     fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError>;
+    /// Waits for a connection of a flow that loads the path, which shows `proof`.
+    fn accept_loading(&mut self, _proof: Proof) -> Result<(), LinkError> {
+        Err(LinkError::Unsupported("be loaded"))
+    }
+    /// Begins the far half of `load` on those connections, each flow on its CPU of `cpus` where it has one, and waits until all carry; nothing may
+    /// stand still for `patience`.
+    fn load(&mut self, _load: &Load, _cpus: &[u32], _patience: Duration) -> Result<(), SessionError> {
+        Err(LinkError::Unsupported("be loaded").into())
+    }
+    /// Bytes that loading flows brought here so far; an error where one of them ended by itself.
+    fn loaded(&mut self) -> Result<u64, SessionError> {
+        Ok(0)
+    }
+    /// Ends the loading flows and closes their connections.
+    fn unload(&mut self) {}
     /// Runs the far half of a trial on all; the report of each flow.
     fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError>;
     /// Closes them and their door.

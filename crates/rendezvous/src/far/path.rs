@@ -3,15 +3,21 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use measure::{Buffers, FarReport, SessionError, TrialSpec};
+use measure::buffers::Halt;
+use measure::{Buffers, FarReport, Load, Loading, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patience, Proof, Settings, Transport};
 
 use super::Work;
 
-/// The data connections of the one path that is open at a time, one for each flow.
+/// The data connections of the one path that is open at a time, one for each flow, and those of the flows that load it.
 pub(crate) struct Path {
+    /// Connections of loading flows that have not begun.
+    to_load: Vec<AnyLink>,
+    /// Loading flows that run.
+    loading: Option<Loading>,
     /// Declared, and so dropped, before the door: a link may need what the door made.
     links: Vec<AnyLink>,
     door: Option<Acceptor>,
@@ -25,6 +31,8 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn new() -> Self {
         Self {
+            to_load: Vec::new(),
+            loading: None,
             links: Vec::new(),
             door: None,
             proof: Proof::none(),
@@ -32,6 +40,12 @@ impl Path {
             buffers: Vec::new(),
             cpus: Vec::new(),
         }
+    }
+}
+
+impl Path {
+    fn halt(&self) -> Halt {
+        Buffers::new(false).halted_by(Arc::clone(&self.halt)).halt()
     }
 }
 
@@ -66,8 +80,34 @@ impl Work for Path {
         Ok(found)
     }
 
+    fn accept_loading(&mut self, proof: Proof) -> Result<(), LinkError> {
+        let door = self.door.as_mut().ok_or_else(nothing_open)?;
+        self.to_load.push(door.accept(&proof)?);
+        Ok(())
+    }
+
+    fn load(&mut self, load: &Load, cpus: &[u32], patience: Duration) -> Result<(), SessionError> {
+        if self.to_load.is_empty() {
+            return Err(nothing_open().into());
+        }
+        let links = std::mem::take(&mut self.to_load);
+        let loading = Loading::begin(links, load, false, cpus, &self.halt())?;
+        self.loading.insert(loading).under_way(patience)
+    }
+
+    fn loaded(&mut self) -> Result<u64, SessionError> {
+        let Some(loading) = &mut self.loading else { return Ok(0) };
+        loading.check()?;
+        Ok(loading.received())
+    }
+
+    fn unload(&mut self) {
+        self.loading = None;
+        self.to_load.clear();
+    }
+
     fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
-        let halt = Buffers::new(false).halted_by(Arc::clone(&self.halt)).halt();
+        let halt = self.halt();
         if let Some(anew) = &spec.pattern.facts().anew {
             // The first connection only showed what took effect.
             self.links.clear();
@@ -81,6 +121,7 @@ impl Work for Path {
     }
 
     fn close(&mut self) {
+        self.unload();
         self.links.clear();
         self.buffers.clear();
         self.door = None;

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use data_encoding::HEXLOWER;
 use host::{Environment, Pace, Taken};
 use measure::event::Plan;
-use measure::{FarReport, Flows, TrialSpec};
+use measure::{FarReport, Flows, Load, TrialSpec};
 use transport::options::LOSS_TIMEOUT;
 use transport::settings::LOSS;
 use transport::{Address, Name, Patience, Proof, Settings};
 
 use super::verdict::Words;
 use crate::channel::Channel;
-use crate::message::{Answer, Ask, FarPin, Stands};
+use crate::message::{Answer, Ask, FarPin, Loads, Stands};
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch, ticks};
 use crate::{MeetError, Peer};
@@ -27,6 +27,16 @@ const SLACK: Duration = Duration::from_millis(1500);
 const GRACE: u32 = 20;
 /// Datagrams in a row that a trial waits for before it gives up, and one more.
 const LOSSES: f64 = 11.0;
+
+/// What the far side reports of a trial.
+pub(crate) struct Reported {
+    /// Of each flow.
+    pub reports: Vec<FarReport>,
+    /// Of all flows, where it timed several.
+    pub flows: Option<Flows>,
+    /// Bytes a second that it received of loading flows meanwhile, where any load the path.
+    pub load: Option<f64>,
+}
 
 /// A control connection to a far side that has proved the secret.
 pub(crate) struct Control {
@@ -103,18 +113,20 @@ impl Control {
     }
 
     /// Asks for the data connections of so many flows, whose threads there keep to `cpus`, if there are any. Returns the number of the first,
-    /// where to connect, and what both ends must show there, for each flow. The watch is armed until [`Control::opened`].
+    /// where to connect, and what both ends must show there, for each flow and then for each connection of `load`. The watch is armed until
+    /// [`Control::opened`].
     pub(crate) fn open(
         &mut self,
         transport: Name,
         settings: &Settings,
         flows: u32,
         cpus: Vec<u32>,
+        load: Option<Loads>,
     ) -> Result<(u64, Address, Vec<Proof>), MeetError> {
         let connection = self.number + 1;
-        self.number += u64::from(flows.max(1));
+        self.number += u64::from(flows.max(1)) + load.as_ref().map_or(0, |l| u64::from(l.load.connections()));
         let (settings, patience) = (settings.clone(), self.patience.as_secs_f64());
-        self.ask(&Ask::Open { transport, settings, patience, connection, flows, cpus })?;
+        self.ask(&Ask::Open { transport, settings, patience, connection, flows, cpus, load })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
             Answer::Door { address, nonce } => {
                 let nonce: Option<[u8; 16]> =
@@ -130,15 +142,44 @@ impl Control {
         }
     }
 
-    /// The far side's word that the data connections of so many flows stand.
-    pub(crate) fn opened(&mut self, flows: u32) -> Result<Vec<Stands>, MeetError> {
+    /// The far side's word that the data connections of so many flows stand, and those of their `load`; and on which CPUs it will run the
+    /// loading flows.
+    pub(crate) fn opened(&mut self, flows: u32, load: Option<&Load>) -> Result<(Vec<Stands>, Vec<u32>), MeetError> {
         self.watch.disarm();
         match self.answer("waiting for the far side to see the data connection", SLACK)? {
-            Answer::Opened { flows: all } if all.len() != flows as usize => {
+            Answer::Opened { flows: all, .. } if all.len() != flows as usize => {
                 Err(self.incredible(&format!("{} connections, where {flows} were asked for", all.len())))
             }
-            Answer::Opened { flows } if flows.iter().all(|flow| flow.effective.is_sane()) => Ok(flows),
+            Answer::Opened { load: cpus, .. } if cpus.len() > load.map_or(0, Load::connections) as usize => {
+                Err(self.incredible(&format!("CPUs of {} loading flows that were not asked for", cpus.len())))
+            }
+            Answer::Opened { flows, load } if flows.iter().all(|flow| flow.effective.is_sane()) => Ok((flows, load)),
             Answer::Opened { .. } => Err(self.incredible("settings that no system has")),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Asks the far side to begin its half of the loading flows. The watch is armed until [`Control::loaded`].
+    pub(crate) fn load(&mut self) -> Result<(), MeetError> {
+        // Either side may see its flows carry long before the other; the connections' own patience bounds that.
+        self.watch.arm(u32::MAX);
+        self.ask(&Ask::Load { begin: true })
+    }
+
+    /// The far side's word that all loading flows carry.
+    pub(crate) fn loaded(&mut self) -> Result<(), MeetError> {
+        self.watch.disarm();
+        match self.answer("waiting for the loading flows to carry something", SLACK)? {
+            Answer::Load => Ok(()),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Ends the far side's half of the loading flows, where it can still be asked to.
+    pub(crate) fn unload(&mut self) -> Result<(), MeetError> {
+        self.ask(&Ask::Load { begin: false })?;
+        match self.answer("waiting for the loading flows to end", SLACK)? {
+            Answer::Load => Ok(()),
             other => Err(self.unexpected(other)),
         }
     }
@@ -176,15 +217,11 @@ impl Control {
         self.ask(&Ask::Enough)
     }
 
-    /// What the far side saw of the trial, of each flow and of all, which took `took` here; what is still under way may take `drain` longer.
-    pub(crate) fn done(
-        &mut self,
-        took: Duration,
-        drain: Duration,
-    ) -> Result<(Vec<FarReport>, Option<Flows>), MeetError> {
+    /// What the far side saw of the trial, which took `took` here; what is still under way may take `drain` longer.
+    pub(crate) fn done(&mut self, took: Duration, drain: Duration) -> Result<Reported, MeetError> {
         self.watch.disarm();
         match self.answer("waiting for the far side's report of a trial", SLACK + self.losses + took + drain)? {
-            Answer::Done { reports, flows } => Ok((reports, flows)),
+            Answer::Done { reports, flows, load } => Ok(Reported { reports, flows, load }),
             other => Err(self.unexpected(other)),
         }
     }
@@ -288,6 +325,7 @@ impl Control {
             Answer::Door { .. } => "door",
             Answer::Opened { .. } => "opened",
             Answer::Ready => "ready",
+            Answer::Load => "load",
             Answer::Done { .. } => "done",
             Answer::Foreign { .. } => "foreign",
             Answer::Pace { .. } => "pace",

@@ -8,16 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::{CpuWatch, Environment, Pace, Taken};
-use measure::event::{FlowOpened, Plan};
+use measure::buffers::Halt;
+use measure::event::{FlowOpened, LoadOpened, Plan};
 use measure::session::Party;
-use measure::{Buffers, FarReport, Flows, Session, SessionError, TrialReport, TrialSpec, credible};
+use measure::{
+    Buffers, Carried, FarReport, Flows, Load, Loading, Session, SessionError, TrialReport, TrialSpec, credible,
+};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
 use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
 
+use super::control::Reported;
 use super::meeting::{self, Meeting, Terms};
 use super::verdict::{Words, verdict};
-use crate::message::FarPin;
+use crate::message::{FarPin, Loads};
 use crate::{MeetError, agree, spread};
 
 /// Where the far side of each block comes from.
@@ -46,8 +50,24 @@ pub(crate) struct RemoteSession {
     cpu: Option<CpuWatch>,
 }
 
+/// What loads an open path.
+enum Loaded {
+    /// Nothing, and nothing is to.
+    Not,
+    /// Connections of loading flows that have not begun.
+    Ready(Vec<AnyLink>),
+    /// Flows that run.
+    Runs(Loading),
+    /// They have ended: the path must be opened anew for the next trial.
+    Over,
+}
+
 /// The open data connections, one for each flow.
 struct Path {
+    /// Ended before the connections are.
+    loaded: Loaded,
+    /// CPUs of the loading flows' threads, here and there; empty where they keep to none in particular.
+    load_cpus: (Vec<u32>, Vec<u32>),
     /// Declared, and so dropped, before what made them. None where each transaction has a connection of its own.
     links: Vec<AnyLink>,
     connector: Connector,
@@ -115,6 +135,7 @@ impl RemoteSession {
     fn shut(&mut self) -> (Option<u64>, Result<(), LinkError>) {
         let Some(mut path) = self.path.take() else { return (None, Ok(())) };
         let mut closed = Ok(());
+        // Their end may interrupt what waits: the connections that are measured are closed before.
         for link in &mut path.links {
             // A trace that couldn't be written to its end. That the far side is gone is no news any more.
             if let Err(e @ LinkError::Io { .. }) = link.close() {
@@ -172,6 +193,22 @@ impl RemoteSession {
         self.plan.paths[self.number].flows
     }
 
+    fn load(&self) -> Option<Load> {
+        self.plan.paths[self.number].load
+    }
+
+    /// CPUs for the threads of loading flows, as [`RemoteSession::spread`].
+    fn spread_load(&self) -> (Vec<u32>, Vec<u32>) {
+        let connections = self.load().map_or(0, |load| load.connections());
+        match (self.plan.pin, &self.reach) {
+            (Some(pin), Reach::Fresh(_)) => spread::load_pairs(pin, &host::cpus_before_pinning(), connections),
+            (Some((near, _)), Reach::Shared(_)) => {
+                (spread::load_alone(near, &host::cpus_before_pinning(), connections), Vec::new())
+            }
+            (None, _) => (Vec::new(), Vec::new()),
+        }
+    }
+
     /// CPUs for the threads of several flows, here and, where that is decided here, there; empty where they keep to none in particular.
     fn spread(&self) -> (Vec<u32>, Vec<u32>) {
         let (flows, allowed) = (self.flows(), host::cpus_before_pinning());
@@ -194,21 +231,29 @@ impl RemoteSession {
         let transport = self.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
         let flows = self.flows();
         let (here, there) = self.spread();
-        let asked = meeting.control.open(self.transport, settings, flows, there);
+        let load = self.load();
+        let (load_here, load_there) = self.spread_load();
+        let loads = load.map(|load| Loads { load, cpus: load_there });
+        let asked = meeting.control.open(self.transport, settings, flows, there, loads);
         let (number, address, proofs) = asked.map_err(|e| meeting.ended(e))?;
         let patience = meeting.control.patience();
         let dialled = transport.dial(settings, &address, meeting.control.peer(), &patience);
         let mut connector = dialled.map_err(|e| failed(meeting, e.into()))?;
         let mut links = Vec::new();
-        for (i, proof) in (0..).zip(&proofs) {
+        for (i, proof) in (0u32..).zip(&proofs) {
             let link = connector.connect(proof).map_err(|e| {
-                let source = Box::new(e.into());
-                let e = if flows == 1 { *source } else { SessionError::Flow { number: i + 1, of: flows, source } };
+                let e = match (i.checked_sub(flows), load) {
+                    (Some(k), Some(load)) => {
+                        SessionError::Loading { number: k + 1, of: load.connections(), source: Box::new(e.into()) }
+                    }
+                    _ => of_flow(i + 1, flows, e.into()),
+                };
                 failed(meeting, e)
             })?;
             links.push(link.altered(&self.plan.decorators.of_flow(i), &patience));
         }
-        let stands = meeting.control.opened(flows).map_err(|e| meeting.ended(e))?;
+        let loading = links.split_off(flows as usize);
+        let (stands, load_there) = meeting.control.opened(flows, load.as_ref()).map_err(|e| meeting.ended(e))?;
         let near: Vec<Effective> = links.iter().map(AnyLink::effective).collect();
         if let Some(first) = links.first() {
             self.capabilities = first.capabilities();
@@ -228,14 +273,18 @@ impl RemoteSession {
         let proof = proofs.into_iter().next().unwrap_or_else(Proof::none);
         let cpus = (here, stands.iter().map(|flow| flow.cpu).collect());
         let effective = near.into_iter().zip(stands.into_iter().map(|flow| flow.effective)).collect();
-        Ok(Path { links, connector, proof, number, effective, cpus, used: false })
+        let loaded = if load.is_some() { Loaded::Ready(loading) } else { Loaded::Not };
+        let load_cpus = (load_here, load_there);
+        Ok(Path { loaded, load_cpus, links, connector, proof, number, effective, cpus, used: false })
     }
 
     fn measure(&mut self, meeting: &mut Meeting, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
-        if self.plan.reconnect && self.path.as_ref().is_some_and(|p| p.used && !p.links.is_empty()) {
+        let again = |p: &Path| self.plan.reconnect && p.used && !p.links.is_empty() || matches!(p.loaded, Loaded::Over);
+        if self.path.as_ref().is_some_and(again) {
             self.shut().1?;
             self.path = Some(self.connect(meeting)?);
         }
+        self.begin_load(meeting)?;
         let Some(path) = &mut self.path else {
             return Err(SessionError::Control("no data connection is open: the last trial on it failed".into()));
         };
@@ -260,8 +309,9 @@ impl RemoteSession {
             let drain = reliable.then(|| (facts.drain)(spec));
             meeting.control.go(drain).map_err(|e| meeting.ended(e))?;
         }
+        let halt = halt(meeting);
+        let before = path.loaded.received();
         let began = Instant::now();
-        let halt = Buffers::new(true).halted_by(meeting.control.patience().flag()).halt();
         let measured = match (&mut path.links[..], &facts.anew) {
             ([], Some(anew)) => (anew.near)(&mut path.connector, &path.proof, spec, &halt).map(|report| vec![report]),
             ([], None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
@@ -274,17 +324,21 @@ impl RemoteSession {
                 Err(failed(meeting, LinkError::Interrupted.into()))
             }
             Ok(reports) => {
+                let back = path.loaded.received().wrapping_sub(before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
                 if !self.capabilities.reliable && !spec.far_sends() {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
                 let done = meeting.control.done(began.elapsed(), (facts.drain)(spec));
-                let (far, told) = done.map_err(|e| meeting.ended(e))?;
+                let Reported { reports: far, flows: told, load: there } = done.map_err(|e| meeting.ended(e))?;
                 let believed = credible(&far, told.as_ref(), reports.len(), spec, &self.capabilities, asked.elapsed());
                 believed.map_err(|why| meeting.control.incredible(&why))?;
                 for ((number, near), far) in (1..).zip(&reports).zip(&far) {
                     one(near, far, spec).map_err(|e| of_flow(number, spec.flows, e))?;
                 }
-                Ok(measure::flows::joined(spec, reports, far, told))
+                let report = measure::flows::joined(spec, reports, far, told);
+                let carried = self.carried(there, back).map_err(|why| meeting.control.incredible(&why))?;
+                self.load_stands(meeting)?;
+                Ok(TrialReport { load: carried, ..report })
             }
             Err(mine) => {
                 // Closed first, so that the far side does not wait for more.
@@ -293,6 +347,81 @@ impl RemoteSession {
             }
         }
     }
+}
+
+impl RemoteSession {
+    /// Begins the flows that load the path, where it is to be loaded and they do not run.
+    fn begin_load(&mut self, meeting: &mut Meeting) -> Result<(), SessionError> {
+        let (Some(load), Some(path)) = (self.load(), &mut self.path) else { return Ok(()) };
+        let Loaded::Ready(links) = &mut path.loaded else { return Ok(()) };
+        let links = std::mem::take(links);
+        meeting.control.load().map_err(|e| meeting.ended(e))?;
+        let patience = meeting.control.patience();
+        let begun = Loading::begin(links, &load, true, &path.load_cpus.0, &halt(meeting)).and_then(|mut loading| {
+            loading.under_way(patience.limit)?;
+            Ok(loading)
+        });
+        match begun {
+            Ok(loading) => {
+                path.loaded = Loaded::Runs(loading);
+                meeting.control.loaded().map_err(|e| meeting.ended(e).into())
+            }
+            Err(e) => {
+                // Closed first, so that the far side does not wait for more.
+                self.path = None;
+                Err(failed(meeting, e))
+            }
+        }
+    }
+
+    /// What the loading flows carried during a trial, of which the far side tells that it received `there` bytes a second; this side received
+    /// `back`. An error where that can't be.
+    fn carried(&self, there: Option<f64>, back: f64) -> Result<Option<Carried>, String> {
+        let (Some(load), Some(there)) = (self.load(), there) else {
+            return match (self.load(), there) {
+                (None, None) => Ok(None),
+                (Some(_), _) => Err("nothing of what loading flows carried".to_owned()),
+                (None, Some(_)) => Err("a load that nobody asked for".to_owned()),
+            };
+        };
+        let carried = Carried::of(&load, there, back);
+        if carried.sound() { Ok(Some(carried)) } else { Err(format!("{there:e} bytes a second of loading flows")) }
+    }
+
+    /// An error where a loading flow ended by itself: then nobody knows what the trial was measured under.
+    fn load_stands(&mut self, meeting: &mut Meeting) -> Result<(), SessionError> {
+        let Some(path) = &mut self.path else { return Ok(()) };
+        let Loaded::Runs(loading) = &mut path.loaded else { return Ok(()) };
+        let stands = loading.check();
+        if stands.is_err() {
+            let number = path.number;
+            self.path = None;
+            meeting.control.close(number);
+        }
+        stands
+    }
+
+    /// Ends the flows that load the path. What they carried is told; an error of their end would tell nothing more.
+    fn unload(&mut self) {
+        let (Some(shared), Some(path)) = (self.meeting.clone(), &mut self.path) else { return };
+        if matches!(path.loaded, Loaded::Runs(_)) {
+            // The far side first: as long as both sides carry, neither has to wait for the other.
+            let _ = shared.borrow_mut().control.unload();
+            path.loaded = Loaded::Over;
+        }
+    }
+}
+
+impl Loaded {
+    /// Bytes that loading flows brought here so far.
+    fn received(&self) -> u64 {
+        if let Self::Runs(loading) = self { loading.received() } else { 0 }
+    }
+}
+
+/// What ends this side's half of a trial early.
+fn halt(meeting: &Meeting) -> Halt {
+    Buffers::new(true).halted_by(meeting.control.patience().flag()).halt()
 }
 
 /// Whether the far side's reports of all flows can be true.
@@ -332,8 +461,15 @@ fn failed(meeting: &mut Meeting, mine: SessionError) -> SessionError {
     if meeting.control.stopped() {
         return SessionError::Interrupted;
     }
-    let (flow, mine) = match mine {
-        SessionError::Flow { number, of, source } => (Some((number, of)), *source),
+    // Which flow it was, and how its error is named.
+    type Named = fn(u32, u32, Box<SessionError>) -> SessionError;
+    let (flow, mine): (Option<(u32, u32, Named)>, _) = match mine {
+        SessionError::Flow { number, of, source } => {
+            (Some((number, of, |number, of, source| SessionError::Flow { number, of, source })), *source)
+        }
+        SessionError::Loading { number, of, source } => {
+            (Some((number, of, |number, of, source| SessionError::Loading { number, of, source })), *source)
+        }
         mine => (None, mine),
     };
     let gone = words == Words::Gone;
@@ -341,7 +477,7 @@ fn failed(meeting: &mut Meeting, mine: SessionError) -> SessionError {
     let flow = flow.filter(|_| !gone && words != Words::Silent);
     match (verdict(mine, words, || if gone { meeting.how() } else { String::new() }), flow) {
         (e @ SessionError::Far(_), _) | (e, None) => e,
-        (e, Some((number, of))) => of_flow(number, of, e),
+        (e, Some((number, of, named))) => named(number, of, Box::new(e)),
     }
 }
 
@@ -363,8 +499,12 @@ impl Session for RemoteSession {
         let flag = meeting.control.patience().flag();
         self.buffers = path.links.iter().map(|_| Buffers::new(true).halted_by(Arc::clone(&flag))).collect();
         self.cpu = self.watch_cpus(meeting.launched.as_ref().map(super::launch::Launched::pid), &path);
+        let load = self.load().map(|_| {
+            let (near_cpus, far_cpus) = path.load_cpus.clone();
+            LoadOpened { near_cpus, far_cpus }
+        });
         let (near_effective, far_effective) = path.effective.first().cloned().unwrap_or_default();
-        let party = Party { far: self.environment.clone(), near_effective, far_effective, flows: path.flows() };
+        let party = Party { far: self.environment.clone(), near_effective, far_effective, flows: path.flows(), load };
         self.path = Some(path);
         Ok(party)
     }
@@ -379,6 +519,7 @@ impl Session for RemoteSession {
     }
 
     fn rest(&mut self) {
+        self.unload();
         self.buffers.iter_mut().for_each(Buffers::release);
     }
 

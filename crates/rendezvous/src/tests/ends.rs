@@ -13,22 +13,22 @@ use super::*;
 use crate::near::session::RemoteSession;
 
 /// A trial that would take far longer than any test waits.
-fn endless() -> TrialSpec {
+pub(super) fn endless() -> TrialSpec {
     TrialSpec { repeats: 1 << 40, ..spec(7) }
 }
 
-fn signal(pid: u32, signal: Signal) {
+pub(super) fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id");
     kill_process(pid, signal).expect("the process is there");
 }
 
 /// Whether a process is gone, or dead and only not yet collected by whoever inherited it.
-fn is_gone(pid: u32) -> bool {
+pub(super) fn is_gone(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')))
 }
 
-fn until(what: &str, mut done: impl FnMut() -> bool) {
+pub(super) fn until(what: &str, mut done: impl FnMut() -> bool) {
     let began = Instant::now();
     while !done() {
         assert!(began.elapsed() < LONG, "{what} never happened");
@@ -36,7 +36,12 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-fn opened(programs: &Programs, kind: Name, change: impl FnOnce(&mut Plan), stop: &Arc<AtomicBool>) -> RemoteSession {
+pub(super) fn opened(
+    programs: &Programs,
+    kind: Name,
+    change: impl FnOnce(&mut Plan),
+    stop: &Arc<AtomicBool>,
+) -> RemoteSession {
     let mut asked = plan(&[kind], Pattern::PingPong);
     change(&mut asked);
     let mut session = programs.session(asked, stop);
@@ -44,7 +49,7 @@ fn opened(programs: &Programs, kind: Name, change: impl FnOnce(&mut Plan), stop:
     session
 }
 
-fn no_stop() -> Arc<AtomicBool> {
+pub(super) fn no_stop() -> Arc<AtomicBool> {
     Arc::new(AtomicBool::new(false))
 }
 
@@ -100,7 +105,7 @@ fn a_far_side_stopped_and_continued_goes_on() {
 }
 
 /// Raises `stop` a moment from now.
-fn stop_soon(stop: &Arc<AtomicBool>) -> JoinHandle<()> {
+pub(super) fn stop_soon(stop: &Arc<AtomicBool>) -> JoinHandle<()> {
     let stop = Arc::clone(stop);
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));

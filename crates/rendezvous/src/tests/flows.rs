@@ -9,7 +9,7 @@ fn no_more_flows_are_opened_than_the_far_side_allows() {
     let served = Served::with(true, Limits { max_flows: 2, ..Limits::default() });
     let mut control = served.meet().unwrap();
     control.hello(FarPin::None, false).unwrap();
-    let mut ask = |flows| control.open(transport::tcp::NAME, &Settings::default(), flows, Vec::new()).map(drop);
+    let mut ask = |flows| control.open(transport::tcp::NAME, &Settings::default(), flows, Vec::new(), None).map(drop);
     for wrong in [0, 3, u32::MAX] {
         let e = ask(wrong).unwrap_err().to_string();
         assert!(e.contains("1 to 2 are allowed"), "{wrong}: {e}");
@@ -22,8 +22,8 @@ fn a_trial_has_the_flows_of_its_path() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
     control.hello(FarPin::None, false).unwrap();
-    control.open(transport::tcp::NAME, &Settings::default(), 3, Vec::new()).unwrap();
-    assert_eq!(control.opened(3).unwrap().len(), 3);
+    control.open(transport::tcp::NAME, &Settings::default(), 3, Vec::new(), None).unwrap();
+    assert_eq!(control.opened(3, None).unwrap().0.len(), 3);
     for flows in [1, 2, 4] {
         let e = control.trial(&TrialSpec { flows, ..spec(ANSWER) }).unwrap_err().to_string();
         assert!(e.contains(&format!("a trial of {flows} flows on a path of 3")), "{e}");
@@ -36,12 +36,12 @@ fn each_flow_has_a_connection_and_a_proof_of_its_own() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
     control.hello(FarPin::None, false).unwrap();
-    let (first, _, proofs) = control.open(transport::tcp::NAME, &Settings::default(), 3, Vec::new()).unwrap();
+    let (first, _, proofs) = control.open(transport::tcp::NAME, &Settings::default(), 3, Vec::new(), None).unwrap();
     for (i, proof) in proofs.iter().enumerate() {
         assert!(proofs[..i].iter().all(|other| other.near != proof.near && other.far != proof.far));
     }
-    control.opened(3).unwrap();
-    let (second, ..) = control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new()).unwrap();
+    control.opened(3, None).unwrap();
+    let (second, ..) = control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new(), None).unwrap();
     assert_eq!(second, first + 3, "a number is never used twice");
 }
 

@@ -99,6 +99,17 @@ pub(super) fn session_of<W: Work + 'static>(
     flows: u32,
     with: impl FnOnce(&mut dyn measure::Session),
 ) {
+    session_with(transport, work, pattern, |path| path.flows = flows, with);
+}
+
+/// One session of a path of this transport, to which `change` is made, with each far side that `work` makes.
+pub(super) fn session_with<W: Work + 'static>(
+    transport: Name,
+    work: fn() -> W,
+    pattern: Pattern,
+    change: impl FnOnce(&mut measure::event::PathPlan),
+    with: impl FnOnce(&mut dyn measure::Session),
+) {
     let (tell, events) = channel();
     let stop = Arc::new(AtomicBool::new(false));
     let theirs = Arc::clone(&stop);
@@ -107,7 +118,7 @@ pub(super) fn session_of<W: Work + 'static>(
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
     let mut plan = plan(&[transport], pattern);
-    plan.paths[0].flows = flows;
+    change(&mut plan.paths[0]);
     let met = meet(&far, &[&plan], FarPin::None, Arc::new(AtomicBool::new(false)));
     with(&mut *met.unwrap().remove(0).remove(0));
     stop.store(true, Ordering::Relaxed);

@@ -4,6 +4,7 @@
 mod ends;
 mod flows;
 mod hostile;
+mod load;
 mod serving;
 mod strangers;
 mod whole;
@@ -49,6 +50,10 @@ impl Work for StandIn {
 
     fn accept(&mut self, _proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
         Ok((Effective { send_buffer: Some(4096), ..Effective::default() }, crate::limits::tests::capable()))
+    }
+
+    fn accept_loading(&mut self, _proof: Proof) -> Result<(), LinkError> {
+        Ok(())
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
@@ -175,13 +180,13 @@ fn measure_once(control: &mut Control) {
 }
 
 fn open(control: &mut Control) -> u64 {
-    let (number, address, _) = control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new()).unwrap();
+    let (number, address, _) = control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new(), None).unwrap();
     assert_eq!(address, Address::new("9"));
-    assert_eq!(control.opened(1).unwrap()[0].effective.send_buffer, Some(4096));
+    assert_eq!(control.opened(1, None).unwrap().0[0].effective.send_buffer, Some(4096));
     number
 }
 
 fn trial(control: &mut Control, seed: u64) -> Result<FarReport, MeetError> {
     control.trial(&spec(seed))?;
-    Ok(control.done(Duration::ZERO, Duration::ZERO)?.0.remove(0))
+    Ok(control.done(Duration::ZERO, Duration::ZERO)?.reports.remove(0))
 }

@@ -44,7 +44,10 @@ fn limits_are_held_in_words_and_the_conversation_goes_on() {
         ("theory", Settings::default(), "needs no far side"),
         ("nosuch", Settings::default(), "no transport is named 'nosuch'"),
     ] {
-        let e = control.open(transport::Name::new(transport).unwrap(), &settings, 1, Vec::new()).map(drop).unwrap_err();
+        let e = control
+            .open(transport::Name::new(transport).unwrap(), &settings, 1, Vec::new(), None)
+            .map(drop)
+            .unwrap_err();
         assert!(matches!(e, MeetError::Refused(_)) && e.to_string().contains(says), "{e}");
     }
     let e = control.trial(&spec(ANSWER)).unwrap_err();
@@ -123,7 +126,7 @@ fn a_far_side_asked_to_stop_says_so() {
     open(&mut control);
     control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
     assert!(matches!(served.stop(), Err(MeetError::BrokenOff)));
-    let e = control.done(Duration::ZERO, Duration::ZERO).unwrap_err();
+    let e = control.done(Duration::ZERO, Duration::ZERO).map(drop).unwrap_err();
     assert!(e.to_string().contains("asked to stop"), "{e}");
     // And while nothing is going on.
     let mut served = Served::keeping();
@@ -168,7 +171,7 @@ fn a_connection_number_is_never_used_twice() {
     control.hello(FarPin::None, false).unwrap();
     open(&mut control);
     control.repeat_number();
-    assert!(control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new()).is_err());
+    assert!(control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new(), None).is_err());
     assert!(matches!(served.outcome(), Err(MeetError::Protocol(_))));
 }
 

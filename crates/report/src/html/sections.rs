@@ -6,6 +6,7 @@ use record::RunFile;
 use units::{Kind, resolved};
 
 use crate::graph::Graph;
+use crate::svg;
 use crate::svg::xml::escape;
 use crate::table;
 use crate::words;
@@ -123,6 +124,24 @@ pub fn soak(runs: &[&Analysis<'_>]) -> String {
     });
     format!(
         "<section aria-labelledby=\"summary\"><h2 id=\"summary\" tabindex=\"-1\">Summary</h2>\n{}</section>\n",
+        texts.collect::<String>()
+    )
+}
+
+/// What the paths take idle and under load: the graph of all runs and the tables of each, as `show` prints them. Nothing of runs that load
+/// no path.
+pub fn load(runs: &[&Analysis<'_>]) -> String {
+    let files: Vec<&RunFile> = runs.iter().map(|r| r.run()).collect();
+    if Graph::of_runs(&files, Some(Graph::Load)).is_err() {
+        return String::new();
+    }
+    let texts = runs.iter().enumerate().map(|(r, run)| {
+        let letter = if runs.len() > 1 { format!("Run {}\n\n", words::letter(r)) } else { String::new() };
+        format!("<div class=\"scroll\"><pre>{}</pre></div>\n", escape(&format!("{letter}{}", table::load(run))))
+    });
+    format!(
+        "<section aria-labelledby=\"load\"><h2 id=\"load\">Latency under load</h2>\n<div class=\"picture\">{}</div>\n{}</section>\n",
+        svg::draw(runs, Graph::Load),
         texts.collect::<String>()
     )
 }

@@ -9,7 +9,7 @@ use super::warnings::paragraph;
 
 /// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
 /// they can't see, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 17] = [
+const CAUSES: [(&str, &str, &str); 18] = [
     ("foreign-cpu", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
@@ -17,6 +17,11 @@ const CAUSES: [(&str, &str, &str); 17] = [
     ("rate-missed", "the schedule of --rate was not kept, so times hold the backlog", "a lower --rate shows the path"),
     ("closed-loop", "the path stood still, which a closed loop hides", "--rate N charges the wait"),
     ("flows-apart", "flows ran at once for a small part of their time, or never", "larger --repeats, or more CPUs"),
+    (
+        "load-idle",
+        "loading flows carried nothing in some trials, which don't count",
+        "longer --repeats, or a smaller --load-size",
+    ),
     ("burst", "long trials take another time than short ones", "the line 'kept up' has both"),
     ("nothing-arrives", "from a size up nothing arrives", "--to leaves those sizes out"),
     ("no-figure", "sizes without a figure: too little arrived", "--loss-timeout waits longer"),

@@ -115,6 +115,9 @@ fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
     (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);
     (f.quality, f.quips) = (Some(9.0), Some(8e5));
     f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
+    f.load = Some(measure::event::LoadFigures { there: Some(3e9), back: Some(2e9) });
+    let load = measure::Load { flows: 4, direction: measure::LoadDirection::Both, size: 4096 };
+    run.run.plan.paths[3].load = Some(load);
     let text = points(&run, 3);
     let page = crate::html::page(&[&Analysis::of(&run)]);
     for (column, shown) in record::columns::for_people() {

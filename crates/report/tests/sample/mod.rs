@@ -148,6 +148,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             near_effective: effective.clone(),
             far_effective: effective,
             flows: Vec::new(),
+            load: None,
         },
         taken: Vec::new(),
         blocks: (0..blocks)
@@ -274,5 +275,42 @@ pub fn costly(mut run: RunFile) -> RunFile {
         let [near, far] = Side::BOTH.map(|end| costs(&plan, path.opened.transport, end, &trials));
         path.points.iter_mut().zip(near.into_iter().zip(far)).for_each(|(p, costs)| p.costs = costs.into());
     }
+    run
+}
+
+/// A run of one path, idle and under each of these numbers of loading flows, which slow it down as if by so many paths of [`MODELS`].
+#[allow(dead_code, reason = "not every test program draws it")]
+pub fn loaded(flows: &[u32], cpus: (u32, u32)) -> RunFile {
+    use measure::event::{LoadFigures, LoadOpened, PathPlan};
+    use measure::{Carried, Load, LoadDirection};
+    let first = MODELS.last().expect("there are models");
+    let all: Vec<Model> = (0..=flows.len()).map(|_| Model { ..*first }).collect();
+    let mut run = run_of(&all, &[64], 8, 7);
+    let reports = |path: &mut PathRun, change: &dyn Fn(&mut TrialReport)| {
+        path.points.iter_mut().flat_map(|p| &mut p.trials).for_each(|t| change(&mut t.report));
+    };
+    for (i, flows) in flows.iter().enumerate() {
+        let load = Load { flows: *flows, direction: LoadDirection::Same, size: 128 << 10 };
+        run.run.plan.paths[i + 1] = PathPlan { load: Some(load), ..run.run.plan.paths[0].clone() };
+        let path = &mut run.paths[i + 1];
+        path.opened.label = Some(format!("{}:load={flows}", path.opened.transport));
+        path.opened.load = Some(LoadOpened { near_cpus: vec![cpus.0], far_cpus: vec![cpus.1] });
+        for point in &mut path.points {
+            let slower = 1.0 + f64::from(*flows);
+            let f = &mut point.figures;
+            f.load = Some(LoadFigures { there: Some(9e9), back: None });
+            (f.median, f.low, f.high) = (f.median * slower, f.low * slower, f.high * slower);
+        }
+        reports(path, &|report| {
+            let slower = 1.0 + f64::from(*flows);
+            report.load = Some(Carried { there: Some(9e9 / 8.0), back: None });
+            (report.median, report.seconds) = (report.median * slower, report.seconds * slower);
+            report.histogram.iter_mut().for_each(|(ns, _)| *ns = (*ns as f64 * slower) as u64);
+        });
+    }
+    let longest = |report: &mut TrialReport| {
+        report.max = report.histogram.iter().map(|(ns, _)| *ns as f64 * 1e-9).fold(0.0, f64::max);
+    };
+    run.paths.iter_mut().for_each(|path| reports(path, &longest));
     run
 }

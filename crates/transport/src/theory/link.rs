@@ -103,6 +103,13 @@ impl TheoryLink {
         self.open = true;
     }
 
+    /// Loads the line to the far side with messages of so many flows, and the line back with as many of others, all of `size` bytes: each
+    /// message waits for one of each flow that goes its way.
+    pub fn load(&mut self, (there, back): (u32, u32), size: u64) {
+        self.out.load(there, size);
+        self.back.load(back, size);
+    }
+
     /// Whether messages come back with contents (for `--check`), at the price of a copy each way.
     pub fn keep_contents(&mut self, keep: bool) {
         self.answers.keep_contents(keep);

@@ -53,8 +53,10 @@ pub(super) struct Passage {
 pub(super) struct Line {
     free: f64,
     latest: f64,
-    /// Size, latency and line time of the last message: sizes rarely change from one message to the next.
-    known: Option<(u64, f64, f64)>,
+    /// Messages of loading flows, and their size in bytes, that lie before each message.
+    load: (u32, u64),
+    /// Size, latency, line time and wait behind the load of the last message: sizes rarely change from one message to the next.
+    known: Option<(u64, f64, f64, f64)>,
 }
 
 impl Line {
@@ -62,6 +64,12 @@ impl Line {
     pub fn idle(&mut self) {
         self.free = 0.0;
         self.latest = 0.0;
+    }
+
+    /// Lets each block wait for `blocks` others of `size` bytes: one of each flow that loads the line.
+    pub fn load(&mut self, blocks: u32, size: u64) {
+        self.load = (blocks, size);
+        self.known = None;
     }
 
     /// Forgets what the last size cost: the path has changed.
@@ -72,16 +80,17 @@ impl Line {
     /// Sends `n` bytes at `at`, or when the line is free. Messages never overtake each other.
     #[inline]
     pub fn carry(&mut self, theory: &Theory, dice: &mut Dice, at: f64, n: u64) -> Passage {
-        let (latency, line) = match self.known {
-            Some((size, latency, line)) if size == n => (latency, line),
+        let (latency, line, behind) = match self.known {
+            Some((size, latency, line, behind)) if size == n => (latency, line, behind),
             _ => {
                 let (latency, line) = (theory.latency * theory.dip_factor(n) * 1e9, theory.line_time(n) * 1e9);
-                self.known = Some((n, latency, line));
-                (latency, line)
+                let behind = f64::from(self.load.0) * theory.line_time(self.load.1) * 1e9;
+                self.known = Some((n, latency, line, behind));
+                (latency, line, behind)
             }
         };
         let factor = dice.factor();
-        let begin = at.max(self.free);
+        let begin = at.max(self.free) + behind;
         let sent = begin + line * factor;
         let first = begin + latency * factor;
         let last = (begin + (latency + line) * factor).max(self.latest);
@@ -138,6 +147,21 @@ mod tests {
         );
         assert_eq!(t.with_sockbuf(None), t);
         assert_eq!((t.with_blocks_at_pages(true).dips.len(), t.with_blocks_at_pages(false).dips.len()), (2, 3));
+    }
+
+    #[test]
+    fn a_block_waits_for_one_of_each_loading_flow() {
+        let (t, mut line) = (theory(), Line::default());
+        let mut dice = Dice::new(&t);
+        let idle = line.carry(&t, &mut dice, 0.0, 950).last;
+        line.idle();
+        line.load(3, 1950);
+        // Two packets each: 2050 ns.
+        let loaded = line.carry(&t, &mut dice, 0.0, 950);
+        assert!((loaded.last - idle - 3.0 * 2050.0).abs() < 1e-6 && (loaded.begin - 6150.0).abs() < 1e-6, "{loaded:?}");
+        line.idle();
+        line.load(0, 1950);
+        assert!((line.carry(&t, &mut dice, 0.0, 950).last - idle).abs() < 1e-6);
     }
 
     #[test]

@@ -6,10 +6,12 @@ use measure::figures::cost::End;
 use model::answer::{self, Unanswered};
 use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
+use record::load::UnderLoad;
 use record::{Analysis, RunFile};
 use units::thousands;
 
 use super::wires;
+use crate::config::paths::added;
 use crate::config::question::size_words;
 use crate::flags::WireFlags;
 
@@ -87,10 +89,32 @@ impl Asked<'_> {
         // Where the name alone tells it apart, flags may have set what is set.
         let settings = self.run.run.plan.settings(opened.path);
         let typed = crate::config::paths::typed(opened.transport, settings, |_| opened.label.is_some());
-        match self.flows() {
-            1 => typed,
-            flows => format!("{typed}{}flows={flows}", if typed.contains(':') { "," } else { ":" }),
+        let mut typed = typed;
+        if self.flows() > 1 {
+            added(&mut typed, "flows", self.flows());
         }
+        if let Some(load) = self.run.run.plan.load(opened.path) {
+            added(&mut typed, "load", load.flows);
+        }
+        typed
+    }
+
+    /// How `run` takes the path without what loads it.
+    pub fn typed_idle(&self) -> String {
+        let opened = &self.run.paths[self.index].opened;
+        crate::config::paths::typed(opened.transport, self.run.run.plan.settings(opened.path), |_| true)
+    }
+
+    /// Whether nothing loaded the path.
+    pub fn idle(&self) -> bool {
+        self.run.run.plan.load(self.run.paths[self.index].opened.path).is_none()
+    }
+
+    /// What it takes idle and under each load; of a loaded path what its idle one does.
+    pub fn under_load(&self) -> Vec<UnderLoad> {
+        let mut all = Analysis::of(self.run).under_load();
+        all.retain(|group| group.rows.iter().any(|row| row.path == self.index));
+        all
     }
 
     /// Whether a name means this path.

@@ -1,10 +1,11 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rates`, `sizes`, `paths`,
-//! `link`, `cpu`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
+//! `link`, `load`, `cpu`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
 
 mod asked;
 mod cpu;
 mod kept;
 mod link;
+mod load;
 mod paths;
 mod rates;
 mod reply;
@@ -146,6 +147,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::HalfPower => moved(&sizes::half_power),
         Question::PerByte => each(&times::per_byte),
         Question::StartUp => each(&times::start_up),
+        Question::UnderLoad(size) => load::under_load(&of, *size),
         Question::Cpu(size) => each(&|p| cpu::cpu(p, *size)),
         Question::Frames { rate, size, what } => {
             counted(Some(*size), Some(*rate), &|p| rates::frames(p, *rate, *size, *what))

@@ -36,7 +36,7 @@ pub fn finish(
         out::tell(&format!("warning: {note}"));
     }
     let figureless = |run: &RunFile| {
-        let told = run.warnings.iter().find(|w| ["no-figure", "flows-apart"].contains(&&*w.code));
+        let told = run.warnings.iter().find(|w| ["no-figure", "flows-apart", "load-idle"].contains(&&*w.code));
         told.map(|w| w.text.clone())
     };
     let without = results.as_ref().and_then(figureless);
@@ -79,6 +79,7 @@ fn picture(run: &Analysis<'_>) -> String {
     text.push_str(&match () {
         () if run.is_hint() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),
+        () if run.run.plan.loads() => format!("{}\n{}", table::load(run), table::summary(run)),
         () => table::summary(run),
     });
     if !run.run.plan.soaks() {

@@ -17,10 +17,10 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     }) {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
-    if heard.has(Load) && !heard.has(Cpu) {
+    if heard.has(Load) && !heard.any(&[Cpu, UnderLoad]) {
         bail!(
-            "'{}': a run has its path to itself and does not tell how busy it is, nor what it does under load; make the load, \
-             measure beside it, and ask that run",
+            "'{}': a run does not tell how busy its path is; what a path takes idle and under load a run with --load tells \
+             (pipegauge run tcp --load 1,2,4): ask it for the latency under load",
             shown(text)
         );
     }
@@ -32,7 +32,7 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     }
     let asked = Asked::of(text, &mut heard)?;
     let but = heard.but();
-    let compared = if heard.has(Cpu) { None } else { versus::of(&asked)? };
+    let compared = if heard.any(&[Cpu, UnderLoad]) { None } else { versus::of(&asked)? };
     let (questions, over) = match compared {
         Some(question) => (vec![question], Vec::new()),
         None => (asked.questions()?, heard.paths()),
@@ -44,8 +44,9 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     // Words that mean little by themselves carry no question that has more words beyond them.
     let unread = heard.unread();
     let named = !heard.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
-    let weak =
-        !named && !heard.any(&[Throughput, Latency, RoundTrip, WhichSize, Saturation, HalfPower, Control, PerSecond]);
+    let weak = !named
+        && !heard
+            .any(&[UnderLoad, Throughput, Latency, RoundTrip, WhichSize, Saturation, HalfPower, Control, PerSecond]);
     if (weak && !unread.is_empty()) || unread.len() > 4 {
         let words: Vec<String> = unread.iter().take(5).map(|w| shown(w)).collect();
         bail!(
@@ -164,6 +165,15 @@ impl<'a> Asked<'a> {
                 "'{}': ask tells the CPU time of a transfer; pipegauge show RUN tells that of a byte",
                 shown(self.text)
             );
+        }
+        if h.has(UnderLoad) {
+            if h.any(&[Throughput, PerByte, PartOf, PerSecond]) {
+                bail!(
+                    "'{}': ask tells the latency under load; pipegauge show RUN tells what the load carried",
+                    shown(self.text)
+                );
+            }
+            return Ok(vec![Question::UnderLoad(size)]);
         }
         if h.has(Cpu) {
             return Ok(vec![Question::Cpu(size)]);
@@ -340,6 +350,7 @@ impl<'a> Asked<'a> {
                 | Question::Throughput(_)
                 | Question::PartOf(_)
                 | Question::Cpu(Some(_))
+                | Question::UnderLoad(Some(_))
                 | Question::Frames { .. }
                 | Question::Percentile { .. }
                 | Question::Deadline { .. }
@@ -377,7 +388,10 @@ impl<'a> Asked<'a> {
             () if one(self.counts.len(), counted) => "a number",
             () if one(
                 self.percentiles.len(),
-                matches!(first, Question::Percentile { .. } | Question::Most | Question::Throughput(_)),
+                matches!(
+                    first,
+                    Question::Percentile { .. } | Question::Most | Question::Throughput(_) | Question::UnderLoad(_)
+                ),
             ) =>
             {
                 "a percentile"

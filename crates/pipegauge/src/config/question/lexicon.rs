@@ -108,6 +108,8 @@ pub enum Topic {
     And,
     /// Turns the meaning round, which nothing here follows.
     Not,
+    /// What a path does while other flows fill it.
+    UnderLoad,
     /// How busy a path or a machine is, which no run tells.
     Load,
     /// CPU time.
@@ -128,7 +130,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 70] = [
+const TOPICS: [(Topic, &[&str]); 71] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -365,6 +367,11 @@ const TOPICS: [(Topic, &[&str]); 70] = [
         "omitting", "save for", "cant", "wont", "dont", "doesnt", "didnt", "isnt", "arent", "wasnt", "werent", "couldnt",
         "wouldnt", "shouldnt", "hasnt", "havent", "hadnt", "none", "nobody", "nothing", "nowhere", "hardly", "barely", "scarcely",
         "rarely", "seldom", "lack", "lacks", "lacking", "refuse", "refuses", "rather not"
+    ]),
+    (UnderLoad, &[
+        "under load", "under a load", "under full load", "under heavy load", "when loaded", "while loaded", "if loaded", "loaded latency",
+        "load latency", "working latency", "with load", "with a load", "bufferbloat", "buffer bloat", "idle and loaded", "idle and under load",
+        "under cross traffic", "with cross traffic", "under background traffic", "with background traffic"
     ]),
     (Load, &[
         "load", "loads", "loaded", "utilisation", "utilization", "utilised", "utilized", "busy", "contention", "contended",

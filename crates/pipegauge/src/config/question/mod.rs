@@ -96,6 +96,8 @@ pub enum Question {
     Throughput(u64),
     /// Which share of the most it moves with messages of this size.
     PartOf(u64),
+    /// What a path takes under load: of this size, bytes, or of the smallest.
+    UnderLoad(Option<u64>),
     /// What a transfer costs in CPU time: of this size, bytes, or of the smallest.
     Cpu(Option<u64>),
     /// Does it move so many bits a second?
@@ -233,7 +235,8 @@ const KNOWN: &str = "  when does 64KiB arrive?                    --arrive 64KiB
   what would a link of 10Gbit/s bring?       --link 10Gbit/s
   how many 1 KB messages per second?         is shm faster than tcp at 4KiB?
   what is the p99 of 64 bytes?               can tcp do 1 Gbit/s?
-  which size saturates the link?             how long for 5 messages of 1 KiB?";
+  which size saturates the link?             how long for 5 messages of 1 KiB?
+  what is the latency under load?";
 
 /// Questions of the flags, in the order of their definition.
 pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {

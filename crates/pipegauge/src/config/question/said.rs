@@ -101,6 +101,7 @@ impl fmt::Display for Question {
                 let frames = s.map_or_else(String::new, |s| format!(", in frames of {}", size(s)));
                 write!(f, "how many streams of {}{frames} can be carried", BitRate(*rate))
             }
+            Question::UnderLoad(s) => write!(f, "latency under load of {}", of(s)),
             Question::Size => write!(f, "the size to use"),
             Question::Saturation => write!(f, "the size from which on the path is saturated"),
             Question::Share(share) => {
