@@ -17,9 +17,10 @@ use crate::spread::StandardError;
 const USUAL: f64 = 0.22;
 const DEGREES: f64 = 2.0;
 
-/// Degrees of freedom that the spread of another path of the same machine counts for at most. Paths of one machine have the same
-/// neighbours and frequencies, but not the same spread: it is taken to differ by a factor of 1.65 from one to the next (a logarithm's
-/// standard deviation of a half, which is that of a spread known with two degrees of freedom).
+/// Degrees of freedom that the spreads of other paths of the same machine count for at most, one as well as all together. Paths of one
+/// machine have the same neighbours and frequencies, but not the same spread: it is taken to differ by a factor of 1.65 from one to the
+/// next (a logarithm's standard deviation of a half, which is that of a spread known with two degrees of freedom). Those of one command
+/// ran in the same minutes, and share their luck. So others are heard only where they warn: a quiet path says nothing of one that is not.
 const ALIKE: f64 = 2.0;
 
 /// Spreads that are weighed, evenly on a logarithmic scale between these ends.
@@ -55,11 +56,13 @@ pub(crate) fn reach(confidence: f64, seen: StandardError, values: usize, alike: 
 /// Spreads and how probable each is, which sum to 1: prior times likelihood.
 fn weighed(seen: StandardError, alike: &[StandardError]) -> Vec<(f64, f64)> {
     let told = |spread: f64, of: StandardError| -of.degrees * (spread.ln() + (of.value / spread).powi(2) / 2.0);
-    let others: Vec<StandardError> = alike
+    let mut others: Vec<StandardError> = alike
         .iter()
-        .filter(|o| o.degrees > 0.0 && o.value.is_finite())
+        .filter(|o| o.degrees > 0.0 && o.value.is_finite() && o.value > seen.value)
         .map(|o| StandardError { degrees: 1.0 / (1.0 / o.degrees + 1.0 / ALIKE), ..*o })
         .collect();
+    let all: f64 = others.iter().map(|o| o.degrees).sum();
+    others.iter_mut().for_each(|o| o.degrees *= (ALIKE / all).min(1.0));
     let log_weight = |spread: f64| {
         let prior = -(DEGREES + 1.0) / 2.0 * ((spread / USUAL).powi(2) / DEGREES).ln_1p();
         // Steps of a logarithmic scale grow with the spread.

@@ -137,13 +137,17 @@ pub fn size_to_use(points: &[CurvePoint], seed: u64) -> Result<Reached, Unanswer
 /// makes of it. None beyond what was measured.
 pub fn throughput(points: &[CurvePoint], size: u64) -> Result<(Estimate, Vec<u64>), Unanswered> {
     let found = arrival(points, size, None)?;
-    // Both directions may carry data: what a point's bits are to its size, they are between points, too.
+    Ok((carried(points, size, found.seconds)?, found.rests_on))
+}
+
+/// Throughput with messages of a size that take so many seconds, bits a second.
+pub fn carried(points: &[CurvePoint], size: u64, seconds: Estimate) -> Result<Estimate, Unanswered> {
+    // Both directions may carry data: what a point's bits are to its size, they are at other sizes, too.
     let near = points.iter().min_by_key(|p| p.size.abs_diff(size)).ok_or(Unanswered::Nothing)?;
     let bits = size as f64 * near.throughput * near.seconds / (near.size.max(1) as f64);
-    let t = found.seconds;
-    let low = if t.high.is_finite() { bits / t.high } else { 0.0 };
-    let high = if t.low > 0.0 { bits / t.low } else { f64::INFINITY };
-    Ok((Estimate::new(bits / t.value, low, high), found.rests_on))
+    let low = if seconds.high.is_finite() { bits / seconds.high } else { 0.0 };
+    let high = if seconds.low > 0.0 { bits / seconds.low } else { f64::INFINITY };
+    Ok(Estimate::new(bits / seconds.value, low, high))
 }
 
 /// How fast control messages (below 1 KiB) arrive: the least and the greatest of their times, seconds, with the intervals of

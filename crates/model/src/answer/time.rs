@@ -76,8 +76,23 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
         if x.low > 0.0 && y.low > 0.0 { between(x.low, y.low) } else { 0.0 },
         if x.high.is_finite() { between(x.high, y.high) } else { f64::INFINITY },
     );
-    let (seconds, bounded) = bounded(&sorted, size, seconds);
+    let (low, high) = bends(&sorted, at, size).fold((seconds.low, seconds.high), |(l, h), t| (l.min(t), h.max(t)));
+    let (seconds, bounded) = bounded(&sorted, size, Estimate::new(seconds.value, low, high));
     Ok(Arrival { size, seconds, rests_on: vec![a.size, b.size], outside: None, bounded })
+}
+
+/// Where the time may lie if the curve bends between the sizes before and at `at`: what the lines on either side make of it when they
+/// go on, as far as the time does not leave those of both sizes.
+fn bends(sorted: &[&CurvePoint], at: usize, size: u64) -> impl Iterator<Item = f64> {
+    let (a, b) = (sorted[at - 1], sorted[at]);
+    let (low, high) = (a.seconds.min(b.seconds), a.seconds.max(b.seconds));
+    let line = move |from: &CurvePoint, to: &CurvePoint| {
+        let slope = (to.seconds - from.seconds) / (to.size as f64 - from.size as f64);
+        (to.seconds + slope * (size as f64 - to.size as f64)).max(low).min(high)
+    };
+    let before = at.checked_sub(2).map(|i| line(sorted[i], a));
+    let behind = sorted.get(at + 1).map(|p| line(p, b));
+    before.into_iter().chain(behind).filter(|t| t.is_finite())
 }
 
 /// A time without an interval with that which the nearest sizes on either side that have one allow, and these sizes: between two
@@ -120,6 +135,28 @@ mod tests {
         let between = arrival(&curve, 1000, None).unwrap();
         assert_eq!(between.rests_on, [100, 10_000]);
         assert!(between.seconds.value > 1.01e-5 && between.seconds.value < 2e-5);
+    }
+
+    #[test]
+    fn a_bend_between_two_sizes_is_in_the_interval() {
+        // A byte costs four times as much beyond 100,000 B; forty sizes leave gaps of a third.
+        let time = |s: f64| 1e-5 + s * 5e-11 + 1.5e-10 * (s - 1e5).max(0.0);
+        let points: Vec<CurvePoint> = (0..40)
+            .map(|i| {
+                let size = 10f64.powf(0.15 * f64::from(i)).round() as u64;
+                let t = time(size as f64);
+                CurvePoint::of(size, t, (0..8).map(|b| (b, t)).collect())
+            })
+            .collect();
+        for size in [50_000, 80_000, 90_000, 100_000, 110_000, 120_000, 300_000] {
+            let found = arrival(&points, size, None).unwrap().seconds;
+            let truth = time(size as f64);
+            assert!(
+                found.low <= truth * (1.0 + 1e-9) && truth <= found.high * (1.0 + 1e-9),
+                "{size}: {truth} {found:?}"
+            );
+            assert!(found.high < 1.35 * found.low, "{size}: {found:?}");
+        }
     }
 
     #[test]

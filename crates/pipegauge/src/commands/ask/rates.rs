@@ -48,13 +48,26 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
     }
 }
 
+/// Throughput with messages of a size, the sizes it rests on, and how it was found where it was not measured there (beyond the largest
+/// size by their time).
+fn moved(p: &Asked<'_>, size: u64) -> Result<(Estimate, Vec<u64>, String), Unanswered> {
+    p.carried(size)?;
+    match answer::throughput(&p.curve, size) {
+        Err(Unanswered::Outside { to, .. }) if size > to => {
+            let t = of(p, size)?;
+            Ok((answer::carried(&p.curve, size, t.seconds)?, t.rests_on, t.how))
+        }
+        found => found.map(|(e, rests_on)| (e, rests_on, String::new())),
+    }
+}
+
 pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
-    match p.carried(size).and_then(|()| answer::throughput(&p.curve, size)) {
+    match moved(p, size) {
         Err(why) => no(p, &why, &[size]),
-        Ok((e, rests_on)) => {
+        Ok((e, rests_on, how)) => {
             let (e, words, _) = as_kept(p, size, e, sustained);
             let text = format!(
-                "messages of {} move {} ({}){words}",
+                "messages of {} move {} ({}){how}{words}",
                 size_words(size),
                 figure(e, Kind::BitsPerSecond),
                 each(p)
@@ -80,10 +93,8 @@ fn each(p: &Asked<'_>) -> &'static str {
 /// Whether a rate is carried, or is more than what is where `less` is asked.
 pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answered {
     let found = match size {
-        Some(size) => p
-            .carried(size)
-            .and_then(|()| answer::throughput(&p.curve, size))
-            .map(|(e, rests)| (e, rests, format!("with messages of {} it moves", size_words(size)))),
+        Some(size) => moved(p, size)
+            .map(|(e, rests, how)| (e, rests, format!("with messages of {}{how} it moves", size_words(size)))),
         // What a small message carries is carried, whatever larger ones add.
         None => match (maximum(p), &p.summary) {
             (Err(Unanswered::Unsaturated(_)), Some(s)) if s.max_throughput.low >= rate => {

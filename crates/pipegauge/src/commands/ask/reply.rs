@@ -25,7 +25,7 @@ pub fn sharpen(p: &Asked<'_>, sizes: &[u64]) -> String {
 }
 
 fn command(p: &Asked<'_>, pattern: &str, sizes: &[u64]) -> String {
-    let mut sizes: Vec<u64> = sizes.iter().map(|s| (*s).min(most(p))).collect();
+    let mut sizes: Vec<u64> = sizes.iter().filter(|s| **s > 0).map(|s| (*s).min(most(p))).collect();
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let list = if sizes.is_empty() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
