@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Interval, quotient_interval};
 
-use crate::{Analysis, PathRun};
+use crate::{Analysis, PathRun, RunFile};
 
 /// The shares of single iterations whose times are told.
 pub const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
@@ -44,6 +44,29 @@ pub struct Loaded {
     pub ratios: [Option<Estimate>; 3],
 }
 
+impl RunFile {
+    /// Whether any of its paths is loaded and stands beside the idle one that it is held against.
+    pub fn has_loaded(&self) -> bool {
+        self.paths.iter().any(|path| self.idle_of(path).is_some())
+    }
+
+    fn load_of(&self, path: &PathRun) -> Option<&Load> {
+        self.run.plan.load(path.opened.path)
+    }
+
+    /// The idle path that is the same as a loaded one but for its load; none of a path that is not loaded.
+    fn idle_of(&self, path: &PathRun) -> Option<usize> {
+        self.load_of(path)?;
+        let plan = &self.run.plan;
+        let same = |other: &PathRun| {
+            other.opened.transport == path.opened.transport
+                && plan.alone(other.opened.path)
+                && plan.settings(other.opened.path) == plan.settings(path.opened.path)
+        };
+        self.paths.iter().position(same)
+    }
+}
+
 impl Analysis<'_> {
     /// Its paths under load, each group beside its idle path, by ascending size. Empty of a run that loads no path.
     pub fn under_load(&self) -> Vec<UnderLoad> {
@@ -72,22 +95,6 @@ impl Analysis<'_> {
             }
         }
         found
-    }
-
-    fn load_of(&self, path: &PathRun) -> Option<&Load> {
-        self.run().run.plan.load(path.opened.path)
-    }
-
-    /// The idle path that is the same as a loaded one but for its load; none of a path that is not loaded.
-    fn idle_of(&self, path: &PathRun) -> Option<usize> {
-        self.load_of(path)?;
-        let plan = &self.run().run.plan;
-        let same = |other: &PathRun| {
-            other.opened.transport == path.opened.transport
-                && plan.alone(other.opened.path)
-                && plan.settings(other.opened.path) == plan.settings(path.opened.path)
-        };
-        self.paths.iter().position(same)
     }
 
     /// The loaded path held against the idle one, round by round.

@@ -128,4 +128,5 @@ fn loads_of_each_way_stand_apart_and_a_run_without_load_has_none() {
     assert!(Analysis::of(&alone).under_load().is_empty());
     let orphan = measured(&theory(0.0, 1), &[load(1, Same)]);
     assert!(Analysis::of(&orphan).under_load().is_empty(), "nothing tells what the load adds");
+    assert!(run.has_loaded() && !alone.has_loaded() && !orphan.has_loaded());
 }

@@ -361,7 +361,7 @@ impl Graph {
         }
         match () {
             () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
-            () if runs.iter().all(|run| run.run.plan.loads()) && !runs.is_empty() => Graph::Load,
+            () if runs.iter().all(|run| run.has_loaded()) && !runs.is_empty() => Graph::Load,
             () if runs.iter().all(|run| run.carries()) => Graph::Signature,
             () if runs.iter().all(|run| run.arrives()) => Graph::Throughput,
             () => Graph::Latency,
@@ -434,9 +434,9 @@ impl Graph {
                 "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; \
                  --graph latency draws its times"
             )),
-            Of::Loaded if !runs.iter().all(|run| run.run.plan.loads()) => {
-                Err(format!("--graph {name} draws a path under load, and this run has none (run --load 1,2,4)"))
-            }
+            Of::Loaded if !runs.iter().all(|run| run.has_loaded()) => Err(format!(
+                "--graph {name} draws a path idle and under load, and this run has none such (run --load 1,2,4)"
+            )),
             Of::Costed if !runs.iter().any(|run| crate::cost::told(run)) => Err(format!(
                 "this run does not tell what it cost (an older file, the modelled link, --check, or trials too short to tell) and so has \
                  no {name} graph; measure again without --check"

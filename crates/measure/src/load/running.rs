@@ -102,13 +102,14 @@ impl Loading {
     /// for `patience`, or the flag is raised.
     pub fn under_way(&mut self, patience: Duration) -> Result<(), SessionError> {
         let began = Instant::now();
+        let mut filling: Option<Instant> = None;
         let carries = |flow: &Flow| flow.moved.load(Ordering::Relaxed) > 0;
         loop {
             self.check()?;
             self.halt.check()?;
             let waited = began.elapsed();
             if self.flows.iter().all(carries) {
-                if waited >= FILLING {
+                if filling.get_or_insert_with(Instant::now).elapsed() >= FILLING {
                     return Ok(());
                 }
             } else if waited >= patience {

@@ -37,7 +37,7 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     text.push_str(&match () {
         () if run.is_hint() => table::hint(run) + &table::machine(run) + &told,
         () if run.run.plan.soaks() => table::soak(run) + &told,
-        () if run.run.plan.loads() => format!("{}\n{}", table::load(run), curves(run, &told)),
+        () if run.run.plan.loads() => table::load(run) + &curves(run, &told),
         () => curves(run, &told),
     });
     out::text(&text)?;

@@ -54,6 +54,8 @@ fn idle_and_loaded_times_stand_side_by_side_with_their_ratios() {
     let shown = dir.run(&["show", "x.run.jsonl"]);
     assert!(shown.out.contains("Latency under load") && shown.out.contains("theory:load=4"), "{shown}");
     assert!(shown.out.contains("idle and under 1 to 4 loading flows to the far side in messages of"), "{shown}");
+    let alone = dir.run(&["show", "x.run.jsonl", "--path", "theory:load=4"]);
+    assert!(alone.code() == 0 && !alone.out.contains("Nothing to draw"), "{alone}");
     let asked = dir.run(&["ask", "x.run.jsonl", "what is the latency under load?"]);
     assert_eq!(asked.code(), 0, "{asked}");
     for part in ["read as: latency under load", "idle, median 10.1 us", "under 4 loading flows", "20.87"] {
@@ -76,7 +78,7 @@ fn the_graph_of_a_load_is_in_the_terminal_and_a_picture() {
     let picture = std::fs::read_to_string(dir.path("x.svg")).unwrap();
     assert!(picture.contains("Load graph") && picture.contains("p99.9"), "{picture}");
     dir.measure("idle.run.jsonl", &["theory"]);
-    dir.run(&["show", "idle.run.jsonl", "--graph", "load"]).refuses(&["this run has none (run --load 1,2,4)"]);
+    dir.run(&["show", "idle.run.jsonl", "--graph", "load"]).refuses(&["this run has none such (run --load 1,2,4)"]);
     let asked = dir.run(&["ask", "idle.run.jsonl", "latency under load"]);
     assert!(
         asked.code() == 2 && asked.out.contains("pipegauge run theory") && asked.out.contains("--load 1,2,4"),

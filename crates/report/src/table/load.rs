@@ -19,7 +19,8 @@ const SIZES: usize = 3;
 const HOW_TO_READ: &str = "In brackets: 95% intervals. 'Times idle' is how many times as long as on the idle path: of the median from rounds \
                            that took turns, of a percentile from both intervals.";
 
-/// A table for each idle path and each of a few sizes: what it takes idle and under each load. Empty of a run that loads no path.
+/// A table for each idle path and each of a few sizes: what it takes idle and under each load, with an empty line behind. Empty of a run that
+/// has no loaded path beside an idle one.
 pub fn load(run: &Analysis<'_>) -> String {
     let all = run.under_load();
     let mut text = String::new();
@@ -44,7 +45,7 @@ pub fn load(run: &Analysis<'_>) -> String {
     for note in notes(run, &all) {
         paragraph("", &note, WIDTH, &mut text);
     }
-    text
+    text + "\n"
 }
 
 /// What a table is of: an idle path, and which way it is loaded in messages of which size.
@@ -108,9 +109,12 @@ fn ratio(e: Estimate) -> String {
         v if v >= 10.0 => format!("{v:.1}"),
         v => format!("{v:.2}"),
     };
-    match e.high.is_finite() {
-        true => format!("{}\n[{}, {}]", digits(e.value), digits(e.low), digits(e.high)),
-        false => format!("{}\nno interval", digits(e.value)),
+    let value = digits(e.value);
+    match (e.low > 0.0, e.high.is_finite()) {
+        (true, true) => format!("{value}\n[{}, {}]", digits(e.low), digits(e.high)),
+        (false, true) => format!("{value}\nat most {}", digits(e.high)),
+        (true, false) => format!("{value}\nat least {}", digits(e.low)),
+        (false, false) => format!("{value}\nno interval"),
     }
 }
 

@@ -72,9 +72,11 @@ fn answer(p: &Asked<'_>, group: &UnderLoad) -> Option<Answered> {
 fn times(row: &Loaded) -> String {
     let one = |at: usize, name: &str| {
         let time = figure(row.times[at]?, Kind::Seconds);
-        let ratio = row.ratios[at].map_or(String::new(), |r| match r.high.is_finite() {
-            true => format!(", {:.2} [{:.2}, {:.2}] times as long", r.value, r.low, r.high),
-            false => format!(", {:.2} times as long (no interval)", r.value),
+        let ratio = row.ratios[at].map_or(String::new(), |r| match (r.low > 0.0, r.high.is_finite()) {
+            (true, true) => format!(", {:.2} [{:.2}, {:.2}] times as long", r.value, r.low, r.high),
+            (false, true) => format!(", {:.2} times as long (at most {:.2})", r.value, r.high),
+            (true, false) => format!(", {:.2} times as long (at least {:.2})", r.value, r.low),
+            (false, false) => format!(", {:.2} times as long (no interval)", r.value),
         });
         Some(format!("{name} {time}{ratio}"))
     };

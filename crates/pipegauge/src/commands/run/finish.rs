@@ -79,7 +79,7 @@ fn picture(run: &Analysis<'_>) -> String {
     text.push_str(&match () {
         () if run.is_hint() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),
-        () if run.run.plan.loads() => format!("{}\n{}", table::load(run), table::summary(run)),
+        () if run.run.plan.loads() => table::load(run) + &table::summary(run),
         () => table::summary(run),
     });
     if !run.run.plan.soaks() {
