@@ -483,6 +483,7 @@ impl<'a> PathRun<'a> {
             .collect();
         let warnings = judge::warnings(self.plan, self.kind, &view, Taken::over(&self.taken));
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
+        let missed = open.len() - view.iter().filter(|j| open.contains(&j.size) && judge::reached(self.plan, &j.figures)).count();
         let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
         let figureless = judge::figureless(self.plan, self.number, figureless.map(|(s, _)| *s).collect());
         let moved = match self.plan.schedule {
@@ -497,6 +498,6 @@ impl<'a> PathRun<'a> {
         for warning in warnings.into_iter().chain(moved).chain(burst).chain(figureless) {
             self.warn(warning)?;
         }
-        Ok(if self.plan.trials.is_some() { 0 } else { open.len() })
+        Ok(if self.plan.trials.is_some() { 0 } else { missed })
     }
 }

@@ -276,10 +276,28 @@ fn in_turns(named: &Named, paired: Paired) -> String {
                 .map_or(String::new(), |f| format!(", and of {} at a single size", share(f)))
         ));
     }
+    text.push_str(&untold(named));
     if paired.differs || stretches {
         text.push_str(&format!("\nBoth took turns, and {} rounds of each were compared in pairs.", paired.rounds));
     }
     text
+}
+
+/// The sizes that too few rounds visited for an interval, and what these saw: no part of the verdict. Nothing where each has one.
+fn untold(named: &Named) -> String {
+    let untold: Vec<_> = named.comparison.sizes.iter().filter(|s| !s.ratio.high.is_finite()).collect();
+    let (Some(first), Some(last)) = (untold.first(), untold.last()) else { return String::new() };
+    let ratios = || untold.iter().map(|s| s.ratio.value);
+    let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
+    let (from, to) = (named.size(first.size), named.size(last.size));
+    let (which, saw) = match untold.len() {
+        1 => (from, ratio(least)),
+        n => (format!("{n} sizes between {from} and {to}"), format!("{} to {}", ratio(least), ratio(most))),
+    };
+    format!(
+        "\nOf {which} nothing is told, as too few rounds visited them; what these saw is {saw} of the time. --sizes or a longer --budget \
+         tells more."
+    )
 }
 
 /// Ends of a ratio's interval that lie so far apart tell too little for a verdict.
@@ -599,7 +617,12 @@ mod tests {
         n.comparison.paired = Some(Paired { rounds: 26, differs: false, finds: Some(0.05), finds_at_a_size: None });
         assert!(verdict(&n).contains("over all sizes b"), "{}", verdict(&n));
         n.comparison.sizes[20].ratio = Estimate { value: 0.2, low: 0.0, high: f64::INFINITY };
-        assert!(verdict(&n).contains("over the 20 of 21 sizes with an interval b"), "{}", verdict(&n));
+        let said = verdict(&n);
+        assert!(said.contains("over the 20 of 21 sizes with an interval b"), "{said}");
+        assert!(said.contains("Of 1 MiB nothing is told") && said.contains("saw is 20.0% of the time"), "{said}");
+        n.comparison.sizes[19].ratio = Estimate { value: 7.99, low: 0.0, high: f64::INFINITY };
+        let said = verdict(&n);
+        assert!(said.contains("Of 2 sizes between 512 KiB and 1 MiB nothing is told") && said.contains("saw is 20.0% to 799.0% of"), "{said}");
     }
 
     #[test]
