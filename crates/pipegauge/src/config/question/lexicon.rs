@@ -264,7 +264,7 @@ const TOPICS: [(Topic, &[&str]); 71] = [
         "better than", "worse than", "insufficient", "not enough", "impossible", "infeasible",
         "not possible", "unable", "unable to", "incapable", "incapable of", "out of reach", "beyond reach", "unreachable",
         "unattainable", "unachievable", "unrealistic", "unfeasible", "unsustainable", "in more than", "in at most", "take over", "takes over",
-        "at minimum", "at a minimum", "no higher than", "no lower than", "late"
+        "at minimum", "at a minimum", "no higher than", "no lower than", "late", "later than", "arrive after", "arrives after", "come after", "comes after"
     ]),
     (Within, &[
         "or more", "and more", "or longer", "or above", "or higher", "or greater", "or less", "or below", "or under",
@@ -275,7 +275,7 @@ const TOPICS: [(Topic, &[&str]); 71] = [
         "at least", "more than", "above", "over than", "exceed", "exceeds", "beyond", "longer than", "greater than",
         "higher than", "bigger than", "larger than", "no less than", "not less than", "too long", "in more than",
         "take over", "takes over", "at minimum", "at a minimum", "no lower than", "or more", "and more", "or longer",
-        "or above", "or higher", "or greater"
+        "or above", "or higher", "or greater", "later than", "arrive after", "arrives after", "come after", "comes after"
     ]),
     (Below, &[
         "within", "in under", "under", "below", "less than", "no more than", "in less than", "at most", "in at most",

@@ -574,6 +574,8 @@ const READ: &[(&str, &str)] = &[
     ("does tcp fall short of 10 Gbit/s", "whether 10.0 Gbit/s is more than can be carried, with messages of the best size, over tcp"),
     ("is 10 Gbit/s impossible over tcp", "whether 10.0 Gbit/s is more than can be carried, with messages of the best size, over tcp"),
     ("is it impossible to send 1 MB in 1 ms", "whether 1 MB (1,000,000 B) takes longer than 1.00 ms, over all paths"),
+    ("does 1 MB arrive after 900 us", "whether 1 MB (1,000,000 B) takes longer than 900 us, over all paths"),
+    ("will 64 KiB arrive later than 20 us over tcp", "whether 64 KiB takes longer than 20.0 us, over tcp"),
     ("does 64 KiB take over 20 us", "whether 64 KiB takes longer than 20.0 us, over all paths"),
     ("does 1 KiB take longer than 30 us over tcp", "whether 1 KiB takes longer than 30.0 us, over tcp"),
     ("is tcp slower than 30 us for 1 B", "whether 1 B takes longer than 30.0 us, over tcp"),
