@@ -483,7 +483,8 @@ impl<'a> PathRun<'a> {
             .collect();
         let warnings = judge::warnings(self.plan, self.kind, &view, Taken::over(&self.taken));
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
-        let missed = open.len() - view.iter().filter(|j| open.contains(&j.size) && judge::reached(self.plan, &j.figures)).count();
+        let missed = open.len()
+            - view.iter().filter(|j| open.contains(&j.size) && judge::reached(self.plan, &j.figures)).count();
         let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
         let figureless = judge::figureless(self.plan, self.number, figureless.map(|(s, _)| *s).collect());
         let moved = match self.plan.schedule {

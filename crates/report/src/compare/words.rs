@@ -622,7 +622,11 @@ mod tests {
         assert!(said.contains("Of 1 MiB nothing is told") && said.contains("saw is 20.0% of the time"), "{said}");
         n.comparison.sizes[19].ratio = Estimate { value: 7.99, low: 0.0, high: f64::INFINITY };
         let said = verdict(&n);
-        assert!(said.contains("Of 2 sizes between 512 KiB and 1 MiB nothing is told") && said.contains("saw is 20.0% to 799.0% of"), "{said}");
+        assert!(
+            said.contains("Of 2 sizes between 512 KiB and 1 MiB nothing is told")
+                && said.contains("saw is 20.0% to 799.0% of"),
+            "{said}"
+        );
     }
 
     #[test]
