@@ -53,7 +53,7 @@ export async function page({ check, lines, shot, pictures }) {
     await page.locator("#points select").selectOption("0-3");
     await page.locator("#points .tools button").click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
-    assert.match(copied, /^size_bytes\t(flows\t)?median_s\tlow_s\thigh_s\t/);
+    assert.match(copied, /^size_bytes\t(load_flows\t)?(flows\t)?median_s\tlow_s\thigh_s\t/);
     assert.equal(copied.split("\n").length, 1 + (await page.locator("#points tbody tr").count()));
     await page.locator("section .copy").first().click();
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^Path\tTime is\tLatency/);
