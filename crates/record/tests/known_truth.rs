@@ -1,14 +1,13 @@
 //! The whole way from the driver to the answer on the theoretical link, whose truth is known: what is said to hold in 95% does.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+mod modelled;
 
-use measure::event::{Calibration, PathPlan, Plan, Run, SCHEMA};
-use measure::solo::Solo;
-use measure::{Event, Pattern};
+use measure::Pattern;
+use measure::event::{PathPlan, Plan};
 use model::scale::{Scaled, Target, Wire};
 use model::{Comparison, Estimate, Side};
-use record::{Analysis, Fold, RunFile};
+use modelled::measured;
+use record::{Analysis, RunFile};
 use transport::theory::{Dip, Theory};
 
 /// A path without headers: `latency + size * 8 / rate`, exactly.
@@ -23,30 +22,6 @@ fn sizes(to: f64, many: usize) -> Vec<u64> {
     let mut all: Vec<u64> = (0..many).map(|i| to.powf(i as f64 / (many - 1) as f64).round() as u64).collect();
     all.dedup();
     all
-}
-
-fn measured(plan: &Plan) -> RunFile {
-    let stop = Arc::new(AtomicBool::new(false));
-    let session = Solo::new(&plan.paths[0], stop.clone()).unwrap();
-    let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
-    let mut fold = Fold::new();
-    fold.event(&Event::Run(Run {
-        schema: SCHEMA.to_owned(),
-        version: String::new(),
-        started: String::new(),
-        command: Vec::new(),
-        plan: plan.clone(),
-        near: host::Environment::default(),
-        calibration,
-        side: None,
-    }));
-    let mut hear = |e: &Event| {
-        fold.event(e);
-        Ok(())
-    };
-    let outcome = measure::run(plan, calibration, vec![Box::new(session)], &mut hear, &stop);
-    assert!(outcome.error.is_none(), "{:?}", outcome.error);
-    fold.run().unwrap().clone()
 }
 
 fn modelled(theory: &Theory) -> Vec<PathPlan> {

@@ -1,12 +1,10 @@
 //! Idle and loaded paths side by side, on the theoretical link, whose truth is known.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+mod modelled;
 
-use measure::event::{Calibration, PathPlan, Plan, Run, SCHEMA};
-use measure::solo::Solo;
-use measure::{Event, Load, LoadDirection, Session};
-use record::{Analysis, Fold, RunFile};
+use measure::event::{PathPlan, Plan};
+use measure::{Load, LoadDirection};
+use record::{Analysis, RunFile};
 use transport::theory::Theory;
 
 /// One byte a nanosecond, without headers: a message of 10,000 B of a loading flow keeps the line for 10 us.
@@ -38,28 +36,7 @@ fn measured(theory: &Theory, loads: &[Option<Load>]) -> RunFile {
         seed: theory.seed,
         ..Plan::default()
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    let session = |path: &PathPlan| -> Box<dyn Session> { Box::new(Solo::new(path, stop.clone()).unwrap()) };
-    let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
-    let mut fold = Fold::new();
-    fold.event(&Event::Run(Run {
-        schema: SCHEMA.to_owned(),
-        version: String::new(),
-        started: String::new(),
-        command: Vec::new(),
-        plan: plan.clone(),
-        near: host::Environment::default(),
-        calibration,
-        side: None,
-    }));
-    let mut hear = |e: &Event| {
-        fold.event(e);
-        Ok(())
-    };
-    let sessions = plan.paths.iter().map(session).collect();
-    let outcome = measure::run(&plan, calibration, sessions, &mut hear, &stop);
-    assert!(outcome.error.is_none(), "{:?}", outcome.error);
-    fold.run().unwrap().clone()
+    modelled::measured(&plan)
 }
 
 fn load(flows: u32, direction: LoadDirection) -> Option<Load> {

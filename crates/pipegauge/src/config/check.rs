@@ -202,22 +202,11 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::config::RunConfig;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        run: RunFlags,
-    }
+    use crate::config::typed::typed;
 
     /// What is said of a command line before anything is opened; none where nothing is wrong with it.
     fn said(line: &str) -> Option<String> {
-        let words: Vec<String> = std::iter::once("run").chain(line.split(' ')).map(str::to_owned).collect();
-        let flags = Line::try_parse_from(&words).unwrap().run;
-        RunConfig::resolve(&flags, &words, std::time::SystemTime::now()).err().map(|e| format!("{e:#}"))
+        typed(line).err().map(|e| format!("{e:#}"))
     }
 
     #[test]
@@ -241,9 +230,7 @@ mod tests {
             for flag in ["--fault drop=1%", "--shape rate=1Mbit/s", "--trace x"] {
                 assert!(said(&format!("{kind} {flag}")).unwrap().contains("changes nothing here"), "{kind} {flag}");
             }
-            let words = ["run", kind, "unix", "--shape", "rate=1Mbit/s"].map(str::to_owned);
-            let flags = Line::try_parse_from(&words).unwrap().run;
-            let notes = RunConfig::resolve(&flags, &words, std::time::SystemTime::now()).unwrap().notes;
+            let notes = typed(&format!("{kind} unix --shape rate=1Mbit/s")).unwrap().notes;
             assert!(notes.iter().any(|n| n.contains(kind) && n.contains("pass it by")), "{notes:?}");
         }
     }

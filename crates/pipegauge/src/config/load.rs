@@ -64,22 +64,7 @@ pub fn notes(plan: &Plan) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::config::RunConfig;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        run: RunFlags,
-    }
-
-    fn of(line: &str) -> Result<RunConfig> {
-        let words: Vec<String> = std::iter::once("run").chain(line.split(' ')).map(str::to_owned).collect();
-        let flags = Line::try_parse_from(&words).unwrap().run;
-        RunConfig::resolve(&flags, &words, std::time::SystemTime::now())
-    }
+    use crate::config::typed::typed as of;
 
     #[test]
     fn loads_are_refused_where_they_make_no_sense() {

@@ -14,6 +14,8 @@ mod pin;
 pub mod question;
 pub mod sides;
 mod soak;
+#[cfg(test)]
+mod typed;
 mod unused;
 
 use std::path::PathBuf;

@@ -178,9 +178,14 @@ fn near_process() {
 
 #[test]
 fn a_killed_near_side_takes_the_far_one_with_it() {
+    far_dies_with("tests::ends::near_process");
+}
+
+/// Kills a near side, which the test `near` is in a process of its own, and waits for the end of the far side that it names.
+pub(super) fn far_dies_with(near: &str) {
     for kind in [transport::tcp::NAME, transport::shm::NAME, transport::udp::NAME] {
         let mut near = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "tests::ends::near_process", "--ignored", "--nocapture"])
+            .args(["--exact", near, "--ignored", "--nocapture"])
             .env("TEST_KIND", kind.as_str())
             .stdout(Stdio::piped())
             .spawn()

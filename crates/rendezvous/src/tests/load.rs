@@ -1,14 +1,11 @@
 //! Loading flows between two processes: they carry while a trial runs, end when the path's turn is over, and end whatever ends.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
-
 use measure::{Load, LoadDirection, Session};
 use rustix::process::Signal;
 use transport::decorate::Fault;
 use transport::{Ends, Name, registry};
 
-use super::ends::{endless, is_gone, no_stop, opened, signal, stop_soon, until};
+use super::ends::{endless, is_gone, no_stop, opened, signal, stop_soon};
 use super::hostile::session_with;
 use super::whole::{Programs, plan};
 use super::*;
@@ -275,21 +272,5 @@ fn loading_near_process() {
 
 #[test]
 fn a_killed_near_side_takes_a_loading_far_side_with_it() {
-    for kind in [transport::tcp::NAME, transport::shm::NAME, transport::udp::NAME] {
-        let mut near = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "tests::load::loading_near_process", "--ignored", "--nocapture"])
-            .env("TEST_KIND", kind.as_str())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(near.stdout.take().unwrap()).lines();
-        let far: u32 = lines
-            .map_while(Result::ok)
-            .find_map(|line| line.strip_prefix("far ")?.parse().ok())
-            .expect("the near side says which its far side is");
-        assert!(!is_gone(far));
-        near.kill().unwrap();
-        near.wait().unwrap();
-        until(&format!("{kind}: the far side's end"), || is_gone(far));
-    }
+    super::ends::far_dies_with("tests::load::loading_near_process");
 }
