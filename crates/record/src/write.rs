@@ -28,8 +28,7 @@ pub enum WriteError {
     },
     /// A line could not be written: the disk is full, a limit is reached, the medium failed.
     #[error(
-        "writing the run file {}: {source}; its first {lines} lines are kept and readable{}; {}",
-        path.display(), if *.truncated { "" } else { " (a part of a line may follow them, which readers skip)" }, remedy(source)
+        "writing the run file {}: {source}; {}; {}", path.display(), kept(*.lines, *.truncated), remedy(source)
     )]
     Write {
         /// The file.
@@ -50,6 +49,16 @@ pub enum WriteError {
         /// What is wrong with it.
         what: String,
     },
+}
+
+/// What the file holds where so many whole lines were written, and what is left of the one that could not be.
+fn kept(lines: u64, truncated: bool) -> String {
+    let part = |of: &str| if truncated { String::new() } else { format!(" (a part of a line may {of}, which readers skip)") };
+    match lines {
+        0 => format!("nothing of the run is in it{}", part("be there")),
+        1 => format!("its first line is kept and readable{}", part("follow it")),
+        n => format!("its first {n} lines are kept and readable{}", part("follow them")),
+    }
 }
 
 fn remedy(source: &io::Error) -> &'static str {
@@ -199,9 +208,17 @@ mod tests {
     fn a_full_device_is_named_with_the_cause_and_the_remedy() {
         let mut w = Writer::create("/dev/full").unwrap();
         let text = w.write(&sample::events()[0]).unwrap_err().to_string();
-        for part in ["/dev/full", "No space left on device", "first 0 lines are kept", "free some space", "-o"] {
+        for part in ["/dev/full", "No space left on device", "nothing of the run is in it", "free some space", "-o"] {
             assert!(text.contains(part), "'{part}' is missing in: {text}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_is_told_in_plain_numbers() {
+        assert_eq!(kept(0, true), "nothing of the run is in it");
+        assert_eq!(kept(1, true), "its first line is kept and readable");
+        assert_eq!(kept(2, true), "its first 2 lines are kept and readable");
+        assert!(kept(0, false).contains("a part of a line may be there") && kept(1, false).contains("may follow it"));
     }
 
     #[test]

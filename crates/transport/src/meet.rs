@@ -32,7 +32,11 @@ pub(crate) struct Place {
 /// How a place's directory is called, with 16 hexadecimal digits behind.
 const PREFIX: &str = "pipegauge-";
 
-/// Younger directories are left alone: their maker may not have locked them yet.
+/// How the name ends while the directory is being made. It gets its own name when it is locked, so that whatever has a name without a lock
+/// is of the dead, however young it is.
+const MAKING: &str = ".new";
+
+/// Younger directories that are being made are left alone: their maker may not have locked them yet.
 const YOUNG: Duration = Duration::from_secs(60);
 
 impl Place {
@@ -40,20 +44,27 @@ impl Place {
     pub fn new(of: SocketType) -> Result<(Self, OwnedFd), LinkError> {
         static SWEPT: Once = Once::new();
         SWEPT.call_once(|| sweep(&std::env::temp_dir(), YOUNG));
-        let directory = std::env::temp_dir().join(format!("{PREFIX}{}", sys::random_name()?));
-        rustix::fs::mkdir(&directory, Mode::RWXU).map_err(|e| {
-            LinkError::io(format!("making the directory {} (TMPDIR chooses another place)", directory.display()), e)
-        })?;
-        let path = directory.join("meet");
-        let living =
-            lock(&directory).map_err(|e| LinkError::io(format!("locking the directory {}", directory.display()), e))?;
-        let place = Self { directory, path, _living: living };
+        let place = Self::in_directory(&std::env::temp_dir())?;
         let listener = unix_socket(of)?;
         let address = unix_address(&place.path)?;
         rustix::net::bind(&listener, &address)
             .and_then(|()| rustix::net::listen(&listener, BACKLOG))
             .map_err(|e| LinkError::io(format!("listening on {}", place.path.display()), e))?;
         Ok((place, listener))
+    }
+
+    /// A directory of its own within `temp`, locked before anybody can take it for one that was left behind.
+    fn in_directory(temp: &Path) -> Result<Self, LinkError> {
+        let name = format!("{PREFIX}{}", sys::random_name()?);
+        let (directory, making) = (temp.join(&name), temp.join(name + MAKING));
+        rustix::fs::mkdir(&making, Mode::RWXU).map_err(|e| {
+            LinkError::io(format!("making the directory {} (TMPDIR chooses another place)", making.display()), e)
+        })?;
+        let living =
+            lock(&making).map_err(|e| LinkError::io(format!("locking the directory {}", making.display()), e))?;
+        rustix::fs::rename(&making, &directory)
+            .map_err(|e| LinkError::io(format!("naming the directory {}", directory.display()), e))?;
+        Ok(Self { path: directory.join("meet"), directory, _living: living })
     }
 }
 
@@ -76,17 +87,17 @@ fn lock(directory: &Path) -> Result<OwnedFd, Errno> {
     Ok(fd)
 }
 
-/// Removes the places of processes that were killed. What can't be removed is left to the next one.
+/// Removes the places of processes that were killed, those that they did not finish making once they are as old as `young`. What can't be
+/// removed is left to the next one.
 fn sweep(temp: &Path, young: Duration) {
     for entry in std::fs::read_dir(temp).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let ours = name
-            .to_str()
-            .and_then(|n| n.strip_prefix(PREFIX))
-            .is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
-        let age = entry.metadata().and_then(|m| m.modified()).map(|t| t.elapsed().unwrap_or_default());
+        let name = name.to_str().and_then(|n| n.strip_prefix(PREFIX)).unwrap_or_default();
+        let (digits, making) = name.strip_suffix(MAKING).map_or((name, false), |digits| (digits, true));
+        let ours = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        let age = || entry.metadata().and_then(|m| m.modified()).map(|t| t.elapsed().unwrap_or_default());
         if ours
-            && age.is_ok_and(|age| age >= young)
+            && (!making || age().is_ok_and(|age| age >= young))
             && let Ok(_lock) = lock(&entry.path())
         {
             let _ = std::fs::remove_file(entry.path().join("meet"));
@@ -200,21 +211,28 @@ mod tests {
     fn only_what_the_dead_left_behind_is_swept() {
         let temp = std::env::temp_dir().join(format!("sweep-{}", sys::random_name().unwrap()));
         let at = |name: &str| temp.join(name);
-        let (dead, living, foreign) =
-            (at("pipegauge-0123456789abcdef"), at("pipegauge-fedcba9876543210"), at("pipegauge-x"));
-        for directory in [&dead, &living, &foreign] {
+        let names = ["0123456789abcdef", "fedcba9876543210", "00000000ffffffff.new", "x"];
+        let [dead, living, making, foreign] = names.map(|name| at(&format!("{PREFIX}{name}")));
+        for directory in [&dead, &living, &making, &foreign] {
             std::fs::create_dir_all(directory).unwrap();
             std::fs::write(directory.join("meet"), "").unwrap();
         }
         let held = lock(&living).unwrap();
+        let there = || [&dead, &living, &making, &foreign].map(|directory| directory.exists());
         sweep(&temp, YOUNG);
-        assert!(dead.exists(), "too young to tell");
+        assert_eq!(there(), [false, true, true, true], "what was killed a moment ago goes, what may be in the making stays");
         sweep(&temp, Duration::ZERO);
-        assert_eq!((dead.exists(), living.exists(), foreign.exists()), (false, true, true));
+        assert_eq!(there(), [false, true, false, true]);
         drop(held);
         std::fs::write(living.join("something else"), "").unwrap();
         sweep(&temp, Duration::ZERO);
         assert!(living.join("something else").exists(), "nothing but the meeting point is removed");
+        // A place that lives is never taken for one of the dead, and leaves nothing of its making.
+        let place = Place::in_directory(&temp).unwrap();
+        sweep(&temp, Duration::ZERO);
+        assert!(place.directory.exists());
+        drop(place);
+        assert_eq!(std::fs::read_dir(&temp).unwrap().count(), 2, "the foreign one and the one with something else");
         std::fs::remove_dir_all(&temp).unwrap();
     }
 }

@@ -44,7 +44,7 @@ fn a_run_that_is_asked_not_to_look_leaves_the_home_as_it_was() {
     assert_eq!(fs::read_dir(dir.path("home")).unwrap().count(), 0);
     let said = at_home(&dir, &args("b.run.jsonl", &[]), "home");
     assert!(
-        said.measured() && joined(&said.out).contains("not known yet (no earlier run of this path; run it again)"),
+        said.measured() && joined(&said.out).contains("not known yet (no earlier run; repeat this command line)"),
         "{said}"
     );
     let kept: Vec<String> = fs::read_dir(dir.path("home/.local/state/pipegauge/history"))
@@ -88,7 +88,7 @@ fn a_repeat_carries_earlier_runs_and_shows_the_same_wherever_it_is_read() {
     assert_eq!(dir.run(&["history", "clear"]).code(), 0);
     assert_eq!(shown(&dir).out, said.out, "a run file tells the same without the folder");
     let first = dir.run(&["show", "a.run.jsonl"]);
-    assert!(joined(&first.out).contains("not known yet (no earlier run of this path; run it again)"), "{first}");
+    assert!(joined(&first.out).contains("not known yet (no earlier run; repeat this command line)"), "{first}");
     let csv = dir.run(&["export", "a.run.jsonl", "--format", "csv"]).out;
     assert!(!csv.contains("inf") && !csv.contains("NaN"), "{csv}");
 }

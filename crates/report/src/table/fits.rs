@@ -5,7 +5,7 @@ use record::Analysis;
 use units::{Bytes, Kind, Seconds, Share};
 
 use super::grid::{Flush, Grid};
-use super::summary::{cost, estimate, start_time};
+use super::summary::{NOT_RESOLVED, cost, estimate, start_time};
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
 /// it, and what does not fit. Empty where nothing could be fitted.
@@ -71,7 +71,9 @@ pub fn fits(run: &Analysis<'_>) -> String {
     if !any {
         return notes;
     }
-    format!("{}\n{}{notes}", lines.text(), curves.text())
+    let tables = format!("{}\n{}", lines.text(), curves.text());
+    let unresolved = if tables.contains("not resolved") { NOT_RESOLVED } else { "" };
+    format!("{tables}{unresolved}{notes}")
 }
 
 /// Where a piece of a line begins: below 0 no start-up time is told.

@@ -1,9 +1,10 @@
 //! What earlier runs say of a path on this machine, or that nothing is known: one line a path.
 
+use measure::earlier::EarlierRun;
 use measure::event::Schedule;
 use record::RunFile;
 use record::history::Kept;
-use units::{Seconds, Share};
+use units::{Bytes, Seconds, Share};
 
 use super::WIDTH;
 use super::warnings::paragraph;
@@ -30,14 +31,14 @@ pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
     let Some(between) = run.between(path) else {
         // A repeat would tell nothing, either, where such runs are not kept.
         let kept = p.points.iter().any(|p| p.figures.blocks >= Kept::FEWEST);
-        let why = match p.earlier.as_deref() {
-            None => "the run read no earlier ones: it was told not to, or could not",
-            Some([]) if kept => "no earlier run of this path; run it again",
-            Some(_) if kept => "the earlier runs of this path measured other sizes; run it again",
+        let why: String = match p.earlier.as_deref() {
+            None => "the run read no earlier ones: it was told not to, or could not".into(),
+            Some([]) if kept => "no earlier run; repeat this command line".into(),
+            Some(earlier) if kept => other_sizes(earlier, p.points.len()),
             Some(_) if run.run.plan.schedule == Schedule::Netpipe => {
-                "of this schedule, whose sizes have fewer than 4 trials, no run is kept; --schedule adaptive is"
+                "of this schedule, whose sizes have fewer than 4 trials, no run is kept; --schedule adaptive is".into()
             }
-            Some(_) => "runs of fewer than 4 rounds are not kept; measure longer (--budget)",
+            Some(_) => "runs of fewer than 4 rounds are not kept; measure longer (--budget)".into(),
         };
         let yet = if p.earlier.is_some() { " yet" } else { "" };
         return format!("{name} on this machine: not known{yet} ({why}).\n");
@@ -57,6 +58,23 @@ pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
     )
 }
 
+/// What the earlier runs measured where that is too little of what this one did, and which command lines have something to compare.
+fn other_sizes(earlier: &[EarlierRun], here: usize) -> String {
+    let last = earlier.iter().rev().find(|run| !run.points.is_empty());
+    let theirs = last.map_or("other sizes".to_owned(), |run| {
+        let ends = [run.points.first(), run.points.last()].map(|p| p.map_or(0, |p| p.0));
+        match run.points.len() {
+            1 => format!("{} alone", Bytes(ends[0])),
+            n => format!("{n} sizes from {} to {}", Bytes(ends[0]), Bytes(ends[1])),
+        }
+    });
+    let here = if here == 1 { "1 size".to_owned() } else { format!("{here} sizes") };
+    format!(
+        "the last earlier run of this path measured {theirs}, this one {here}, too few of them near those; --budget, --sizes, --from, \
+         --to and --step choose the sizes: repeat one of both command lines"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,8 +91,15 @@ mod tests {
         run.paths[0].earlier = Some(Vec::new());
         assert_eq!(
             machine_of(&run, 0),
-            "tcp on this machine: not known yet (no earlier run of this path; run it again).\n"
+            "tcp on this machine: not known yet (no earlier run; repeat this command line).\n"
         );
+        // A budget chooses sizes, and history is kept for a path: the same budget as this or that run tells, not any run.
+        let points = (1..=46).map(|i| (1u64 << 30 | i, 1e-3)).collect();
+        run.paths[0].earlier = Some(vec![EarlierRun { started: "2026-01-01T00:00:00Z".into(), points }]);
+        let said = machine_of(&run, 0);
+        for part in ["measured 46 sizes from ", "this one 3 sizes", "--budget", "repeat one of both command lines"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
         run.paths[0].points.iter_mut().for_each(|p| p.figures.blocks = 3);
         assert!(
             machine_of(&run, 0)

@@ -15,6 +15,9 @@ use crate::words;
 const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: the slope below 1 KiB.\n\
                            Half power: the size from which on half of the maximum throughput is reached.\n";
 
+/// What a figure means that is not resolved: said where one is.
+pub(super) const NOT_RESOLVED: &str = "Not resolved: the interval is too wide for a figure; its ends are all that is known.\n";
+
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
 /// the line under it; then what the paths cost both sides, where the run tells it.
 pub fn summary(run: &Analysis<'_>) -> String {
@@ -94,8 +97,12 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&grid.text());
+    let grid = grid.text();
+    text.push_str(&grid);
     text.push_str(HOW_TO_READ);
+    if grid.contains("not resolved") {
+        text.push_str(NOT_RESOLVED);
+    }
     for note in notes {
         paragraph("", &note, WIDTH, &mut text);
     }
@@ -139,8 +146,8 @@ fn few_at_the_top(path: &PathRun, size: u64) -> Option<u32> {
 pub(crate) fn estimate(e: Estimate, kind: Kind) -> String {
     let text = resolved(e.value, e.low, e.high, kind);
     match text.strip_prefix("not resolved: between ") {
-        // Both ends carry their units: a column has no room for more words.
-        Some(ends) => format!("not resolved\n{}", ends.replacen(" and ", " to ", 1)),
+        // Both ends carry their units: a column has no room for more words. The brackets say that it is the 95% interval.
+        Some(ends) => format!("not resolved\n[{}]", ends.replacen(" and ", " to ", 1)),
         None => text.replacen(" [", "\n[", 1).replacen(" (no", "\n(no", 1).replacen(": ", "\n", 1),
     }
 }
@@ -226,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_figure_that_is_not_resolved_takes_no_more_room_than_its_ends() {
-        assert_eq!(estimate(estimate_of(2e-3, 19e-6, 7.042e-3), Kind::Seconds), "not resolved\n19.0 us to 7.04 ms");
+        assert_eq!(estimate(estimate_of(2e-3, 19e-6, 7.042e-3), Kind::Seconds), "not resolved\n[19.0 us to 7.04 ms]");
         assert_eq!(estimate(estimate_of(2e-3, 0.0, 7.042e-3), Kind::Seconds), "not resolved\nat most 7.04 ms");
     }
 
