@@ -4,9 +4,14 @@
 //! and the first of many to pass a level passes it by luck, far below where the curve does. A line through the neighbours of each
 //! size is free of both. A size that lies farther from that line than noise explains keeps its own value: a spike is no noise.
 
+use std::f64::consts::LN_2;
+
+use rand_chacha::ChaCha8Rng;
 use stats::median;
 
-use crate::curve::Curve;
+use crate::curve::{Curve, Drawn, Point};
+use crate::resampled::{reach, typical_blocks};
+use crate::shape::{last_decade, rise};
 
 /// Half of the window, as a logarithm of size: a seventh of a decade.
 const WINDOW: f64 = 0.33;
@@ -18,6 +23,13 @@ const NOT_LUCK: f64 = 4.0;
 /// Errors of a smoothed value within which a size can't be told from the highest: the highest of many equal ones lies about two above their
 /// middle, and the lowest as far below it.
 const ALIKE: f64 = 4.0;
+
+/// Resamples of the bootstrap that tells whether a curve still rises. The standard deviation of 500 values is itself known to 3%.
+const RESAMPLES: usize = 500;
+
+/// Rise of throughput from the lower to the upper half of the last decade that is worth telling. On the ideal curve
+/// `B / (t0 + b B)`, 5% here leaves about 1.3% to be gained beyond the largest size.
+const WORTH: f64 = 0.05;
 
 /// Rounds from which on a size's own noise is known.
 const ENOUGH: usize = 4;
@@ -109,6 +121,41 @@ impl Smooth {
         };
         let plateau = line(&alike, rates).map_or(highest, |(level, _)| level.min(highest));
         Some(Most { top, plateau, peak: sides(rates).min(highest), sharp: sides(read) })
+    }
+
+    /// Where half of the most is reached, and where the most is, as logarithms of size, where the curve's medians are these (seconds, of
+    /// all its points). None of nothing.
+    pub fn half(&self, curve: &Curve, seconds: &[f64]) -> Option<(f64, f64)> {
+        let rates = self.rates(curve, seconds);
+        let Most { top, peak, .. } = self.most(&self.read(curve, seconds), &rates)?;
+        Some((crossing(&self.logs[..=top], &rates[..=top], peak - LN_2), self.logs[top]))
+    }
+
+    /// Whether the curve still rises at its largest size, as [`crate::Summary::still_rising`] has it; none where the maximum has no interval.
+    pub fn still_rising(&self, curve: &Curve, rng: &mut ChaCha8Rng) -> Option<bool> {
+        let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
+        let rates = self.rates(curve, &seconds);
+        let (at, _) = highest(&rates)?;
+        let top = &curve.points[self.points[at]];
+        if !top.estimate.high.is_finite() || top.estimate.low <= 0.0 {
+            return None;
+        }
+        let rate = |p: &Point| p.throughput(p.seconds);
+        // Only a curve that is highest at its end may rise beyond it.
+        let at_end =
+            at + 1 == self.points.len() && curve.points.iter().all(|p| p.size <= top.size && rate(p) <= rate(top));
+        let halves = last_decade(&self.logs);
+        let risen = rise(&halves, &rates);
+        if !at_end || risen <= WORTH.ln_1p() {
+            return Some(false);
+        }
+        let (mut drawn, mut medians, mut rises) = (Drawn::default(), Vec::new(), Vec::new());
+        for _ in 0..RESAMPLES {
+            curve.resample(rng, &mut drawn, &mut medians);
+            rises.push(rise(&halves, &self.rates(curve, &medians)));
+        }
+        let blocks = typical_blocks(self.points[halves.0.start..].iter().map(|i| &curve.points[*i]));
+        Some(reach(&rises, blocks).is_some_and(|reach| risen > reach))
     }
 
     /// Log standard error of one size's smoothed value.

@@ -53,7 +53,8 @@ pub enum WriteError {
 
 /// What the file holds where so many whole lines were written, and what is left of the one that could not be.
 fn kept(lines: u64, truncated: bool) -> String {
-    let part = |of: &str| if truncated { String::new() } else { format!(" (a part of a line may {of}, which readers skip)") };
+    let part =
+        |of: &str| if truncated { String::new() } else { format!(" (a part of a line may {of}, which readers skip)") };
     match lines {
         0 => format!("nothing of the run is in it{}", part("be there")),
         1 => format!("its first line is kept and readable{}", part("follow it")),

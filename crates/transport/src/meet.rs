@@ -220,7 +220,11 @@ mod tests {
         let held = lock(&living).unwrap();
         let there = || [&dead, &living, &making, &foreign].map(|directory| directory.exists());
         sweep(&temp, YOUNG);
-        assert_eq!(there(), [false, true, true, true], "what was killed a moment ago goes, what may be in the making stays");
+        assert_eq!(
+            there(),
+            [false, true, true, true],
+            "what was killed a moment ago goes, what may be in the making stays"
+        );
         sweep(&temp, Duration::ZERO);
         assert_eq!(there(), [false, true, false, true]);
         drop(held);

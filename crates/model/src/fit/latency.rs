@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Share};
 
+use super::start::{STARTS, starts, widened};
 use super::{Misfit, Piece, REFITS, line, noise, pieces};
 use crate::curve::{Curve, Point};
 use crate::resampled::{Scale, estimates_of};
@@ -15,7 +16,8 @@ use crate::{CurvePoint, Estimate};
 /// A straight line of time over size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyLine {
-    /// Start-up cost that the line says a block of no bytes has, seconds of the curve's time kind.
+    /// Start-up cost that the line says a block of no bytes has, seconds of the curve's time kind. Where the line is refuted, its
+    /// interval holds what the smallest sizes say of a block of no bytes, too.
     pub t0: Estimate,
     /// Seconds that each byte adds.
     pub per_byte: Estimate,
@@ -126,17 +128,19 @@ fn derived(
     let fit = |seconds: &[f64]| {
         let points: Vec<(f64, f64)> = chosen.iter().map(|i| (curve.points[*i].size as f64, seconds[*i])).collect();
         let line = line::line(&points)?;
-        Some([vec![line.t0, line.per_byte], derive(line.t0, line.per_byte, &points)].concat())
+        let starts = starts(line.t0, &points).unwrap_or([f64::NAN; STARTS]);
+        Some([&[line.t0, line.per_byte], &starts[..], &derive(line.t0, line.per_byte, &points)].concat())
     };
-    let mut figures = estimates_of(curve, &vec![Scale::Plain; 2 + many], REFITS, rng, fit)?;
-    let rest = figures.split_off(2);
-    let (t0, per_byte) = (figures[0], figures[1]);
+    let mut figures = estimates_of(curve, &vec![Scale::Plain; 2 + STARTS + many], REFITS, rng, fit)?;
+    let rest = figures.split_off(2 + STARTS);
+    let (t0, per_byte, starts) = (figures[0], figures[1], [figures[2], figures[3], figures[4]]);
     let fitted = line::Fitted { t0: t0.value, per_byte: per_byte.value };
     let residuals: Vec<(u64, f64)> = chosen
         .iter()
         .map(|i| &curve.points[*i])
         .map(|p| (p.size, (p.seconds / fitted.at(p.size as f64).max(p.seconds / 100.0)).ln()))
         .collect();
-    let sizes = (*sizes.first()?, *sizes.last()?);
-    Some((LatencyLine { t0, per_byte, sizes, misfit: Misfit::of(&residuals, noise) }, rest))
+    let (sizes, misfit) = ((*sizes.first()?, *sizes.last()?), Misfit::of(&residuals, noise));
+    let t0 = widened(t0, starts);
+    Some((LatencyLine { t0, per_byte, sizes, misfit }, rest))
 }

@@ -1,13 +1,16 @@
 //! Models fitted to a curve, each with 95% intervals and a plain word where it does not fit.
 //!
-//! `line` and `latency` are the straight lines of `seeds/000`, table 1, `pieces` what takes their place where one line lies
-//! (`seeds/003`), `bandwidth` the curve of `seeds/000`, tables 2 and 3, `saturation` the knee of `seeds/004`, section 3.
+//! `line` and `latency` are the straight lines of `seeds/000`, table 1, `start` what the smallest sizes say of their start-up cost, `pieces` what takes their place where one line lies
+//! (`seeds/003`), `bandwidth` the curve of `seeds/000`, tables 2 and 3, `saturation` the `knee` of `seeds/004`, section 3, held
+//! against the throughput.
 
 mod bandwidth;
+mod knee;
 mod latency;
 mod line;
 mod pieces;
 mod saturation;
+mod start;
 
 pub use bandwidth::BandwidthCurve;
 pub use latency::{LatencyLine, LatencyLines};

@@ -5,25 +5,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::REFITS;
+use super::knee::{Knee, knee};
 use crate::Estimate;
 use crate::curve::Curve;
 use crate::resampled::{Scale, estimates};
+use crate::smooth::Smooth;
 
-/// Half of the window over which the local slope is taken, as a logarithm of size: half a decade.
-const WINDOW: f64 = 1.15;
-
-/// The slope, on logarithmic axes, that parts what a start costs from what bytes cost: on `t0 + b B` it is reached where
-/// both are equal, where the curve bends most.
-const KNEE: f64 = 0.5;
-
-/// Growth of the time from a size to the next, as a logarithm, that is more than noise: a factor of two.
-const GROWS: f64 = 0.693;
+/// How far apart the two readings of the saturation point may lie, as a factor, before a curve that still rises has none: slopes over half
+/// a decade and smoothed rates each err by some per cent near a curve's end.
+const ALIKE: f64 = 1.25;
+/// The same where no interval tells how far the readings err.
+const ALIKE_UNTOLD: f64 = 2.0;
 
 /// Where a path saturates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Saturation {
     /// Saturation point: the size after which time grows nearly in step with size, bytes. Read off the local slope of the
-    /// curve, which passes a half there; on a straight line `t0 + b B` that is `t0 / b`.
+    /// curve, which passes a half there; on a straight line `t0 + b B` that is `t0 / b`. Where no line follows the curve up to its largest
+    /// throughput, the interval holds the size by which half of that is reached, too, and the larger of both is the figure.
     pub point: Estimate,
     /// Time of one block at that point, seconds.
     pub seconds: f64,
@@ -32,92 +31,82 @@ pub struct Saturation {
 }
 
 impl Saturation {
+    /// Two readings of one point. The bend: where the slope on logarithmic axes passes a half. The throughput: on a line half of what the
+    /// size N reaches is reached at `h = s N / (N + 2 s)`, which gives `s` back, so that both are `t0 / b` on any line, however far it was
+    /// measured. Where they differ beyond their noise, no line follows the path, and a point that only one of them knows would contradict
+    /// the other.
     pub(super) fn of(curve: &Curve, rng: &mut ChaCha8Rng, warnings: &mut Vec<String>) -> Option<Self> {
         let used: Vec<usize> = (0..curve.points.len()).filter(|i| curve.points[*i].size > 0).collect();
         let logs: Vec<f64> = used.iter().map(|i| (curve.points[*i].size as f64).ln()).collect();
-        let knee = |seconds: &[f64]| {
+        let bends = |seconds: &[f64]| {
             let times: Vec<f64> = used.iter().map(|i| seconds[*i].ln()).collect();
             knee(&logs, &times)
         };
+        let smooth = Smooth::of(curve);
         let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
-        let at = match knee(&seconds) {
-            Ok(at) => at,
-            Err(why) => {
-                warnings.push(why);
-                return None;
-            }
+        let half = smooth.half(curve, &seconds);
+        let by_throughput = half.and_then(|(half, top)| of_line(half, top));
+        let mut refused = |why: String| {
+            warnings.push(why);
+            None
         };
-        let fit = |seconds: &[f64]| knee(seconds).ok().map(|at| [at.exp()]);
-        let [point] = estimates(curve, [Scale::Ratio], REFITS, rng, fit)?;
-        let time = between(&logs, &used.iter().map(|i| seconds[*i].ln()).collect::<Vec<_>>(), at).exp();
+        let (bend, by_throughput) = match (bends(&seconds), by_throughput) {
+            (Ok(bend), Some(other)) => (bend, other),
+            (Ok(bend), None) => return refused(unsettled(bend, half)),
+            (Err(Knee::Below), _) if half.is_some_and(|(half, _)| half > logs[0] + ALIKE_UNTOLD.ln()) => {
+                return refused(unsettled(logs[0], half));
+            }
+            (Err(why), _) => return refused(why.to_string()),
+        };
+        let fit = |seconds: &[f64]| {
+            let (bend, (half, top)) = (bends(seconds).ok()?, smooth.half(curve, seconds)?);
+            let other = of_line(half, top)?;
+            Some([bend.exp(), other.exp(), (other - bend).exp()])
+        };
+        let [mut point, other, apart] = estimates(curve, [Scale::Ratio; 3], REFITS, rng, fit)?;
+        if differs(apart, 1.0) {
+            if differs(apart, ALIKE) && smooth.still_rising(curve, rng).unwrap_or(true) && other.value > point.value {
+                return refused(unsettled(bend, half));
+            }
+            let value = point.value.max(other.value);
+            point = Estimate { value, low: point.low.min(other.low), high: point.high.max(other.high) };
+            if value > units::RESOLVED * bend.exp().min(by_throughput.exp()) {
+                return refused(unsettled(bend, half));
+            }
+        }
+        let times: Vec<f64> = used.iter().map(|i| seconds[*i].ln()).collect();
+        let time = between(&logs, &times, point.value.ln()).exp();
         let last = curve.points.last()?.seconds;
         Some(Self { point, seconds: time, interval: (time, last) })
     }
 }
 
-/// Logarithm of the size at which the local slope passes a half for good, or why there is none.
-fn knee(logs: &[f64], times: &[f64]) -> Result<f64, String> {
-    if logs.len() < 5 || logs[logs.len() - 1] - logs[0] < 2.0 * WINDOW {
-        return Err("too few sizes for a saturation point: at least five over a decade".to_owned());
-    }
-    let slopes: Vec<f64> = logs.iter().map(|x| slope(logs, times, *x)).collect();
-    // The split that leaves the least on the wrong side: flat above it, steep below it, each by the stretch it covers. A
-    // chasm on either side costs its own width and does not move the split.
-    let width = |i: usize| (logs[(i + 1).min(logs.len() - 1)] - logs[i.saturating_sub(1)]) / 2.0;
-    let wrong = |i: usize, steep: bool| if (slopes[i] >= KNEE) == steep { width(i) } else { 0.0 };
-    let mut cost: f64 = (0..logs.len()).map(|i| wrong(i, false)).sum();
-    let mut best = (cost, 0);
-    for i in 0..logs.len() {
-        cost += wrong(i, true) - wrong(i, false);
-        if cost < best.0 - 1e-12 {
-            best = (cost, i + 1);
-        }
-    }
-    let wide = |i: &usize| logs[*i] - logs[i - 1] > WINDOW;
-    // Over a wide gap a slope below a half may be a start and its bytes.
-    let hidden = |i: &usize| wide(i) && times[*i] - times[i - 1] > GROWS;
-    match best.1 {
-        0 => {
-            Err("time grows with size from the smallest message on: the saturation point lies below all sizes"
-                .to_owned())
-        }
-        i if i == logs.len() => Err((1..i).find(hidden).map_or_else(
-            || "starts cost more than bytes up to the largest message: the path does not saturate here".to_owned(),
-            |i| apart(logs, i),
-        )),
-        i if wide(&i) => Err(apart(logs, i)),
-        i => {
-            let (a, b) = (slopes[i - 1], slopes[i]);
-            let share = if b > a { ((KNEE - a) / (b - a)).clamp(0.0, 1.0) } else { 0.5 };
-            Ok(logs[i - 1] + share * (logs[i] - logs[i - 1]))
-        }
+/// The saturation point of a line, which reaches half of what it does at one size at another; logarithms of sizes. None where half is only
+/// reached within the last factor of two: no line does that.
+fn of_line(half: f64, top: f64) -> Option<f64> {
+    let left = 1.0 - 2.0 * (half - top).exp();
+    (left > 0.0).then(|| half - left.ln())
+}
+
+/// Whether two readings of one point, whose ratio this is, surely lie farther apart than this factor.
+fn differs(apart: Estimate, factor: f64) -> bool {
+    match apart.high.is_finite() {
+        true => apart.low > factor || apart.high < 1.0 / factor,
+        false => !(1.0 / ALIKE_UNTOLD..=ALIKE_UNTOLD).contains(&apart.value),
     }
 }
 
-/// Why there is no knee where the size before the one at `i` lies too far from it.
-fn apart(logs: &[f64], i: usize) -> String {
-    let size = |i: usize| units::Bytes(logs[i].exp().round() as u64);
+/// Why there is no saturation point where time bends at one size and half of the most throughput is reached at another.
+fn unsettled(bend: f64, half: Option<(f64, f64)>) -> String {
+    let size = |log: f64| units::format::significant(log.exp(), units::Kind::Bytes);
+    let (half, top) = half.unwrap_or((bend, bend));
     format!(
-        "sizes lie too far apart for a saturation point, which lies between {} and {}; measure sizes there a factor of 3 \
-         apart or less",
-        size(i - 1),
-        size(i)
+        "the path does not saturate within the sizes measured: time grows with size from {} on, but half of the most throughput is \
+         reached at {} and the most at {}, as on no straight line; larger sizes may settle it (--to)",
+        size(bend),
+        size(half),
+        size(top)
     )
-}
-
-/// Least-squares slope of the points within the window about `x`, weighted less towards its ends (tricube, as in local
-/// regression: Cleveland 1979). At the ends of the curve the window is one-sided.
-fn slope(logs: &[f64], times: &[f64], x: f64) -> f64 {
-    let (from, to) = (logs.partition_point(|l| *l < x - WINDOW), logs.partition_point(|l| *l <= x + WINDOW));
-    // A size without others in its window has the slope from the one before it to the one after.
-    if to - from < 2 {
-        let (before, after) = (from.saturating_sub(1), to.min(logs.len() - 1));
-        return (times[after] - times[before]) / (logs[after] - logs[before]);
-    }
-    let points: Vec<(f64, f64, f64)> = (from..to)
-        .map(|i| (logs[i], times[i], (1.0 - ((logs[i] - x).abs() / (WINDOW * 1.001)).powi(3)).powi(3)))
-        .collect();
-    stats::weighted_line(&points).map_or(0.0, |l| l.slope)
 }
 
 fn between(logs: &[f64], times: &[f64], x: f64) -> f64 {
@@ -130,55 +119,15 @@ fn between(logs: &[f64], times: &[f64], x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn found(time: impl Fn(f64) -> f64) -> Result<f64, String> {
-        let sizes: Vec<f64> = (0..160).map(|i| 1.105f64.powi(i)).collect();
-        let logs: Vec<f64> = sizes.iter().map(|s| s.ln()).collect();
-        let times: Vec<f64> = sizes.iter().map(|s| time(*s).ln()).collect();
-        knee(&logs, &times).map(f64::exp)
-    }
-
     #[test]
-    fn on_a_line_the_knee_is_where_start_and_bytes_cost_the_same() {
-        let at = found(|b| 1e-5 + 1e-9 * b).unwrap();
-        assert!((at / 10_000.0 - 1.0).abs() < 0.02, "{at}");
-    }
-
-    #[test]
-    fn a_chasm_beyond_the_knee_does_not_move_it() {
-        let chasm = |b: f64| if (200_000.0..250_000.0).contains(&b) { 3.0 } else { 1.0 };
-        let at = found(|b| (1e-5 + 1e-9 * b) * chasm(b)).unwrap();
-        assert!((at / 10_000.0 - 1.0).abs() < 0.02, "{at}");
-    }
-
-    #[test]
-    fn sizes_far_apart_say_so_and_claim_no_flat_path() {
-        let of = |sizes: &[f64], time: &dyn Fn(f64) -> f64| {
-            knee(
-                &sizes.iter().map(|s| s.ln()).collect::<Vec<_>>(),
-                &sizes.iter().map(|s| time(*s).ln()).collect::<Vec<_>>(),
-            )
-        };
-        let line = |b: f64| 1e-5 + 8e-10 * b;
-        let steps = |factor: f64| (0..9).map(|i| factor.powi(i)).take_while(|s| *s < 3e6).collect::<Vec<_>>();
-        for factor in [4.0, 8.0, 16.0] {
-            let said = of(&steps(factor), &line).unwrap_err();
-            assert!(said.contains("too far apart") && said.contains("factor of 3"), "{factor}: {said}");
-            assert!(of(&steps(factor), &|_| 1e-5).unwrap_err().contains("does not saturate"));
+    fn a_line_has_one_saturation_point_by_its_throughput_however_far_it_was_measured() {
+        let line = |b: f64| 1e-5 + 1e-9 * b;
+        for top in [3e4f64, 1e5, 1e6, 1e9] {
+            // Where a line reaches half of its throughput at `top`.
+            let half = top * line(0.0) / (2.0 * line(top) - 1e-9 * top);
+            let found = of_line(half.ln(), top.ln()).unwrap().exp();
+            assert!((found / 10_000.0 - 1.0).abs() < 1e-9, "{top}: {found}");
         }
-        assert!(of(&steps(8.0), &line).unwrap_err().contains("between 4 KiB and 32 KiB"));
-        // A lone size beyond does not hide the knee among those that lie near each other.
-        let mut sizes: Vec<f64> = (0..100).map(|i| 1.15f64.powi(i)).collect();
-        sizes.push(sizes[99] * 10.0);
-        let at = of(&sizes, &line).unwrap().exp();
-        assert!((at / 12_500.0 - 1.0).abs() < 0.05, "{at}");
-        let last = [1.0, 2.0, 4.0, 8.0, 16.0, 1e6];
-        assert!(of(&last, &line).unwrap_err().contains("between 16 B and"), "{:?}", of(&last, &line));
-    }
-
-    #[test]
-    fn paths_without_a_knee_say_so() {
-        assert!(found(|b| 1e-9 * b).unwrap_err().contains("below all sizes"));
-        assert!(found(|_| 1e-5).unwrap_err().contains("does not saturate"));
-        assert!(knee(&[0.0, 1.0], &[0.0, 1.0]).unwrap_err().contains("too few sizes"));
+        assert_eq!(of_line(0.6f64.ln(), 0.0), None, "throughput that grows as the size and faster");
     }
 }
