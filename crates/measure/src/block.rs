@@ -23,13 +23,17 @@ const SHARE: f64 = 0.65;
 /// Rounds that visit each size, where the time allows it.
 const VISITS: f64 = 8.0;
 
-/// Rounds that should visit a larger size at least: below four there is no interval, and plans are not kept to the trial.
+/// Rounds that should visit a size at least: below four there is no interval, and plans are not kept to the trial.
 const FEWEST_VISITS: f64 = 5.0;
 
-/// Share of the rounds that are still to come when it is last decided which larger sizes are measured.
+/// The same of several sides on a machine that is too busy for all sizes: below eight rounds there is no verdict.
+const VISITS_OF_SIDES: f64 = 11.0;
+const FEWEST_OF_SIDES: f64 = 9.0;
+
+/// Share of the rounds that are still to come when it is last decided which sizes are measured.
 const DECIDED: f64 = 0.75;
 
-/// Of so many larger sizes that follow each other at least one is measured, however little time there is.
+/// Of so many sizes that follow each other at least one is measured, however little time there is.
 const THINNEST: usize = 16;
 
 /// How long the next round is, and how many there will be.
@@ -43,13 +47,22 @@ pub(crate) struct Round {
     pub(crate) still: f64,
 }
 
-/// A round is at least so many times as long as it takes to open.
+/// A round is at least so many times as long as it takes to open, and has room for so many trials, where that leaves enough rounds.
 const OPENINGS: f64 = 3.0;
+const TRIALS: f64 = 10.0;
+
+/// The same where it would leave fewer rounds than an interval takes, or than a verdict on several sides does.
+const LEAST_OPENINGS: f64 = 1.5;
+const FEWEST_ROUNDS: [f64; 2] = [5.0, 9.0];
 
 /// The round `block` of all `sides`, where `planned` were planned: fewer and longer ones where opening them would take most of the time.
 pub(crate) fn round(sides: &[PathRun<'_>], block: u32, planned: u32) -> Round {
     let left = sides.iter().map(PathRun::left).fold(f64::INFINITY, f64::min);
-    let most = left / (OPENINGS * opening(sides)).max(f64::MIN_POSITIVE);
+    let over = sides.iter().map(|side| side.overhead).fold(0.0, f64::max);
+    let fit = |seconds: f64| left / seconds.max(f64::MIN_POSITIVE);
+    let opening = opening(sides);
+    let fewest = (FEWEST_ROUNDS[usize::from(sides.len() > 1)] - f64::from(block.saturating_sub(1))).max(1.0);
+    let most = fit((OPENINGS * opening).max(opening + TRIALS * over)).max(fewest.min(fit(LEAST_OPENINGS * opening)));
     let still = f64::from((planned + 1).saturating_sub(block)).min(most.floor()).max(1.0);
     Round { time: left / still, rounds: block.saturating_sub(1) + still as u32, still }
 }
@@ -78,32 +91,27 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Ro
             let least = |size: &u64| sides.iter().map(|side| side.least(*size)).fold(0.0, f64::max);
             of.iter().map(least).collect()
         };
-        let (small_costs, mut large_costs) = (costs(&order), costs(&large));
+        let (mut small_costs, mut large_costs) = (costs(&order), costs(&large));
         let small = small_costs.iter().sum::<f64>();
         let (for_small, for_large) = split(small, large_costs.iter().sum(), time, rounds);
-        if small > for_small * (1.0 + 1e-9) {
+        // Decided early: a size that comes in late ends with a round or two, and one left out late had them for nothing. But where all
+        // others are settled, what is left of the time is for those that were left out.
+        let others_settled = order.iter().chain(&large).all(|size| left_out(sides, size));
+        if !named && (others_settled || still > DECIDED * f64::from(rounds)) {
+            leave_out(sides, &large, &large_costs, for_large * still, still);
+            // Of the others the smallest comes first: it stands last here.
+            let (small, costs): (Vec<u64>, Vec<f64>) = order.iter().copied().zip(small_costs.iter().copied()).rev().unzip();
+            leave_out(sides, &small, &costs, for_small * still, still);
+        }
+        let kept = |sizes: Vec<u64>, costs: Vec<f64>, sides: &[PathRun<'_>]| -> (Vec<u64>, Vec<f64>) {
+            sizes.into_iter().zip(costs).filter(|(size, _)| !left_out(sides, size)).unzip()
+        };
+        (large, large_costs) = kept(large, large_costs, sides);
+        (order, small_costs) = kept(order, small_costs, sides);
+        if small_costs.iter().sum::<f64>() > for_small * (1.0 + 1e-9) {
             let shares = shares(&small_costs, for_small, rounds);
             order = due(sides, &order, &small_costs, &shares, rng);
         }
-        // Decided early: a size that comes in late ends with a round or two, and one left out late had them for nothing. But where all
-        // others are settled, what is left of the time is for those that were left out.
-        let others_settled = order.is_empty() && large.iter().all(|size| left_out(sides, size));
-        if !named && (others_settled || still > DECIDED * f64::from(rounds)) {
-            let missing = |size: &u64| sides.iter().map(|side| side.missing_visits(*size)).fold(0.0, f64::max);
-            let needed: Vec<f64> = large.iter().zip(&large_costs).map(|(size, cost)| cost * missing(size)).collect();
-            let time = for_large * still;
-            // Where even the fewest sizes can't get all of their visits, fewer visits for as many.
-            let kept = thinned(&needed, time).or_else(|| {
-                let fewer: Vec<f64> = needed.iter().map(|cost| cost * FEWEST_VISITS / VISITS).collect();
-                thinned(&fewer, time)
-            });
-            let kept = kept.unwrap_or_else(|| vec![large.len().saturating_sub(1)]);
-            for (i, size) in large.iter().enumerate() {
-                let point = sides.first_mut().and_then(|side| side.points.get_mut(size));
-                point.into_iter().for_each(|point| point.left_out = kept.binary_search(&i).is_err());
-            }
-        }
-        (large, large_costs) = large.into_iter().zip(large_costs).filter(|(size, _)| !left_out(sides, size)).unzip();
         let shares = shares(&large_costs, for_large, rounds);
         order.extend(due(sides, &large, &large_costs, &shares, rng));
     }
@@ -116,7 +124,26 @@ pub(crate) fn open(sides: &[PathRun<'_>]) -> bool {
     sides.first().is_some_and(|first| first.points.keys().any(|size| sides.iter().all(|side| side.wants(*size))))
 }
 
-/// Whether a larger size is not measured, as there is too little time for all.
+/// Decides which of `sizes` the `still` rounds to come pass by, so that the others get their visits within `time` seconds. The last of them comes
+/// first. `costs` has the seconds of a trial of each.
+fn leave_out(sides: &mut [PathRun<'_>], sizes: &[u64], costs: &[f64], time: f64, still: f64) {
+    let several = sides.len() > 1 && sides.iter().any(|side| side.thinned);
+    let (most, fewest) = if several { (VISITS_OF_SIDES, FEWEST_OF_SIDES) } else { (VISITS, FEWEST_VISITS) };
+    let needed = |visits: f64| -> Vec<f64> {
+        let missing = |size: &u64| sides.iter().map(|side| side.missing_visits(*size, visits)).fold(0.0, f64::max);
+        sizes.iter().zip(costs).map(|(size, cost)| cost * missing(size).min(still)).collect()
+    };
+    let time = time * (1.0 + 1e-9);
+    // Where even the fewest sizes can't get all of their visits, fewer visits for as many; at the least the last.
+    let kept = thinned(&needed(most), time).or_else(|| thinned(&needed(fewest), time));
+    let kept = kept.unwrap_or_else(|| vec![sizes.len().saturating_sub(1)]);
+    for (i, size) in sizes.iter().enumerate() {
+        let point = sides.first_mut().and_then(|side| side.points.get_mut(size));
+        point.into_iter().for_each(|point| point.left_out = kept.binary_search(&i).is_err());
+    }
+}
+
+/// Whether a size is not measured, as there is too little time for all.
 fn left_out(sides: &[PathRun<'_>], size: &u64) -> bool {
     sides.first().and_then(|side| side.points.get(size)).is_some_and(|point| point.left_out)
 }
@@ -136,8 +163,8 @@ fn split(small: f64, large: f64, time: f64, rounds: u32) -> (f64, f64) {
     (for_small, (time - for_small).min(time * SHARE).max(least_large))
 }
 
-/// Which larger sizes are measured, ascending, so that all of those get their visits within `time` seconds. `needed`
-/// has the seconds that each size's missing visits cost, ascending by size. The largest comes first, then every 16th, every 8th and so
+/// Which sizes are measured, ascending, so that all of those get their visits within `time` seconds. `needed`
+/// has the seconds that each size's missing visits cost. The last comes first, then every 16th, every 8th and so
 /// on, so that less time leaves out sizes without exchanging others. None where there is too little time for every 16th.
 fn thinned(needed: &[f64], time: f64) -> Option<Vec<usize>> {
     let step =
@@ -232,10 +259,10 @@ impl PathRun<'_> {
         size <= self.ceiling && self.points.get(&size).is_some_and(|p| p.ended.is_none())
     }
 
-    /// Rounds that should still visit a size.
-    fn missing_visits(&self, size: u64) -> f64 {
+    /// Rounds that should still visit a size, of so many.
+    fn missing_visits(&self, size: u64, visits: f64) -> f64 {
         let made = self.points.get(&size).map_or(0, |p| p.trials.iter().filter(|t| !t.warmup).count());
-        (VISITS - made as f64).max(0.0)
+        (visits - made as f64).max(0.0)
     }
 
     /// Seconds that the shortest trial of a size takes.

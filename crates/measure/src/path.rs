@@ -60,6 +60,8 @@ pub struct PathRun<'a> {
     pub(crate) overhead: f64,
     /// Seconds spent on closer looks where the curve jumps.
     pub(crate) refined: f64,
+    /// The first looks left out sizes: the machine is too busy for all.
+    pub(crate) thinned: bool,
     /// Seconds from a round's beginning to its first trial, over recent rounds.
     pub(crate) opening: f64,
     pub(crate) counted: u64,
@@ -121,6 +123,7 @@ impl<'a> PathRun<'a> {
             taken: Vec::new(),
             overhead: 3e-4,
             refined: 0.0,
+            thinned: false,
             opening: 0.0,
             counted: 0,
             took: [0.0; 2],
@@ -419,7 +422,7 @@ impl<'a> PathRun<'a> {
 
     /// The same of a trial that only looks.
     fn fewest_looked(&self, size: u64) -> u64 {
-        if self.estimate(size) > LONG { 1 } else { self.facts().fewest }
+        if self.estimate(size) * self.stopped(size) > LONG { 1 } else { self.facts().fewest }
     }
 
     /// Iterations that a trial makes beside those that it times, where they are as long as any.

@@ -10,20 +10,25 @@ use crate::{figures, judge, sizes};
 
 /// Share of the budget that the survey may take.
 const SURVEY: f64 = 0.12;
-/// Share of the budget after which the survey ends where other programs hold it up: rounds tell more than larger sizes.
-const MOST_SURVEY: f64 = 0.4;
+/// Share of the budget after which the survey ends where other programs hold it up, closer looks and looks at other sides' sizes with it:
+/// rounds tell more than larger sizes.
+const MOST_SURVEY: f64 = 0.22;
 /// Share of the budget that looks at all sizes may take before some sizes are left out: as many are kept as can have four rounds.
 const THINNED_SURVEY: f64 = 0.15;
-/// Looks that tell what a look takes.
+/// The same of a run of several sides, where fewer than eight rounds make no verdict.
+const THINNED_SIDES: f64 = 0.07;
+/// Looks that tell what a look takes, and the share of the budget after which fewer do.
 const TELLING: usize = 8;
+const TOLD: f64 = 0.02;
 /// Length of a survey trial, seconds.
 const SURVEY_TRIAL: f64 = 1.5e-3;
 /// A block that takes longer one way than this is the last size (the paper's stop rule), seconds.
 const TOO_SLOW: f64 = 1.0;
 /// Sizes that refinement may add to a path.
 const ADDED: usize = 32;
-/// Share of a round in which a connection may come to rest, after the fewest trials that can tell.
+/// Share of a round in which a connection may come to rest, after the fewest trials that can tell, and the share that these may take.
 const WARM_UP: f64 = 0.06;
+const MOST_WARM_UP: f64 = 0.2;
 
 /// The first look of all sides of a path, at the same sizes. An error comes with the number of its side.
 pub(crate) fn sides(sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> {
@@ -31,8 +36,13 @@ pub(crate) fn sides(sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> 
     if sides.len() > 1 {
         sides.iter_mut().for_each(|side| side.ceiling = most);
     }
+    // Where the first is too busy for all sizes, the others look at those that it did: only what all have is compared.
+    let (mut among, several) = (None, sides.len() > 1);
     for (number, side) in sides.iter_mut().enumerate() {
-        side.survey().map_err(|e| (number, e))?;
+        side.survey(among.as_deref(), several).map_err(|e| (number, e))?;
+        if side.thinned {
+            among = Some(side.points.keys().copied().collect::<Vec<u64>>());
+        }
     }
     // What one side is too slow for is not compared.
     let ceiling = sides.iter().map(|side| side.ceiling).min().unwrap_or(u64::MAX);
@@ -49,6 +59,9 @@ pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize,
         let begin = side.session.now();
         let missing = |size: &&u64| **size <= side.ceiling && !side.points.contains_key(size);
         for size in all.iter().filter(missing).copied().collect::<Vec<_>>() {
+            if side.thinned && side.spent + (side.session.now() - begin) as f64 * 1e-9 > side.plan.budget * MOST_SURVEY {
+                break;
+            }
             let n = side.brief(size, SURVEY_TRIAL);
             side.trial(size, n, block, true).map_err(|e| (number, e))?;
         }
@@ -59,10 +72,13 @@ pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize,
 }
 
 impl PathRun<'_> {
-    /// The first look at every size: short trials, ascending, so that each knows about how long it will take.
-    pub fn survey(&mut self) -> Result<(), RunError> {
+    /// The first look at every size, or at those `among` which others looked: short trials, ascending, so that each knows about how long it
+    /// will take.
+    fn survey(&mut self, among: Option<&[u64]>, several: bool) -> Result<(), RunError> {
+        let opened = self.session.now();
         self.connect_first(0)?;
-        let all = sizes::planned(self.plan, self.most());
+        let connecting = (self.session.now() - opened) as f64 * 1e-9;
+        let all = among.map_or_else(|| sizes::planned(self.plan, self.most()), <[u64]>::to_vec);
         let asked = self.plan.sizes.as_ref().map_or(self.plan.to, |s| s.iter().max().copied().unwrap_or(0));
         self.begin(0, all.len() as u32)?;
         if asked > self.most() {
@@ -91,19 +107,28 @@ impl PathRun<'_> {
                 break;
             }
             let slice = SURVEY_TRIAL.min(self.plan.budget * SURVEY / all.len() as f64);
-            let n = self.brief(size, slice);
+            // Where others hold the CPUs, a look takes as long as anywhere, and sees fewer iterations.
+            let n = self.brief(size, slice / self.stopped(size));
             self.trial(size, n, 0, true)?;
             (reached, looks) = (size, looks + 1);
             let left = all.len() - place - 1;
             let took = (self.session.now() - begin) as f64 * 1e-9;
-            let step = if choice && looks >= TELLING {
-                stride(left, took / looks as f64, self.plan.budget * THINNED_SURVEY - took)
+            let told = looks >= TELLING || took > self.plan.budget * TOLD;
+            let share = if several { THINNED_SIDES } else { THINNED_SURVEY };
+            let mut step = if choice && told {
+                stride(left, took / looks as f64, self.plan.budget * share - took)
             } else {
                 1
             };
+            // What a far larger size takes can't be told from here: a guess in step with size would end the survey.
+            while step > 1 && all.get(place + step).is_some_and(|next| self.one_block(*next) > TOO_SLOW / 4.0) {
+                step /= 2;
+            }
             thinned += step - 1;
             place += step;
         }
+        self.thinned = thinned > 0;
+        self.spent += connecting;
         if thinned > 0 {
             let took = (self.session.now() - begin) as f64 * 1e-9;
             self.warn(judge::thinned(thinned, all.len(), took / looks as f64))?;
@@ -118,8 +143,11 @@ impl PathRun<'_> {
     }
 
     /// Looks closer where the curve jumps, at most `rounds` times. All such looks of a run together take no longer than the survey
-    /// may: on a busy machine everything seems to jump.
+    /// may: on a busy machine everything seems to jump, and one that has no time for all sizes has none for more.
     pub fn refine(&mut self, block: u32, rounds: u32) -> Result<(), RunError> {
+        if self.thinned {
+            return Ok(());
+        }
         let begin = self.session.now();
         let took = |path: &Self| (path.session.now() - begin) as f64 * 1e-9;
         'rounds: for _ in 0..rounds {
@@ -181,10 +209,11 @@ impl PathRun<'_> {
         };
         let mut series = Vec::new();
         for done in 0..25 {
-            if done >= 5 && (self.session.now() - begin) as f64 * 1e-9 > time * WARM_UP {
+            let took = (self.session.now() - begin) as f64 * 1e-9;
+            if (done >= 5 && took > time * WARM_UP) || took > time * MOST_WARM_UP {
                 break;
             }
-            let n = self.brief(size, SURVEY_TRIAL.min(time * WARM_UP / 5.0));
+            let n = self.brief(size, SURVEY_TRIAL.min(time * WARM_UP / 5.0) / self.stopped(size));
             self.trial(size, n, block, true)?;
             series.push(self.estimate(size));
             let (n, cut) = (series.len(), stats::warmup_end(&series));

@@ -603,3 +603,30 @@ fn slow_links_end_at_the_papers_rule() {
     assert!(events.iter().any(|e| matches!(e, Event::Warning(w) if w.code == "stopped-short")));
     assert!(points(&events).iter().all(|p| p.figures.median < 3.0));
 }
+
+#[test]
+fn probe() {
+    for (stretch, control, open) in [(1.0, 2e-4, 5e-3), (30.0, 2e-2, 0.02), (30.0, 2e-2, 0.2), (10.0, 0.05, 0.2), (30.0, 0.05, 0.3), (3.0, 0.1, 0.3), (30.0, 0.1, 0.3), (100.0, 0.03, 0.2)] {
+        let fake = |seed| Fake { stretch, control, opens: [open, 0.0], ..Fake::new(seed, line) };
+        let show = |what: &str, events: &[Event], budget: f64| {
+            let t = trials(events);
+            let of = |f: &dyn Fn(&&&Trial) -> bool| t.iter().filter(|t| f(t)).count();
+            let first = events.iter().find_map(|e| if let Event::Block(b) = e { (b.block == 1).then_some(b.at) } else { None });
+            let end = events.iter().find_map(|e| if let Event::End(e) = e { Some(e.at) } else { None }).unwrap();
+            let long: f64 = sustained(events).iter().map(|t| t.report.seconds).sum();
+            let p = points(events);
+            let blocks: Vec<(u64, u32)> = p.iter().map(|p| (p.size, p.figures.blocks)).collect();
+            let with = blocks.iter().filter(|b| b.1 >= 4).count();
+            println!("{what} stretch {stretch} control {control} open {open}: rounds begin {first:?} of {budget}, end {end:.2}, long {long:.2}, rounds {}, survey looks {}, warm {}; first {:?} last {:?}; {} sizes, {with} with 4", rounds(events).len(), of(&|t| t.warmup && t.block == 0), of(&|t| t.warmup && t.block > 0), blocks.first(), blocks.last(), p.len());
+        };
+        let (events, _) = run(&plan(), fake(3));
+        show("12s", &events, 12.0);
+        let plan = Plan { budget: 6.0, ..plan() };
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let mut ha = |e: &Event| { a.push(e.clone()); Ok(()) };
+        let mut hb = |e: &Event| { b.push(e.clone()); Ok(()) };
+        run_sides(vec![Side { plan: &plan, sessions: vec![Box::new(fake(3))], tell: &mut ha }, Side { plan: &plan, sessions: vec![Box::new(fake(4))], tell: &mut hb }], calibration(), &AtomicBool::new(false));
+        show("vs a", &a, 6.0);
+        show("vs b", &b, 6.0);
+    }
+}
