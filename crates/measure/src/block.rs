@@ -93,15 +93,21 @@ pub(crate) fn order(sides: &mut [PathRun<'_>], Round { time, rounds, still }: Ro
         };
         let (mut small_costs, mut large_costs) = (costs(&order), costs(&large));
         let small = small_costs.iter().sum::<f64>();
-        let (for_small, for_large) = split(small, large_costs.iter().sum(), time, rounds);
+        let (for_small, mut for_large) = split(small, large_costs.iter().sum(), time, rounds);
         // Decided early: a size that comes in late ends with a round or two, and one left out late had them for nothing. But where all
         // others are settled, what is left of the time is for those that were left out.
         let others_settled = order.iter().chain(&large).all(|size| left_out(sides, size));
         if !named && (others_settled || still > DECIDED * f64::from(rounds)) {
-            leave_out(sides, &large, &large_costs, for_large * still, still);
-            // Of the others the smallest comes first: it stands last here.
-            let (small, costs): (Vec<u64>, Vec<f64>) = order.iter().copied().zip(small_costs.iter().copied()).rev().unzip();
+            // Of the sizes up to 64 KiB the smallest comes first: it stands last here.
+            let (small, costs): (Vec<u64>, Vec<f64>) =
+                order.iter().copied().zip(small_costs.iter().copied()).rev().unzip();
             leave_out(sides, &small, &costs, for_small * still, still);
+            // What those that are left out leave is for the larger ones.
+            if small.iter().any(|size| left_out(sides, size)) {
+                let kept = small.iter().zip(&costs).filter(|(size, _)| !left_out(sides, size)).map(|(_, cost)| cost);
+                for_large = for_large.max(time - kept.sum::<f64>().min(for_small));
+            }
+            leave_out(sides, &large, &large_costs, for_large * still, still);
         }
         let kept = |sizes: Vec<u64>, costs: Vec<f64>, sides: &[PathRun<'_>]| -> (Vec<u64>, Vec<f64>) {
             sizes.into_iter().zip(costs).filter(|(size, _)| !left_out(sides, size)).unzip()

@@ -13,10 +13,10 @@ const SURVEY: f64 = 0.12;
 /// Share of the budget after which the survey ends where other programs hold it up, closer looks and looks at other sides' sizes with it:
 /// rounds tell more than larger sizes.
 const MOST_SURVEY: f64 = 0.22;
-/// Share of the budget that looks at all sizes may take before some sizes are left out: as many are kept as can have four rounds.
-const THINNED_SURVEY: f64 = 0.15;
-/// The same of a run of several sides, where fewer than eight rounds make no verdict.
-const THINNED_SIDES: f64 = 0.07;
+/// Share of the budget that looks at all sizes may take before some sizes are left out.
+const ALL: f64 = 0.15;
+/// Share of the budget that looks take then: about as many sizes are kept as can have four rounds, and eight of several sides.
+const THINNED: [f64; 2] = [0.11, 0.04];
 /// Looks that tell what a look takes, and the share of the budget after which fewer do.
 const TELLING: usize = 8;
 const TOLD: f64 = 0.02;
@@ -28,7 +28,7 @@ const TOO_SLOW: f64 = 1.0;
 const ADDED: usize = 32;
 /// Share of a round in which a connection may come to rest, after the fewest trials that can tell, and the share that these may take.
 const WARM_UP: f64 = 0.06;
-const MOST_WARM_UP: f64 = 0.2;
+const MOST_WARM_UP: f64 = 0.12;
 
 /// The first look of all sides of a path, at the same sizes. An error comes with the number of its side.
 pub(crate) fn sides(sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> {
@@ -59,7 +59,8 @@ pub(crate) fn share(sides: &mut [PathRun<'_>], block: u32) -> Result<(), (usize,
         let begin = side.session.now();
         let missing = |size: &&u64| **size <= side.ceiling && !side.points.contains_key(size);
         for size in all.iter().filter(missing).copied().collect::<Vec<_>>() {
-            if side.thinned && side.spent + (side.session.now() - begin) as f64 * 1e-9 > side.plan.budget * MOST_SURVEY {
+            if side.thinned && side.spent + (side.session.now() - begin) as f64 * 1e-9 > side.plan.budget * MOST_SURVEY
+            {
                 break;
             }
             let n = side.brief(size, SURVEY_TRIAL);
@@ -114,9 +115,10 @@ impl PathRun<'_> {
             let left = all.len() - place - 1;
             let took = (self.session.now() - begin) as f64 * 1e-9;
             let told = looks >= TELLING || took > self.plan.budget * TOLD;
-            let share = if several { THINNED_SIDES } else { THINNED_SURVEY };
-            let mut step = if choice && told {
-                stride(left, took / looks as f64, self.plan.budget * share - took)
+            let each = took / looks as f64;
+            let too_many = thinned > 0 || took + each * left as f64 > self.plan.budget * ALL;
+            let mut step = if choice && told && too_many {
+                stride(left, each, self.plan.budget * THINNED[usize::from(several)] - took)
             } else {
                 1
             };
