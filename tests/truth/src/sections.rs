@@ -10,13 +10,15 @@ use crate::finding::{self, DEPTHS, Found, WIDTHS};
 use crate::noise::{Demand, Noise};
 use crate::tally::few;
 use crate::world::Shape;
-use crate::{comparing, coverage, periods, repeats as repeated, sustained, table, turns};
+use crate::{comparing, coverage, periods, repeats as repeated, shapes, sustained, table, turns};
 
 /// A section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Section {
     /// How often intervals hold.
     Coverage,
+    /// The same of curves that no straight line follows.
+    Shapes,
     /// How often a repeat falls where it was foretold.
     Repeats,
     /// False alarms and power of comparisons.
@@ -69,6 +71,7 @@ impl Section {
     pub fn text(self, job: &Job) -> Result<String, String> {
         match self {
             Self::Coverage => Ok(coverage(job)),
+            Self::Shapes => Ok(of_shapes(job)),
             Self::Repeats => Ok(repeats(job)),
             Self::Compare => Ok(compare(job)),
             Self::Turns => Ok(in_turns(job)),
@@ -108,6 +111,28 @@ fn coverage(job: &Job) -> String {
         let rows: Vec<_> = job.noises.iter().map(row).collect();
         let (head, machine, run) = (heading(&shape, runs), table::coverage(&rows, false), table::coverage(&rows, true));
         let _ = write!(text, "### {head}: the machine's truth\n\n{machine}\n### {head}: the run's truth\n\n{run}\n");
+    }
+    text
+}
+
+fn of_shapes(job: &Job) -> String {
+    let mut text = format!(
+        "## Curves that no straight line follows\n\nUnder independent noise: percent of the intervals of the smallest message's time and of t0 \
+        that hold the truth, ± their median half-width (target: {}; `none`: not resolved), t0 against the time of no bytes; runs with a saturation \
+        point; and those whose saturation point surely lies below the half-power point (target: none).\n\n",
+        Demand::Claimed.name()
+    );
+    let header = table::cells(["curve", "target", "smallest message", "t0", "saturation point", "contradict"]);
+    for shape in job.shapes([(9, 40), (30, 155)]) {
+        let runs = job.runs(&shape);
+        let row = |curve: &shapes::Curve| {
+            let row = shapes::row(*curve, Noise::Independent, &shape, runs, job.seed, job.threads);
+            let [latency, t0] = [&row.latency, &row.t0].map(|t| table::held(Some(t), Some(Demand::Claimed)));
+            let contradict = table::count(row.contradicts, row.contradicts == 0);
+            vec![curve.0.to_owned(), table::verdict(row.met()), latency, t0, row.saturated.to_string(), contradict]
+        };
+        let rows: Vec<Vec<String>> = shapes::CURVES.iter().map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
 }

@@ -35,6 +35,12 @@ pub struct World {
     pub slow: Vec<Slow>,
     /// From this size on (bytes), each further byte costs so many times as much.
     pub bend: Option<(f64, f64)>,
+    /// Seconds for the root of a byte.
+    pub root: f64,
+    /// Power of the size that bytes cost: 1 on a line.
+    pub power: f64,
+    /// Beyond this size (bytes) a block costs what whole multiples of it do; 0 for none.
+    pub stair: f64,
     /// A disturbance that comes back.
     pub stops: Option<Stops>,
     /// Noise.
@@ -105,21 +111,26 @@ const LOOKS: usize = 7;
 impl World {
     /// A plain path under a noise: 10 us and 5 GB/s.
     pub fn plain(noise: Noise) -> Self {
-        Self { t0: 10e-6, per_byte: 0.2e-9, slow: Vec::new(), bend: None, stops: None, noise }
+        let (t0, per_byte, root, power, stair) = (10e-6, 0.2e-9, 0.0, 1.0, 0.0);
+        Self { t0, per_byte, slow: Vec::new(), bend: None, root, power, stair, stops: None, noise }
     }
 
     /// The same path where all takes so many times as long.
     pub fn times(mut self, factor: f64) -> Self {
-        (self.t0, self.per_byte) = (self.t0 * factor, self.per_byte * factor);
+        (self.t0, self.per_byte, self.root) = (self.t0 * factor, self.per_byte * factor, self.root * factor);
         self
     }
 
     /// True time of one transfer without noise, seconds.
     pub fn time(&self, size: u64) -> f64 {
-        let n = size as f64;
+        let within = |s: &&Slow| s.from <= size as f64 && (size as f64) < s.until;
+        let slower: f64 = self.slow.iter().filter(within).map(|s| s.factor).product();
+        let n = match size as f64 {
+            n if self.stair > 0.0 && n > self.stair => (n / self.stair).ceil() * self.stair,
+            n => n,
+        };
         let bent = self.bend.map_or(0.0, |(from, factor)| (n - from).max(0.0) * self.per_byte * (factor - 1.0));
-        let within = |s: &&Slow| s.from <= n && n < s.until;
-        (self.t0 + self.per_byte * n + bent) * self.slow.iter().filter(within).map(|s| s.factor).product::<f64>()
+        (self.t0 + self.per_byte * n.powf(self.power) + self.root * n.sqrt() + bent) * slower
     }
 
     /// When the process is next stopped at or after a moment, and for how long.

@@ -2,7 +2,7 @@
 
 use truth::noise::Noise;
 use truth::world::Shape;
-use truth::{comparing, coverage, finding, periods, repeats, table, turns};
+use truth::{comparing, coverage, finding, periods, repeats, shapes, table, turns};
 
 /// Seed of all slices.
 const SEED: u64 = 1;
@@ -30,6 +30,17 @@ fn intervals_hold_the_truth_where_rounds_are_independent() {
         assert!(point.none * 10 < point.given(), "{}: points have intervals", noise.name());
         let wide = matches!(noise, Noise::LogNormal | Noise::Skewed | Noise::Clock(_));
         assert!(wide || point.width() < Some(0.1), "{}: {:?}", noise.name(), point.width());
+    }
+}
+
+#[test]
+fn start_up_costs_hold_and_saturation_contradicts_nothing_whatever_the_curves_shape() {
+    for curve in shapes::CURVES {
+        let row = shapes::row(curve, Noise::Independent, &Shape::of(9, 40), 30, SEED, 2);
+        for (what, tally) in [("smallest", &row.latency), ("t0", &row.t0)] {
+            assert!(tally.coverage() >= Some(0.8), "{}: {what} held {:?}", curve.0, tally.coverage());
+        }
+        assert_eq!(row.contradicts, 0, "{}", curve.0);
     }
 }
 

@@ -85,6 +85,32 @@ fn a_killed_near_side_leaves_no_far_side_behind() {
 }
 
 #[test]
+fn what_a_killed_run_leaves_in_the_temporary_folder_goes_with_the_next_run() {
+    let dir = Scratch::new();
+    std::fs::create_dir(dir.path("t")).unwrap();
+    let left = || std::fs::read_dir(dir.path("t")).unwrap().count();
+    for transport in ["unix", "shm"] {
+        let command = |args: &[&str]| {
+            let mut command = dir.command(args);
+            command.env("TMPDIR", dir.path("t"));
+            command
+        };
+        let name = format!("{transport}.run.jsonl");
+        let mut run = Running::start(command(&[&["run", transport, "-o", &name][..], &LONG].concat()));
+        let far = under_way(&mut run, &dir.path(&name));
+        run.signal(Signal::KILL);
+        run.end();
+        all_end(&[far]);
+        // At once: nothing has to become old before it goes.
+        let next = ["run", transport, "--sizes", "64", "--trials", "1", "--no-html", "-o", "next.run.jsonl"];
+        let said = Running::start(command(&next)).end();
+        assert!(said.measured(), "{said}");
+        assert_eq!(left(), 0, "{transport}: what the killed run had is still there");
+        std::fs::remove_file(dir.path("next.run.jsonl")).unwrap();
+    }
+}
+
+#[test]
 fn a_near_side_that_stays_stopped_leaves_no_far_side_behind() {
     for transport in ["tcp", "shm"] {
         let dir = Scratch::new();
