@@ -16,8 +16,7 @@ const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: th
                            Half power: the size from which on half of the maximum throughput is reached.\n";
 
 /// What a figure means that is not resolved: said where one is.
-pub(super) const NOT_RESOLVED: &str =
-    "Not resolved: the interval is too wide for a figure; its ends are all that is known.\n";
+pub(super) const NOT_RESOLVED: &str = "Not resolved: the interval is too wide for a figure; its ends stand under it.\n";
 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
 /// the line under it; then what the paths cost both sides, where the run tells it.
