@@ -1,16 +1,23 @@
-//! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rates`, `sizes`, `paths`,
-//! `link`, `load`, `cpu`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
+//! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rows`, `rates`, `streams`,
+//! `sizes`, `link`, `load`, `cpu`), path against path (`paths`, `pairs`, `overtaken`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `seen` and `rounds` for
+//! what rounds tell without an interval, `wanted` for the unit that is asked for) and says how each was read.
 
 mod asked;
 mod cpu;
 mod kept;
 mod link;
 mod load;
+mod overtaken;
+mod pairs;
 mod paths;
 mod rates;
 mod reply;
+mod rounds;
+mod rows;
 mod schedule;
+mod seen;
 mod sizes;
+mod streams;
 mod times;
 mod wanted;
 
@@ -55,7 +62,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     }
     let mut measured = Measured::default();
     for (file, _) in &runs {
-        measured.add(file, all.iter().filter(|p| p.file == *file).map(|p| (p.label, p.transport)));
+        let of = || all.iter().filter(|p| p.file == *file);
+        measured.add(file, of().map(|p| (p.label, p.transport)));
+        of().for_each(|p| measured.flows(p.label, p.flows()));
     }
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {
@@ -119,7 +128,9 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
         Question::Strongest => vec![paths::strongest(&of)],
         Question::Control => vec![paths::control(&of)],
-        Question::Cost { x, y, size, factor } => paths::cost(all, x, y, *size, *factor),
+        Question::Cost { x, y, size, factor } => pairs::cost(all, x, y, *size, *factor),
+        Question::Overtaken { x, y } => overtaken::overtaken(all, x, y),
+        Question::Cheapest(size) => vec![cpu::cheapest(&of, *size)],
         Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip, sustained)),
         Question::Series { count, size, round_trip } => {
             each(&|p| times::series(p, *count, *size, *round_trip, sustained))
@@ -128,7 +139,8 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Percentile { thousandths, size, round_trip } => {
             each(&|p| times::percentile(p, *thousandths, *size, *round_trip))
         }
-        Question::Minimum { size, round_trip } => each(&|p| times::minimum(p, *size, *round_trip)),
+        Question::Minimum { size, round_trip } => each(&|p| rows::minimum(p, *size, *round_trip)),
+        Question::Mean { size, round_trip } => each(&|p| rows::mean(p, *size, *round_trip)),
         Question::Deadline { size, seconds, round_trip, longer } => {
             each(&|p| times::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
         }
@@ -140,12 +152,12 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
             flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, false))
         }
         Question::Carries { rate, size, less: true } => moved(&|p| rates::carries(p, *rate, *size, true)),
-        Question::Streams { rate, .. } => moved(&|p| rates::streams(p, *rate)),
+        Question::Streams { rate, size } => moved(&|p| streams::streams(p, *rate, *size)),
         Question::Size => moved(&sizes::to_use),
         Question::Saturation => moved(&sizes::saturation),
         Question::Share(share) => moved(&|p| sizes::share(p, *share)),
         Question::HalfPower => moved(&sizes::half_power),
-        Question::PerByte => each(&times::per_byte),
+        Question::PerByte(bytes) => each(&|p| times::per_byte(p, *bytes)),
         Question::StartUp => each(&times::start_up),
         Question::UnderLoad(size) => load::under_load(&of, *size),
         Question::Cpu(size) => each(&|p| cpu::cpu(p, *size)),

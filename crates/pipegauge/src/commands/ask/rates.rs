@@ -1,25 +1,26 @@
 //! Answers that are rates: bits, frames and messages a second.
 
 use measure::event::TimeKind;
-use model::answer::{self, Frames, Kept, Unanswered};
+use model::answer::{self, Frames, Kept, Seen, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from, inverse, times};
 use super::kept::{self, Kept as KeptUp};
 use super::reply::{cannot, needs, no, yes};
+use super::seen;
 use super::times::{answered, late, of, stands_in};
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
 
-fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
+pub fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
     let summary = p.summary.as_ref().ok_or(Unanswered::TooLittle("there are too few points"))?;
     p.reached()?;
     answer::most(&p.curve, summary, p.seed)
 }
 
 /// A throughput as what is kept up, where that is asked for, and what is said of it.
-fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estimate, String, bool) {
+pub fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estimate, String, bool) {
     if !sustained {
         return (e, String::new(), false);
     }
@@ -78,7 +79,7 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
 }
 
 /// How messages follow one another in what was measured.
-fn each(p: &Asked<'_>) -> &'static str {
+pub fn each(p: &Asked<'_>) -> &'static str {
     match p.kind {
         Some(TimeKind::HalfRoundTrip) => "one after another, from RTT/2",
         Some(TimeKind::RoundTrip) => "both ways of a round trip",
@@ -106,43 +107,21 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
     match found {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((e, rests_on, words)) => {
-            let (e, kept, slower) = as_kept(p, size.unwrap_or(rests_on[0]), e, true);
-            let verdict = match () {
-                () if e.low >= rate => "yes",
-                () if e.high < rate => "no",
-                () => "not surely",
-            };
+            let kept_up = kept::at(p, size.unwrap_or(rests_on[0]));
+            let (e, kept) = (kept_up.factor.map_or(e, |factor| kept::less(e, factor)), kept_up.words);
+            let slower = kept_up.factor.is_some();
+            // Rounds saw what was measured at that size, or on either side of it.
+            let inside = size.is_none_or(|s| rests_on.iter().any(|r| *r <= s) && rests_on.iter().any(|r| *r >= s));
+            let seen = Seen::rates(&p.curve, &rests_on).filter(|_| inside);
+            let seen = seen.map(|s| kept_up.factor.map_or(s, |f| s.times_as_long(1.0 / f.high, 1.0 / f.low)));
+            // What lies below the rate is too slow.
+            let (slow, seen) = seen::below(e, rate, seen, Kind::BitsPerSecond);
+            let verdict = answered(slow, true);
             let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.curve, rate) } else { None };
             let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
             let verdict = answered(verdict, less);
-            let text = format!("{verdict}: {words} {} ({}){from}{kept}", figure(e, Kind::BitsPerSecond), each(p));
+            let text = format!("{verdict}: {words} {} ({}){seen}{from}{kept}", figure(e, Kind::BitsPerSecond), each(p));
             yes(p, text, e, "bit/s", rests_on)
-        }
-    }
-}
-
-/// How many streams of so many bits a second go into the most that the path moves.
-pub fn streams(p: &Asked<'_>, rate: f64) -> Answered {
-    match maximum(p) {
-        Err(why) => no(p, &why, &[]),
-        Ok(m) => {
-            let (most, words, _) = as_kept(p, m.at, m.throughput, true);
-            let count = times(most, 1.0 / rate);
-            let whole = |x: f64| units::thousands(x.max(0.0) as u64);
-            let many = match (count.low as u64, count.high) {
-                (_, high) if !high.is_finite() => format!("about {}", whole(count.value)),
-                (low, high) if low == high as u64 => whole(count.low),
-                _ => format!("{} to {}", whole(count.low), whole(count.high)),
-            };
-            let streams = if many.ends_with(" 1") || many == "1" { "stream" } else { "streams" };
-            let text = format!(
-                "{many} {streams} of {}: the most it moves is {} at {} ({}), together for all{words}",
-                BitRate(rate),
-                figure(most, Kind::BitsPerSecond),
-                Bytes(m.at),
-                each(p)
-            );
-            yes(p, text, count, "1", vec![m.at])
         }
     }
 }
@@ -206,26 +185,24 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         }
         Ok(mut f) => {
             let kept = kept::at(p, size);
+            let timed = of(p, size).map(|t| t.times(factor).kept_up(kept.factor));
             if let Some(factor) = kept.factor {
                 f.seconds = kept::longer(f.seconds, factor);
                 f.most_frames = inverse(f.seconds, 1.0);
-                f.sustained = match super::reply::verdict(f.seconds, f.period) {
-                    "yes" => Some(true),
-                    "no" => Some(false),
-                    _ => None,
-                };
             }
-            let word = match f.sustained {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => "not surely",
+            let (word, seen) =
+                seen::below(f.seconds, f.period, timed.as_ref().ok().and_then(|t| t.seen), Kind::Seconds);
+            f.sustained = match word {
+                "yes" => Some(true),
+                "no" => Some(false),
+                _ => None,
             };
             let mut text = format!(
-                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}; the most is {}{}",
+                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}{seen}; the most is {}{}",
                 size_words(size),
                 figure(f.seconds, Kind::Seconds),
                 Seconds(f.period),
-                of(p, size).map_or(String::new(), |t| t.how),
+                timed.map_or(String::new(), |t| t.how),
                 figure(f.most_frames, Kind::PerSecond),
                 unless_streamed(p, what, f.sustained)
             );
@@ -333,16 +310,21 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         _ => (t.seconds, format!("of {}, one at a time (1/{})", size_words(size), p.time)),
     };
     let count = inverse(seconds, span);
-    let number = if span == 1.0 {
-        figure(count, Kind::PerSecond)
-    } else {
-        let end = |e: f64| if e.is_finite() { units::thousands(e as u64) } else { "any number".to_owned() };
-        format!("{} [{}, {}] in {}", end(count.value), end(count.low), end(count.high.ceil()), Seconds(span))
-    };
+    let number =
+        if span == 1.0 { figure(count, Kind::PerSecond) } else { format!("{} in {}", whole(count), Seconds(span)) };
     let unit = if span == 1.0 { "1/s" } else { "1" };
     let time = if kept.factor.is_some() { "kept up" } else { "at the median time" };
     let text = format!("{number} {words} {time}{}{}{}{stream}", t.how, achieved(p, size), kept.words);
     yes(p, text, count, unit, t.rests_on)
+}
+
+/// So many whole things, rounded down, and how many there may be: "8 [7, 9]".
+pub fn whole(e: Estimate) -> String {
+    let end = |e: f64| units::thousands(e.max(0.0) as u64);
+    match e.low > 0.0 && e.high.is_finite() && e.high <= units::WIDEST * e.low {
+        true => format!("{} [{}, {}]", end(e.value), end(e.low), end(e.high)),
+        false => format!("{} (no interval)", end(e.value)),
+    }
 }
 
 /// Connections a second, each with a request of a size, or of the smallest.
@@ -396,6 +378,14 @@ pub fn part_of_the_most(p: &Asked<'_>, size: u64) -> Answered {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_things_has_whole_ends_or_no_interval() {
+        let of = |value, low, high| whole(Estimate { value, low, high });
+        assert_eq!(of(8.9, 7.2, 1234.5), "8 [7, 1,234]");
+        assert_eq!(of(200_438.0, 0.0, f64::INFINITY), "200,438 (no interval)");
+        assert_eq!(of(8.9, 0.0, 10.0), "8 (no interval)");
+    }
 
     #[test]
     fn where_a_rate_is_reached_has_both_ends_and_its_gaps() {

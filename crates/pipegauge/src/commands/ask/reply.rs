@@ -24,6 +24,12 @@ pub fn sharpen(p: &Asked<'_>, sizes: &[u64]) -> String {
     command(p, p.pattern, sizes)
 }
 
+/// The command that would measure two paths more closely. Two files may hold the same path.
+pub fn sharpen_both(a: &Asked<'_>, b: &Asked<'_>) -> String {
+    let both = if a.typed() == b.typed() { a.typed() } else { format!("{} {}", a.typed(), b.typed()) };
+    format!("pipegauge run {both} --budget 30s")
+}
+
 fn command(p: &Asked<'_>, pattern: &str, sizes: &[u64]) -> String {
     let mut sizes: Vec<u64> = sizes.iter().filter(|s| **s > 0).map(|s| (*s).min(most(p))).collect();
     sizes.dedup();

@@ -2,12 +2,13 @@
 
 use measure::event::TimeKind;
 use model::Estimate;
-use model::answer::{self, Outside, Unanswered};
+use model::answer::{self, Outside, Seen, Unanswered};
 use units::{Bytes, Kind, Seconds, Share, thousands};
 
 use super::asked::{Asked, after, figure, times};
 use super::kept;
-use super::reply::{cannot, needs, no, sharpen, verdict, yes};
+use super::reply::{cannot, needs, no, sharpen, yes};
+use super::seen;
 use crate::config::question::{percentile as name, size_words};
 use crate::document::Answered;
 
@@ -17,6 +18,23 @@ pub struct Timed {
     /// How it was found, where it was not measured there; begins with a comma.
     pub how: String,
     pub rests_on: Vec<u64>,
+    /// What rounds saw, where it was measured there or on either side.
+    pub seen: Option<Seen>,
+}
+
+impl Timed {
+    /// The time that a path keeps up instead, which takes so many times as long.
+    pub fn kept_up(self, factor: Option<Estimate>) -> Self {
+        let Some(factor) = factor else { return self };
+        let seen = self.seen.map(|seen| seen.times_as_long(factor.low, factor.high));
+        Self { seconds: kept::longer(self.seconds, factor), seen, ..self }
+    }
+
+    /// So many times the time.
+    pub fn times(self, factor: f64) -> Self {
+        let seen = self.seen.map(|seen| seen.times_as_long(factor, factor));
+        Self { seconds: times(self.seconds, factor), seen, ..self }
+    }
 }
 
 /// When a message arrives: as measured, by a line that fits or how time grows over the largest sizes, or, beyond all that was
@@ -43,7 +61,8 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                     Bytes(a.rests_on[1])
                 ),
             };
-            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on });
+            let seen = Seen::times(&p.curve, &a.rests_on).filter(|_| a.outside.is_none());
+            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on, seen });
         }
         Err(why) => why,
     };
@@ -63,6 +82,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                     Bytes(s.max_size)
                 ),
                 rests_on: vec![s.max_size],
+                seen: None,
             })
         }
         _ => Err(found),
@@ -82,14 +102,14 @@ fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(
     let mut found = of(p, size)?;
     if sustained {
         let kept = kept::at(p, size);
-        found.seconds = kept.factor.map_or(found.seconds, |factor| kept::longer(found.seconds, factor));
+        found = found.kept_up(kept.factor);
         found.how.push_str(&kept.words);
     }
     if !round_trip {
         return Ok((found, p.time));
     }
     let (factor, label) = p.round_trip().map_err(Unanswered::NoSum)?;
-    Ok((Timed { seconds: times(found.seconds, factor), ..found }, label))
+    Ok((found.times(factor), label))
 }
 
 /// Why a stream's times tell no journey, as an answer; none of another path.
@@ -185,7 +205,7 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
 }
 
 /// The size asked about, or the smallest.
-fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
+pub fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
     size.or(p.summary.as_ref().map(|s| s.latency_size)).ok_or(Unanswered::Nothing)
 }
 
@@ -211,14 +231,16 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         let row = p.row(at).filter(|_| thousandths == 50_000 && p.flows() == 1);
         let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
         let e = Estimate { value, low, high };
-        let scale =
-            scale(p, size, at).ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
+        // How far the tail of another size lies from this one's is not known: it is told as it is, of the size that it was timed at.
         let stands = if at == size {
             String::new()
         } else {
-            format!(" (read at {}, times {scale:.3}, the ratio of both sizes' medians)", Bytes(at))
+            format!(
+                " (the nearest size at which enough single transfers were timed: {} itself has no such figure)",
+                Bytes(size)
+            )
         };
-        Ok((size, vec![at], times(e, factor * scale), label, stands))
+        Ok((at, vec![at], times(e, factor), label, stands))
     });
     match found {
         Err(why) => no(p, &why, size.as_slice()),
@@ -243,32 +265,6 @@ fn scale(p: &Asked<'_>, size: u64, at: u64) -> Option<f64> {
     Some(of(p, size).ok()?.seconds.value / of(p, at).ok()?.seconds.value).filter(|s| s.is_finite() && *s > 0.0)
 }
 
-/// The minimum of a measured size's row.
-pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
-    if let Some(answer) = no_journey(p, size.as_slice()) {
-        return answer;
-    }
-    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.time)) };
-    let found = or_smallest(p, size).and_then(|size| {
-        let (factor, label) = factor.map_err(Unanswered::NoSum)?;
-        let row = p.row(size).ok_or_else(|| {
-            Unanswered::NoSum(format!("{} was not measured, and a shortest time is of a measured size", Bytes(size)))
-        })?;
-        Ok((size, row.min * factor, label))
-    });
-    match found {
-        Err(why) => no(p, &why, size.as_slice()),
-        Ok((size, least, label)) => {
-            let text = format!(
-                "the shortest trial of {} took {} ({label}) a transfer: the minimum of its row, a mean over that trial",
-                size_words(size),
-                Seconds(least)
-            );
-            yes(p, text, Estimate { value: least, low: least, high: least }, "s", vec![size])
-        }
-    }
-}
-
 /// Whether a message is there within a time, or takes longer where that is asked.
 pub fn deadline(
     p: &Asked<'_>,
@@ -285,9 +281,9 @@ pub fn deadline(
         Ok((size, (t, label))) => {
             // The way there is a part of the time there and back: that this is too long says nothing of it.
             let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
-            let verdict = match verdict(t.seconds, seconds) {
-                "no" if part => "not surely",
-                verdict => verdict,
+            let (verdict, seen) = match seen::below(t.seconds, seconds, t.seen, Kind::Seconds) {
+                ("no", _) if part => ("not surely", String::new()),
+                found => found,
             };
             let way = if part {
                 "; that is there and back, and the way there takes less (--pattern ping-pong tells it)"
@@ -300,7 +296,7 @@ pub fn deadline(
             });
             let asked = if longer { "asked about" } else { "it has" };
             let text = format!(
-                "{}: {} takes {} ({label}) of the {} {asked}{}{way}{late}",
+                "{}: {} takes {} ({label}) of the {} {asked}{}{seen}{way}{late}",
                 answered(verdict, longer),
                 size_words(size),
                 figure(t.seconds, Kind::Seconds),
@@ -342,28 +338,37 @@ pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
     Some((singles.beyond(period / scale(p, size, at)?), at))
 }
 
-pub fn per_byte(p: &Asked<'_>) -> Answered {
+/// What so many further bytes cost: of a message below 1 KiB, and by the line over all sizes.
+pub fn per_byte(p: &Asked<'_>, bytes: u64) -> Answered {
     let small = p.summary.as_ref().and_then(|s| s.per_byte);
     let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
+    let cost = |e: Estimate| {
+        let all = times(e, bytes as f64);
+        match bytes {
+            1 => figure(e, Kind::SecondsPerByte),
+            _ => format!("{} ({})", figure(all, Kind::Seconds), figure(e, Kind::SecondsPerByte)),
+        }
+    };
+    let what = if bytes == 1 { "byte".to_owned() } else { size_words(bytes) };
     let over = line.map(|l| {
         let fits = if l.misfit.systematic { ", which it does not follow well" } else { "" };
-        format!("{} by one line over all sizes{fits}", figure(l.per_byte, Kind::SecondsPerByte))
+        format!("{} by one line over all sizes{fits}", cost(l.per_byte))
     });
+    // A slope below 1 KiB says nothing of a kilobyte more where a line says what that costs.
     let (e, text) = match (small, over) {
-        (Some(e), over) => {
-            let more = over.map_or(String::new(), |o| format!("; {o}"));
-            (
-                e,
-                format!(
-                    "the cost of each further byte of a message below 1 KiB is {}{more}",
-                    figure(e, Kind::SecondsPerByte)
-                ),
-            )
+        (Some(e), None) => {
+            (e, format!("the cost of each further {what}, by that of a byte below 1 KiB, is {}", cost(e)))
         }
-        (None, Some(over)) => (
-            line.map_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }, |l| l.per_byte),
-            format!("the cost of each further byte is {over}"),
-        ),
+        (Some(e), Some(more)) if bytes == 1 => {
+            (e, format!("the cost of each further byte of a message below 1 KiB is {}; {more}", cost(e)))
+        }
+        (_, Some(over)) => {
+            let slope = line.map_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }, |l| l.per_byte);
+            let small = small.map_or(String::new(), |e| {
+                format!("; a byte of a message below 1 KiB costs {}", figure(e, Kind::SecondsPerByte))
+            });
+            (slope, format!("the cost of each further {what} is {over}{small}"))
+        }
         (None, None) => return no(p, &Unanswered::TooLittle("a slope needs at least three sizes"), &[]),
     };
     yes(p, format!("{text} ({})", p.time), e, "s/B", line.map_or(Vec::new(), |l| vec![l.sizes.0, l.sizes.1]))

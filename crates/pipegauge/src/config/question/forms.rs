@@ -6,11 +6,19 @@ use super::amounts::Amount;
 use super::heard::{Heard, Item};
 use super::lexicon::Topic::*;
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, versus};
+use super::{KNOWN, Measured, Question, Reading, at_once, versus};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
+    if at_once::two_questions(text) {
+        bail!(
+            "'{}': two questions in one; ask one at a time, each in quotes of its own: pipegauge ask RUN 'when does 64KiB arrive?' \
+             'what is the most?'",
+            shown(text)
+        );
+    }
     let mut heard = Heard::of(text, measured)?;
+    at_once::of(text, &mut heard, measured)?;
     if let Some(elsewhere) = heard.items.iter().find_map(|i| match i {
         Item::Topics(t) => t.iter().find_map(|t| if let Elsewhere(how) = t { Some(*how) } else { None }),
         _ => None,
@@ -41,6 +49,14 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());
     }
     asked.all_used(&questions)?;
+    if at_once::supposed(&heard) && !questions.iter().any(|q| matches!(q, Question::Link { .. })) {
+        bail!(
+            "'{}': ask tells what was measured; of what is supposed it knows another rate only ('what would a link of 10 Gbit/s bring for \
+             64KiB?'), and pipegauge scale RUN tells what another wire, CPU or memory would make of it",
+            shown(text)
+        );
+    }
+    heard.counts_what_is_known(text)?;
     // Words that mean little by themselves carry no question that has more words beyond them.
     let unread = heard.unread();
     let named = !heard.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
@@ -65,19 +81,32 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         let words: Vec<String> = unread.iter().map(|w| format!("'{}'", shown(w))).collect();
         notes.push(format!("not read: {}", words.join(", ")));
     }
-    if heard.has(PerByte) && asked.text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(larger) {
-        notes.push("what bytes cost is told of one byte".to_owned());
+    for item in &heard.items {
+        if let Item::Topics(topics) = item {
+            notes.extend(topics.iter().filter_map(|t| if let Taken(how) = t { Some((*how).to_owned()) } else { None }));
+        }
     }
+    if heard.has(Average) && !questions.iter().any(|q| matches!(q, Question::Mean { .. })) {
+        notes.push("no mean is kept of this: it is told of the median time".to_owned());
+    }
+    if heard.alone && questions.iter().any(|q| matches!(q, Question::Most | Question::Throughput(_))) {
+        notes.push("so many of a unit without a time are taken as so many a second".to_owned());
+    }
+    notes.dedup();
     let sustained = heard.has(Sustained);
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
     let in_unit = heard.in_unit.filter(|_| questions.iter().any(flows));
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
 }
 
-/// Whether a word is a unit of size larger than a byte.
-fn larger(word: &str) -> bool {
+/// Bytes of the unit of size that a question about further bytes names: a kilobyte, else one byte.
+fn further(text: &str) -> u64 {
     use units::words::{Read, Unit, unit};
-    matches!(unit(word), Some(Read::Plainly(Unit::Size(u)) | Read::Usually(Unit::Size(u), _)) if u != "B")
+    let bytes = |word: &str| match unit(word)? {
+        Read::Plainly(Unit::Size(u)) | Read::Usually(Unit::Size(u), _) => format!("1{u}").parse::<units::Bytes>().ok(),
+        _ => None,
+    };
+    text.split(|c: char| !c.is_alphanumeric()).filter_map(bytes).map(|b| b.0).max().unwrap_or(1)
 }
 
 /// The pieces of a question, sorted.
@@ -97,6 +126,8 @@ pub struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(text: &'a str, heard: &mut Heard) -> Result<Self> {
         let mut sizes = heard.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
+        // "tcp 1MB vs unix 1MB"
+        sizes.dedup();
         if let Some((size, words)) = heard.frame.size() {
             heard.notes.push(words);
             sizes.push(size);
@@ -176,7 +207,8 @@ impl<'a> Asked<'a> {
             return Ok(vec![Question::UnderLoad(size)]);
         }
         if h.has(Cpu) {
-            return Ok(vec![Question::Cpu(size)]);
+            let chosen = h.any(&[Which, Fastest, Slowest, Most]) && h.paths().len() != 1;
+            return Ok(vec![if chosen { Question::Cheapest(size) } else { Question::Cpu(size) }]);
         }
         if let Some(share) = self.shares.first().copied() {
             return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
@@ -193,7 +225,7 @@ impl<'a> Asked<'a> {
             return Ok(vec![Question::PartOf(size)]);
         }
         if h.has(PerByte) {
-            return Ok(vec![Question::PerByte]);
+            return Ok(vec![Question::PerByte(further(self.text))]);
         }
         if h.has(Compressed) && rate.is_none() {
             bail!(
@@ -203,6 +235,9 @@ impl<'a> Asked<'a> {
         }
         if h.has(Minimum) || (h.has(Seen) && h.has(Fastest) && !h.any(&[Which, Throughput, WhichSize])) {
             return Ok(vec![Question::Minimum { size, round_trip }]);
+        }
+        if let Some(question) = self.longest_or_mean(size, time, round_trip) {
+            return Ok(vec![question]);
         }
         // A throughput is that of a median time.
         let flow = h.has(Throughput) && !h.any(&[Latency, RoundTrip, HowLong]);
@@ -360,6 +395,8 @@ impl<'a> Asked<'a> {
                 | Question::Link { .. }
                 | Question::Streams { .. }
                 | Question::Minimum { .. }
+                | Question::Mean { .. }
+                | Question::Cheapest(_)
         );
         let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
         // A period that stands with its number is that number's: "60 frames per minute".

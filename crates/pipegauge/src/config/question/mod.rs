@@ -7,6 +7,7 @@
 //! in the question is an error. [`Reading`] says how a question was read.
 
 mod amounts;
+mod at_once;
 mod forms;
 mod heard;
 mod hearing;
@@ -66,6 +67,13 @@ pub enum Question {
         /// There and back.
         round_trip: bool,
     },
+    /// The mean time of single messages.
+    Mean {
+        /// Bytes; none for the smallest message.
+        size: Option<u64>,
+        /// There and back.
+        round_trip: bool,
+    },
     /// The shortest time that was seen.
     Minimum {
         /// Bytes; none for the smallest message.
@@ -100,6 +108,8 @@ pub enum Question {
     UnderLoad(Option<u64>),
     /// What a transfer costs in CPU time: of this size, bytes, or of the smallest.
     Cpu(Option<u64>),
+    /// Which path's transfers cost least CPU time: of this size, bytes, or of the smallest.
+    Cheapest(Option<u64>),
     /// Does it move so many bits a second?
     Carries {
         /// Bits a second.
@@ -124,8 +134,8 @@ pub enum Question {
     Share(f64),
     /// The size that reaches half of the most.
     HalfPower,
-    /// What one more byte costs.
-    PerByte,
+    /// What so many more bytes cost.
+    PerByte(u64),
     /// What a message costs before its first byte.
     StartUp,
     /// How fast control messages are.
@@ -158,6 +168,13 @@ pub enum Question {
         size: Option<u64>,
         /// A factor is asked for: how many times faster.
         factor: bool,
+    },
+    /// From which size on one path is faster than another.
+    Overtaken {
+        /// The path that is named first.
+        x: Named,
+        /// The other.
+        y: Named,
     },
     /// What a link of another rate would bring.
     Link {

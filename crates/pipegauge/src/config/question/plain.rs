@@ -8,6 +8,30 @@ use super::lexicon::Topic::*;
 use super::suggest::shown;
 
 impl Asked<'_> {
+    /// The longest time that was seen, or the mean, where the words ask for one: "maximum time of 64 bytes", "longest of 71 B", "how long
+    /// does 1 MB take on average".
+    pub fn longest_or_mean(&self, size: Option<u64>, time: Option<f64>, round_trip: bool) -> Option<Question> {
+        let h = &self.heard;
+        let timed = h.any(&[Latency, RoundTrip, HowLong]);
+        let other = h
+            .any(&[Throughput, Which, PerSecond, HowMuch, HowBig, WhichSize, Versus, Streams, Data, Control, StartUp])
+            || time.is_some()
+            || !(self.rates.is_empty()
+                && self.counts.is_empty()
+                && self.per_second.is_empty()
+                && self.percentiles.is_empty());
+        if other || (h.has(HowMany) && !h.has(HowLong)) || (h.paths().len() > 1 && h.has(Or)) {
+            return None;
+        }
+        match () {
+            () if h.has(Average) && (timed || size.is_some()) => Some(Question::Mean { size, round_trip }),
+            () if (h.has(Slowest) && (timed || size.is_some())) || (h.has(Most) && timed && !h.has(Sustained)) => {
+                Some(Question::Percentile { thousandths: 100_000, size, round_trip })
+            }
+            () => None,
+        }
+    }
+
     /// Questions without a rate, a time or a count.
     pub fn without_numbers(&self, size: Option<u64>, round_trip: bool) -> Result<Vec<Question>> {
         let h = &self.heard;

@@ -61,11 +61,15 @@ impl Asked<'_> {
         }
         let things = (messages || round_trip || frames) && !h.has(Throughput);
         let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());
+        // "1 kB: how many per second?"
+        let bare =
+            h.has(HowMany) && h.has(PerSecond) && size.is_some() && h.in_unit.is_none() && !h.any(&[Throughput, Data]);
         if (counted
             && (messages || round_trip || frames || h.has(RoundTrip))
             && !h.any(&[Throughput, WhichSize])
             && !(h.any(&[HowMuch, HowBig]) && h.has(PerSecond)))
             || (many && time.is_none())
+            || bare
             || (h.has(Video) && size.is_some() && time.is_none())
         {
             let what = self.what();
@@ -75,7 +79,8 @@ impl Asked<'_> {
             return Some(Ok(vec![Question::PerSecond { what, size, span: time.unwrap_or(1.0) }]));
         }
         // "how many GB per hour": the unit of the rate says what is asked for.
-        if h.in_unit.is_some() && h.any(&[HowMany, HowMuch]) && time.is_none() {
+        let size_asked = h.any(&[Saturation, WhichSize, HowBig, Within]);
+        if h.in_unit.is_some() && h.any(&[HowMany, HowMuch]) && time.is_none() && !(h.alone && size_asked) {
             return Some(Ok(vec![size.map_or(Question::Most, Question::Throughput)]));
         }
         // "how much data per second"
