@@ -89,7 +89,7 @@ fn the_questions_people_ask_are_answered_as_the_model_has_it() {
         ("does 64KiB arrive within 20 us", "no: "),
         ("does 64KiB arrive within 1 ms", "yes: "),
         ("how many connections per second", "--pattern connect"),
-        ("4K video at 60 fps uncompressed", "24 bit is 24,883,200 B, which is assumed"),
+        ("4K video at 60 fps uncompressed", "24 bit is 24,883,200 B uncompressed, which is assumed"),
     ] {
         let said = dir.run(&["ask", "a.run.jsonl", text]);
         assert!(said.out.contains(word), "{text}: {said}");

@@ -11,6 +11,8 @@ use super::reply::{offered, sharpen};
 pub struct Kept {
     /// How many times the median of short trials a long one takes; none where they do not surely differ, or where nothing is known.
     pub factor: Option<Estimate>,
+    /// The factor is that of a near size, and not what those of other sizes leave open.
+    pub near: bool,
     /// What is said of it; begins with a semicolon.
     pub words: String,
 }
@@ -19,7 +21,7 @@ pub struct Kept {
 pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     if p.anew() {
         // A connection a transaction for so long would use up the ports: no run measures it.
-        return Kept { factor: None, words: "; this is of single transactions".to_owned() };
+        return Kept { factor: None, near: false, words: "; this is of single transactions".to_owned() };
     }
     let all = p.kept_up();
     if let Some(s) = nearest(&all, size) {
@@ -28,8 +30,8 @@ pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     let command = if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
     let far = format!("what is kept up was not measured near that size{command}");
     match between(&all, size) {
-        None => Kept { factor: None, words: format!("; this is of single transfers: {far}") },
-        Some((factor, words)) => Kept { factor: Some(factor), words: format!("; {far}; {words}") },
+        None => Kept { factor: None, near: false, words: format!("; this is of single transfers: {far}") },
+        Some((factor, words)) => Kept { factor: Some(factor), near: false, words: format!("; {far}; {words}") },
     }
 }
 
@@ -69,8 +71,8 @@ fn between(all: &[Sustained], size: u64) -> Option<(Estimate, String)> {
             format!("{:.2} [{:.2}, {:.2}] times the short ones' median at {}", s.ratio, s.low, s.high, Bytes(s.size))
         })
         .collect();
-    let open = if sides.len() == 1 { "as long as short ones to that" } else { "what lies between" };
-    let words = format!("long trials take {}, and this takes {open} into account", at.join(" and "));
+    let words =
+        format!("long trials take {}, and here {value:.2} [{low:.2}, {high:.2}] times is taken", at.join(" and "));
     Some((Estimate { value, low, high }, words))
 }
 
@@ -87,14 +89,17 @@ fn told(s: &Sustained) -> Kept {
     match () {
         () if s.differs() => Kept {
             factor: Some(Estimate { value: s.ratio, low: s.low, high: s.high }),
+            near: true,
             words: format!("; sustained: {trials} take {ratio} the short ones' median"),
         },
         () if s.high <= units::RESOLVED * s.low => Kept {
             factor: None,
+            near: true,
             words: format!("; {trials} take {ratio} the short ones' median: what is kept up is not surely another"),
         },
         () => Kept {
             factor: None,
+            near: true,
             words: format!(
                 "; this is of single transfers: what {trials} took has no interval (--budget gives more time)"
             ),

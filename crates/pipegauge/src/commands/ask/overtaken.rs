@@ -45,12 +45,12 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
         but.push(format!("{} more stretches", found.but.len() - NAMED));
     }
     let but = if but.is_empty() { String::new() } else { format!("; it is the other way round at {}", but.join(", ")) };
-    let sure = format!("{} of {} sizes surely tell them apart{but}", found.sure, held.len());
+    let sure = format!("{} of {} sizes surely tell them apart", found.sure, held.len());
     let (text, figure_of, rests_on) = match found.between {
         Some((last, next)) => {
             let size = Estimate { value: (last as f64 * next as f64).sqrt(), low: last as f64, high: next as f64 };
             let text = format!(
-                "{} is faster up to {}, {} from {} on: they cross at {} ({}; {sure})",
+                "{} is faster up to {}, {} from {} on: they cross at {} ({}; {sure}){but}",
                 near.name,
                 Bytes(last),
                 far.name,
@@ -65,8 +65,10 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>) -> Answered {
                 .first()
                 .zip(sizes.last())
                 .map_or(String::new(), |(from, to)| format!(" from {} to {}", Bytes(*from), Bytes(*to)));
-            let text =
-                format!("they do not cross{range}: where it is sure, {} is faster ({}; {sure})", near.name, near.time);
+            let text = format!(
+                "no crossing is seen{range}: where it is sure, {} is faster ({}; {sure}){but}",
+                near.name, near.time
+            );
             (text, None, sizes.first().into_iter().chain(sizes.last()).copied().collect())
         }
     };

@@ -24,7 +24,7 @@ pub fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estim
     if !sustained {
         return (e, String::new(), false);
     }
-    let KeptUp { factor, words } = kept::at(p, size);
+    let KeptUp { factor, words, .. } = kept::at(p, size);
     (factor.map_or(e, |factor| kept::less(e, factor)), words, factor.is_some())
 }
 
@@ -110,12 +110,16 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
             let kept_up = kept::at(p, size.unwrap_or(rests_on[0]));
             let (e, kept) = (kept_up.factor.map_or(e, |factor| kept::less(e, factor)), kept_up.words);
             let slower = kept_up.factor.is_some();
+            let words = match size {
+                None if slower => format!("at {}, where it moves the most, it keeps up", Bytes(rests_on[0])),
+                _ => words,
+            };
             // Rounds saw what was measured at that size, or on either side of it.
             let inside = size.is_none_or(|s| rests_on.iter().any(|r| *r <= s) && rests_on.iter().any(|r| *r >= s));
             let seen = Seen::rates(&p.curve, &rests_on).filter(|_| inside);
             let seen = seen.map(|s| kept_up.factor.map_or(s, |f| s.times_as_long(1.0 / f.high, 1.0 / f.low)));
             // What lies below the rate is too slow.
-            let (slow, seen) = seen::below(e, rate, seen, Kind::BitsPerSecond);
+            let (slow, seen) = seen::below(e, rate, seen, slower, Kind::BitsPerSecond);
             let verdict = answered(slow, true);
             let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.curve, rate) } else { None };
             let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
@@ -190,8 +194,13 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
                 f.seconds = kept::longer(f.seconds, factor);
                 f.most_frames = inverse(f.seconds, 1.0);
             }
-            let (word, seen) =
-                seen::below(f.seconds, f.period, timed.as_ref().ok().and_then(|t| t.seen), Kind::Seconds);
+            let (word, seen) = seen::below(
+                f.seconds,
+                f.period,
+                timed.as_ref().ok().and_then(|t| t.seen),
+                kept.factor.is_some(),
+                Kind::Seconds,
+            );
             f.sustained = match word {
                 "yes" => Some(true),
                 "no" => Some(false),
@@ -313,7 +322,11 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
     let number =
         if span == 1.0 { figure(count, Kind::PerSecond) } else { format!("{} in {}", whole(count), Seconds(span)) };
     let unit = if span == 1.0 { "1/s" } else { "1" };
-    let time = if kept.factor.is_some() { "kept up" } else { "at the median time" };
+    let time = match kept.factor {
+        Some(_) if kept.near => "kept up",
+        Some(_) => "as long trials of other sizes have it",
+        None => "at the median time",
+    };
     let text = format!("{number} {words} {time}{}{}{}{stream}", t.how, achieved(p, size), kept.words);
     yes(p, text, count, unit, t.rests_on)
 }

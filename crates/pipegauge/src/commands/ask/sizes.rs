@@ -146,7 +146,12 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     let high = high.unwrap_or(value);
     let high = if open { f64::INFINITY } else { high as f64 };
     let e = Estimate { value: value as f64, low: low as f64, high };
-    let but = except(&longer_below(&p.curve, seconds, value));
+    let mut but = except(&longer_below(&p.curve, seconds, value));
+    let slow = p.curve.iter().filter(|c| c.size <= value && c.seconds > seconds).count();
+    if but.is_empty() && slow > 0 {
+        let all = p.curve.iter().filter(|c| c.size <= value).count();
+        but = format!(", though the medians of {slow} of {all} sizes up to there are longer, none surely");
+    }
     let text = if end {
         let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
             format!(

@@ -281,7 +281,7 @@ pub fn deadline(
         Ok((size, (t, label))) => {
             // The way there is a part of the time there and back: that this is too long says nothing of it.
             let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
-            let (verdict, seen) = match seen::below(t.seconds, seconds, t.seen, Kind::Seconds) {
+            let (verdict, seen) = match seen::below(t.seconds, seconds, t.seen, sustained, Kind::Seconds) {
                 ("no", _) if part => ("not surely", String::new()),
                 found => found,
             };

@@ -72,6 +72,9 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         );
     }
     let mut notes = heard.notes.clone();
+    if heard.any(&[Slowest, Most]) && questions.iter().any(|q| matches!(q, Question::Cheapest(_))) {
+        notes.push("the one that costs most is the last of those named".to_owned());
+    }
     if heard.has(Slowest)
         && questions.iter().any(|q| matches!(q, Question::Fastest(_) | Question::Control | Question::Strongest))
     {

@@ -130,7 +130,10 @@ fn token(chars: &[char], at: usize) -> String {
 /// The error for the name of a run file that was not given, or of a path with settings that no run has: without it, the rest would be
 /// another question.
 fn not_measured(text: &str, chars: &[char], at: usize, measured: &Measured) -> Option<Error> {
-    let name = token(chars, at);
+    let name = token(chars, at + usize::from(chars[at] == '('));
+    if chars[at] == '(' && named(chars, at + 1, measured).is_some() {
+        return None;
+    }
     let file = name.ends_with(".jsonl") || name.ends_with(".json");
     let path = ["./", "../", "~/"].iter().any(|start| name.starts_with(start))
         || (name.starts_with('/') && name[1..].contains('/') && name.len() > 3);

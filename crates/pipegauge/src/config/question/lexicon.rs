@@ -382,7 +382,8 @@ const TOPICS: [(Topic, &[&str]); 79] = [
     (Percentile(99_000), &["tail", "tail latency", "tail latencies", "p99"]),
     (Percentile(100_000), &[
         "worst case", "worst", "how bad", "slowest case", "maximum latency", "max latency", "longest latency",
-        "highest latency", "worst latency", "peak latency", "maximum delay", "max delay"
+        "highest latency", "worst latency", "peak latency", "maximum delay", "max delay", "max time", "maximum time", "longest time", "maximum of the time",
+        "maximum of the times", "max of the time", "longest of the times"
     ]),
     (Data, &["data", "bytes", "byte", "kilobytes", "megabytes", "gigabytes"]),
     (Over, &["over", "via", "through", "using", "across", "use"]),
