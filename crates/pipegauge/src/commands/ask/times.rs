@@ -344,6 +344,8 @@ pub fn per_byte(p: &Asked<'_>, bytes: u64) -> Answered {
     let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
     let cost = |e: Estimate| {
         let all = times(e, bytes as f64);
+        // A slope may lie below nothing by chance, a cost does not.
+        let all = Estimate { low: all.low.max(0.0), ..all };
         match bytes {
             1 => figure(e, Kind::SecondsPerByte),
             _ => format!("{} ({})", figure(all, Kind::Seconds), figure(e, Kind::SecondsPerByte)),
