@@ -1,8 +1,10 @@
-//! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rows`, `rates`, `streams`,
+//! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`,
 //! `sizes`, `link`, `load`, `cpu`), path against path (`paths`, `pairs`, `overtaken`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `seen` and `rounds` for
 //! what rounds tell without an interval, `wanted` for the unit that is asked for) and says how each was read.
 
 mod asked;
+mod costs;
+mod counts;
 mod cpu;
 mod kept;
 mod link;
@@ -10,6 +12,7 @@ mod load;
 mod overtaken;
 mod pairs;
 mod paths;
+mod percentiles;
 mod rates;
 mod reply;
 mod rounds;
@@ -137,7 +140,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         }
         Question::Latency { round_trip } => each(&|p| times::latency(p, *round_trip, sustained)),
         Question::Percentile { thousandths, size, round_trip } => {
-            each(&|p| times::percentile(p, *thousandths, *size, *round_trip))
+            each(&|p| percentiles::percentile(p, *thousandths, *size, *round_trip))
         }
         Question::Minimum { size, round_trip } => each(&|p| rows::minimum(p, *size, *round_trip)),
         Question::Mean { size, round_trip } => each(&|p| rows::mean(p, *size, *round_trip)),
@@ -157,8 +160,8 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Saturation => moved(&sizes::saturation),
         Question::Share(share) => moved(&|p| sizes::share(p, *share)),
         Question::HalfPower => moved(&sizes::half_power),
-        Question::PerByte(bytes) => each(&|p| times::per_byte(p, *bytes)),
-        Question::StartUp => each(&times::start_up),
+        Question::PerByte(bytes) => each(&|p| costs::per_byte(p, *bytes)),
+        Question::StartUp => each(&costs::start_up),
         Question::UnderLoad(size) => load::under_load(&of, *size),
         Question::Cpu(size) => each(&|p| cpu::cpu(p, *size)),
         Question::Frames { rate, size, what } => {
@@ -166,10 +169,10 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         }
         Question::PerSecond { what: Unit::Connections, size, .. } => {
             let anew = |p: &Asked<'_>| p.scheduled() && p.anew();
-            each(&|p| if anew(p) { schedule::messages(p, *size, None) } else { rates::connections(p, *size) })
+            each(&|p| if anew(p) { schedule::messages(p, *size, None) } else { counts::connections(p, *size) })
         }
         Question::PerSecond { what, size, span } => {
-            counted(*size, None, &|p| rates::per_second(p, *what, *size, *span))
+            counted(*size, None, &|p| counts::per_second(p, *what, *size, *span))
         }
         Question::Link { rate, size } => each(&|p| link::link(p, *rate, *size)),
     }

@@ -3,8 +3,9 @@
 use units::{BitRate, Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse, times};
+use super::counts::whole;
 use super::kept;
-use super::rates::{as_kept, each, maximum, whole};
+use super::rates::{as_kept, each, maximum};
 use super::reply::{no, yes};
 use super::times::of;
 use crate::config::question::size_words;

@@ -7,9 +7,10 @@ use units::{Bytes, Kind, Seconds, Share, thousands};
 
 use super::asked::{Asked, after, figure, times};
 use super::kept;
-use super::reply::{cannot, needs, no, sharpen, yes};
+use super::percentiles::{late, stands_in};
+use super::reply::{needs, no, sharpen, yes};
 use super::seen;
-use crate::config::question::{percentile as name, size_words};
+use crate::config::question::size_words;
 use crate::document::Answered;
 
 /// The time of a message of any size.
@@ -97,7 +98,7 @@ fn starts_prevail(p: &Asked<'_>, size: u64) -> bool {
 }
 
 /// The same of a way or of a round trip, with the name of the time; of what is kept up where that is asked for.
-fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(Timed, &'static str), Unanswered> {
+pub fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(Timed, &'static str), Unanswered> {
     p.own_times()?;
     let mut found = of(p, size)?;
     if sustained {
@@ -209,62 +210,6 @@ pub fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> 
     size.or(p.summary.as_ref().map(|s| s.latency_size)).ok_or(Unanswered::Nothing)
 }
 
-pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
-    if let Some(answer) = no_journey(p, size.as_slice()) {
-        return answer;
-    }
-    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
-    let found = or_smallest(p, size).and_then(|size| {
-        let (factor, label) = factor.map_err(Unanswered::NoSum)?;
-        // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
-        let q = f64::from(thousandths) / 1e5;
-        // The 50th is the median, which is known at every size.
-        if thousandths == 50_000 && p.flows() == 1 && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
-            let (t, label) = trip(p, size, round_trip, false)?;
-            return Ok((size, t.rests_on, t.seconds, label, t.how));
-        }
-        let found = p.singles_near(size, q).or_else(|| p.singles_near(size, 1.0));
-        let (at, singles) = found.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
-        let (value, told) =
-            singles.at(q).ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
-        // The 50th is the row's median, and so is its interval.
-        let row = p.row(at).filter(|_| thousandths == 50_000 && p.flows() == 1);
-        let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
-        let e = Estimate { value, low, high };
-        // How far the tail of another size lies from this one's is not known: it is told as it is, of the size that it was timed at.
-        let stands = if at == size {
-            String::new()
-        } else {
-            format!(
-                " (the nearest size at which enough single transfers were timed: {} itself has no such figure)",
-                Bytes(size)
-            )
-        };
-        Ok((at, vec![at], times(e, factor), label, stands))
-    });
-    match found {
-        Err(why) => no(p, &why, size.as_slice()),
-        Ok((size, rests_on, e, label, stands)) => {
-            let sure = if thousandths == 100_000 { ": longer ones may come, and nothing bounds them" } else { "" };
-            let text = format!(
-                "{} of {}{stands}: {} ({label}) of single transfers{sure}",
-                name(thousandths),
-                size_words(size),
-                figure(e, Kind::Seconds)
-            );
-            yes(p, text, e, "s", rests_on)
-        }
-    }
-}
-
-/// How many times as long as a message of `at` one of `size` takes, by their medians.
-fn scale(p: &Asked<'_>, size: u64, at: u64) -> Option<f64> {
-    if size == at {
-        return Some(1.0);
-    }
-    Some(of(p, size).ok()?.seconds.value / of(p, at).ok()?.seconds.value).filter(|s| s.is_finite() && *s > 0.0)
-}
-
 /// Whether a message is there within a time, or takes longer where that is asked.
 pub fn deadline(
     p: &Asked<'_>,
@@ -314,81 +259,5 @@ pub fn answered(verdict: &'static str, contrary: bool) -> &'static str {
         ("yes", true) => "no",
         ("no", true) => "yes",
         _ => verdict,
-    }
-}
-
-/// That a size stands in for another, where it does.
-pub fn stands_in(at: u64, size: u64) -> String {
-    match at == size {
-        true => String::new(),
-        false => format!(
-            " (by those of {}, the nearest size that has enough of them timed, scaled by the ratio of both sizes' medians)",
-            Bytes(at)
-        ),
-    }
-}
-
-/// Share of single transfers whose value is known from so many that it is one: a hundred.
-const ENOUGH: f64 = 0.99;
-
-/// Share of single transfers that took longer than `period`, at the nearest size with enough that were timed one by one, scaled to
-/// this one; and that size.
-pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
-    let (at, singles) = p.singles_near(size, ENOUGH)?;
-    Some((singles.beyond(period / scale(p, size, at)?), at))
-}
-
-/// What so many further bytes cost: of a message below 1 KiB, and by the line over all sizes.
-pub fn per_byte(p: &Asked<'_>, bytes: u64) -> Answered {
-    let small = p.summary.as_ref().and_then(|s| s.per_byte);
-    let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
-    let cost = |e: Estimate| {
-        let all = times(e, bytes as f64);
-        // A slope may lie below nothing by chance, a cost does not.
-        let all = Estimate { low: all.low.max(0.0), ..all };
-        match bytes {
-            1 => figure(e, Kind::SecondsPerByte),
-            _ => format!("{} ({})", figure(all, Kind::Seconds), figure(e, Kind::SecondsPerByte)),
-        }
-    };
-    let what = if bytes == 1 { "byte".to_owned() } else { size_words(bytes) };
-    let over = line.map(|l| {
-        let fits = if l.misfit.systematic { ", which it does not follow well" } else { "" };
-        format!("{} by one line over all sizes{fits}", cost(l.per_byte))
-    });
-    // A slope below 1 KiB says nothing of a kilobyte more where a line says what that costs.
-    let (e, text) = match (small, over) {
-        (Some(e), None) => {
-            (e, format!("the cost of each further {what}, by that of a byte below 1 KiB, is {}", cost(e)))
-        }
-        (Some(e), Some(more)) if bytes == 1 => {
-            (e, format!("the cost of each further byte of a message below 1 KiB is {}; {more}", cost(e)))
-        }
-        (_, Some(over)) => {
-            let slope = line.map_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }, |l| l.per_byte);
-            let small = small.map_or(String::new(), |e| {
-                format!("; a byte of a message below 1 KiB costs {}", figure(e, Kind::SecondsPerByte))
-            });
-            (slope, format!("the cost of each further {what} is {over}{small}"))
-        }
-        (None, None) => return no(p, &Unanswered::TooLittle("a slope needs at least three sizes"), &[]),
-    };
-    yes(p, format!("{text} ({})", p.time), e, "s/B", line.map_or(Vec::new(), |l| vec![l.sizes.0, l.sizes.1]))
-}
-
-pub fn start_up(p: &Asked<'_>) -> Answered {
-    let lines = p.fits.as_ref().map(|f| &f.latency);
-    match lines.and_then(|l| l.small.as_ref().or(l.all.as_ref())) {
-        None => cannot(p, "a line needs at least three sizes".to_owned(), &[]),
-        Some(line) => {
-            let start = report::table::startup_words(line.t0).unwrap_or_else(|| figure(line.t0, Kind::Seconds));
-            let text = format!(
-                "a message costs {start} ({}) before its first byte, by the line from {} to {}",
-                p.time,
-                Bytes(line.sizes.0),
-                Bytes(line.sizes.1)
-            );
-            yes(p, text, line.t0, "s", vec![line.sizes.0, line.sizes.1])
-        }
     }
 }

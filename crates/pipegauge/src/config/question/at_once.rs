@@ -12,6 +12,11 @@ use super::suggest::shown;
 /// tells.
 pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
     let counted = flows(heard);
+    // One of them is what every run of one flow has.
+    if let Some((at, 1)) = counted {
+        heard.items.drain(at..at + 2);
+        return Ok(());
+    }
     if counted.is_none() && !heard.has(AtOnce) {
         return Ok(());
     }
@@ -53,12 +58,10 @@ fn flows(heard: &Heard) -> Option<(usize, u64)> {
     if heard.any(&[PerSecond, HowMany]) {
         return None;
     }
+    let rated = heard.items.iter().any(|i| matches!(i, Item::Amount(Amount::Rate(_))));
+    let at_once = |t: &Topic| matches!(t, Connections | AtOnce) || (*t == Streams && !rated);
     heard.items.windows(2).enumerate().find_map(|(at, two)| match two {
-        [Item::Amount(Amount::Count(n)), Item::Topics(t)]
-            if t.iter().any(|t| matches!(t, Connections | AtOnce | Streams)) =>
-        {
-            Some((at, *n))
-        }
+        [Item::Amount(Amount::Count(n)), Item::Topics(t)] => t.iter().any(at_once).then_some((at, *n)),
         _ => None,
     })
 }

@@ -79,6 +79,14 @@ impl Heard {
         self.items.iter().any(|i| matches!(i, Item::Topics(t) if t.contains(&topic)))
     }
 
+    /// Whether a load is spoken of: "load 1 MB" is what somebody does with a message.
+    pub fn loads(&self) -> bool {
+        let load = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Topic::Load));
+        let sized =
+            |at: usize| matches!(self.items.get(at + 1), Some(Item::Amount(Amount::Size(_) | Amount::Count(_))));
+        self.items.iter().enumerate().any(|(at, item)| load(item) && !sized(at))
+    }
+
     /// Whether any of these was heard.
     pub fn any(&self, of: &[Topic]) -> bool {
         of.iter().any(|t| self.has(*t))

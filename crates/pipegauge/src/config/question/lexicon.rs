@@ -169,7 +169,7 @@ const TOPICS: [(Topic, &[&str]); 79] = [
     (Average, &["average", "averaged", "mean", "avg", "on average", "in the mean", "average of", "mean of"]),
     (AtOnce, &[
         "at once", "all at once", "at the same time", "in parallel", "parallel", "parallelly", "simultaneous", "simultaneously", "concurrent",
-        "concurrently", "flow", "flows", "threads", "thread", "clients", "users", "several connections", "multiple connections",
+        "concurrently", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "several connections", "multiple connections",
         "many connections", "more connections", "side by side"
     ]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),

@@ -2,12 +2,13 @@
 //!
 //! A text goes through `lexer` (numbers and words), `hearing` (what each piece means: `amounts`, `measures`, `numbers` and
 //! `video` for figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes, with `rates`, `plain`
-//! and `versus`). Words are never dropped
+//! and `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
 //! in the question is an error. [`Reading`] says how a question was read.
 
 mod amounts;
 mod at_once;
+mod checks;
 mod forms;
 mod heard;
 mod hearing;

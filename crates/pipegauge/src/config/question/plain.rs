@@ -25,7 +25,9 @@ impl Asked<'_> {
         }
         match () {
             () if h.has(Average) && (timed || size.is_some()) => Some(Question::Mean { size, round_trip }),
-            () if (h.has(Slowest) && (timed || size.is_some())) || (h.has(Most) && timed && !h.has(Sustained)) => {
+            () if (h.has(Slowest) && (timed || (size.is_some() && h.paths().len() < 2)))
+                || (h.has(Most) && timed && !h.has(Sustained)) =>
+            {
                 Some(Question::Percentile { thousandths: 100_000, size, round_trip })
             }
             () => None,
@@ -50,6 +52,12 @@ impl Asked<'_> {
         let full = h.has(HowBig) && h.any(&[Throughput, Most, Link, Saturation]) && !h.any(&[HowLong, Within]);
         if (h.has(Saturation) || full) && size.is_none() {
             return Ok(vec![Question::Saturation]);
+        }
+        if h.has(WhichSize) && h.any(&[Slowest]) {
+            bail!(
+                "'{}': ask tells the size to use; the time and throughput of each size tells pipegauge show RUN --points",
+                shown(self.text)
+            );
         }
         if h.has(WhichSize) && size.is_none() && (!h.has(Latency) || h.has(Fastest)) {
             return Ok(vec![Question::Size]);

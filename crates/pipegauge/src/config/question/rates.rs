@@ -95,6 +95,12 @@ impl Asked<'_> {
     /// How many streams of so many frames, or so many bits, a second.
     fn streams(&self, size: Option<u64>, rate: Option<f64>) -> Option<Result<Vec<Question>>> {
         let h = &self.heard;
+        // "can it carry 10 streams of 25 Mbit/s": ten times as much.
+        if let (true, false, [count], Some(rate), None) = (h.has(Streams), h.has(HowMany), &self.counts[..], rate, size)
+        {
+            let all = rate * *count as f64;
+            return Some(self.turned(false).map(|less| vec![Question::Carries { rate: all, size: None, less }]));
+        }
         if !(h.has(Streams) && h.any(&[HowMany, Most])) {
             return None;
         }
