@@ -73,7 +73,7 @@ mod tests {
     fn a_path_is_overtaken_between_what_is_sure_and_one_odd_size_is_no_crossing() {
         let plain = of("aaaa<<>>bbbb").unwrap();
         assert_eq!((plain.first, plain.between, plain.sure), (true, Some((8, 256)), 8));
-        assert_eq!(of("bbb><aaa").unwrap().first, false);
+        assert!(!of("bbb><aaa").unwrap().first);
         let odd = of("aabaaa>bbbb").unwrap();
         assert_eq!((odd.between, odd.but), (Some((32, 128)), vec![(4, 4)]));
         for never in ["aaaa<<<", "aaa>>>>", "aaabaaa"] {

@@ -4,7 +4,7 @@ use crate::CurvePoint;
 
 /// Fewest rounds that say so.
 const FEWEST: usize = 2;
-/// A limit lies far from what was seen beyond this factor: states of a machine that outlast a run differ by less on most.
+/// Beyond this factor a limit counts as far from what was seen. It is a choice: a repeat in another state of the machine may lie farther off.
 const FAR: f64 = 3.0;
 
 /// What rounds saw: of the size that is asked about, or of those on either side of it.

@@ -1,11 +1,14 @@
-//! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`,
-//! `sizes`, `link`, `load`, `cpu`), path against path (`paths`, `pairs`, `overtaken`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `seen` and `rounds` for
-//! what rounds tell without an interval, `wanted` for the unit that is asked for) and says how each was read.
+//! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
+//!
+//! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`. Path
+//! against path: `paths`, `pairs`, `overtaken`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
+//! and `rounds` for what rounds tell without an interval, and `wanted` for the unit that is asked for.
 
 mod asked;
 mod costs;
 mod counts;
 mod cpu;
+mod deadlines;
 mod kept;
 mod link;
 mod load;
@@ -145,7 +148,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Minimum { size, round_trip } => each(&|p| rows::minimum(p, *size, *round_trip)),
         Question::Mean { size, round_trip } => each(&|p| rows::mean(p, *size, *round_trip)),
         Question::Deadline { size, seconds, round_trip, longer } => {
-            each(&|p| times::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
+            each(&|p| deadlines::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
         }
         Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
         Question::Most => flows(None, None, &|p| rates::most(p, sustained)),

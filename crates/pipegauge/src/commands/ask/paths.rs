@@ -38,11 +38,14 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
     yes(best, text, time.seconds, "s", time.rests_on.clone())
 }
 
+/// Paths of which something is not known, by name, and why.
+type Others = Vec<(String, String)>;
+
 /// What is known of each path, and of which paths it is not, and why.
 fn told<'a, 'b, T>(
     paths: &[&'a Asked<'b>],
     of: impl Fn(&Asked<'b>) -> Result<T, Unanswered>,
-) -> (Vec<(&'a Asked<'b>, T)>, Vec<(String, String)>) {
+) -> (Vec<(&'a Asked<'b>, T)>, Others) {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for p in paths {
         match of(p) {
@@ -69,7 +72,7 @@ pub fn unknown(others: &[(String, String)]) -> String {
 }
 
 /// Takes streams away where other paths tell how long a message is on its way: these, and why.
-fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Vec<(String, String)> {
+fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Others {
     if found.iter().all(|(p, _)| p.journey().is_err()) {
         return Vec::new();
     }

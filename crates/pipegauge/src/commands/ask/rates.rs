@@ -8,9 +8,9 @@ use units::{BitRate, Bytes, Kind, Seconds, Share};
 use super::asked::{Asked, figure, from, inverse};
 use super::kept::{self, Kept as KeptUp};
 use super::percentiles::{late, stands_in};
-use super::reply::{cannot, no, yes};
+use super::reply::{answered, cannot, no, yes};
 use super::seen;
-use super::times::{answered, of};
+use super::times::of;
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
 

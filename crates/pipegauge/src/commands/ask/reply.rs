@@ -106,3 +106,12 @@ pub fn verdict(e: Estimate, limit: f64) -> &'static str {
         () => "not surely",
     }
 }
+
+/// A verdict, and the other one where the contrary was asked.
+pub fn answered(verdict: &'static str, contrary: bool) -> &'static str {
+    match (verdict, contrary) {
+        ("yes", true) => "no",
+        ("no", true) => "yes",
+        _ => verdict,
+    }
+}
