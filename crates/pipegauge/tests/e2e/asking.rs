@@ -765,10 +765,10 @@ fn one_path_overtakes_another_where_the_models_cross() {
     assert!(end("low") <= 5556.0 && 5556.0 <= end("high") && end("high") < 1.6 * end("low"), "{said}");
     let said = dir.run(&["ask", "near.run.jsonl", "far.run.jsonl", text]);
     assert!(said.out.contains("theory (near) is faster up to ") && said.out.contains(", theory (far) from "), "{said}");
-    link(&dir, "faster.run.jsonl", "latency=5us,rate=10Gbit/s,header=0B", &["--to", "1MiB", "--budget", "2s"]);
-    let said = dir.run(&["ask", "near.run.jsonl", "faster.run.jsonl", "when does near overtake faster"]);
+    link(&dir, "swift.run.jsonl", "latency=5us,rate=10Gbit/s,header=0B", &["--to", "1MiB", "--budget", "2s"]);
+    let said = dir.run(&["ask", "near.run.jsonl", "swift.run.jsonl", "when does near overtake swift"]);
     assert!(
-        said.out.contains("no crossing is seen from 1 B to 1 MiB") && said.out.contains("theory (faster) is faster"),
+        said.out.contains("no crossing is seen from 1 B to 1 MiB") && said.out.contains("theory (swift) is faster"),
         "{said}"
     );
 }
