@@ -186,13 +186,14 @@ pub(crate) fn highest(values: &[f64]) -> Option<(usize, f64)> {
     values.iter().copied().enumerate().rev().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Logarithm of the size that parts values below `level` from those above: the split with the least stretch of sizes on its
-/// wrong side, and from there the straight line between the two. So neither one lucky size nor one dip decides.
-pub(crate) fn crossing(logs: &[f64], values: &[f64], level: f64) -> f64 {
+/// How many of the first sizes lie on the near side of the split with the least stretch of sizes on its wrong side, where `beyond` says of
+/// each which side it belongs to. So neither one lucky size nor one dip decides. Of equal splits the first.
+pub(crate) fn split(logs: &[f64], beyond: &[bool]) -> usize {
     let n = logs.len();
-    let width = |i: usize| (logs[(i + 1).min(n - 1)] - logs[i.saturating_sub(1)]) / 2.0;
-    let wrong = |i: usize, above: bool| if (values[i] >= level) == above { width(i) } else { 0.0 };
-    // The split before the first: all above are right.
+    // A size without neighbours has a width, too.
+    let width = |i: usize| ((logs[(i + 1).min(n - 1)] - logs[i.saturating_sub(1)]) / 2.0).max(1e-9);
+    let wrong = |i: usize, near: bool| if beyond[i] == near { width(i) } else { 0.0 };
+    // The split before the first: all lie beyond.
     let mut cost: f64 = (0..n).map(|i| wrong(i, false)).sum();
     let mut best = (cost, 0);
     for i in 0..n {
@@ -201,7 +202,13 @@ pub(crate) fn crossing(logs: &[f64], values: &[f64], level: f64) -> f64 {
             best = (cost, i + 1);
         }
     }
-    match best.1 {
+    best.1
+}
+
+/// Logarithm of the size that parts values below `level` from those above: their split, and from there the straight line between the two.
+pub(crate) fn crossing(logs: &[f64], values: &[f64], level: f64) -> f64 {
+    let n = logs.len();
+    match split(logs, &values.iter().map(|v| *v >= level).collect::<Vec<_>>()) {
         0 => logs[0],
         i if i == n => logs[n - 1],
         i => {

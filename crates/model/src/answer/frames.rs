@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Unanswered, arrival};
+use super::{Unanswered, arrival, largest_within};
 use crate::{CurvePoint, Estimate};
 
 /// Frames over a path, one at a time.
@@ -51,25 +51,6 @@ impl Frames {
             rests_on: found.rests_on,
         })
     }
-}
-
-/// The largest message that arrives within `period` seconds, by the end of its interval that `which` takes, up to the largest
-/// measured, and whether that is the one. None where even the smallest takes longer.
-pub fn largest_within(points: &[CurvePoint], period: f64, which: impl Fn(&Estimate) -> f64) -> (Option<u64>, bool) {
-    let mut sorted: Vec<u64> = points.iter().filter(|p| p.seconds > 0.0).map(|p| p.size).collect();
-    sorted.sort_unstable();
-    let soon = |size: u64| arrival(points, size, None).is_ok_and(|a| which(&a.seconds) <= period);
-    let end = sorted.iter().position(|size| !soon(*size)).unwrap_or(sorted.len());
-    let largest = end.checked_sub(1).map(|i| {
-        // Between the last size that is fast enough and the first that is not.
-        let (mut low, mut high) = (sorted[i], sorted.get(end).copied().unwrap_or(sorted[i]));
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if soon(middle) { low = middle } else { high = middle }
-        }
-        low
-    });
-    (largest, end == sorted.len())
 }
 
 #[cfg(test)]

@@ -3,14 +3,20 @@
 
 mod beyond;
 mod frames;
+mod overtaken;
 mod power;
 mod reached;
+mod seen;
 mod time;
+mod within;
 
-pub use frames::{Frames, largest_within};
+pub use frames::Frames;
+pub use overtaken::{Held, Overtaken};
 pub use reached::{Kept, Reached};
+pub use seen::Seen;
 pub(crate) use time::point;
 pub use time::{Arrival, Outside, arrival};
+pub use within::{largest_within, longer_below};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,63 @@
 //! What a transfer costs both sides in CPU time.
 
 use measure::figures::cost::End;
+use model::Estimate;
 use model::answer::{self, Arrival, Unanswered};
 use units::{Kind, Share};
 
 use super::asked::{Asked, figure};
-use super::reply::{cannot, no, yes};
+use super::paths::unknown;
+use super::reply::{cannot, no, nobody, yes};
 use crate::config::question::size_words;
 use crate::document::Answered;
+
+/// The path whose transfers cost least CPU time on both sides together, and the others.
+pub fn cheapest(paths: &[&Asked<'_>], size: Option<u64>) -> Answered {
+    let smallest = || paths.iter().flat_map(|p| p.curve.iter().map(|c| c.size)).min();
+    let Some(size) = size.or_else(smallest) else {
+        return nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into());
+    };
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for p in paths {
+        let sides: Vec<Estimate> = End::BOTH
+            .iter()
+            .filter_map(|end| answer::arrival(&p.cpu(*end), size, None).ok().map(|a| a.seconds))
+            .filter(|_| p.carried(size).is_ok())
+            .collect();
+        match sides.split_first() {
+            Some((first, rest)) => {
+                let both = rest.iter().fold(*first, |sum, e| sum_of(sum, *e));
+                found.push((*p, both, if rest.is_empty() { "one side" } else { "both sides" }));
+            }
+            None => others.push((p.name.clone(), format!("this run has no CPU times of {}", size_words(size)))),
+        }
+    }
+    found.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+    let Some((best, least, sides)) = found.first() else {
+        return paths.first().map_or_else(
+            || nobody("the runs hold no path".into(), "pipegauge run memcpy shm unix tcp".into()),
+            |p| cannot(p, format!("no path has CPU times of {}", size_words(size)), &[size]),
+        );
+    };
+    let mut text = format!(
+        "a transfer of {} costs least, {} of CPU time on {sides}",
+        size_words(size),
+        figure(*least, Kind::Seconds)
+    );
+    for (p, e, sides) in &found[1..] {
+        let sure = if e.low > least.high { "" } else { ", which is not surely more" };
+        text.push_str(&format!("\n  {}: {} on {sides}{sure}", p.name, figure(*e, Kind::Seconds)));
+    }
+    text.push_str(&unknown(&others));
+    yes(best, text, *least, "s", vec![size])
+}
+
+/// The sum of two figures whose errors are their own.
+fn sum_of(a: Estimate, b: Estimate) -> Estimate {
+    let value = a.value + b.value;
+    let (down, up) = ((a.value - a.low).hypot(b.value - b.low), (a.high - a.value).hypot(b.high - b.value));
+    Estimate { value, low: (value - down).max(0.0), high: value + up }
+}
 
 /// CPU time of a transfer of a size, or of the smallest.
 pub fn cpu(p: &Asked<'_>, size: Option<u64>) -> Answered {

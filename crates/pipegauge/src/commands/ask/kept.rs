@@ -11,6 +11,8 @@ use super::reply::{offered, sharpen};
 pub struct Kept {
     /// How many times the median of short trials a long one takes; none where they do not surely differ, or where nothing is known.
     pub factor: Option<Estimate>,
+    /// The factor is that of a near size, and not what those of other sizes leave open.
+    pub near: bool,
     /// What is said of it; begins with a semicolon.
     pub words: String,
 }
@@ -19,35 +21,59 @@ pub struct Kept {
 pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     if p.anew() {
         // A connection a transaction for so long would use up the ports: no run measures it.
-        return Kept { factor: None, words: "; this is of single transactions".to_owned() };
+        return Kept { factor: None, near: false, words: "; this is of single transactions".to_owned() };
     }
     let all = p.kept_up();
-    match nearest(&all, size) {
-        Some(s) => told(s),
-        None => {
-            let command =
-                if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
-            let words = format!(
-                "; this is of single transfers: what is kept up was not measured near that size{command}{}",
-                elsewhere(&all)
-            );
-            Kept { factor: None, words }
-        }
+    if let Some(s) = nearest(&all, size) {
+        return told(s);
+    }
+    let command = if offered(p, size) { format!(" ({} measures it)", sharpen(p, &[size])) } else { String::new() };
+    let far = format!("what is kept up was not measured near that size{command}");
+    match between(&all, size) {
+        None => Kept { factor: None, near: false, words: format!("; this is of single transfers: {far}") },
+        Some((factor, words)) => Kept { factor: Some(factor), near: false, words: format!("; {far}; {words}") },
     }
 }
 
-/// That long trials of other sizes take another time, where they do; begins with a comma.
-fn elsewhere(all: &[Sustained]) -> String {
-    let most = all.iter().filter(|s| s.differs()).max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()));
-    most.map_or(String::new(), |s| {
-        format!(
-            ", and long trials take {:.2} [{:.2}, {:.2}] times the short ones' median at {}",
-            s.ratio,
-            s.low,
-            s.high,
-            Bytes(s.size)
-        )
-    })
+/// What sustained trials at other sizes leave open of a size that has none near it: its factor lies between those of the sizes below and above
+/// it, and moves from the one to the other, so that neighbouring sizes have neighbouring answers. Where only one side was measured, long
+/// trials may also take no longer than short ones. None where none surely takes another time than short ones.
+fn between(all: &[Sustained], size: u64) -> Option<(Estimate, String)> {
+    const ONCE: Estimate = Estimate { value: 1.0, low: 1.0, high: 1.0 };
+    let known = || all.iter().filter(|s| s.high <= units::RESOLVED * s.low);
+    let factor = |s: &Sustained| {
+        if s.differs() { Estimate { value: s.ratio, low: s.low, high: s.high } } else { ONCE }
+    };
+    let below = known().filter(|s| s.size < size).max_by_key(|s| s.size);
+    let above = known().filter(|s| s.size > size).min_by_key(|s| s.size);
+    let sides: Vec<&Sustained> = below.into_iter().chain(above).collect();
+    if !sides.iter().any(|s| s.differs()) {
+        return None;
+    }
+    let value = match (below, above) {
+        (Some(a), Some(b)) => {
+            // From where the one size is near to where the other is.
+            let (from, to) = ((2 * a.size.max(1)) as f64, b.size as f64 / 2.0);
+            let share = ((size as f64 / from).ln() / (to / from).ln()).clamp(0.0, 1.0);
+            (factor(a).value.ln() * (1.0 - share) + factor(b).value.ln() * share).exp()
+        }
+        _ => factor(sides[0]).value,
+    };
+    let mut ends: Vec<Estimate> = sides.iter().map(|s| factor(s)).collect();
+    if ends.len() == 1 {
+        ends.push(ONCE);
+    }
+    let low = ends.iter().map(|e| e.low).fold(f64::INFINITY, f64::min);
+    let high = ends.iter().map(|e| e.high).fold(0.0, f64::max);
+    let at: Vec<String> = sides
+        .iter()
+        .map(|s| {
+            format!("{:.2} [{:.2}, {:.2}] times the short ones' median at {}", s.ratio, s.low, s.high, Bytes(s.size))
+        })
+        .collect();
+    let words =
+        format!("long trials take {}, and here {value:.2} [{low:.2}, {high:.2}] times is taken", at.join(" and "));
+    Some((Estimate { value, low, high }, words))
 }
 
 /// The nearest size with sustained trials, from half to twice of `size`.
@@ -63,14 +89,17 @@ fn told(s: &Sustained) -> Kept {
     match () {
         () if s.differs() => Kept {
             factor: Some(Estimate { value: s.ratio, low: s.low, high: s.high }),
+            near: true,
             words: format!("; sustained: {trials} take {ratio} the short ones' median"),
         },
         () if s.high <= units::RESOLVED * s.low => Kept {
             factor: None,
+            near: true,
             words: format!("; {trials} take {ratio} the short ones' median: what is kept up is not surely another"),
         },
         () => Kept {
             factor: None,
+            near: true,
             words: format!(
                 "; this is of single transfers: what {trials} took has no interval (--budget gives more time)"
             ),
@@ -132,11 +161,35 @@ mod tests {
             [at(1), at(2), at(3), at(4096), at(1 << 16), at(1 << 21)],
             [Some(1), Some(1), None, Some(3000), None, Some(1 << 20)]
         );
-        assert_eq!(elsewhere(&all), ", and long trials take 2.00 [1.90, 2.10] times the short ones' median at 1 B");
-        assert_eq!(elsewhere(&all[1..]), "");
         assert!(told(&all[0]).factor.is_some() && told(&all[0]).words.starts_with("; sustained: trials of 400 ms"));
         assert!(told(&all[1]).factor.is_none() && told(&all[1]).words.contains("not surely another"));
         assert!(told(&all[2]).factor.is_none() && told(&all[2]).words.contains("no interval"));
+    }
+
+    #[test]
+    fn neighbouring_sizes_have_neighbouring_factors() {
+        // 1,300 B lay beyond what 2,776 B tells of, and 1,400 B did not: one took half the time of the other.
+        let one = [sustained(2776, 2.08, 1.49, 2.91)];
+        let three =
+            [sustained(1, 1.0, 0.99, 1.01), sustained(2776, 2.08, 1.49, 2.91), sustained(1 << 23, 1.3, 1.2, 1.4)];
+        let of = |all: &[Sustained], size: u64| match nearest(all, size) {
+            Some(s) => told(s).factor.map_or(1.0, |f| f.value),
+            None => between(all, size).map_or(1.0, |(f, _)| f.value),
+        };
+        for all in [&one[..], &three] {
+            let mut size = 1u64;
+            while size < 1 << 24 {
+                let next = size + 1 + size / 50;
+                let apart = (of(all, next) / of(all, size)).ln().abs();
+                let moved = (next as f64 / size as f64).ln();
+                assert!(apart <= moved + 1e-9, "{size} to {next}: {apart}");
+                size = next;
+            }
+        }
+        let (open, words) = between(&one, 64).unwrap();
+        assert_eq!((open.low, open.high), (1.0, 2.91));
+        assert!(words.contains("2.08 [1.49, 2.91] times the short ones' median at 2,776 B"), "{words}");
+        assert_eq!(between(&[sustained(1, 1.0, 0.99, 1.01)], 64), None);
     }
 
     #[test]

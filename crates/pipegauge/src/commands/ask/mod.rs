@@ -1,16 +1,29 @@
-//! `pipegauge ask`: reads questions (`config::question`), answers them path by path (`times`, `rates`, `sizes`, `paths`,
-//! `link`, `load`, `cpu`; `schedule` for what runs with `--rate` tell; `kept` for what is kept up, `wanted` for the unit that is asked for) and says how each was read.
+//! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
+//!
+//! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`. Path
+//! against path: `paths`, `pairs`, `overtaken`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
+//! and `rounds` for what rounds tell without an interval, and `wanted` for the unit that is asked for.
 
 mod asked;
+mod costs;
+mod counts;
 mod cpu;
+mod deadlines;
 mod kept;
 mod link;
 mod load;
+mod overtaken;
+mod pairs;
 mod paths;
+mod percentiles;
 mod rates;
 mod reply;
+mod rounds;
+mod rows;
 mod schedule;
+mod seen;
 mod sizes;
+mod streams;
 mod times;
 mod wanted;
 
@@ -55,7 +68,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     }
     let mut measured = Measured::default();
     for (file, _) in &runs {
-        measured.add(file, all.iter().filter(|p| p.file == *file).map(|p| (p.label, p.transport)));
+        let of = || all.iter().filter(|p| p.file == *file);
+        measured.add(file, of().map(|p| (p.label, p.transport)));
+        of().for_each(|p| measured.flows(p.label, p.flows()));
     }
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {
@@ -119,18 +134,21 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
         Question::Strongest => vec![paths::strongest(&of)],
         Question::Control => vec![paths::control(&of)],
-        Question::Cost { x, y, size, factor } => paths::cost(all, x, y, *size, *factor),
+        Question::Cost { x, y, size, factor } => pairs::cost(all, x, y, *size, *factor),
+        Question::Overtaken { x, y } => overtaken::overtaken(all, x, y),
+        Question::Cheapest(size) => vec![cpu::cheapest(&of, *size)],
         Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip, sustained)),
         Question::Series { count, size, round_trip } => {
             each(&|p| times::series(p, *count, *size, *round_trip, sustained))
         }
         Question::Latency { round_trip } => each(&|p| times::latency(p, *round_trip, sustained)),
         Question::Percentile { thousandths, size, round_trip } => {
-            each(&|p| times::percentile(p, *thousandths, *size, *round_trip))
+            each(&|p| percentiles::percentile(p, *thousandths, *size, *round_trip))
         }
-        Question::Minimum { size, round_trip } => each(&|p| times::minimum(p, *size, *round_trip)),
+        Question::Minimum { size, round_trip } => each(&|p| rows::minimum(p, *size, *round_trip)),
+        Question::Mean { size, round_trip } => each(&|p| rows::mean(p, *size, *round_trip)),
         Question::Deadline { size, seconds, round_trip, longer } => {
-            each(&|p| times::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
+            each(&|p| deadlines::deadline(p, *size, (*seconds, *longer), *round_trip, sustained))
         }
         Question::Largest(seconds) => each(&|p| sizes::largest(p, *seconds)),
         Question::Most => flows(None, None, &|p| rates::most(p, sustained)),
@@ -140,13 +158,13 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
             flows(*size, Some(*rate), &|p| rates::carries(p, *rate, *size, false))
         }
         Question::Carries { rate, size, less: true } => moved(&|p| rates::carries(p, *rate, *size, true)),
-        Question::Streams { rate, .. } => moved(&|p| rates::streams(p, *rate)),
+        Question::Streams { rate, size } => moved(&|p| streams::streams(p, *rate, *size)),
         Question::Size => moved(&sizes::to_use),
         Question::Saturation => moved(&sizes::saturation),
         Question::Share(share) => moved(&|p| sizes::share(p, *share)),
         Question::HalfPower => moved(&sizes::half_power),
-        Question::PerByte => each(&times::per_byte),
-        Question::StartUp => each(&times::start_up),
+        Question::PerByte(bytes) => each(&|p| costs::per_byte(p, *bytes)),
+        Question::StartUp => each(&costs::start_up),
         Question::UnderLoad(size) => load::under_load(&of, *size),
         Question::Cpu(size) => each(&|p| cpu::cpu(p, *size)),
         Question::Frames { rate, size, what } => {
@@ -154,10 +172,10 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         }
         Question::PerSecond { what: Unit::Connections, size, .. } => {
             let anew = |p: &Asked<'_>| p.scheduled() && p.anew();
-            each(&|p| if anew(p) { schedule::messages(p, *size, None) } else { rates::connections(p, *size) })
+            each(&|p| if anew(p) { schedule::messages(p, *size, None) } else { counts::connections(p, *size) })
         }
         Question::PerSecond { what, size, span } => {
-            counted(*size, None, &|p| rates::per_second(p, *what, *size, *span))
+            counted(*size, None, &|p| counts::per_second(p, *what, *size, *span))
         }
         Question::Link { rate, size } => each(&|p| link::link(p, *rate, *size)),
     }

@@ -1,29 +1,31 @@
 //! Answers that are rates: bits, frames and messages a second.
 
 use measure::event::TimeKind;
-use model::answer::{self, Frames, Kept, Unanswered};
+use model::answer::{self, Frames, Kept, Seen, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
 
-use super::asked::{Asked, figure, from, inverse, times};
+use super::asked::{Asked, figure, from, inverse};
 use super::kept::{self, Kept as KeptUp};
-use super::reply::{cannot, needs, no, yes};
-use super::times::{answered, late, of, stands_in};
+use super::percentiles::{late, stands_in};
+use super::reply::{answered, cannot, no, yes};
+use super::seen;
+use super::times::of;
 use crate::config::question::{Unit, size_words};
 use crate::document::Answered;
 
-fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
+pub fn maximum(p: &Asked<'_>) -> Result<answer::Most, Unanswered> {
     let summary = p.summary.as_ref().ok_or(Unanswered::TooLittle("there are too few points"))?;
     p.reached()?;
     answer::most(&p.curve, summary, p.seed)
 }
 
 /// A throughput as what is kept up, where that is asked for, and what is said of it.
-fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estimate, String, bool) {
+pub fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estimate, String, bool) {
     if !sustained {
         return (e, String::new(), false);
     }
-    let KeptUp { factor, words } = kept::at(p, size);
+    let KeptUp { factor, words, .. } = kept::at(p, size);
     (factor.map_or(e, |factor| kept::less(e, factor)), words, factor.is_some())
 }
 
@@ -78,7 +80,7 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
 }
 
 /// How messages follow one another in what was measured.
-fn each(p: &Asked<'_>) -> &'static str {
+pub fn each(p: &Asked<'_>) -> &'static str {
     match p.kind {
         Some(TimeKind::HalfRoundTrip) => "one after another, from RTT/2",
         Some(TimeKind::RoundTrip) => "both ways of a round trip",
@@ -106,43 +108,25 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
     match found {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((e, rests_on, words)) => {
-            let (e, kept, slower) = as_kept(p, size.unwrap_or(rests_on[0]), e, true);
-            let verdict = match () {
-                () if e.low >= rate => "yes",
-                () if e.high < rate => "no",
-                () => "not surely",
+            let kept_up = kept::at(p, size.unwrap_or(rests_on[0]));
+            let (e, kept) = (kept_up.factor.map_or(e, |factor| kept::less(e, factor)), kept_up.words);
+            let slower = kept_up.factor.is_some();
+            let words = match size {
+                None if slower => format!("at {}, where it moves the most, it keeps up", Bytes(rests_on[0])),
+                _ => words,
             };
+            // Rounds saw what was measured at that size, or on either side of it.
+            let inside = size.is_none_or(|s| rests_on.iter().any(|r| *r <= s) && rests_on.iter().any(|r| *r >= s));
+            let seen = Seen::rates(&p.curve, &rests_on).filter(|_| inside);
+            let seen = seen.map(|s| kept_up.factor.map_or(s, |f| s.times_as_long(1.0 / f.high, 1.0 / f.low)));
+            // What lies below the rate is too slow.
+            let (slow, seen) = seen::below(e, rate, seen, slower, Kind::BitsPerSecond);
+            let verdict = answered(slow, true);
             let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.curve, rate) } else { None };
             let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
             let verdict = answered(verdict, less);
-            let text = format!("{verdict}: {words} {} ({}){from}{kept}", figure(e, Kind::BitsPerSecond), each(p));
+            let text = format!("{verdict}: {words} {} ({}){seen}{from}{kept}", figure(e, Kind::BitsPerSecond), each(p));
             yes(p, text, e, "bit/s", rests_on)
-        }
-    }
-}
-
-/// How many streams of so many bits a second go into the most that the path moves.
-pub fn streams(p: &Asked<'_>, rate: f64) -> Answered {
-    match maximum(p) {
-        Err(why) => no(p, &why, &[]),
-        Ok(m) => {
-            let (most, words, _) = as_kept(p, m.at, m.throughput, true);
-            let count = times(most, 1.0 / rate);
-            let whole = |x: f64| units::thousands(x.max(0.0) as u64);
-            let many = match (count.low as u64, count.high) {
-                (_, high) if !high.is_finite() => format!("about {}", whole(count.value)),
-                (low, high) if low == high as u64 => whole(count.low),
-                _ => format!("{} to {}", whole(count.low), whole(count.high)),
-            };
-            let streams = if many.ends_with(" 1") || many == "1" { "stream" } else { "streams" };
-            let text = format!(
-                "{many} {streams} of {}: the most it moves is {} at {} ({}), together for all{words}",
-                BitRate(rate),
-                figure(most, Kind::BitsPerSecond),
-                Bytes(m.at),
-                each(p)
-            );
-            yes(p, text, count, "1", vec![m.at])
         }
     }
 }
@@ -171,7 +155,7 @@ fn reached(kept: &Kept) -> String {
 
 /// The row's mean rate, where it has one: what was achieved, where the rest of the answer is of medians. Begins with a
 /// semicolon.
-fn achieved(p: &Asked<'_>, size: u64) -> String {
+pub fn achieved(p: &Asked<'_>, size: u64) -> String {
     let rate = p.row(size).and_then(|f| f.transactions).filter(|r| r.is_finite());
     rate.map_or(String::new(), |r| format!("; the mean rate, pauses included, was {}", report::words::mean_rate(r)))
 }
@@ -206,26 +190,29 @@ pub fn frames(p: &Asked<'_>, rate: f64, size: u64, what: Unit) -> Answered {
         }
         Ok(mut f) => {
             let kept = kept::at(p, size);
+            let timed = of(p, size).map(|t| t.times(factor).kept_up(kept.factor));
             if let Some(factor) = kept.factor {
                 f.seconds = kept::longer(f.seconds, factor);
                 f.most_frames = inverse(f.seconds, 1.0);
-                f.sustained = match super::reply::verdict(f.seconds, f.period) {
-                    "yes" => Some(true),
-                    "no" => Some(false),
-                    _ => None,
-                };
             }
-            let word = match f.sustained {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => "not surely",
+            let (word, seen) = seen::below(
+                f.seconds,
+                f.period,
+                timed.as_ref().ok().and_then(|t| t.seen),
+                kept.factor.is_some(),
+                Kind::Seconds,
+            );
+            f.sustained = match word {
+                "yes" => Some(true),
+                "no" => Some(false),
+                _ => None,
             };
             let mut text = format!(
-                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}; the most is {}{}",
+                "{word}: a {one} of {} takes {} ({label}) of the {} it has{}{seen}; the most is {}{}",
                 size_words(size),
                 figure(f.seconds, Kind::Seconds),
                 Seconds(f.period),
-                of(p, size).map_or(String::new(), |t| t.how),
+                timed.map_or(String::new(), |t| t.how),
                 figure(f.most_frames, Kind::PerSecond),
                 unless_streamed(p, what, f.sustained)
             );
@@ -282,92 +269,6 @@ fn beyond(p: &Asked<'_>, rate: f64, size: u64, one: &str, requests: bool) -> Opt
         kept::at(p, size).words
     );
     Some(yes(p, text, most, "1/s", t.rests_on))
-}
-
-/// How many a second, or in `span` seconds: one at a time.
-pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> Answered {
-    let smallest = p.summary.as_ref().map(|s| s.latency_size);
-    let Some(size) = size.or(smallest) else { return no(p, &Unanswered::Nothing, &[]) };
-    let mut t = match of(p, size) {
-        Ok(t) => t,
-        Err(why) => return no(p, &why, &[size]),
-    };
-    let kept = kept::at(p, size);
-    t.seconds = kept.factor.map_or(t.seconds, |factor| kept::longer(t.seconds, factor));
-    let stream = match (p.kind, what) {
-        (Some(TimeKind::HalfRoundTrip), Unit::Messages) => {
-            format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.typed())
-        }
-        _ => String::new(),
-    };
-    let (seconds, words) = match (p.kind, what) {
-        // A message there and one back before the next: the rate at which either side sends.
-        (Some(TimeKind::HalfRoundTrip), Unit::Messages) => (
-            times(t.seconds, 2.0),
-            format!("messages of {} each way, one at a time, each answered before the next (1/RTT)", size_words(size)),
-        ),
-        (Some(TimeKind::OneWay), Unit::Requests) => {
-            return cannot(
-                p,
-                "it sent without answers; measure with --pattern ping-pong or request".to_owned(),
-                &[size],
-            );
-        }
-        (Some(TimeKind::HalfRoundTrip), Unit::Requests) => (
-            times(t.seconds, 2.0),
-            format!("requests of {} with answers of that size, one at a time (1/RTT)", size_words(size)),
-        ),
-        (Some(TimeKind::Spacing), Unit::Requests) => (
-            times(t.seconds, p.round_trip().map_or(1.0, |(factor, _)| factor)),
-            format!("requests of {} with their answers, by {} flows at once", size_words(size), p.flows()),
-        ),
-        (Some(TimeKind::Spacing), _) => (t.seconds, format!("of {}, by {} flows at once", size_words(size), p.flows())),
-        (_, Unit::Frames) => (t.seconds, format!("frames of {}, one after another ({})", size_words(size), p.time)),
-        (Some(TimeKind::OneWay), _) => {
-            (t.seconds, format!("messages of {} in one direction, without waiting for answers", size_words(size)))
-        }
-        (Some(TimeKind::Transaction), _) => (
-            t.seconds,
-            format!("transactions of {}, one at a time, a connection for each (1/{})", size_words(size), p.time),
-        ),
-        _ => (t.seconds, format!("of {}, one at a time (1/{})", size_words(size), p.time)),
-    };
-    let count = inverse(seconds, span);
-    let number = if span == 1.0 {
-        figure(count, Kind::PerSecond)
-    } else {
-        let end = |e: f64| if e.is_finite() { units::thousands(e as u64) } else { "any number".to_owned() };
-        format!("{} [{}, {}] in {}", end(count.value), end(count.low), end(count.high.ceil()), Seconds(span))
-    };
-    let unit = if span == 1.0 { "1/s" } else { "1" };
-    let time = if kept.factor.is_some() { "kept up" } else { "at the median time" };
-    let text = format!("{number} {words} {time}{}{}{}{stream}", t.how, achieved(p, size), kept.words);
-    yes(p, text, count, unit, t.rests_on)
-}
-
-/// Connections a second, each with a request of a size, or of the smallest.
-pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
-    let Some(size) = size.or(p.summary.as_ref().map(|s| s.latency_size)) else {
-        return no(p, &Unanswered::Nothing, &[]);
-    };
-    if p.kind != Some(TimeKind::Transaction) {
-        let why = "this run kept its connections open; --pattern connect opens one for each".to_owned();
-        return needs(p, "connect", &Unanswered::NoSum(why), &[]);
-    }
-    match of(p, size) {
-        Err(why) => no(p, &why, &[size]),
-        Ok(t) => {
-            let most: Estimate = inverse(t.seconds, 1.0);
-            let text = format!(
-                "{} connections, one at a time, each with a request of {}, its answer and the close, at the median time{}{}",
-                figure(most, Kind::PerSecond),
-                size_words(size),
-                t.how,
-                achieved(p, size)
-            );
-            yes(p, text, most, "1/s", t.rests_on)
-        }
-    }
 }
 
 /// Which share of the most throughput messages of a size move.

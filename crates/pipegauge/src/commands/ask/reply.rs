@@ -24,6 +24,12 @@ pub fn sharpen(p: &Asked<'_>, sizes: &[u64]) -> String {
     command(p, p.pattern, sizes)
 }
 
+/// The command that would measure two paths more closely. Two files may hold the same path.
+pub fn sharpen_both(a: &Asked<'_>, b: &Asked<'_>) -> String {
+    let both = if a.typed() == b.typed() { a.typed() } else { format!("{} {}", a.typed(), b.typed()) };
+    format!("pipegauge run {both} --budget 30s")
+}
+
 fn command(p: &Asked<'_>, pattern: &str, sizes: &[u64]) -> String {
     let mut sizes: Vec<u64> = sizes.iter().filter(|s| **s > 0).map(|s| (*s).min(most(p))).collect();
     sizes.dedup();
@@ -98,5 +104,14 @@ pub fn verdict(e: Estimate, limit: f64) -> &'static str {
         () if e.high < limit => "yes",
         () if e.low > limit => "no",
         () => "not surely",
+    }
+}
+
+/// A verdict, and the other one where the contrary was asked.
+pub fn answered(verdict: &'static str, contrary: bool) -> &'static str {
+    match (verdict, contrary) {
+        ("yes", true) => "no",
+        ("no", true) => "yes",
+        _ => verdict,
     }
 }

@@ -1,7 +1,7 @@
 //! Answers that are sizes.
 
 use model::Estimate;
-use model::answer::{self, Reached, Unanswered, largest_within};
+use model::answer::{self, Reached, Unanswered, largest_within, longer_below};
 use units::{Bytes, Kind, Seconds, Share};
 
 use super::asked::{Asked, figure, from};
@@ -146,6 +146,12 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
     let high = high.unwrap_or(value);
     let high = if open { f64::INFINITY } else { high as f64 };
     let e = Estimate { value: value as f64, low: low as f64, high };
+    let mut but = except(&longer_below(&p.curve, seconds, value));
+    let slow = p.curve.iter().filter(|c| c.size <= value && c.seconds > seconds).count();
+    if but.is_empty() && slow > 0 {
+        let all = p.curve.iter().filter(|c| c.size <= value).count();
+        but = format!(", though the medians of {slow} of {all} sizes up to there are longer, none surely");
+    }
     let text = if end {
         let whole = p.summary.as_ref().filter(|_| p.unsaturated().is_none()).map(|s| {
             format!(
@@ -156,13 +162,33 @@ pub fn largest(p: &Asked<'_>, seconds: f64) -> Answered {
         });
         let all = if p.most_block() == Some(value) { ", the most that the path carries in one," } else { " or larger" };
         format!(
-            "{}{all} arrives within {}, the largest measured{}",
+            "{}{all} arrives within {}, the largest measured{but}{}",
             Bytes(value),
             Seconds(seconds),
             whole.unwrap_or_default()
         )
     } else {
-        format!("up to {} arrives within {} ({})", figure(e, Kind::Bytes), Seconds(seconds), p.time)
+        format!("up to {} arrives within {} ({}){but}", figure(e, Kind::Bytes), Seconds(seconds), p.time)
     };
     yes(p, text, e, "B", vec![value])
+}
+
+/// Stretches of sizes that are no part of what is told, of which so many are named.
+const NAMED: usize = 3;
+
+/// That stretches of sizes take longer, in words; begins with a comma.
+fn except(stretches: &[(u64, u64)]) -> String {
+    let place = |(from, to): &(u64, u64)| match from == to {
+        true => format!("at {}", Bytes(*from)),
+        false => format!("from {} to {}", Bytes(*from), Bytes(*to)),
+    };
+    match stretches {
+        [] => String::new(),
+        some => {
+            let named: Vec<String> = some.iter().take(NAMED).map(place).collect();
+            let more = some.len() - named.len();
+            let more = if more == 0 { String::new() } else { format!(" and in {more} more stretches") };
+            format!(", but for sizes {}{more}, which take longer", named.join(", "))
+        }
+    }
 }

@@ -2,13 +2,13 @@
 
 use measure::event::TimeKind;
 use model::Estimate;
-use model::answer::{self, Outside, Unanswered};
-use units::{Bytes, Kind, Seconds, Share, thousands};
+use model::answer::{self, Outside, Seen, Unanswered};
+use units::{Bytes, Kind, thousands};
 
 use super::asked::{Asked, after, figure, times};
 use super::kept;
-use super::reply::{cannot, needs, no, sharpen, verdict, yes};
-use crate::config::question::{percentile as name, size_words};
+use super::reply::{needs, no, sharpen, yes};
+use crate::config::question::size_words;
 use crate::document::Answered;
 
 /// The time of a message of any size.
@@ -17,6 +17,23 @@ pub struct Timed {
     /// How it was found, where it was not measured there; begins with a comma.
     pub how: String,
     pub rests_on: Vec<u64>,
+    /// What rounds saw, where it was measured there or on either side.
+    pub seen: Option<Seen>,
+}
+
+impl Timed {
+    /// The time that a path keeps up instead, which takes so many times as long.
+    pub fn kept_up(self, factor: Option<Estimate>) -> Self {
+        let Some(factor) = factor else { return self };
+        let seen = self.seen.map(|seen| seen.times_as_long(factor.low, factor.high));
+        Self { seconds: kept::longer(self.seconds, factor), seen, ..self }
+    }
+
+    /// So many times the time.
+    pub fn times(self, factor: f64) -> Self {
+        let seen = self.seen.map(|seen| seen.times_as_long(factor, factor));
+        Self { seconds: times(self.seconds, factor), seen, ..self }
+    }
 }
 
 /// When a message arrives: as measured, by a line that fits or how time grows over the largest sizes, or, beyond all that was
@@ -43,7 +60,8 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                     Bytes(a.rests_on[1])
                 ),
             };
-            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on });
+            let seen = Seen::times(&p.curve, &a.rests_on).filter(|_| a.outside.is_none());
+            return Ok(Timed { seconds: a.seconds, how, rests_on: a.rests_on, seen });
         }
         Err(why) => why,
     };
@@ -63,6 +81,7 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
                     Bytes(s.max_size)
                 ),
                 rests_on: vec![s.max_size],
+                seen: None,
             })
         }
         _ => Err(found),
@@ -77,19 +96,19 @@ fn starts_prevail(p: &Asked<'_>, size: u64) -> bool {
 }
 
 /// The same of a way or of a round trip, with the name of the time; of what is kept up where that is asked for.
-fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(Timed, &'static str), Unanswered> {
+pub fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Result<(Timed, &'static str), Unanswered> {
     p.own_times()?;
     let mut found = of(p, size)?;
     if sustained {
         let kept = kept::at(p, size);
-        found.seconds = kept.factor.map_or(found.seconds, |factor| kept::longer(found.seconds, factor));
+        found = found.kept_up(kept.factor);
         found.how.push_str(&kept.words);
     }
     if !round_trip {
         return Ok((found, p.time));
     }
     let (factor, label) = p.round_trip().map_err(Unanswered::NoSum)?;
-    Ok((Timed { seconds: times(found.seconds, factor), ..found }, label))
+    Ok((found.times(factor), label))
 }
 
 /// Why a stream's times tell no journey, as an answer; none of another path.
@@ -185,203 +204,6 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
 }
 
 /// The size asked about, or the smallest.
-fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
+pub fn or_smallest(p: &Asked<'_>, size: Option<u64>) -> Result<u64, Unanswered> {
     size.or(p.summary.as_ref().map(|s| s.latency_size)).ok_or(Unanswered::Nothing)
-}
-
-pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
-    if let Some(answer) = no_journey(p, size.as_slice()) {
-        return answer;
-    }
-    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
-    let found = or_smallest(p, size).and_then(|size| {
-        let (factor, label) = factor.map_err(Unanswered::NoSum)?;
-        // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
-        let q = f64::from(thousandths) / 1e5;
-        // The 50th is the median, which is known at every size.
-        if thousandths == 50_000 && p.flows() == 1 && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
-            let (t, label) = trip(p, size, round_trip, false)?;
-            return Ok((size, t.rests_on, t.seconds, label, t.how));
-        }
-        let found = p.singles_near(size, q).or_else(|| p.singles_near(size, 1.0));
-        let (at, singles) = found.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
-        let (value, told) =
-            singles.at(q).ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
-        // The 50th is the row's median, and so is its interval.
-        let row = p.row(at).filter(|_| thousandths == 50_000 && p.flows() == 1);
-        let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
-        let e = Estimate { value, low, high };
-        let scale =
-            scale(p, size, at).ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
-        let stands = if at == size {
-            String::new()
-        } else {
-            format!(" (read at {}, times {scale:.3}, the ratio of both sizes' medians)", Bytes(at))
-        };
-        Ok((size, vec![at], times(e, factor * scale), label, stands))
-    });
-    match found {
-        Err(why) => no(p, &why, size.as_slice()),
-        Ok((size, rests_on, e, label, stands)) => {
-            let sure = if thousandths == 100_000 { ": longer ones may come, and nothing bounds them" } else { "" };
-            let text = format!(
-                "{} of {}{stands}: {} ({label}) of single transfers{sure}",
-                name(thousandths),
-                size_words(size),
-                figure(e, Kind::Seconds)
-            );
-            yes(p, text, e, "s", rests_on)
-        }
-    }
-}
-
-/// How many times as long as a message of `at` one of `size` takes, by their medians.
-fn scale(p: &Asked<'_>, size: u64, at: u64) -> Option<f64> {
-    if size == at {
-        return Some(1.0);
-    }
-    Some(of(p, size).ok()?.seconds.value / of(p, at).ok()?.seconds.value).filter(|s| s.is_finite() && *s > 0.0)
-}
-
-/// The minimum of a measured size's row.
-pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
-    if let Some(answer) = no_journey(p, size.as_slice()) {
-        return answer;
-    }
-    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.time)) };
-    let found = or_smallest(p, size).and_then(|size| {
-        let (factor, label) = factor.map_err(Unanswered::NoSum)?;
-        let row = p.row(size).ok_or_else(|| {
-            Unanswered::NoSum(format!("{} was not measured, and a shortest time is of a measured size", Bytes(size)))
-        })?;
-        Ok((size, row.min * factor, label))
-    });
-    match found {
-        Err(why) => no(p, &why, size.as_slice()),
-        Ok((size, least, label)) => {
-            let text = format!(
-                "the shortest trial of {} took {} ({label}) a transfer: the minimum of its row, a mean over that trial",
-                size_words(size),
-                Seconds(least)
-            );
-            yes(p, text, Estimate { value: least, low: least, high: least }, "s", vec![size])
-        }
-    }
-}
-
-/// Whether a message is there within a time, or takes longer where that is asked.
-pub fn deadline(
-    p: &Asked<'_>,
-    size: Option<u64>,
-    (seconds, longer): (f64, bool),
-    round_trip: bool,
-    sustained: bool,
-) -> Answered {
-    if let Some(answer) = no_journey(p, size.as_slice()) {
-        return answer;
-    }
-    match or_smallest(p, size).and_then(|size| Ok((size, trip(p, size, round_trip, sustained)?))) {
-        Err(why) => no(p, &why, size.as_slice()),
-        Ok((size, (t, label))) => {
-            // The way there is a part of the time there and back: that this is too long says nothing of it.
-            let part = !round_trip && matches!(p.kind, Some(TimeKind::RoundTrip | TimeKind::Transaction));
-            let verdict = match verdict(t.seconds, seconds) {
-                "no" if part => "not surely",
-                verdict => verdict,
-            };
-            let way = if part {
-                "; that is there and back, and the way there takes less (--pattern ping-pong tells it)"
-            } else {
-                ""
-            };
-            let late = if round_trip || sustained || part { None } else { late(p, size, seconds) };
-            let late = late.map_or(String::new(), |(share, at)| {
-                format!("; {} of single transfers take longer{}", Share(share), stands_in(at, size))
-            });
-            let asked = if longer { "asked about" } else { "it has" };
-            let text = format!(
-                "{}: {} takes {} ({label}) of the {} {asked}{}{way}{late}",
-                answered(verdict, longer),
-                size_words(size),
-                figure(t.seconds, Kind::Seconds),
-                Seconds(seconds),
-                t.how
-            );
-            yes(p, text, t.seconds, "s", t.rests_on)
-        }
-    }
-}
-
-/// A verdict, and the other one where the contrary was asked.
-pub fn answered(verdict: &'static str, contrary: bool) -> &'static str {
-    match (verdict, contrary) {
-        ("yes", true) => "no",
-        ("no", true) => "yes",
-        _ => verdict,
-    }
-}
-
-/// That a size stands in for another, where it does.
-pub fn stands_in(at: u64, size: u64) -> String {
-    match at == size {
-        true => String::new(),
-        false => format!(
-            " (by those of {}, the nearest size that has enough of them timed, scaled by the ratio of both sizes' medians)",
-            Bytes(at)
-        ),
-    }
-}
-
-/// Share of single transfers whose value is known from so many that it is one: a hundred.
-const ENOUGH: f64 = 0.99;
-
-/// Share of single transfers that took longer than `period`, at the nearest size with enough that were timed one by one, scaled to
-/// this one; and that size.
-pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
-    let (at, singles) = p.singles_near(size, ENOUGH)?;
-    Some((singles.beyond(period / scale(p, size, at)?), at))
-}
-
-pub fn per_byte(p: &Asked<'_>) -> Answered {
-    let small = p.summary.as_ref().and_then(|s| s.per_byte);
-    let line = p.fits.as_ref().and_then(|f| f.latency.all.as_ref());
-    let over = line.map(|l| {
-        let fits = if l.misfit.systematic { ", which it does not follow well" } else { "" };
-        format!("{} by one line over all sizes{fits}", figure(l.per_byte, Kind::SecondsPerByte))
-    });
-    let (e, text) = match (small, over) {
-        (Some(e), over) => {
-            let more = over.map_or(String::new(), |o| format!("; {o}"));
-            (
-                e,
-                format!(
-                    "the cost of each further byte of a message below 1 KiB is {}{more}",
-                    figure(e, Kind::SecondsPerByte)
-                ),
-            )
-        }
-        (None, Some(over)) => (
-            line.map_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }, |l| l.per_byte),
-            format!("the cost of each further byte is {over}"),
-        ),
-        (None, None) => return no(p, &Unanswered::TooLittle("a slope needs at least three sizes"), &[]),
-    };
-    yes(p, format!("{text} ({})", p.time), e, "s/B", line.map_or(Vec::new(), |l| vec![l.sizes.0, l.sizes.1]))
-}
-
-pub fn start_up(p: &Asked<'_>) -> Answered {
-    let lines = p.fits.as_ref().map(|f| &f.latency);
-    match lines.and_then(|l| l.small.as_ref().or(l.all.as_ref())) {
-        None => cannot(p, "a line needs at least three sizes".to_owned(), &[]),
-        Some(line) => {
-            let start = report::table::startup_words(line.t0).unwrap_or_else(|| figure(line.t0, Kind::Seconds));
-            let text = format!(
-                "a message costs {start} ({}) before its first byte, by the line from {} to {}",
-                p.time,
-                Bytes(line.sizes.0),
-                Bytes(line.sizes.1)
-            );
-            yes(p, text, line.t0, "s", vec![line.sizes.0, line.sizes.1])
-        }
-    }
 }

@@ -46,7 +46,7 @@ pub struct Found {
 
 /// What can be counted.
 #[rustfmt::skip]
-pub const NOUNS: [&str; 95] = [
+pub const NOUNS: [&str; 104] = [
     "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
     "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections",
     "images", "pictures", "sends", "buffers", "records", "events", "operations", "ops", "trips", "datagrams",
@@ -55,7 +55,7 @@ pub const NOUNS: [&str; 95] = [
     "pages", "object", "objects", "row", "rows", "item", "items", "element", "elements", "piece", "pieces", "part", "parts",
     "segment", "segments", "payload", "payloads", "sample", "samples", "photo", "photos", "document", "documents", "job",
     "jobs", "task", "tasks", "update", "updates", "command", "commands", "burst", "bursts", "entry", "entries", "tuple",
-    "tuples", "tile", "tiles", "batch", "batches",
+    "tuples", "tile", "tiles", "batch", "batches", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "snapshots",
 ];
 /// Words whose rate of a prefix alone is meant: "a 10G link".
 #[rustfmt::skip]

@@ -6,18 +6,26 @@ use super::amounts::Amount;
 use super::heard::{Heard, Item};
 use super::lexicon::Topic::*;
 use super::suggest::shown;
-use super::{KNOWN, Measured, Question, Reading, versus};
+use super::{KNOWN, Measured, Question, Reading, at_once, versus};
 
 /// Reads a question in words about these paths.
 pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
+    if at_once::two_questions(text) {
+        bail!(
+            "'{}': two questions in one; ask one at a time, each in quotes of its own: pipegauge ask RUN 'when does 64KiB arrive?' \
+             'what is the most?'",
+            shown(text)
+        );
+    }
     let mut heard = Heard::of(text, measured)?;
+    at_once::of(text, &mut heard, measured)?;
     if let Some(elsewhere) = heard.items.iter().find_map(|i| match i {
         Item::Topics(t) => t.iter().find_map(|t| if let Elsewhere(how) = t { Some(*how) } else { None }),
         _ => None,
     }) {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
-    if heard.has(Load) && !heard.any(&[Cpu, UnderLoad]) {
+    if heard.loads() && !heard.any(&[Cpu, UnderLoad]) {
         bail!(
             "'{}': a run does not tell how busy its path is; what a path takes idle and under load a run with --load tells \
              (pipegauge run tcp --load 1,2,4): ask it for the latency under load",
@@ -41,6 +49,14 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());
     }
     asked.all_used(&questions)?;
+    if at_once::supposed(&heard) && !questions.iter().any(|q| matches!(q, Question::Link { .. })) {
+        bail!(
+            "'{}': ask tells what was measured; of what is supposed it knows another rate only ('what would a link of 10 Gbit/s bring for \
+             64KiB?'), and pipegauge scale RUN tells what another wire, CPU or memory would make of it",
+            shown(text)
+        );
+    }
+    heard.counts_what_is_known(text)?;
     // Words that mean little by themselves carry no question that has more words beyond them.
     let unread = heard.unread();
     let named = !heard.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
@@ -56,6 +72,9 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         );
     }
     let mut notes = heard.notes.clone();
+    if heard.any(&[Slowest, Most]) && questions.iter().any(|q| matches!(q, Question::Cheapest(_))) {
+        notes.push("the one that costs most is the last of those named".to_owned());
+    }
     if heard.has(Slowest)
         && questions.iter().any(|q| matches!(q, Question::Fastest(_) | Question::Control | Question::Strongest))
     {
@@ -65,19 +84,32 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         let words: Vec<String> = unread.iter().map(|w| format!("'{}'", shown(w))).collect();
         notes.push(format!("not read: {}", words.join(", ")));
     }
-    if heard.has(PerByte) && asked.text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(larger) {
-        notes.push("what bytes cost is told of one byte".to_owned());
+    for item in &heard.items {
+        if let Item::Topics(topics) = item {
+            notes.extend(topics.iter().filter_map(|t| if let Taken(how) = t { Some((*how).to_owned()) } else { None }));
+        }
     }
+    if heard.has(Average) && !questions.iter().any(|q| matches!(q, Question::Mean { .. })) {
+        notes.push("no mean is kept of this: it is told of the median time".to_owned());
+    }
+    if heard.alone && questions.iter().any(|q| matches!(q, Question::Most | Question::Throughput(_))) {
+        notes.push("so many of a unit without a time are taken as so many a second".to_owned());
+    }
+    notes.dedup();
     let sustained = heard.has(Sustained);
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
     let in_unit = heard.in_unit.filter(|_| questions.iter().any(flows));
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
 }
 
-/// Whether a word is a unit of size larger than a byte.
-fn larger(word: &str) -> bool {
+/// Bytes of the unit of size that a question about further bytes names: a kilobyte, else one byte.
+fn further(text: &str) -> u64 {
     use units::words::{Read, Unit, unit};
-    matches!(unit(word), Some(Read::Plainly(Unit::Size(u)) | Read::Usually(Unit::Size(u), _)) if u != "B")
+    let bytes = |word: &str| match unit(word)? {
+        Read::Plainly(Unit::Size(u)) | Read::Usually(Unit::Size(u), _) => format!("1{u}").parse::<units::Bytes>().ok(),
+        _ => None,
+    };
+    text.split(|c: char| !c.is_alphanumeric()).filter_map(bytes).map(|b| b.0).max().unwrap_or(1)
 }
 
 /// The pieces of a question, sorted.
@@ -97,6 +129,8 @@ pub struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(text: &'a str, heard: &mut Heard) -> Result<Self> {
         let mut sizes = heard.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
+        // "tcp 1MB vs unix 1MB"
+        sizes.dedup();
         if let Some((size, words)) = heard.frame.size() {
             heard.notes.push(words);
             sizes.push(size);
@@ -176,7 +210,8 @@ impl<'a> Asked<'a> {
             return Ok(vec![Question::UnderLoad(size)]);
         }
         if h.has(Cpu) {
-            return Ok(vec![Question::Cpu(size)]);
+            let chosen = h.any(&[Which, Fastest, Slowest, Most]) && h.paths().len() != 1;
+            return Ok(vec![if chosen { Question::Cheapest(size) } else { Question::Cpu(size) }]);
         }
         if let Some(share) = self.shares.first().copied() {
             return Ok(vec![if share == 50.0 { Question::HalfPower } else { Question::Share(share / 100.0) }]);
@@ -193,7 +228,7 @@ impl<'a> Asked<'a> {
             return Ok(vec![Question::PartOf(size)]);
         }
         if h.has(PerByte) {
-            return Ok(vec![Question::PerByte]);
+            return Ok(vec![Question::PerByte(further(self.text))]);
         }
         if h.has(Compressed) && rate.is_none() {
             bail!(
@@ -203,6 +238,9 @@ impl<'a> Asked<'a> {
         }
         if h.has(Minimum) || (h.has(Seen) && h.has(Fastest) && !h.any(&[Which, Throughput, WhichSize])) {
             return Ok(vec![Question::Minimum { size, round_trip }]);
+        }
+        if let Some(question) = self.longest_or_mean(size, time, round_trip) {
+            return Ok(vec![question]);
         }
         // A throughput is that of a median time.
         let flow = h.has(Throughput) && !h.any(&[Latency, RoundTrip, HowLong]);
@@ -214,6 +252,12 @@ impl<'a> Asked<'a> {
                 );
             }
             return Ok(vec![size.map_or(Question::Most, Question::Throughput)]);
+        }
+        if !self.percentiles.is_empty() && h.has(Throughput) && h.has(And) {
+            bail!(
+                "'{}': a percentile and a throughput are two questions; ask one at a time, each in quotes of its own",
+                shown(self.text)
+            );
         }
         if let Some(thousandths) = self.percentiles.first().copied().filter(|_| !h.has(Fastest)) {
             return Ok(vec![Question::Percentile { thousandths, size, round_trip }]);
@@ -282,127 +326,5 @@ impl<'a> Asked<'a> {
             };
         }
         self.without_numbers(size, round_trip)
-    }
-
-    /// Whether a yes to what the words ask is that of a slow path: longer than a time, or less than a rate.
-    fn turned(&self, time: bool) -> Result<bool> {
-        let h = &self.heard;
-        let near = if time { "does 64KiB arrive within 20 us?" } else { "can tcp do 1 Gbit/s?" };
-        let unclear = |what: &str| anyhow!("'{}': {what}; ask for one thing: '{near}'", shown(self.text));
-        let more = h.direction(time).map_err(unclear)?;
-        if h.or_else() {
-            return Err(unclear("one thing or its contrary is asked for"));
-        }
-        if more.is_none() && h.has(Versus) && !h.has(Fails) {
-            return Err(anyhow!(
-                "'{}': whether more or less is asked for is not clear; ask for one: '{near}'",
-                shown(self.text)
-            ));
-        }
-        // A time is to be kept within, and a rate to be reached, where nothing else is said.
-        let slow = more.is_some_and(|more| more == time);
-        let fails = h.items.iter().filter(|i| matches!(i, super::heard::Item::Topics(t) if t.contains(&Fails))).count();
-        // "fails to stay below" is of the slow side, and so is "fails within".
-        Ok(slow != (fails % 2 == 1))
-    }
-
-    /// Fails where the words ask for the slow side of what only has a fast one.
-    pub fn straight(&self, time: bool) -> Result<()> {
-        if self.turned(time)? {
-            bail!(
-                "'{}': this can't tell what is too slow or too much; ask for what can be: 'can it sustain 60/s frames of 2MB?'",
-                shown(self.text)
-            );
-        }
-        Ok(())
-    }
-
-    /// The error for what makes no question, with the known form that has most words in common with it.
-    pub fn unknown(&self) -> Error {
-        let words =
-            |t: &str| t.to_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
-        let mine = words(self.text);
-        let mut forms: Vec<&str> =
-            KNOWN.lines().flat_map(|l| l.split("  ")).map(str::trim).filter(|f| f.ends_with('?')).collect();
-        forms.reverse();
-        // Words that many questions have, whatever they are about.
-        const JOINTS: [&str; 5] = ["over", "does", "the", "for", "than"];
-        let tells = |w: &&String| w.len() > 2 && !JOINTS.contains(&w.as_str()) && mine.contains(w);
-        let common = |form: &&str| words(form).iter().filter(tells).count();
-        // Of equals the first.
-        let near = forms.into_iter().max_by_key(common).unwrap_or("when does 64KiB arrive?");
-        anyhow!(
-            "'{}' is no question that this knows, and no run file. The nearest that it knows: '{near}'. It knows these, in words \
-             or as flags:\n{KNOWN}",
-            shown(self.text)
-        )
-    }
-
-    /// Fails where a number has no place in the question that was read.
-    pub fn all_used(&self, questions: &[Question]) -> Result<()> {
-        let first = &questions[0];
-        let one = |have: usize, used: bool| have > usize::from(used);
-        let sized = matches!(
-            first,
-            Question::Arrival { .. }
-                | Question::Series { .. }
-                | Question::Fastest(_)
-                | Question::Throughput(_)
-                | Question::PartOf(_)
-                | Question::Cpu(Some(_))
-                | Question::UnderLoad(Some(_))
-                | Question::Frames { .. }
-                | Question::Percentile { .. }
-                | Question::Deadline { .. }
-                | Question::Carries { .. }
-                | Question::PerSecond { .. }
-                | Question::Cost { .. }
-                | Question::Link { .. }
-                | Question::Streams { .. }
-                | Question::Minimum { .. }
-        );
-        let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
-        // A period that stands with its number is that number's: "60 frames per minute".
-        let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
-        let times = self.times.len() + periods;
-        // Frames come so many a second, or so many in a time, or one each time: what else is named would be lost.
-        let frames = matches!(first, Question::Frames { .. }) && self.per_second.is_empty();
-        let (timed, counted) = (timed || frames, frames || matches!(first, Question::Series { .. }));
-        let left = match () {
-            () if one(self.sizes.len(), sized) => "a size",
-            () if one(
-                self.rates.len(),
-                matches!(first, Question::Link { .. } | Question::Carries { .. } | Question::Streams { .. }),
-            ) =>
-            {
-                "a rate"
-            }
-            () if one(times, timed) => "a time",
-            () if one(
-                self.per_second.len(),
-                matches!(first, Question::Frames { .. } | Question::Largest(_) | Question::Streams { .. }),
-            ) =>
-            {
-                "a number a second"
-            }
-            () if one(self.counts.len(), counted) => "a number",
-            () if one(
-                self.percentiles.len(),
-                matches!(
-                    first,
-                    Question::Percentile { .. } | Question::Most | Question::Throughput(_) | Question::UnderLoad(_)
-                ),
-            ) =>
-            {
-                "a percentile"
-            }
-            () if one(self.shares.len(), matches!(first, Question::Share(_) | Question::HalfPower)) => "a share",
-            () => return Ok(()),
-        };
-        bail!(
-            "'{}' is read as {}, and {left} in it has no place there; ask about one thing at a time",
-            shown(self.text),
-            first
-        )
     }
 }

@@ -37,6 +37,8 @@ pub struct Heard {
     pub frame: Frame,
     /// The unit of a rate that it asks for.
     pub in_unit: Option<InUnit>,
+    /// The unit stands without a time: "how many megabits".
+    pub alone: bool,
 }
 
 /// Words that make 4K a resolution and not a size.
@@ -75,6 +77,14 @@ impl Heard {
     /// Whether a topic was heard.
     pub fn has(&self, topic: Topic) -> bool {
         self.items.iter().any(|i| matches!(i, Item::Topics(t) if t.contains(&topic)))
+    }
+
+    /// Whether a load is spoken of: "load 1 MB" is what somebody does with a message.
+    pub fn loads(&self) -> bool {
+        let load = |i: &Item| matches!(i, Item::Topics(t) if t.contains(&Topic::Load));
+        let sized =
+            |at: usize| matches!(self.items.get(at + 1), Some(Item::Amount(Amount::Size(_) | Amount::Count(_))));
+        self.items.iter().enumerate().any(|(at, item)| load(item) && !sized(at))
     }
 
     /// Whether any of these was heard.
@@ -195,6 +205,24 @@ impl Heard {
             _ => None,
         };
         self.items.iter().filter_map(amount).collect()
+    }
+
+    /// Fails where what is to be counted was not read, and something else stands in the question that can be: "how many floats in messages of
+    /// 4 KiB" is no number of messages.
+    pub fn counts_what_is_known(&self, text: &str) -> Result<()> {
+        let has = |item: &Item, of: &[Topic]| matches!(item, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+        let counted = [Topic::Messages, Topic::Requests, Topic::Frames, Topic::Connections, Topic::Streams];
+        for (i, two) in self.items.windows(2).enumerate() {
+            let Item::Unread(word) = &two[1] else { continue };
+            if has(&two[0], &[Topic::HowMany]) && self.items[i + 2..].iter().any(|item| has(item, &counted)) {
+                bail!(
+                    "'{}': how many '{}' is not counted here; ask how many messages, requests, frames, connections or bytes",
+                    shown(text),
+                    shown(word)
+                );
+            }
+        }
+        Ok(())
     }
 
     /// Words that were not read.

@@ -36,8 +36,17 @@ impl Heard {
             return Ok(at + 2);
         }
         if let Some(read) = words.text(at).filter(|_| !words.glued(at)).and_then(unit) {
-            let (Read::Plainly(u) | Read::Usually(u, _)) = read else { return self.single(amounts, measured, at) };
+            let u = match read {
+                Read::Plainly(u) | Read::Usually(u, _) => u,
+                Read::Either(one, other) if one.ends_with("/s") => bail!(
+                    "'{}': `{}` can be read in two ways: {one} or {other}? Write the one that is meant",
+                    amounts.shown(),
+                    shown(words.text(at).unwrap_or(""))
+                ),
+                Read::Either(..) => return self.single(amounts, measured, at),
+            };
             let per = amounts.per(at + 1);
+            let many = at > 0 && words.any(at - 1, &["many", "much"]);
             match (u, per) {
                 (Unit::Rate(unit), _) => {
                     self.in_unit = in_unit(unit, 1.0);
@@ -46,6 +55,14 @@ impl Heard {
                 (Unit::Size(unit) | Unit::Bits(unit), Some((span, next))) => {
                     self.in_unit = in_unit(unit, span);
                     return Ok(self.push(vec![Topic::Throughput], next));
+                }
+                (Unit::Bits(unit), None) if many => {
+                    (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
+                    return Ok(self.push(vec![Topic::Throughput], at + 1));
+                }
+                (Unit::Size(unit), None) if many && unit != "B" => {
+                    (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
+                    return Ok(self.push(vec![Topic::Data], at + 1));
                 }
                 _ => {}
             }
@@ -59,6 +76,9 @@ impl Heard {
             }
             self.items.push(Item::Amount(Amount::Period(seconds)));
             return Ok(self.push(vec![Topic::PerSecond], next));
+        }
+        if let Some(next) = one_more(words, at) {
+            return Ok(self.push(vec![Topic::PerByte], next));
         }
         // "full HD"
         let two = words.low(at).zip(words.low(at + 1)).map(|(a, b)| format!("{a}{b}"));
@@ -170,6 +190,14 @@ impl Heard {
             }
             return Ok(at + 1);
         }
+        // "tcp in lan2": of several run files one is meant, and it is none of them.
+        if measured.files.len() > 1
+            && at > 0
+            && words.any(at - 1, &["in", "of", "from"])
+            && super::lexicon::meant(word).is_none()
+        {
+            return Err(measured.no_file(amounts.question, text));
+        }
         self.items.push(Item::Unread(text.to_owned()));
         Ok(at + 1)
     }
@@ -194,6 +222,20 @@ impl Heard {
         }
         self.items.push(Item::Path(Named { transport: None, file: name }));
     }
+}
+
+/// The place behind "one more kilobyte", "each further megabyte", "another KiB", where such stands.
+fn one_more(words: Words<'_>, at: usize) -> Option<usize> {
+    const MORE: [&str; 4] = ["more", "further", "extra", "additional"];
+    let counted = words.any(at, &["one", "each", "every", "an", "any"]) && words.any(at + 1, &MORE);
+    let unit_at = match () {
+        () if counted => at + 2,
+        () if words.any(at, &MORE[1..]) || words.any(at, &["another"]) => at + 1,
+        () => return None,
+    };
+    let size =
+        matches!(words.text(unit_at).and_then(unit)?, Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _));
+    (size && !words.any(unit_at + 1, &NOUNS)).then_some(unit_at + 1)
 }
 
 /// A unit of bits or bytes over a time, or of a rate.

@@ -3,7 +3,7 @@
 use anyhow::{Error, Result, anyhow, bail};
 
 use super::amounts::NOUNS;
-use super::names::Measured;
+use super::names::{Measured, spoken};
 use super::suggest::shown;
 
 /// A piece of a question.
@@ -51,6 +51,8 @@ pub fn lex(text: &str, measured: &Measured) -> Result<Vec<Lexeme>> {
         if let Some((name, end)) = fresh.then(|| named(&chars, at, measured)).flatten() {
             found.push(name);
             at = end;
+        } else if let Some(why) = fresh.then(|| not_measured(text, &chars, at, measured)).flatten() {
+            return Err(why);
         } else if fresh && chars[at] == '-' && digit(&chars, at + 1) {
             bail!("'{}': a number below zero; sizes, times and rates are above it", shown(text));
         } else if digit(&chars, at) || (chars[at] == '.' && digit(&chars, at + 1)) {
@@ -119,11 +121,35 @@ fn a_word(chars: &[char], glued: bool) -> Lexeme {
     Lexeme::Word { text, lower, glued }
 }
 
+/// What stands from `at` up to the next space, without the punctuation behind it.
+fn token(chars: &[char], at: usize) -> String {
+    let whole: String = chars[at..].iter().take_while(|c| !c.is_whitespace()).collect();
+    whole.trim_end_matches(['?', '!', ',', ';', ':', ')', '"', '\'', '.']).to_owned()
+}
+
+/// The error for the name of a run file that was not given, or of a path with settings that no run has: without it, the rest would be
+/// another question.
+fn not_measured(text: &str, chars: &[char], at: usize, measured: &Measured) -> Option<Error> {
+    let name = token(chars, at + usize::from(chars[at] == '('));
+    if chars[at] == '(' && named(chars, at + 1, measured).is_some() {
+        return None;
+    }
+    let file = name.ends_with(".jsonl") || name.ends_with(".json");
+    let path = ["./", "../", "~/"].iter().any(|start| name.starts_with(start))
+        || (name.starts_with('/') && name[1..].contains('/') && name.len() > 3);
+    if file || path {
+        return Some(measured.no_file(text, &name));
+    }
+    let (kind, settings) = name.split_once(':')?;
+    let label = spoken().any(|(kinds, _)| kinds == kind) && settings.starts_with(|c: char| c.is_alphabetic());
+    let other = spoken().any(|(_, names)| names.contains(&settings));
+    (label && !other).then(|| measured.no_label(text, &name))
+}
+
 /// A run file's name or a path's label from `at` up to the next space.
 fn named(chars: &[char], at: usize, measured: &Measured) -> Option<(Lexeme, usize)> {
-    let end = chars[at..].iter().position(|c| c.is_whitespace()).map_or(chars.len(), |n| at + n);
-    let whole: String = chars[at..end].iter().collect();
-    let name = whole.trim_end_matches(['?', '!', ',', ';', ':', ')', '"', '.']);
+    let name = token(chars, at);
+    let name = name.as_str();
     let file = measured.files.iter().position(|(file, stem)| {
         file == name || file.rsplit('/').next() == Some(name) || stem.as_deref() == Some(name.to_lowercase().as_str())
     });
@@ -348,7 +374,11 @@ mod tests {
         };
         let files = vec![("a.run.jsonl".into(), None), ("b.run.jsonl".into(), Some("fast".into()))];
         let paths = vec![("tcp".into(), "tcp", 0), ("tcp:sockbuf=64KiB".into(), "tcp", 0)];
-        lex(text, &Measured { files, paths }).unwrap_or_else(|e| panic!("{text}: {e}")).into_iter().map(name).collect()
+        lex(text, &Measured { files, paths, ..Measured::default() })
+            .unwrap_or_else(|e| panic!("{text}: {e}"))
+            .into_iter()
+            .map(name)
+            .collect()
     }
 
     #[test]

@@ -118,6 +118,22 @@ pub enum Topic {
     PartOf,
     /// Sockets, without a word of which.
     Sockets,
+    /// A mean is asked for.
+    Average,
+    /// The size from which on another path is faster.
+    Overtake,
+    /// "when", "where": of two paths the size from which on one is faster.
+    When,
+    /// One path does better than another.
+    Beats,
+    /// Several transfers at once.
+    AtOnce,
+    /// What is not so, and is supposed to be.
+    Supposed,
+    /// "were", "had".
+    Were,
+    /// A bound that is asked for: up to which, at most how many.
+    Taken(&'static str),
     /// What another command tells.
     Elsewhere(&'static str),
     /// Nothing that decides.
@@ -130,7 +146,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 71] = [
+const TOPICS: [(Topic, &[&str]); 79] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -140,6 +156,26 @@ const TOPICS: [(Topic, &[&str]); 71] = [
         "round trip", "roundtrip", "round trips", "rtt", "there and back", "rtts", "round trip time", "ping pong",
         "response time", "response times", "and back", "back and forth", "reply", "response", "answer to come back",
         "echo", "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
+    ]),
+    (When, &["when", "where", "at what point", "at which point", "from what point", "from which point"]),
+    (Overtake, &[
+        "overtake", "overtakes", "overtaken", "cross", "crosses", "crossing", "crossover", "cross over", "crosses over", "crossing point",
+        "crossover point", "break even", "break even point", "catch up", "catches up", "catch up with", "catches up with", "intersect"
+    ]),
+    (Beats, &[
+        "beat", "beats", "outperform", "outperforms", "win against", "wins against", "cheaper than", "worth", "worth it", "pay off", "pays off",
+        "slow as", "slower"
+    ]),
+    (Average, &["average", "averaged", "mean", "avg", "on average", "in the mean", "average of", "mean of"]),
+    (AtOnce, &[
+        "at once", "all at once", "at the same time", "in parallel", "parallel", "parallelly", "simultaneous", "simultaneously", "concurrent",
+        "concurrently", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "several connections", "multiple connections",
+        "many connections", "more connections", "side by side"
+    ]),
+    (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
+    (Were, &["were", "had", "was"]),
+    (Taken("a web page is taken as one message: what its server and a browser do besides is no part of that"), &[
+        "web page", "webpage", "web pages", "webpages", "website", "web site", "web", "page load"
     ]),
     (HowLong, &[
         "how long", "how soon", "when", "arrive", "arrives", "arrival", "duration", "time", "times", "takes",
@@ -326,7 +362,8 @@ const TOPICS: [(Topic, &[&str]); 71] = [
         "vs", "versus", "vs.", "compared", "compare", "compares", "comparison", "than", "against", "difference",
         "differ", "differs", "differences", "beat", "beats", "outperform", "outperforms", "faster than",
         "slower than", "better than", "worse than", "between", "slower", "worse", "longer", "relative", "as fast as", "ratio",
-        "by what factor", "what factor", "factor",
+        "by what factor", "what factor", "factor", "slow as", "slow", "overtaken", "crossing", "cross over", "crosses over", "crossing point", "crossover point",
+        "break even point", "catch up", "catches up", "catch up with", "catches up with", "intersect", "wins against", "crosses",
         "overtake", "overtakes", "cross", "crossover", "break even", "lead", "win against", "quicker than",
         "cheaper than", "as good as", "cheaper", "longer than", "as long as", "as slow as", "shorter than", "twice as", "twice that of", "half that of",
         "half as", "half the time", "half the time of", "half the latency of", "twice the time of", "twice the latency of"
@@ -345,7 +382,8 @@ const TOPICS: [(Topic, &[&str]); 71] = [
     (Percentile(99_000), &["tail", "tail latency", "tail latencies", "p99"]),
     (Percentile(100_000), &[
         "worst case", "worst", "how bad", "slowest case", "maximum latency", "max latency", "longest latency",
-        "highest latency", "worst latency", "peak latency", "maximum delay", "max delay"
+        "highest latency", "worst latency", "peak latency", "maximum delay", "max delay", "max time", "maximum time", "longest time", "maximum of the time",
+        "maximum of the times", "max of the time", "longest of the times"
     ]),
     (Data, &["data", "bytes", "byte", "kilobytes", "megabytes", "gigabytes"]),
     (Over, &["over", "via", "through", "using", "across", "use"]),
@@ -410,15 +448,16 @@ const TOPICS: [(Topic, &[&str]); 71] = [
     ]),
     (Elsewhere("no run measures this"), &[
         "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
-        "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "cores", "threads", "clients", "users",
-        "concurrent", "parallel", "simultaneous", "simultaneously", "tomorrow"
+        "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "cores", "tomorrow"
     ]),
-    (Elsewhere("the tool's times are medians, and it has no mean to answer with: ask for the latency, the median or p99"), &[
-        "average", "mean", "avg"
+    (Elsewhere("the size of packets is set where a path is measured (ip link set dev NAME mtu 9000): pipegauge compare RUN RUN holds a run before against one after"), &[
+        "jumbo", "jumbo frame", "jumbo frames", "jumboframes", "mtu"
     ]),
     (Filler, &[
         "a bit", "one way", "one at a time", "one another", "one after another", "a time", "at a time", "the time",
-        "one after the other", "in a row", "on average", "in total", "in all", "at all", "at once", "so far",
+        "one after the other", "in a row", "in total", "in all", "at all", "so far",
+        "to load", "load a", "load an", "load the", "loading a", "loading an", "tell me if", "know if", "check if", "see if", "say if", "wonder if",
+        "find out if", "in one go", "always", "generally", "overall", "into", "stay", "stays", "fit into", "normally", "exact",
         "as fast", "this run", "these runs", "my run", "the run", "the runs", "of all", "all paths", "this path",
         "each path", "every path", "each of", "this machine", "this computer", "my machine", "my computer",
         "this host", "same host", "one process", "another process", "two processes", "between processes",

@@ -9,6 +9,12 @@ use super::lexer::{Lexeme, shifted};
 use super::numbers::number;
 use super::suggest::shown;
 
+/// What is of a size where it stands behind a prefix alone: "4k messages", "64K blocks".
+const SIZED: [&str; 14] = [
+    "messages", "message", "msgs", "msg", "packets", "packet", "frames", "blocks", "block", "chunks", "chunk",
+    "buffers", "writes", "pages",
+];
+
 /// How bits without a time are taken where a path is said to do them.
 const SPEED: &str = "so many bits are taken as bits a second";
 
@@ -118,10 +124,7 @@ impl Amounts<'_> {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, None)
                 } else if power >= 6 && self.speed(from, next) {
                     found(Amount::Rate(rate(&format!("{digits}{symbol}"))?), next, Some(SPEED))
-                } else if w.any(next, &["messages", "message", "packets", "frames", "blocks"])
-                    && power == 3
-                    && self.sizeless(next)
-                {
+                } else if w.any(next, &SIZED) && power == 3 && self.sizeless(next) {
                     // "4k messages" and "64K blocks" are of that size, unless another size is named.
                     let bytes = format!("{digits}{size}").parse::<Bytes>().map_err(|e| self.wrong(&e))?;
                     found(Amount::Size(bytes.0), next, note)

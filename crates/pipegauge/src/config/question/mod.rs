@@ -2,11 +2,13 @@
 //!
 //! A text goes through `lexer` (numbers and words), `hearing` (what each piece means: `amounts`, `measures`, `numbers` and
 //! `video` for figures, `names` for paths, `lexicon` for the rest) and `forms` (which question that makes, with `rates`, `plain`
-//! and `versus`). Words are never dropped
+//! and `versus`; `at_once` and `checks` refuse what no run tells and what is left open). Words are never dropped
 //! silently: what was not read is said, what could be meant in two ways is said or asked about, and a number without a place
 //! in the question is an error. [`Reading`] says how a question was read.
 
 mod amounts;
+mod at_once;
+mod checks;
 mod forms;
 mod heard;
 mod hearing;
@@ -66,6 +68,13 @@ pub enum Question {
         /// There and back.
         round_trip: bool,
     },
+    /// The mean time of single messages.
+    Mean {
+        /// Bytes; none for the smallest message.
+        size: Option<u64>,
+        /// There and back.
+        round_trip: bool,
+    },
     /// The shortest time that was seen.
     Minimum {
         /// Bytes; none for the smallest message.
@@ -100,6 +109,8 @@ pub enum Question {
     UnderLoad(Option<u64>),
     /// What a transfer costs in CPU time: of this size, bytes, or of the smallest.
     Cpu(Option<u64>),
+    /// Which path's transfers cost least CPU time: of this size, bytes, or of the smallest.
+    Cheapest(Option<u64>),
     /// Does it move so many bits a second?
     Carries {
         /// Bits a second.
@@ -124,8 +135,8 @@ pub enum Question {
     Share(f64),
     /// The size that reaches half of the most.
     HalfPower,
-    /// What one more byte costs.
-    PerByte,
+    /// What so many more bytes cost.
+    PerByte(u64),
     /// What a message costs before its first byte.
     StartUp,
     /// How fast control messages are.
@@ -158,6 +169,13 @@ pub enum Question {
         size: Option<u64>,
         /// A factor is asked for: how many times faster.
         factor: bool,
+    },
+    /// From which size on one path is faster than another.
+    Overtaken {
+        /// The path that is named first.
+        x: Named,
+        /// The other.
+        y: Named,
     },
     /// What a link of another rate would bring.
     Link {

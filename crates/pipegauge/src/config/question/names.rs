@@ -12,6 +12,8 @@ pub struct Measured {
     pub files: Vec<(String, Option<String>)>,
     /// Paths: (what it is called, transport, place of its file).
     pub paths: Vec<(String, &'static str, usize)>,
+    /// Paths of several flows: (what it is called, place of its file, flows).
+    pub at_once: Vec<(String, usize, u32)>,
 }
 
 /// A path that a question names: by what it is called or its transport, by its file or both.
@@ -80,6 +82,29 @@ impl Measured {
         let at = self.files.len();
         self.files.push((file.to_owned(), (!word).then_some(stem)));
         self.paths.extend(paths.map(|(label, transport)| (label.to_owned(), transport, at)));
+    }
+
+    /// Takes how many flows a path of the file that was taken last has.
+    pub fn flows(&mut self, label: &str, flows: u32) {
+        if flows > 1 {
+            self.at_once.push((label.to_owned(), self.files.len().saturating_sub(1), flows));
+        }
+    }
+
+    /// The error for a run file that a question names and that was not given.
+    pub fn no_file(&self, question: &str, name: &str) -> Error {
+        let files: Vec<String> = self.files.iter().map(|(file, _)| shown(file)).collect();
+        anyhow!(
+            "'{}': '{}' is none of the run files that were given ({}); name it before the question: pipegauge ask RUN... 'QUESTION'",
+            shown(question),
+            shown(name),
+            files.join(", ")
+        )
+    }
+
+    /// The error for a path with settings that no run holds.
+    pub fn no_label(&self, question: &str, name: &str) -> Error {
+        anyhow!("'{}': no path is called '{}'; the runs have: {}", shown(question), shown(name), self.words())
     }
 
     /// The paths in words, for errors.
@@ -172,6 +197,7 @@ mod tests {
         let measured = Measured {
             files: vec![("a".into(), None)],
             paths: vec![("tcp".into(), "tcp", 0), ("unix".into(), "unix", 0)],
+            at_once: Vec::new(),
         };
         let error = measured.unknown("over tpc?", "tpc").to_string();
         assert!(error.contains("'tcp'") && error.contains("tcp, unix"), "{error}");

@@ -8,6 +8,32 @@ use super::lexicon::Topic::*;
 use super::suggest::shown;
 
 impl Asked<'_> {
+    /// The longest time that was seen, or the mean, where the words ask for one: "maximum time of 64 bytes", "longest of 71 B", "how long
+    /// does 1 MB take on average".
+    pub fn longest_or_mean(&self, size: Option<u64>, time: Option<f64>, round_trip: bool) -> Option<Question> {
+        let h = &self.heard;
+        let timed = h.any(&[Latency, RoundTrip, HowLong]);
+        let other = h
+            .any(&[Throughput, Which, PerSecond, HowMuch, HowBig, WhichSize, Versus, Streams, Data, Control, StartUp])
+            || time.is_some()
+            || !(self.rates.is_empty()
+                && self.counts.is_empty()
+                && self.per_second.is_empty()
+                && self.percentiles.is_empty());
+        if other || (h.has(HowMany) && !h.has(HowLong)) || (h.paths().len() > 1 && h.has(Or)) {
+            return None;
+        }
+        match () {
+            () if h.has(Average) && (timed || size.is_some()) => Some(Question::Mean { size, round_trip }),
+            () if (h.has(Slowest) && (timed || (size.is_some() && h.paths().len() < 2)))
+                || (h.has(Most) && timed && !h.has(Sustained)) =>
+            {
+                Some(Question::Percentile { thousandths: 100_000, size, round_trip })
+            }
+            () => None,
+        }
+    }
+
     /// Questions without a rate, a time or a count.
     pub fn without_numbers(&self, size: Option<u64>, round_trip: bool) -> Result<Vec<Question>> {
         let h = &self.heard;
@@ -26,6 +52,12 @@ impl Asked<'_> {
         let full = h.has(HowBig) && h.any(&[Throughput, Most, Link, Saturation]) && !h.any(&[HowLong, Within]);
         if (h.has(Saturation) || full) && size.is_none() {
             return Ok(vec![Question::Saturation]);
+        }
+        if h.has(WhichSize) && h.any(&[Slowest]) {
+            bail!(
+                "'{}': ask tells the size to use; the time and throughput of each size tells pipegauge show RUN --points",
+                shown(self.text)
+            );
         }
         if h.has(WhichSize) && size.is_none() && (!h.has(Latency) || h.has(Fastest)) {
             return Ok(vec![Question::Size]);

@@ -61,11 +61,15 @@ impl Asked<'_> {
         }
         let things = (messages || round_trip || frames) && !h.has(Throughput);
         let many = h.has(HowMany) && things && (h.has(Can) || size.is_some());
+        // "1 kB: how many per second?"
+        let bare =
+            h.has(HowMany) && h.has(PerSecond) && size.is_some() && h.in_unit.is_none() && !h.any(&[Throughput, Data]);
         if (counted
             && (messages || round_trip || frames || h.has(RoundTrip))
             && !h.any(&[Throughput, WhichSize])
             && !(h.any(&[HowMuch, HowBig]) && h.has(PerSecond)))
             || (many && time.is_none())
+            || bare
             || (h.has(Video) && size.is_some() && time.is_none())
         {
             let what = self.what();
@@ -75,7 +79,8 @@ impl Asked<'_> {
             return Some(Ok(vec![Question::PerSecond { what, size, span: time.unwrap_or(1.0) }]));
         }
         // "how many GB per hour": the unit of the rate says what is asked for.
-        if h.in_unit.is_some() && h.any(&[HowMany, HowMuch]) && time.is_none() {
+        let size_asked = h.any(&[Saturation, WhichSize, HowBig, Within]);
+        if h.in_unit.is_some() && h.any(&[HowMany, HowMuch]) && time.is_none() && !(h.alone && size_asked) {
             return Some(Ok(vec![size.map_or(Question::Most, Question::Throughput)]));
         }
         // "how much data per second"
@@ -90,6 +95,12 @@ impl Asked<'_> {
     /// How many streams of so many frames, or so many bits, a second.
     fn streams(&self, size: Option<u64>, rate: Option<f64>) -> Option<Result<Vec<Question>>> {
         let h = &self.heard;
+        // "can it carry 10 streams of 25 Mbit/s": ten times as much.
+        if let (true, false, [count], Some(rate), None) = (h.has(Streams), h.has(HowMany), &self.counts[..], rate, size)
+        {
+            let all = rate * *count as f64;
+            return Some(self.turned(false).map(|less| vec![Question::Carries { rate: all, size: None, less }]));
+        }
         if !(h.has(Streams) && h.any(&[HowMany, Most])) {
             return None;
         }

@@ -108,7 +108,11 @@ impl fmt::Display for Question {
                 write!(f, "the size that reaches {} of the most throughput", units::Share(*share))
             }
             Question::HalfPower => write!(f, "the size that reaches half of the most throughput (n1/2)"),
-            Question::PerByte => write!(f, "what each further byte costs"),
+            Question::PerByte(1) => write!(f, "what each further byte costs"),
+            Question::PerByte(bytes) => write!(f, "what each further {} costs", size(*bytes)),
+            Question::Mean { size: s, round_trip } => write!(f, "mean time of {}{}", of(s), trip(*round_trip)),
+            Question::Cheapest(s) => write!(f, "the path of least CPU time for a transfer of {}", of(s)),
+            Question::Overtaken { x, y } => write!(f, "the size from which on one is faster: {x} or {y}"),
             Question::StartUp => write!(f, "what a message costs before its first byte"),
             Question::Control => write!(f, "arrival of messages below 1 KiB, path by path"),
             Question::Frames { rate, size: s, what } => {
@@ -143,7 +147,7 @@ impl Reading {
     /// How question number `n` was read, without its notes: "arrival of 100 kB (100,000 B), over tcp".
     pub fn says(&self, n: usize, measured: &Measured) -> String {
         let Some(question) = self.questions.get(n) else { return String::new() };
-        if matches!(question, Question::Cost { .. }) {
+        if matches!(question, Question::Cost { .. } | Question::Overtaken { .. }) {
             return question.to_string();
         }
         let sustained = if self.sustained && question.of_time_or_flow() { ", sustained" } else { "" };

@@ -26,6 +26,11 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
     match &paths[..] {
         [x, y] => {
             let (x, y) = if turned(&h.items) { (y, x) } else { (x, y) };
+            // "from which size on is unix faster than tcp", "when does unix beat tcp"
+            let crossed = h.has(Overtake) || (h.any(&[When, WhichSize]) && h.any(&[Quicker, Slower, Beats, Fastest]));
+            if crossed && asked.size().is_none() && asked.times.is_empty() {
+                return Ok(Some(Question::Overtaken { x: x.clone(), y: y.clone() }));
+            }
             Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor: factor(asked.text) }))
         }
         [] | [_] => {

@@ -78,7 +78,8 @@ impl Frame {
         let bytes = (u128::from(width) * u128::from(height)).checked_mul(doubled)?.div_ceil(16);
         let bytes = u64::try_from(bytes).ok().filter(|b| *b > 0)?;
         let taken = if said { "" } else { ", which is assumed: RGBA has 32, YUV 4:2:0 has 12" };
-        let words = format!("a frame of {width} x {height} pixels of {bits} bit is {} B{taken}", thousands(bytes));
+        let words =
+            format!("a frame of {width} x {height} pixels of {bits} bit is {} B uncompressed{taken}", thousands(bytes));
         Some((bytes, words))
     }
 }

@@ -1,0 +1,122 @@
+//! How many a second, or in a time: messages, requests, connections.
+
+use measure::event::TimeKind;
+use model::Estimate;
+use model::answer::Unanswered;
+use units::{Kind, Seconds};
+
+use super::asked::{Asked, figure, inverse, times};
+use super::kept;
+use super::rates::achieved;
+use super::reply::{cannot, needs, no, yes};
+use super::times::of;
+use crate::config::question::{Unit, size_words};
+use crate::document::Answered;
+
+/// How many a second, or in `span` seconds: one at a time.
+pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> Answered {
+    let smallest = p.summary.as_ref().map(|s| s.latency_size);
+    let Some(size) = size.or(smallest) else { return no(p, &Unanswered::Nothing, &[]) };
+    let mut t = match of(p, size) {
+        Ok(t) => t,
+        Err(why) => return no(p, &why, &[size]),
+    };
+    let kept = kept::at(p, size);
+    t.seconds = kept.factor.map_or(t.seconds, |factor| kept::longer(t.seconds, factor));
+    let stream = match (p.kind, what) {
+        (Some(TimeKind::HalfRoundTrip), Unit::Messages) => {
+            format!("; how many go without waiting for answers tells pipegauge run {} --pattern stream", p.typed())
+        }
+        _ => String::new(),
+    };
+    let (seconds, words) = match (p.kind, what) {
+        // A message there and one back before the next: the rate at which either side sends.
+        (Some(TimeKind::HalfRoundTrip), Unit::Messages) => (
+            times(t.seconds, 2.0),
+            format!("messages of {} each way, one at a time, each answered before the next (1/RTT)", size_words(size)),
+        ),
+        (Some(TimeKind::OneWay), Unit::Requests) => {
+            return cannot(
+                p,
+                "it sent without answers; measure with --pattern ping-pong or request".to_owned(),
+                &[size],
+            );
+        }
+        (Some(TimeKind::HalfRoundTrip), Unit::Requests) => (
+            times(t.seconds, 2.0),
+            format!("requests of {} with answers of that size, one at a time (1/RTT)", size_words(size)),
+        ),
+        (Some(TimeKind::Spacing), Unit::Requests) => (
+            times(t.seconds, p.round_trip().map_or(1.0, |(factor, _)| factor)),
+            format!("requests of {} with their answers, by {} flows at once", size_words(size), p.flows()),
+        ),
+        (Some(TimeKind::Spacing), _) => (t.seconds, format!("of {}, by {} flows at once", size_words(size), p.flows())),
+        (_, Unit::Frames) => (t.seconds, format!("frames of {}, one after another ({})", size_words(size), p.time)),
+        (Some(TimeKind::OneWay), _) => {
+            (t.seconds, format!("messages of {} in one direction, without waiting for answers", size_words(size)))
+        }
+        (Some(TimeKind::Transaction), _) => (
+            t.seconds,
+            format!("transactions of {}, one at a time, a connection for each (1/{})", size_words(size), p.time),
+        ),
+        _ => (t.seconds, format!("of {}, one at a time (1/{})", size_words(size), p.time)),
+    };
+    let count = inverse(seconds, span);
+    let number =
+        if span == 1.0 { figure(count, Kind::PerSecond) } else { format!("{} in {}", whole(count), Seconds(span)) };
+    let unit = if span == 1.0 { "1/s" } else { "1" };
+    let time = match kept.factor {
+        Some(_) if kept.near => "kept up",
+        Some(_) => "as long trials of other sizes have it",
+        None => "at the median time",
+    };
+    let text = format!("{number} {words} {time}{}{}{}{stream}", t.how, achieved(p, size), kept.words);
+    yes(p, text, count, unit, t.rests_on)
+}
+
+/// Connections a second, each with a request of a size, or of the smallest.
+pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
+    let Some(size) = size.or(p.summary.as_ref().map(|s| s.latency_size)) else {
+        return no(p, &Unanswered::Nothing, &[]);
+    };
+    if p.kind != Some(TimeKind::Transaction) {
+        let why = "this run kept its connections open; --pattern connect opens one for each".to_owned();
+        return needs(p, "connect", &Unanswered::NoSum(why), &[]);
+    }
+    match of(p, size) {
+        Err(why) => no(p, &why, &[size]),
+        Ok(t) => {
+            let most: Estimate = inverse(t.seconds, 1.0);
+            let text = format!(
+                "{} connections, one at a time, each with a request of {}, its answer and the close, at the median time{}{}",
+                figure(most, Kind::PerSecond),
+                size_words(size),
+                t.how,
+                achieved(p, size)
+            );
+            yes(p, text, most, "1/s", t.rests_on)
+        }
+    }
+}
+
+/// So many whole things, rounded down, and how many there may be: "8 [7, 9]".
+pub fn whole(e: Estimate) -> String {
+    let end = |e: f64| units::thousands(e.max(0.0) as u64);
+    match e.low > 0.0 && e.high.is_finite() && e.high <= units::WIDEST * e.low {
+        true => format!("{} [{}, {}]", end(e.value), end(e.low), end(e.high)),
+        false => format!("{} (no interval)", end(e.value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_things_has_whole_ends_or_no_interval() {
+        let of = |value, low, high| whole(Estimate { value, low, high });
+        assert_eq!(of(8.9, 7.2, 1234.5), "8 [7, 1,234]");
+        assert_eq!(of(200_438.0, 0.0, f64::INFINITY), "200,438 (no interval)");
+        assert_eq!(of(8.9, 0.0, 10.0), "8 (no interval)");
+    }
+}

@@ -1,0 +1,88 @@
+//! Answers about single transfers: their percentiles, and how many are late.
+
+use model::Estimate;
+use model::answer::Unanswered;
+use units::{Bytes, Kind};
+
+use super::asked::{Asked, figure, times};
+use super::reply::{no, yes};
+use super::times::{no_journey, of, or_smallest, trip};
+use crate::config::question::{percentile as name, size_words};
+use crate::document::Answered;
+
+pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip: bool) -> Answered {
+    if let Some(answer) = no_journey(p, size.as_slice()) {
+        return answer;
+    }
+    let factor = if round_trip { p.round_trip() } else { Ok((1.0, p.single().1)) };
+    let found = or_smallest(p, size).and_then(|size| {
+        let (factor, label) = factor.map_err(Unanswered::NoSum)?;
+        // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
+        let q = f64::from(thousandths) / 1e5;
+        // The 50th is the median, which is known at every size.
+        if thousandths == 50_000 && p.flows() == 1 && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
+            let (t, label) = trip(p, size, round_trip, false)?;
+            return Ok((size, t.rests_on, t.seconds, label, t.how));
+        }
+        let found = p.singles_near(size, q).or_else(|| p.singles_near(size, 1.0));
+        let (at, singles) = found.ok_or(Unanswered::TooLittle("single transfers were not timed near that size"))?;
+        let (value, told) =
+            singles.at(q).ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
+        // The 50th is the row's median, and so is its interval.
+        let row = p.row(at).filter(|_| thousandths == 50_000 && p.flows() == 1);
+        let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
+        let e = Estimate { value, low, high };
+        // How far the tail of another size lies from this one's is not known: it is told as it is, of the size that it was timed at.
+        let stands = if at == size {
+            String::new()
+        } else {
+            format!(
+                " (the nearest size at which enough single transfers were timed: {} itself has no such figure)",
+                Bytes(size)
+            )
+        };
+        Ok((at, vec![at], times(e, factor), label, stands))
+    });
+    match found {
+        Err(why) => no(p, &why, size.as_slice()),
+        Ok((size, rests_on, e, label, stands)) => {
+            let sure = if thousandths == 100_000 { ": longer ones may come, and nothing bounds them" } else { "" };
+            let text = format!(
+                "{} of {}{stands}: {} ({label}) of single transfers{sure}",
+                name(thousandths),
+                size_words(size),
+                figure(e, Kind::Seconds)
+            );
+            yes(p, text, e, "s", rests_on)
+        }
+    }
+}
+
+/// How many times as long as a message of `at` one of `size` takes, by their medians.
+fn scale(p: &Asked<'_>, size: u64, at: u64) -> Option<f64> {
+    if size == at {
+        return Some(1.0);
+    }
+    Some(of(p, size).ok()?.seconds.value / of(p, at).ok()?.seconds.value).filter(|s| s.is_finite() && *s > 0.0)
+}
+
+/// That a size stands in for another, where it does.
+pub fn stands_in(at: u64, size: u64) -> String {
+    match at == size {
+        true => String::new(),
+        false => format!(
+            " (by those of {}, the nearest size that has enough of them timed, scaled by the ratio of both sizes' medians)",
+            Bytes(at)
+        ),
+    }
+}
+
+/// Share of single transfers whose value is known from so many that it is one: a hundred.
+const ENOUGH: f64 = 0.99;
+
+/// Share of single transfers that took longer than `period`, at the nearest size with enough that were timed one by one, scaled to
+/// this one; and that size.
+pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
+    let (at, singles) = p.singles_near(size, ENOUGH)?;
+    Some((singles.beyond(period / scale(p, size, at)?), at))
+}

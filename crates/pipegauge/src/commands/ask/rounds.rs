@@ -1,0 +1,61 @@
+//! What rounds alone tell of two paths, where no interval does.
+
+use model::CurvePoint;
+
+/// Rounds of each path that lie all to one side of the other's and tell the two apart: of so many that are alike, one in 35 would by
+/// chance.
+const ROUNDS: usize = 4;
+
+/// Fewest rounds that do so where they lie further apart than those of either path among themselves.
+const FEWEST: usize = 2;
+
+/// Whether the first path is the faster one in every round at a size (true), or the other (false): of the measured size, or of both that
+/// it lies between. None where their rounds overlap, or are too few.
+pub fn every_round(a: &[CurvePoint], b: &[CurvePoint], size: u64) -> Option<bool> {
+    let common = || a.iter().filter_map(|p| Some((p, b.iter().find(|q| q.size == p.size)?)));
+    let below = common().filter(|(p, _)| p.size <= size).max_by_key(|(p, _)| p.size)?;
+    let above = common().filter(|(p, _)| p.size >= size).min_by_key(|(p, _)| p.size)?;
+    let apart = |(p, q): (&CurvePoint, &CurvePoint)| {
+        let range = |c: &CurvePoint| {
+            let times = || c.blocks.iter().map(|b| b.1);
+            (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max))
+        };
+        let ((p_low, p_high), (q_low, q_high)) = (range(p), range(q));
+        let rounds = p.blocks.len().min(q.blocks.len());
+        let own = (p_high / p_low).max(q_high / q_low);
+        let beyond = |high: f64, low: f64| high < low && (rounds >= ROUNDS || (rounds >= FEWEST && low / high > own));
+        match () {
+            () if beyond(p_high, q_low) => Some(true),
+            () if beyond(q_high, p_low) => Some(false),
+            () => None,
+        }
+    };
+    apart(below).filter(|first| apart(above) == Some(*first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_that_do_not_overlap_tell_two_paths_apart_without_an_interval() {
+        let curve = |least: f64, most: f64| -> Vec<CurvePoint> {
+            let of = |size: u64| {
+                let blocks = (0..6).map(|i| (i, least + (most - least) * f64::from(i) / 5.0)).collect();
+                CurvePoint::of(size, (least + most) / 2.0, blocks)
+            };
+            [1, 1024].map(of).to_vec()
+        };
+        let (shm, tcp) = (curve(1e-6, 3.8e-6), curve(50e-6, 190e-6));
+        assert_eq!([1, 64, 1024].map(|s| every_round(&shm, &tcp, s)), [Some(true); 3]);
+        assert_eq!(every_round(&tcp, &shm, 64), Some(false));
+        assert_eq!(every_round(&shm, &tcp, 4096), None, "beyond what was measured");
+        assert_eq!(every_round(&shm, &curve(3e-6, 9e-6), 1), None, "the ranges overlap");
+        let few = |n: usize| -> Vec<CurvePoint> {
+            shm.iter().map(|p| CurvePoint { blocks: p.blocks[..n].to_vec(), ..p.clone() }).collect()
+        };
+        assert_eq!(every_round(&few(3), &tcp, 1), Some(true), "three rounds, further apart than their own states");
+        assert_eq!(every_round(&few(3), &curve(4e-6, 15e-6), 1), None, "three rounds that lie near are too few");
+        assert_eq!(every_round(&few(1), &tcp, 1), None, "one round says nothing");
+    }
+}

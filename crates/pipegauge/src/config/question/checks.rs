@@ -1,0 +1,138 @@
+//! What a question must not leave open: which side of a limit is asked for, and that every number has a place.
+
+use anyhow::{Error, Result, anyhow, bail};
+
+use super::forms::Asked;
+use super::heard::Item;
+use super::lexicon::Topic::*;
+use super::suggest::shown;
+use super::{KNOWN, Question};
+
+impl Asked<'_> {
+    /// Whether a yes to what the words ask is that of a slow path: longer than a time, or less than a rate.
+    pub fn turned(&self, time: bool) -> Result<bool> {
+        let h = &self.heard;
+        let near = if time { "does 64KiB arrive within 20 us?" } else { "can tcp do 1 Gbit/s?" };
+        let unclear = |what: &str| anyhow!("'{}': {what}; ask for one thing: '{near}'", shown(self.text));
+        let more = h.direction(time).map_err(unclear)?;
+        if h.or_else() {
+            return Err(unclear("one thing or its contrary is asked for"));
+        }
+        if more.is_none() && h.has(Versus) && !h.has(Fails) {
+            return Err(anyhow!(
+                "'{}': whether more or less is asked for is not clear; ask for one: '{near}'",
+                shown(self.text)
+            ));
+        }
+        // A time is to be kept within, and a rate to be reached, where nothing else is said.
+        let slow = more.is_some_and(|more| more == time);
+        let fails = h.items.iter().filter(|i| matches!(i, Item::Topics(t) if t.contains(&Fails))).count();
+        // "fails to stay below" is of the slow side, and so is "fails within".
+        Ok(slow != (fails % 2 == 1))
+    }
+
+    /// Fails where the words ask for the slow side of what only has a fast one.
+    pub fn straight(&self, time: bool) -> Result<()> {
+        if self.turned(time)? {
+            let sized = time && self.heard.any(&[WhichSize, HowBig, HowMuch]);
+            let near = if sized { "how much data in 1 ms?" } else { "can it sustain 60/s frames of 2MB?" };
+            bail!(
+                "'{}': this can't tell what is too slow or too much; ask for what can be: '{near}'",
+                shown(self.text)
+            );
+        }
+        Ok(())
+    }
+
+    /// The error for what makes no question, with the known form that has most words in common with it.
+    pub fn unknown(&self) -> Error {
+        let words =
+            |t: &str| t.to_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
+        let mine = words(self.text);
+        let mut forms: Vec<&str> =
+            KNOWN.lines().flat_map(|l| l.split("  ")).map(str::trim).filter(|f| f.ends_with('?')).collect();
+        forms.reverse();
+        // Words that many questions have, whatever they are about.
+        const JOINTS: [&str; 5] = ["over", "does", "the", "for", "than"];
+        let tells = |w: &&String| w.len() > 2 && !JOINTS.contains(&w.as_str()) && mine.contains(w);
+        let common = |form: &&str| words(form).iter().filter(tells).count();
+        // Of equals the first.
+        let near = forms.into_iter().max_by_key(common).unwrap_or("when does 64KiB arrive?");
+        anyhow!(
+            "'{}' is no question that this knows, and no run file. The nearest that it knows: '{near}'. It knows these, in words \
+             or as flags:\n{KNOWN}",
+            shown(self.text)
+        )
+    }
+
+    /// Fails where a number has no place in the question that was read.
+    pub fn all_used(&self, questions: &[Question]) -> Result<()> {
+        let first = &questions[0];
+        let one = |have: usize, used: bool| have > usize::from(used);
+        let sized = matches!(
+            first,
+            Question::Arrival { .. }
+                | Question::Series { .. }
+                | Question::Fastest(_)
+                | Question::Throughput(_)
+                | Question::PartOf(_)
+                | Question::Cpu(Some(_))
+                | Question::UnderLoad(Some(_))
+                | Question::Frames { .. }
+                | Question::Percentile { .. }
+                | Question::Deadline { .. }
+                | Question::Carries { .. }
+                | Question::PerSecond { .. }
+                | Question::Cost { .. }
+                | Question::Link { .. }
+                | Question::Streams { .. }
+                | Question::Minimum { .. }
+                | Question::Mean { .. }
+                | Question::Cheapest(_)
+        );
+        let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
+        // A period that stands with its number is that number's: "60 frames per minute".
+        let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
+        let times = self.times.len() + periods;
+        // Frames come so many a second, or so many in a time, or one each time: what else is named would be lost.
+        let frames = matches!(first, Question::Frames { .. }) && self.per_second.is_empty();
+        let streams = matches!(first, Question::Carries { .. }) && self.heard.has(Streams);
+        let (timed, counted) = (timed || frames, frames || streams || matches!(first, Question::Series { .. }));
+        let left = match () {
+            () if one(self.sizes.len(), sized) => "a size",
+            () if one(
+                self.rates.len(),
+                matches!(first, Question::Link { .. } | Question::Carries { .. } | Question::Streams { .. }),
+            ) =>
+            {
+                "a rate"
+            }
+            () if one(times, timed) => "a time",
+            () if one(
+                self.per_second.len(),
+                matches!(first, Question::Frames { .. } | Question::Largest(_) | Question::Streams { .. }),
+            ) =>
+            {
+                "a number a second"
+            }
+            () if one(self.counts.len(), counted) => "a number",
+            () if one(
+                self.percentiles.len(),
+                matches!(
+                    first,
+                    Question::Percentile { .. } | Question::Most | Question::Throughput(_) | Question::UnderLoad(_)
+                ),
+            ) =>
+            {
+                "a percentile"
+            }
+            () if one(self.shares.len(), matches!(first, Question::Share(_) | Question::HalfPower)) => "a share",
+            () => return Ok(()),
+        };
+        bail!(
+            "'{}' is read as {}, and {left} in it has no place there; ask about one thing at a time",
+            shown(self.text),
+            first
+        )
+    }
+}
