@@ -90,12 +90,6 @@ fn lost(row: &AtRate) -> String {
 /// The highest rate without loss, as far as these rates tell it.
 fn highest(group: &OverRates) -> String {
     let rate = |row: &AtRate| BitRate(row.offered).to_string();
-    let slow = |row: &AtRate| match (row.kept(), row.sent) {
-        (false, Some(sent)) => {
-            format!(" The sender reached {} of them: it, or the path, can't go faster.", BitRate(sent))
-        }
-        _ => String::new(),
-    };
     let Some(first) = group.rows.first() else { return String::new() };
     match group.lossless.and_then(|at| group.rows.get(at)) {
         None => format!(
@@ -104,12 +98,20 @@ fn highest(group: &OverRates) -> String {
             thousands(first.messages)
         ),
         Some(last) => match group.rows.iter().find(|row| row.offered > last.offered) {
-            None => format!(
-                "No message was lost at any of these rates, up to {} (0 of {} there).{}",
-                rate(last),
-                thousands(last.messages),
-                slow(last)
-            ),
+            None => match last.sent.filter(|_| !last.kept()) {
+                None => format!(
+                    "No message was lost at any of these rates, up to {} (0 of {} there).",
+                    rate(last),
+                    thousands(last.messages)
+                ),
+                Some(sent) => format!(
+                    "No message was lost at any of these rates (0 of {} at the highest). There the sender reached {} of {}: it, or the \
+                     path, goes no faster.",
+                    thousands(last.messages),
+                    BitRate(sent),
+                    rate(last)
+                ),
+            },
             Some(next) => format!(
                 "No message was lost up to {} (0 of {} there); at {} {} were. Rates between the two (--rate) narrow it down.",
                 rate(last),
