@@ -120,14 +120,17 @@ pub fn run<'a>(
 pub fn run_sides(sides: Vec<Side<'_>>, calibration: Calibration, stop: &AtomicBool) -> Vec<Outcome> {
     let mut sessions = Vec::new();
     let mut tellers = Vec::new();
-    for side in sides {
-        sessions.push((side.plan, side.sessions));
+    // Paths may differ in the rate that is offered.
+    let plans = |side: &Side<'_>| (0..side.sessions.len() as u32).map(|path| side.plan.of_path(path)).collect();
+    let plans: Vec<Vec<Plan>> = sides.iter().map(plans).collect();
+    for (side, plans) in sides.into_iter().zip(&plans) {
+        sessions.push((plans, side.sessions));
         tellers.push(Teller(RefCell::new(side.tell)));
     }
     // Paths of one number take turns: one of each side.
     let mut paths: Vec<Vec<PathRun<'_>>> = Vec::new();
-    for ((plan, of_side), teller) in sessions.into_iter().zip(&tellers) {
-        for (number, session) in of_side.into_iter().enumerate() {
+    for ((plans, of_side), teller) in sessions.into_iter().zip(&tellers) {
+        for (number, (session, plan)) in of_side.into_iter().zip(plans).enumerate() {
             let path = PathRun::new(plan, calibration, number as u32, session, teller);
             match paths.get_mut(number) {
                 Some(sides) => sides.push(path),

@@ -180,8 +180,19 @@ impl Plan {
     /// The pattern's name, whether the far side sends, and the rate that is offered.
     pub fn pattern_words(&self) -> String {
         let reversed = if self.reverse { " reversed (the far side sends)" } else { "" };
-        let offered = self.offered.map_or(String::new(), |bits| format!(", {} offered", BitRate(bits)));
+        let offered = self.offered_words();
         format!("{}{reversed}{offered}{}{}", self.pattern.name(), self.flow_words(), self.load_words())
+    }
+
+    /// The rate that is offered, or the least and the most of it.
+    fn offered_words(&self) -> String {
+        let mut rates: Vec<f64> = (0..self.paths.len() as u32).filter_map(|path| self.offered_on(path)).collect();
+        rates.sort_by(f64::total_cmp);
+        match (rates.first(), rates.last()) {
+            (Some(least), Some(most)) if least == most => format!(", {} offered", BitRate(*least)),
+            (Some(least), Some(most)) => format!(", {} to {} offered", BitRate(*least), BitRate(*most)),
+            _ => String::new(),
+        }
     }
 
     /// What loads the paths, where something does: the least and the most of it.
@@ -231,11 +242,31 @@ impl Plan {
 
     /// Whether a schedule says when messages leave: then the path is idle between them.
     pub fn scheduled(&self) -> bool {
-        self.rate.is_some() || self.offered.is_some()
+        self.rate.is_some() || self.offers()
     }
 
-    /// Seconds from one send of `size` to the next; none where no schedule says so.
-    pub fn gap(&self, size: u64) -> Option<f64> {
+    /// Whether streams are sent at an offered rate.
+    pub fn offers(&self) -> bool {
+        self.offered.is_some() || self.paths.iter().any(|path| path.offered.is_some())
+    }
+
+    /// Bits a second that the sender offers on the path of this number; none where it sends as fast as it can.
+    pub fn offered_on(&self, path: u32) -> Option<f64> {
+        self.paths.get(path as usize).and_then(|path| path.offered).or(self.offered)
+    }
+
+    /// The plan as the path of this number has it: what is offered there stands as the plan's own.
+    pub(crate) fn of_path(&self, path: u32) -> Self {
+        Self { offered: self.offered_on(path), ..self.clone() }
+    }
+
+    /// Seconds from one send of `size` to the next on the path of this number; none where no schedule says so.
+    pub fn gap_on(&self, path: u32, size: u64) -> Option<f64> {
+        spec::gap(self.rate, self.offered_on(path), size)
+    }
+
+    /// The same of a plan whose paths all have its own rate.
+    pub(crate) fn gap(&self, size: u64) -> Option<f64> {
         spec::gap(self.rate, self.offered, size)
     }
 

@@ -3,6 +3,7 @@
 mod clock;
 mod common;
 pub mod cost;
+mod lost;
 mod percentiles;
 
 use transport::{Ends, Name};
@@ -10,6 +11,7 @@ use transport::{Ends, Name};
 use crate::event::{Figures, FlowFigures, LoadFigures, Plan, Schedule, TimeKind, Trial};
 
 pub use common::Common;
+pub use lost::Lost;
 pub use percentiles::Singles;
 
 /// Which time the figures of a path are. Several flows have one time between two transfers, whosever they are; where nothing waits for an

@@ -23,6 +23,10 @@ pub struct PathPlan {
     /// What fills the path while it is measured; none where nothing else does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<Load>,
+    /// Stream: bits a second that the sender offers on this path, where paths of one plan differ in it; none where the plan says it
+    /// ([`Plan::offered`](crate::event::Plan::offered)).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub offered: Option<f64>,
 }
 
 fn one() -> u32 {
@@ -48,7 +52,7 @@ impl PathPlan {
 impl From<Name> for PathPlan {
     /// One flow over the transport, with nothing set.
     fn from(transport: Name) -> Self {
-        Self { transport, label: None, settings: Settings::default(), flows: 1, load: None }
+        Self { transport, label: None, settings: Settings::default(), flows: 1, load: None, offered: None }
     }
 }
 

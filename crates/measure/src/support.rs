@@ -111,12 +111,12 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Err(why) = (facts.room)(plan, can) {
         return refuse(&why);
     }
-    if plan.offered.is_some() && !facts.unanswered {
+    if plan.offers() && !facts.unanswered {
         return refuse(
             "its messages wait for answers, and a rate in bits a second is offered by one-way streams (--pattern stream)",
         );
     }
-    if plan.offered.is_some() && !can.two_ended && !can.virtual_time {
+    if plan.offers() && !can.two_ended && !can.virtual_time {
         return refuse("one process copies, so that nobody offers it a rate (leave out --rate)");
     }
     if plan.rate.is_some() && !can.poll {

@@ -40,6 +40,11 @@ impl<'a> At<'a> {
         }
     }
 
+    /// Bits a second that the sender offers; none where it sends as fast as it can.
+    fn offered(self) -> Option<f64> {
+        self.run.run.plan.offered_on(self.path.opened.path)
+    }
+
     /// Flows that load the path; none where the run loads no path at all.
     fn load_flows(self) -> Option<u32> {
         let plan = &self.run.run.plan;
@@ -391,6 +396,8 @@ columns! {
     /// What they carried from the far side, bits a second, likewise.
     load_back_bits_per_s: Option<f64> = |a| a.f.load.and_then(|load| load.back), BITS, shown(59, "load back"),
         Some("pipegauge_load_back_bits_per_second");
+    /// What the sender of a stream offered (`--rate`), bits a second; none where it sent as fast as it could.
+    offered_bits_per_s: Option<f64> = |a| a.offered(), BITS, None, Some("pipegauge_offered_bits_per_second");
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -419,7 +426,7 @@ impl RunFile {
 
     /// Whether a size over its time is what arrived: as of [`RunFile::carries`], and of a stream at an offered rate.
     pub fn arrives(&self) -> bool {
-        self.carries() || self.run.plan.offered.is_some()
+        self.carries() || self.run.plan.offers()
     }
 }
 
@@ -508,7 +515,8 @@ mod tests {
 
     #[test]
     fn every_column_is_in_every_format() {
-        let run = full();
+        let mut run = full();
+        run.run.plan.paths[0].offered = Some(4e9);
         let row = Row::of(&run, &run.paths[0], &run.paths[0].points[0]);
         let text = |write: &dyn Fn(&mut Vec<u8>)| {
             let mut out = Vec::new();

@@ -44,6 +44,7 @@
 //! | `curve` | [`RunFile::curve`]: what `model` needs of a path |
 //! | `analysis` | [`Analysis`]: what `model` makes of a run, each part once |
 //! | `hint` | [`RunFile::hint`]: HINT's figures, and what ended its curve |
+//! | [`rates`] | [`Analysis::over_rates`]: lost messages over the offered rate, and the highest rate without loss |
 //! | [`load`] | [`Analysis::under_load`]: what a path takes idle and under load, side by side |
 //! | [`soak`] | [`RunFile::soak`]: the worst interval of a soak, and its stalls |
 //! | [`schema`](mod@schema) | JSON Schema of the lines and of the JSON export |
@@ -68,6 +69,7 @@ pub mod input;
 pub mod load;
 mod machine;
 mod moments;
+pub mod rates;
 pub mod read;
 mod repeat;
 #[cfg(test)]

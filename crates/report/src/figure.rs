@@ -92,7 +92,7 @@ impl Figure {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
-        let series = if fits && !graph.of_soak() && !matches!(graph, Graph::Cpu | Graph::Load) {
+        let series = if fits && !graph.of_soak() && !matches!(graph, Graph::Cpu | Graph::Load | Graph::Loss) {
             curve::series_with(runs, true)
         } else {
             series_of(runs, graph)
@@ -139,6 +139,7 @@ pub fn series_of(runs: &[&Analysis<'_>], graph: Graph) -> Vec<Series> {
     match graph {
         Graph::Cpu => crate::cost::series(runs),
         Graph::Load => crate::load::series(runs),
+        Graph::Loss => crate::rates::series(runs),
         graph if graph.of_soak() => crate::soak::series(runs),
         _ => curve::series(runs),
     }
@@ -183,7 +184,7 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
 
 fn axis_title(series: &[Series], graph: Graph, quantity: Quantity) -> String {
     match (quantity, graph.time_title()) {
-        (Quantity::Time, Some(title)) => title.to_owned(),
+        (Quantity::Time | Quantity::Share, Some(title)) => title.to_owned(),
         (Quantity::Time | Quantity::PerSecond, _) => format!("{} ({})", quantity.title(), time_words(series)),
         _ => quantity.title().to_owned(),
     }
@@ -217,8 +218,8 @@ fn notes(series: &[Series], graph: Graph) -> Vec<String> {
             notes.push(format!("{}: no points.", s.name));
         }
         let bare = s.points.iter().filter(|p| p.interval.is_none()).count();
-        // A band is of percentiles there, and where there are none the figures say so.
-        if bare > 0 && !graph.of_soak() {
+        // A band is of percentiles there, and where there are none the figures say so. A share of 0 has none.
+        if bare > 0 && !graph.of_soak() && graph != Graph::Loss {
             let of = match s.points.len() {
                 all if all == bare => "no point has".to_owned(),
                 all => format!("{bare} of {all} points have no"),
@@ -238,6 +239,12 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
     let Some((s, p)) = points.next() else {
         return Some("Nothing to draw: no point was measured.".to_owned());
     };
+    if graph == Graph::Loss {
+        let all = || series.iter().flat_map(|s| &s.points);
+        let lost = all().any(|p| crate::rates::share(p) > 0.0);
+        let most = all().map(|p| p.size).max().unwrap_or(0);
+        return (!lost).then(|| format!("No message was lost, up to {} offered.", units::BitRate(most as f64)));
+    }
     let mut rest = points.peekable();
     let at = |s: &Series, p: &Pt| {
         if graph.of_hint() {

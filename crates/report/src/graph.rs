@@ -36,6 +36,8 @@ pub enum Graph {
     RateOverTime,
     /// Percentiles of the time of a transfer over the number of flows that load the path (`load.rs`).
     Load,
+    /// Share of messages lost over the rate that is offered (`rates.rs`).
+    Loss,
 }
 
 /// Runs that a graph can show.
@@ -54,6 +56,8 @@ enum Of {
     CarryingSoak,
     /// Those whose paths are loaded.
     Loaded,
+    /// Those whose paths differ in the offered rate.
+    Offered,
 }
 
 /// All that is known of a graph.
@@ -72,7 +76,7 @@ struct Look {
     axes: (Quantity, Quantity),
     /// Where a point lies if its transfer takes so many seconds.
     place: fn(&Pt, f64) -> (f64, f64),
-    /// Title of a time axis, where times are no transfers.
+    /// Title of the axis of times or shares, where it has another than that of all.
     time: Option<&'static str>,
     /// Both axes are linear where no curve is flat on them.
     linear: bool,
@@ -87,7 +91,7 @@ impl Graph {
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
-    pub const EVERY: [Graph; 12] = [
+    pub const EVERY: [Graph; 13] = [
         Graph::Signature,
         Graph::Throughput,
         Graph::Saturation,
@@ -100,10 +104,11 @@ impl Graph {
         Graph::OverTime,
         Graph::RateOverTime,
         Graph::Load,
+        Graph::Loss,
     ];
 
     const fn look(self) -> Look {
-        use Quantity::{Flows, Moment, PerSecond, Quips, Rate, Share, Size, Time};
+        use Quantity::{Flows, Moment, Offered, PerSecond, Quips, Rate, Share, Size, Time};
         match self {
             Graph::Signature => Look {
                 name: "signature",
@@ -272,6 +277,21 @@ impl Graph {
                 linear: false,
                 of: Of::Loaded,
             },
+            Graph::Loss => Look {
+                name: "loss",
+                help: Some(
+                    "Share of messages lost over the rate that is offered, of a run with several rates (--rate)",
+                ),
+                title: "Loss graph: share of messages lost over the offered rate",
+                read: "Where a line lies at 0, all that was sent came. Where it leaves 0, the path or its receiver has no room for more; a doubtful \
+                       dot is of a rate that the sender did not reach.",
+                line: "Line: share of all messages; band: its 95% interval.",
+                axes: (Offered, Share),
+                place: |p, one_more| (p.size as f64, one_more - 1.0),
+                time: Some("Share of messages lost"),
+                linear: false,
+                of: Of::Offered,
+            },
         }
     }
 
@@ -332,7 +352,8 @@ impl Graph {
             Quantity::Rate | Quantity::Quips => s.max_throughput(),
             _ => s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp),
         };
-        if matches!(quantity, Quantity::Moment | Quantity::Flows) {
+        if matches!(quantity, Quantity::Moment | Quantity::Flows) || self == Graph::Loss && quantity == Quantity::Share
+        {
             return Spread::Linear;
         }
         if !self.look().linear && !quantity.is_rate() {
@@ -362,6 +383,7 @@ impl Graph {
         match () {
             () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
             () if runs.iter().all(|run| run.has_loaded()) && !runs.is_empty() => Graph::Load,
+            () if runs.iter().all(|run| run.has_rates()) && !runs.is_empty() => Graph::Loss,
             () if runs.iter().all(|run| run.carries()) => Graph::Signature,
             () if runs.iter().all(|run| run.arrives()) => Graph::Throughput,
             () => Graph::Latency,
@@ -378,6 +400,8 @@ impl Graph {
             }
         } else if !run.run.plan.scheduled() {
             &[Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Precision]
+        } else if run.has_rates() {
+            &[Graph::Loss, Graph::Precision]
         } else if run.arrives() {
             &[Graph::Throughput, Graph::Precision]
         } else {
@@ -427,7 +451,7 @@ impl Graph {
             Of::Hint if hint == 0 => {
                 Err(format!("--graph {name} draws what pipegauge hint measured, and this run is none of it"))
             }
-            Of::Blocks | Of::Carrying | Of::Costed | Of::Loaded if hint > 0 => {
+            Of::Blocks | Of::Carrying | Of::Costed | Of::Loaded | Of::Offered if hint > 0 => {
                 Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
             }
             Of::Carrying if !runs.iter().all(|run| run.arrives()) => Err(format!(
@@ -436,6 +460,10 @@ impl Graph {
             )),
             Of::Loaded if !runs.iter().all(|run| run.has_loaded()) => Err(format!(
                 "--graph {name} draws a path idle and under load, and this run has none such (run --load 1,2,4)"
+            )),
+            Of::Offered if !runs.iter().all(|run| run.has_rates()) => Err(format!(
+                "--graph {name} draws a stream at several offered rates, and this run has none such (run udp --pattern stream --rate \
+                 10Mbit/s..10Gbit/s)"
             )),
             Of::Costed if !runs.iter().any(|run| crate::cost::told(run)) => Err(format!(
                 "this run does not tell what it cost (an older file, the modelled link, --check, or trials too short to tell) and so has \
@@ -461,7 +489,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
-        assert_eq!(Graph::named().count(), 10);
+        assert_eq!(Graph::named().count(), 11);
     }
 
     #[test]

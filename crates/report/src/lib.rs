@@ -37,6 +37,7 @@ mod load;
 pub mod overlay;
 pub mod png;
 pub mod precision;
+mod rates;
 pub mod scale;
 pub mod scaled;
 mod sheet;

@@ -19,6 +19,8 @@ pub enum Quantity {
     Moment,
     /// Flows that load a path: linear, whole numbers.
     Flows,
+    /// Rate that a sender offers, bits a second: ticks at 1, 2, 5 of a decade.
+    Offered,
 }
 
 impl Quantity {
@@ -33,6 +35,7 @@ impl Quantity {
             Quantity::Quips => "Quality improvement a second",
             Quantity::Moment => "Time since the start",
             Quantity::Flows => "Loading flows",
+            Quantity::Offered => "Offered rate",
         }
     }
 
@@ -220,7 +223,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
     let kind = match quantity {
         Quantity::Size => units::Kind::Bytes,
         Quantity::Time => units::Kind::Seconds,
-        Quantity::Rate => units::Kind::BitsPerSecond,
+        Quantity::Rate | Quantity::Offered => units::Kind::BitsPerSecond,
         Quantity::Share => units::Kind::Share,
         Quantity::PerSecond => units::Kind::PerSecond,
         Quantity::Quips => units::Kind::Quips,

@@ -40,6 +40,12 @@ pub fn letter(run: usize) -> String {
     if run < 26 { letter.to_string() } else { format!("{letter}{}", run / 26 + 1) }
 }
 
+/// What a path is called without the rate that is offered on it.
+pub fn without_rate(opened: &measure::event::PathOpened) -> String {
+    let name = opened.name();
+    name.find("offered=").and_then(|at| name[..at].strip_suffix([':', ','])).unwrap_or(name).to_owned()
+}
+
 /// Where and how a run was measured, in one line: hosts, date, pattern, pinning, the CPU that others took.
 pub fn run_line(run: &RunFile) -> String {
     let mut parts = vec![hosts(run)];

@@ -134,11 +134,17 @@ fn receive<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> An
     }
 }
 
-/// On a stream the first byte is received alone; where blocks are messages the clock starts when the first one is here, and its bytes
-/// don't count. One of several flows also keeps how it went on, which costs a reading of the clock in [`MARKS`] parts of the trial.
+/// Whether the receiver's clock starts at the first byte, so that all but it counts. Where blocks are messages it starts when the first one is
+/// here, whose bytes don't count; and so it does at an offered rate, where the time from a first byte to a last one holds one gap less than
+/// messages.
+fn from_first_byte(spec: &TrialSpec, semantics: Semantics) -> bool {
+    semantics == Semantics::Stream && spec.offered.is_none()
+}
+
+/// On a stream the first byte is received alone ([`from_first_byte`]). One of several flows also keeps how it went on, which costs a reading of the clock in [`MARKS`] parts of the trial.
 fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
     let clock = Monotonic;
-    let semantics = link.capabilities().semantics;
+    let from_byte = from_first_byte(spec, link.capabilities().semantics);
     let mut side = Side::new(link, spec, buffers)?;
     let (mut first, mut last, mut bytes) = (None, 0, 0);
     let all = side.iterations();
@@ -151,7 +157,7 @@ fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffer
             side.begin();
         }
         let block = side.into.slot();
-        let outcome = if begins && semantics == Semantics::Stream {
+        let outcome = if begins && from_byte {
             let (head, tail) = block.split_at_mut(1);
             side.link.recv(head).and_then(|()| {
                 first = Some(clock.now());
@@ -212,18 +218,22 @@ fn modelled(link: &mut TheoryLink, spec: &TrialSpec, _: f64, buffers: &mut Buffe
     let clock = link.clock();
     let report = near::run(link, &clock, spec, buffers)?;
     let seen = link.far_report();
-    let seconds = seen.last_byte_ns.saturating_sub(seen.first_byte_ns) as f64 * 1e-9;
-    Ok(report.with_far(FarReport { seconds, bytes: seen.bytes, ..answered(link) }))
+    let (from, bytes) = match spec.offered {
+        Some(_) => (seen.first_message_ns, seen.bytes.saturating_sub(spec.size)),
+        None => (seen.first_byte_ns, seen.bytes),
+    };
+    let seconds = seen.last_byte_ns.saturating_sub(from) as f64 * 1e-9;
+    Ok(report.with_far(FarReport { seconds, bytes, ..answered(link) }))
 }
 
-/// What did not come is lost. The time covers, as the far half counts, all but the first byte after the warm-up on a stream, and
-/// all but the first block where blocks are messages. A far side that sends counts every byte after the warm-up, and receives nothing.
+/// What did not come is lost. The time covers, as the far half counts, all but the first byte after the warm-up, or all but the first
+/// block ([`from_first_byte`]). A far side that sends counts every byte after the warm-up, and receives nothing.
 fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -> Seen {
     let blocks = if spec.reverse { spec.repeats } else { far.received.saturating_sub(spec.warmup) };
-    let bytes = match semantics {
+    let bytes = match from_first_byte(spec, semantics) {
         _ if spec.reverse => blocks.saturating_mul(spec.size),
-        Semantics::Stream => blocks.saturating_mul(spec.size).saturating_sub(1),
-        Semantics::Message => blocks.saturating_sub(1).saturating_mul(spec.size),
+        true => blocks.saturating_mul(spec.size).saturating_sub(1),
+        false => blocks.saturating_sub(1).saturating_mul(spec.size),
     };
     let waited = spec.gap().filter(|_| spec.reverse).map_or(0.0, |gap| blocks as f64 * gap * (1.0 - DRIFT) - COARSE);
     let least = (bytes as f64 / FASTEST).max((blocks as f64 - 1.0) * SHORTEST) - STEP;

@@ -43,7 +43,7 @@ pub fn loggp(flags: &LoggpFlags, json: bool) -> Result<Exit> {
                 file.display()
             );
         }
-        if run.run.plan.offered.is_some() {
+        if run.run.plan.offers() {
             bail!(
                 "{}: its rate was given (--rate), so that g and G would be those of the flag; measure the stream without",
                 file.display()

@@ -38,6 +38,7 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
         () if run.is_hint() => table::hint(run) + &table::machine(run) + &told,
         () if run.run.plan.soaks() => table::soak(run) + &told,
         () if run.run.plan.loads() => table::load(run) + &curves(run, &told),
+        () if run.has_rates() => table::rates(run) + &told,
         () => curves(run, &told),
     });
     out::text(&text)?;

@@ -112,7 +112,7 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
             plan.pattern.name()
         );
     }
-    if plan.offered.is_some() && !facts.unanswered {
+    if plan.offers() && !facts.unanswered {
         bail!(
             "--rate in bits a second is offered by a pattern without answers ({}); {} takes messages a second (--rate 10k/s), or \
              add --pattern stream",
@@ -189,7 +189,8 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
     }
     measure::support::check(plan, path, &can)?;
     let largest = (plan.pattern.facts().largest)(plan, &can);
-    if let Some(gap) = plan.offered.and_then(|_| plan.gap(largest)).filter(|gap| *gap >= plan.patience) {
+    let gap = path.offered.or(plan.offered).map(|bits| largest as f64 * 8.0 / bits);
+    if let Some(gap) = gap.filter(|gap| *gap >= plan.patience) {
         bail!(
             "{name}: at this --rate {} at a time leave {gap:.1} s between two sends, and a side gives up after {} s without any; \
              send smaller messages (--to, --sizes), or raise --patience above that",

@@ -12,6 +12,7 @@ pub mod names;
 pub mod paths;
 mod pin;
 pub mod question;
+mod rates;
 pub mod sides;
 mod soak;
 #[cfg(test)]
@@ -30,7 +31,7 @@ use transport::registry;
 use units::Bytes;
 use workload::hint::Precision;
 
-use crate::flags::{RunFlags, SendRate};
+use crate::flags::RunFlags;
 
 /// Largest block where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
@@ -81,6 +82,7 @@ impl RunConfig {
     /// The same of flags that repeat a plan ([`RunFlags::replaying`]): nobody typed them, so that one that changes nothing is no mistake.
     pub fn replayed(flags: &RunFlags, command: &[String], now: SystemTime) -> Result<Self> {
         let mut notes = Vec::new();
+        rates::check(flags)?;
         let paths = paths::resolve(flags)?;
         let far = far::resolve(flags)?;
         let plan = plan(flags, paths, &far, &mut notes)?;
@@ -131,12 +133,16 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         repeats: flags.common.repeats,
         precision: flags.common.precision.unwrap_or(DEFAULT_PRECISION),
         precise: flags.common.precision.is_some(),
-        budget: flags.duration.or(flags.common.budget).unwrap_or(DEFAULT_BUDGET),
+        budget: flags.duration.or(flags.common.budget).unwrap_or(if rates::several(flags) {
+            rates::BUDGET
+        } else {
+            DEFAULT_BUDGET
+        }),
         every: flags.duration.map(|all| flags.every.unwrap_or(soak::EVERY.min(all))),
         response: flags.response.unwrap_or(1),
         burst: flags.burst.unwrap_or(DEFAULT_BURST),
-        rate: flags.rate.and_then(|rate| if let SendRate::Messages(rate) = rate { Some(rate) } else { None }),
-        offered: flags.rate.and_then(|rate| if let SendRate::Bits(bits) = rate { Some(bits) } else { None }),
+        rate: rates::messages(flags),
+        offered: rates::bits(flags),
         check: flags.check,
         align: flags.align.unwrap_or(DEFAULT_ALIGN),
         offset: flags.offset.unwrap_or_default(),
@@ -158,7 +164,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
 
 /// The sizes of a run that measures one size or a few unless others are asked for; none of any other.
 fn usual_sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
-    soak::sizes(flags, paths).or_else(|| load::sizes(flags, paths))
+    soak::sizes(flags, paths).or_else(|| load::sizes(flags, paths)).or_else(|| rates::sizes(flags, paths))
 }
 
 /// Smallest and largest block. Where nobody asked for a largest block, each path stops at what it can carry.

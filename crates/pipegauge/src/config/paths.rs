@@ -6,7 +6,7 @@ use measure::{Load, LoadDirection, flows};
 use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 use units::Bytes;
 
-use super::load;
+use super::{load, rates};
 use crate::flags::RunFlags;
 
 /// Most characters of a label.
@@ -64,7 +64,7 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
             counts => counts.iter().map(|flows| PathPlan { flows: *flows, ..path.clone() }).collect(),
         };
         for path in counted.drain(..) {
-            paths.extend(under_loads(path, flags));
+            paths.extend(under_loads(path, flags).into_iter().flat_map(|path| rates::under_rates(path, flags)));
         }
     }
     idle_beside(&mut paths);
@@ -142,7 +142,7 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
             settings.set(&set.option, set.value.clone());
         }
     }
-    let path = PathPlan { transport: transport.name(), label, settings, flows, load: None };
+    let path = PathPlan { transport: transport.name(), label, settings, flows, load: None, offered: None };
     if let (None, Some(option)) = (loads, way.map(|_| "load-direction").or(size.map(|_| "load-size"))) {
         bail!("{text}: {option} is of a path that is loaded; add load=N");
     }
@@ -240,6 +240,9 @@ fn apart(paths: &mut [PathPlan]) -> Result<()> {
             if others().any(|other| other.size != load.size) {
                 added(&mut label, "load-size", size_typed(load.size));
             }
+        }
+        if let Some(bits) = path.offered {
+            added(&mut label, "offered", rates::typed(bits));
         }
         path.label = (label != path.transport.as_str()).then_some(label);
     }

@@ -27,6 +27,12 @@ const MOST: f64 = 7.0 * 86_400.0;
 /// The size of a soak whose sizes were not named; none of any other run.
 pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
     flags.duration.filter(|_| flags.sizes.is_none())?;
+    Some(vec![usual(flags, paths)])
+}
+
+/// The size of a message that stands for all: that of a ping's packet where it is answered, else that of a stream, as far as every path carries it; where
+/// messages may be lost, what one packet holds.
+pub fn usual(flags: &RunFlags, paths: &[PathPlan]) -> u64 {
     let usual = match measure::Pattern::from(flags.pattern).facts().unanswered {
         true => STREAMED,
         false => ANSWERED,
@@ -36,7 +42,7 @@ pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
         let packet = if can.reliable { u64::MAX } else { PACKET };
         Some(can.max_block.unwrap_or(u64::MAX).min(packet))
     };
-    Some(vec![paths.iter().filter_map(fits).fold(usual, u64::min)])
+    paths.iter().filter_map(fits).fold(usual, u64::min)
 }
 
 /// What is wrong with the soak that `flags` ask for.

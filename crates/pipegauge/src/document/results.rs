@@ -5,6 +5,7 @@ use std::path::Path;
 use measure::event::{End, Figures, PathOpened, Run, TimeKind, Warning, Why};
 use model::{Breaks, Drift, Estimate, Fits, Quips, Summary};
 use record::load::UnderLoad;
+use record::rates::OverRates;
 use record::soak::Soak;
 use record::{Analysis, Hint, RunFile};
 use schemars::JsonSchema;
@@ -24,6 +25,10 @@ pub struct Results {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     under_load: Vec<UnderLoad>,
+    /// What came of the rates that were offered; empty of a run that offers no several rates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    over_rates: Vec<OverRates>,
     /// What a reader of the figures must know.
     warnings: Vec<Warning>,
     /// The run's end; none where it was cut off.
@@ -246,6 +251,7 @@ impl Results {
             header: run.run.clone(),
             paths: paths.collect(),
             under_load: run.under_load(),
+            over_rates: run.over_rates(),
             warnings: run.warnings.clone(),
             end: run.end.clone(),
             cut: run.cut.clone(),

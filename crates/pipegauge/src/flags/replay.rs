@@ -4,7 +4,7 @@ use measure::event::{PathOpened, PathPlan, Plan, Schedule};
 use measure::{Cache, flows};
 use units::Bytes;
 
-use super::value::SendRate;
+use super::value::{SendRate, SendRates};
 use super::{CommonFlags, PatternFlag, RunFlags};
 
 /// Largest message and answer that a file may ask for: what a far side lets a near side it does not know ask for.
@@ -72,7 +72,9 @@ impl RunFlags {
             load_size: None,
             response: facts.responds.then_some(plan.response),
             burst: facts.bursts.then_some(plan.burst),
-            rate: plan.rate.map(SendRate::Messages).or(plan.offered.map(SendRate::Bits)),
+            rate: (plan.rate.map(SendRate::Messages))
+                .or(plan.offered_on(path.path).map(SendRate::Bits))
+                .map(SendRates::one),
             duration: None,
             every: None,
             align: Some(plan.align),

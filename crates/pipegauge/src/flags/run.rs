@@ -67,9 +67,10 @@ pub struct RunFlags {
     #[arg(long, value_name = "N", help_heading = "Pattern")]
     pub burst: Option<u64>,
     /// Send on a schedule: messages a second, whether or not answers came (10k/s, ping-pong and request), or bits a second (100Mbit/s,
-    /// stream)
-    #[arg(long, value_name = "RATE", value_parser = value::send_rate, help_heading = "Pattern")]
-    pub rate: Option<value::SendRate>,
+    /// stream); of several of these (10Mbit/s,1Gbit/s) or a range (10Mbit/s..10Gbit/s: 1, 2, 5 of each decade) each is a path of its own, and what is
+    /// lost is shown over them [sizes: 128 KiB or what one packet holds; 4 s each]
+    #[arg(long, value_name = "RATE,...", value_parser = value::send_rates, help_heading = "Pattern")]
+    pub rate: Option<value::SendRates>,
 
     /// A soak: hold one connection for so long, measure one size or a few on it, and print a line for each interval; it shows drift,
     /// stalls and what comes back [sizes: 64 B, in a stream 128 KiB or what one packet holds]

@@ -57,6 +57,61 @@ pub enum SendRate {
     Bits(f64),
 }
 
+/// What `--rate` names: a rate, or several, each once and in the order named.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SendRates(Vec<SendRate>);
+
+/// Most rates that are taken, and most that a range has.
+const MOST_RATES: usize = 64;
+
+impl SendRates {
+    /// One rate.
+    pub fn one(rate: SendRate) -> Self {
+        Self(vec![rate])
+    }
+
+    /// The rate, where there is one.
+    pub fn only(&self) -> Option<SendRate> {
+        if let [one] = self.0[..] { Some(one) } else { None }
+    }
+
+    /// All rates.
+    pub fn all(&self) -> &[SendRate] {
+        &self.0
+    }
+}
+
+/// Rates of sends: one, several with commas between, or a range of bits a second.
+pub fn send_rates(text: &str) -> Result<SendRates, String> {
+    let mut all = Vec::new();
+    for item in text.split(',') {
+        let some = match item.split_once("..") {
+            Some((from, to)) => within(item, wire_rate(from)?, wire_rate(to)?)?,
+            None => vec![send_rate(item)?],
+        };
+        for rate in some {
+            if !all.contains(&rate) {
+                all.push(rate);
+            }
+        }
+    }
+    match all.len() {
+        n if n > MOST_RATES => Err(format!("'{text}' names {n} rates; at most {MOST_RATES} are taken")),
+        _ => Ok(SendRates(all)),
+    }
+}
+
+/// The ends of a range and each 1, 2 and 5 of a decade between.
+fn within(text: &str, from: f64, to: f64) -> Result<Vec<SendRate>, String> {
+    if from >= to {
+        return Err(format!("'{text}' is no range; write the lower rate first, for example 10Mbit/s..1Gbit/s"));
+    }
+    let (first, last) = (from.log10().floor() as i32, to.log10().ceil() as i32);
+    let steps = (first..=last).flat_map(|e| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(e)));
+    let between = steps.filter(|rate| *rate > from * 1.001 && *rate < to / 1.001);
+    Ok(std::iter::once(from).chain(between).chain([to]).take(MOST_RATES + 1).map(SendRate::Bits).collect())
+}
+
 /// A rate of sends: messages a second ("10k/s") or bits a second ("100Mbit/s").
 pub fn send_rate(text: &str) -> Result<SendRate, String> {
     match text.contains("bit") || text.contains('B') {

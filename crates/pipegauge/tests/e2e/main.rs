@@ -25,6 +25,7 @@ mod no_network;
 mod output;
 mod paths;
 mod processes;
+mod rates;
 mod readers;
 mod scaling;
 mod seat;

@@ -73,6 +73,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
     }
     put(&compared::section(compared));
     put(&sections::load(runs));
+    put(&sections::rates(runs));
     put(&if soak { sections::soak(runs) } else { sections::summary(runs) });
     put(&sections::warnings(&files));
     put("<h2 class=\"aside\">More graphs</h2>\n<div id=\"more\"></div>\n");

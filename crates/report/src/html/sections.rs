@@ -135,13 +135,27 @@ pub fn load(runs: &[&Analysis<'_>]) -> String {
     if Graph::of_runs(&files, Some(Graph::Load)).is_err() {
         return String::new();
     }
+    tables(runs, "load", "Latency under load", Graph::Load, table::load)
+}
+
+/// What came of the rates that were offered, as [`load`]. Nothing of runs that offer no several rates.
+pub fn rates(runs: &[&Analysis<'_>]) -> String {
+    let files: Vec<&RunFile> = runs.iter().map(|r| r.run()).collect();
+    if Graph::of_runs(&files, Some(Graph::Loss)).is_err() {
+        return String::new();
+    }
+    tables(runs, "loss", "Loss over the offered rate", Graph::Loss, table::rates)
+}
+
+/// A graph of all runs and the tables of each, as `show` prints them.
+fn tables(runs: &[&Analysis<'_>], id: &str, title: &str, graph: Graph, table: fn(&Analysis<'_>) -> String) -> String {
     let texts = runs.iter().enumerate().map(|(r, run)| {
         let letter = if runs.len() > 1 { format!("Run {}\n\n", words::letter(r)) } else { String::new() };
-        format!("<div class=\"scroll\"><pre>{}</pre></div>\n", escape(&format!("{letter}{}", table::load(run))))
+        format!("<div class=\"scroll\"><pre>{}</pre></div>\n", escape(&format!("{letter}{}", table(run))))
     });
     format!(
-        "<section aria-labelledby=\"load\"><h2 id=\"load\">Latency under load</h2>\n<div class=\"picture\">{}</div>\n{}</section>\n",
-        svg::draw(runs, Graph::Load),
+        "<section aria-labelledby=\"{id}\"><h2 id=\"{id}\">{title}</h2>\n<div class=\"picture\">{}</div>\n{}</section>\n",
+        svg::draw(runs, graph),
         texts.collect::<String>()
     )
 }

@@ -111,7 +111,8 @@ fn extreme_values_stay_inside_the_picture() {
 
 #[test]
 fn every_graph_draws_its_points_where_its_axes_say() {
-    for graph in crate::Graph::EVERY {
+    // A share of messages lost is no time of a link; `rates.rs` tests where it lies.
+    for graph in crate::Graph::EVERY.into_iter().filter(|graph| *graph != crate::Graph::Loss) {
         let figure = Figure::from_series(&[link("tcp", 9e-6, 36e9, 23)], graph, vec![]);
         let (x, y) = figure.axes.clone().expect("axes");
         let text = render(&figure);

@@ -48,7 +48,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
             continue;
         };
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
-        if let Some(offered) = run.run.plan.offered {
+        if let Some(offered) = run.run.plan.offered_on(path.opened.path) {
             // What a message takes there is what the rate leaves it.
             notes.push(arrived(path, &name, offered));
             grid.row([name, time.to_owned()].into_iter().chain(std::iter::repeat_n("-".to_owned(), 5)));

@@ -314,3 +314,29 @@ pub fn loaded(flows: &[u32], cpus: (u32, u32)) -> RunFile {
     run.paths.iter_mut().for_each(|path| reports(path, &longest));
     run
 }
+
+/// A stream at each of these offered rates, of whose 1,000 messages a round so many did not come.
+#[allow(dead_code, reason = "not every test program draws it")]
+pub fn offered(rates: &[(f64, u64)]) -> RunFile {
+    use measure::event::PathPlan;
+    let model = MODELS.last().expect("there are models");
+    let all: Vec<Model> = rates.iter().map(|_| Model { ..*model }).collect();
+    let mut run = run_of(&all, &[1448], 8, 7);
+    run.run.plan.pattern = measure::Pattern::Stream;
+    for (i, (rate, lost)) in rates.iter().enumerate() {
+        run.run.plan.paths[i] = PathPlan { offered: Some(*rate), ..run.run.plan.paths[0].clone() };
+        let path = &mut run.paths[i];
+        path.opened.label =
+            Some(format!("{}:offered={}", path.opened.transport, units::short(*rate, units::Kind::BitsPerSecond)));
+        for point in &mut path.points {
+            point.time = TimeKind::OneWay;
+            point.figures.sender_throughput = Some(*rate);
+            for (n, trial) in point.trials.iter_mut().enumerate() {
+                // Rounds differ in what they lose.
+                let lost = if *lost > 0 { lost + n as u64 % 3 - 1 } else { 0 };
+                (trial.report.far.lost, trial.report.far.received) = (lost, 1000 - lost);
+            }
+        }
+    }
+    run
+}

@@ -9,9 +9,11 @@ use super::model::Passage;
 pub struct FarView {
     /// The first byte arrived; 0 when nothing did.
     pub first_byte_ns: u64,
+    /// The first message had arrived whole; 0 when none did.
+    pub first_message_ns: u64,
     /// The last byte arrived; 0 when nothing did.
     pub last_byte_ns: u64,
-    /// Bytes that arrived between the two.
+    /// Bytes that arrived between the first and the last.
     pub bytes: u64,
     /// Messages that arrived.
     pub received: u64,
@@ -73,6 +75,7 @@ impl Far {
         } else {
             if self.view.received == 0 {
                 self.view.first_byte_ns = passage.first.round() as u64;
+                self.view.first_message_ns = passage.last.round() as u64;
             }
             self.view.last_byte_ns = passage.last.round() as u64;
             self.view.bytes += bytes;
@@ -140,7 +143,8 @@ mod tests {
             let t = f64::from(i) * 100.0;
             far.arrive(&Passage { begin: t, sent: t, first: t + 1.0, last: t + 2.0, lost: i == 3 || i == 0 }, 10);
         }
-        let want = FarView { first_byte_ns: 201, last_byte_ns: 402, bytes: 20, received: 2, lost: 1 };
+        let want =
+            FarView { first_byte_ns: 201, first_message_ns: 202, last_byte_ns: 402, bytes: 20, received: 2, lost: 1 };
         assert_eq!(far.view(), want);
         far.begin(FarRole::Sink);
         assert_eq!(far.view(), FarView::default());

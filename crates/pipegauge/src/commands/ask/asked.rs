@@ -158,7 +158,7 @@ impl Asked<'_> {
 
     /// What a schedule (`--rate`) offered of a measured size.
     pub fn offered(&self, size: u64) -> Option<Offered> {
-        let wanted = self.run.run.plan.gap(size)?.recip();
+        let wanted = self.run.run.plan.gap_on(self.run.paths[self.index].opened.path, size)?.recip();
         let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
         let counted = || point.trials.iter().filter(|t| !t.warmup);
         let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();

@@ -80,6 +80,7 @@ fn picture(run: &Analysis<'_>) -> String {
         () if run.is_hint() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),
         () if run.run.plan.loads() => table::load(run) + &table::summary(run),
+        () if run.has_rates() => table::rates(run),
         () => table::summary(run),
     });
     if !run.run.plan.soaks() {

@@ -1,0 +1,144 @@
+//! `--rate` of several rates: a path for each, which sizes they measure, and what can be known to be wrong with them.
+
+use anyhow::{Result, bail};
+use measure::Pattern;
+use measure::event::{PathPlan, Schedule};
+
+use super::soak;
+use crate::flags::{RunFlags, SendRate};
+
+/// Time for each rate where nobody asked for another, seconds: there are many of them.
+pub const BUDGET: f64 = 4.0;
+
+/// The one rate of `--rate`, in messages a second; none of several, and of bits.
+pub fn messages(flags: &RunFlags) -> Option<f64> {
+    match flags.rate.as_ref()?.only()? {
+        SendRate::Messages(rate) => Some(rate),
+        SendRate::Bits(_) => None,
+    }
+}
+
+/// The same in bits a second.
+pub fn bits(flags: &RunFlags) -> Option<f64> {
+    match flags.rate.as_ref()?.only()? {
+        SendRate::Bits(bits) => Some(bits),
+        SendRate::Messages(_) => None,
+    }
+}
+
+/// Whether several rates are asked for.
+pub fn several(flags: &RunFlags) -> bool {
+    flags.rate.as_ref().is_some_and(|rates| rates.only().is_none())
+}
+
+/// The path at each of several rates; as it is where there is one or none.
+pub fn under_rates(path: PathPlan, flags: &RunFlags) -> Vec<PathPlan> {
+    let Some(rates) = flags.rate.as_ref().filter(|_| several(flags)) else { return vec![path] };
+    let at = |rate: &SendRate| {
+        let SendRate::Bits(bits) = *rate else { return None };
+        let label = path.label.as_ref().map(|label| format!("{label}:offered={}", typed(bits)));
+        Some(PathPlan { label, offered: Some(bits), ..path.clone() })
+    };
+    rates.all().iter().filter_map(at).collect()
+}
+
+/// A rate as it is typed.
+pub fn typed(bits: f64) -> String {
+    units::short(bits, units::Kind::BitsPerSecond).replace(' ', "")
+}
+
+/// The size that is measured where nobody asked for another: what fills a packet, or a message of a stream; none where there is one rate, and where sizes
+/// were asked for.
+pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
+    let named = flags.sizes.is_some() || flags.to.is_some() || flags.step.is_some();
+    let asked = named || flags.schedule != Schedule::Adaptive;
+    (!asked && several(flags)).then(|| vec![soak::usual(flags, paths)])
+}
+
+/// What is wrong with several rates.
+pub fn check(flags: &RunFlags) -> Result<()> {
+    let Some(rates) = flags.rate.as_ref().filter(|_| several(flags)) else { return Ok(()) };
+    if rates.all().iter().any(|rate| matches!(rate, SendRate::Messages(_))) {
+        bail!(
+            "--rate of several rates is of a stream, in bits a second each (--pattern stream --rate 10Mbit/s,100Mbit/s, or \
+             10Mbit/s..1Gbit/s); messages a second are one rate (--rate 10k/s), without a comma in the number"
+        );
+    }
+    if !Pattern::from(flags.pattern).facts().unanswered {
+        bail!(
+            "--rate in bits a second is offered by a pattern without answers ({}); add --pattern stream",
+            Pattern::those(|facts| facts.unanswered)
+        );
+    }
+    if flags.vs.is_some() {
+        bail!(
+            "--vs holds one setting against another, and several rates are paths of their own already; give one --rate"
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::typed::typed as of;
+
+    fn offered(line: &str) -> Vec<f64> {
+        let plan = of(line).unwrap().plan;
+        (0..plan.paths.len() as u32).filter_map(|path| plan.offered_on(path)).collect()
+    }
+
+    fn names(line: &str) -> Vec<String> {
+        of(line).unwrap().plan.paths.iter().map(|path| path.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn several_rates_are_paths_with_names_of_their_own() {
+        let line = "udp --pattern stream --rate 100Mbit/s,1.5Gbit/s";
+        assert_eq!(offered(line), [1e8, 1.5e9]);
+        assert_eq!(names(line), ["udp:offered=100Mbit/s", "udp:offered=1.5Gbit/s"]);
+        assert_eq!(
+            names("udp:label=x --pattern stream --rate 1Mbit/s,2Mbit/s"),
+            ["x:offered=1Mbit/s", "x:offered=2Mbit/s"]
+        );
+        assert_eq!(offered("udp --pattern stream --rate 10Mbit/s..1Gbit/s"), [1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9]);
+        assert_eq!(offered("udp --pattern stream --rate 3Mbit/s..30Mbit/s"), [3e6, 5e6, 1e7, 2e7, 3e7]);
+        assert_eq!(offered("udp --pattern stream --rate 2Mbit/s,1Mbit/s..2Mbit/s"), [2e6, 1e6], "each rate once");
+        assert_eq!(
+            (offered("tcp --pattern stream --rate 100Mbit/s"), names("tcp --pattern stream --rate 100Mbit/s")),
+            (vec![1e8], vec!["tcp".to_owned()])
+        );
+    }
+
+    #[test]
+    fn several_rates_measure_one_size_in_a_short_time_each_unless_others_are_asked_for() {
+        let plan = |line: &str| of(line).unwrap().plan;
+        let udp = plan("udp --pattern stream --rate 1Mbit/s,2Mbit/s");
+        assert_eq!((udp.sizes, udp.budget), (Some(vec![1448]), 4.0));
+        assert_eq!(plan("tcp --pattern stream --rate 1Gbit/s,2Gbit/s").sizes, Some(vec![128 << 10]));
+        let asked = plan("udp --pattern stream --rate 1Mbit/s,2Mbit/s --sizes 64,1KiB --budget 1s");
+        assert_eq!((asked.sizes, asked.budget), (Some(vec![64, 1024]), 1.0));
+        assert_eq!(plan("udp --pattern stream --rate 1Mbit/s").sizes, None);
+    }
+
+    #[test]
+    fn several_rates_are_refused_where_they_make_no_sense() {
+        for (line, says) in [
+            ("tcp --rate 10k/s,20k/s", "without a comma in the number"),
+            ("tcp --rate 1,500/s", "without a comma in the number"),
+            ("udp --rate 1Mbit/s,2Mbit/s", "add --pattern stream"),
+            ("udp --pattern stream --rate 1Mbit/s,2k/s", "in bits a second each"),
+            ("udp --pattern stream --rate 1Mbit/s,2Mbit/s --duration 10s", "one connection"),
+            ("udp --pattern stream --rate 1Mbit/s,2Mbit/s --flows 2", "a schedule is one flow's"),
+            ("memcpy --pattern stream --rate 1Mbit/s,2Mbit/s", "nobody offers it a rate"),
+            ("udp --pattern stream --rate 1bit/s,1Mbit/s", "raise --patience"),
+        ] {
+            let e = format!("{:#}", of(line).err().unwrap_or_else(|| panic!("{line}")));
+            assert!(e.contains(says), "{line}: {e}");
+        }
+        for wrong in
+            ["2Gbit/s..1Gbit/s", "1Mbit/s..", "1Mbit/s..1k/s", "1Mbit/s..1000000Gbit/s..2", ",", "0bit/s..1Mbit/s"]
+        {
+            assert!(of(&format!("udp --pattern stream --rate {wrong}")).is_err(), "{wrong}");
+        }
+    }
+}

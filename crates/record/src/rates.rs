@@ -1,0 +1,126 @@
+//! What comes of the rates that a sender offers: lost messages over the offered rate, and the highest rate without loss.
+
+use measure::event::TimeKind;
+use measure::figures::Lost;
+use model::Estimate;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{Analysis, RunFile};
+
+/// Share of an offered rate that may be missing where it counts as offered, as in the warning of the run.
+const MISSED: f64 = 0.05;
+
+/// Paths that are the same but for the rate that is offered, at one of their sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OverRates {
+    /// Index of the path of the lowest rate among the run's.
+    pub path: usize,
+    /// Size of the messages, bytes.
+    pub size: u64,
+    /// By ascending rate.
+    pub rows: Vec<AtRate>,
+    /// The highest rate without loss, as a row: no message was lost there and at any lower rate (RFC 2544, section 26.1, calls it the throughput of a
+    /// device). None where messages were lost at the lowest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lossless: Option<usize>,
+}
+
+/// What came of one rate.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AtRate {
+    /// Index of the path among the run's.
+    pub path: usize,
+    /// Bits a second that were to be offered.
+    pub offered: f64,
+    /// Bits a second that the sender sent; less than was to be offered where the path held it up or it can't make messages so fast. None where
+    /// no time of the sender is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent: Option<f64>,
+    /// Bits a second that arrived, with the 95% interval.
+    pub arrived: Estimate,
+    /// Messages that were sent to be received.
+    pub messages: u64,
+    /// Messages of them that never came.
+    pub lost: u64,
+    /// Share of them, with its 95% interval from rounds; the interval has no ends of fewer than four rounds, and where none or all were lost.
+    pub loss: Estimate,
+}
+
+impl AtRate {
+    /// Whether the sender offered the rate.
+    pub fn kept(&self) -> bool {
+        self.sent.is_none_or(|sent| sent >= (1.0 - MISSED) * self.offered)
+    }
+}
+
+impl RunFile {
+    /// Whether any two of its paths are the same but for the rate that is offered.
+    pub fn has_rates(&self) -> bool {
+        self.rate_groups().iter().any(|group| group.len() > 1)
+    }
+
+    /// Indices of paths that are the same but for the rate that is offered, by ascending rate.
+    fn rate_groups(&self) -> Vec<Vec<usize>> {
+        let plan = &self.run.plan;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (index, path) in self.paths.iter().enumerate() {
+            let number = path.opened.path;
+            if plan.offered_on(number).is_none() {
+                continue;
+            }
+            let same = |group: &Vec<usize>| {
+                let first = &self.paths[group[0]].opened;
+                first.transport == path.opened.transport
+                    && plan.settings(first.path) == plan.settings(number)
+                    && plan.flows(first.path) == plan.flows(number)
+                    // Two paths of one rate are told apart by more than it.
+                    && group.iter().all(|i| plan.offered_on(self.paths[*i].opened.path) != plan.offered_on(number))
+            };
+            match groups.iter_mut().find(|group| same(group)) {
+                Some(group) => group.push(index),
+                None => groups.push(vec![index]),
+            }
+        }
+        let rate = |index: &usize| plan.offered_on(self.paths[*index].opened.path).unwrap_or(0.0);
+        groups.iter_mut().for_each(|group| group.sort_by(|a, b| rate(a).total_cmp(&rate(b))));
+        groups
+    }
+}
+
+impl Analysis<'_> {
+    /// Its paths that differ in the offered rate, a group for each size of the lowest one's, by ascending size. Empty of a run that offers no two rates.
+    pub fn over_rates(&self) -> Vec<OverRates> {
+        let groups = self.rate_groups();
+        let mut found = Vec::new();
+        for group in groups.iter().filter(|group| group.len() > 1) {
+            for size in self.paths[group[0]].points.iter().map(|p| p.size) {
+                let rows: Vec<AtRate> = group.iter().filter_map(|index| self.at_rate(*index, size)).collect();
+                let clean = rows.iter().take_while(|row| row.lost == 0).count();
+                let lossless = clean.checked_sub(1);
+                found.extend((!rows.is_empty()).then_some(OverRates { path: group[0], size, rows, lossless }));
+            }
+        }
+        found
+    }
+
+    fn at_rate(&self, index: usize, size: u64) -> Option<AtRate> {
+        let path = &self.paths[index];
+        let point = path.points.iter().find(|point| point.size == size && point.time == TimeKind::OneWay)?;
+        let trials: Vec<_> = point.trials.iter().collect();
+        let Lost { lost, sent, share } = Lost::of_stream(&trials);
+        let f = &point.figures;
+        let rate = |seconds: f64| size as f64 * 8.0 / seconds;
+        let value = if sent > 0 { lost as f64 / sent as f64 } else { 0.0 };
+        let (low, high) = share.map_or((0.0, f64::INFINITY), |i| (i.low, i.high));
+        Some(AtRate {
+            path: index,
+            offered: self.run().run.plan.offered_on(path.opened.path)?,
+            sent: f.sender_throughput,
+            arrived: Estimate { value: rate(f.median), low: rate(f.high), high: rate(f.low) },
+            messages: sent,
+            lost,
+            loss: Estimate { value, low, high },
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The curves of the loss graph: the share of messages that never came, over the rate that was offered.
+
+use record::Analysis;
+use record::rates::AtRate;
+
+use crate::curve::{self, HUES, Pt, Series};
+use crate::overlay::Overlay;
+use crate::words;
+
+/// A curve for each group of paths that differ in the offered rate alone, of the smallest size. The rate stands in the place of a size, and one more than
+/// the share in that of a time: no point lies at 0 of either, and a share of 0 is what is hoped for.
+pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
+    let mut out = Vec::new();
+    for (r, run) in runs.iter().enumerate() {
+        let letter = if runs.len() > 1 { format!("{} ", words::letter(r)) } else { String::new() };
+        let mut drawn: Vec<usize> = Vec::new();
+        for group in run.over_rates() {
+            if drawn.contains(&group.path) {
+                continue;
+            }
+            drawn.push(group.path);
+            let opened = &run.paths[group.path].opened;
+            let time = measure::event::TimeKind::OneWay;
+            let points: Vec<Pt> = group.rows.iter().filter_map(point).collect();
+            let name = format!("{letter}{}", words::plain(&words::without_rate(opened)));
+            let (hue, path, overlay) = (out.len() % HUES, opened.path, Overlay::default());
+            out.push(Series { name, run: r, path, time, hue, dash: 0, points, dropped: 0, overlay });
+        }
+    }
+    out
+}
+
+/// The share that a point stands for.
+pub(crate) fn share(p: &Pt) -> f64 {
+    p.seconds - 1.0
+}
+
+fn point(row: &AtRate) -> Option<Pt> {
+    let loss = row.loss;
+    curve::clean(Pt {
+        size: row.offered.round() as u64,
+        seconds: loss.value + 1.0,
+        interval: loss.high.is_finite().then_some((loss.low + 1.0, loss.high + 1.0)),
+        min: loss.value + 1.0,
+        // No figure of this graph is one of throughput.
+        throughput: 1.0,
+        warned: !row.kept(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Analysis;
+
+    use crate::{Figure, Graph, sample, table};
+
+    #[test]
+    fn lost_messages_lie_over_the_offered_rate_and_none_lost_at_zero() {
+        let run = sample::offered(&[(2e8, 0), (1e8, 0), (4e8, 250)]);
+        let analysis = Analysis::of(&run);
+        let figure = Figure::of(&[&analysis], Graph::Loss);
+        let places: Vec<(f64, f64)> = figure.lines[0].dots.iter().map(|d| d.mid).collect();
+        assert_eq!(places.iter().map(|p| p.0).collect::<Vec<_>>(), [1e8, 2e8, 4e8]);
+        assert_eq!((places[0].1, places[1].1), (0.0, 0.0));
+        assert!((places[2].1 - 0.25).abs() < 1e-9);
+        let (x, y) = figure.axes.unwrap();
+        assert_eq!((x.title.as_str(), y.title.as_str(), y.scale.low), ("Offered rate", "Share of messages lost", 0.0));
+        assert_eq!(Graph::of_runs(&[&run], None), Ok(Graph::Loss));
+        let plain = sample::run(1);
+        assert!(
+            Graph::of_runs(&[&plain], Some(Graph::Loss))
+                .is_err_and(|why| why.contains("run udp --pattern stream --rate"))
+        );
+        assert!(table::rates(&Analysis::of(&plain)).is_empty());
+    }
+
+    #[test]
+    fn a_run_that_lost_nothing_says_so_instead_of_an_empty_picture() {
+        let run = sample::offered(&[(1e8, 0), (2e8, 0)]);
+        let figure = Figure::of(&[&Analysis::of(&run)], Graph::Loss);
+        assert!(figure.statement.unwrap().contains("No message was lost"));
+    }
+
+    #[test]
+    fn the_table_names_the_highest_rate_without_loss() {
+        let text = |rates: &[(f64, u64)]| {
+            let run = sample::offered(rates);
+            table::rates(&Analysis::of(&run)).split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let text_of = text(&[(1e8, 0), (2e8, 0), (4e8, 250)]);
+        assert!(
+            text_of.contains("No message was lost up to 200 Mbit/s (0 of 7,000 there); at 400 Mbit/s 25.0% were."),
+            "{text_of}"
+        );
+        let none = text(&[(1e8, 0), (2e8, 0)]);
+        assert!(none.contains("No message was lost at any of these rates, up to 200 Mbit/s"), "{none}");
+        let all = text(&[(1e8, 10), (2e8, 0)]);
+        assert!(all.contains("Messages were lost at the lowest rate already"), "{all}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What came of the rates that were offered: what arrived and what was lost at each, and the highest rate without loss.
+
+use record::Analysis;
+use record::rates::{AtRate, OverRates};
+use units::{BitRate, Bytes, Kind, thousands};
+
+use super::WIDTH;
+use super::grid::{Flush, Grid};
+use super::summary::estimate;
+use super::warnings::paragraph;
+use crate::words;
+
+/// Sizes of a path that are shown one below the other; the table of points has all.
+const SIZES: usize = 3;
+
+/// A table for each group of paths that differ in the offered rate, and each of a few sizes, with an empty line behind. Empty of a run that offers no
+/// two rates.
+pub fn rates(run: &Analysis<'_>) -> String {
+    let all = run.over_rates();
+    let mut text = String::new();
+    let mut shown: Vec<(usize, usize)> = Vec::new();
+    for group in &all {
+        let count = match shown.iter_mut().find(|(path, _)| *path == group.path) {
+            Some((_, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                shown.push((group.path, 1));
+                1
+            }
+        };
+        if count <= SIZES {
+            text.push_str(&table(run, group));
+        }
+    }
+    if text.is_empty() {
+        return text;
+    }
+    paragraph(
+        "",
+        "In brackets: 95% intervals, from rounds, since losses come many at once. Without loss none is told: the count of messages says how rare \
+         losses may still be.",
+        WIDTH,
+        &mut text,
+    );
+    if shown.iter().any(|(_, count)| *count > SIZES) {
+        text.push_str("Further sizes are in the tables of points (pipegauge show RUN).\n");
+    }
+    text + "\n"
+}
+
+fn table(run: &Analysis<'_>, group: &OverRates) -> String {
+    use Flush::Right;
+    let mut grid = Grid::new(&[
+        ("offered", Right),
+        ("sent", Right),
+        ("arrived", Right),
+        ("messages", Right),
+        ("lost", Right),
+        ("share lost", Right),
+    ]);
+    for row in &group.rows {
+        grid.row([
+            BitRate(row.offered).to_string(),
+            row.sent.map_or("-".to_owned(), |sent| BitRate(sent).to_string()),
+            estimate(row.arrived, Kind::BitsPerSecond),
+            thousands(row.messages),
+            thousands(row.lost),
+            lost(row),
+        ]);
+    }
+    let name = words::plain(&words::without_rate(&run.paths[group.path].opened));
+    let mut text = String::new();
+    paragraph("", &format!("Loss over the offered rate: {name}, messages of {}", Bytes(group.size)), WIDTH, &mut text);
+    text.push_str(&grid.text());
+    paragraph("", &highest(group), WIDTH, &mut text);
+    text
+}
+
+/// The share that was lost, its interval in the line under it.
+fn lost(row: &AtRate) -> String {
+    match row.lost {
+        0 => "0".to_owned(),
+        _ if row.loss.high.is_finite() => estimate(row.loss, Kind::Share),
+        _ => units::Share(row.loss.value).to_string(),
+    }
+}
+
+/// The highest rate without loss, as far as these rates tell it.
+fn highest(group: &OverRates) -> String {
+    let rate = |row: &AtRate| BitRate(row.offered).to_string();
+    let Some(first) = group.rows.first() else { return String::new() };
+    match group.lossless.and_then(|at| group.rows.get(at)) {
+        None => format!(
+            "Messages were lost at the lowest rate already ({} of {}); lower ones (--rate) find where that begins.",
+            thousands(first.lost),
+            thousands(first.messages)
+        ),
+        Some(last) => match group.rows.iter().find(|row| row.offered > last.offered) {
+            None => match last.sent.filter(|_| !last.kept()) {
+                None => format!(
+                    "No message was lost at any of these rates, up to {} (0 of {} there).",
+                    rate(last),
+                    thousands(last.messages)
+                ),
+                Some(sent) => format!(
+                    "No message was lost at any of these rates (0 of {} at the highest). There the sender reached {} of {}: it, or the \
+                     path, goes no faster.",
+                    thousands(last.messages),
+                    BitRate(sent),
+                    rate(last)
+                ),
+            },
+            Some(next) => format!(
+                "No message was lost up to {} (0 of {} there); at {} {} were. Rates between the two (--rate) narrow it down.",
+                rate(last),
+                thousands(last.messages),
+                rate(next),
+                units::Share(next.loss.value)
+            ),
+        },
+    }
+}
