@@ -161,7 +161,8 @@ pub struct Squares {
 }
 
 impl Squares {
-    fn and(self, other: Self) -> Self {
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
         Self { sum: self.sum + other.sum, degrees: self.degrees + other.degrees }
     }
 
@@ -193,8 +194,15 @@ pub fn squares_beyond_levels(runs: &[&[(u64, f64)]], sizes: &[u64]) -> Vec<Squar
 /// Sizes on either side of one that tell how far runs lie apart there: few runs tell it poorly of a single size.
 const AROUND: usize = 4;
 
+/// Standard deviation at each size, from its own squares beside those of its neighbourhood, or of all sizes where that is more: few runs tell
+/// it poorly of a single size, and single sizes may vary more than others.
+pub fn spread_at(squares: &[Squares]) -> Vec<StandardError> {
+    let own = |s: &Squares| StandardError { value: s.variance().sqrt(), degrees: s.degrees };
+    squares.iter().zip(windowed(squares)).map(|(s, shared)| own(s).beside(shared)).collect()
+}
+
 /// Standard deviation at each size: of its neighbourhood, or of all sizes where that is more. A state may touch a part of the sizes.
-pub fn windowed(squares: &[Squares]) -> Vec<f64> {
+fn windowed(squares: &[Squares]) -> Vec<f64> {
     let pooled = |of: &[Squares]| of.iter().fold(Squares::default(), |sum, s| sum.and(*s)).variance();
     let all = pooled(squares);
     let near = |i: usize| pooled(&squares[i.saturating_sub(AROUND)..(i + AROUND + 1).min(squares.len())]);

@@ -2,9 +2,10 @@
 //!
 //! One run knows something of it from its rounds: how far their levels lie apart ([`Shared`](stats::Shared)), and what neighbouring
 //! sizes share beyond that ([`stats::shared_nearby`]). Time does not average either away, since machines drift on every scale of time. Whole
-//! runs, carried or repeated here, know it themselves, of the curves and of single sizes. The larger counts.
+//! runs, carried or repeated here, know it themselves: of the curves, and of each size, which may stand at a level of its own in each run
+//! that no round of that run tells of. The larger counts.
 
-use stats::{StandardError, mean, median, variance};
+use stats::{Squares, StandardError, mean, median, spread_at, student_t, variance};
 
 use super::Side;
 use super::align::Value;
@@ -15,7 +16,7 @@ use super::ready::Ready;
 pub(super) struct Apart {
     /// Of the curves as wholes.
     pub whole: StandardError,
-    /// Of what each of the common sizes shares with others: with all, and with its neighbours.
+    /// Of each of the common sizes: what it shares with others in a run, and where it stands beyond that in each run.
     pub at: Vec<StandardError>,
     /// Of the sizes with the highest throughput.
     pub tops: StandardError,
@@ -39,8 +40,8 @@ impl Apart {
             mean(&errors().map(|e| e * e).collect::<Vec<_>>())
         };
         let beyond = |i: usize| {
-            let told = carried.as_ref().map_or(0.0, |(_, at)| (at[i] * at[i] - within(i)).max(0.0).sqrt());
-            told.max(repeats.beyond[i])
+            let told = carried.as_ref().map_or(StandardError::default(), |(_, at)| at[i]);
+            larger(told, repeats.beyond[i]).without(within(i))
         };
         let carried = carried.as_ref().map(|(c, _)| *c);
         // Of the levels of rounds, and of what sizes share beyond them.
@@ -48,22 +49,28 @@ impl Apart {
             let of = |r: &Ready| (r.shared.between.hypot(beyond(r)), f64::from(r.shared.levels) - 1.0);
             let (squares, degrees) = (runs().map(of).filter(|(_, degrees)| *degrees > 0.0))
                 .fold((0.0, 0.0), |(s, d), (spread, degrees)| (s + spread * spread * degrees, d + degrees));
-            if degrees > 0.0 { ((squares / degrees).sqrt(), degrees) } else { (0.0, 0.0) }
+            let value = if degrees > 0.0 { (squares / degrees).sqrt() } else { 0.0 };
+            StandardError { value, degrees }
         };
         let sides = (1.0 / first.0.len() as f64 + 1.0 / second.0.len() as f64).sqrt();
-        let error = |rounds: (f64, f64), beyond: f64| {
-            let repeated = repeats.between.map_or((0.0, 0.0), |r| (r.spread.hypot(beyond), r.degrees));
-            let (spread, degrees) = match carried {
-                // Few runs that happen to agree know no better than their number allows.
-                Some(c) => (c.spread.hypot(beyond).max(rounds.0), c.degrees),
-                None if repeated.0 > rounds.0 => repeated,
-                None => (rounds.0, rounds.1 + repeated.1),
+        let error = |rounds: StandardError, beyond: StandardError| {
+            let of_runs = |b: BetweenRuns| {
+                let parts = [(b.spread.powi(2), b.degrees), (beyond.value.powi(2), beyond.degrees)];
+                (StandardError::of_sum(&parts), b.degrees)
             };
-            StandardError { value: spread * sides, degrees: degrees.max(1.0) }
+            let error = match (carried.or(repeats.between).map(of_runs), carried) {
+                // Few runs that happen to agree know no better than their number allows.
+                (Some((runs, degrees)), Some(_)) => farther(runs, StandardError { degrees, ..rounds }),
+                (Some((runs, degrees)), None) => {
+                    farther(runs, StandardError { degrees: rounds.degrees + degrees, ..rounds })
+                }
+                (None, _) => rounds,
+            };
+            StandardError { value: error.value * sides, degrees: error.degrees.max(1.0) }
         };
-        let most = (0..common.len()).map(beyond).fold(0.0, f64::max);
+        let most = (0..common.len()).map(beyond).fold(StandardError::default(), larger);
         Self {
-            whole: error(rounds(&|_| 0.0), 0.0),
+            whole: error(rounds(&|_| 0.0), StandardError::default()),
             at: (common.iter().enumerate())
                 .map(|(i, size)| error(rounds(&|r| r.shared_at(*size)), beyond(i)))
                 .collect(),
@@ -73,30 +80,41 @@ impl Apart {
     }
 }
 
+/// Of two errors the one whose interval reaches farther: the intervals of neither then claim more than the runs alone allow.
+fn farther(a: StandardError, b: StandardError) -> StandardError {
+    let reach = |e: StandardError| if e.value > 0.0 { student_t(0.95, e.degrees.max(1.0)) * e.value } else { 0.0 };
+    if reach(b) > reach(a) { b } else { a }
+}
+
+fn larger(a: StandardError, b: StandardError) -> StandardError {
+    if b.value > a.value { b } else { a }
+}
+
 /// How far repeats of one side lie apart.
 struct Repeats {
     /// As wholes; none where no side has two runs.
     between: Option<BetweenRuns>,
-    /// Beyond that, what each size shares with its neighbours: a standard deviation.
-    beyond: Vec<f64>,
+    /// At each size beyond that: a standard deviation with the noise within runs in it.
+    beyond: Vec<StandardError>,
 }
 
 impl Repeats {
     fn of(sides: [&[Vec<Value>]; 2], sizes: usize) -> Self {
-        let mut rest: Vec<Vec<(u32, f64)>> = vec![Vec::new(); sizes];
+        let mut squares = vec![Squares::default(); sizes];
         let mut parts = Vec::new();
-        for (number, side) in sides.into_iter().enumerate().filter(|(_, side)| side.len() > 1) {
+        for side in sides.into_iter().filter(|side| side.len() > 1) {
+            let degrees = (side.len() - 1) as f64;
             // Once for all runs: with a hundred of them, a mean for each would be ten thousand.
             let middles: Vec<f64> =
                 (0..sizes).map(|i| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>())).collect();
             let about = |r: &Vec<Value>| -> Vec<f64> { r.iter().zip(&middles).map(|(v, m)| v.ln - m).collect() };
             let levels: Vec<f64> = side.iter().map(|r| median(&about(r))).collect();
-            for ((run, values), level) in side.iter().enumerate().zip(&levels) {
-                let key = 2 * run as u32 + number as u32;
-                rest.iter_mut().zip(about(values)).for_each(|(size, log)| size.push((key, log - level)));
+            for (i, (sum, middle)) in squares.iter_mut().zip(&middles).enumerate() {
+                let rest: Vec<f64> = side.iter().zip(&levels).map(|(r, level)| r[i].ln - middle - level).collect();
+                *sum = sum.and(Squares { sum: variance(&rest) * degrees, degrees });
             }
-            parts.push(StandardError { value: variance(&levels).sqrt(), degrees: (side.len() - 1) as f64 });
+            parts.push(StandardError { value: variance(&levels).sqrt(), degrees });
         }
-        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: stats::shared_nearby(&rest, |key| key % 2) }
+        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: spread_at(&squares) }
     }
 }

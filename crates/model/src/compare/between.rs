@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{Squares, StandardError, level_spread, squares_beyond_levels, windowed};
+use stats::{Squares, StandardError, level_spread, spread_at, squares_beyond_levels};
 
 use super::Side;
 
@@ -45,7 +45,7 @@ impl BetweenRuns {
 
     /// From the earlier runs that the sides carry, and how far runs lie apart at each of `sizes` beyond their levels, a standard deviation
     /// with the noise within runs in it; none where these are too few.
-    pub(super) fn carried(first: Side<'_>, second: Side<'_>, sizes: &[u64]) -> Option<(Self, Vec<f64>)> {
+    pub(super) fn carried(first: Side<'_>, second: Side<'_>, sizes: &[u64]) -> Option<(Self, Vec<StandardError>)> {
         let all: Vec<(bool, &History)> =
             first.histories.iter().map(|h| (false, h)).chain(second.histories.iter().map(|h| (true, h))).collect();
         let mut groups: Vec<Group<'_>> = Vec::new();
@@ -70,10 +70,10 @@ impl BetweenRuns {
         let mut all = vec![Squares::default(); sizes.len()];
         for group in &groups {
             for (sum, one) in all.iter_mut().zip(squares_beyond_levels(&group.runs(), sizes)) {
-                *sum = Squares { sum: sum.sum + one.sum, degrees: sum.degrees + one.degrees };
+                *sum = sum.and(one);
             }
         }
-        Some((between, windowed(&all)))
+        Some((between, spread_at(&all)))
     }
 
     /// Spreads of the runs of one path each, weighed by their degrees; none where there are none.

@@ -54,7 +54,7 @@ impl Ready {
         let logs: Vec<Vec<(u32, f64)>> =
             at_level.iter().map(|r| r.iter().map(|(k, t)| (*k, t.ln())).collect()).collect();
         let sizes = points.iter().zip(&errors).map(|(p, e)| (p.size, (p.seconds.ln(), *e))).collect();
-        let near = (points.iter().zip(stats::shared_nearby(&logs, |_| 0)).zip(&rounds))
+        let near = (points.iter().zip(stats::shared_nearby(&logs)).zip(&rounds))
             .map(|((p, shared), r)| (p.size, Near { shared, rounds: r.len() as u32 }))
             .collect();
         let fast = points.iter().zip(&errors).filter(|(p, _)| p.throughput > 0.0 && p.throughput.is_finite());
