@@ -23,6 +23,7 @@
 //! | [`command`] | the built command prints the same |
 //! | [`pool`] | threads |
 //! | [`repeats`] | where a further run falls |
+//! | [`sides`] | several runs a side |
 //! | [`sections`] | the sections of the document |
 //! | [`table`](mod@table) | Markdown |
 
@@ -40,6 +41,7 @@ pub mod pool;
 pub mod repeats;
 pub mod runs;
 pub mod sections;
+pub mod sides;
 pub mod sustained;
 pub mod table;
 pub mod tally;
