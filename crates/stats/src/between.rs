@@ -194,19 +194,23 @@ pub fn squares_beyond_levels(runs: &[&[(u64, f64)]], sizes: &[u64]) -> Vec<Squar
 /// Sizes on either side of one that tell how far runs lie apart there: few runs tell it poorly of a single size.
 const AROUND: usize = 4;
 
-/// Standard deviation at each size, from its own squares beside those of its neighbourhood, or of all sizes where that is more: few runs tell
-/// it poorly of a single size, and single sizes may vary more than others.
+/// Variance of a size's neighbourhood.
+fn nearby(squares: &[Squares], i: usize) -> f64 {
+    let near = &squares[i.saturating_sub(AROUND)..(i + AROUND + 1).min(squares.len())];
+    near.iter().fold(Squares::default(), |sum, s| sum.and(*s)).variance()
+}
+
+/// Standard deviation at each size, from its own squares beside those of its neighbourhood: few runs tell it poorly of a single size, and
+/// single sizes may vary more than others.
 pub fn spread_at(squares: &[Squares]) -> Vec<StandardError> {
     let own = |s: &Squares| StandardError { value: s.variance().sqrt(), degrees: s.degrees };
-    squares.iter().zip(windowed(squares)).map(|(s, shared)| own(s).beside(shared)).collect()
+    squares.iter().enumerate().map(|(i, s)| own(s).beside(nearby(squares, i).sqrt())).collect()
 }
 
 /// Standard deviation at each size: of its neighbourhood, or of all sizes where that is more. A state may touch a part of the sizes.
-fn windowed(squares: &[Squares]) -> Vec<f64> {
-    let pooled = |of: &[Squares]| of.iter().fold(Squares::default(), |sum, s| sum.and(*s)).variance();
-    let all = pooled(squares);
-    let near = |i: usize| pooled(&squares[i.saturating_sub(AROUND)..(i + AROUND + 1).min(squares.len())]);
-    (0..squares.len()).map(|i| near(i).max(all).sqrt()).collect()
+pub fn windowed(squares: &[Squares]) -> Vec<f64> {
+    let all = squares.iter().fold(Squares::default(), |sum, s| sum.and(*s)).variance();
+    (0..squares.len()).map(|i| nearby(squares, i).max(all).sqrt()).collect()
 }
 
 /// How far `other` as a whole lies above `curve`, as a logarithm: the median over the sizes of `curve`, so that what single

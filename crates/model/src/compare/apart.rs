@@ -40,7 +40,9 @@ impl Apart {
             mean(&errors().map(|e| e * e).collect::<Vec<_>>())
         };
         let beyond = |i: usize| {
-            let told = carried.as_ref().map_or(StandardError::default(), |(_, at)| at[i]);
+            let told = carried
+                .as_ref()
+                .map_or(StandardError::default(), |(c, at)| StandardError { value: at[i], ..c.error() });
             larger(told, repeats.beyond[i]).without(within(i))
         };
         let carried = carried.as_ref().map(|(c, _)| *c);
@@ -53,34 +55,36 @@ impl Apart {
             StandardError { value, degrees }
         };
         let sides = (1.0 / first.0.len() as f64 + 1.0 / second.0.len() as f64).sqrt();
-        let error = |rounds: StandardError, beyond: StandardError| {
-            let of_runs = |b: BetweenRuns| {
-                let parts = [(b.spread.powi(2), b.degrees), (beyond.value.powi(2), beyond.degrees)];
-                (StandardError::of_sum(&parts), b.degrees)
-            };
-            let error = match (carried.or(repeats.between).map(of_runs), carried) {
+        type Choice = fn(StandardError, StandardError) -> StandardError;
+        let error = |rounds: StandardError, beyond: StandardError, choice: Choice| {
+            let error = match (carried, repeats.between) {
                 // Few runs that happen to agree know no better than their number allows.
-                (Some((runs, degrees)), Some(_)) => farther(runs, StandardError { degrees, ..rounds }),
-                (Some((runs, degrees)), None) => {
-                    farther(runs, StandardError { degrees: rounds.degrees + degrees, ..rounds })
+                (Some(c), _) => StandardError { value: c.spread.hypot(beyond.value).max(rounds.value), ..c.error() },
+                (None, Some(r)) => {
+                    let parts = [(r.spread.powi(2), r.degrees), (beyond.value.powi(2), beyond.degrees)];
+                    choice(
+                        StandardError { degrees: rounds.degrees + r.degrees, ..rounds },
+                        StandardError::of_sum(&parts),
+                    )
                 }
-                (None, _) => rounds,
+                (None, None) => rounds,
             };
             StandardError { value: error.value * sides, degrees: error.degrees.max(1.0) }
         };
         let most = (0..common.len()).map(beyond).fold(StandardError::default(), larger);
         Self {
-            whole: error(rounds(&|_| 0.0), StandardError::default()),
+            whole: error(rounds(&|_| 0.0), StandardError::default(), farther),
             at: (common.iter().enumerate())
-                .map(|(i, size)| error(rounds(&|r| r.shared_at(*size)), beyond(i)))
+                .map(|(i, size)| error(rounds(&|r| r.shared_at(*size)), beyond(i), larger))
                 .collect(),
-            tops: error(rounds(&|r| r.top.map_or(0.0, |(_, size)| r.shared_at(size))), most),
+            tops: error(rounds(&|r| r.top.map_or(0.0, |(_, size)| r.shared_at(size))), most, larger),
             between: carried.or(repeats.between),
         }
     }
 }
 
-/// Of two errors the one whose interval reaches farther: the intervals of neither then claim more than the runs alone allow.
+/// Of two errors the one whose interval reaches farther, so that it claims no more than the runs alone allow. Corrected for many sizes, the
+/// few degrees of the runs would tell nothing any more: there the larger error counts.
 fn farther(a: StandardError, b: StandardError) -> StandardError {
     let reach = |e: StandardError| if e.value > 0.0 { student_t(0.95, e.degrees.max(1.0)) * e.value } else { 0.0 };
     if reach(b) > reach(a) { b } else { a }

@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{Squares, StandardError, level_spread, spread_at, squares_beyond_levels};
+use stats::{Squares, StandardError, level_spread, squares_beyond_levels, windowed};
 
 use super::Side;
 
@@ -43,9 +43,14 @@ impl BetweenRuns {
         self.degrees >= Self::ENOUGH
     }
 
+    /// The spread as an error.
+    pub(super) fn error(&self) -> StandardError {
+        StandardError { value: self.spread, degrees: self.degrees }
+    }
+
     /// From the earlier runs that the sides carry, and how far runs lie apart at each of `sizes` beyond their levels, a standard deviation
     /// with the noise within runs in it; none where these are too few.
-    pub(super) fn carried(first: Side<'_>, second: Side<'_>, sizes: &[u64]) -> Option<(Self, Vec<StandardError>)> {
+    pub(super) fn carried(first: Side<'_>, second: Side<'_>, sizes: &[u64]) -> Option<(Self, Vec<f64>)> {
         let all: Vec<(bool, &History)> =
             first.histories.iter().map(|h| (false, h)).chain(second.histories.iter().map(|h| (true, h))).collect();
         let mut groups: Vec<Group<'_>> = Vec::new();
@@ -73,7 +78,7 @@ impl BetweenRuns {
                 *sum = sum.and(one);
             }
         }
-        Some((between, spread_at(&all)))
+        Some((between, windowed(&all)))
     }
 
     /// Spreads of the runs of one path each, weighed by their degrees; none where there are none.
