@@ -5,7 +5,7 @@
 //! runs, carried or repeated here, know it themselves: of the curves, and of each size, which may stand at a level of its own in each run
 //! that no round of that run tells of. The larger counts.
 
-use stats::{Squares, StandardError, mean, median, spread_at, student_t, variance};
+use stats::{Squares, StandardError, mean, median, spread_beyond, student_t, variance};
 
 use super::Side;
 use super::align::Value;
@@ -30,20 +30,21 @@ type Known<'a> = (&'a [Ready], &'a [Vec<Value>], Side<'a>);
 impl Apart {
     pub fn of(first: Known<'_>, second: Known<'_>, common: &[u64]) -> Self {
         let runs = || first.0.iter().chain(second.0);
-        let repeats = Repeats::of([first.1, second.1], common.len());
-        // Repeats are among the earlier runs of the later ones: what rests on more runs counts, and none counts twice.
-        let carried = BetweenRuns::carried(first.2, second.2, common)
-            .filter(|(c, _)| repeats.between.is_none_or(|r| r.degrees <= c.degrees));
-        // Beyond the noise within runs, which each size's own error has.
+        // The noise within runs, which each size's own error has.
         let within = |i: usize| {
             let errors = || first.1.iter().chain(second.1).map(|run| run[i].error.value).filter(|e| e.is_finite());
             mean(&errors().map(|e| e * e).collect::<Vec<_>>())
         };
+        let within: Vec<f64> = (0..common.len()).map(within).collect();
+        let repeats = Repeats::of([first.1, second.1], &within);
+        // Repeats are among the earlier runs of the later ones: what rests on more runs counts, and none counts twice.
+        let carried = BetweenRuns::carried(first.2, second.2, common)
+            .filter(|(c, _)| repeats.between.is_none_or(|r| r.degrees <= c.degrees));
         let beyond = |i: usize| {
-            let told = carried
-                .as_ref()
-                .map_or(StandardError::default(), |(c, at)| StandardError { value: at[i], ..c.error() });
-            larger(told, repeats.beyond[i]).without(within(i))
+            let told = carried.as_ref().map_or(StandardError::default(), |(c, at)| {
+                StandardError { value: at[i], ..c.error() }.without(within[i])
+            });
+            larger(told, repeats.beyond[i])
         };
         let carried = carried.as_ref().map(|(c, _)| *c);
         // Of the levels of rounds, and of what sizes share beyond them.
@@ -98,12 +99,13 @@ fn larger(a: StandardError, b: StandardError) -> StandardError {
 struct Repeats {
     /// As wholes; none where no side has two runs.
     between: Option<BetweenRuns>,
-    /// At each size beyond that: a standard deviation with the noise within runs in it.
+    /// At each size beyond that, and beyond the noise within runs.
     beyond: Vec<StandardError>,
 }
 
 impl Repeats {
-    fn of(sides: [&[Vec<Value>]; 2], sizes: usize) -> Self {
+    fn of(sides: [&[Vec<Value>]; 2], within: &[f64]) -> Self {
+        let sizes = within.len();
         let mut squares = vec![Squares::default(); sizes];
         let mut parts = Vec::new();
         for side in sides.into_iter().filter(|side| side.len() > 1) {
@@ -119,6 +121,6 @@ impl Repeats {
             }
             parts.push(StandardError { value: variance(&levels).sqrt(), degrees });
         }
-        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: spread_at(&squares) }
+        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: spread_beyond(&squares, within) }
     }
 }
