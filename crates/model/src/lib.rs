@@ -30,7 +30,8 @@ mod summary;
 
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
 pub use compare::{
-    BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, History, Pace, Paired, Shift, Side, Stretch,
+    BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, History, Pace, Paired, Seen, Shift, Side,
+    Stretch,
 };
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use hint::Quips;

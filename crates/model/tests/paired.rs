@@ -20,6 +20,9 @@ enum Machine {
     /// Each side has states of its own, as a process has that runs on: 1.3 times as slow in two of five rounds, for so many rounds on
     /// average.
     Own(f64),
+    /// Each size of each side has states of its own: AR(1) of this spread and correlation, from round to round. Both sides of a round stand 1%
+    /// off beside that.
+    Sizes(f64, f64),
 }
 
 struct Bench {
@@ -29,12 +32,20 @@ struct Bench {
     turns: f64,
     /// Whether each side is in its slow state.
     slow: [bool; 2],
+    /// The state of each size of each side.
+    states: [Vec<f64>; 2],
 }
 
 impl Bench {
     fn new(seed: u64, machine: Machine) -> Self {
-        let mut bench =
-            Self { rng: ChaCha8Rng::seed_from_u64(seed), machine, level: 0.0, turns: 0.0, slow: [false; 2] };
+        let mut bench = Self {
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            machine,
+            level: 0.0,
+            turns: 0.0,
+            slow: [false; 2],
+            states: Default::default(),
+        };
         bench.slow = std::array::from_fn(|_| bench.rng.random::<f64>() < 0.4);
         bench.level = match machine {
             Machine::States(_) => bench.state(),
@@ -79,7 +90,20 @@ impl Bench {
                 }
                 if self.slow[side] { 1.3f64.ln() } else { 0.0 }
             }
+            Machine::Sizes(..) => 0.01 * self.normal(),
         }
+    }
+
+    /// What a size of a side has of its own in its next round, beyond noise.
+    fn state_of(&mut self, side: usize, i: usize) -> f64 {
+        let Machine::Sizes(spread, alike) = self.machine else { return 0.0 };
+        if self.states[side].len() <= i {
+            let first = self.normal();
+            self.states[side].push(first);
+        } else {
+            self.states[side][i] = alike * self.states[side][i] + (1.0 - alike * alike).sqrt() * self.normal();
+        }
+        spread * self.states[side][i]
     }
 
     /// Both sides over `sizes` sizes in `rounds` rounds; times of the second are `ratio(size)` of the first's, and each size has
@@ -93,7 +117,8 @@ impl Bench {
                 let level = self.turn(rounds, side);
                 for (i, size) in all.iter().enumerate() {
                     let times = if side == 1 { ratio(*size) } else { 1.0 };
-                    let seconds = (1e-5 + 1e-9 * *size as f64) * times * (level + own * self.normal()).exp();
+                    let state = self.state_of(side, i);
+                    let seconds = (1e-5 + 1e-9 * *size as f64) * times * (level + state + own * self.normal()).exp();
                     blocks[side][i].push((round, seconds));
                 }
             }
@@ -149,6 +174,26 @@ fn states_that_each_side_has_of_its_own_and_that_last_some_rounds_are_no_differe
     for (lasting, rounds) in [(1.5, 30), (3.0, 30), (6.0, 30), (3.0, 12), (6.0, 12)] {
         let (differ, _) = tried(Machine::Own(lasting), 60, rounds, 0.03, 1.0);
         assert!(differ * 100 <= 8 * RUNS, "{lasting} of {rounds} rounds: {differ} of {RUNS} said to differ");
+    }
+}
+
+#[test]
+fn states_that_each_size_of_each_side_has_of_its_own_are_no_difference() {
+    for (spread, alike) in [(0.05, 0.8), (0.1, 0.8), (0.1, 0.5), (0.1, 0.9)] {
+        for rounds in [9, 30] {
+            let (differ, held) = tried(Machine::Sizes(spread, alike), 40, rounds, 0.02, 1.0);
+            assert!(differ * 20 <= RUNS, "{spread} AR({alike}), {rounds} rounds: {differ} of {RUNS} said to differ");
+            assert!(held * 100 >= 94 * RUNS, "{spread} AR({alike}), {rounds} rounds: {held} of {RUNS} hold the truth");
+        }
+    }
+}
+
+#[test]
+fn three_percent_are_found_in_nine_rounds_of_a_quiet_machine() {
+    for machine in [Machine::Drift, Machine::States(30.0), Machine::Sizes(0.0, 0.0)] {
+        let (found, held) = tried(machine, 40, 9, 0.01, 1.03);
+        assert!(found * 20 >= 19 * RUNS, "{machine:?}: {found} of {RUNS} found");
+        assert!(held * 100 >= 90 * RUNS, "{machine:?}: {held} of {RUNS} intervals hold it");
     }
 }
 

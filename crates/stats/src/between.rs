@@ -161,7 +161,8 @@ pub struct Squares {
 }
 
 impl Squares {
-    fn and(self, other: Self) -> Self {
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
         Self { sum: self.sum + other.sum, degrees: self.degrees + other.degrees }
     }
 
@@ -193,12 +194,38 @@ pub fn squares_beyond_levels(runs: &[&[(u64, f64)]], sizes: &[u64]) -> Vec<Squar
 /// Sizes on either side of one that tell how far runs lie apart there: few runs tell it poorly of a single size.
 const AROUND: usize = 4;
 
+/// Standard errors by which a neighbourhood must vary more than the noise within runs, before runs are said to differ there by more.
+const BEYOND: f64 = 2.0;
+
+/// A size and those about it.
+fn about<T>(all: &[T], i: usize) -> &[T] {
+    &all[i.saturating_sub(AROUND)..(i + AROUND + 1).min(all.len())]
+}
+
+fn pooled(squares: &[Squares]) -> Squares {
+    squares.iter().fold(Squares::default(), |sum, s| sum.and(*s))
+}
+
+/// Standard deviation of runs at each size beyond the noise within them, whose variance at each size is `within`: from its own squares beside
+/// those of its neighbourhood, since few runs tell it poorly of a single size, and single sizes may vary more than others. None where the
+/// neighbourhood varies no more than chance lets the noise do.
+pub fn spread_beyond(squares: &[Squares], within: &[f64]) -> Vec<StandardError> {
+    let at = |(i, (own, noise)): (usize, (&Squares, &f64))| {
+        let (near, of_noise) = (pooled(about(squares, i)), mean(about(within, i)));
+        let chance = 1.0 + BEYOND * (2.0 / near.degrees.max(1.0)).sqrt();
+        if near.variance() <= chance * of_noise {
+            return StandardError::default();
+        }
+        let own = StandardError { value: own.variance().sqrt(), degrees: own.degrees };
+        own.beside(near.variance().sqrt()).without(*noise)
+    };
+    squares.iter().zip(within).enumerate().map(at).collect()
+}
+
 /// Standard deviation at each size: of its neighbourhood, or of all sizes where that is more. A state may touch a part of the sizes.
 pub fn windowed(squares: &[Squares]) -> Vec<f64> {
-    let pooled = |of: &[Squares]| of.iter().fold(Squares::default(), |sum, s| sum.and(*s)).variance();
-    let all = pooled(squares);
-    let near = |i: usize| pooled(&squares[i.saturating_sub(AROUND)..(i + AROUND + 1).min(squares.len())]);
-    (0..squares.len()).map(|i| near(i).max(all).sqrt()).collect()
+    let all = pooled(squares).variance();
+    (0..squares.len()).map(|i| pooled(about(squares, i)).variance().max(all).sqrt()).collect()
 }
 
 /// How far `other` as a whole lies above `curve`, as a logarithm: the median over the sizes of `curve`, so that what single
@@ -321,6 +348,24 @@ mod tests {
         let unknown = [f64::NAN, f64::INFINITY].map(|value| StandardError { value, degrees: 8.0 });
         let none = StandardError { value: 0.1, degrees: 0.0 };
         assert_eq!(width(&found.clone().with_alike([&unknown[..], &[none]].concat())), width(&found));
+    }
+
+    #[test]
+    fn runs_vary_at_a_size_beyond_their_noise_where_its_neighbourhood_does() {
+        let of = |spread: f64| Squares { sum: 4.0 * spread * spread, degrees: 4.0 };
+        let noise = [0.01f64.powi(2); 40];
+        assert_eq!(spread_beyond(&[of(0.012); 40], &noise), [StandardError::default(); 40], "by chance");
+        let mut squares = [of(0.05); 40];
+        let found = spread_beyond(&squares, &noise);
+        assert!(found.iter().all(|s| (s.value - 0.049).abs() < 1e-3 && (10.0..12.0).contains(&s.degrees)), "{found:?}");
+        // A size that varies more than its neighbours is believed to do so, though few runs tell it.
+        squares[20] = of(0.2);
+        let found = spread_beyond(&squares, &noise);
+        assert!(found[20].value > 0.12 && found[20].degrees < 8.0 && found[10].value < 0.06, "{:?}", found[20]);
+        assert_eq!(
+            (spread_beyond(&[], &[]), spread_beyond(&[Squares::default()], &[0.0])),
+            (vec![], vec![StandardError::default()])
+        );
     }
 
     #[test]

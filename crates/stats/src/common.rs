@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::basic::{mean, median, variance};
+use crate::lasting::lasting;
 use crate::moves::Moves;
 use crate::spread::pooled_log_sigma;
 
@@ -68,41 +69,6 @@ fn hollow(points: &[Vec<f64>]) -> f64 {
     }
     let factor = NORMAL_SHARE * (all + ADDED) / (near + NORMAL_SHARE * ADDED);
     if factor > TELLING { factor } else { 1.0 }
-}
-
-/// Standard errors of a pooled correlation beyond which it is no chance, and the most that is believed.
-const SURE: f64 = 3.0;
-const MOST_ALIKE: f64 = 0.95;
-
-/// How many times as far as of independent rounds the medians of such values err, in the order of time: by the correlation of a size's
-/// neighbouring rounds, pooled over all sizes, which many hundred pairs tell where the rounds of one do not.
-fn lasting(points: &[Vec<f64>]) -> f64 {
-    let (mut products, mut squares, mut pairs, mut rounds, mut sizes) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for times in points.iter().filter(|t| t.len() >= 4 && t.iter().all(|t| *t > 0.0)) {
-        let logs: Vec<f64> = times.iter().map(|t| t.ln()).collect();
-        // Ranks: a delay without bounds is one round's, however long it is.
-        let mut order: Vec<usize> = (0..logs.len()).collect();
-        order.sort_by(|a, b| logs[*a].total_cmp(&logs[*b]));
-        let middle = (logs.len() - 1) as f64 / 2.0;
-        let mut ranks = vec![0.0; logs.len()];
-        order.iter().enumerate().for_each(|(place, i)| ranks[*i] = (place as f64 - middle) / middle);
-        products += ranks.windows(2).map(|w| w[0] * w[1]).sum::<f64>();
-        squares += ranks.iter().map(|r| r * r).sum::<f64>();
-        pairs += (logs.len() - 1) as f64;
-        rounds += logs.len() as f64;
-        sizes += 1.0;
-    }
-    if squares <= 0.0 {
-        return 1.0;
-    }
-    // Taking each size's middle off makes neighbours look less alike (Kendall 1954).
-    let raw = products / squares;
-    let alike = raw + (1.0 + 3.0 * raw) * sizes / rounds;
-    if alike <= SURE / pairs.sqrt() {
-        return 1.0;
-    }
-    let alike = alike.min(MOST_ALIKE);
-    ((1.0 + alike) / (1.0 - alike)).sqrt()
 }
 
 /// How far each block as a whole lies from the run's middle, as a logarithm: the median over the points of a block's
@@ -179,30 +145,6 @@ mod tests {
         };
         assert_eq!((hollow(&of(0.03, 0.0)), hollow(&of(0.5, 0.0)), hollow(&[])), (1.0, 1.0, 1.0));
         assert!(hollow(&of(0.03, 0.4)) > 1.8);
-    }
-
-    #[test]
-    fn states_that_each_size_has_of_its_own_are_told_where_they_last() {
-        use rand::{Rng, SeedableRng};
-        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
-        let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
-        let mut of = |n: usize, alike: f64| {
-            let mut one = || {
-                let mut state = normal();
-                let mut next = || {
-                    state = alike * state + (1.0 - alike * alike).sqrt() * normal();
-                    (0.05 * state).exp()
-                };
-                (0..n).map(|_| next()).collect::<Vec<f64>>()
-            };
-            (0..40).map(|_| one()).collect::<Vec<Vec<f64>>>()
-        };
-        for n in [9, 30] {
-            assert!((0..100).filter(|_| lasting(&of(n, 0.0)) > 1.0).count() <= 2, "{n}");
-        }
-        // Three times as far where neighbours are alike by 0.8.
-        let (few, many) = (lasting(&of(9, 0.8)), lasting(&of(30, 0.8)));
-        assert!((1.8..4.0).contains(&few) && (2.4..3.5).contains(&many), "{few} {many}");
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod common;
 mod foretold;
 mod histogram;
 mod interval;
+mod lasting;
 mod levels;
 mod line;
 mod local;
@@ -44,7 +45,7 @@ mod spread;
 mod warmup;
 
 pub use basic::{mean, median, quantile, variance, weighted_median};
-pub use between::{Between, Measured, Squares, level_spread, squares_beyond_levels, windowed};
+pub use between::{Between, Measured, Squares, level_spread, spread_beyond, squares_beyond_levels, windowed};
 pub use bootstrap::{bootstrap_ratio, draw};
 pub use common::{Shared, block_distances, block_levels};
 pub use histogram::Histogram;

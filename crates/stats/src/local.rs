@@ -78,7 +78,7 @@ impl Local {
 /// logarithm; numbers must mean the same round at all sizes.
 pub fn local(points: &[Vec<(u32, f64)>], level: impl Fn(u32) -> f64) -> Vec<Option<Local>> {
     let logs = points.iter().map(|p| p.iter().filter(|(_, t)| *t > 0.0).map(|(round, t)| (*round, t.ln())).collect());
-    let centred: Vec<Vec<(u32, f64)>> = logs.map(|rounds: Vec<_>| centred(&rounds, |_| 0)).collect();
+    let centred: Vec<Vec<(u32, f64)>> = logs.map(|rounds: Vec<_>| centred(&rounds)).collect();
     let neighbours = Neighbours::of(&centred);
     let one = |i: usize| {
         let (sizes, seen) = neighbours.at(i);
@@ -164,29 +164,26 @@ impl Seen {
 
 /// The standard deviation of what each size shares with its neighbours in a round. `rest` are the sizes, ascending, each with its
 /// rounds: number, and logarithm without the level of the whole curve. Numbers must mean the same round at all sizes.
-/// `middles` tells which rounds have a middle of their own: rounds of one number of it are centred together.
-pub fn shared_nearby(rest: &[Vec<(u32, f64)>], middles: impl Fn(u32) -> u32) -> Vec<f64> {
-    let centred: Vec<Vec<(u32, f64)>> = rest.iter().map(|rounds| centred(rounds, &middles)).collect();
+pub fn shared_nearby(rest: &[Vec<(u32, f64)>]) -> Vec<f64> {
+    let centred: Vec<Vec<(u32, f64)>> = rest.iter().map(|rounds| centred(rounds)).collect();
     let neighbours = Neighbours::of(&centred);
     (0..rest.len()).map(|i| neighbours.at(i).1.shared.sqrt()).collect()
 }
 
-/// A size's rounds about their middles, with none too far out.
-fn centred(rounds: &[(u32, f64)], middles: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
-    let mut groups = BTreeMap::<u32, Vec<(u32, f64)>>::new();
-    rounds.iter().for_each(|(k, log)| groups.entry(middles(*k)).or_default().push((*k, *log)));
-    let about_middle = groups.into_values().filter(|g| g.len() > 1).flat_map(|group| {
-        let logs: Vec<f64> = group.iter().map(|(_, log)| *log).collect();
-        let middle = median(&logs);
-        let distances: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
-        let limit = (FAR * median(&distances)).max(OFTEN_FAR * quantile(&distances, OFTEN));
-        let near: Vec<f64> = logs.iter().map(|log| (log - middle).clamp(-limit, limit)).collect();
-        let centre = mean(&near);
-        // The mean is taken off with them, which makes so many rounds vary too little.
-        let grown = (group.len() as f64 / (group.len() - 1) as f64).sqrt();
-        group.into_iter().zip(near).map(move |((k, _), log)| (k, (log - centre) * grown)).collect::<Vec<_>>()
-    });
-    about_middle.collect()
+/// A size's rounds about their middle, with none too far out; none of a single round.
+fn centred(rounds: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    if rounds.len() < 2 {
+        return Vec::new();
+    }
+    let logs: Vec<f64> = rounds.iter().map(|(_, log)| *log).collect();
+    let middle = median(&logs);
+    let distances: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
+    let limit = (FAR * median(&distances)).max(OFTEN_FAR * quantile(&distances, OFTEN));
+    let near: Vec<f64> = logs.iter().map(|log| (log - middle).clamp(-limit, limit)).collect();
+    let centre = mean(&near);
+    // The mean is taken off with them, which makes so many rounds vary too little.
+    let grown = (rounds.len() as f64 / (rounds.len() - 1) as f64).sqrt();
+    rounds.iter().zip(near).map(|((k, _), log)| (*k, (log - centre) * grown)).collect()
 }
 
 /// The products of all pairs of sizes in the same round, summed, and how many there are.
@@ -219,10 +216,10 @@ mod tests {
 
     #[test]
     fn what_a_part_of_the_sizes_shares_is_told_where_it_is_and_noise_of_their_own_is_none() {
-        let found = shared_nearby(&rounds(40, 30, 0.1), |_| 0);
+        let found = shared_nearby(&rounds(40, 30, 0.1));
         assert!(found[20..].iter().all(|s| (0.08..0.12).contains(s)), "{found:?}");
         assert!(found[..12].iter().all(|s| *s < 0.01), "{found:?}");
-        let found = shared_nearby(&rounds(40, 30, 0.0), |_| 0);
+        let found = shared_nearby(&rounds(40, 30, 0.0));
         assert!(found.iter().all(|s| *s < 0.01), "{found:?}");
     }
 
@@ -231,19 +228,11 @@ mod tests {
         let mut wild = rounds(40, 30, 0.0);
         wild[5][3].1 += 10.0;
         wild[6][3].1 += 10.0;
-        assert!(shared_nearby(&wild, |_| 0).iter().all(|s| *s < 0.02));
-        assert_eq!(shared_nearby(&rounds(40, 1, 0.1), |_| 0), [0.0; 40]);
-        assert_eq!(shared_nearby(&rounds(1, 9, 0.1), |_| 0), [0.0]);
-        assert_eq!(shared_nearby(&[], |_| 0), [0.0; 0]);
-        assert_eq!(shared_nearby(&[vec![], vec![(1, 0.5)]], |_| 0), [0.0; 2]);
-    }
-
-    #[test]
-    fn rounds_of_another_middle_are_not_held_against_it() {
-        let mut two = rounds(40, 20, 0.0);
-        two.iter_mut().flatten().filter(|(k, _)| *k >= 10).for_each(|(_, log)| *log += 1.0);
-        assert!(shared_nearby(&two, |k| k / 10).iter().all(|s| *s < 0.02));
-        assert!(shared_nearby(&two, |_| 0).iter().all(|s| *s > 0.4));
+        assert!(shared_nearby(&wild).iter().all(|s| *s < 0.02));
+        assert_eq!(shared_nearby(&rounds(40, 1, 0.1)), [0.0; 40]);
+        assert_eq!(shared_nearby(&rounds(1, 9, 0.1)), [0.0]);
+        assert_eq!(shared_nearby(&[]), [0.0; 0]);
+        assert_eq!(shared_nearby(&[vec![], vec![(1, 0.5)]]), [0.0; 2]);
     }
 
     /// Rounds of 40 sizes as [`rounds`], as times, where the sizes from 28 on share states of ±0.1 with this correlation from round to round.

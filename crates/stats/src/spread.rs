@@ -31,6 +31,30 @@ impl StandardError {
         Self { value: variance.sqrt(), degrees }
     }
 
+    /// A point's own standard deviation, pooled with that of its neighbours or of all points, which counts for some degrees, and for less the
+    /// more the own one exceeds it; never below it.
+    pub(crate) fn beside(self, shared: f64) -> Self {
+        let shared_degrees = match shared {
+            0.0 => 0.0,
+            s if self.value <= s => SHARED_DEGREES,
+            s => SHARED_DEGREES * (s / self.value).powi(2),
+        };
+        let degrees = self.degrees + shared_degrees;
+        if degrees <= 0.0 {
+            return Self::default();
+        }
+        let squares = self.degrees * self.value * self.value + shared_degrees * shared * shared;
+        Self { value: (squares / degrees).sqrt().max(shared), degrees }
+    }
+
+    /// What is left once a variance that is a part of it is off: the smaller the rest, the less well it is known.
+    pub fn without(self, variance: f64) -> Self {
+        let all = self.value * self.value;
+        let rest = (all - variance).max(0.0);
+        let share = if all > 0.0 { rest / all } else { 0.0 };
+        Self { value: rest.sqrt(), degrees: self.degrees * share * share }
+    }
+
     /// The same error as large as it may be at `confidence`, 0 to 1: few degrees of freedom let an error seem smaller than it is by
     /// luck, at worst so often (the upper end of a chi-squared interval). Infinite where nothing bounds it.
     pub fn at_most(self, confidence: f64) -> f64 {
@@ -65,15 +89,8 @@ pub(crate) fn log_spread(blocks: &[f64], shared_sigma: f64) -> Option<StandardEr
     if k == 0 || blocks.iter().any(|b| b.is_nan() || *b <= 0.0) || (k == 1 && shared == 0.0) {
         return None;
     }
-    let (own, own_degrees) = own_spread(blocks.iter().map(|b| b.ln()).collect());
-    let shared_degrees = match shared {
-        0.0 => 0.0,
-        s if own <= s => SHARED_DEGREES,
-        s => SHARED_DEGREES * (s / own).powi(2),
-    };
-    let degrees = own_degrees + shared_degrees;
-    let pooled = ((own_degrees * own * own + shared_degrees * shared * shared) / degrees).sqrt();
-    Some(StandardError { value: pooled.max(shared), degrees })
+    let (value, degrees) = own_spread(blocks.iter().map(|b| b.ln()).collect());
+    Some(StandardError { value, degrees }.beside(shared))
 }
 
 /// Standard deviation of one point's log blocks and its degrees of freedom; from five blocks on, with the farthest from

@@ -24,6 +24,7 @@
 //! | [`pool`] | threads |
 //! | [`repeats`] | where a further run falls |
 //! | [`shapes`] | curves that no straight line follows |
+//! | [`sides`] | several runs a side |
 //! | [`sections`] | the sections of the document |
 //! | [`table`](mod@table) | Markdown |
 
@@ -42,6 +43,7 @@ pub mod repeats;
 pub mod runs;
 pub mod sections;
 pub mod shapes;
+pub mod sides;
 pub mod sustained;
 pub mod table;
 pub mod tally;

@@ -1,7 +1,7 @@
 //! A machine under a noise: its log level in a round and at a moment, drawn once for each run.
 
 use crate::draw::Draw;
-use crate::noise::{COMMON, LARGE, Noise, OF_SMALL, SLOW, SMALL};
+use crate::noise::{COMMON, LARGE, Noise, OF_SIZE, OF_SMALL, SLOW, SMALL};
 
 /// Steps in which a level that moves all the time is drawn, over a run.
 const STEPS: usize = 1024;
@@ -13,6 +13,8 @@ pub struct Machine {
     rounds: Vec<f64>,
     /// Levels over time: from each moment on, ascending; the first counts before its moment, too.
     track: Vec<(f64, f64)>,
+    /// Seed of what each size has of its own.
+    own: u64,
 }
 
 impl Machine {
@@ -48,7 +50,11 @@ impl Machine {
             }
             _ => vec![(0.0, 0.0)],
         };
-        Self { noise, rounds: levels, track }
+        let own = match noise {
+            Noise::Sizes(_) | Noise::Runs(_) => draw.below(1 << 48) as u64,
+            _ => 0,
+        };
+        Self { noise, rounds: levels, track, own }
     }
 
     /// Logarithm of the factor on a size's times at a moment of a round, without what a trial has of its own.
@@ -62,7 +68,17 @@ impl Machine {
         if spared {
             return of_round;
         }
-        of_round + self.track[self.track.partition_point(|p| p.0 <= at).saturating_sub(1)].1
+        of_round + self.of_size(size, round) + self.track[self.track.partition_point(|p| p.0 <= at).saturating_sub(1)].1
+    }
+
+    /// What a size has of its own.
+    fn of_size(&self, size: u64, round: usize) -> f64 {
+        let mut draw = Draw::new(self.own, size);
+        match self.noise {
+            Noise::Runs(spread) => draw.normal(spread),
+            Noise::Sizes(r) => correlated(r, OF_SIZE, round + 1, &mut draw)[round],
+            _ => 0.0,
+        }
     }
 
     /// The noise.
@@ -116,6 +132,20 @@ fn pink(length: f64, draw: &mut Draw) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_size_has_levels_of_its_own_and_the_same_at_each_look() {
+        let mut draw = Draw::new(5, 4);
+        let machine = Machine::new(Noise::Sizes(0.8), 30, 12.0, &mut draw);
+        let of = |size, round| machine.of_size(size, round);
+        assert_eq!(of(7, 3), of(7, 3));
+        let products =
+            (0..4000).map(|size| (of(size, 8) * of(size, 9), of(size, 9).powi(2), of(size, 9) * of(size + 1, 9)));
+        let (near, own, others) = products.fold((0.0, 0.0, 0.0), |a, p| (a.0 + p.0, a.1 + p.1, a.2 + p.2));
+        assert!((0.75..0.85).contains(&(near / own)) && (others / own).abs() < 0.06, "{near} {own} {others}");
+        let machine = Machine::new(Noise::Runs(0.05), 30, 12.0, &mut draw);
+        assert!(machine.of_size(7, 3) == machine.of_size(7, 9) && machine.of_size(7, 3) != machine.of_size(8, 3));
+    }
 
     #[test]
     fn states_of_large_sizes_leave_small_ones_at_their_round() {

@@ -17,6 +17,8 @@ pub const LARGE: u64 = 16 << 10;
 pub const SMALL: u64 = 1 << 10;
 /// Deviation of the levels of [`Noise::Small`].
 pub const OF_SMALL: f64 = 0.1;
+/// Deviation of the levels of [`Noise::Sizes`].
+pub const OF_SIZE: f64 = 0.1;
 /// How much slower the slow state is.
 pub const SLOW: f64 = 1.5;
 
@@ -55,6 +57,10 @@ pub enum Noise {
     /// Levels of rounds that follow each other with this correlation and that only sizes up to [`SMALL`] feel: what each message costs
     /// changes, and what each byte costs does not.
     Small(f64),
+    /// Each size has levels of its own that follow each other from round to round with this correlation; of sides in turns, those of each side.
+    Sizes(f64),
+    /// Each size stands at a level of its own in each run, which lie this far apart: a standard deviation.
+    Runs(f64),
     /// Noise whose power falls with its frequency, over ten octaves up to four times the run's length.
     Pink,
 }
@@ -75,6 +81,9 @@ pub enum Demand {
 
 /// Noises of which not all sizes feel the same. Their centre depends on the size, so that only tables that need no centre have them.
 pub const OF_SIZES: [Noise; 3] = [Noise::Large(0.05), Noise::Large(0.5), Noise::Large(2.0)];
+
+/// Noises of which each size feels its own: of comparisons, and of sides in turns. The levels of one run cancel in turns.
+pub const OF_EACH: [Noise; 3] = [Noise::Runs(0.05), Noise::Runs(0.08), Noise::Sizes(0.8)];
 
 /// All noises that every size feels alike: those of all tables.
 pub const ALL: [Noise; 25] = [
@@ -126,6 +135,8 @@ impl Noise {
             Self::Drift => "drift 10%, a quarter period".into(),
             Self::Correlated(r) => format!("AR(1) {r}"),
             Self::Small(r) => format!("AR(1) {r}, 10%, up to 1 KiB"),
+            Self::Sizes(r) => format!("AR(1) {r}, {}%, each size its own", OF_SIZE * 100.0),
+            Self::Runs(s) => format!("each size {}% off in each run", s * 100.0),
             Self::Pink => "1/f, ten octaves".into(),
         }
     }

@@ -13,6 +13,7 @@ pub use model::CurvePoint;
 use crate::draw::Draw;
 use crate::events::events;
 use crate::machine::Machine;
+use crate::noise::Noise;
 use crate::world::{Shape, Taken, World};
 
 /// A run and the machine that it was measured on; none for a run without noise.
@@ -66,8 +67,12 @@ pub fn measure(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64
 }
 
 /// Two sides of one run on one machine, whose rounds take turns as those of `run --vs` do: in each round chance says whose comes first.
-/// Each side has the shape's rounds.
+/// Each side has the shape's rounds. Where each size of each side has levels of its own, each side has a machine of its own.
 pub fn measure_in_turns(world: &World, shape: &Shape, seed: u64, number: u64) -> (Measured, Measured) {
+    if matches!(world.noise, Noise::Sizes(_)) {
+        let side = |side| measure(world, shape, true, seed, 2 * number + side);
+        return (side(0), side(1));
+    }
     let mut draw = Draw::new(seed, number);
     let both = Shape { rounds: 2 * shape.rounds, length: 2.0 * shape.length, ..shape.clone() };
     let machine = Machine::new(world.noise, both.rounds, both.length, &mut draw);
@@ -245,7 +250,24 @@ pub fn compared(first: &Compares, second: &Compares) -> Option<Verdict> {
 pub fn compared_in_turns(first: &Measured, second: &Measured, factor: f64) -> Option<(f64, f64, bool)> {
     let found = Comparison::paired(&first.file.curve(0), &times(&second.file.curve(0), factor))?;
     let (low, high) = (found.whole.low, found.whole.high);
-    (found.few_rounds.is_none() && high.is_finite()).then(|| (low, high, found.paired.is_some_and(|p| p.differs)))
+    (found.few_rounds.is_none() && high.is_finite()).then(|| (low, high, found.differs()))
+}
+
+/// What `compare` says of the sizes of two sides, of all together, and whether they differ.
+pub struct Ratios {
+    /// Each size's ratio.
+    pub sizes: Vec<Said>,
+    /// That over all sizes.
+    pub whole: Said,
+    /// The sides are said to differ.
+    pub differ: bool,
+}
+
+/// The ratios that `compare` prints of two sides; none where they have no size in common.
+pub fn ratios(first: &Compares, second: &Compares) -> Option<Ratios> {
+    let found = Comparison::of(first.side(), second.side())?;
+    let sizes = found.sizes.iter().map(|s| s.ratio.into()).collect();
+    Some(Ratios { sizes, whole: found.whole.into(), differ: found.differs() })
 }
 
 /// A side of a comparison.

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use crate::command::{self, Agreement};
 use crate::finding::{self, DEPTHS, Found, WIDTHS};
 use crate::noise::{Demand, Noise};
+use crate::sides::{self, Held};
 use crate::tally::few;
 use crate::world::Shape;
 use crate::{comparing, coverage, periods, repeats as repeated, shapes, sustained, table, turns};
@@ -42,6 +43,8 @@ pub struct Job {
     pub noises: Vec<Noise>,
     /// Noises that not all sizes feel alike, for the tables that have them.
     pub of_sizes: Vec<Noise>,
+    /// Noises of which each size feels its own, for the tables of comparisons.
+    pub of_each: Vec<Noise>,
     /// Runs of a row.
     pub runs: u64,
     /// Only runs of so many rounds.
@@ -169,8 +172,47 @@ fn compare(job: &Job) -> String {
     for shape in job.shapes([(3, 40), (9, 40), (30, 40), (30, 155)]) {
         let runs = job.runs(&shape);
         let row = |noise: &Noise| comparing::row(*noise, &shape, runs, job.seed, job.threads);
-        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).map(row).collect();
+        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).chain(&job.of_each).map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::comparing(&rows));
+    }
+    if !job.of_each.is_empty() {
+        text.push_str(&several(job));
+    }
+    text
+}
+
+fn several(job: &Job) -> String {
+    let mut text = format!(
+        "Several runs a side of the same thing, where each size stands at a level of its own in each run: intervals of single sizes and of all \
+        sizes together that hold, in percent, ± their median half-width (targets: {}, {} with two or three runs a side and for all sizes \
+        together); then comparisons that fail a limit of no change on one size (`time@SIZE>0%`), and that are said to differ (target: at \
+        most {} of each).\n\n",
+        Held::demand(8).name(),
+        Held::demand(2).name(),
+        table::percent(sides::FALSE)
+    );
+    let columns = sides::RUNS
+        .iter()
+        .flat_map(|runs| ["sizes", "all", "limit", "differ"].map(|what| format!("{what}, {runs} a side")));
+    let header: Vec<String> = table::cells(["noise"]).into_iter().chain(columns).collect();
+    for shape in job.shapes([(9, 40)]) {
+        let runs = job.runs(&shape);
+        let row = |noise: &Noise| {
+            let held = sides::row(*noise, &shape, runs, job.seed, job.threads);
+            let cells = sides::RUNS.into_iter().zip(&held).flat_map(|(runs, held)| {
+                let (sizes, whole) = (Some(&held.sizes), Some(&held.whole));
+                let counts = [held.failed, held.differ].map(|n| table::count(n, few(n, sides::FALSE, held.whole.runs)));
+                let intervals = [(sizes, Held::demand(runs)), (whole, Demand::InRun)];
+                intervals
+                    .map(|(tally, demand)| table::held(tally, Some(demand)))
+                    .into_iter()
+                    .chain(counts)
+                    .collect::<Vec<_>>()
+            });
+            [noise.name()].into_iter().chain(cells).collect()
+        };
+        let rows: Vec<Vec<String>> = job.of_each.iter().map(row).collect();
+        let _ = write!(text, "### {}, several a side\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
 }
@@ -185,7 +227,9 @@ fn in_turns(job: &Job) -> String {
     for shape in job.shapes([(9, 40), (30, 40), (30, 155)]) {
         let runs = job.runs(&shape);
         let row = |noise: &Noise| turns::row(*noise, &shape, runs, job.seed, job.threads);
-        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).map(row).collect();
+        // What a run does to each of its sizes cancels in turns.
+        let of_sides = job.of_each.iter().filter(|noise| !matches!(noise, Noise::Runs(_)));
+        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).chain(of_sides).map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::turns(&rows));
     }
     text

@@ -18,6 +18,8 @@ pub struct Said {
     pub slower: u64,
     /// It is said to be faster.
     pub faster: u64,
+    /// A part of the sizes is said to differ, and all together are not.
+    pub parts: u64,
     /// No verdict.
     pub none: u64,
     /// The interval of the ratio over all sizes holds the factor, of those with an interval.
@@ -27,7 +29,7 @@ pub struct Said {
 impl Said {
     /// Said to differ.
     pub fn differ(self) -> u64 {
-        self.slower + self.faster
+        self.slower + self.faster + self.parts
     }
 }
 
@@ -65,6 +67,7 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
         sums.holds += u64::from(low <= FACTORS[place] && FACTORS[place] <= high);
         sums.slower += u64::from(differs && low > 1.0);
         sums.faster += u64::from(differs && high < 1.0);
+        sums.parts += u64::from(differs && low <= 1.0 && high >= 1.0);
     }
     Row { noise, said, runs }
 }

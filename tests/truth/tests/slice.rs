@@ -2,7 +2,7 @@
 
 use truth::noise::Noise;
 use truth::world::Shape;
-use truth::{comparing, coverage, finding, periods, repeats, shapes, table, turns};
+use truth::{comparing, coverage, finding, periods, repeats, shapes, sides, table, turns};
 
 /// Seed of all slices.
 const SEED: u64 = 1;
@@ -95,6 +95,29 @@ fn sides_of_one_thing_in_turns_do_not_differ_whatever_states_the_machine_has() {
             (differ, pairs) = (differ + row.said[0].differ(), pairs + row.runs);
         }
         assert!(differ * 20 <= 2 * pairs, "{rounds} rounds: {differ} of {pairs} pairs of the same");
+    }
+}
+
+#[test]
+fn sizes_with_levels_of_their_own_in_each_run_are_held_by_the_intervals_of_several_runs_a_side() {
+    for noise in [Noise::Runs(0.05), Noise::Runs(0.08)] {
+        for (held, runs) in sides::row(noise, &Shape::of(9, 40), 20, SEED, 2).iter().zip(sides::RUNS) {
+            let found = held.sizes.coverage().unwrap_or(0.0);
+            println!("{}, {runs} a side: {found:.3}, {} failed, {} differ", noise.name(), held.failed, held.differ);
+            // The level of a run is one of 20 here, and moves all its sizes.
+            assert!((0.92..=0.995).contains(&found), "{}, {runs} a side: {found}", noise.name());
+            assert!(held.failed <= 2 && held.differ <= 1, "{}, {runs} a side: {held:?}", noise.name());
+        }
+    }
+}
+
+#[test]
+fn states_that_each_size_of_each_side_has_of_its_own_are_no_difference_in_turns() {
+    for rounds in [9, 30] {
+        let row = turns::row(Noise::Sizes(0.8), &Shape::of(rounds, 40), 40, SEED, 2);
+        println!("{rounds} rounds: {:?}", row.said[0]);
+        // Of 40, 5% and a standard error.
+        assert!(row.met(), "{rounds} rounds: {:?}", row.said[0]);
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! One run knows something of it from its rounds: how far their levels lie apart ([`Shared`](stats::Shared)), and what neighbouring
 //! sizes share beyond that ([`stats::shared_nearby`]). Time does not average either away, since machines drift on every scale of time. Whole
-//! runs, carried or repeated here, know it themselves, of the curves and of single sizes. The larger counts.
+//! runs, carried or repeated here, know it themselves: of the curves, and of each size, which may stand at a level of its own in each run
+//! that no round of that run tells of. The larger counts.
 
-use stats::{StandardError, mean, median, variance};
+use stats::{Squares, StandardError, mean, median, spread_beyond, student_t, variance};
 
 use super::Side;
 use super::align::Value;
@@ -15,7 +16,7 @@ use super::ready::Ready;
 pub(super) struct Apart {
     /// Of the curves as wholes.
     pub whole: StandardError,
-    /// Of what each of the common sizes shares with others: with all, and with its neighbours.
+    /// Of each of the common sizes: what it shares with others in a run, and where it stands beyond that in each run.
     pub at: Vec<StandardError>,
     /// Of the sizes with the highest throughput.
     pub tops: StandardError,
@@ -29,18 +30,21 @@ type Known<'a> = (&'a [Ready], &'a [Vec<Value>], Side<'a>);
 impl Apart {
     pub fn of(first: Known<'_>, second: Known<'_>, common: &[u64]) -> Self {
         let runs = || first.0.iter().chain(second.0);
-        let repeats = Repeats::of([first.1, second.1], common.len());
-        // Repeats are among the earlier runs of the later ones: what rests on more runs counts, and none counts twice.
-        let carried = BetweenRuns::carried(first.2, second.2, common)
-            .filter(|(c, _)| repeats.between.is_none_or(|r| r.degrees <= c.degrees));
-        // Beyond the noise within runs, which each size's own error has.
+        // The noise within runs, which each size's own error has.
         let within = |i: usize| {
             let errors = || first.1.iter().chain(second.1).map(|run| run[i].error.value).filter(|e| e.is_finite());
             mean(&errors().map(|e| e * e).collect::<Vec<_>>())
         };
+        let within: Vec<f64> = (0..common.len()).map(within).collect();
+        let repeats = Repeats::of([first.1, second.1], &within);
+        // Repeats are among the earlier runs of the later ones: what rests on more runs counts, and none counts twice.
+        let carried = BetweenRuns::carried(first.2, second.2, common)
+            .filter(|(c, _)| repeats.between.is_none_or(|r| r.degrees <= c.degrees));
         let beyond = |i: usize| {
-            let told = carried.as_ref().map_or(0.0, |(_, at)| (at[i] * at[i] - within(i)).max(0.0).sqrt());
-            told.max(repeats.beyond[i])
+            let told = carried.as_ref().map_or(StandardError::default(), |(c, at)| {
+                StandardError { value: at[i], ..c.error() }.without(within[i])
+            });
+            larger(told, repeats.beyond[i])
         };
         let carried = carried.as_ref().map(|(c, _)| *c);
         // Of the levels of rounds, and of what sizes share beyond them.
@@ -48,55 +52,75 @@ impl Apart {
             let of = |r: &Ready| (r.shared.between.hypot(beyond(r)), f64::from(r.shared.levels) - 1.0);
             let (squares, degrees) = (runs().map(of).filter(|(_, degrees)| *degrees > 0.0))
                 .fold((0.0, 0.0), |(s, d), (spread, degrees)| (s + spread * spread * degrees, d + degrees));
-            if degrees > 0.0 { ((squares / degrees).sqrt(), degrees) } else { (0.0, 0.0) }
+            let value = if degrees > 0.0 { (squares / degrees).sqrt() } else { 0.0 };
+            StandardError { value, degrees }
         };
         let sides = (1.0 / first.0.len() as f64 + 1.0 / second.0.len() as f64).sqrt();
-        let error = |rounds: (f64, f64), beyond: f64| {
-            let repeated = repeats.between.map_or((0.0, 0.0), |r| (r.spread.hypot(beyond), r.degrees));
-            let (spread, degrees) = match carried {
+        type Choice = fn(StandardError, StandardError) -> StandardError;
+        let error = |rounds: StandardError, beyond: StandardError, choice: Choice| {
+            let error = match (carried, repeats.between) {
                 // Few runs that happen to agree know no better than their number allows.
-                Some(c) => (c.spread.hypot(beyond).max(rounds.0), c.degrees),
-                None if repeated.0 > rounds.0 => repeated,
-                None => (rounds.0, rounds.1 + repeated.1),
+                (Some(c), _) => StandardError { value: c.spread.hypot(beyond.value).max(rounds.value), ..c.error() },
+                (None, Some(r)) => {
+                    let parts = [(r.spread.powi(2), r.degrees), (beyond.value.powi(2), beyond.degrees)];
+                    choice(
+                        StandardError { degrees: rounds.degrees + r.degrees, ..rounds },
+                        StandardError::of_sum(&parts),
+                    )
+                }
+                (None, None) => rounds,
             };
-            StandardError { value: spread * sides, degrees: degrees.max(1.0) }
+            StandardError { value: error.value * sides, degrees: error.degrees.max(1.0) }
         };
-        let most = (0..common.len()).map(beyond).fold(0.0, f64::max);
+        let most = (0..common.len()).map(beyond).fold(StandardError::default(), larger);
         Self {
-            whole: error(rounds(&|_| 0.0), 0.0),
+            whole: error(rounds(&|_| 0.0), StandardError::default(), farther),
             at: (common.iter().enumerate())
-                .map(|(i, size)| error(rounds(&|r| r.shared_at(*size)), beyond(i)))
+                .map(|(i, size)| error(rounds(&|r| r.shared_at(*size)), beyond(i), larger))
                 .collect(),
-            tops: error(rounds(&|r| r.top.map_or(0.0, |(_, size)| r.shared_at(size))), most),
+            tops: error(rounds(&|r| r.top.map_or(0.0, |(_, size)| r.shared_at(size))), most, larger),
             between: carried.or(repeats.between),
         }
     }
+}
+
+/// Of two errors the one whose interval reaches farther, so that it claims no more than the runs alone allow. Corrected for many sizes, the
+/// few degrees of the runs would tell nothing any more: there the larger error counts.
+fn farther(a: StandardError, b: StandardError) -> StandardError {
+    let reach = |e: StandardError| if e.value > 0.0 { student_t(0.95, e.degrees.max(1.0)) * e.value } else { 0.0 };
+    if reach(b) > reach(a) { b } else { a }
+}
+
+fn larger(a: StandardError, b: StandardError) -> StandardError {
+    if b.value > a.value { b } else { a }
 }
 
 /// How far repeats of one side lie apart.
 struct Repeats {
     /// As wholes; none where no side has two runs.
     between: Option<BetweenRuns>,
-    /// Beyond that, what each size shares with its neighbours: a standard deviation.
-    beyond: Vec<f64>,
+    /// At each size beyond that, and beyond the noise within runs.
+    beyond: Vec<StandardError>,
 }
 
 impl Repeats {
-    fn of(sides: [&[Vec<Value>]; 2], sizes: usize) -> Self {
-        let mut rest: Vec<Vec<(u32, f64)>> = vec![Vec::new(); sizes];
+    fn of(sides: [&[Vec<Value>]; 2], within: &[f64]) -> Self {
+        let sizes = within.len();
+        let mut squares = vec![Squares::default(); sizes];
         let mut parts = Vec::new();
-        for (number, side) in sides.into_iter().enumerate().filter(|(_, side)| side.len() > 1) {
+        for side in sides.into_iter().filter(|side| side.len() > 1) {
+            let degrees = (side.len() - 1) as f64;
             // Once for all runs: with a hundred of them, a mean for each would be ten thousand.
             let middles: Vec<f64> =
                 (0..sizes).map(|i| mean(&side.iter().map(|r| r[i].ln).collect::<Vec<_>>())).collect();
             let about = |r: &Vec<Value>| -> Vec<f64> { r.iter().zip(&middles).map(|(v, m)| v.ln - m).collect() };
             let levels: Vec<f64> = side.iter().map(|r| median(&about(r))).collect();
-            for ((run, values), level) in side.iter().enumerate().zip(&levels) {
-                let key = 2 * run as u32 + number as u32;
-                rest.iter_mut().zip(about(values)).for_each(|(size, log)| size.push((key, log - level)));
+            for (i, (sum, middle)) in squares.iter_mut().zip(&middles).enumerate() {
+                let rest: Vec<f64> = side.iter().zip(&levels).map(|(r, level)| r[i].ln - middle - level).collect();
+                *sum = sum.and(Squares { sum: variance(&rest) * degrees, degrees });
             }
-            parts.push(StandardError { value: variance(&levels).sqrt(), degrees: (side.len() - 1) as f64 });
+            parts.push(StandardError { value: variance(&levels).sqrt(), degrees });
         }
-        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: stats::shared_nearby(&rest, |key| key % 2) }
+        Self { between: BetweenRuns::pooled(parts.into_iter()), beyond: spread_beyond(&squares, within) }
     }
 }

@@ -43,6 +43,11 @@ impl BetweenRuns {
         self.degrees >= Self::ENOUGH
     }
 
+    /// The spread as an error.
+    pub(super) fn error(&self) -> StandardError {
+        StandardError { value: self.spread, degrees: self.degrees }
+    }
+
     /// From the earlier runs that the sides carry, and how far runs lie apart at each of `sizes` beyond their levels, a standard deviation
     /// with the noise within runs in it; none where these are too few.
     pub(super) fn carried(first: Side<'_>, second: Side<'_>, sizes: &[u64]) -> Option<(Self, Vec<f64>)> {
@@ -70,7 +75,7 @@ impl BetweenRuns {
         let mut all = vec![Squares::default(); sizes.len()];
         for group in &groups {
             for (sum, one) in all.iter_mut().zip(squares_beyond_levels(&group.runs(), sizes)) {
-                *sum = Squares { sum: sum.sum + one.sum, degrees: sum.degrees + one.degrees };
+                *sum = sum.and(one);
             }
         }
         Some((between, windowed(&all)))

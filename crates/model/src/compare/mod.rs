@@ -5,7 +5,8 @@
 //! runs, and earlier runs that they carry) lie apart; and what each size does beyond that, judged against its own noise and what its
 //! neighbours share with it. `ready` prepares a run, `ratio` puts all together and corrects for the many sizes, `apart` tells how far
 //! curves lie apart by chance, `between` how far runs do, `machine` what of it the machine
-//! explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `verdict` says the result in words.
+//! explains, `align` finds the sizes to compare at, `paired` compares two sides of one run round by round, `seen` counts what rounds too few for an
+//! interval saw, `verdict` says the result in words.
 
 mod align;
 mod apart;
@@ -14,11 +15,13 @@ mod machine;
 mod paired;
 mod ratio;
 mod ready;
+mod seen;
 mod verdict;
 
 pub use between::{BetweenRuns, History};
 pub use machine::{Circumstances, Disturbed, Disturber, Pace, Shift};
 pub use paired::Paired;
+pub use seen::Seen;
 pub use verdict::Stretch;
 
 use schemars::JsonSchema;
@@ -75,6 +78,9 @@ pub struct Comparison {
     /// interval and no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub few_rounds: Option<u32>,
+    /// What the rounds saw, where they don't tell how sure the ratio over all sizes is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
     /// The sides are those of one run and were compared round by round; none of any others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<Paired>,
@@ -140,6 +146,7 @@ impl Comparison {
         let stretches = verdict::stretches(&sizes);
         let crossovers = verdict::crossovers(&sizes, &stretches);
         let paired = None;
+        let seen = few_rounds.map(|_| Seen::apart(first.runs, second.runs));
         Some(Self {
             sizes,
             left_out,
@@ -148,6 +155,7 @@ impl Comparison {
             disturbed,
             between,
             few_rounds,
+            seen,
             paired,
             whole,
             throughput,

@@ -15,7 +15,7 @@ use stats::{
 };
 
 use super::align::EXPECTED;
-use super::{Compared, Comparison, Side, verdict};
+use super::{Compared, Comparison, Seen, Side, verdict};
 use crate::{CurvePoint, Estimate};
 
 /// Significance of the whole curve, and of the family of sizes.
@@ -27,6 +27,9 @@ const TURNS: usize = 3;
 
 /// Standard deviations, told from the median distance, beyond which a round's level counts only so far.
 const FAR: f64 = 3.0;
+
+/// Standard error of the mean of the middle half of normal values, in units of that of their mean.
+const OF_MIDDLE_HALF: f64 = 1.09;
 
 /// Logarithms of ratios below this are rounding.
 const NOTHING: f64 = 1e-9;
@@ -130,6 +133,10 @@ impl Comparison {
         }
         let unvisited = common - pairs.len();
 
+        let seen = Seen::of(pairs.iter().filter(|p| !p.ratios.is_empty()).map(|p| {
+            let ratios = || p.ratios.iter().map(|(_, ratio)| *ratio);
+            (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
+        }));
         let levels = levels(&pairs);
         for (round, ratio) in pairs.iter_mut().flat_map(|p| &mut p.ratios) {
             *ratio /= levels.get(round).copied().unwrap_or(0.0).exp();
@@ -142,7 +149,9 @@ impl Comparison {
         let at_level: Vec<Vec<(u32, f64)>> = pairs.iter().map(|p| p.ratios.clone()).collect();
         // A state of one side may touch a part of the sizes.
         let local = stats::local(&at_level, |round| levels.get(&round).copied().unwrap_or(0.0));
-        let shared = Shared { moves, ..Shared::noise_of(&stats::freed(&at_level, &local)) };
+        let mut shared = Shared { moves, ..Shared::noise_of(&stats::freed(&at_level, &local)) };
+        moves.error = with_own_states(moves.error, &pairs, &shared);
+        shared.moves = moves;
 
         let found: Vec<Found> =
             pairs.iter().zip(&local).map(|(p, local)| at_size(p, &shared, local.as_ref())).collect();
@@ -177,6 +186,7 @@ impl Comparison {
             disturbed: None,
             between: None,
             few_rounds: moves.few().then_some(moves.rounds),
+            seen: whole.interval.is_none().then_some(seen),
             paired: Some(paired),
             whole: whole.estimate(),
             throughput: throughput(&pairs, &found, &shared),
@@ -251,6 +261,21 @@ fn at_size(pairs: &Pairs<'_>, shared: &Shared, local: Option<&Local>) -> Found {
         StandardError::of_sum(&[(own.value.powi(2), own.degrees), (moves.error.value.powi(2), moves.error.degrees)])
     });
     Found { ln: median(&rounds).ln(), shift: moves.mean, error, interval }
+}
+
+/// The error of the level, with what the sizes' own states add to it where these last. They move the levels of the rounds as well, but how
+/// alike neighbouring levels are few rounds can't tell, and all sizes together can: their medians err by so much more than those of
+/// independent rounds, and so does the mean over the sizes.
+fn with_own_states(level: StandardError, pairs: &[Pairs<'_>], shared: &Shared) -> StandardError {
+    if shared.lasting <= 1.0 {
+        return level;
+    }
+    let rounds = |p: &Pairs<'_>| p.ratios.iter().map(|(_, ratio)| *ratio).collect::<Vec<f64>>();
+    let squares: Vec<f64> = pairs.iter().filter_map(|p| Some(own_error(&rounds(p), shared)?.value.powi(2))).collect();
+    let mean = (OF_MIDDLE_HALF / squares.len() as f64).powi(2) * squares.iter().sum::<f64>();
+    let added = mean * (1.0 - shared.lasting.powi(-2));
+    // How long states last is known no better than the number of rounds allows.
+    StandardError::of_sum(&[(level.value.powi(2), level.degrees), (added, f64::from(shared.moves.rounds))])
 }
 
 /// The ratio of the curves as wholes: the mean of the middle half of the sizes. Its error is that of the level, which all sizes' noise is in.

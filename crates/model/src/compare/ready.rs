@@ -43,7 +43,10 @@ impl Ready {
         let level = |round: &u32| levels.get(round).copied().unwrap_or(0.0);
         let at_level: Vec<Vec<(u32, f64)>> =
             rounds.iter().map(|r| r.iter().map(|(k, t)| (*k, t / level(k).exp())).collect()).collect();
-        let shared = Shared { sigma: Shared::noise_of(&at_level).sigma, ..Shared::of(&rounds) };
+        // States of the whole curve, and those that neighbours share, are judged apart: they are none of a size's own.
+        let own = Shared::noise_of(&stats::freed(&at_level, &stats::local(&at_level, |round| level(&round))));
+        let sigma = Shared::noise_of(&at_level).sigma;
+        let shared = Shared { sigma, lasting: own.lasting, ..Shared::of(&rounds) };
         let error = |i: usize| {
             let about = &at_level[i.saturating_sub(NEAR)..(i + NEAR + 1).min(at_level.len())];
             let times: Vec<f64> = at_level[i].iter().map(|(_, t)| *t).collect();
@@ -54,7 +57,7 @@ impl Ready {
         let logs: Vec<Vec<(u32, f64)>> =
             at_level.iter().map(|r| r.iter().map(|(k, t)| (*k, t.ln())).collect()).collect();
         let sizes = points.iter().zip(&errors).map(|(p, e)| (p.size, (p.seconds.ln(), *e))).collect();
-        let near = (points.iter().zip(stats::shared_nearby(&logs, |_| 0)).zip(&rounds))
+        let near = (points.iter().zip(stats::shared_nearby(&logs)).zip(&rounds))
             .map(|((p, shared), r)| (p.size, Near { shared, rounds: r.len() as u32 }))
             .collect();
         let fast = points.iter().zip(&errors).filter(|(p, _)| p.throughput > 0.0 && p.throughput.is_finite());

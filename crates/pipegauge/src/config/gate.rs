@@ -129,6 +129,7 @@ mod tests {
             disturbed: None,
             between: None,
             few_rounds: None,
+            seen: None,
             paired: None,
             whole: ratio,
             throughput: Some(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }),

@@ -117,10 +117,11 @@ fn difference(named: &Named) -> String {
     }
     if let Some(few) = c.few_rounds {
         return format!(
-            "No verdict: {b} took {} of {a}, and {} of a side, fewer than four, do not tell how sure that is; \
-             measure longer (--budget).",
+            "No verdict: {b} took {} of {a}{}; {} of a side {} too few for an interval (four are the fewest): measure longer (--budget).",
             of_time(c.whole.value, &ratio(c.whole.value)),
+            seen(c),
             rounds(few),
+            if few == 1 { "is" } else { "are" },
         );
     }
     let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
@@ -198,6 +199,24 @@ fn by_itself(named: &Named) -> String {
     )
 }
 
+/// What the rounds saw where they tell no interval; begins with a comma. Nothing where no size has rounds of both sides.
+fn seen(c: &Comparison) -> String {
+    let Some(seen) = c.seen.filter(|s| s.sizes > 0) else { return String::new() };
+    let sizes = |n: usize| match (n, seen.sizes) {
+        (1, 1) => String::new(),
+        (n, all) if n == all => format!(" at all {all} sizes"),
+        (n, all) => format!(" at {n} of {all} sizes"),
+    };
+    match (seen.slower, seen.faster) {
+        (0, 0) => ", in some rounds longer and in others not".to_owned(),
+        (slower, 0) => format!(", longer in every round{}", sizes(slower)),
+        (0, faster) => format!(", less in every round{}", sizes(faster)),
+        (slower, faster) => {
+            format!(", longer in every round{} and less in every round{}", sizes(slower), sizes(faster))
+        }
+    }
+}
+
 fn rounds(n: u32) -> String {
     if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
 }
@@ -229,12 +248,15 @@ fn in_turns(named: &Named, paired: Paired) -> String {
                     (--budget), or fewer sizes (--to)."
                 .to_owned();
         }
+        let why = match c.few_rounds {
+            Some(1) => "1 round of each side is too few for an interval (four are the fewest)".to_owned(),
+            Some(few) => format!("{} of each side are too few for an interval (four are the fewest)", rounds(few)),
+            None => format!("it changed too slowly over {} of each side for an interval", rounds(paired.rounds)),
+        };
         return format!(
-            "No verdict: {b} took {} of {a}, and {} of each side{} not tell how sure that is; measure longer \
-             (--budget).",
+            "No verdict: {b} took {} of {a}{}; {why}: measure longer (--budget).",
             of_time(c.whole.value, &ratio(c.whole.value)),
-            rounds(paired.rounds),
-            if c.few_rounds.is_some() { ", fewer than four, do" } else { " do" }
+            seen(c)
         );
     };
     let stretches = c.stretches.iter().any(|s| s.differs);
@@ -512,6 +534,7 @@ mod tests {
             disturbed: None,
             between: None,
             few_rounds: None,
+            seen: None,
             paired: None,
             whole: Estimate { value: 1.01, low: 0.97, high: 1.05 },
             throughput: None,
@@ -635,8 +658,25 @@ mod tests {
         (n.comparison.few_rounds, n.comparison.whole) =
             (Some(1), Estimate { value: 0.993, low: 0.0, high: f64::INFINITY });
         let said = verdict(&n);
-        let want = "took 99.3% of the time of a, and 1 round of a side, fewer than four, do";
+        let want = "took 99.3% of the time of a; 1 round of a side is too few for an interval";
         assert!(said.starts_with("No verdict: b") && said.contains(want) && said.contains("--budget"), "{said}");
+        // What lies far beyond any noise is told, though nothing tells how sure it is.
+        (n.comparison.few_rounds, n.comparison.whole.value) = (Some(2), 12.0);
+        for (slower, faster, want) in [
+            (
+                21,
+                0,
+                "took 12.0 times the time of a, longer in every round at all 21 sizes; 2 rounds of a side are too few",
+            ),
+            (18, 2, "of a, longer in every round at 18 of 21 sizes and less in every round at 2 of 21 sizes; 2 rounds"),
+            (0, 20, "of a, less in every round at 20 of 21 sizes; 2 rounds"),
+            (0, 0, "of a, in some rounds longer and in others not; 2 rounds"),
+        ] {
+            n.comparison.seen = Some(model::Seen { slower, faster, sizes: 21 });
+            assert!(verdict(&n).contains(want), "{}", verdict(&n));
+        }
+        n.comparison.seen = Some(model::Seen { slower: 1, faster: 0, sizes: 1 });
+        assert!(verdict(&n).contains("of a, longer in every round; 2 rounds"), "{}", verdict(&n));
         n.separate = true;
         assert!(verdict(&n).starts_with("No verdict"), "{}", verdict(&n));
     }
@@ -656,8 +696,12 @@ mod tests {
         (n.comparison.few_rounds, n.comparison.paired) = (Some(2), Some(turns));
         n.comparison.whole.high = f64::INFINITY;
         let said = verdict(&n);
-        let want = "took 101.0% of the time of a, and 2 rounds of each side, fewer than four, do not tell";
+        let want = "took 101.0% of the time of a; 2 rounds of each side are too few for an interval";
         assert!(said.contains(want) && !said.contains("no interval"), "{said}");
+        n.comparison.few_rounds = None;
+        n.comparison.seen = Some(model::Seen { slower: 21, faster: 0, sizes: 21 });
+        let said = verdict(&n);
+        assert!(said.contains("longer in every round at all 21 sizes; it changed too slowly over 2 rounds"), "{said}");
     }
 
     #[test]

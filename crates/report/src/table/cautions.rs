@@ -22,7 +22,7 @@ const CAUSES: [(&str, &str, &str); 18] = [
         "loading flows carried nothing in some trials, which don't count",
         "longer --repeats, or a smaller --load-size",
     ),
-    ("burst", "long trials take another time than short ones", "the line 'kept up' has both"),
+    ("burst", "long trials take another time than short ones", "the line 'sustained' has both"),
     ("nothing-arrives", "from a size up nothing arrives", "--to leaves those sizes out"),
     ("no-figure", "sizes without a figure: too little arrived", "--loss-timeout waits longer"),
     ("unsteady", "the whole curve moved between rounds", "a longer --budget averages over more rounds"),
@@ -146,7 +146,10 @@ pub fn trust(run: &RunFile) -> String {
     let repeat = if soaks {
         "; it holds for this connection, and how far another may lie is not known from it (measure rounds, without --duration)".to_owned()
     } else if !ranges.is_empty() {
-        format!("; a repeat on this machine falls into ranges of x{:.2}, from earlier runs", stats::median(&ranges))
+        format!(
+            "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {:.2} apart (median of the points)",
+            stats::median(&ranges)
+        )
     } else if virtual_time {
         String::new()
     } else {
@@ -233,7 +236,11 @@ mod tests {
         for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
             (f.repeat_low, f.repeat_high) = (Some(f.median * 0.9), Some(f.median * 1.8));
         }
-        assert!(said(&run).ends_with("falls into ranges of x2.00, from earlier runs.\n"), "{}", said(&run));
+        assert!(
+            said(&run).ends_with("a range whose ends lie a factor of 2.00 apart (median of the points).\n"),
+            "{}",
+            said(&run)
+        );
         run.paths.iter_mut().for_each(|p| p.points.clear());
         assert_eq!(trust(&run), "");
     }

@@ -172,7 +172,7 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "kept up over {} and more: {} (in brackets: times the short trials' median)",
+        "sustained over {} and more: {} (in brackets: times the short trials' median)",
         Seconds(shortest),
         each.join(", ")
     ))
@@ -389,9 +389,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_up_is_told_with_the_length_of_the_shortest_trial() {
+    fn what_is_sustained_is_told_with_the_length_of_the_shortest_trial() {
         let mut of = run(&by_turns(12, 1.01));
-        assert!(!state(&of).contains("kept up"), "without long trials");
+        assert!(!state(&of).contains("sustained"), "without long trials");
         let long = |block, size, lasts: f64, times: f64| {
             let mut t = trial(block, 0.4 * f64::from(block), size, 1e-5, lasts);
             t.report.repeats = (lasts / (2e-5 * times)) as u64;
@@ -401,7 +401,7 @@ mod tests {
             .map(|(block, size, lasts)| long(block, size, lasts, if size == 10 { 2.0 } else { 1.0 }))
             .to_vec();
         let text = state(&of).replace("\n  ", " ");
-        assert!(text.contains("tcp: kept up over 310 ms and more: "), "{text}");
+        assert!(text.contains("tcp: sustained over 310 ms and more: "), "{text}");
         assert!(text.contains(" us at 10 B (1.9") && text.contains(" us at 400 B (1.0"), "{text}");
     }
 }
