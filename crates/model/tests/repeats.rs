@@ -75,7 +75,12 @@ fn the_interval_of_a_single_size_holds_what_runs_differ_by_there() {
                 "{name}, {runs} a side: sizes {sizes:.1}%, worst {worst:.1}%, whole {whole:.1}%, changed {changed:.1}%, differ {differ:.1}%"
             );
             let most = if own { 98.0 } else { 99.5 };
-            assert!((92.0..=most).contains(&sizes), "{name}, {runs} a side: {sizes:.1}% of the sizes' intervals hold");
+            // What neighbours share is told by no more than the runs.
+            let fewest = if own { 92.0 } else { 88.0 };
+            assert!(
+                (fewest..=most).contains(&sizes),
+                "{name}, {runs} a side: {sizes:.1}% of the sizes' intervals hold"
+            );
             // Of few runs a size that varies more than its neighbours, or with them, is known less well than it seems.
             let least = if own && runs > 2 { 92.0 } else { 80.0 };
             assert!(worst >= least, "{name}, {runs} a side: {worst:.1}% of the worst sizes' intervals hold");

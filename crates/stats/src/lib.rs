@@ -12,6 +12,7 @@
 //! - [`point_interval`]: where a point's true median lies in this run, from both; [`rounds_interval`]: from its rounds alone.
 //! - [`median_interval`]: where the true median of independent values lies.
 //! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls.
+//! - [`spread_beyond`]: how far runs lie apart at each size, beyond their levels and the noise within them.
 //! - [`block_levels`]: levels of rounds from their medians alone, where trials' moments mean nothing.
 //! - [`median_log_error`], [`student_p`], [`holm`]: whether medians differ, at one size and over many.
 //! - [`StandardError::of_sum`]: the error of a sum of independent parts; [`own_error`]: a size's own, beside the level's.
