@@ -31,13 +31,9 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
             if crossed && asked.size().is_none() && asked.times.is_empty() {
                 return Ok(Some(Question::Overtaken { x: x.clone(), y: y.clone() }));
             }
-            Ok(Some(Question::Cost {
-                x: x.clone(),
-                y: y.clone(),
-                size: asked.size(),
-                factor: factor(asked.text),
-                multiple: multiple(asked),
-            }))
+            let multiple = multiple(asked);
+            let factor = factor(asked.text) || multiple.is_some();
+            Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor, multiple }))
         }
         [] | [_] => {
             // "which path beats the others", "faster than 1 Gbit/s", "what does it cost to send 1 KB" hold no path against another.
