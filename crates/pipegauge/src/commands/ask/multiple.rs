@@ -6,8 +6,8 @@ use model::answer::Seen;
 use super::asked::{Asked, inverse};
 use crate::config::question::{Multiple, size_words};
 
-/// "10 times as fast as tcp: yes at 1 B, not surely at 64 KiB", of how many times as long the second path takes at these sizes. Ends so that the
-/// sentence goes on with "is".
+/// "yes at 1 B, not surely at 64 KiB (whether 10 times as fast as tcp)", of how many times as long the second path takes at these sizes. Ends so
+/// that the sentence goes on with "is".
 pub fn told(asked: Multiple, (a, b): (&Asked<'_>, &Asked<'_>), factors: &[(u64, Estimate)]) -> String {
     let one = |(size, factor): &(u64, Estimate)| {
         let seen = Seen::times(&a.curve, &[*size]).zip(Seen::times(&b.curve, &[*size]));
@@ -16,7 +16,7 @@ pub fn told(asked: Multiple, (a, b): (&Asked<'_>, &Asked<'_>), factors: &[(u64, 
         format!("{word} at {}", size_words(*size))
     };
     let all: Vec<String> = factors.iter().map(one).collect();
-    format!("is {asked} as {}: {};\n  it ", b.name, all.join(", "))
+    format!("{} (whether {asked} as {});\n  it ", all.join(", "), b.name)
 }
 
 /// By the interval, else by the least and the most that rounds allow.

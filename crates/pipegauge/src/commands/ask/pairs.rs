@@ -139,7 +139,9 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool,
         unlike_times(&[a.time, b.time])
     );
     let mut answer = yes(a, text, *first, "s", found.iter().map(|f| f.0).collect());
-    answer.text = answer.text.replacen(": ", " ", 1);
+    if asked.is_empty() {
+        answer.text = answer.text.replacen(": ", " ", 1);
+    }
     answer.path = format!("{}, {}", a.name, b.name);
     answer.factor = factors.first().map(|f| f.1);
     answer.sharpen = sharpen_both(a, b);
