@@ -826,3 +826,23 @@ fn the_path_of_least_cpu_time_is_told_with_the_others() {
     assert!(said.code() == 0 && said.out.contains(": a transfer of 64 KiB costs least, "), "{said}");
     assert!(said.out.contains("on both sides") && said.out.contains("not known of theory (exact)"), "{said}");
 }
+
+#[test]
+fn so_many_times_as_fast_is_answered_with_yes_or_no() {
+    let dir = Scratch::new();
+    // A byte takes three times as long over the one as over the other.
+    link(&dir, "near.run.jsonl", "latency=10us,rate=10Gbit/s,header=0B", &["--to", "64KiB", "--budget", "2s"]);
+    link(&dir, "far.run.jsonl", "latency=30us,rate=10Gbit/s,header=0B", &["--to", "64KiB", "--budget", "2s"]);
+    for (text, words) in [
+        ("is near twice as fast as far at 1 B", "theory (near): yes at 1 B (whether 2 times as fast as theory (far));"),
+        (
+            "is near 4 times as fast as far at 1 B",
+            "theory (near): no at 1 B (whether 4 times as fast as theory (far));",
+        ),
+        ("is far twice as slow as near at 1 B", "theory (far): yes at 1 B (whether 2 times as slow as theory (near));"),
+        ("is far twice as fast as near at 1 B", "theory (far): no at 1 B (whether 2 times as fast as theory (near));"),
+    ] {
+        let said = dir.run(&["ask", "near.run.jsonl", "far.run.jsonl", text]);
+        assert!(said.out.contains(words) && said.out.contains("\n  it is 3.0"), "{text}: {said}");
+    }
+}

@@ -1,7 +1,7 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
 //! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`. Path
-//! against path: `paths`, `pairs`, `overtaken`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
+//! against path: `paths`, `pairs`, `multiple`, `overtaken`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
 //! and `rounds` for what rounds tell without an interval, and `wanted` for the unit that is asked for.
 
 mod asked;
@@ -12,6 +12,7 @@ mod deadlines;
 mod kept;
 mod link;
 mod load;
+mod multiple;
 mod overtaken;
 mod pairs;
 mod paths;
@@ -134,7 +135,7 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Fastest(size) => vec![paths::fastest(&of, *size)],
         Question::Strongest => vec![paths::strongest(&of)],
         Question::Control => vec![paths::control(&of)],
-        Question::Cost { x, y, size, factor } => pairs::cost(all, x, y, *size, *factor),
+        Question::Cost { x, y, size, factor, multiple } => pairs::cost(all, x, y, *size, (*factor, *multiple)),
         Question::Overtaken { x, y } => overtaken::overtaken(all, x, y),
         Question::Cheapest(size) => vec![cpu::cheapest(&of, *size)],
         Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip, sustained)),

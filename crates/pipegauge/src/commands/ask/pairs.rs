@@ -6,15 +6,23 @@ use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, inverse};
 use super::kept;
+use super::multiple;
 use super::paths::unlike_times;
 use super::reply::{cannot, no, nobody, sharpen_both, yes};
 use super::rounds::every_round;
 use super::times::of as time;
-use crate::config::question::{Named, size_words};
+use crate::config::question::{Multiple, Named, size_words};
 use crate::document::Answered;
 
-/// One path against another. `factor` has the answer begin with how many times faster or slower the first is.
-pub fn cost(paths: &[Asked<'_>], x: &Named, y: &Named, size: Option<u64>, factor: bool) -> Vec<Answered> {
+/// One path against another. `factor` has the answer begin with how many times faster or slower the first is, and before that with whether it
+/// is so many times as fast, where that is asked.
+pub fn cost(
+    paths: &[Asked<'_>],
+    x: &Named,
+    y: &Named,
+    size: Option<u64>,
+    factor: (bool, Option<Multiple>),
+) -> Vec<Answered> {
     of(paths, x, y, |a, b| pair(a, b, size, factor))
 }
 
@@ -75,7 +83,7 @@ pub fn common(a: &Asked<'_>, b: &Asked<'_>) -> Vec<u64> {
     sizes
 }
 
-fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answered {
+fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool, Option<Multiple>)) -> Answered {
     if let Some(answer) = unlike(a, b, size.as_slice()) {
         return answer;
     }
@@ -122,15 +130,18 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, factor: bool) -> Answer
         .map(|(s, of)| format!("{} at {}", faster(*of, &b.name, every(*s).is_some()), size_words(*s)))
         .collect();
     let lead = if times.is_empty() { String::new() } else { format!("is {};\n  it ", times.join(", ")) };
+    let asked = asked.map_or(String::new(), |m| multiple::told(m, (a, b), &factors));
     let text = format!(
-        "{lead}costs over {}: {} ({}){verdict}{}",
+        "{asked}{lead}costs over {}: {} ({}){verdict}{}",
         b.name,
         parts.join(", "),
         a.time,
         unlike_times(&[a.time, b.time])
     );
     let mut answer = yes(a, text, *first, "s", found.iter().map(|f| f.0).collect());
-    answer.text = answer.text.replacen(": ", " ", 1);
+    if asked.is_empty() {
+        answer.text = answer.text.replacen(": ", " ", 1);
+    }
     answer.path = format!("{}, {}", a.name, b.name);
     answer.factor = factors.first().map(|f| f.1);
     answer.sharpen = sharpen_both(a, b);

@@ -96,8 +96,10 @@ impl Asked<'_> {
         let times = self.times.len() + periods;
         // Frames come so many a second, or so many in a time, or one each time: what else is named would be lost.
         let frames = matches!(first, Question::Frames { .. }) && self.per_second.is_empty();
+        let multiple = matches!(first, Question::Cost { multiple: Some(_), .. }) && !self.counts.is_empty();
         let streams = matches!(first, Question::Carries { .. }) && self.heard.has(Streams);
-        let (timed, counted) = (timed || frames, frames || streams || matches!(first, Question::Series { .. }));
+        let (timed, counted) =
+            (timed || frames, frames || streams || multiple || matches!(first, Question::Series { .. }));
         let left = match () {
             () if one(self.sizes.len(), sized) => "a size",
             () if one(

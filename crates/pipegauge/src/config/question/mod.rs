@@ -169,6 +169,8 @@ pub enum Question {
         size: Option<u64>,
         /// A factor is asked for: how many times faster.
         factor: bool,
+        /// Whether the one is so many times as fast, or as slow, is asked.
+        multiple: Option<Multiple>,
     },
     /// From which size on one path is faster than another.
     Overtaken {
@@ -198,6 +200,15 @@ impl Question {
         use Question::*;
         matches!(self, Carries { .. } | Frames { .. } | PerSecond { .. } | Streams { .. })
     }
+}
+
+/// So many times as fast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Multiple {
+    /// How many times.
+    pub times: f64,
+    /// As slow.
+    pub slow: bool,
 }
 
 /// What is counted in a second.
@@ -271,7 +282,7 @@ pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {
         let name = |name: &str| {
             measured.named(name.trim()).ok_or_else(|| measured.unknown(&format!("--cost {pair}"), name.trim()))
         };
-        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None, factor: false });
+        all.push(Question::Cost { x: name(x)?, y: name(y)?, size: None, factor: false, multiple: None });
     }
     all.extend(flags.link.map(|r| Question::Link { rate: r.0, size: None }));
     Ok(all

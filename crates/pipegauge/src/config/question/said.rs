@@ -4,7 +4,7 @@ use std::fmt;
 
 use units::{BitRate, Bytes, Kind, Seconds, format, thousands};
 
-use super::{Measured, Question, Reading, Unit};
+use super::{Measured, Multiple, Question, Reading, Unit};
 
 /// A size as decimal units say it where they do it shortly, with its bytes: "100 kB (100,000 B)", "64 KiB".
 pub fn size(bytes: u64) -> String {
@@ -41,6 +41,12 @@ impl fmt::Display for Unit {
             Unit::Frames => "frames",
             Unit::Connections => "connections",
         })
+    }
+}
+
+impl fmt::Display for Multiple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} times as {}", self.times, if self.slow { "slow" } else { "fast" })
     }
 }
 
@@ -132,8 +138,10 @@ impl fmt::Display for Question {
                 let period = if *span == 1.0 { "a second".to_owned() } else { format!("in {}", Seconds(*span)) };
                 write!(f, "how many {what} of {} {period}", of(s))
             }
-            Question::Cost { x, y, size: s, .. } => {
-                write!(f, "{x} held against {y}{}", s.map_or_else(String::new, |s| format!(", at {}", size(s))))
+            Question::Cost { x, y, size: s, multiple, .. } => {
+                let at = s.map_or_else(String::new, |s| format!(", at {}", size(s)));
+                let times = multiple.map_or_else(String::new, |m| format!(", whether {m}"));
+                write!(f, "{x} held against {y}{times}{at}")
             }
             Question::Link { rate, size: s } => {
                 let of = s.map_or_else(|| "the largest message measured".to_owned(), size);

@@ -2,11 +2,11 @@
 
 use anyhow::{Result, bail};
 
-use super::Question;
 use super::forms::Asked;
 use super::heard::Item;
 use super::lexicon::Topic::{self, *};
 use super::suggest::shown;
+use super::{Multiple, Question};
 
 /// The question of two paths that the text makes, if it does.
 pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
@@ -31,7 +31,9 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
             if crossed && asked.size().is_none() && asked.times.is_empty() {
                 return Ok(Some(Question::Overtaken { x: x.clone(), y: y.clone() }));
             }
-            Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor: factor(asked.text) }))
+            let multiple = multiple(asked);
+            let factor = factor(asked.text) || multiple.is_some();
+            Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor, multiple }))
         }
         [] | [_] => {
             // "which path beats the others", "faster than 1 Gbit/s", "what does it cost to send 1 KB" hold no path against another.
@@ -45,6 +47,22 @@ pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
         // Of three or more the order is told.
         _ => Ok(None),
     }
+}
+
+/// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than".
+fn multiple(asked: &Asked<'_>) -> Option<Multiple> {
+    const SLOW: [&str; 4] = ["slow", "slower", "long", "longer"];
+    const FAST: [&str; 4] = ["fast", "faster", "quick", "quicker"];
+    let text = asked.text.to_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let at = words.iter().position(|w| matches!(*w, "twice" | "times"))?;
+    let how = *words.get(at + 1 + usize::from(words.get(at + 1) == Some(&"as")))?;
+    let times = match &asked.counts[..] {
+        [count] => *count as f64,
+        [] if words[at] == "twice" => 2.0,
+        _ => return None,
+    };
+    (SLOW.contains(&how) || FAST.contains(&how)).then(|| Multiple { times, slow: SLOW.contains(&how) })
 }
 
 /// Whether a factor is asked for.

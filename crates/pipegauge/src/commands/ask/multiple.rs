@@ -1,0 +1,49 @@
+//! Whether one path is so many times as fast as another.
+
+use model::Estimate;
+use model::answer::Seen;
+
+use super::asked::{Asked, inverse};
+use crate::config::question::{Multiple, size_words};
+
+/// "yes at 1 B, not surely at 64 KiB (whether 10 times as fast as tcp)", of how many times as long the second path takes at these sizes. Ends so
+/// that the sentence goes on with "is".
+pub fn told(asked: Multiple, (a, b): (&Asked<'_>, &Asked<'_>), factors: &[(u64, Estimate)]) -> String {
+    let one = |(size, factor): &(u64, Estimate)| {
+        let seen = Seen::times(&a.curve, &[*size]).zip(Seen::times(&b.curve, &[*size]));
+        let seen = seen.map(|(a, b)| Estimate { value: factor.value, low: b.least / a.most, high: b.most / a.least });
+        let word = word(asked, *factor, seen);
+        format!("{word} at {}", size_words(*size))
+    };
+    let all: Vec<String> = factors.iter().map(one).collect();
+    format!("{} (whether {asked} as {});\n  it ", all.join(", "), b.name)
+}
+
+/// By the interval, else by the least and the most that rounds allow.
+fn word(asked: Multiple, factor: Estimate, seen: Option<Estimate>) -> &'static str {
+    let told = factor.low > 0.0 && factor.high.is_finite();
+    let way = |e: Estimate| if asked.slow { inverse(e, 1.0) } else { e };
+    match if told { Some(way(factor)) } else { seen.map(way) } {
+        Some(e) if e.low >= asked.times => "yes",
+        Some(e) if e.high < asked.times => "no",
+        _ => "not surely",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_multiple_is_judged_by_the_interval_or_by_all_rounds() {
+        let e = |value, low, high| Estimate { value, low, high };
+        let fast = |times| Multiple { times, slow: false };
+        let told = e(12.0, 11.0, 14.0);
+        assert_eq!([10.0, 12.0, 20.0].map(|n| word(fast(n), told, None)), ["yes", "not surely", "no"]);
+        assert_eq!(word(Multiple { times: 2.0, slow: true }, e(0.4, 0.3, 0.45), None), "yes");
+        assert_eq!(word(Multiple { times: 2.0, slow: true }, told, None), "no");
+        let open = e(12.0, 0.0, f64::INFINITY);
+        assert_eq!(word(fast(10.0), open, None), "not surely");
+        assert_eq!(word(fast(2.0), open, Some(e(12.0, 3.0, 40.0))), "yes");
+    }
+}
