@@ -27,7 +27,7 @@ const MOST: f64 = 7.0 * 86_400.0;
 /// The size of a soak whose sizes were not named; none of any other run.
 pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
     flags.duration.filter(|_| flags.sizes.is_none())?;
-    let usual = match measure::Pattern::from(flags.pattern).facts().unanswered {
+    let usual = match measure::Pattern::from(flags.pattern()).facts().unanswered {
         true => STREAMED,
         false => ANSWERED,
     };
