@@ -128,8 +128,8 @@ fn what_can_not_be_is_refused_before_anything_is_measured() {
 #[test]
 fn near_processes_meet_a_far_side_that_serves() {
     let dir = Scratch::new();
-    let serve = Serve::start(&dir, &["--keep"]);
     for more in [&["--topology", "fan-in", "--members", "3"][..], &["--pairs", "1"]] {
+        let serve = Serve::start(&dir, &[]);
         let said = serve.measure(&dir, &[&["tcp", "--pattern", "stream", "-o", "x.run.jsonl"], more].concat());
         assert!(said.measured() || said.err.contains(NEVER_AT_ONCE), "{more:?}: {said}");
     }

@@ -55,7 +55,7 @@ impl Attendant<'_> {
                     continue;
                 }
                 // Came after what it was to break off had ended.
-                Order::Cancel => continue,
+                Order::Cancel | Order::Enough => continue,
                 Order::Bye => return Ok(()),
             };
             self.channel.send(&told.unwrap_or_else(|e| {

@@ -25,6 +25,8 @@ pub(crate) enum Order {
     Rest,
     /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
     Cancel,
+    /// The far side has sent all that it sends: on an unreliable path what is not here is lost. No answer of its own.
+    Enough,
     /// The measurement has ended. No answer.
     Bye,
 }

@@ -66,6 +66,19 @@ fn pairs_of_datagrams_come_to_an_end_whatever_is_lost() {
 }
 
 #[test]
+fn receivers_of_datagrams_wait_for_no_more_than_was_sent() {
+    let programs = Programs::new();
+    let spec = TrialSpec { reverse: true, check: false, size: 60_000, ..trial_of(Pattern::Stream, 2) };
+    let mut asked = Plan { reverse: true, patience: 3600.0, ..group(transport::udp::NAME, Topology::FanOut, 2) };
+    // One that went on waiting for what was lost would wait for as long as this.
+    asked.paths[0].settings.set("loss-timeout", transport::Value::from(3000.0));
+    let mut session = opened(&programs, asked);
+    if !(0..100).any(|_| session.trial(&spec).unwrap().far.lost > 0) {
+        println!("skipped: nothing was lost here");
+    }
+}
+
+#[test]
 fn near_processes_stream_into_one_far_process_and_out_of_it() {
     let programs = Programs::new();
     for transport in LOCAL {

@@ -96,6 +96,11 @@ impl Member {
         self.talk.tell(&Order::Rest, SLACK);
     }
 
+    /// Tells it that nothing more will be sent, but for what is on its way.
+    pub(super) fn enough(&mut self) {
+        self.talk.tell(&Order::Enough, SLACK);
+    }
+
     /// Breaks off what it does.
     pub(super) fn cancel(&mut self) {
         self.talk.tell(&Order::Cancel, SLACK);

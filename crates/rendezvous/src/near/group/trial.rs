@@ -127,6 +127,12 @@ impl Processes<'_> {
                         |words| Finding { who: Who::Far(i), what: What::of_far(words, began.elapsed(), String::new) };
                     heard.far[i] = Some(half.map_err(failed)?);
                     heard.due[i] = Some(Instant::now() + self.fars[i].control.leeway() + drain);
+                    if !self.reliable && spec.far_sends() {
+                        // Else a receiver would take the end of its patience for the end of the stream.
+                        let waits = |k: &usize| heard.near[*k].is_none() && self.far_of(*k) == i;
+                        let waiting: Vec<usize> = (0..self.members.len()).filter(waits).collect();
+                        waiting.into_iter().for_each(|k| self.members[k].enough());
+                    }
                 }
             }
         }
