@@ -453,6 +453,16 @@ mod tests {
     use crate::{Analysis, export, sample};
 
     #[test]
+    fn titles_name_what_a_path_has_several_of() {
+        let of = |name: &str| COLUMNS.iter().find(|c| c.name == name).and_then(|c| c.shown).unwrap();
+        let title = |name, topology| of(name).title(topology).into_owned();
+        assert_eq!(title("slowest_flow_bits_per_s", Topology::Flows), "slowest flow");
+        assert_eq!(title("slowest_flow_bits_per_s", Topology::Pairs), "slowest pair");
+        assert_eq!(title("flows", Topology::FanIn), "members");
+        assert_eq!(title("load_flows", Topology::Pairs), "loading flows", "a load is flows everywhere");
+    }
+
+    #[test]
     fn names_tell_units_and_name_each_column_once() {
         let names: BTreeSet<&str> = COLUMNS.iter().map(|c| c.name).collect();
         assert_eq!(names.len(), COLUMNS.len());

@@ -87,14 +87,31 @@ fn a_killed_process_ends_the_run_is_named_and_leaves_none() {
             let victim = until("a process of the run", || children(pid, command).pop());
             send(victim.pid, Signal::KILL);
             let said = run.end();
-            // What was measured before is in the file.
-            assert_eq!(said.code(), 1, "{path} {more:?}: {said}");
+            // Whether the processes had ever run at once is the machine's affair.
+            assert!(said.code() == 1 || said.code() == 2, "{path} {more:?}: {said}");
             said.complains(says);
             assert!(children(pid, "").is_empty(), "{path} {more:?}");
-            let shown = dir.run(&["show", "x.run.jsonl"]);
-            assert_eq!(shown.code(), 0, "{path} {more:?}: {shown}");
+            // What was measured is in the file.
+            let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+            assert!(text.contains("\"event\":\"trial\"") && text.contains("\"event\":\"end\""), "{path} {more:?}");
         }
     }
+}
+
+#[test]
+fn a_near_process_that_is_asked_to_end_ends_the_run() {
+    let dir = Scratch::new();
+    let mut args = vec!["run", "unix", "-o", "x.run.jsonl", "--pairs", "2"];
+    args.extend(LONG);
+    let mut run = Running::start(dir.command(&args));
+    under_way(&mut run, &dir.path("x.run.jsonl"));
+    let victim = until("a near process", || children(run.pid(), "member").pop());
+    send(victim.pid, Signal::TERM);
+    let said = run.end();
+    assert!(said.code() == 1 || said.code() == 2, "{said}");
+    // Between two trials it ends with an exit status, and in one it says so.
+    let told = ["the near process was asked to end", "the near process ended: it exited with status"];
+    assert!(said.err.contains("of 2: ") && told.iter().any(|text| said.err.contains(text)), "{said}");
 }
 
 #[test]
@@ -127,8 +144,8 @@ fn what_can_not_be_is_refused_before_anything_is_measured() {
 
 #[test]
 fn near_processes_meet_a_far_side_that_serves() {
-    let dir = Scratch::new();
     for more in [&["--topology", "fan-in", "--members", "3"][..], &["--pairs", "1"]] {
+        let dir = Scratch::new();
         let serve = Serve::start(&dir, &[]);
         let said = serve.measure(&dir, &[&["tcp", "--pattern", "stream", "-o", "x.run.jsonl"], more].concat());
         assert!(said.measured() || said.err.contains(NEVER_AT_ONCE), "{more:?}: {said}");

@@ -1,7 +1,7 @@
 //! What a near member does: connects where it is told to and runs the near half of trials, until the command says goodbye or is gone.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
@@ -61,7 +61,10 @@ impl Attendant<'_> {
             self.channel.send(&told.unwrap_or_else(|e| {
                 // Closed first: the far side must not wait on a connection that nobody serves.
                 self.link = None;
-                Told::Failed { met: Met::of(&e), text: e.to_string() }
+                match self.channel.stop_flag().load(Ordering::Relaxed) {
+                    true => Told::Failed { met: Met::Other, text: "the near process was asked to end".into() },
+                    false => Told::Failed { met: Met::of(&e), text: e.to_string() },
+                }
             }))?;
         }
     }

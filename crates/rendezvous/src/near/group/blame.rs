@@ -29,6 +29,8 @@ pub(super) enum What {
     Closed(String),
     /// It was broken off, or its half was complete.
     Consequence,
+    /// Nothing: a person asked to stop.
+    Stop,
 }
 
 /// What is known of one process.
@@ -54,6 +56,7 @@ impl What {
             Self::Stalled(_) => 3,
             Self::Closed(_) => 4,
             Self::Consequence => 5,
+            Self::Stop => 6,
         }
     }
 
@@ -107,6 +110,7 @@ impl Shape {
             (What::Closed(text), _) => SessionError::Control(format!(
                 "the data connection was cut, while the processes at both ends are there ({side}: {text})"
             )),
+            (What::Stop, _) => return SessionError::Interrupted,
             (What::Consequence, _) => SessionError::Control("the trial was broken off, and nobody says why".to_owned()),
         };
         self.of(who, e)

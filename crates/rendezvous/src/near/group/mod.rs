@@ -18,6 +18,7 @@ use measure::event::{PathPlan, Plan};
 use measure::session::Party;
 use measure::topology::{MemberOpened, Role};
 use measure::{FarReport, Session, SessionError, TrialReport, TrialSpec, credible};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
 use transport::{Capabilities, Proof};
@@ -121,6 +122,7 @@ impl GroupSession {
         let (near_cpus, far_cpus) = self.cpus();
         let far_processes = shape.topology.far_processes(shape.of) as usize;
         let far_pin = |i: usize| far_cpus.get(i).copied().or(self.plan.pin.map(|(_, far)| far));
+        more_files();
         let mut starting: Vec<Starting> = Vec::new();
         if let Reach::Fresh(program) = &self.reach {
             for i in 0..far_processes {
@@ -313,6 +315,15 @@ fn joined(
         one(near, far, spec).map_err(|e| (None, shape.named(number, e)))?;
     }
     Ok(measure::flows::joined(spec, near, far, told))
+}
+
+/// Allows this process as many open files as it may have: a pair of processes takes eight, and the usual limit is 1024.
+fn more_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| limit.maximum.is_none_or(|most| current < most)) {
+        // Where that can't be had, fewer processes start, and the error of the first that does not says so.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
 }
 
 fn hexadecimal(proof: &Proof) -> (String, String) {

@@ -157,7 +157,7 @@ impl Processes<'_> {
     /// What nobody says: that a person asked to stop, that an answer is overdue, that a process is stopped.
     fn nobody(&mut self, heard: &mut Heard) -> Result<(), Finding> {
         if self.fars.iter().any(|far| far.control.stopped()) {
-            return Err(Finding { who: Who::Far(0), what: What::Consequence });
+            return Err(Finding { who: Who::Far(0), what: What::Stop });
         }
         let overdue = |due: &Option<Instant>| due.is_some_and(|due| Instant::now() >= due);
         for far in (0..self.fars.len()).filter(|far| overdue(&heard.due[*far])) {
@@ -187,7 +187,7 @@ impl Processes<'_> {
     fn hear_out(&mut self, found: Finding, heard: &Heard, began: Instant) -> Vec<Finding> {
         let busy = |who: Who| match who {
             // It has said what it has to say; nobody has where a person asked to stop.
-            _ if who == found.who && !matches!(found.what, What::Consequence) => false,
+            _ if who == found.who && !matches!(found.what, What::Stop) => false,
             Who::Near(i) => heard.near[i].is_none(),
             Who::Far(i) => heard.far[i].is_none(),
         };
