@@ -1,8 +1,6 @@
 //! Whole measurements: real far processes and real data connections. The far process is this test binary again, running
 //! the ignored test [`far_process`] as `pipegauge peer`.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -58,8 +56,10 @@ impl Programs {
 
     pub(super) fn script(&self, name: &str, body: &str) -> PathBuf {
         let path = self.folder.path().join(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        // Written by another process: one that is forked here while a file is open for writing holds it open, and it can't be run.
+        let mut written = std::process::Command::new("sh");
+        written.args(["-c", "printf '%s\\n' \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", &format!("#!/bin/sh\n{body}")]);
+        assert!(written.arg(&path).status().unwrap().success());
         path
     }
 
