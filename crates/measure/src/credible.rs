@@ -6,7 +6,7 @@ use std::time::Duration;
 use transport::Capabilities;
 
 use crate::pattern::Seen;
-use crate::{Cost, FarReport, Flows, TrialSpec};
+use crate::{Cost, Course, FarReport, Flows, TrialSpec};
 
 /// No path that exists moves bytes faster, bytes a second.
 const FASTEST: f64 = 1e12;
@@ -17,6 +17,8 @@ const NANOSECOND: f64 = 0.999e-9;
 /// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
 const DRIFT: f64 = 0.01;
 const COARSE: f64 = 1e-3;
+/// Most parts of a trial of which a far side tells when they were here.
+const PARTS: usize = 1024;
 /// The longest time between two ticks of a kernel, nanoseconds.
 const LONGEST_TICK: u64 = 20_000_000;
 /// What a kernel needs at least to switch from a thread to another, seconds.
@@ -85,6 +87,36 @@ pub fn credible_flows(
         Some(flow) => Err(format!("{:e} iterations of a flow, where at most {} can be", flow.iterations, spec.repeats)),
         None => Ok(()),
     }
+}
+
+/// Checks how a connection whose far half is a process of its own went on, as its far side tells beside `far`, which is credible: none where it did
+/// not time the trial. Its moments are of a clock that this side does not know.
+pub fn credible_course(course: Option<&Course>, far: &FarReport, spec: &TrialSpec) -> Result<(), String> {
+    let times = spec.flows > 1 && spec.pattern.facts().unanswered && !spec.reverse;
+    let course = match course {
+        None if times => return Err("a stream of several without how it went on".to_owned()),
+        None => return Ok(()),
+        Some(_) if !times => return Err("how something went on that it had nothing to time of".to_owned()),
+        Some(course) => course,
+    };
+    if course.steps.len() > PARTS {
+        return Err(format!("{} parts of a trial, where at most {PARTS} can be", course.steps.len()));
+    }
+    let (mut last, mut iterations) = (course.begin, 0u64);
+    for step in &course.steps {
+        if step.end < last {
+            return Err(format!("a part of a trial that was over {} ns before it began", last - step.end));
+        }
+        (last, iterations) = (step.end, iterations.saturating_add(step.iterations));
+    }
+    exactly("messages in the parts of a trial", iterations, far.bytes.div_ceil(spec.size.max(1)))?;
+    let span = (last - course.begin) as f64 * 1e-9;
+    let beside = span - far.seconds;
+    // Where nothing was timed the time of its report covers nothing.
+    if beside > 2.0 * NANOSECOND || (far.bytes > 0 && beside < -2.0 * NANOSECOND) {
+        return Err(format!("parts of a trial that took {span:e} s, where {:e} s can be", far.seconds));
+    }
+    Ok(())
 }
 
 /// Whether a trial of `elapsed` seconds can have cost one thread that much: no thread has more CPU time than passed, and none is
@@ -255,6 +287,38 @@ mod tests {
             Flows { each: vec![flow(f64::INFINITY), flow(f64::NAN)], ..fair.clone() },
         ] {
             assert!(said(Some(&lie), &spec).is_err(), "{lie:?}");
+        }
+    }
+
+    #[test]
+    fn how_a_stream_went_on_fits_what_is_told_of_it() {
+        use crate::flows::Step;
+        let spec = TrialSpec { flows: 2, ..spec(Pattern::Stream) };
+        let far = streamed();
+        let step = |end, iterations| Step { end, iterations, took: 0 };
+        let fair = Course { begin: 7_000, steps: vec![step(50_000, 5), step(107_000, 15)] };
+        assert_eq!(credible_course(Some(&fair), &far, &spec), Ok(()));
+        assert!(credible_course(None, &far, &spec).is_err(), "nothing of what only it can tell");
+        let trips = TrialSpec { pattern: Pattern::PingPong, ..spec.clone() };
+        assert_eq!(credible_course(None, &far, &trips), Ok(()));
+        assert!(credible_course(Some(&fair), &far, &trips).is_err(), "the near side times those");
+        let nothing = FarReport { bytes: 0, seconds: 0.0, ..streamed() };
+        assert_eq!(credible_course(Some(&Course { begin: 3, steps: Vec::new() }), &nothing, &spec), Ok(()));
+        let only_one = FarReport { seconds: 7e-8, ..nothing };
+        assert_eq!(credible_course(Some(&Course { begin: 3, steps: Vec::new() }), &only_one, &spec), Ok(()));
+        for lie in [
+            Course { begin: 10_000, ..fair.clone() },
+            Course { begin: 60_000, ..fair.clone() },
+            Course { begin: 0, ..fair.clone() },
+            Course { begin: u64::MAX, ..fair.clone() },
+            Course { begin: 7_000, steps: vec![step(50_000, 5), step(107_000, 16)] },
+            Course { begin: 7_000, steps: vec![step(50_000, u64::MAX), step(107_000, u64::MAX)] },
+            Course { begin: 7_000, steps: vec![step(50_000, 5), step(u64::MAX, 15)] },
+            Course { begin: 7_000, steps: vec![step(60_000, 5), step(50_000, 0), step(107_000, 15)] },
+            Course { begin: 7_000, steps: Vec::new() },
+            Course { begin: 7_000, steps: vec![step(107_000, 0); 5000] },
+        ] {
+            assert!(credible_course(Some(&lie), &far, &spec).is_err(), "{lie:?}");
         }
     }
 

@@ -10,7 +10,8 @@ use transport::{Capabilities, Name, Settings};
 use units::BitRate;
 
 use crate::earlier::Earlier;
-use crate::{Cache, Load, Pattern, TrialReport, spec};
+use crate::topology::MemberOpened;
+use crate::{Cache, Load, Pattern, Topology, TrialReport, spec};
 
 pub use crate::plan_path::{PathPlan, plain};
 
@@ -206,18 +207,29 @@ impl Plan {
         }
     }
 
-    /// How many flows the paths have, where one of them has several.
+    /// How many flows, pairs or members the paths have, where one of them has several or processes of its own.
     fn flow_words(&self) -> String {
-        let mut counts: Vec<u32> = self.paths.iter().map(|path| path.flows).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
-        match &counts[..] {
-            [] => String::new(),
-            [one] if one == "1" => String::new(),
-            [most] => format!(", {most} flows at once"),
-            [few @ .., most] => format!(", {} and {most} flows at once", few.join(", ")),
-        }
+        let words = Topology::ALL.into_iter().filter_map(|topology| {
+            let of = self.paths.iter().filter(|path| path.topology == topology);
+            let mut counts: Vec<u32> = of.map(|path| path.flows).collect();
+            counts.sort_unstable();
+            counts.dedup();
+            match &counts[..] {
+                [1] if !topology.has_members() => None,
+                [few @ .., most] => {
+                    let few: Vec<String> = few.iter().map(u32::to_string).collect();
+                    let and = if few.is_empty() { String::new() } else { format!("{} and ", few.join(", ")) };
+                    Some(format!(", {and}{} at once", topology.counted(*most)))
+                }
+                [] => None,
+            }
+        });
+        words.collect()
+    }
+
+    /// How the connections of the path of this number share processes.
+    pub fn topology(&self, path: u32) -> Topology {
+        self.paths.get(path as usize).map_or(Topology::Flows, |path| path.topology)
     }
 
     /// Flows of the path of this number; 1 where there is no such path.
@@ -356,6 +368,9 @@ pub struct PathOpened {
     /// The flows, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub flows: Vec<FlowOpened>,
+    /// The processes that take part, where the near halves are processes of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub members: Vec<MemberOpened>,
     /// The loading flows, where there are any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<LoadOpened>,

@@ -5,6 +5,7 @@ use stats::Saw;
 use transport::{Ends, Name};
 use units::{BitRate, Bytes, Seconds, Share};
 
+use crate::Topology;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::figures::Common;
 use crate::sustained::Sustained;
@@ -96,6 +97,7 @@ pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
 /// Sizes that were tried and have no figure.
 pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>) -> Option<Warning> {
     let first = *sizes.first()?;
+    let never_at_once = never_at_once(plan.topology(path));
     let (code, why) = match plan.flows(path) {
         1 if plan.load(path).is_some() => (
             UNLOADED,
@@ -103,11 +105,7 @@ pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>) -> Option<Warning> {
              smaller messages, --load-size, show a slow load)",
         ),
         1 => ("no-figure", "too little of what was sent arrived to time it"),
-        _ => (
-            APART,
-            "in no trial did all flows run at once: they took turns on their CPUs, or too little arrived (larger --repeats make trials \
-             longer; fewer --flows need fewer turns)",
-        ),
+        _ => (APART, &*never_at_once),
     };
     let text =
         format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), (plan.pattern.facts().sized)(first));
@@ -136,17 +134,28 @@ const TOGETHER: f64 = 0.5;
 /// The warning that says so.
 const APART: &str = "flows-apart";
 
-/// The flows of a path began or ended far apart.
-fn flows_apart(points: &[Judged<'_>]) -> Option<Warning> {
+/// Why flows, pairs or members that never ran at once have no figure, and what helps.
+fn never_at_once(topology: Topology) -> String {
+    let (all, flag) = (topology.several(), topology.flag());
+    format!(
+        "in no trial did all {all} run at once: they took turns on their CPUs, or too little arrived (larger --repeats make trials longer; \
+         fewer {flag} need fewer turns)"
+    )
+}
+
+/// The flows, pairs or members of a path began or ended far apart.
+fn flows_apart(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     let apart: Vec<(u64, f64)> = points
         .iter()
         .filter_map(|p| Some((p.size, p.figures.flows?.together)))
         .filter(|(_, t)| *t < TOGETHER)
         .collect();
     let (size, least) = apart.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let topology = plan.topology(points.iter().find_map(|p| p.trials.first())?.path);
+    let (all, flag) = (topology.several(), topology.flag());
     let text = format!(
-        "all flows ran at once for {} of a trial's time at the size {size}, and only that part counts: they took turns on their CPUs, or one \
-         was much slower than another (larger --repeats make trials longer; fewer --flows than CPUs need no turns)",
+        "all {all} ran at once for {} of a trial's time at the size {size}, and only that part counts: they took turns on their CPUs, or one \
+         was much slower than another (larger --repeats make trials longer; fewer {flag} than CPUs need no turns)",
         Share(least)
     );
     Some(warning(APART, apart.into_iter().map(|(size, _)| size).collect(), text))
@@ -212,7 +221,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
         all.extend(paused(plan, points, busy));
     }
     all.extend(unreliable(kind, points));
-    all.extend(flows_apart(points));
+    all.extend(flows_apart(plan, points));
     all.extend(unloaded(points));
     all.extend(rate_missed(plan, points));
     if plan.schedule == crate::event::Schedule::Netpipe {

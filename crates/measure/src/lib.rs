@@ -21,6 +21,7 @@
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
 //! | [`load`] | flows that fill a path while it is measured: what they are, their threads, what they carried |
+//! | [`topology`] | how connections share processes: flows, pairs, fan-in, fan-out |
 //! | `soak`, [`interval`] | one connection for a long time, interval after interval; how intervals become one, and few |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
@@ -60,6 +61,7 @@ pub mod support;
 mod survey;
 pub mod sustained;
 mod taken_by;
+pub mod topology;
 
 pub use buffers::Buffers;
 pub use calibrate::calibrate;
@@ -72,3 +74,4 @@ pub use pattern::Pattern;
 pub use session::{Session, SessionError};
 pub use settled::settled;
 pub use spec::{Cache, FarReport, Tcp, TrialReport, TrialSpec};
+pub use topology::Topology;

@@ -220,6 +220,7 @@ impl<'a> PathRun<'a> {
                 near_effective: party.near_effective,
                 far_effective: party.far_effective,
                 flows: party.flows,
+                members: party.members,
                 load: party.load,
             }))?;
         }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::{Name, Settings};
 
-use crate::Load;
+use crate::{Load, Topology};
 
 /// A path of a plan. One plan may hold a transport more than once, with other settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +20,9 @@ pub struct PathPlan {
     /// Connections that carry blocks at once; none in files is one.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub flows: u32,
+    /// How they share processes; none in files are threads of two processes.
+    #[serde(skip_serializing_if = "Topology::is_flows", default)]
+    pub topology: Topology,
     /// What fills the path while it is measured; none where nothing else does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<Load>,
@@ -52,7 +55,8 @@ impl PathPlan {
 impl From<Name> for PathPlan {
     /// One flow over the transport, with nothing set.
     fn from(transport: Name) -> Self {
-        Self { transport, label: None, settings: Settings::default(), flows: 1, load: None, offered: None }
+        let settings = Settings::default();
+        Self { transport, label: None, settings, flows: 1, topology: Topology::Flows, load: None, offered: None }
     }
 }
 

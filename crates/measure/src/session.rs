@@ -7,6 +7,7 @@ use transport::settings::Effective;
 use transport::{Capabilities, LinkError};
 
 use crate::event::{FlowOpened, LoadOpened};
+use crate::topology::MemberOpened;
 use crate::{TrialReport, TrialSpec};
 
 /// Why a session can't go on, or a trial failed.
@@ -58,6 +59,18 @@ pub enum SessionError {
         /// What it met.
         source: Box<SessionError>,
     },
+    /// One of the processes of a path failed: its near or far half, or the connection between them.
+    #[error("{what} {number} of {of}: {source}")]
+    Member {
+        /// "pair" or "member".
+        what: &'static str,
+        /// Its number, from 1.
+        number: u32,
+        /// How many there are.
+        of: u32,
+        /// What it met.
+        source: Box<SessionError>,
+    },
     /// Nothing came through an unreliable path.
     #[error(
         "{in_a_row} datagrams in a row were lost: the peer is gone, the path drops what is this large, or answers take longer \
@@ -76,7 +89,7 @@ impl SessionError {
     /// What was met, whichever flow met it.
     pub fn root(&self) -> &Self {
         match self {
-            Self::Flow { source, .. } | Self::Loading { source, .. } => source.root(),
+            Self::Flow { source, .. } | Self::Loading { source, .. } | Self::Member { source, .. } => source.root(),
             other => other,
         }
     }
@@ -93,6 +106,8 @@ pub struct Party {
     pub far_effective: Effective,
     /// The flows, where there are several.
     pub flows: Vec<FlowOpened>,
+    /// The processes that take part, where the near halves are processes of their own.
+    pub members: Vec<MemberOpened>,
     /// The loading flows, where there are any.
     pub load: Option<LoadOpened>,
 }

@@ -3,7 +3,7 @@
 use transport::Capabilities;
 
 use crate::event::{PathPlan, Plan, Schedule};
-use crate::sizes;
+use crate::{Topology, sizes};
 
 /// A combination that a transport can't do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -78,17 +78,23 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
         return refuse(&why);
     }
+    if let Some(why) = members(plan, path, can) {
+        return refuse(why);
+    }
     if let Some(why) = facts.keeps_single(plan.pattern.name(), path.flows, can) {
         return refuse(&why);
     }
+    let several = path.flows > 1 || path.topology.has_members();
+    let flag = path.topology.flag();
     if let Some(load) = &path.load {
         if let Some(why) = facts.keeps_unloaded(plan.pattern.name(), load, can) {
             return refuse(&why);
         }
-        if path.flows > 1 {
-            return refuse(
-                "several flows load the path themselves: measure them (--flows) or one flow under load (--load), each in a run of its own",
-            );
+        if several {
+            let several = path.topology.several();
+            return refuse(&format!(
+                "several {several} load the path themselves: measure them ({flag}) or one flow under load (--load), each in a run of its own"
+            ));
         }
         if plan.soaks() {
             return refuse("a soak holds one connection (leave out --load or --duration)");
@@ -97,16 +103,19 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
             return refuse("NetPIPE measures an idle path (leave out --load)");
         }
     }
-    if path.flows > 1 && plan.scheduled() {
-        return refuse("flows send as fast as they can, and a schedule is one flow's (leave out --rate or --flows)");
+    if several && plan.scheduled() {
+        let those = path.topology.several();
+        return refuse(&format!(
+            "{those} send as fast as they can, and a schedule is one flow's (leave out --rate or {flag})"
+        ));
     }
-    if path.flows > 1 && plan.soaks() {
-        return refuse("a soak holds one connection (leave out --flows or --duration)");
+    if several && plan.soaks() {
+        return refuse(&format!("a soak holds one connection (leave out {flag} or --duration)"));
     }
-    if path.flows > 1 && plan.schedule == Schedule::Netpipe {
-        return refuse(
-            "NetPIPE measures one flow, and its trials are too short for several to meet (leave out --flows)",
-        );
+    if several && plan.schedule == Schedule::Netpipe {
+        return refuse(&format!(
+            "NetPIPE measures one flow, and its trials are too short for several to meet (leave out {flag})"
+        ));
     }
     if let Err(why) = (facts.room)(plan, can) {
         return refuse(&why);
@@ -141,4 +150,25 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
         }
     }
     Ok(())
+}
+
+/// Why a path can't have near processes of its own as its topology asks; none where it can, or asks for none.
+fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<&'static str> {
+    let facts = plan.pattern.facts();
+    match path.topology {
+        Topology::Flows => None,
+        _ if !facts.flows => {
+            Some("a near process keeps its connection, and this pattern keeps none (leave out --pairs or --topology)")
+        }
+        _ if !can.two_ended => {
+            Some("one process plays both ends, and near processes need another (leave out --pairs or --topology)")
+        }
+        Topology::FanOut if !(plan.reverse && facts.reverses) => Some(
+            "in a fan-out the far side sends, by a pattern that goes one way (--pattern stream or burst, with --reverse)",
+        ),
+        Topology::FanIn if plan.reverse => {
+            Some("in a fan-in the near processes send (leave out --reverse; in a fan-out the far side sends)")
+        }
+        _ => None,
+    }
 }

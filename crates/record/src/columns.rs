@@ -1,9 +1,11 @@
 //! The table of columns: every figure of a point, declared once. CSV, JSON, Parquet, OpenMetrics, the terminal's table of points
 //! and the page's read it, so that a figure that is added here appears in all of them.
 
-use measure::Pattern;
+use std::borrow::Cow;
+
 use measure::event::{Figures, TimeKind, Trial, Why};
 use measure::figures::cost::{Cpu, PointCost};
+use measure::{Pattern, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::Name;
@@ -51,9 +53,25 @@ impl<'a> At<'a> {
         plan.loads().then(|| plan.load(self.path.opened.path).map_or(0, |load| load.flows))
     }
 
+    /// Whether its rate is one of several at once, or of processes that are compared by their number, one of them too.
+    fn rated(self) -> bool {
+        self.f.flows.is_some() || self.run.run.plan.topology(self.path.opened.path).has_members()
+    }
+
     /// Its CPU time, where that is resolved.
     fn cpu(self, side: usize) -> Option<Cpu> {
         self.cost(side)?.cpu
+    }
+}
+
+impl Shown {
+    /// The title in a table of a path whose connections share processes so: they are its flows, pairs or members. Loading flows are flows.
+    pub fn title(&self, topology: Topology) -> Cow<'static, str> {
+        match topology {
+            Topology::Flows => self.heading.into(),
+            _ if self.heading.starts_with("loading") => self.heading.into(),
+            _ => self.heading.replace("flows", topology.several()).replace("flow", topology.one()).into(),
+        }
     }
 }
 
@@ -374,8 +392,9 @@ columns! {
     retransmits: Option<u64> = |a| a.retransmits(), None, shown(72, "retransmits"), Some("pipegauge_retransmits");
     /// Flows that ran at once, where there are several (`--flows`): then times, throughput and rates are those of all.
     flows: Option<u32> = |a| a.f.flows.map(|flows| flows.count), None, shown(5, "flows"), None;
-    /// Rate of all flows, one over the median: messages, transactions or what else `time` counts a second; none of one flow.
-    rate_per_s: Option<f64> = |a| a.f.flows.map(|_| a.f.median.recip()), Some(Unit::PerSecond), shown(53, "rate of all"), None;
+    /// Rate of all flows, one over the median: messages, transactions or what else `time` counts a second; none of one flow that is no pair or
+    /// member.
+    rate_per_s: Option<f64> = |a| a.rated().then(|| a.f.median.recip()), Some(Unit::PerSecond), shown(53, "rate of all"), None;
     /// Throughput of the slowest flow, bits a second, the median over trials; none of one flow.
     slowest_flow_bits_per_s: Option<f64> = |a| a.f.flows.map(|flows| flows.slowest), BITS, shown(54, "slowest flow"), None;
     /// Throughput of the fastest flow, bits a second, likewise.
@@ -439,6 +458,16 @@ mod tests {
 
     use super::*;
     use crate::{Analysis, export, sample};
+
+    #[test]
+    fn titles_name_what_a_path_has_several_of() {
+        let of = |name: &str| COLUMNS.iter().find(|c| c.name == name).and_then(|c| c.shown).unwrap();
+        let title = |name, topology| of(name).title(topology).into_owned();
+        assert_eq!(title("slowest_flow_bits_per_s", Topology::Flows), "slowest flow");
+        assert_eq!(title("slowest_flow_bits_per_s", Topology::Pairs), "slowest pair");
+        assert_eq!(title("flows", Topology::FanIn), "members");
+        assert_eq!(title("load_flows", Topology::Pairs), "loading flows", "a load is flows everywhere");
+    }
 
     #[test]
     fn names_tell_units_and_name_each_column_once() {

@@ -28,6 +28,7 @@ pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) ->
             ("version", Value::from(run.run.version.clone())),
             ("plan", part(serde_json::to_value(&run.run.plan))),
             ("flows", Value::from(run.run.plan.flows(path.opened.path))),
+            ("topology", Value::from(run.run.plan.topology(path.opened.path).name())),
             ("loading", part(serde_json::to_value(run.run.plan.load(path.opened.path).map(Load::words)))),
             ("settings", part(serde_json::to_value(run.run.plan.settings(path.opened.path)))),
             ("near", part(serde_json::to_value(&run.run.near))),

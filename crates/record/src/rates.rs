@@ -74,6 +74,7 @@ impl RunFile {
                 first.transport == path.opened.transport
                     && plan.settings(first.path) == plan.settings(number)
                     && plan.flows(first.path) == plan.flows(number)
+                    && plan.topology(first.path) == plan.topology(number)
                     // Two paths of one rate are told apart by more than it.
                     && group.iter().all(|i| plan.offered_on(self.paths[*i].opened.path) != plan.offered_on(number))
             };

@@ -55,6 +55,7 @@ pub fn opened(path: u32, transport: Name) -> PathOpened {
         near_effective: Effective { nodelay: Some(true), ..Effective::default() },
         far_effective: Effective::default(),
         flows: Vec::new(),
+        members: Vec::new(),
         load: None,
     }
 }

@@ -97,6 +97,26 @@ impl Channel {
         self.most = frame::KNOWN;
     }
 
+    /// The other side may send messages of so many bytes.
+    pub(crate) fn take_up_to(&mut self, most: usize) {
+        self.most = most;
+    }
+
+    /// Whether a message, or the end of the connection, is here, so that [`Channel::recv`] returns at once.
+    pub(crate) fn arrived(&mut self) -> bool {
+        loop {
+            match frame::is_whole(&self.inbox, self.most) {
+                Ok(false) if !self.ended => {}
+                _ => return true,
+            }
+            match self.read_some("looking for a control message") {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+
     /// Sends one message. Goes on after a stop: a farewell must still leave.
     pub(crate) fn send<T: Serialize>(&mut self, message: &T) -> Result<(), MeetError> {
         self.send_within(message, LEAVE)
@@ -266,6 +286,18 @@ impl Channel {
             Err(e) => Err(MeetError::Io { doing: "waiting on the control connection", source: e.into() }),
         }
     }
+}
+
+/// The first of `channels` that has a message or has ended, if one has within `time`.
+pub(crate) fn first(channels: &mut [&mut Channel], time: Duration) -> Option<usize> {
+    if let Some(here) = channels.iter_mut().position(|channel| channel.arrived()) {
+        return Some(here);
+    }
+    let mut fds: Vec<PollFd<'_>> = channels.iter().map(|channel| PollFd::new(&channel.socket, PollFlags::IN)).collect();
+    let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
+    let _ = poll(&mut fds, Some(&time));
+    drop(fds);
+    channels.iter_mut().position(|channel| channel.arrived())
 }
 
 fn gone(doing: &'static str) -> MeetError {

@@ -46,18 +46,22 @@ pub enum MeetError {
     /// Asked to stop while a measurement was in progress.
     #[error("asked to stop while a measurement was in progress: it was broken off")]
     BrokenOff,
-    /// The far process could not be started.
-    #[error("can't start the far side with '{program}': {source}")]
+    /// A process could not be started.
+    #[error("can't start {what} with '{program}': {source}")]
     Launch {
+        /// "the far side" or "a near process".
+        what: &'static str,
         /// What was to be run.
         program: String,
         /// The system's answer.
         #[source]
         source: io::Error,
     },
-    /// The far process ended, or said something else, before it was ready.
-    #[error("the far side ('{program}') did not get ready: {found}")]
+    /// A process ended, or said something else, before it was ready.
+    #[error("{what} ('{program}') did not get ready: {found}")]
     NotReady {
+        /// "the far side" or "a near process".
+        what: &'static str,
         /// What was run.
         program: String,
         /// How it ended and the last it wrote to its standard error.
@@ -221,6 +225,15 @@ pub enum MeetError {
         "the near side's process has been stopped for longer than its patience (--patience): its measurement was given up"
     )]
     Stopped,
+    /// Several far processes, and a far side that is one.
+    #[error(
+        "'pipegauge serve' is one process, and {asked} pairs need as many on the far side: measure them with --peer ssh://user@host, or one \
+         far process with several connections (--flows, --topology fan-in)"
+    )]
+    OneProcess {
+        /// Far processes asked for.
+        asked: u32,
+    },
     /// The data path failed.
     #[error("{0}")]
     Link(#[from] LinkError),

@@ -30,6 +30,11 @@ pub(crate) fn take(inbox: &mut Vec<u8>, most: usize) -> Result<Option<Vec<u8>>, 
     Ok(Some(body))
 }
 
+/// Whether a whole frame has arrived.
+pub(crate) fn is_whole(inbox: &[u8], most: usize) -> Result<bool, MeetError> {
+    Ok(announced(inbox, most)?.is_some_and(|length| inbox.len() >= 4 + length))
+}
+
 fn announced(inbox: &[u8], most: usize) -> Result<Option<usize>, MeetError> {
     let Some(length) = inbox.first_chunk::<4>() else { return Ok(None) };
     let length = u32::from_be_bytes(*length) as usize;

@@ -11,8 +11,11 @@
 //! | `tls` `channel` `frame` | TLS with a pinned certificate; messages with deadlines; their framing |
 //! | `message` | what is said |
 //! | `limits` `agree` | what a peer may ask for; whether settings took effect alike |
+//! | `course` | how a connection went on, as it travels |
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
+//! | `started` `stopped` | what a started process reads first; whether a process is stopped |
+//! | `member` | a near member: a process with the near half of one connection |
 //! | `far` | gate and door for strangers, the loop that attends to one near side, `serve`, `peer` |
 //! | `near` | dialling, launching here or over ssh, the conversation, the session |
 //!
@@ -22,15 +25,19 @@
 mod agree;
 mod alert;
 mod channel;
+mod course;
 mod error;
 mod far;
 mod frame;
 mod key;
 mod limits;
+mod member;
 mod message;
 mod near;
 mod secret;
 mod spread;
+mod started;
+mod stopped;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -43,5 +50,6 @@ pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};
 pub use limits::{Limits, check};
+pub use member::member;
 pub use message::FarPin;
 pub use near::meet::{Far, meet};

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
 use transport::{Address, LinkError, Name, Settings};
 
+use crate::course::Numbers;
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 7;
+pub(crate) const PROTOCOL: u32 = 8;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -99,6 +100,9 @@ pub(crate) enum Ask {
     Hello {
         /// CPU wished for the far side. One that the near side started on its own host was told before.
         pin: FarPin,
+        /// Which this is, from 0, of the far processes that a path has on its host: where it chooses a CPU, each has one of its own.
+        #[serde(default)]
+        rank: u32,
         /// Whether to describe the environment.
         environment: bool,
     },
@@ -114,6 +118,9 @@ pub(crate) enum Ask {
         connection: u64,
         /// How many.
         flows: u32,
+        /// Connections of the same path that other far processes have: each trial is one of all.
+        #[serde(default)]
+        others: u32,
         /// A CPU for the thread of each flow, for a far side on the near side's host; else empty.
         cpus: Vec<u32>,
         /// What loads the path, if anything does. Its connections' numbers follow those of the flows.
@@ -178,6 +185,10 @@ pub(crate) enum Answer {
         flows: Option<Flows>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         load: Option<f64>,
+        /// How each flow went on by this host's monotonic clock, where other processes have the path's other connections and this side timed
+        /// its own: who knows of all finds the time in which all ran.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        courses: Vec<Numbers>,
     },
     /// To `Foreign`: what was taken, and by whom; none where the far side is on no CPU in particular or can't tell.
     Foreign { taken: Option<Taken> },

@@ -13,7 +13,7 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Exchange => "exchange",
         TimeKind::Transaction => "transaction",
         TimeKind::Copy => "copy",
-        TimeKind::Spacing => "spacing of all flows",
+        TimeKind::Spacing => "spacing of transfers",
         TimeKind::Answer => "an answer",
     }
 }
@@ -96,8 +96,10 @@ fn spread(run: &RunFile) -> Option<String> {
     };
     let (near, far) = (each(|flow| flow.near_cpu), each(|flow| flow.far_cpu));
     let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let one = run.paths.iter().map(|path| run.run.plan.topology(path.opened.path)).find(|t| t.has_members());
+    let one = one.unwrap_or_default().one();
     (near.len() > 1 || far.len() > 1)
-        .then(|| format!("each flow pinned, to CPUs {} and, on the far side, {}", list(&near), list(&far)))
+        .then(|| format!("each {one} pinned, to CPUs {} and, on the far side, {}", list(&near), list(&far)))
 }
 
 /// Whether both processes of a path were pinned to one CPU, where each runs only while the other does not.

@@ -35,6 +35,7 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<
             near_effective: Effective::default(),
             far_effective: Effective::default(),
             flows: Vec::new(),
+            members: Vec::new(),
             load: None,
         }),
     ];

@@ -204,8 +204,11 @@ fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffer
     }
     if SEVERAL {
         let done = bytes.div_ceil(spec.size.max(1));
-        if done > marked {
-            steps.push(Step { end: last, iterations: done - marked, took: 0 });
+        match steps.last_mut() {
+            // What was looked at after the last block belongs to the trial's time, and so to its last part's.
+            Some(step) if done == marked => step.end = last,
+            _ if done > marked => steps.push(Step { end: last, iterations: done - marked, took: 0 }),
+            _ => {}
         }
         // What is missing at the end of a path that loses blocks took no time; where nothing came, no time passed at all.
         side.report.course = Some(Course { begin: first.unwrap_or_else(|| clock.now()), steps });

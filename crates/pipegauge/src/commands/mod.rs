@@ -59,6 +59,7 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Completions(flags) => completions::completions(&flags, json),
         Command::Schema(flags) => schema::schema(&flags, json),
         Command::Peer => peer::peer(),
+        Command::Member => peer::member(),
         Command::Floor(flags) => peer::floor(&flags.args),
     }
 }

@@ -1,18 +1,30 @@
-//! The two hidden commands: the far side of a measurement, and the floor program.
+//! The hidden commands: the far side of a measurement, a near process of one, and the floor program.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
+use rendezvous::MeetError;
 
 use crate::exit::Exit;
 use crate::signals;
 
 /// The far side of a local or ssh measurement: what to do comes over standard input, answers go to standard output.
 pub fn peer() -> Result<Exit> {
+    started(rendezvous::peer)
+}
+
+/// A near process of a measurement, likewise.
+pub fn member() -> Result<Exit> {
+    started(rendezvous::member)
+}
+
+fn started(does: fn(Arc<AtomicBool>) -> Result<(), MeetError>) -> Result<Exit> {
     // The kernel named the process after the link that it was started by; people look for the program.
     let _ = rustix::thread::set_name(c"pipegauge");
-    rendezvous::peer(signals::peer_stop_flag()?)?;
+    does(signals::peer_stop_flag()?)?;
     Ok(Exit::Ok)
 }
 

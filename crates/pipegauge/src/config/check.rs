@@ -152,8 +152,9 @@ fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
         bail!("--trace follows one path: its lines don't say which; name one transport");
     }
     let most = plan.paths.iter().map(|path| path.flows).max().unwrap_or(1);
-    if flags.trace.is_some() && most > 1 {
-        bail!("--trace follows one connection: its lines don't say which; leave out --flows");
+    let several = plan.paths.iter().find(|path| path.flows > 1 || path.topology.has_members());
+    if let Some(path) = several.filter(|_| flags.trace.is_some()) {
+        bail!("--trace follows one connection of this process: leave out {}", path.topology.flag());
     }
     if let Some(flow) = plan.decorators.fault.as_ref().and_then(|fault| fault.flow)
         && !(1..=u64::from(most)).contains(&flow)
@@ -188,6 +189,13 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
         );
     }
     measure::support::check(plan, path, &can)?;
+    if let (Far::Listening { .. }, 2..) = (far, path.topology.far_processes(path.flows)) {
+        bail!(
+            "{name}: 'pipegauge serve' is one process, and {} pairs need as many on the far side; name the host with --peer ssh://user@host, or \
+             measure one far process with several connections (--flows, --topology fan-in)",
+            path.flows
+        );
+    }
     let largest = (plan.pattern.facts().largest)(plan, &can);
     let gap = path.offered.or(plan.offered).map(|bits| largest as f64 * 8.0 / bits);
     if let Some(gap) = gap.filter(|gap| *gap >= plan.patience) {
@@ -247,12 +255,36 @@ mod tests {
             ("tcp --flows 2 --schedule netpipe", "NetPIPE measures one flow"),
             ("tcp --flows 2 --duration 10s", "a soak holds one connection"),
             ("tcp --flows 2 --trace x", "--trace follows one connection"),
+            ("tcp --pairs 1 --trace x", "leave out --pairs"),
+            ("memcpy --pairs 2", "one process plays both ends"),
+            ("theory --pairs 1", "one process plays both ends"),
+            ("tcp --pattern connect --pairs 2", "a near process keeps its connection"),
+            ("tcp --pairs 1 --rate 10/s", "a schedule is one flow's (leave out --rate or --pairs)"),
+            ("tcp --pairs 2 --schedule netpipe", "leave out --pairs"),
+            ("tcp --topology fan-in --members 2 --duration 10s", "a soak holds one connection (leave out --members"),
+            ("tcp --pairs 2 --load 2", "several pairs load the path themselves"),
+            ("tcp --topology fan-in --members 2 --reverse", "in a fan-in the near processes send"),
+            ("tcp --topology fan-out --members 2 --pattern ping-pong", "no direction"),
+            ("tcp:fan-out=2 --pattern stream", "in a fan-out the far side sends"),
             ("tcp --flows 2 --fault drop=1%,flow=3", "flows 1 to 2"),
         ] {
             let e = said(line).unwrap();
             assert!(e.contains(says), "{line}: {e}");
         }
-        for line in ["tcp --flows 128", "udp --pattern stream --flows 2", "shm --pattern bidirectional --flows 2"] {
+        let reversed = |line: &str| typed(line).unwrap().plan.pattern_words();
+        assert_eq!(reversed("tcp --topology fan-in --members 2,3"), "stream, 2 and 3 members of a fan-in at once");
+        assert_eq!(
+            reversed("tcp --topology fan-out --members 2"),
+            "stream reversed (the far side sends), 2 members of a fan-out at once"
+        );
+        assert_eq!(reversed("tcp --pairs 1"), "ping-pong, 1 pair at once");
+        for line in [
+            "tcp --flows 128",
+            "udp --pairs 2",
+            "shm --pattern burst --topology fan-out --members 2",
+            "udp --pattern stream --flows 2",
+            "shm --pattern bidirectional --flows 2",
+        ] {
             assert_eq!(said(line), None, "{line}");
         }
     }

@@ -24,7 +24,7 @@ use std::time::SystemTime;
 
 use anyhow::{Result, anyhow};
 use measure::event::{PathPlan, Plan, Schedule};
-use measure::{Cache, Pattern};
+use measure::{Cache, Pattern, Topology};
 use rendezvous::{Far, FarPin};
 use transport::decorate::Decorators;
 use transport::registry;
@@ -117,8 +117,8 @@ impl RunConfig {
 fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<String>) -> Result<Plan> {
     let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
-        pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern.into() },
-        reverse: flags.reverse,
+        pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern().into() },
+        reverse: flags.reverse || flags.topology == Some(Topology::FanOut),
         schedule: match (&flags.hint, flags.duration) {
             (Some(_), _) => Schedule::Hint,
             (None, Some(_)) => Schedule::Soak,

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
-use measure::{Load, LoadDirection, flows};
+use measure::{Load, LoadDirection, Topology, flows};
 use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 use units::Bytes;
 
@@ -58,10 +58,12 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
     let shared = flagged(flags);
     for text in &flags.transports {
         let path = path(text, &shared, flags)?;
-        let mut counted = match &flags.flows[..] {
-            _ if path.flows > 1 => vec![path],
-            [] => vec![path],
-            counts => counts.iter().map(|flows| PathPlan { flows: *flows, ..path.clone() }).collect(),
+        let mut counted = match flags.connections() {
+            _ if path.flows > 1 || path.topology.has_members() => vec![path],
+            (_, []) => vec![path],
+            (topology, counts) => {
+                counts.iter().map(|flows| PathPlan { flows: *flows, topology, ..path.clone() }).collect()
+            }
         };
         for path in counted.drain(..) {
             paths.extend(under_loads(path, flags).into_iter().flat_map(|path| rates::under_rates(path, flags)));
@@ -112,7 +114,7 @@ fn direction(flags: &RunFlags) -> LoadDirection {
 fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
     let transport = registry::named(name)?;
-    let (mut settings, mut label, mut flows) = (Settings::default(), None, 1);
+    let (mut settings, mut label, mut connections) = (Settings::default(), None, None);
     let (mut loads, mut way, mut size) = (None, None, None);
     for item in options.map_or(Vec::new(), |options| options.split(',').collect()) {
         let (option, value) = item.split_once('=').ok_or_else(|| {
@@ -121,11 +123,18 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
         match (option, value) {
             ("label", value) if label.is_some() => bail!("{text}: 'label' is given twice; give it once ({value})"),
             ("label", value) => label = Some(checked_label(value, name)?),
-            ("flows", value) => flows = checked_flows(value)?,
             ("load", value) => loads = Some(checked_load(value)?),
             ("load-direction", value) => way = Some(checked_direction(value)?),
             ("load-size", value) => {
                 size = Some(value.parse::<Bytes>().map_err(|e| anyhow!("load-size={value}: {e}"))?.0);
+            }
+            (option, value) if let Some(topology) = Topology::named(option) => {
+                if connections.is_some() {
+                    bail!(
+                        "{text}: how many connections there are is said twice; give one of flows, pairs, fan-in and fan-out"
+                    );
+                }
+                connections = Some((topology, checked_connections(topology, value)?));
             }
             _ => settings.read(transport.options(), option, value).map_err(|e| anyhow!("{text}: {name}: {e}"))?,
         }
@@ -142,7 +151,8 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
             settings.set(&set.option, set.value.clone());
         }
     }
-    let path = PathPlan { transport: transport.name(), label, settings, flows, load: None, offered: None };
+    let (topology, flows) = connections.unwrap_or((Topology::Flows, 1));
+    let path = PathPlan { transport: transport.name(), label, settings, flows, topology, load: None, offered: None };
     if let (None, Some(option)) = (loads, way.map(|_| "load-direction").or(size.map(|_| "load-size"))) {
         bail!("{text}: {option} is of a path that is loaded; add load=N");
     }
@@ -161,9 +171,12 @@ fn example(transport: &dyn Transport) -> String {
     }
 }
 
-fn checked_flows(text: &str) -> Result<u32> {
-    let flows = text.parse().ok().filter(|flows| (1..=flows::MOST).contains(flows));
-    flows.ok_or_else(|| anyhow!("flows={text}: a path has 1 to {} flows", flows::MOST))
+fn checked_connections(topology: Topology, text: &str) -> Result<u32> {
+    let count = text.parse().ok().filter(|count| (1..=flows::MOST).contains(count));
+    count.ok_or_else(|| {
+        let (option, several) = (topology.name(), topology.several());
+        anyhow!("{option}={text}: a path has 1 to {} {several}", flows::MOST)
+    })
 }
 
 fn checked_load(text: &str) -> Result<u32> {
@@ -220,15 +233,18 @@ pub fn added(typed: &mut String, option: &str, value: impl std::fmt::Display) {
 
 /// Gives paths of one transport labels that tell them apart: by the options in which they differ.
 fn apart(paths: &mut [PathPlan]) -> Result<()> {
-    let set: Vec<(Name, Settings, u32, Option<Load>)> =
-        paths.iter().map(|path| (path.transport, beyond_defaults(path), path.flows, path.load)).collect();
-    for (path, (_, mine, flows, load)) in paths.iter_mut().zip(&set).filter(|(path, _)| path.label.is_none()) {
+    type Set = (Name, Settings, (Topology, u32), Option<Load>);
+    let connections = |path: &PathPlan| (path.topology, path.flows);
+    let set: Vec<Set> =
+        paths.iter().map(|path| (path.transport, beyond_defaults(path), connections(path), path.load)).collect();
+    for (path, (_, mine, connections, load)) in paths.iter_mut().zip(&set).filter(|(path, _)| path.label.is_none()) {
         let differs = |option: &str| {
             set.iter().any(|(t, other, ..)| *t == path.transport && other.get(option) != mine.get(option))
         };
         let mut label = typed(path.transport, mine, differs);
-        if *flows > 1 && set.iter().any(|(t, _, others, _)| *t == path.transport && others != flows) {
-            added(&mut label, "flows", flows);
+        let usual = *connections == (Topology::Flows, 1);
+        if !usual && set.iter().any(|(t, _, others, _)| *t == path.transport && others != connections) {
+            added(&mut label, connections.0.name(), connections.1);
         }
         if let Some(load) = load {
             let others = || set.iter().filter(|(t, ..)| *t == path.transport).filter_map(|(.., other)| other.as_ref());
@@ -249,7 +265,7 @@ fn apart(paths: &mut [PathPlan]) -> Result<()> {
     for (i, path) in paths.iter().enumerate() {
         let name = path.name();
         if let Some(twin) = paths[..i].iter().find(|other| other.name() == name) {
-            let alike = |twin: &PathPlan| (beyond_defaults(twin), twin.flows, twin.load);
+            let alike = |twin: &PathPlan| (beyond_defaults(twin), connections(twin), twin.load);
             let (transport, same) = (path.transport, alike(twin) == alike(path));
             let why = if same { "with the same options" } else { "with options that read alike" };
             bail!(
@@ -314,6 +330,34 @@ mod tests {
             assert!(said(wrong).contains("1 to 128 flows"), "{wrong}");
         }
         assert!(Line::try_parse_from(["run", "tcp", "--flows", "0"]).is_err());
+    }
+
+    #[test]
+    fn numbers_of_pairs_and_members_are_paths_with_names_of_their_own() {
+        let of = |line: &str| of(line).unwrap().iter().map(|p| (p.topology, p.flows)).collect::<Vec<_>>();
+        assert_eq!((names("tcp --pairs 4"), of("tcp --pairs 4")), (vec!["tcp".to_owned()], vec![(Topology::Pairs, 4)]));
+        assert_eq!(names("tcp unix --pairs 1,2"), ["tcp:pairs=1", "tcp:pairs=2", "unix:pairs=1", "unix:pairs=2"]);
+        assert_eq!(of("tcp --topology pairs --members 1,2"), of("tcp --pairs 1,2"));
+        assert_eq!(names("tcp --topology fan-in --members 2,3"), ["tcp:fan-in=2", "tcp:fan-in=3"]);
+        assert_eq!(
+            names("tcp tcp:flows=2 tcp:pairs=2 tcp:fan-in=2"),
+            ["tcp", "tcp:flows=2", "tcp:pairs=2", "tcp:fan-in=2"]
+        );
+        assert_eq!(of("tcp:pairs=8 unix --flows 2"), [(Topology::Pairs, 8), (Topology::Flows, 2)]);
+        assert_eq!(of("tcp:pairs=1 --flows 2"), [(Topology::Pairs, 1)], "what a path says of itself comes first");
+        assert!(said("tcp:pairs=0").contains("a path has 1 to 128 pairs"));
+        assert!(said("tcp:fan-in=129").contains("a path has 1 to 128 members"));
+        assert!(said("tcp:flows=2,pairs=2").contains("said twice"));
+        assert!(said("tcp --pairs 2,2").contains("named twice"));
+        for wrong in [
+            "tcp --pairs 0",
+            "tcp --pairs 2 --flows 2",
+            "tcp --topology fan-in",
+            "tcp --members 2",
+            "tcp --topology flows --members 2",
+        ] {
+            assert!(Line::try_parse_from(std::iter::once("run").chain(wrong.split(' '))).is_err(), "{wrong}");
+        }
     }
 
     #[test]

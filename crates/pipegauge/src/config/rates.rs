@@ -64,7 +64,7 @@ pub fn check(flags: &RunFlags) -> Result<()> {
              10Mbit/s..1Gbit/s); messages a second are one rate (--rate 10k/s), without a comma in the number"
         );
     }
-    if !Pattern::from(flags.pattern).facts().unanswered {
+    if !Pattern::from(flags.pattern()).facts().unanswered {
         bail!(
             "--rate in bits a second is offered by a pattern without answers ({}); add --pattern stream",
             Pattern::those(|facts| facts.unanswered)

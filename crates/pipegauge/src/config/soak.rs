@@ -33,7 +33,7 @@ pub fn sizes(flags: &RunFlags, paths: &[PathPlan]) -> Option<Vec<u64>> {
 /// The size of a message that stands for all: that of a ping's packet where it is answered, else that of a stream, as far as every path carries it; where
 /// messages may be lost, what one packet holds.
 pub fn usual(flags: &RunFlags, paths: &[PathPlan]) -> u64 {
-    let usual = match measure::Pattern::from(flags.pattern).facts().unanswered {
+    let usual = match measure::Pattern::from(flags.pattern()).facts().unanswered {
         true => STREAMED,
         false => ANSWERED,
     };

@@ -144,6 +144,9 @@ pub enum Command {
     /// The far side of a local or ssh measurement, told what to do over standard input
     #[command(hide = true)]
     Peer,
+    /// A near process of a local measurement, told what to do over standard input
+    #[command(hide = true)]
+    Member,
     /// The bare floor program
     #[command(hide = true, disable_help_flag = true)]
     Floor(FloorFlags),
@@ -191,7 +194,7 @@ mod tests {
     #[test]
     fn hidden_commands_stay_out_of_the_help() {
         let help = Cli::command().render_long_help().to_string();
-        assert!(!help.contains("peer "), "{help}");
+        assert!(!help.contains("peer ") && !help.contains("  member"), "{help}");
         assert!(!help.contains("floor"), "{help}");
         assert!(help.contains("serve"), "{help}");
     }

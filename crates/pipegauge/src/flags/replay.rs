@@ -21,6 +21,7 @@ impl RunFlags {
         let transport =
             path.transport.transport().map_err(|_| format!("{}, which this program does not have", path.transport))?;
         let (settings, flows) = (plan.settings(path.path).clone(), plan.flows(path.path));
+        let topology = plan.topology(path.path);
         if !(1..=flows::MOST).contains(&flows) {
             return Err(format!("{flows} flows at once, where 1 to {} can be", flows::MOST));
         }
@@ -35,7 +36,7 @@ impl RunFlags {
                 ));
             }
         }
-        let replayed = PathPlan { settings, flows, load, ..path.transport.into() };
+        let replayed = PathPlan { settings, flows, topology, load, ..path.transport.into() };
         replayed.settings.check(transport.options()).map_err(|e| e.to_string())?;
         around.fault.as_ref().map_or(Ok(()), |f| f.check()).map_err(|e| e.to_string())?;
         around.shape.as_ref().map_or(Ok(()), |s| s.check()).map_err(|e| e.to_string())?;
@@ -64,9 +65,12 @@ impl RunFlags {
             sizes: None,
             perturb: None,
             schedule: Schedule::Adaptive,
-            pattern: PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no messages")?,
+            pattern: Some(PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no messages")?),
             reverse: plan.reverse,
             flows: Vec::new(),
+            pairs: Vec::new(),
+            topology: None,
+            members: Vec::new(),
             load: Vec::new(),
             load_direction: None,
             load_size: None,
@@ -150,6 +154,7 @@ mod tests {
             near_effective: Effective::default(),
             far_effective: Effective::default(),
             flows: Vec::new(),
+            members: Vec::new(),
             load: None,
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use measure::event::{PathPlan, Schedule};
-use measure::{Cache, LoadDirection};
+use measure::{Cache, LoadDirection, Topology};
 
 use super::value;
 use super::{CommonFlags, HintWish, PatternFlag};
@@ -38,9 +38,9 @@ pub struct RunFlags {
     #[arg(long, value_enum, default_value_t = Schedule::Adaptive, help_heading = "Sizes")]
     pub schedule: Schedule,
 
-    /// Who sends what, and when
-    #[arg(long, value_enum, default_value_t = PatternFlag::DEFAULT, help_heading = "Pattern")]
-    pub pattern: PatternFlag,
+    /// Who sends what, and when [default: ping-pong, of a fan-in or fan-out stream]
+    #[arg(long, value_enum, help_heading = "Pattern")]
+    pub pattern: Option<PatternFlag>,
     /// The far side sends and this side receives, for the patterns that go one way: stream and burst
     #[arg(long, help_heading = "Pattern")]
     pub reverse: bool,
@@ -49,6 +49,18 @@ pub struct RunFlags {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
           help_heading = "Pattern")]
     pub flows: Vec<u32>,
+    /// Pairs of processes, one near and one far, that carry messages at once; of several numbers (1,2,4) each is a path of its own
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
+          conflicts_with_all = ["flows", "topology"], help_heading = "Pattern")]
+    pub pairs: Vec<u32>,
+    /// How near processes are joined to the far side: each to a far process of its own (pairs), all to one that they stream to (fan-in) or
+    /// that streams to them (fan-out); a fan streams unless another pattern is asked for
+    #[arg(long, value_enum, requires = "members", conflicts_with = "flows", help_heading = "Pattern")]
+    pub topology: Option<Topology>,
+    /// Near processes of --topology; of several numbers (1,2,4) each is a path of its own
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
+          requires = "topology", help_heading = "Pattern")]
+    pub members: Vec<u32>,
     /// Latency under load: measure the path idle and while so many flows fill it, in turns; of several numbers (1,2,4,8) each is a path of
     /// its own [sizes: 64 B]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=i64::from(measure::load::MOST)),
@@ -132,4 +144,24 @@ pub struct RunFlags {
     /// HINT instead of messages: `pipegauge hint` asks for it, and no flag does.
     #[arg(skip)]
     pub hint: Option<HintWish>,
+}
+
+impl RunFlags {
+    /// The pattern that was asked for, or the usual one.
+    pub fn pattern(&self) -> PatternFlag {
+        let usual = match self.topology {
+            Some(Topology::FanIn | Topology::FanOut) => PatternFlag::STREAM,
+            _ => PatternFlag::DEFAULT,
+        };
+        self.pattern.unwrap_or(usual)
+    }
+
+    /// How the connections of a path share processes where its own text does not say, and how many there are: each number is a path.
+    pub fn connections(&self) -> (Topology, &[u32]) {
+        match self.topology {
+            Some(topology) => (topology, &self.members),
+            None if !self.pairs.is_empty() => (Topology::Pairs, &self.pairs),
+            None => (Topology::Flows, &self.flows),
+        }
+    }
 }

@@ -21,6 +21,7 @@ mod input;
 mod live;
 mod loading;
 mod measuring;
+mod members;
 mod no_network;
 mod output;
 mod paths;

@@ -51,10 +51,15 @@ fn stat(pid: u32) -> Option<Stat> {
 
 /// The far processes that `near` started and that run now.
 pub fn far_processes(near: u32) -> Vec<Process> {
+    children(near, "peer")
+}
+
+/// The processes that `near` started for this hidden command and that run now.
+pub fn children(near: u32, command: &str) -> Vec<Process> {
     let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
     all.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<u32>().ok())
         .filter_map(|pid| Some((pid, stat(pid)?)))
-        .filter(|(pid, s)| s.parent == near && s.state != "Z" && command_line(*pid).contains("peer"))
+        .filter(|(pid, s)| s.parent == near && s.state != "Z" && command_line(*pid).contains(command))
         .map(|(pid, s)| Process { pid, started: s.started })
         .collect()
 }

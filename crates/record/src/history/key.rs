@@ -61,6 +61,10 @@ impl Key {
         if run.plan.flows(path.path) > 1 {
             add("plan.flows", run.plan.flows(path.path).to_string());
         }
+        let topology = run.plan.topology(path.path);
+        if topology.has_members() {
+            add("plan.flows", topology.counted(run.plan.flows(path.path)));
+        }
         if let Some(load) = run.plan.load(path.path) {
             add("plan.load", load.words());
         }

@@ -111,6 +111,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
             near_effective: Effective::default(),
             far_effective: Effective::default(),
             flows: Vec::new(),
+            members: Vec::new(),
             load: None,
         }),
         Event::Block(BlockOpened {

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use host::{CpuWatch, Environment, Pace};
-use measure::{Load, SessionError, TrialSpec};
+use measure::{Load, SessionError, TrialSpec, flows};
 use transport::{Capabilities, LinkError, Name, Patience, Settings};
 
 use super::{Pin, Terms, Work};
 use crate::MeetError;
 use crate::channel::Channel;
+use crate::course::Numbers;
 use crate::message::{Answer, Ask, Cause, FarPin, Loads, Stands};
 use crate::secret::{SessionKeys, random};
 use crate::spread;
@@ -66,6 +67,8 @@ struct Open {
     /// Number of the first.
     connection: u64,
     flows: u32,
+    /// Those of the same path that other processes have.
+    others: u32,
     /// What they can do.
     can: Capabilities,
     /// What loads them, and on which CPUs.
@@ -84,9 +87,9 @@ impl<W: Work> Attendant<'_, W> {
                 other => other?,
             };
             match ask {
-                Ask::Hello { pin, environment } => self.hello(pin, environment)?,
-                Ask::Open { transport, settings, patience, connection, flows, cpus, load } => {
-                    self.open(transport, &settings, patience, connection, (flows, &cpus), load)?;
+                Ask::Hello { pin, rank, environment } => self.hello(pin, rank, environment)?,
+                Ask::Open { transport, settings, patience, connection, flows, others, cpus, load } => {
+                    self.open(transport, &settings, patience, connection, (flows, others, &cpus), load)?;
                 }
                 Ask::Load { begin: true } => self.load()?,
                 Ask::Load { begin: false } => {
@@ -136,7 +139,7 @@ impl<W: Work> Attendant<'_, W> {
         self.open = None;
     }
 
-    fn hello(&mut self, wish: FarPin, environment: bool) -> Result<(), MeetError> {
+    fn hello(&mut self, wish: FarPin, rank: u32, environment: bool) -> Result<(), MeetError> {
         let allowed = host::allowed_cpus();
         let cpu = match (self.terms.pin, wish) {
             (Pin::Decided(cpu), _) => cpu,
@@ -144,6 +147,8 @@ impl<W: Work> Attendant<'_, W> {
             (Pin::Choose, FarPin::Auto) => host::choose_pair(&allowed).map(|(_, cpu)| cpu),
             (Pin::Choose, FarPin::Cpu(cpu)) => Some(cpu),
         };
+        let own = |cpu| spread::alone(cpu, &allowed, rank.min(flows::MOST) + 1).pop().unwrap_or(cpu);
+        let cpu = if self.terms.pin == Pin::Choose { cpu.map(own) } else { cpu };
         // Pinning narrows the CPUs that this thread sees: the environment is read first.
         let environment = environment.then(|| Box::new(Environment::here(cpu)));
         if let Some(cpu) = cpu
@@ -162,7 +167,7 @@ impl<W: Work> Attendant<'_, W> {
         settings: &Settings,
         patience: f64,
         connection: u64,
-        (flows, cpus): (u32, &[u32]),
+        (flows, others, cpus): (u32, u32, &[u32]),
         load: Option<Loads>,
     ) -> Result<(), MeetError> {
         self.close();
@@ -176,6 +181,13 @@ impl<W: Work> Attendant<'_, W> {
         let asked = load.as_ref().map(|l| &l.load);
         let allowed =
             known.and_then(|known| self.terms.limits.path(known, settings, patience, flows, asked).map(|()| known));
+        let all = flows.saturating_add(others);
+        let few = if all <= flows::MOST {
+            Ok(())
+        } else {
+            Err(format!("a path of {all} connections; {} are allowed", flows::MOST))
+        };
+        let allowed = allowed.and_then(|known| few.map(|()| known));
         let known = match allowed {
             Ok(known) => known,
             Err(text) => return self.channel.send(&Answer::Refused { text }),
@@ -216,7 +228,7 @@ impl<W: Work> Attendant<'_, W> {
                 let on = load.as_ref().map_or(Vec::new(), |l| l.cpus.clone());
                 self.open = accepted.first().map(|(_, can)| {
                     let can = can.clone();
-                    Open { connection, flows, can, load, loading: false, patience }
+                    Open { connection, flows, others, can, load, loading: false, patience }
                 });
                 let cpus = cpus.iter().copied().map(Some).chain(std::iter::repeat(self.cpu));
                 let flows = accepted.into_iter().zip(cpus).map(|((effective, _), cpu)| Stands { effective, cpu });
@@ -266,12 +278,13 @@ impl<W: Work> Attendant<'_, W> {
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<(), MeetError> {
-        let Some(Open { flows, can: capabilities, load, loading, .. }) = &self.open else {
+        let Some(Open { flows, others, can: capabilities, load, loading, .. }) = &self.open else {
             let text = "no data connection is open for this trial".to_owned();
             return self.channel.send(&Answer::Refused { text });
         };
-        if spec.flows != *flows {
-            let text = format!("a trial of {} flows on a path of {flows}", spec.flows);
+        let (all, shared) = (flows.saturating_add(*others), *others > 0);
+        if spec.flows != all {
+            let text = format!("a trial of {} flows on a path of {all}", spec.flows);
             return self.channel.send(&Answer::Refused { text });
         }
         let loads = load.is_some();
@@ -311,7 +324,9 @@ impl<W: Work> Attendant<'_, W> {
         match outcome {
             Ok((reports, load)) => {
                 let flows = measure::flows::told(&reports);
-                self.channel.send(&Answer::Done { reports, flows, load })
+                let courses = reports.iter().filter_map(|report| report.course.as_ref()).filter(|_| shared);
+                let courses = courses.map(Numbers::of).collect();
+                self.channel.send(&Answer::Done { reports, flows, load, courses })
             }
             Err(e) => self.failed_in(&e),
         }

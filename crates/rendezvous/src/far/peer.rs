@@ -1,9 +1,6 @@
-//! `pipegauge peer`, the hidden command: a far side that a near side has started, here or over ssh. The secret comes over
-//! standard input, so that no list of processes shows it.
+//! `pipegauge peer`, the hidden command: a far side that a near side has started, here or over ssh.
 
-use std::io::{BufRead, Read, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -16,10 +13,8 @@ use super::house::{self, House, Seen};
 use super::path::Path;
 use super::serve::bind;
 use super::{Pin, Terms};
-use crate::channel::Channel;
-use crate::frame::STRANGER;
-use crate::message::{By, Launch, Speaker, Waiting};
-use crate::secret::Secret;
+use crate::message::{By, Speaker, Waiting};
+use crate::started::{LAST_RESORT, Started, say};
 use crate::tls::Identity;
 use crate::{MeetError, zone};
 
@@ -29,51 +24,16 @@ const CONNECTS: Duration = Duration::from_secs(30);
 /// Serves the one measurement of the near side that started this process: reads a line from standard input, answers one
 /// line on standard output, and returns when the near side says goodbye, or with an error when it goes away.
 pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
-    let launch = match read(&mut std::io::stdin().lock())? {
-        Ok(launch) => launch,
-        Err(speaker) => {
-            // Say who is here, so that the other side can name both versions too.
-            say(&Waiting { speaker: Speaker::here(), at: None, pin: String::new() })?;
-            return speaker.agrees();
-        }
-    };
-    // This side's own threads must not wake up on the near side's CPU, whose pin it inherited.
-    host::run_on(&launch.cpus);
-    let secret: [u8; 32] = HEXLOWER
-        .decode(launch.secret.as_bytes())
-        .ok()
-        .and_then(|bytes| bytes.try_into().ok())
-        .ok_or_else(|| MeetError::Protocol("the secret on standard input is not 64 hexadecimal digits".into()))?;
-    let gate = Gate::new(Secret::of(secret), false);
-    let identity = Identity::fresh()?;
-    let last_resort: Option<fn()> = Some(|| std::process::exit(2));
-    match launch.by {
-        By::Spawn => {
-            // The control connection's end says so too; this also covers the moment before there is one.
-            let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-            let pin = Pin::Decided(launch.pin);
-            let terms = Terms { limits: launch.limits, pin, last_resort, near_stopped: Some(parent_is_stopped) };
-            here(&identity, &gate, &terms, &stop)
-        }
+    let started = Started::read()?;
+    match started.launch.by {
+        By::Spawn => started.here(&stop, |channel, keys, terms| attend(channel, keys, terms, &mut Path::new(), &stop)),
         By::Ssh => {
             let at = reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?;
-            let terms = Terms { limits: launch.limits, pin: Pin::Choose, last_resort, near_stopped: None };
+            let Started { launch, gate, identity } = started;
+            let terms = Terms { limits: launch.limits, pin: Pin::Choose, last_resort: LAST_RESORT, near_stopped: None };
             from_elsewhere(at, identity, gate, terms, stop)
         }
     }
-}
-
-/// For a near side on this host: standard input is one of a pair of sockets whose other one only the near side has, so nobody
-/// else can connect, and no name, address or file is needed.
-fn here(identity: &Identity, gate: &Gate, terms: &Terms, stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
-    let taking = MeetError::io("taking over standard input as the control connection");
-    let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(taking)?;
-    let mut channel = Channel::far(socket, identity, Arc::clone(stop))?;
-    say(&Waiting { speaker: Speaker::here(), at: None, pin: HEXLOWER.encode(&identity.pin) })?;
-    let keys = gate.admit(&mut channel, &|| true)?;
-    let outcome = attend(&mut channel, &keys, terms, &mut Path::new(), stop);
-    channel.shutdown();
-    outcome
 }
 
 /// For a near side that came over ssh: it connects to the address that it reached.
@@ -96,44 +56,6 @@ fn from_elsewhere(
     outcome
 }
 
-/// Whether the process that started this one is stopped (by a signal or a debugger).
-fn parent_is_stopped() -> bool {
-    let Some(parent) = rustix::process::getppid() else { return false };
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", parent.as_raw_nonzero())).unwrap_or_default();
-    // The name in brackets may hold brackets itself; the state follows it.
-    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
-}
-
-/// What the near side wants, or who it is if it is another version.
-fn read(input: &mut dyn BufRead) -> Result<Result<Launch, Speaker>, MeetError> {
-    let mut line = String::new();
-    input
-        .take(STRANGER as u64)
-        .read_line(&mut line)
-        .map_err(MeetError::io("reading what to do from standard input"))?;
-    let strange = |_| {
-        MeetError::Protocol(
-            "'pipegauge peer' is started by 'pipegauge run' and reads what to do from standard input; use 'pipegauge \
-             serve' to wait for another host"
-                .into(),
-        )
-    };
-    let speaker: Speaker = serde_json::from_str(&line).map_err(strange)?;
-    if speaker.agrees().is_err() {
-        return Ok(Err(speaker));
-    }
-    Ok(Ok(serde_json::from_str(&line).map_err(strange)?))
-}
-
-fn say(waiting: &Waiting) -> Result<(), MeetError> {
-    let mut line = serde_json::to_string(waiting).map_err(|e| MeetError::Protocol(e.to_string()))?;
-    line.push('\n');
-    let mut out = std::io::stdout().lock();
-    out.write_all(line.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(MeetError::io("telling the near side where this one waits"))
-}
-
 /// The address at which ssh reached this host, with no port: the third word of `SSH_CONNECTION` (client, its port, server, its port).
 fn reached_at(connection: Option<&str>) -> Result<SocketAddr, MeetError> {
     let found = || MeetError::NoSshAddress {
@@ -149,7 +71,8 @@ fn reached_at(connection: Option<&str>) -> Result<SocketAddr, MeetError> {
 mod tests {
     use super::*;
     use crate::Limits;
-    use crate::message::{PROTOCOL, VERSION};
+    use crate::message::{Launch, PROTOCOL, VERSION};
+    use crate::started::read;
 
     #[test]
     fn ssh_says_where_it_reached_this_host() {

@@ -13,15 +13,15 @@ use transport::options::LOSS_TIMEOUT;
 use transport::settings::LOSS;
 use transport::{Address, Name, Patience, Proof, Settings};
 
+use super::talk::{SLACK, Talk};
 use super::verdict::Words;
 use crate::channel::Channel;
+use crate::course::Numbers;
 use crate::message::{Answer, Ask, FarPin, Loads, Stands};
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch, ticks};
 use crate::{MeetError, Peer};
 
-/// Beyond the patience: the far side's own patience ends first, and then it says what it saw.
-const SLACK: Duration = Duration::from_millis(1500);
 /// Ticks of the watch (100 ms each) that the far side may be done before this side, beside what waiting for lost
 /// datagrams takes.
 const GRACE: u32 = 20;
@@ -36,20 +36,35 @@ pub(crate) struct Reported {
     pub flows: Option<Flows>,
     /// Bytes a second that it received of loading flows meanwhile, where any load the path.
     pub load: Option<f64>,
+    /// How each flow went on, where other processes have the path's other connections and this one timed its own.
+    pub courses: Vec<Numbers>,
+}
+
+/// Connections of a path that one far process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// Its own.
+    pub own: u32,
+    /// Those of other processes.
+    pub others: u32,
+}
+
+impl From<u32> for Share {
+    /// All of them.
+    fn from(own: u32) -> Self {
+        Self { own, others: 0 }
+    }
 }
 
 /// A control connection to a far side that has proved the secret.
 pub(crate) struct Control {
-    channel: Channel,
+    talk: Talk,
     keys: SessionKeys,
     watch: Watch,
     /// Number of the last data connection.
     number: u64,
-    patience: Duration,
     /// The longest that waiting for lost datagrams takes at the end of a trial.
     losses: Duration,
-    /// What broke the conversation, once something has.
-    broken: Option<String>,
     stop: Arc<AtomicBool>,
 }
 
@@ -68,17 +83,17 @@ impl Control {
             channel.socket(),
             Rules { stop: Arc::clone(stop), until: None, last_resort: None, near_stopped: None },
         )?;
-        Ok(Self { channel, keys, watch, number: 0, patience, losses, broken: None, stop: Arc::clone(stop) })
+        Ok(Self { talk: Talk::over(channel, patience), keys, watch, number: 0, losses, stop: Arc::clone(stop) })
     }
 
     /// The far side's own address, whose port is of no meaning: data goes there and nowhere else.
     pub(crate) fn peer(&self) -> SocketAddr {
-        self.channel.peer.address()
+        self.talk.channel.peer.address()
     }
 
     /// The far side's address, where it is on another host than this side.
     pub(crate) fn other_host(&self) -> Option<IpAddr> {
-        let (Peer::At(there), Peer::At(here)) = (self.channel.peer, self.channel.local) else { return None };
+        let (Peer::At(there), Peer::At(here)) = (self.talk.channel.peer, self.talk.channel.local) else { return None };
         // Both ends have the same address where they are on one host.
         let same = there.ip().to_canonical() == here.ip().to_canonical() || there.ip().is_loopback();
         (!same).then_some(there.ip())
@@ -86,12 +101,12 @@ impl Control {
 
     /// Whether the conversation broke down: the far side will not hear a goodbye.
     pub(crate) fn is_broken(&self) -> bool {
-        self.broken.is_some()
+        self.talk.is_broken()
     }
 
     /// A patience for data connections: ends too when the far side goes away or breaks off.
     pub(crate) fn patience(&self) -> Patience {
-        Patience::new(self.patience, self.watch.halt())
+        Patience::new(self.talk.patience, self.watch.halt())
     }
 
     /// Whether a person asked this side to stop.
@@ -99,13 +114,15 @@ impl Control {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Describes each side to the other. Returns the far side's environment, if asked for, and its CPU.
+    /// Describes each side to the other; the far side is process `rank`, from 0, of those that a path has there. Returns the far side's
+    /// environment, if asked for, and its CPU.
     pub(crate) fn hello(
         &mut self,
         pin: FarPin,
+        rank: u32,
         environment: bool,
     ) -> Result<(Option<Environment>, Option<u32>), MeetError> {
-        self.ask(&Ask::Hello { pin, environment })?;
+        self.ask(&Ask::Hello { pin, rank, environment })?;
         match self.answer("asking the far side who it is", SLACK)? {
             Answer::Hello { environment, pinned } => Ok((environment.map(|e| *e), pinned)),
             other => Err(self.unexpected(other)),
@@ -119,14 +136,15 @@ impl Control {
         &mut self,
         transport: Name,
         settings: &Settings,
-        flows: u32,
+        flows: impl Into<Share>,
         cpus: Vec<u32>,
         load: Option<Loads>,
     ) -> Result<(u64, Address, Vec<Proof>), MeetError> {
+        let Share { own: flows, others } = flows.into();
         let connection = self.number + 1;
         self.number += u64::from(flows.max(1)) + load.as_ref().map_or(0, |l| u64::from(l.load.connections()));
-        let (settings, patience) = (settings.clone(), self.patience.as_secs_f64());
-        self.ask(&Ask::Open { transport, settings, patience, connection, flows, cpus, load })?;
+        let (settings, patience) = (settings.clone(), self.talk.patience.as_secs_f64());
+        self.ask(&Ask::Open { transport, settings, patience, connection, flows, others, cpus, load })?;
         match self.answer("asking the far side for a data connection", SLACK)? {
             Answer::Door { address, nonce } => {
                 let nonce: Option<[u8; 16]> =
@@ -221,7 +239,17 @@ impl Control {
     pub(crate) fn done(&mut self, took: Duration, drain: Duration) -> Result<Reported, MeetError> {
         self.watch.disarm();
         match self.answer("waiting for the far side's report of a trial", SLACK + self.losses + took + drain)? {
-            Answer::Done { reports, flows, load } => Ok(Reported { reports, flows, load }),
+            Answer::Done { reports, flows, load, courses } => Ok(Reported { reports, flows, load, courses }),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// What the far side says of its half of a trial, which is here: its report, or what it met.
+    pub(crate) fn half(&mut self) -> Result<Result<Reported, Words>, MeetError> {
+        self.watch.disarm();
+        match self.talk.answer("hearing the far side's report of a trial", SLACK)? {
+            Answer::Done { reports, flows, load, courses } => Ok(Ok(Reported { reports, flows, load, courses })),
+            Answer::Failed { cause, text } => Ok(Err(Words::Failed(cause, text))),
             other => Err(self.unexpected(other)),
         }
     }
@@ -247,33 +275,51 @@ impl Control {
     /// After a failure of this side's data connection, which must be closed by now: breaks off the far side's half and
     /// hears what it has to say.
     pub(crate) fn last_words(&mut self) -> Words {
+        self.cancel();
+        self.hear_out(Instant::now() + SLACK)
+    }
+
+    /// Breaks off the far side's half of what is being done.
+    pub(crate) fn cancel(&mut self) {
         self.watch.disarm();
-        if self.broken.is_some() {
+        self.talk.tell(&Ask::Cancel, SLACK);
+    }
+
+    /// What the far side has to say after that, by `deadline`.
+    pub(crate) fn hear_out(&mut self, deadline: Instant) -> Words {
+        if self.talk.is_broken() {
             return Words::Gone;
         }
-        let _ = self.channel.send_within(&Ask::Cancel, SLACK);
-        match self.channel.recv_anyway(Instant::now() + SLACK, "hearing the far side out") {
+        match self.talk.answer_anyway("hearing the far side out", deadline) {
             Ok(Answer::Failed { cause, text }) => Words::Failed(cause, text),
             Ok(_) => Words::Complete,
             Err(e) => {
-                self.broken = Some(e.to_string());
+                self.talk.breaks(e.to_string());
                 if matches!(e, MeetError::Silent { .. }) { Words::Silent } else { Words::Gone }
             }
         }
     }
 
+    /// The channel, to wait for the far side together with others.
+    pub(crate) fn channel(&mut self) -> &mut Channel {
+        &mut self.talk.channel
+    }
+
+    /// How long the far side may take for its report once this side's half is over, or be done before this side is.
+    pub(crate) fn leeway(&self) -> Duration {
+        self.talk.patience + SLACK + self.losses
+    }
+
     /// Closes the data connections from `number` on on the far side too.
     pub(crate) fn close(&mut self, number: u64) {
-        if self.broken.is_none() {
-            let _ = self.channel.send_within(&Ask::Close { connection: number }, SLACK);
-        }
+        self.talk.tell(&Ask::Close { connection: number }, SLACK);
     }
 
     /// As if this process were killed: the connection ends without a word.
     #[cfg(test)]
     pub(crate) fn die(mut self) {
-        self.broken = Some("killed".into());
-        let _ = self.channel.socket().shutdown(std::net::Shutdown::Both);
+        self.talk.breaks("killed");
+        let _ = self.talk.channel.socket().shutdown(std::net::Shutdown::Both);
     }
 
     /// Uses the last connection's number again.
@@ -283,39 +329,22 @@ impl Control {
     }
 
     fn ask(&mut self, ask: &Ask) -> Result<(), MeetError> {
-        if let Some(why) = &self.broken {
-            return Err(MeetError::Protocol(format!("the control connection is of no use any more: {why}")));
-        }
-        let sent = self.channel.send(ask);
-        self.note(sent)
+        self.talk.ask(ask)
     }
 
     /// The far side's next answer, if it comes within the patience and `more`.
     fn answer(&mut self, doing: &'static str, more: Duration) -> Result<Answer, MeetError> {
-        let answer = self.channel.recv(Instant::now() + self.patience + more, doing).map_err(|e| match e {
-            MeetError::Silent { doing, waited } => MeetError::Patience { doing, waited },
-            e => e,
-        });
-        match self.note(answer)? {
+        match self.talk.answer(doing, more)? {
             Answer::Failed { text, .. } => Err(MeetError::Far(text)),
             Answer::Refused { text } => Err(MeetError::Refused(text)),
             other => Ok(other),
         }
     }
 
-    fn note<T>(&mut self, outcome: Result<T, MeetError>) -> Result<T, MeetError> {
-        if let Err(e) = &outcome
-            && e.ends_control()
-        {
-            self.broken = Some(e.to_string());
-        }
-        outcome
-    }
-
     /// What the far side reported can't be so: nothing else that it says is believed either.
     pub(crate) fn incredible(&mut self, why: &str) -> MeetError {
         let e = MeetError::Protocol(format!("it reports what can't be: {why}"));
-        self.broken = Some(e.to_string());
+        self.talk.breaks(e.to_string());
         e
     }
 
@@ -333,16 +362,14 @@ impl Control {
             Answer::Refused { .. } => "refused",
         };
         let e = MeetError::Protocol(format!("it answered '{kind}' to another question"));
-        self.broken = Some(e.to_string());
+        self.talk.breaks(e.to_string());
         e
     }
 }
 
 impl Drop for Control {
     fn drop(&mut self) {
-        if self.broken.is_none() {
-            let _ = self.channel.send_within(&Ask::Bye, Duration::from_millis(200));
-        }
-        self.channel.shutdown();
+        self.talk.tell(&Ask::Bye, Duration::from_millis(200));
+        self.talk.channel.shutdown();
     }
 }

@@ -1,4 +1,4 @@
-//! Starts a far process, hears where it waits, and makes sure that it ends.
+//! Starts a process, far or near, hears where it waits, and makes sure that it ends.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -29,9 +29,11 @@ const TOLD: usize = 200;
 /// update in the middle of a run, or nothing.
 pub(super) const OWN: &str = "/proc/self/exe";
 
-/// A running far process.
+/// A running process that this one started.
 pub(crate) struct Launched {
     child: Child,
+    /// What it is for: "the far side" or "a near process".
+    what: &'static str,
     name: String,
     last_words: LastWords,
     /// How long it may take to end by itself.
@@ -54,15 +56,20 @@ pub(crate) enum Way {
     At(SocketAddr),
 }
 
-impl Launched {
-    /// Runs `command`, gives it a fresh secret over its standard input and waits for its answer, `time` at most.
-    pub(crate) fn start(
-        mut command: Command,
-        by: By,
-        pin: Option<u32>,
-        time: Duration,
-        stop: &AtomicBool,
-    ) -> Result<(Self, Place), MeetError> {
+/// A process that was started and has yet to answer: several start at once.
+pub(crate) struct Starting {
+    process: Launched,
+    /// The other end of its standard input, on this host.
+    own: Option<UnixStream>,
+    secret: Secret,
+}
+
+/// What a process on the far side is called.
+pub(super) const FAR: &str = "the far side";
+
+impl Starting {
+    /// Runs `command`, which is `what`, and gives it a fresh secret over its standard input.
+    pub(crate) fn begin(what: &'static str, mut command: Command, by: By, pin: Option<u32>) -> Result<Self, MeetError> {
         // This program is started by a link that follows it wherever its file went; people know it by its path.
         let path = std::env::current_exe().ok().filter(|_| command.get_program() == OWN);
         let program = path.as_ref().map_or(command.get_program(), |path| path.as_os_str());
@@ -70,7 +77,7 @@ impl Launched {
         let name = words.collect::<Vec<_>>().join(" ");
         // A group of its own: Ctrl-C reaches only this side, which then ends the far one in good order.
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let launching = |source| MeetError::Launch { program: name.clone(), source };
+        let launching = |source| MeetError::Launch { what, program: name.clone(), source };
         let own = match by {
             By::Spawn => {
                 let (own, theirs) = UnixStream::pair().map_err(launching)?;
@@ -89,7 +96,8 @@ impl Launched {
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             return Err(launching(std::io::Error::other("its standard streams are missing")));
         };
-        let mut far = Self { child, name, last_words: LastWords::of(stderr), grace: Duration::from_secs(1), stdout };
+        let last_words = LastWords::of(stderr);
+        let process = Launched { child, what, name, last_words, grace: Duration::from_secs(1), stdout };
         let secret = Secret::fresh()?;
         let launch = Launch {
             speaker: Speaker::here(),
@@ -107,6 +115,12 @@ impl Launched {
             (None, Some(mut stdin)) => stdin.write_all(&line),
             (None, None) => Ok(()),
         };
+        Ok(Self { process, own, secret })
+    }
+
+    /// Waits for its answer, `time` at most.
+    pub(crate) fn ready(self, time: Duration, stop: &AtomicBool) -> Result<(Launched, Place), MeetError> {
+        let Self { process: mut far, own, secret } = self;
         let waiting = far.answer(Instant::now() + time, stop)?;
         waiting.speaker.agrees()?;
         let pin = HEXLOWER.decode(waiting.pin.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
@@ -115,6 +129,19 @@ impl Launched {
             return Err(far.not_ready("its answer is not whole"));
         };
         Ok((far, Place { way, key: Key { pin, secret } }))
+    }
+}
+
+impl Launched {
+    /// Starts a far side and waits for its answer.
+    pub(crate) fn start(
+        command: Command,
+        by: By,
+        pin: Option<u32>,
+        time: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(Self, Place), MeetError> {
+        Starting::begin(FAR, command, by, pin)?.ready(time, stop)
     }
 
     /// Its process id.
@@ -165,7 +192,11 @@ impl Launched {
 
     fn not_ready(&mut self, what: &str) -> MeetError {
         self.give_up();
-        MeetError::NotReady { program: self.name.clone(), found: format!("{what}{}", self.how_it_ended()) }
+        MeetError::NotReady {
+            what: self.what,
+            program: self.name.clone(),
+            found: format!("{what}{}", self.how_it_ended()),
+        }
     }
 
     /// How it ended, if it ends within a moment, and the last it said: ": killed by signal 9", or nothing.

@@ -11,6 +11,7 @@ use measure::Session;
 use measure::event::Plan;
 use transport::{Ends, Family, Name};
 
+use super::group::GroupSession;
 use super::launch::OWN;
 use super::meeting::{self, Meeting, Terms};
 use super::session::{Reach, RemoteSession};
@@ -60,7 +61,7 @@ pub fn meet(
     pin: FarPin,
     stop: Arc<AtomicBool>,
 ) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
-    meet_with(far, plans, pin, stop, Path::new("ssh"))
+    meet_with(far, plans, pin, stop, Path::new("ssh"), Path::new(OWN))
 }
 
 pub(crate) fn meet_with(
@@ -69,6 +70,7 @@ pub(crate) fn meet_with(
     pin: FarPin,
     stop: Arc<AtomicBool>,
     ssh: &Path,
+    own: &Path,
 ) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
     let Some(plan) = plans.first() else { return Ok(Vec::new()) };
     let two_ended: Vec<usize> = (0..plan.paths.len()).filter(|i| two_ended(plan.paths[*i].transport)).collect();
@@ -80,20 +82,36 @@ pub(crate) fn meet_with(
     if two_ended.is_empty() {
         return Ok(plans.iter().map(|_| Vec::new()).collect());
     }
-    let terms = Terms { pin: None, wish: pin, plan, stop: &stop, environment: true };
-    let reach: Box<dyn Fn() -> Reach> = match far {
-        Far::Local { program } => Box::new(|| Reach::Fresh(program.clone())),
-        Far::Ssh { target, program } => shared(meeting::over_ssh(ssh, target, program, &terms)?, plan)?,
+    // As many far processes as the path that has most of them.
+    let processes = |path: &measure::event::PathPlan| path.topology.far_processes(path.flows);
+    let most = plans.iter().flat_map(|plan| &plan.paths).map(processes).max().unwrap_or(1);
+    let terms = Terms { pin: None, wish: pin, plan, stop: &stop, environment: true, rank: 0 };
+    let mut others = Vec::new();
+    let (reach, program): (Box<dyn Fn() -> Reach>, &Path) = match far {
+        Far::Local { program } => (Box::new(|| Reach::Fresh(program.clone())), program),
+        Far::Ssh { target, program } => {
+            let first = shared(meeting::over_ssh(ssh, target, program, &terms)?, plan)?;
+            for rank in 1..most {
+                let terms = Terms { rank, environment: false, ..terms };
+                others.push(Rc::new(RefCell::new(meeting::over_ssh(ssh, target, program, &terms)?)));
+            }
+            (first, own)
+        }
+        Far::Listening { .. } if most > 1 => return Err(MeetError::OneProcess { asked: most }),
         Far::Listening { host, port, key } => {
             let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
             let addresses = resolve(host, *port, family(plan), &name)?;
-            shared(meeting::serving(&addresses, &name, key, &terms)?, plan)?
+            (shared(meeting::serving(&addresses, &name, key, &terms)?, plan)?, own)
         }
     };
     let sessions = |plan: &&Plan| {
         let plan = Rc::new((*plan).clone());
         let session = |path: &usize| -> Box<dyn Session> {
-            Box::new(RemoteSession::new(*path, Rc::clone(&plan), Arc::clone(&stop), reach()))
+            let (path, plan, stop) = (*path, Rc::clone(&plan), Arc::clone(&stop));
+            match plan.paths[path].topology.has_members() {
+                false => Box::new(RemoteSession::new(path, plan, stop, reach())),
+                true => Box::new(GroupSession::new(path, plan, stop, reach(), others.clone(), program.to_path_buf())),
+            }
         };
         two_ended.iter().map(session).collect()
     };

@@ -13,7 +13,7 @@ use measure::event::Plan;
 
 use super::control::Control;
 use super::dial::{dial, greet};
-use super::launch::{Launched, Way};
+use super::launch::{FAR, Launched, Place, Starting, Way};
 use super::ssh;
 use crate::channel::Channel;
 use crate::message::{By, FarPin};
@@ -42,15 +42,40 @@ pub(crate) struct Terms<'a> {
     pub stop: &'a Arc<AtomicBool>,
     /// Whether to ask for the environment.
     pub environment: bool,
+    /// Which it is, from 0, of several far processes of a path.
+    pub rank: u32,
 }
 
 /// A fresh far process on this host.
 pub(crate) fn here(program: &Path, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
-    let mut command = Command::new(program);
-    command.arg0("pipegauge").arg("peer");
-    let (launched, place) = Launched::start(command, By::Spawn, terms.pin, STARTS_HERE, terms.stop)?;
-    let Way::Here(socket) = place.way else { return Err(no_way()) };
-    let channel = greet(socket, &place.key, terms.stop)?;
+    met_here(begin_here(FAR, program, "peer", terms.pin)?, terms)
+}
+
+/// Starts `program` on this host for one of its hidden commands.
+pub(crate) fn begin_here(
+    what: &'static str,
+    program: &Path,
+    command: &str,
+    pin: Option<u32>,
+) -> Result<Starting, MeetError> {
+    let mut line = Command::new(program);
+    line.arg0("pipegauge").arg(command);
+    Starting::begin(what, line, By::Spawn, pin)
+}
+
+/// Meets a process of this host that was started: it, and what is said to it.
+pub(crate) fn greet_here(
+    starting: Starting,
+    stop: &Arc<AtomicBool>,
+) -> Result<(Launched, (Channel, SessionKeys)), MeetError> {
+    let (launched, Place { way, key }) = starting.ready(STARTS_HERE, stop)?;
+    let Way::Here(socket) = way else { return Err(no_way()) };
+    Ok((launched, greet(socket, &key, stop)?))
+}
+
+/// Meets a far process of this host that was started.
+pub(crate) fn met_here(starting: Starting, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
+    let (launched, channel) = greet_here(starting, terms.stop)?;
     with(Some(launched), channel, terms)
 }
 
@@ -95,7 +120,7 @@ fn no_way() -> MeetError {
 fn with(launched: Option<Launched>, channel: (Channel, SessionKeys), terms: &Terms<'_>) -> Result<Meeting, MeetError> {
     let control = Control::over(channel, terms.plan, terms.stop)?;
     let mut meeting = Meeting { control, launched, environment: None };
-    let hello = meeting.control.hello(terms.wish, terms.environment);
+    let hello = meeting.control.hello(terms.wish, terms.rank, terms.environment);
     match hello {
         Ok((environment, _)) => {
             meeting.environment = environment;
@@ -106,6 +131,12 @@ fn with(launched: Option<Launched>, channel: (Channel, SessionKeys), terms: &Ter
 }
 
 impl Meeting {
+    /// How a far process of this host described itself: it inherited this thread's pin and can't see past it; all else it inherited as well.
+    pub(crate) fn inherited(&self) -> Option<Environment> {
+        let environment = self.environment.clone()?;
+        Some(Environment { cpus: host::cpus_before_pinning(), ..environment })
+    }
+
     /// Adds how the far process ended to an error that says only that it did.
     pub(crate) fn ended(&mut self, e: MeetError) -> MeetError {
         match e {

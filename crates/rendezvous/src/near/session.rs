@@ -9,16 +9,15 @@ use std::time::{Duration, Instant};
 
 use host::{CpuWatch, Environment, Pace, Taken};
 use measure::buffers::Halt;
-use measure::event::{FlowOpened, LoadOpened, Plan};
+use measure::event::{LoadOpened, Plan};
 use measure::session::Party;
-use measure::{
-    Buffers, Carried, FarReport, Flows, Load, Loading, Session, SessionError, TrialReport, TrialSpec, credible,
-};
+use measure::{Buffers, Carried, Load, Loading, Session, SessionError, TrialReport, TrialSpec};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
 use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
 
 use super::control::Reported;
+use super::flows::{flows, one, reports_are_credible};
 use super::meeting::{self, Meeting, Terms};
 use super::verdict::{Words, verdict};
 use crate::message::{FarPin, Loads};
@@ -30,6 +29,31 @@ pub(crate) enum Reach {
     Fresh(PathBuf),
     /// One far side for all blocks and paths.
     Shared(Rc<RefCell<Meeting>>),
+}
+
+impl Reach {
+    /// CPUs for the threads of several flows, here and, where that is decided here, there; empty where they keep to none in particular.
+    pub(crate) fn spread(&self, pin: Option<(u32, u32)>, flows: u32) -> (Vec<u32>, Vec<u32>) {
+        let allowed = host::cpus_before_pinning();
+        match (pin, self) {
+            _ if flows == 1 => (Vec::new(), Vec::new()),
+            (None, _) => (Vec::new(), Vec::new()),
+            (Some(pin), Self::Fresh(_)) => spread::pairs(pin, &allowed, flows),
+            (Some((near, _)), Self::Shared(_)) => (spread::alone(near, &allowed, flows), Vec::new()),
+        }
+    }
+
+    /// How fast the machine is just now, and the far side's where that is another; each within about `time`.
+    pub(crate) fn pace(&self, pin: Option<(u32, u32)>, time: Duration) -> (Option<Pace>, Option<Pace>) {
+        match (self, pin) {
+            (Self::Fresh(_), Some((near, far))) => (Pace::read(Some(near), Some(far), time), None),
+            (Self::Fresh(_), None) => (Pace::read(None, None, time), None),
+            (Self::Shared(meeting), pin) => {
+                let near = Pace::here(pin.map(|(near, _)| near), time);
+                (near, meeting.borrow_mut().control.pace(time).ok().flatten())
+            }
+        }
+    }
 }
 
 /// One path to a far side.
@@ -80,25 +104,6 @@ struct Path {
     /// CPUs of the flows' threads, here and there; empty where they keep to none in particular.
     cpus: (Vec<u32>, Vec<Option<u32>>),
     used: bool,
-}
-
-impl Path {
-    /// The flows as a run file tells them, where there are several.
-    fn flows(&self) -> Vec<FlowOpened> {
-        let Some((first_near, first_far)) = self.effective.first().filter(|_| self.effective.len() > 1) else {
-            return Vec::new();
-        };
-        // Every connection has addresses of its own.
-        let bare = |its: &Effective| Effective { addresses: None, ..its.clone() };
-        let other = |its: &Effective, first: &Effective| Some(bare(its)).filter(|its| *its != bare(first));
-        let flow = |(i, (near, far)): (usize, &(Effective, Effective))| FlowOpened {
-            near_cpu: self.cpus.0.get(i).copied(),
-            far_cpu: self.cpus.1.get(i).copied().flatten(),
-            near_effective: other(near, first_near),
-            far_effective: other(far, first_far),
-        };
-        self.effective.iter().enumerate().map(flow).collect()
-    }
 }
 
 impl RemoteSession {
@@ -162,13 +167,10 @@ impl RemoteSession {
                     plan: &self.plan,
                     stop: &self.stop,
                     environment: self.environment.is_none(),
+                    rank: 0,
                 };
                 let meeting = meeting::here(program, &terms)?;
-                if let Some(environment) = &meeting.environment {
-                    // The far process inherited this thread's pin and can't see past it; all else it inherited as well.
-                    let cpus = host::cpus_before_pinning();
-                    self.environment = Some(Environment { cpus, ..environment.clone() });
-                }
+                self.environment = meeting.inherited().or(self.environment.take());
                 Ok(Rc::new(RefCell::new(meeting)))
             }
         }
@@ -209,17 +211,6 @@ impl RemoteSession {
         }
     }
 
-    /// CPUs for the threads of several flows, here and, where that is decided here, there; empty where they keep to none in particular.
-    fn spread(&self) -> (Vec<u32>, Vec<u32>) {
-        let (flows, allowed) = (self.flows(), host::cpus_before_pinning());
-        match (self.plan.pin, &self.reach) {
-            _ if flows == 1 => (Vec::new(), Vec::new()),
-            (None, _) => (Vec::new(), Vec::new()),
-            (Some(pin), Reach::Fresh(_)) => spread::pairs(pin, &allowed, flows),
-            (Some((near, _)), Reach::Shared(_)) => (spread::alone(near, &allowed, flows), Vec::new()),
-        }
-    }
-
     /// Opens the data connections on the current control connection.
     fn connect(&mut self, meeting: &mut Meeting) -> Result<Path, SessionError> {
         let once = self.plan.pattern.facts().anew.is_some();
@@ -230,7 +221,7 @@ impl RemoteSession {
         let settings = &self.plan.paths[self.number].settings;
         let transport = self.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
         let flows = self.flows();
-        let (here, there) = self.spread();
+        let (here, there) = self.reach.spread(self.plan.pin, flows);
         let load = self.load();
         let (load_here, load_there) = self.spread_load();
         let loads = load.map(|load| Loads { load, cpus: load_there });
@@ -329,8 +320,9 @@ impl RemoteSession {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
                 let done = meeting.control.done(began.elapsed(), (facts.drain)(spec));
-                let Reported { reports: far, flows: told, load: there } = done.map_err(|e| meeting.ended(e))?;
-                let believed = credible(&far, told.as_ref(), reports.len(), spec, &self.capabilities, asked.elapsed());
+                let Reported { reports: far, flows: told, load: there, .. } = done.map_err(|e| meeting.ended(e))?;
+                let believed =
+                    reports_are_credible(&far, told.as_ref(), reports.len(), spec, &self.capabilities, asked.elapsed());
                 believed.map_err(|why| meeting.control.incredible(&why))?;
                 for ((number, near), far) in (1..).zip(&reports).zip(&far) {
                     one(near, far, spec).map_err(|e| of_flow(number, spec.flows, e))?;
@@ -424,32 +416,6 @@ fn halt(meeting: &Meeting) -> Halt {
     Buffers::new(true).halted_by(meeting.control.patience().flag()).halt()
 }
 
-/// Whether the far side's reports of all flows can be true.
-fn credible(
-    far: &[FarReport],
-    told: Option<&Flows>,
-    flows: usize,
-    spec: &TrialSpec,
-    can: &Capabilities,
-    elapsed: Duration,
-) -> Result<(), String> {
-    if far.len() != flows {
-        return Err(format!("reports of {} flows, where {flows} can be", far.len()));
-    }
-    for report in far {
-        credible::credible(report, spec, can, elapsed)?;
-    }
-    credible::credible_flows(told, far, spec, elapsed)
-}
-
-/// Whether the sides agree on a flow.
-fn one(near: &TrialReport, far: &FarReport, spec: &TrialSpec) -> Result<(), SessionError> {
-    if let Some((iteration, offset)) = far.corrupt {
-        return Err(SessionError::Corrupt { side: "the far side", size: spec.size, iteration, offset });
-    }
-    (spec.pattern.facts().agree)(near, far)
-}
-
 /// An error of flow `number`, which is named where there are others.
 fn of_flow(number: u32, of: u32, e: SessionError) -> SessionError {
     if of == 1 { e } else { SessionError::Flow { number, of, source: Box::new(e) } }
@@ -504,7 +470,14 @@ impl Session for RemoteSession {
             LoadOpened { near_cpus, far_cpus }
         });
         let (near_effective, far_effective) = path.effective.first().cloned().unwrap_or_default();
-        let party = Party { far: self.environment.clone(), near_effective, far_effective, flows: path.flows(), load };
+        let party = Party {
+            far: self.environment.clone(),
+            near_effective,
+            far_effective,
+            flows: flows(&path.effective, &path.cpus),
+            load,
+            ..Party::default()
+        };
         self.path = Some(path);
         Ok(party)
     }
@@ -554,14 +527,7 @@ impl Session for RemoteSession {
     }
 
     fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
-        match (&self.reach, self.plan.pin) {
-            (Reach::Fresh(_), Some((near, far))) => (Pace::read(Some(near), Some(far), time), None),
-            (Reach::Fresh(_), None) => (Pace::read(None, None, time), None),
-            (Reach::Shared(meeting), pin) => {
-                let near = Pace::here(pin.map(|(near, _)| near), time);
-                (near, meeting.borrow_mut().control.pace(time).ok().flatten())
-            }
-        }
+        self.reach.pace(self.plan.pin, time)
     }
 }
 

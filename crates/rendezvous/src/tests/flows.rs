@@ -8,7 +8,7 @@ use crate::far::path::Path;
 fn no_more_flows_are_opened_than_the_far_side_allows() {
     let served = Served::with(true, Limits { max_flows: 2, ..Limits::default() });
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     let mut ask = |flows| control.open(transport::tcp::NAME, &Settings::default(), flows, Vec::new(), None).map(drop);
     for wrong in [0, 3, u32::MAX] {
         let e = ask(wrong).unwrap_err().to_string();
@@ -21,7 +21,7 @@ fn no_more_flows_are_opened_than_the_far_side_allows() {
 fn a_trial_has_the_flows_of_its_path() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     control.open(transport::tcp::NAME, &Settings::default(), 3, Vec::new(), None).unwrap();
     assert_eq!(control.opened(3, None).unwrap().0.len(), 3);
     for flows in [1, 2, 4] {
@@ -35,7 +35,7 @@ fn a_trial_has_the_flows_of_its_path() {
 fn each_flow_has_a_connection_and_a_proof_of_its_own() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     let (first, _, proofs) = control.open(transport::tcp::NAME, &Settings::default(), 3, Vec::new(), None).unwrap();
     for (i, proof) in proofs.iter().enumerate() {
         assert!(proofs[..i].iter().all(|other| other.near != proof.near && other.far != proof.far));

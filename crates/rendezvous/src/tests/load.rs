@@ -83,7 +83,7 @@ fn a_far_side_that_serves_is_loaded_and_serves_on() {
 fn no_more_loading_connections_are_opened_than_the_far_side_allows() {
     let served = Served::with(true, Limits { max_flows: 4, ..Limits::default() });
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     let mut ask = |load| {
         let loads = Some(Loads { load, cpus: Vec::new() });
         control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new(), loads).map(drop)
@@ -98,7 +98,7 @@ fn no_more_loading_connections_are_opened_than_the_far_side_allows() {
 fn a_trial_comes_after_the_load_that_it_is_to_be_made_under_has_begun() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     let load = load(2, LoadDirection::Both);
     let loads = Loads { load, cpus: Vec::new() };
     let (first, _, proofs) =

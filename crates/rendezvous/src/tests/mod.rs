@@ -5,6 +5,7 @@ mod ends;
 mod flows;
 mod hostile;
 mod load;
+mod members;
 mod serving;
 mod strangers;
 mod whole;
@@ -174,7 +175,7 @@ impl Drop for Served {
 
 /// A whole measurement: hello, a path, a trial.
 fn measure_once(control: &mut Control) {
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(control);
     assert_eq!(trial(control, ANSWER).unwrap().received, 17);
 }

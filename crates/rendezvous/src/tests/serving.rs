@@ -34,7 +34,7 @@ fn with_keep_the_same_key_serves_again() {
 fn limits_are_held_in_words_and_the_conversation_goes_on() {
     let served = Served::with(true, Limits { max_block: 1024, ..Limits::default() });
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     let e = control.trial(&TrialSpec { size: 4096, ..spec(ANSWER) }).unwrap_err();
     assert!(matches!(e, MeetError::Refused(_)) && e.to_string().contains("larger than the limit"), "{e}");
@@ -60,7 +60,7 @@ fn limits_are_held_in_words_and_the_conversation_goes_on() {
 fn a_measurement_ends_with_its_time() {
     let mut served = Served::with(false, Limits { max_seconds: 0.3, ..Limits::default() });
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     let e = trial(&mut control, WAIT_UNTIL_HALTED).unwrap_err();
     assert!(e.to_string().contains("0.3 s"), "{e}");
@@ -71,7 +71,7 @@ fn a_measurement_ends_with_its_time() {
 fn a_near_side_that_dies_in_a_trial_ends_it() {
     let mut served = Served::once();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
     control.die();
@@ -83,7 +83,7 @@ fn a_near_side_that_dies_in_a_trial_ends_it() {
 fn a_trial_can_be_broken_off_and_the_next_one_runs() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
     assert!(matches!(control.last_words(), Words::Failed(Cause::Interrupted, _)));
@@ -99,7 +99,7 @@ fn a_trial_can_be_broken_off_and_the_next_one_runs() {
 fn the_far_sides_failure_comes_in_its_own_words() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     let e = trial(&mut control, CUT).unwrap_err();
     assert_eq!(e.to_string(), "the far side: the peer closed the connection while this side was receiving");
@@ -111,7 +111,7 @@ fn the_far_sides_failure_comes_in_its_own_words() {
 fn a_bug_on_the_far_side_ends_one_measurement_only() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     assert!(matches!(trial(&mut control, PANIC), Err(MeetError::Gone { .. })));
     assert!(served.ended().contains("bug"));
@@ -122,7 +122,7 @@ fn a_bug_on_the_far_side_ends_one_measurement_only() {
 fn a_far_side_asked_to_stop_says_so() {
     let mut served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     control.trial(&spec(WAIT_UNTIL_HALTED)).unwrap();
     assert!(matches!(served.stop(), Err(MeetError::BrokenOff)));
@@ -131,9 +131,9 @@ fn a_far_side_asked_to_stop_says_so() {
     // And while nothing is going on.
     let mut served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     assert!(matches!(served.stop(), Err(MeetError::BrokenOff)));
-    assert!(control.hello(FarPin::None, false).is_err());
+    assert!(control.hello(FarPin::None, 0, false).is_err());
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn a_silent_far_side_is_given_up_with_the_patience_named() {
     let quick = PathPlan { settings, ..transport::udp::NAME.into() };
     let impatient = Plan { patience: 0.1, paths: vec![quick], ..Plan::default() };
     let mut control = Control::over(proved, &impatient, &stop).unwrap();
-    let text = control.hello(FarPin::None, false).unwrap_err().to_string();
+    let text = control.hello(FarPin::None, 0, false).unwrap_err().to_string();
     assert!(text.contains("silent for") && text.contains("--patience"), "{text}");
-    let text = control.hello(FarPin::None, false).unwrap_err().to_string();
+    let text = control.hello(FarPin::None, 0, false).unwrap_err().to_string();
     assert!(text.contains("of no use"), "what broke once is not asked again: {text}");
     drop(control);
     silent.join().unwrap();
@@ -168,7 +168,7 @@ fn a_silent_far_side_is_given_up_with_the_patience_named() {
 fn a_connection_number_is_never_used_twice() {
     let mut served = Served::once();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     open(&mut control);
     control.repeat_number();
     assert!(control.open(transport::tcp::NAME, &Settings::default(), 1, Vec::new(), None).is_err());
@@ -179,7 +179,7 @@ fn a_connection_number_is_never_used_twice() {
 fn closing_an_older_connection_leaves_the_newer_one() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     let first = open(&mut control);
     let second = open(&mut control);
     control.close(first);
@@ -193,7 +193,7 @@ fn the_far_side_tells_what_others_took_of_its_cpu() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
     let Some(cpu) = host::allowed_cpus().first().copied() else { return println!("skipped: no CPU is named here") };
-    control.hello(FarPin::Cpu(cpu), false).unwrap();
+    control.hello(FarPin::Cpu(cpu), 0, false).unwrap();
     open(&mut control);
     assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17);
     // A share needs some ticks of the system's clock to pass; how many is not what is tested.
@@ -232,13 +232,13 @@ fn the_far_side_is_pinned_as_wished_and_says_all_that_it_may_use() {
         (FarPin::Auto, host::choose_pair(&allowed).map(|(_, cpu)| cpu)),
     ];
     for (wish, expected) in wishes {
-        let (environment, pinned) = served.meet().unwrap().hello(wish, true).unwrap();
+        let (environment, pinned) = served.meet().unwrap().hello(wish, 0, true).unwrap();
         assert_eq!(pinned, expected, "{wish:?}");
         let environment = environment.expect("asked for");
         assert_eq!((&environment.cpus, environment.pinned), (&allowed, expected), "{wish:?}");
         // Until this one's end was seen, the next one would hear "busy".
         served.ended();
     }
-    let refused = served.meet().unwrap().hello(FarPin::Cpu(4_000), false).unwrap_err().to_string();
+    let refused = served.meet().unwrap().hello(FarPin::Cpu(4_000), 0, false).unwrap_err().to_string();
     assert!(refused.contains("CPU 4000") && refused.contains("--pin"), "{refused}");
 }

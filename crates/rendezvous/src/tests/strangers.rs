@@ -210,7 +210,7 @@ fn a_crowd_that_comes_and_goes_leaves_nothing_behind() {
 fn while_measuring_everybody_else_hears_busy() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
-    control.hello(FarPin::None, false).unwrap();
+    control.hello(FarPin::None, 0, false).unwrap();
     let e = served.try_with(&served.key).unwrap_err();
     assert!(matches!(e, MeetError::Busy { .. }) && e.to_string().contains("busy"), "{e}");
     assert!(served.refused().contains("in progress"));

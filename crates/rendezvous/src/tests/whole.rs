@@ -1,8 +1,6 @@
 //! Whole measurements: real far processes and real data connections. The far process is this test binary again, running
 //! the ignored test [`far_process`] as `pipegauge peer`.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -11,6 +9,7 @@ use tempfile::TempDir;
 use transport::{Ends, Family, Name, registry};
 
 use super::*;
+use crate::near::group::GroupSession;
 use crate::near::meet::{Far, meet, meet_with};
 use crate::near::session::{Reach, RemoteSession};
 
@@ -27,6 +26,18 @@ fn far_process() {
     std::process::exit(0);
 }
 
+/// Not a test: what a near member runs.
+#[test]
+#[ignore = "a near member of the other tests; they start it"]
+fn member_process() {
+    println!();
+    if let Err(e) = crate::member(Arc::new(AtomicBool::new(false))) {
+        eprintln!("{e}");
+        std::process::exit(2);
+    }
+    std::process::exit(0);
+}
+
 /// A directory with a program that runs [`far_process`] whatever it is asked.
 pub(super) struct Programs {
     folder: TempDir,
@@ -37,14 +48,18 @@ impl Programs {
         let programs = Self { folder: TempDir::new().unwrap() };
         let me = std::env::current_exe().unwrap();
         let me = me.display();
-        programs.script("peer", &format!("exec '{me}' --exact tests::whole::far_process --ignored --nocapture"));
+        let run = |test: &str| format!("exec '{me}' --exact tests::whole::{test} --ignored --nocapture");
+        let (far, member) = (run("far_process"), run("member_process"));
+        programs.script("peer", &format!("if [ \"$1\" = member ]; then {member}; fi; {far}"));
         programs
     }
 
     pub(super) fn script(&self, name: &str, body: &str) -> PathBuf {
         let path = self.folder.path().join(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        // Written by another process: one that is forked here while a file is open for writing holds it open, and it can't be run.
+        let mut written = std::process::Command::new("sh");
+        written.args(["-c", "printf '%s\\n' \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", &format!("#!/bin/sh\n{body}")]);
+        assert!(written.arg(&path).status().unwrap().success());
         path
     }
 
@@ -54,6 +69,12 @@ impl Programs {
 
     fn local(&self) -> Far {
         Far::Local { program: self.peer() }
+    }
+
+    /// The same of a path whose near halves are processes of their own.
+    pub(super) fn group(&self, plan: Plan, stop: &Arc<AtomicBool>) -> GroupSession {
+        let reach = Reach::Fresh(self.peer());
+        GroupSession::new(0, Rc::new(plan), Arc::clone(stop), reach, Vec::new(), self.peer())
     }
 
     /// A session of the concrete type, so that a test can get at its far process.
@@ -244,7 +265,7 @@ fn one_serving_far_side_serves_all_paths_in_turn() {
 }
 
 /// What `ssh` does as far as pipegauge sees: passes over options and host, and runs the rest.
-const SSH: &str = r#"while [ "${1#-}" != "$1" ]; do case "$1" in -o|-p) shift;; esac; shift; done; shift"#;
+pub(super) const SSH: &str = r#"while [ "${1#-}" != "$1" ]; do case "$1" in -o|-p) shift;; esac; shift; done; shift"#;
 
 #[test]
 fn a_far_side_started_by_ssh() {
@@ -262,6 +283,7 @@ fn a_far_side_started_by_ssh() {
         FarPin::None,
         no_stop(),
         &ssh,
+        &programs.peer(),
     )
     .unwrap()
     .remove(0);
@@ -277,10 +299,11 @@ fn ssh_that_fails_is_quoted() {
     let one = plan(&[transport::tcp::NAME], Pattern::PingPong);
     let far = Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string() };
     let denies = programs.script("denies", "echo 'user@host: Permission denied (publickey).' >&2; exit 255");
-    let e = meet_with(&far, &[&one], FarPin::None, no_stop(), &denies).err().unwrap().to_string();
+    let e =
+        meet_with(&far, &[&one], FarPin::None, no_stop(), &denies, Path::new("no-member")).err().unwrap().to_string();
     assert!(e.contains("Permission denied") && e.contains("255"), "{e}");
     let bare = programs.script("bare", &format!("{SSH}\nunset SSH_CONNECTION\nexec \"$@\""));
-    let e = meet_with(&far, &[&one], FarPin::None, no_stop(), &bare).err().unwrap().to_string();
+    let e = meet_with(&far, &[&one], FarPin::None, no_stop(), &bare, Path::new("no-member")).err().unwrap().to_string();
     assert!(e.contains("SSH_CONNECTION") && e.contains("pipegauge serve"), "{e}");
 }
 

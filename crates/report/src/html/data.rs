@@ -1,10 +1,12 @@
 //! The page's data: every path's points as columns, what lies behind them and what is drawn over them. `web/src/data.ts`
 //! has the same shape.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use measure::Topology;
 use measure::event::Why;
-use record::columns::{COLUMNS, Column, Row, Shown, Type, for_people};
+use record::columns::{COLUMNS, Column, Form, Row, Type, for_people};
 use record::{Analysis, PathRun, Point, RunFile};
 use serde::Serialize;
 use units::Kind;
@@ -55,8 +57,9 @@ struct Path<'a> {
 struct Head {
     name: &'static str,
     unit: Option<&'static str>,
+    heading: Cow<'static, str>,
     #[serde(flatten)]
-    shown: Shown,
+    form: Form,
 }
 
 /// A path's points, a column each ([`COLUMNS`]).
@@ -73,8 +76,15 @@ struct Points {
     warned: String,
 }
 
+/// How the connections of all paths share processes, as one title of a column stands for all: as flows, where some do so in another way.
+fn topology(runs: &[&Analysis<'_>]) -> Topology {
+    let mut all = runs.iter().flat_map(|run| &run.run.plan.paths).map(|path| path.topology);
+    all.next().filter(|first| all.all(|other| other == *first)).unwrap_or_default()
+}
+
 /// The data as JSON. `series` are the curves of these runs, in their order; `parts` says how many parts each run's raw data has.
 pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> String {
+    let topology = topology(runs);
     let mut series = series.iter();
     let runs = runs.iter().zip(parts).enumerate().map(|(i, (run, &parts))| Run {
         letter: words::letter(i),
@@ -102,7 +112,14 @@ pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> Strin
             .collect(),
     });
     let heads = for_people().into_iter();
-    let columns = heads.map(|(c, shown)| Head { name: c.name, unit: c.unit.map(unit), shown }).collect();
+    let columns = heads
+        .map(|(c, shown)| Head {
+            name: c.name,
+            unit: c.unit.map(unit),
+            heading: shown.title(topology),
+            form: shown.form,
+        })
+        .collect();
     let page = Page { schema: "pipegauge-page/3", columns, runs: runs.collect() };
     // Plain structs of numbers and strings always serialise.
     serde_json::to_string(&page).unwrap_or_else(|_| "{\"runs\":[]}".to_owned())

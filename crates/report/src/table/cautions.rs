@@ -16,7 +16,11 @@ const CAUSES: [(&str, &str, &str); 18] = [
     ("loss", "messages were lost", "a larger --sockbuf often helps"),
     ("rate-missed", "the schedule of --rate was not kept, so times hold the backlog", "a lower --rate shows the path"),
     ("closed-loop", "the path stood still, which a closed loop hides", "--rate N charges the wait"),
-    ("flows-apart", "flows ran at once for a small part of their time, or never", "larger --repeats, or more CPUs"),
+    (
+        "flows-apart",
+        "flows or processes ran at once for a small part of their time, or never",
+        "larger --repeats, or more CPUs",
+    ),
     (
         "load-idle",
         "loading flows carried nothing in some trials, which don't count",

@@ -31,7 +31,9 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
     let any_warned = points.iter().any(|point| warned.contains(&point.size));
     let columns = used(run, p, &points);
     let mut head = vec![(if run.is_hint() { "n" } else { "size" }, Flush::Right)];
-    head.extend(columns.iter().map(|(_, shown)| (shown.heading, flush(shown.form))));
+    let topology = run.run.plan.topology(p.opened.path);
+    let titles: Vec<_> = columns.iter().map(|(_, shown)| shown.title(topology)).collect();
+    head.extend(columns.iter().zip(&titles).map(|((_, shown), title)| (&**title, flush(shown.form))));
     head.push(("ended", Flush::Left));
     head.extend(any_warned.then_some(("", Flush::Left)));
     let size = |n: u64| if run.is_hint() { thousands(n) } else { Bytes(n).to_string() };

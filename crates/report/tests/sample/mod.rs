@@ -148,6 +148,7 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
             near_effective: effective.clone(),
             far_effective: effective,
             flows: Vec::new(),
+            members: Vec::new(),
             load: None,
         },
         taken: Vec::new(),

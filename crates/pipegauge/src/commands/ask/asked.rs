@@ -90,8 +90,8 @@ impl Asked<'_> {
         let settings = self.run.run.plan.settings(opened.path);
         let typed = crate::config::paths::typed(opened.transport, settings, |_| opened.label.is_some());
         let mut typed = typed;
-        if self.flows() > 1 {
-            added(&mut typed, "flows", self.flows());
+        if self.flows() > 1 || self.topology().has_members() {
+            added(&mut typed, self.topology().name(), self.flows());
         }
         if let Some(load) = self.run.run.plan.load(opened.path) {
             added(&mut typed, "load", load.flows);
@@ -221,14 +221,26 @@ impl Asked<'_> {
         self.run.run.plan.flows(self.run.paths[self.index].opened.path)
     }
 
+    /// How their connections share processes.
+    fn topology(&self) -> measure::Topology {
+        self.run.run.plan.topology(self.run.paths[self.index].opened.path)
+    }
+
+    /// So many flows, pairs or members as ran at once, in words.
+    pub fn at_once(&self) -> String {
+        self.topology().counted(self.flows())
+    }
+
     /// Fails where several flows ran at once: the times are those between two transfers of any of them, and no transfer's own.
     pub fn own_times(&self) -> Result<(), Unanswered> {
         match self.flows() {
             1 => Ok(()),
-            n => Err(Unanswered::NoSum(format!(
-                "{n} flows ran at once, and what was measured is the rate of all; a percentile tells how long single transfers took, and \
+            _ => Err(Unanswered::NoSum(format!(
+                "{} ran at once, and what was measured is the rate of all; a percentile tells how long single transfers took, and \
                  pipegauge run {} --pattern {} how long they take alone",
-                self.run.paths[self.index].opened.transport, self.pattern
+                self.at_once(),
+                self.run.paths[self.index].opened.transport,
+                self.pattern
             ))),
         }
     }

@@ -48,9 +48,9 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         ),
         (Some(TimeKind::Spacing), Unit::Requests) => (
             times(t.seconds, p.round_trip().map_or(1.0, |(factor, _)| factor)),
-            format!("requests of {} with their answers, by {} flows at once", size_words(size), p.flows()),
+            format!("requests of {} with their answers, by {} at once", size_words(size), p.at_once()),
         ),
-        (Some(TimeKind::Spacing), _) => (t.seconds, format!("of {}, by {} flows at once", size_words(size), p.flows())),
+        (Some(TimeKind::Spacing), _) => (t.seconds, format!("of {}, by {} at once", size_words(size), p.at_once())),
         (_, Unit::Frames) => (t.seconds, format!("frames of {}, one after another ({})", size_words(size), p.time)),
         (Some(TimeKind::OneWay), _) => {
             (t.seconds, format!("messages of {} in one direction, without waiting for answers", size_words(size)))

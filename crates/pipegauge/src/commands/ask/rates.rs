@@ -87,7 +87,7 @@ pub fn each(p: &Asked<'_>) -> &'static str {
         Some(TimeKind::OneWay) => "sent without waiting",
         Some(TimeKind::Exchange) => "both directions at once",
         Some(TimeKind::Transaction) => "a connection for each",
-        Some(TimeKind::Spacing) => "by all flows at once",
+        Some(TimeKind::Spacing) => "by all at once",
         _ => "one after another",
     }
 }

@@ -136,6 +136,7 @@ mod tests {
             near_effective,
             far_effective: Effective::default(),
             flows: Vec::new(),
+            members: Vec::new(),
             load: None,
         };
         PathRun::new(opened)

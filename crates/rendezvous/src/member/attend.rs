@@ -1,0 +1,125 @@
+//! What a near member does: connects where it is told to and runs the near half of trials, until the command says goodbye or is gone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use data_encoding::HEXLOWER;
+use measure::{Buffers, SessionError, TrialSpec};
+use transport::{AnyLink, Link, LinkError, Patience, Proof};
+
+use super::message::{Dial, FRAME, Met, Order, Told};
+use crate::MeetError;
+use crate::channel::Channel;
+use crate::course::Numbers;
+use crate::far::Terms;
+use crate::watch::{Rules, Watch};
+
+const WAITING: &str = "waiting for what to do next";
+
+/// Attends to the command on `channel`, which has proved the secret. Ends with an error unless it said goodbye.
+pub(crate) fn attend(channel: &mut Channel, terms: &Terms, stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
+    let until = Instant::now() + terms.limits.time();
+    let rules = Rules {
+        stop: Arc::clone(stop),
+        until: Some(until),
+        last_resort: terms.last_resort,
+        near_stopped: terms.near_stopped,
+    };
+    channel.take_up_to(FRAME);
+    let watch = Watch::over(channel.socket(), rules)?;
+    let buffers = Buffers::new(true).halted_by(watch.halt());
+    Attendant { channel, watch, until, link: None, buffers }.run()
+}
+
+struct Attendant<'a> {
+    channel: &'a mut Channel,
+    watch: Watch,
+    until: Instant,
+    link: Option<AnyLink>,
+    buffers: Buffers,
+}
+
+impl Attendant<'_> {
+    fn run(&mut self) -> Result<(), MeetError> {
+        loop {
+            let order = match self.channel.recv(self.until, WAITING) {
+                Err(MeetError::Gone { .. }) if self.watch.gave_up() => return Err(MeetError::Stopped),
+                other => other?,
+            };
+            let told = match order {
+                Order::Dial(dial) => self.broken_off_by_a_message(|this| this.dial(&dial)),
+                Order::Run { spec } => self.broken_off_by_a_message(|this| this.trial(&spec)),
+                Order::Rest => {
+                    self.buffers.release();
+                    continue;
+                }
+                // Came after what it was to break off had ended.
+                Order::Cancel | Order::Enough => continue,
+                Order::Bye => return Ok(()),
+            };
+            self.channel.send(&told.unwrap_or_else(|e| {
+                // Closed first: the far side must not wait on a connection that nobody serves.
+                self.link = None;
+                match self.channel.stop_flag().load(Ordering::Relaxed) {
+                    true => Told::Failed { met: Met::Other, text: "the near process was asked to end".into() },
+                    false => Told::Failed { met: Met::of(&e), text: e.to_string() },
+                }
+            }))?;
+        }
+    }
+
+    /// Does what the command's next message breaks off. One that has come is seen here, one that comes later by the watch.
+    fn broken_off_by_a_message<T>(
+        &mut self,
+        doing: impl FnOnce(&mut Self) -> Result<T, SessionError>,
+    ) -> Result<T, SessionError> {
+        self.watch.arm(0);
+        let done = if self.channel.arrived() { Err(SessionError::Interrupted) } else { doing(self) };
+        self.watch.disarm();
+        done
+    }
+
+    fn dial(&mut self, dial: &Dial) -> Result<Told, SessionError> {
+        self.link = None;
+        if let Some(cpu) = dial.cpu {
+            host::pin_this_thread(cpu)
+                .map_err(|e| LinkError::io("choosing the CPU of a member (--pin none leaves it)", e))?;
+        }
+        let patience = Duration::try_from_secs_f64(dial.patience).unwrap_or(Duration::from_secs(10));
+        self.watch.bear(patience);
+        let patience = Patience::new(patience, self.watch.halt());
+        let transport = dial.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
+        let known =
+            transport.dial(&dial.settings, &dial.address, dial.peer, &patience)?.connect(&proof(&dial.proof)?)?;
+        let link = known.altered(&dial.decorators, &patience);
+        let told = Told::Stands { effective: Box::new(link.effective()), capabilities: Box::new(link.capabilities()) };
+        self.link = Some(link);
+        Ok(told)
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<Told, SessionError> {
+        let Some(link) = &mut self.link else {
+            return Err(SessionError::Control("no data connection is open: the last trial on it failed".into()));
+        };
+        if spec.far_sends() {
+            let can = link.capabilities();
+            if can.reliable && can.poll && link.ready(Duration::ZERO)? {
+                let early = "the far side sent messages before this side was ready to receive";
+                return Err(SessionError::Control(early.into()));
+            }
+            self.channel.send(&Told::Waits)?;
+        }
+        let report = measure::near::trial(link, spec, &mut self.buffers)?;
+        let course = report.course.as_ref().map(Numbers::of);
+        Ok(Told::Ran { report: Box::new(report), course })
+    }
+}
+
+fn proof((near, far): &(String, String)) -> Result<Proof, SessionError> {
+    let half = |text: &str| HEXLOWER.decode(text.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
+    match (half(near), half(far)) {
+        (Some(near), Some(far)) => Ok(Proof { near, far }),
+        _ => Err(SessionError::Control("a proof that is not 64 hexadecimal digits".into())),
+    }
+}

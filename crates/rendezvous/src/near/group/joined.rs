@@ -1,0 +1,116 @@
+//! What all halves of a trial say, as one report: what far sides say is held against what can be.
+
+use std::time::Duration;
+
+use measure::{FarReport, SessionError, TrialReport, TrialSpec, credible};
+use transport::Capabilities;
+
+use super::blame::Shape;
+use super::trial::Came;
+use crate::near::control::Reported;
+use crate::near::flows::{one, reports_are_credible};
+
+/// The report of all halves of a trial as one. An error names the far process whose word it does not take.
+pub(super) fn joined(
+    spec: &TrialSpec,
+    (near, reported): Came,
+    shape: Shape,
+    can: &Capabilities,
+    elapsed: Duration,
+) -> Result<TrialReport, (Option<usize>, SessionError)> {
+    let incredible = |far: usize, why: String| {
+        (Some(far), SessionError::Control(format!("the far side reports what can't be: {why}")))
+    };
+    let (mut far, mut told): (Vec<FarReport>, _) = (Vec::new(), None);
+    let several = reported.len() > 1;
+    for (i, Reported { reports, flows, courses, .. }) in reported.into_iter().enumerate() {
+        let own = if several { 1 } else { near.len() };
+        if !several {
+            reports_are_credible(&reports, flows.as_ref(), own, spec, can, elapsed)
+                .map_err(|why| incredible(i, why))?;
+            (far, told) = (reports, flows);
+            break;
+        }
+        let [report] = <[FarReport; 1]>::try_from(reports)
+            .map_err(|reports| incredible(i, format!("reports of {} flows, where 1 can be", reports.len())))?;
+        credible::credible(&report, spec, can, elapsed).map_err(|why| incredible(i, why))?;
+        let course = courses.first().map(|course| course.course().unwrap_or_default());
+        credible::credible_course(course.as_ref(), &report, spec).map_err(|why| incredible(i, why))?;
+        if flows.is_some() || courses.len() > 1 {
+            return Err(incredible(i, "flows that it does not have".to_owned()));
+        }
+        far.push(FarReport { course, ..report });
+    }
+    if several {
+        told = measure::flows::told(&far);
+        credible::credible_flows(told.as_ref(), &far, spec, elapsed)
+            .map_err(|why| (None, SessionError::Control(format!("the far sides report what can't be: {why}"))))?;
+    }
+    for (number, (near, far)) in near.iter().zip(&far).enumerate() {
+        one(near, far, spec).map_err(|e| (None, shape.named(number, e)))?;
+    }
+    Ok(measure::flows::joined(spec, near, far, told))
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::flows::Step;
+    use measure::{Course, Pattern, Topology};
+
+    use super::*;
+    use crate::course::Numbers;
+
+    const CAN: Duration = Duration::from_millis(10);
+
+    /// A far process that received ten messages of 1000 bytes, the first of them at `begin` and one each `each` nanoseconds.
+    fn received(begin: u64, each: u64) -> Reported {
+        let steps: Vec<Step> = (1..=10).map(|i| Step { end: begin + i * each, iterations: 1, took: 0 }).collect();
+        let report =
+            FarReport { received: 10, bytes: 9_999, seconds: (10 * each) as f64 * 1e-9, ..FarReport::default() };
+        let course = Numbers::of(&Course { begin, steps });
+        Reported { reports: vec![report], flows: None, load: None, courses: vec![course] }
+    }
+
+    fn of(reported: Vec<Reported>, topology: Topology) -> Result<TrialReport, String> {
+        let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
+        let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
+        let shape = Shape { topology, of: 2 };
+        joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), CAN)
+            .map_err(|(far, e)| format!("{far:?} {e}"))
+    }
+
+    /// Two pairs on lines of known speed: one from 1 to 3 us past a moment, the other twice as fast from 2 us on.
+    #[test]
+    fn only_the_time_in_which_all_pairs_streamed_counts_and_all_of_it() {
+        let at = 5_000_000_000;
+        let report = of(vec![received(at + 1_000, 200), received(at + 2_000, 100)], Topology::Pairs).unwrap();
+        let flows = report.flows.unwrap();
+        assert!((flows.seconds / 1e-6 - 1.0).abs() < 1e-9 && (flows.span / 2e-6 - 1.0).abs() < 1e-9, "{flows:?}");
+        let each: Vec<f64> = flows.each.iter().map(|pair| pair.iterations).collect();
+        assert_eq!(each, [5.0, 10.0], "half of the slower one's, and all of the faster one's");
+        assert_eq!((report.far.bytes, report.far.received, report.repeats), (15_000, 20, 15));
+    }
+
+    #[test]
+    fn one_far_process_finds_the_common_time_itself() {
+        let told = measure::Flows {
+            seconds: 1e-6,
+            span: 2e-6,
+            each: [5.0, 10.0].map(|iterations| measure::FlowReport { iterations, ..Default::default() }).to_vec(),
+        };
+        let each: Vec<FarReport> = [received(0, 200), received(0, 100)].map(|r| r.reports[0].clone()).to_vec();
+        let all = Reported { reports: each, flows: Some(told.clone()), load: None, courses: Vec::new() };
+        assert_eq!(of(vec![all], Topology::FanIn).unwrap().flows, Some(told));
+    }
+
+    #[test]
+    fn what_can_not_be_of_a_pair_is_that_pairs() {
+        let mut lie = received(0, 100);
+        lie.reports[0].received = 11;
+        assert!(of(vec![received(0, 100), lie], Topology::Pairs).unwrap_err().starts_with("Some(1)"));
+        let none = Reported { courses: Vec::new(), ..received(0, 100) };
+        assert!(of(vec![none, received(0, 100)], Topology::Pairs).unwrap_err().starts_with("Some(0)"));
+        let apart = of(vec![received(0, 100), received(1 << 50, 100)], Topology::Pairs).unwrap_err();
+        assert!(apart.starts_with("None") && apart.contains("ran at once"), "{apart}");
+    }
+}

@@ -1,0 +1,170 @@
+//! The command's hold on a near member: its process, and what is said to it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use measure::{SessionError, TrialReport, TrialSpec};
+use transport::Capabilities;
+use transport::settings::Effective;
+
+use super::blame::What;
+use crate::MeetError;
+use crate::channel::Channel;
+use crate::member::message::{Dial, FRAME, Met, Order, Told};
+use crate::near::launch::{Launched, Starting};
+use crate::near::meeting::{begin_here, greet_here};
+use crate::near::talk::{SLACK, Talk};
+
+/// What a near process is called where it does not get ready.
+const NEAR: &str = "a near process";
+
+/// Another answer than the one that was asked for.
+const UNEXPECTED: &str = "the near process answered another question";
+
+/// A near member of this host.
+pub(super) struct Member {
+    /// Declared, and so dropped, before the process: the process ends because this does.
+    talk: Talk,
+    process: Launched,
+}
+
+/// What a member says of its half of a trial.
+pub(super) enum Half {
+    /// It is over.
+    Ran(Box<TrialReport>),
+    /// It is ready to receive.
+    Waits,
+}
+
+impl Member {
+    /// Starts its process.
+    pub(super) fn begin(program: &Path) -> Result<Starting, MeetError> {
+        begin_here(NEAR, program, "member", None)
+    }
+
+    /// Meets it.
+    pub(super) fn met(starting: Starting, patience: Duration, stop: &Arc<AtomicBool>) -> Result<Self, MeetError> {
+        let (process, (mut channel, _)) = greet_here(starting, stop)?;
+        channel.take_up_to(FRAME);
+        Ok(Self { talk: Talk::over(channel, patience), process })
+    }
+
+    /// Its process id.
+    pub(super) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// Its channel, to wait for it together with others.
+    pub(super) fn channel(&mut self) -> &mut Channel {
+        &mut self.talk.channel
+    }
+
+    /// Has it connect; what took effect, and what the connection can do.
+    pub(super) fn dial(&mut self, dial: Dial) -> Result<(Effective, Capabilities), What> {
+        self.order(&Order::Dial(Box::new(dial)))?;
+        match self.told("waiting for a near process to connect", SLACK)? {
+            Told::Stands { effective, capabilities } => Ok((*effective, *capabilities)),
+            other => Err(failed(other)),
+        }
+    }
+
+    /// Has it run its half of a trial.
+    pub(super) fn run(&mut self, spec: &TrialSpec) -> Result<(), What> {
+        self.order(&Order::Run { spec: Box::new(spec.clone()) })
+    }
+
+    /// What it says of it, which is here or comes soon.
+    pub(super) fn half(&mut self) -> Result<Half, What> {
+        match self.told("waiting for a near process to be ready for a trial", SLACK)? {
+            Told::Waits => Ok(Half::Waits),
+            Told::Ran { mut report, course } => {
+                let told = course.is_some();
+                report.course = course.and_then(|course| course.course());
+                if told && report.course.is_none() {
+                    return Err(What::Failed(SessionError::Control(UNEXPECTED.to_owned())));
+                }
+                Ok(Half::Ran(report))
+            }
+            other => Err(failed(other)),
+        }
+    }
+
+    /// Has it give back the memory that only trials need.
+    pub(super) fn rest(&mut self) {
+        self.talk.tell(&Order::Rest, SLACK);
+    }
+
+    /// Tells it that nothing more will be sent, but for what is on its way.
+    pub(super) fn enough(&mut self) {
+        self.talk.tell(&Order::Enough, SLACK);
+    }
+
+    /// Breaks off what it does.
+    pub(super) fn cancel(&mut self) {
+        self.talk.tell(&Order::Cancel, SLACK);
+    }
+
+    /// What it has to say after that, by `deadline`.
+    pub(super) fn hear_out(&mut self, deadline: Instant) -> What {
+        if self.talk.is_broken() {
+            return What::Ended(self.process.how_it_ended());
+        }
+        loop {
+            match self.talk.answer_anyway("hearing a near process out", deadline) {
+                Ok(Told::Waits) => {}
+                Ok(told) => return failed(told),
+                Err(e) => return self.broken(e),
+            }
+        }
+    }
+
+    /// Says goodbye: its process ends while others are said goodbye to.
+    pub(super) fn leave(&mut self) {
+        if self.talk.is_broken() {
+            self.process.give_up();
+        }
+        self.talk.tell(&Order::Bye, Duration::from_millis(200));
+        self.talk.channel.shutdown();
+    }
+
+    fn order(&mut self, order: &Order) -> Result<(), What> {
+        self.talk.ask(order).map_err(|e| self.broken(e))
+    }
+
+    fn told(&mut self, doing: &'static str, more: Duration) -> Result<Told, What> {
+        self.talk.answer(doing, more).map_err(|e| self.broken(e))
+    }
+
+    /// What an error of the conversation tells of its process.
+    fn broken(&mut self, e: MeetError) -> What {
+        match e {
+            MeetError::Interrupted => What::Consequence,
+            MeetError::Silent { waited, .. } | MeetError::Patience { waited, .. } => What::Silent(waited),
+            // Its end breaks the conversation in one way or another.
+            _ if self.talk.is_broken() => What::Ended(self.process.how_it_ended()),
+            e => What::Failed(SessionError::Control(e.to_string())),
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// What an answer says of its process that is none of those that were waited for.
+fn failed(told: Told) -> What {
+    match told {
+        Told::Failed { met: Met::Closed, text } => What::Closed(text),
+        Told::Failed { met: Met::Stalled, text } => What::Stalled(text),
+        Told::Failed { met: Met::Interrupted, .. } | Told::Ran { .. } | Told::Stands { .. } => What::Consequence,
+        Told::Failed { met: Met::NothingArrives { in_a_row }, .. } => {
+            What::Failed(SessionError::NothingArrives { in_a_row })
+        }
+        Told::Failed { met: Met::Other, text } => What::Failed(SessionError::Control(text)),
+        Told::Waits => What::Failed(SessionError::Control(UNEXPECTED.to_owned())),
+    }
+}

@@ -1,0 +1,197 @@
+//! [`measure::Session`] over near members: each near half is a process of its own, with a connection to the far side that all share or to one
+//! of its own. This process leads: it keeps the control connections, and finds what all did at once.
+
+mod blame;
+mod joined;
+mod member;
+mod open;
+mod trial;
+
+use std::cell::{RefCell, RefMut};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use host::{CpuWatch, Environment, Pace, Taken};
+use measure::event::{PathPlan, Plan};
+use measure::session::Party;
+use measure::{Session, SessionError, TrialReport, TrialSpec};
+use transport::Capabilities;
+use transport::clock::{Clock, Monotonic};
+
+use self::blame::{Shape, Who};
+use self::joined::joined;
+use self::member::Member;
+use self::open::Open;
+use self::trial::Processes;
+use super::flows::flows;
+use super::meeting::Meeting;
+use super::session::Reach;
+
+/// One path whose near halves are processes of their own.
+pub(crate) struct GroupSession {
+    /// Of the path within the plan.
+    number: usize,
+    plan: Rc<Plan>,
+    stop: Arc<AtomicBool>,
+    /// Where far processes come from, and those beyond the first where they stay.
+    reach: Reach,
+    others: Vec<Rc<RefCell<Meeting>>>,
+    /// This program, for its members.
+    program: PathBuf,
+    environment: Option<Environment>,
+    capabilities: Capabilities,
+    open: Option<Open>,
+    cpu: Option<CpuWatch>,
+}
+
+impl GroupSession {
+    pub(crate) fn new(
+        number: usize,
+        plan: Rc<Plan>,
+        stop: Arc<AtomicBool>,
+        reach: Reach,
+        others: Vec<Rc<RefCell<Meeting>>>,
+        program: PathBuf,
+    ) -> Self {
+        let environment = match &reach {
+            Reach::Fresh(_) => None,
+            Reach::Shared(meeting) => meeting.borrow().environment.clone(),
+        };
+        let capabilities = plan.paths[number].transport.capabilities();
+        Self { number, plan, stop, reach, others, program, environment, capabilities, open: None, cpu: None }
+    }
+
+    /// The near processes, and the far ones that this side started.
+    #[cfg(test)]
+    pub(crate) fn pids(&self) -> (Vec<u32>, Vec<u32>) {
+        let Some(open) = &self.open else { return Default::default() };
+        let far = open.fars.iter().filter_map(|far| Some(far.borrow().launched.as_ref()?.pid()));
+        (open.members.iter().map(Member::pid).collect(), far.collect())
+    }
+
+    fn path(&self) -> &PathPlan {
+        &self.plan.paths[self.number]
+    }
+
+    fn shape(&self) -> Shape {
+        Shape { topology: self.path().topology, of: self.path().flows }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::try_from_secs_f64(self.plan.patience).unwrap_or(Duration::from_secs(10))
+    }
+
+    fn watch_cpus(&self, open: &Open) -> Option<CpuWatch> {
+        self.plan.pin?;
+        let mut cpus = open.cpus.0.clone();
+        let mut pids = vec![std::process::id()];
+        pids.extend(open.members.iter().map(Member::pid));
+        if matches!(self.reach, Reach::Fresh(_)) {
+            cpus.extend(open.cpus.1.iter().flatten());
+            pids.extend(open.fars.iter().filter_map(|far| Some(far.borrow().launched.as_ref()?.pid())));
+        }
+        Some(CpuWatch::new(&cpus, &pids))
+    }
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        let shape = self.shape();
+        let Some(mut open) = self.open.take() else {
+            return Err(SessionError::Control("no data connection is open: the last trial on it failed".into()));
+        };
+        if self.plan.reconnect && open.used {
+            self.connect(&mut open)?;
+        }
+        open.used = true;
+        let asked = Instant::now();
+        let fars: Vec<RefMut<'_, Meeting>> = open.fars.iter().map(|far| far.borrow_mut()).collect();
+        let (patience, reliable) = (self.patience(), self.capabilities.reliable);
+        let mut processes = Processes { members: &mut open.members, fars, patience, reliable };
+        let report = match processes.run(spec) {
+            Ok(came) => joined(spec, came, shape, &self.capabilities, asked.elapsed()).inspect_err(|(far, why)| {
+                if let (Some(far), SessionError::Control(why)) = (far, why) {
+                    processes.fars[*far].control.incredible(why);
+                }
+            }),
+            Err(findings) => Err((None, shape.cause(findings))),
+        };
+        match report {
+            Ok(report) => {
+                drop(processes);
+                self.open = Some(open);
+                Ok(report)
+            }
+            Err((None, e)) => Err(e),
+            Err((Some(far), e)) => Err(shape.of(Who::Far(far), e)),
+        }
+    }
+}
+
+impl Session for GroupSession {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities.clone()
+    }
+
+    fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
+        // The last block's processes end before the next ones start: two would share a CPU.
+        self.open = None;
+        if self.stopped() {
+            return Err(SessionError::Interrupted);
+        }
+        let opened = self.start().and_then(|mut open| self.connect(&mut open).map(|()| open));
+        let open = opened.map_err(|e| if self.stopped() { SessionError::Interrupted } else { e })?;
+        self.cpu = self.watch_cpus(&open);
+        let (near_effective, far_effective) = open.effective.first().cloned().unwrap_or_default();
+        let party = Party {
+            far: self.environment.clone(),
+            near_effective,
+            far_effective,
+            flows: flows(&open.effective, &open.cpus),
+            members: self.members(&open),
+            load: None,
+        };
+        self.open = Some(open);
+        Ok(party)
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        let outcome = self.measure(spec);
+        // After a stop every failure is a consequence of it.
+        outcome.map_err(|e| if self.stopped() { SessionError::Interrupted } else { e })
+    }
+
+    fn rest(&mut self) {
+        self.open.iter_mut().flat_map(|open| &mut open.members).for_each(Member::rest);
+    }
+
+    fn close(&mut self) -> Result<(), SessionError> {
+        self.open = None;
+        Ok(())
+    }
+
+    fn now(&self) -> u64 {
+        Monotonic.now()
+    }
+
+    fn taken(&mut self) -> Option<Taken> {
+        let near = self.cpu.as_mut()?.taken()?;
+        let open = self.open.as_ref().filter(|_| matches!(self.reach, Reach::Shared(_)));
+        // Far processes of this host are watched from here, with their CPUs.
+        let Some(open) = open else { return Some(near) };
+        let pinned = self.environment.as_ref().is_some_and(|e| e.pinned.is_some());
+        open.fars.iter().try_fold(near, |all, far| match (far.borrow_mut().control.foreign().ok()?, pinned) {
+            (Some(far), _) => Some(all.with(far)),
+            (None, pinned) => (!pinned).then_some(all),
+        })
+    }
+
+    fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
+        self.reach.pace(self.plan.pin, time)
+    }
+}

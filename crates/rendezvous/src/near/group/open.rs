@@ -1,0 +1,187 @@
+//! Starts the processes of a path, and opens the connections between them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use data_encoding::HEXLOWER;
+use measure::SessionError;
+use measure::topology::{MemberOpened, Role};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use transport::Proof;
+use transport::settings::Effective;
+
+use super::GroupSession;
+use super::blame::{Finding, What, Who};
+use super::member::Member;
+use crate::member::message::Dial;
+use crate::message::FarPin;
+use crate::near::control::Share;
+use crate::near::launch::{FAR, Starting};
+use crate::near::meeting::{self, Meeting, Terms};
+use crate::near::session::Reach;
+use crate::{MeetError, agree};
+
+/// The processes of an open path, which end with it where they were started for it.
+pub(super) struct Open {
+    /// Near processes; none once their trial failed.
+    pub members: Vec<Member>,
+    pub fars: Vec<Rc<RefCell<Meeting>>>,
+    /// Numbers of the first connection at each far process.
+    pub numbers: Vec<u64>,
+    /// What took effect on each connection, here and there.
+    pub effective: Vec<(Effective, Effective)>,
+    /// A CPU for each connection, here and there; empty where they keep to none in particular.
+    pub cpus: (Vec<u32>, Vec<Option<u32>>),
+    pub used: bool,
+}
+
+impl GroupSession {
+    /// A CPU for each connection, here and there: those of flows, which of a single one are the path's own.
+    fn cpus(&self) -> (Vec<u32>, Vec<u32>) {
+        match (self.plan.pin, self.shape().of) {
+            (Some((near, far)), 1) => (vec![near], vec![far]),
+            (pin, of) => self.reach.spread(pin, of),
+        }
+    }
+
+    /// Starts the processes and meets them. All start before any is waited for.
+    pub(super) fn start(&mut self) -> Result<Open, SessionError> {
+        let shape = self.shape();
+        let named = |who, e: MeetError| shape.of(who, e.into());
+        let (near_cpus, far_cpus) = self.cpus();
+        let far_processes = shape.topology.far_processes(shape.of) as usize;
+        let far_pin = |i: usize| far_cpus.get(i).copied().or(self.plan.pin.map(|(_, far)| far));
+        more_files();
+        let mut starting: Vec<Starting> = Vec::new();
+        if let Reach::Fresh(program) = &self.reach {
+            for i in 0..far_processes {
+                let begun = meeting::begin_here(FAR, program, "peer", far_pin(i));
+                starting.push(begun.map_err(|e| named(Who::Far(i), e))?);
+            }
+        }
+        let mut near = Vec::new();
+        for i in 0..shape.of as usize {
+            near.push(Member::begin(&self.program).map_err(|e| named(Who::Near(i), e))?);
+        }
+        let mut fars = Vec::new();
+        for (i, starting) in starting.into_iter().enumerate() {
+            let environment = i == 0 && self.environment.is_none();
+            let terms = Terms {
+                pin: far_pin(i),
+                wish: FarPin::None,
+                plan: &self.plan,
+                stop: &self.stop,
+                environment,
+                rank: i as u32,
+            };
+            let met = meeting::met_here(starting, &terms).map_err(|e| named(Who::Far(i), e))?;
+            self.environment = met.inherited().or(self.environment.take());
+            fars.push(Rc::new(RefCell::new(met)));
+        }
+        if let Reach::Shared(first) = &self.reach {
+            fars = std::iter::once(first).chain(&self.others).take(far_processes).map(Rc::clone).collect();
+        }
+        let mut members = Vec::new();
+        for (i, starting) in near.into_iter().enumerate() {
+            let met = Member::met(starting, self.patience(), &self.stop);
+            members.push(met.map_err(|e| named(Who::Near(i), e))?);
+        }
+        let cpus = (near_cpus, far_cpus.into_iter().map(Some).collect());
+        Ok(Open { members, fars, numbers: Vec::new(), effective: Vec::new(), cpus, used: false })
+    }
+
+    /// Opens the data connections between the processes.
+    pub(super) fn connect(&mut self, open: &mut Open) -> Result<(), SessionError> {
+        let plan = Rc::clone(&self.plan);
+        let path = &plan.paths[self.number];
+        let (shape, settings) = (self.shape(), &path.settings);
+        let transport = path.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
+        let each = shape.of / open.fars.len() as u32;
+        let here = matches!(self.reach, Reach::Fresh(_));
+        let (mut number, mut far_cpus) = (0, Vec::new());
+        open.numbers.clear();
+        open.effective.clear();
+        for (f, far) in open.fars.iter().enumerate() {
+            let mut far = far.borrow_mut();
+            let share = Share { own: each, others: shape.of - each };
+            let cpus = if each > 1 && here { open.cpus.1.iter().copied().flatten().collect() } else { Vec::new() };
+            let asked = far.control.open(path.transport, settings, share, cpus, None);
+            let (first, address, proofs) = asked.map_err(|e| shape.of(Who::Far(f), far.ended(e).into()))?;
+            open.numbers.push(first);
+            let mut near = Vec::new();
+            for proof in &proofs {
+                let dial = Dial {
+                    transport: path.transport,
+                    settings: settings.clone(),
+                    address: address.clone(),
+                    peer: far.control.peer(),
+                    proof: hexadecimal(proof),
+                    patience: self.plan.patience,
+                    decorators: self.plan.decorators.of_flow(number as u32),
+                    cpu: open.cpus.0.get(number).copied(),
+                };
+                let stands = open.members[number].dial(dial).map_err(|what| {
+                    far.control.cancel();
+                    let words = far.control.hear_out(Instant::now() + self.patience());
+                    let found = What::of_far(words, self.patience(), || far.how());
+                    shape.cause(vec![
+                        Finding { who: Who::Near(number), what },
+                        Finding { who: Who::Far(f), what: found },
+                    ])
+                })?;
+                self.capabilities = stands.1;
+                near.push(stands.0);
+                number += 1;
+            }
+            let opened = far.control.opened(each, None);
+            let (stands, _) = opened.map_err(|e| shape.of(Who::Far(f), far.ended(e).into()))?;
+            for (near, far) in near.into_iter().zip(stands) {
+                let unequal = agree::differences(transport.options(), settings, &near, &far.effective);
+                if !unequal.is_empty() {
+                    return Err(MeetError::Unequal(unequal).into());
+                }
+                far_cpus.push(far.cpu);
+                open.effective.push((near, far.effective));
+            }
+        }
+        open.cpus.1 = far_cpus;
+        Ok(())
+    }
+
+    /// The processes as a run file tells them.
+    pub(super) fn members(&self, open: &Open) -> Vec<MemberOpened> {
+        let of = |role, rank: usize, cpus: Vec<u32>| MemberOpened { role, rank: rank as u32 + 1, cpus };
+        let near =
+            (0..open.members.len()).map(|i| of(Role::Near, i, open.cpus.0.get(i).copied().into_iter().collect()));
+        let each = open.effective.len() / open.fars.len().max(1);
+        let far = open.cpus.1.chunks(each.max(1)).enumerate();
+        let far = far.map(|(i, cpus)| of(Role::Far, i, cpus.iter().copied().flatten().collect()));
+        near.chain(far).collect()
+    }
+}
+
+/// Allows this process as many open files as it may have: a pair of processes takes eight, and the usual limit is 1024.
+fn more_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| limit.maximum.is_none_or(|most| current < most)) {
+        // Where that can't be had, fewer processes start, and the error of the first that does not says so.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
+}
+
+fn hexadecimal(proof: &Proof) -> (String, String) {
+    (HEXLOWER.encode(&proof.near), HEXLOWER.encode(&proof.far))
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // All are told before any is waited for.
+        self.members.iter_mut().for_each(Member::leave);
+        for (far, number) in self.fars.iter().zip(&self.numbers) {
+            if let Ok(mut far) = far.try_borrow_mut() {
+                far.control.close(*number);
+            }
+        }
+    }
+}

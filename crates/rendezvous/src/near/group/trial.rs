@@ -1,0 +1,225 @@
+//! A trial on a path of several processes: all are asked, whoever answers first is heard first, and what fails anywhere ends it everywhere.
+
+use std::cell::RefMut;
+use std::time::{Duration, Instant};
+
+use measure::{SessionError, TrialReport, TrialSpec};
+
+use super::blame::{Finding, What, Who};
+use super::member::{Half, Member};
+use crate::MeetError;
+use crate::channel::first;
+use crate::near::control::Reported;
+use crate::near::meeting::Meeting;
+use crate::near::talk::SLACK;
+use crate::stopped::is_stopped;
+
+/// Longest wait between two looks at what may have happened without a message.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The processes of an open path.
+pub(super) struct Processes<'a> {
+    pub members: &'a mut [Member],
+    pub fars: Vec<RefMut<'a, Meeting>>,
+    /// How long a process may be stopped.
+    pub patience: Duration,
+    /// Whether what is sent arrives.
+    pub reliable: bool,
+}
+
+/// What came of a trial: of each near process, and of each far one.
+pub(super) type Came = (Vec<TrialReport>, Vec<Reported>);
+
+/// What has been heard so far.
+struct Heard {
+    near: Vec<Option<TrialReport>>,
+    far: Vec<Option<Reported>>,
+    /// When the answer of a far side is due at the latest, and when those of its near processes.
+    due: Vec<Option<Instant>>,
+    /// Looks in a row at which a process was stopped: near ones, then far ones.
+    stopped: Vec<u32>,
+}
+
+impl Processes<'_> {
+    /// The far process that near process `number` is connected to.
+    fn far_of(&self, number: usize) -> usize {
+        if self.fars.len() == 1 { 0 } else { number }
+    }
+
+    /// Whether all near processes of a far one have reported.
+    fn over(&self, heard: &Heard, far: usize) -> bool {
+        heard.near.iter().enumerate().all(|(i, report)| report.is_some() || self.far_of(i) != far)
+    }
+
+    /// Runs a trial whose half each process knows by its number. The error is what is known of the processes when it failed.
+    pub(super) fn run(&mut self, spec: &TrialSpec) -> Result<Came, Vec<Finding>> {
+        let began = Instant::now();
+        let mut heard = Heard {
+            near: self.members.iter().map(|_| None).collect(),
+            far: self.fars.iter().map(|_| None).collect(),
+            due: vec![None; self.fars.len()],
+            stopped: vec![0; self.members.len() + self.fars.len()],
+        };
+        let outcome = self.ask(spec).and_then(|()| self.hear(spec, began, &mut heard));
+        match outcome {
+            Ok(()) => Ok((heard.near.into_iter().flatten().collect(), heard.far.into_iter().flatten().collect())),
+            Err(finding) => Err(self.hear_out(finding, &heard, began)),
+        }
+    }
+
+    /// Asks the far sides, then the near ones, so that nothing moves before somebody takes it.
+    fn ask(&mut self, spec: &TrialSpec) -> Result<(), Finding> {
+        let alone = self.fars.len() == 1;
+        for i in 0..self.fars.len() {
+            // One that has all connections knows by itself which contents each has.
+            let its = if alone { spec.clone() } else { spec.flow(i as u32) };
+            self.far(i, |far| far.control.trial(&its))?;
+        }
+        for (i, member) in self.members.iter_mut().enumerate() {
+            member.run(&spec.flow(i as u32)).map_err(|what| Finding { who: Who::Near(i), what })?;
+        }
+        if !spec.far_sends() {
+            return Ok(());
+        }
+        for (i, member) in self.members.iter_mut().enumerate() {
+            let what = match member.half() {
+                Ok(Half::Waits) => continue,
+                Ok(Half::Ran(_)) => What::Failed(SessionError::Control("it received before anything was sent".into())),
+                Err(what) => what,
+            };
+            return Err(Finding { who: Who::Near(i), what });
+        }
+        let drain = self.reliable.then(|| (spec.pattern.facts().drain)(spec));
+        (0..self.fars.len()).try_for_each(|i| self.far(i, |far| far.control.go(drain)))
+    }
+
+    /// Does something with a far side; what its failure tells.
+    fn far<T>(&mut self, number: usize, what: impl FnOnce(&mut Meeting) -> Result<T, MeetError>) -> Result<T, Finding> {
+        let far = &mut self.fars[number];
+        what(far).map_err(|e| Finding { who: Who::Far(number), what: of_control(e, far) })
+    }
+
+    /// Hears all that is said of the trial.
+    fn hear(&mut self, spec: &TrialSpec, began: Instant, heard: &mut Heard) -> Result<(), Finding> {
+        let drain = (spec.pattern.facts().drain)(spec);
+        while heard.near.iter().any(Option::is_none) || heard.far.iter().any(Option::is_none) {
+            match self.next(heard) {
+                None => self.nobody(heard)?,
+                Some(who @ Who::Near(i)) => {
+                    let half = self.members[i].half().map_err(|what| Finding { who, what })?;
+                    let Half::Ran(report) = half else {
+                        let what = What::Failed(SessionError::Control("it is ready a second time".into()));
+                        return Err(Finding { who, what });
+                    };
+                    heard.near[i] = Some(*report);
+                    let far = self.far_of(i);
+                    if self.over(heard, far) && heard.far[far].is_none() {
+                        if !self.reliable && !spec.far_sends() {
+                            self.far(far, |far| far.control.enough())?;
+                        }
+                        let leeway = self.fars[far].control.leeway() + began.elapsed() + drain;
+                        heard.due[far] = Some(Instant::now() + leeway);
+                    }
+                }
+                Some(Who::Far(i)) => {
+                    let half = self.far(i, |far| far.control.half())?;
+                    let failed =
+                        |words| Finding { who: Who::Far(i), what: What::of_far(words, began.elapsed(), String::new) };
+                    heard.far[i] = Some(half.map_err(failed)?);
+                    heard.due[i] = Some(Instant::now() + self.fars[i].control.leeway() + drain);
+                    if !self.reliable && spec.far_sends() {
+                        // Else a receiver would take the end of its patience for the end of the stream.
+                        let waits = |k: &usize| heard.near[*k].is_none() && self.far_of(*k) == i;
+                        let waiting: Vec<usize> = (0..self.members.len()).filter(waits).collect();
+                        waiting.into_iter().for_each(|k| self.members[k].enough());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Who has something to say; none where nobody had for a while.
+    fn next(&mut self, heard: &Heard) -> Option<Who> {
+        let mut who = Vec::new();
+        let mut channels = Vec::new();
+        for (i, member) in self.members.iter_mut().enumerate().filter(|(i, _)| heard.near[*i].is_none()) {
+            who.push(Who::Near(i));
+            channels.push(member.channel());
+        }
+        for (i, far) in self.fars.iter_mut().enumerate().filter(|(i, _)| heard.far[*i].is_none()) {
+            who.push(Who::Far(i));
+            channels.push(far.control.channel());
+        }
+        first(&mut channels, LOOK).map(|i| who[i])
+    }
+
+    /// What nobody says: that a person asked to stop, that an answer is overdue, that a process is stopped.
+    fn nobody(&mut self, heard: &mut Heard) -> Result<(), Finding> {
+        if self.fars.iter().any(|far| far.control.stopped()) {
+            return Err(Finding { who: Who::Far(0), what: What::Stop });
+        }
+        let overdue = |due: &Option<Instant>| due.is_some_and(|due| Instant::now() >= due);
+        for far in (0..self.fars.len()).filter(|far| overdue(&heard.due[*far])) {
+            let what = What::Silent(self.patience);
+            let late = (0..self.members.len()).find(|i| heard.near[*i].is_none() && self.far_of(*i) == far);
+            match (late, &heard.far[far]) {
+                (Some(late), _) => return Err(Finding { who: Who::Near(late), what }),
+                (None, None) => return Err(Finding { who: Who::Far(far), what }),
+                (None, Some(_)) => {}
+            }
+        }
+        let fars = self.fars.iter().map(|far| far.launched.as_ref().map(|far| far.pid()));
+        let pids: Vec<Option<u32>> = self.members.iter().map(|member| Some(member.pid())).chain(fars).collect();
+        let most = u32::try_from(self.patience.as_millis() / LOOK.as_millis()).unwrap_or(u32::MAX);
+        for (i, (pid, looks)) in pids.iter().zip(&mut heard.stopped).enumerate() {
+            *looks = if pid.is_some_and(is_stopped) { looks.saturating_add(1) } else { 0 };
+            if *looks > most {
+                let far = i.checked_sub(self.members.len());
+                let who = far.map_or(Who::Near(i), Who::Far);
+                return Err(Finding { who, what: What::Silent(self.patience) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Breaks off what all others do, and hears what they have to say.
+    fn hear_out(&mut self, found: Finding, heard: &Heard, began: Instant) -> Vec<Finding> {
+        let busy = |who: Who| match who {
+            // It has said what it has to say; nobody has where a person asked to stop.
+            _ if who == found.who && !matches!(found.what, What::Stop) => false,
+            Who::Near(i) => heard.near[i].is_none(),
+            Who::Far(i) => heard.far[i].is_none(),
+        };
+        let near: Vec<usize> = (0..self.members.len()).filter(|i| busy(Who::Near(*i))).collect();
+        let far: Vec<usize> = (0..self.fars.len()).filter(|i| busy(Who::Far(*i))).collect();
+        near.iter().for_each(|i| self.members[*i].cancel());
+        far.iter().for_each(|i| self.fars[*i].control.cancel());
+        let deadline = Instant::now() + SLACK;
+        let mut findings = vec![found];
+        for i in near {
+            let what = match self.members[i].hear_out(deadline) {
+                What::Silent(_) => What::Silent(began.elapsed()),
+                what => what,
+            };
+            findings.push(Finding { who: Who::Near(i), what });
+        }
+        for i in far {
+            let words = self.fars[i].control.hear_out(deadline);
+            let far = &mut self.fars[i];
+            findings.push(Finding { who: Who::Far(i), what: What::of_far(words, began.elapsed(), || far.how()) });
+        }
+        findings
+    }
+}
+
+/// What an error of a control connection tells of its far side.
+fn of_control(e: MeetError, far: &mut Meeting) -> What {
+    match e {
+        MeetError::Gone { .. } => What::Ended(far.how()),
+        MeetError::Silent { waited, .. } | MeetError::Patience { waited, .. } => What::Silent(waited),
+        MeetError::Interrupted => What::Consequence,
+        MeetError::Far(text) => What::Failed(SessionError::Far(text)),
+        e => What::Failed(SessionError::Control(e.to_string())),
+    }
+}

@@ -1,0 +1,112 @@
+//! A process that the command has started, here or over ssh. What to do comes over standard input, so that no list of processes shows the
+//! secret.
+
+use std::io::{BufRead, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use data_encoding::HEXLOWER;
+
+use crate::MeetError;
+use crate::channel::Channel;
+use crate::far::gate::Gate;
+use crate::far::{Pin, Terms};
+use crate::frame::STRANGER;
+use crate::message::{Launch, Speaker, Waiting};
+use crate::secret::{Secret, SessionKeys};
+use crate::stopped::is_stopped;
+use crate::tls::Identity;
+
+/// What it was told, and what proves both sides to each other.
+pub(crate) struct Started {
+    pub launch: Launch,
+    pub gate: Gate,
+    pub identity: Identity,
+}
+
+impl Started {
+    /// Reads a line from standard input. An error too where it is of another version, which is told which one is here.
+    pub(crate) fn read() -> Result<Self, MeetError> {
+        let launch = match read(&mut std::io::stdin().lock())? {
+            Ok(launch) => launch,
+            Err(speaker) => {
+                // Say who is here, so that the other side can name both versions too.
+                say(&Waiting { speaker: Speaker::here(), at: None, pin: String::new() })?;
+                speaker.agrees()?;
+                return Err(MeetError::Protocol("a line that this version does not know".into()));
+            }
+        };
+        // This side's own threads must not wake up on the near side's CPU, whose pin it inherited.
+        host::run_on(&launch.cpus);
+        let secret: [u8; 32] =
+            HEXLOWER.decode(launch.secret.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok()).ok_or_else(
+                || MeetError::Protocol("the secret on standard input is not 64 hexadecimal digits".into()),
+            )?;
+        Ok(Self { launch, gate: Gate::new(Secret::of(secret), false), identity: Identity::fresh()? })
+    }
+
+    /// For a command on this host: standard input is one of a pair of sockets whose other one only the command has, so nobody else can
+    /// connect, and no name, address or file is needed. `attend` is done once both sides are proved.
+    pub(crate) fn here(
+        self,
+        stop: &Arc<AtomicBool>,
+        attend: impl FnOnce(&mut Channel, &SessionKeys, &Terms) -> Result<(), MeetError>,
+    ) -> Result<(), MeetError> {
+        // The control connection's end says so too; this also covers the moment before there is one.
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+        let terms = Terms {
+            limits: self.launch.limits,
+            pin: Pin::Decided(self.launch.pin),
+            last_resort: LAST_RESORT,
+            near_stopped: Some(parent_is_stopped),
+        };
+        let taking = MeetError::io("taking over standard input as the control connection");
+        let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(taking)?;
+        let mut channel = Channel::far(socket, &self.identity, Arc::clone(stop))?;
+        say(&Waiting { speaker: Speaker::here(), at: None, pin: HEXLOWER.encode(&self.identity.pin) })?;
+        let keys = self.gate.admit(&mut channel, &|| true)?;
+        let outcome = attend(&mut channel, &keys, &terms);
+        channel.shutdown();
+        outcome
+    }
+}
+
+/// What ends such a process where nothing else ends a trial.
+pub(crate) const LAST_RESORT: Option<fn()> = Some(|| std::process::exit(2));
+
+/// Whether the process that started this one is stopped.
+fn parent_is_stopped() -> bool {
+    rustix::process::getppid().is_some_and(|parent| is_stopped(parent.as_raw_nonzero().get().cast_unsigned()))
+}
+
+/// What the near side wants, or who it is if it is another version.
+pub(crate) fn read(input: &mut dyn BufRead) -> Result<Result<Launch, Speaker>, MeetError> {
+    let mut line = String::new();
+    input
+        .take(STRANGER as u64)
+        .read_line(&mut line)
+        .map_err(MeetError::io("reading what to do from standard input"))?;
+    let strange = |_| {
+        MeetError::Protocol(
+            "this command is started by 'pipegauge run' and reads what to do from standard input; use 'pipegauge \
+             serve' to wait for another host"
+                .into(),
+        )
+    };
+    let speaker: Speaker = serde_json::from_str(&line).map_err(strange)?;
+    if speaker.agrees().is_err() {
+        return Ok(Err(speaker));
+    }
+    Ok(Ok(serde_json::from_str(&line).map_err(strange)?))
+}
+
+/// Writes a line to standard output.
+pub(crate) fn say(waiting: &Waiting) -> Result<(), MeetError> {
+    let mut line = serde_json::to_string(waiting).map_err(|e| MeetError::Protocol(e.to_string()))?;
+    line.push('\n');
+    let mut out = std::io::stdout().lock();
+    out.write_all(line.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(MeetError::io("telling the near side where this one waits"))
+}
