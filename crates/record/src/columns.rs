@@ -55,7 +55,12 @@ impl<'a> At<'a> {
 
     /// Whether its rate is one of several at once, or of processes that are compared by their number, one of them too.
     fn rated(self) -> bool {
-        self.f.flows.is_some() || self.run.run.plan.topology(self.path.opened.path).has_members()
+        self.f.flows.is_some() || self.members().is_some()
+    }
+
+    /// How processes are joined, where near halves are processes of their own.
+    fn members(self) -> Option<Topology> {
+        Some(self.run.run.plan.topology(self.path.opened.path)).filter(|topology| topology.has_members())
     }
 
     /// Its CPU time, where that is resolved.
@@ -212,6 +217,7 @@ told! {
     String, Word, Clone::clone;
     Name, Word, word;
     Pattern, Word, word;
+    Topology, Word, word;
     TimeKind, Word, word;
     Why, Word, word;
 }
@@ -417,6 +423,9 @@ columns! {
         Some("pipegauge_load_back_bits_per_second");
     /// What the sender of a stream offered (`--rate`), bits a second; none where it sent as fast as it could.
     offered_bits_per_s: Option<f64> = |a| a.offered(), BITS, None, Some("pipegauge_offered_bits_per_second");
+    /// How several share processes, where the near half of each connection is a process of its own (`--pairs`, `--topology`): `flows` is then
+    /// the number of pairs or members; none of flows of two processes.
+    topology: Option<Topology> = |a| a.members(), None, None, None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -521,6 +530,7 @@ mod tests {
     /// A run with every figure that a point can have.
     fn full() -> RunFile {
         let mut run = sample::file();
+        run.run.plan.paths[0].topology = Topology::Pairs;
         run.run.plan.paths[0].load = Some(Load { flows: 4, direction: LoadDirection::Both, size: 4096 });
         let f = &mut run.paths[0].points[0].figures;
         (f.repeat_low, f.repeat_high) = (Some(1e-6), Some(9e-5));

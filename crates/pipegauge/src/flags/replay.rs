@@ -125,7 +125,7 @@ impl RunFlags {
 
 #[cfg(test)]
 mod tests {
-    use measure::{Load, LoadDirection, Pattern};
+    use measure::{Load, LoadDirection, Pattern, Topology};
     use std::path::PathBuf;
 
     use transport::decorate::{Fault, Shape};
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn what_was_set_on_the_path_is_set_again() {
         let mut plan = Plan { pattern: Pattern::Request, response: 99, reconnect: true, ..Plan::default() };
-        plan.paths[0].flows = 4;
+        (plan.paths[0].flows, plan.paths[0].topology) = (4, Topology::FanIn);
         plan.paths[0].load = Some(Load { flows: 2, direction: LoadDirection::Both, size: 99 });
         plan.paths[0].settings = Settings::default().with("mss", 700u64).with("nodelay", false).with("family", "6");
         let flags = RunFlags::replaying(&plan, &path("tcp"), "0,1".to_owned()).unwrap();

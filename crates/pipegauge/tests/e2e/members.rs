@@ -56,6 +56,11 @@ fn a_run_file_tells_each_process_and_tables_speak_of_pairs() {
     assert_eq!((ranks(1, "near"), ranks(1, "far")), (vec![1, 2, 3], vec![1, 2, 3]));
     assert_eq!(of("path", 1)["flows"].as_array().map(Vec::len), Some(3));
     assert_eq!(of("trial", 1)["flows"]["each"].as_array().map(Vec::len), Some(3));
+    let exported = dir.run(&["export", "x.run.jsonl", "--format", "json"]);
+    assert!(
+        exported.out.contains("\"topology\": \"pairs\"") || exported.out.contains("\"topology\":\"pairs\""),
+        "{exported}"
+    );
     let shown = dir.run(&["show", "x.run.jsonl", "--points"]);
     assert!(shown.out.contains("1 and 3 pairs at once"), "{shown}");
     if said.measured() {

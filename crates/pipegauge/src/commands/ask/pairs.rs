@@ -127,7 +127,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool,
         .filter_map(|(s, ..)| Some((*s, ratio(time(b, *s).ok()?.seconds, time(a, *s).ok()?.seconds))))
         .collect();
     let times: Vec<String> = (factors.iter().filter(|_| factor))
-        .map(|(s, of)| format!("{} at {}", faster(*of, &b.name, every(*s).is_some()), size_words(*s)))
+        .map(|(s, of)| faster(*of, &b.name, every(*s).is_some(), &size_words(*s)))
         .collect();
     let lead = if times.is_empty() { String::new() } else { format!("is {};\n  it ", times.join(", ")) };
     let asked = asked.map_or(String::new(), |m| multiple::told(m, (a, b), &factors));
@@ -153,9 +153,9 @@ fn ratio(long: Estimate, short: Estimate) -> Estimate {
     kept::longer(long, inverse(short, 1.0))
 }
 
-/// "3.10 times [2.91, 3.33] faster than tcp", "100 times faster than tcp (no interval; in every round)", of how many times as long tcp takes. The ends are rounded outwards, so that the text
-/// claims no narrower interval than was found.
-fn faster(factor: Estimate, name: &str, every: bool) -> String {
+/// "3.10 times [2.91, 3.33] faster than tcp at 64 B", "100 times faster than tcp at 64 B (no interval; in every round)", of how many times as
+/// long tcp takes. The ends are rounded outwards, so that the text claims no narrower interval than was found.
+fn faster(factor: Estimate, name: &str, every: bool, size: &str) -> String {
     let (f, word) = match factor.value >= 1.0 {
         true => (factor, "faster"),
         false => (inverse(factor, 1.0), "slower"),
@@ -180,7 +180,7 @@ fn faster(factor: Estimate, name: &str, every: bool) -> String {
     let about: Vec<&str> =
         [if open { "no interval" } else { "" }, sure].into_iter().filter(|s| !s.is_empty()).collect();
     let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join("; ")) };
-    format!("{} times{range} {word} than {name}{about}", text(f.value))
+    format!("{} times{range} {word} than {name} at {size}{about}", text(f.value))
 }
 
 /// "2.67 us [2.5, 2.9] more", "1.26 us [1.0, 1.7] less".
@@ -241,32 +241,35 @@ mod tests {
     #[test]
     fn a_factors_errors_are_independent() {
         let (two, six) = (Estimate { value: 2.0, low: 1.9, high: 2.5 }, Estimate { value: 6.0, low: 5.0, high: 7.6 });
-        assert_eq!(faster(ratio(six, two), "tcp", false), "3.00 times [2.24, 3.83] faster than tcp");
-        assert_eq!(faster(ratio(two, six), "unix", false), "3.00 times [2.24, 3.83] slower than unix");
+        assert_eq!(faster(ratio(six, two), "tcp", false, "64 B"), "3.00 times [2.24, 3.83] faster than tcp at 64 B");
+        assert_eq!(faster(ratio(two, six), "unix", false, "64 B"), "3.00 times [2.24, 3.83] slower than unix at 64 B");
         let unsure = Estimate { value: 2.2, low: 1.0, high: 3.0 };
         assert_eq!(
-            faster(ratio(unsure, two), "tcp", false),
-            "1.10 times [0.48, 1.51] faster than tcp (not surely different)"
+            faster(ratio(unsure, two), "tcp", false, "64 B"),
+            "1.10 times [0.48, 1.51] faster than tcp at 64 B (not surely different)"
         );
         let open = Estimate { value: 6.0, low: 0.0, high: f64::INFINITY };
         assert_eq!(
-            faster(ratio(open, two), "tcp", false),
-            "3.00 times faster than tcp (no interval; not surely different)"
+            faster(ratio(open, two), "tcp", false, "64 B"),
+            "3.00 times faster than tcp at 64 B (no interval; not surely different)"
         );
     }
 
     #[test]
     fn a_factor_without_an_interval_may_hold_in_every_round() {
         let open = Estimate { value: 100.0, low: 0.0, high: f64::INFINITY };
-        assert_eq!(faster(open, "tcp", true), "100 times faster than tcp (no interval; in every round)");
+        assert_eq!(
+            faster(open, "tcp", true, "64 B"),
+            "100 times faster than tcp at 64 B (no interval; in every round)"
+        );
     }
 
     #[test]
     fn a_factors_interval_is_rounded_outwards() {
-        let of = |low, value, high| faster(Estimate { value, low, high }, "tcp", false);
-        assert_eq!(of(1.239, 1.3, 1.381), "1.30 times [1.23, 1.39] faster than tcp");
-        assert_eq!(of(1.001, 1.3, 1.4), "1.30 times [1.00, 1.40] faster than tcp");
-        assert_eq!(of(119.9, 130.2, 144.1), "130 times [119, 145] faster than tcp");
-        assert_eq!(of(99.999, 120.0, 140.0), "120 times [99.99, 140] faster than tcp");
+        let of = |low, value, high| faster(Estimate { value, low, high }, "tcp", false, "64 B");
+        assert_eq!(of(1.239, 1.3, 1.381), "1.30 times [1.23, 1.39] faster than tcp at 64 B");
+        assert_eq!(of(1.001, 1.3, 1.4), "1.30 times [1.00, 1.40] faster than tcp at 64 B");
+        assert_eq!(of(119.9, 130.2, 144.1), "130 times [119, 145] faster than tcp at 64 B");
+        assert_eq!(of(99.999, 120.0, 140.0), "120 times [99.99, 140] faster than tcp at 64 B");
     }
 }
