@@ -9,11 +9,21 @@ use units::{Bytes, Seconds, Share};
 use super::WIDTH;
 use super::warnings::paragraph;
 
-/// For each path where a repeat of its smallest block falls and how far runs lie apart, or that it is not known.
+/// For each path where a repeat of its smallest block falls and how far runs lie apart, or that it is not known; paths of which the same is said
+/// share a line.
 pub fn machine(run: &RunFile) -> String {
+    let mut said: Vec<(Vec<&str>, String)> = Vec::new();
+    for (index, path) in run.paths.iter().enumerate() {
+        let name = path.opened.name();
+        let Some(what) = machine_of(run, index).strip_prefix(name).map(str::to_owned) else { continue };
+        match said.iter_mut().find(|(_, other)| *other == what) {
+            Some((names, _)) => names.push(name),
+            None => said.push((vec![name], what)),
+        }
+    }
     let mut text = String::new();
-    for path in 0..run.paths.len() {
-        for line in machine_of(run, path).lines() {
+    for (names, what) in said {
+        for line in format!("{}{what}", names.join(", ")).lines() {
             let lead = if line.starts_with(' ') { "  " } else { "" };
             paragraph(lead, line, WIDTH, &mut text);
         }
@@ -79,6 +89,14 @@ fn other_sizes(earlier: &[EarlierRun], here: usize) -> String {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn paths_of_which_the_same_is_said_share_a_line() {
+        let run = sample::run_of(&sample::MODELS[1..], &[1, 64, 1024], 5, 7);
+        let text = machine(&run);
+        assert!(text.starts_with("shm, unix, tcp on this machine: not known (the run read no"), "{text}");
+        assert_eq!(text.matches("on this machine").count(), 1, "{text}");
+    }
 
     #[test]
     fn what_is_not_known_of_a_machine_is_said_plainly() {
