@@ -147,7 +147,9 @@ fn trials_with_connections_of_their_own_find_the_same_processes() {
 /// Runs an endless trial, during which a signal goes to one of the processes, and says what comes of it; all processes are gone then, and the
 /// next round is measured.
 fn struck(programs: &Programs, topology: Topology, near: bool, what: Signal, spec: &TrialSpec) -> String {
-    let mut session = opened(programs, Plan { patience: 1.0, ..group(transport::tcp::NAME, topology, spec.flows) });
+    // Only a stopped process is noticed by the patience: a busy machine must not be taken for one.
+    let patience = if what == Signal::STOP { 2.0 } else { 60.0 };
+    let mut session = opened(programs, Plan { patience, ..group(transport::tcp::NAME, topology, spec.flows) });
     let (members, fars) = session.pids();
     let victim = if near { members[1] } else { *fars.last().unwrap() };
     let striking = std::thread::spawn(move || {

@@ -27,6 +27,8 @@ pub(super) enum What {
     Stalled(String),
     /// The other end closed its connection, or it was cut, in its own words.
     Closed(String),
+    /// It did not say in time what became of it, which a busy machine may explain: for so long it said nothing.
+    Late(Duration),
     /// It was broken off, or its half was complete.
     Consequence,
     /// Nothing: a person asked to stop.
@@ -55,8 +57,9 @@ impl What {
             Self::Silent(_) => 2,
             Self::Stalled(_) => 3,
             Self::Closed(_) => 4,
-            Self::Consequence => 5,
-            Self::Stop => 6,
+            Self::Late(_) => 5,
+            Self::Consequence => 6,
+            Self::Stop => 7,
         }
     }
 
@@ -101,7 +104,7 @@ impl Shape {
         let e = match (what, who) {
             (What::Ended(how), _) => SessionError::Control(format!("{side} ended{how}")),
             (What::Failed(e), _) => e,
-            (What::Silent(waited), _) => SessionError::Control(format!(
+            (What::Silent(waited) | What::Late(waited), _) => SessionError::Control(format!(
                 "{side} has been silent for {:.1} s: it is stopped, overloaded or unreachable (--patience sets this limit)",
                 waited.as_secs_f64()
             )),
@@ -178,6 +181,15 @@ mod tests {
         // A pair's connection is its own: whoever said so first is of the pair whose connection was cut.
         let text = said(Topology::Pairs, vec![(Who::Near(1), closed()), (Who::Far(0), What::Consequence)]);
         assert!(text.starts_with("pair 2 of 3: the data connection was cut"), "{text}");
+    }
+
+    #[test]
+    fn one_that_is_only_late_with_its_words_is_no_cause_where_there_is_another() {
+        let late = || What::Late(Duration::from_millis(1600));
+        let text = said(Topology::Pairs, vec![(Who::Near(1), closed()), (Who::Far(0), late())]);
+        assert!(text.starts_with("pair 2 of 3: the data connection was cut"), "{text}");
+        let text = said(Topology::Pairs, vec![(Who::Near(1), What::Consequence), (Who::Far(0), late())]);
+        assert!(text.starts_with("pair 1 of 3: the far side has been silent for 1.6 s"), "{text}");
     }
 
     #[test]

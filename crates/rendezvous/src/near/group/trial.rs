@@ -183,6 +183,16 @@ impl Processes<'_> {
         Ok(())
     }
 
+    /// Whether silence is a process's own: it is stopped, or has had its patience for an answer.
+    fn silence(&self, what: What, pid: Option<u32>, began: Instant) -> What {
+        let waited = began.elapsed();
+        match what {
+            What::Silent(_) if pid.is_some_and(is_stopped) || waited >= self.patience + SLACK => What::Silent(waited),
+            What::Silent(_) => What::Late(waited),
+            what => what,
+        }
+    }
+
     /// Breaks off what all others do, and hears what they have to say.
     fn hear_out(&mut self, found: Finding, heard: &Heard, began: Instant) -> Vec<Finding> {
         let busy = |who: Who| match who {
@@ -198,16 +208,16 @@ impl Processes<'_> {
         let deadline = Instant::now() + SLACK;
         let mut findings = vec![found];
         for i in near {
-            let what = match self.members[i].hear_out(deadline) {
-                What::Silent(_) => What::Silent(began.elapsed()),
-                what => what,
-            };
+            let what = self.members[i].hear_out(deadline);
+            let what = self.silence(what, Some(self.members[i].pid()), began);
             findings.push(Finding { who: Who::Near(i), what });
         }
         for i in far {
             let words = self.fars[i].control.hear_out(deadline);
             let far = &mut self.fars[i];
-            findings.push(Finding { who: Who::Far(i), what: What::of_far(words, began.elapsed(), || far.how()) });
+            let what = What::of_far(words, SLACK, || far.how());
+            let pid = far.launched.as_ref().map(|far| far.pid());
+            findings.push(Finding { who: Who::Far(i), what: self.silence(what, pid, began) });
         }
         findings
     }
