@@ -175,17 +175,14 @@ fn compare(job: &Job) -> String {
         let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).chain(&job.of_each).map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::comparing(&rows));
     }
-    if !job.of_each.is_empty() {
-        text.push_str(&several(job));
-    }
+    text.push_str(&several(job));
     text
 }
 
 fn several(job: &Job) -> String {
     let mut text = format!(
-        "Several runs a side of the same thing, where each size stands at a level of its own in each run: intervals of single sizes and of all \
-        sizes together that hold, in percent, ± their median half-width (targets: {}, {} with two or three runs a side and for all sizes \
-        together); then comparisons that fail a limit of no change on one size (`time@SIZE>0%`), and that are said to differ (target: at \
+        "Several runs a side of the same thing: intervals of single sizes and of all sizes together that hold, in percent, ± their \
+        median half-width (targets: {}, {} with two or three runs a side and for all sizes together); then comparisons that fail a limit of no change on one size (`time@SIZE>0%`), and that are said to differ (target: at \
         most {} of each).\n\n",
         Held::demand(8).name(),
         Held::demand(2).name(),
@@ -211,7 +208,7 @@ fn several(job: &Job) -> String {
             });
             [noise.name()].into_iter().chain(cells).collect()
         };
-        let rows: Vec<Vec<String>> = job.of_each.iter().map(row).collect();
+        let rows: Vec<Vec<String>> = job.noises.iter().chain(&job.of_sizes).chain(&job.of_each).map(row).collect();
         let _ = write!(text, "### {}, several a side\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
     }
     text
