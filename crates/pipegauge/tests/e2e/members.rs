@@ -67,7 +67,8 @@ fn a_run_file_tells_each_process_and_tables_speak_of_pairs() {
         for word in ["pairs", "slowest pair", "fastest pair", "fairness", "rate of all"] {
             assert!(shown.out.contains(word), "{word}: {shown}");
         }
-        assert!(!shown.out.contains("flow"), "{shown}");
+        // A warning of a busy machine may speak of flows or processes; the table speaks of pairs.
+        assert!(!shown.out.contains("slowest flow") && !shown.out.contains("fastest flow"), "{shown}");
         let asked = dir.run(&["ask", "x.run.jsonl", "--path", "tcp:pairs=3", "latency of 64 B"]);
         assert!(asked.out.contains("3 pairs ran at once"), "{asked}");
     }
