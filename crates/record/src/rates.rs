@@ -1,5 +1,7 @@
 //! What comes of the rates that a sender offers: lost messages over the offered rate, and the highest rate without loss.
 
+use std::collections::BTreeSet;
+
 use measure::event::TimeKind;
 use measure::figures::Lost;
 use model::Estimate;
@@ -20,8 +22,8 @@ pub struct OverRates {
     pub size: u64,
     /// By ascending rate.
     pub rows: Vec<AtRate>,
-    /// The highest rate without loss, as a row: no message was lost there and at any lower rate (RFC 2544, section 26.1, calls it the throughput of a
-    /// device). None where messages were lost at the lowest.
+    /// The highest rate without loss, as a row: there and at any lower rate the sender offered what it was to, messages came, and none was lost
+    /// (RFC 2544, section 26.1, calls it the throughput of a device). None where that is not so of the lowest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossless: Option<usize>,
 }
@@ -37,8 +39,9 @@ pub struct AtRate {
     /// no time of the sender is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<f64>,
-    /// Bits a second that arrived, with the 95% interval.
-    pub arrived: Estimate,
+    /// Bits a second that arrived, with the 95% interval; none where too little came to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrived: Option<Estimate>,
     /// Messages that were sent to be received.
     pub messages: u64,
     /// Messages of them that never came.
@@ -48,6 +51,11 @@ pub struct AtRate {
 }
 
 impl AtRate {
+    /// Whether the rate was offered, messages came, and none was lost.
+    fn lossless(&self) -> bool {
+        self.kept() && self.messages > 0 && self.lost == 0
+    }
+
     /// Whether the sender offered the rate.
     pub fn kept(&self) -> bool {
         self.sent.is_none_or(|sent| sent >= (1.0 - MISSED) * self.offered)
@@ -95,30 +103,34 @@ impl Analysis<'_> {
         let groups = self.rate_groups();
         let mut found = Vec::new();
         for group in groups.iter().filter(|group| group.len() > 1) {
-            for size in self.paths[group[0]].points.iter().map(|p| p.size) {
+            let points = group.iter().flat_map(|index| &self.paths[*index].points);
+            let sizes: BTreeSet<u64> = points.filter(|p| p.time == TimeKind::OneWay).map(|p| p.size).collect();
+            for size in sizes {
                 let rows: Vec<AtRate> = group.iter().filter_map(|index| self.at_rate(*index, size)).collect();
-                let clean = rows.iter().take_while(|row| row.lost == 0).count();
-                let lossless = clean.checked_sub(1);
-                found.extend((!rows.is_empty()).then_some(OverRates { path: group[0], size, rows, lossless }));
+                let lossless = rows.iter().take_while(|row| row.lossless()).count().checked_sub(1);
+                found.push(OverRates { path: group[0], size, rows, lossless });
             }
         }
         found
     }
 
+    /// What came of the rate of a path; a row without figures where none of its trials of this size has any.
     fn at_rate(&self, index: usize, size: u64) -> Option<AtRate> {
         let path = &self.paths[index];
-        let point = path.points.iter().find(|point| point.size == size && point.time == TimeKind::OneWay)?;
-        let trials: Vec<_> = point.trials.iter().collect();
+        let point = path.points.iter().find(|point| point.size == size && point.time == TimeKind::OneWay);
+        let trials: Vec<_> = point.into_iter().flat_map(|point| &point.trials).collect();
         let Lost { lost, sent, share } = Lost::of_stream(&trials);
-        let f = &point.figures;
         let rate = |seconds: f64| size as f64 * 8.0 / seconds;
         let value = if sent > 0 { lost as f64 / sent as f64 } else { 0.0 };
         let (low, high) = share.map_or((0.0, f64::INFINITY), |i| (i.low, i.high));
         Some(AtRate {
             path: index,
             offered: self.run().run.plan.offered_on(path.opened.path)?,
-            sent: f.sender_throughput,
-            arrived: Estimate { value: rate(f.median), low: rate(f.high), high: rate(f.low) },
+            sent: point.and_then(|point| point.figures.sender_throughput),
+            arrived: point.map(|point| {
+                let f = &point.figures;
+                Estimate { value: rate(f.median), low: rate(f.high), high: rate(f.low) }
+            }),
             messages: sent,
             lost,
             loss: Estimate { value, low, high },

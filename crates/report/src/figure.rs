@@ -242,8 +242,10 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
     if graph == Graph::Loss {
         let all = || series.iter().flat_map(|s| &s.points);
         let lost = all().any(|p| crate::rates::share(p) > 0.0);
-        let most = all().map(|p| p.size).max().unwrap_or(0);
-        return (!lost).then(|| format!("No message was lost, up to {} offered.", units::BitRate(most as f64)));
+        // A rate that the sender did not reach was not offered.
+        let most = all().filter(|p| !p.warned).map(|p| p.size).max();
+        let up_to = most.map_or(String::new(), |most| format!(", up to {} offered", units::BitRate(most as f64)));
+        return (!lost).then(|| format!("No message was lost{up_to}."));
     }
     let mut rest = points.peekable();
     let at = |s: &Series, p: &Pt| {

@@ -35,8 +35,9 @@ pub(crate) fn share(p: &Pt) -> f64 {
     p.seconds - 1.0
 }
 
+/// None where nothing came to count.
 fn point(row: &AtRate) -> Option<Pt> {
-    let loss = row.loss;
+    let loss = Some(row.loss).filter(|_| row.messages > 0)?;
     curve::clean(Pt {
         size: row.offered.round() as u64,
         seconds: loss.value + 1.0,
@@ -89,12 +90,39 @@ mod tests {
         };
         let text_of = text(&[(1e8, 0), (2e8, 0), (4e8, 250)]);
         assert!(
-            text_of.contains("No message was lost up to 200 Mbit/s (0 of 7,000 there); at 400 Mbit/s 25.0% were."),
+            text_of.contains(
+                "No message was lost up to 200 Mbit/s (0 of 7,000 there). At 400 Mbit/s 1,750 of 7,000 were (25.0%)."
+            ),
             "{text_of}"
         );
         let none = text(&[(1e8, 0), (2e8, 0)]);
         assert!(none.contains("No message was lost at any of these rates, up to 200 Mbit/s"), "{none}");
         let all = text(&[(1e8, 10), (2e8, 0)]);
-        assert!(all.contains("Messages were lost at the lowest rate already"), "{all}");
+        assert!(all.contains("No rate without loss is known. At 100 Mbit/s 70 of 7,000 were"), "{all}");
+    }
+
+    #[test]
+    fn a_rate_that_was_not_reached_or_of_which_nothing_came_is_no_rate_without_loss() {
+        let mut run = sample::offered(&[(1e8, 0), (1e9, 0), (2e9, 5)]);
+        run.paths[1].points[0].figures.sender_throughput = Some(3e8);
+        let text =
+            |run: &record::RunFile| table::rates(&Analysis::of(run)).split_whitespace().collect::<Vec<_>>().join(" ");
+        let slow = text(&run);
+        assert!(slow.contains("No message was lost up to 100 Mbit/s"), "{slow}");
+        assert!(slow.contains("At 1.00 Gbit/s, of which the sender reached 300 Mbit/s, none was, either"), "{slow}");
+        run.paths[2].points[0].trials.iter_mut().for_each(|t| (t.report.far.lost, t.report.far.received) = (0, 1000));
+        let figure = Figure::of(&[&Analysis::of(&run)], Graph::Loss);
+        assert!(figure.statement.unwrap().contains("up to 2.00 Gbit/s offered"));
+        run.paths[2].points.clear();
+        run.paths[1].points[0].figures.sender_throughput = Some(1e9);
+        let silent = text(&run);
+        assert!(
+            silent.contains("No message was lost up to 1.00 Gbit/s")
+                && silent.contains("At 2.00 Gbit/s too few messages came"),
+            "{silent}"
+        );
+        run.paths[0].points.clear();
+        let silent = text(&run);
+        assert!(silent.contains("No rate without loss is known. At 100 Mbit/s too few"), "{silent}");
     }
 }

@@ -2,6 +2,12 @@
 
 use crate::smooth::split;
 
+/// Share of sizes at which a path of the same speed is surely the faster one by its 95% interval.
+const FALSELY: f64 = 0.025;
+
+/// Chance of a crossing where there is none.
+const CHANCE: f64 = 0.05;
+
 /// One size of two paths, held against each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Held {
@@ -30,7 +36,8 @@ pub struct Overtaken {
 impl Overtaken {
     /// Of sizes in ascending order; none where no size surely tells the two apart.
     ///
-    /// The sizes that are sure are split in two where the least stretch of them is on the wrong side, so that one odd size is no crossing.
+    /// The sizes that are sure are split in two where the least stretch of them is on the wrong side. That is a crossing only where either side
+    /// has more of them than equal paths would have by chance, wherever they might have crossed: one odd size is none.
     pub fn of(held: &[Held]) -> Option<Self> {
         let sure: Vec<(u64, bool)> = held.iter().filter_map(|h| Some((h.size, h.sure?))).collect();
         let logs: Vec<f64> = sure.iter().map(|s| (s.0.max(1) as f64).ln()).collect();
@@ -45,6 +52,17 @@ impl Overtaken {
         let right = |i: usize| (sure[i].1 == first) == (i < at);
         let last = (0..at).rev().find(|i| right(*i)).map(|i| sure[i].0);
         let next = (at..sure.len()).find(|i| right(*i)).map(|i| sure[i].0);
+        let between = last.zip(next).filter(|(last, next)| {
+            let count = |of: &dyn Fn(u64) -> bool| held.iter().filter(|h| of(h.size)).count();
+            let told = |range: std::ops::Range<usize>| range.filter(|i| right(*i)).count();
+            let chance = by_chance(told(0..at), count(&|s| s <= *last))
+                .max(by_chance(told(at..sure.len()), count(&|s| s >= *next)));
+            chance * held.len() as f64 <= CHANCE * (1.0 + 1e-9)
+        });
+        // No crossing: who is the faster one at more sizes is it all along.
+        let firsts = sure.iter().filter(|s| s.1).count();
+        let (first, at) = if between.is_some() { (first, at) } else { (2 * firsts >= sure.len(), sure.len()) };
+        let right = |i: usize| (sure[i].1 == first) == (i < at);
         let mut but: Vec<(u64, u64)> = Vec::new();
         for i in (0..sure.len()).filter(|i| !right(*i)) {
             match but.last_mut().filter(|_| i > 0 && !right(i - 1)) {
@@ -52,12 +70,24 @@ impl Overtaken {
                 None => but.push((sure[i].0, sure[i].0)),
             }
         }
-        Some(Self { first, between: last.zip(next), but, sure: sure.len() })
+        Some(Self { first, between, but, sure: sure.len() })
     }
+}
+
+/// Probability that so many or more of `of` sizes are falsely sure (binomial).
+fn by_chance(sure: usize, of: usize) -> f64 {
+    let (mut term, mut below) = ((1.0 - FALSELY).powi(i32::try_from(of).unwrap_or(i32::MAX)), 0.0);
+    for k in 0..sure {
+        below += term;
+        term *= (of - k.min(of)) as f64 / (k + 1) as f64 * FALSELY / (1.0 - FALSELY);
+    }
+    (1.0 - below).max(0.0)
 }
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng};
+
     use super::*;
 
     fn of(sides: &str) -> Option<Overtaken> {
@@ -76,9 +106,32 @@ mod tests {
         assert!(!of("bbb><aaa").unwrap().first);
         let odd = of("aabaaa>bbbb").unwrap();
         assert_eq!((odd.between, odd.but), (Some((32, 128)), vec![(4, 4)]));
-        for never in ["aaaa<<<", "aaa>>>>", "aaabaaa"] {
+        assert_eq!(of("ab").unwrap().between, Some((1, 2)), "two sizes that were asked for");
+        for never in ["aaaa<<<", "aaa>>>>", "aaabaaa", "a<<<<b"] {
             assert_eq!(of(never).map(|o| (o.first, o.between)), Some((true, None)), "{never}");
         }
         assert_eq!(of("><><"), None);
+    }
+
+    #[test]
+    fn paths_that_are_equal_or_never_cross_do_not_cross_by_chance() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+        // Equal paths, and one that is surely faster at half of the sizes.
+        for faster in [0.0, 0.5] {
+            let mut crossed = |sizes: u64| {
+                let held: Vec<Held> = (0..sizes)
+                    .map(|i| {
+                        let (x, y) = (rng.random::<f64>(), rng.random::<f64>());
+                        let sure = if x < faster { Some(true) } else { (y < 2.0 * FALSELY).then_some(y < FALSELY) };
+                        Held { size: i + 1, first: true, sure }
+                    })
+                    .collect();
+                Overtaken::of(&held).is_some_and(|found| found.between.is_some())
+            };
+            for sizes in [20, 155] {
+                let told = (0..1000).filter(|_| crossed(sizes)).count();
+                assert!(told <= 50, "{sizes} sizes, {faster} of them faster: {told} of 1000 cross");
+            }
+        }
     }
 }

@@ -42,9 +42,12 @@ pub fn under_rates(path: PathPlan, flags: &RunFlags) -> Vec<PathPlan> {
     rates.all().iter().filter_map(at).collect()
 }
 
-/// A rate as it is typed.
+/// A rate as it is typed: with all its digits, as two rates may lie close to each other.
 pub fn typed(bits: f64) -> String {
-    units::short(bits, units::Kind::BitsPerSecond).replace(' ', "")
+    let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let (unit, prefix) = units.into_iter().find(|(unit, _)| bits >= *unit).unwrap_or((1.0, ""));
+    let digits = format!("{:.9}", bits / unit);
+    format!("{}{prefix}bit/s", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// The size that is measured where nobody asked for another: what fills a packet, or a message of a stream; none where there is one rate, and where sizes
@@ -102,6 +105,10 @@ mod tests {
         );
         assert_eq!(offered("udp --pattern stream --rate 10Mbit/s..1Gbit/s"), [1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9]);
         assert_eq!(offered("udp --pattern stream --rate 3Mbit/s..30Mbit/s"), [3e6, 5e6, 1e7, 2e7, 3e7]);
+        assert_eq!(
+            names("udp --pattern stream --rate 1001Mbit/s,1002Mbit/s"),
+            ["udp:offered=1.001Gbit/s", "udp:offered=1.002Gbit/s"]
+        );
         assert_eq!(offered("udp --pattern stream --rate 2Mbit/s,1Mbit/s..2Mbit/s"), [2e6, 1e6], "each rate once");
         assert_eq!(
             (offered("tcp --pattern stream --rate 100Mbit/s"), names("tcp --pattern stream --rate 100Mbit/s")),

@@ -22,7 +22,7 @@ fn losses_are_told_over_the_offered_rate_with_the_highest_rate_without() {
         "Loss over the offered rate: udp, messages of 1,448 B",
         "20.0 Mbit/s",
         "80.0 Mbit/s",
-        "were lost at the lowest rate already",
+        "No rate without loss is known. At 20.0 Mbit/s",
     ] {
         assert!(words(&said.out).contains(part), "{part}: {said}");
     }
@@ -76,6 +76,7 @@ fn a_rate_that_the_path_does_not_carry_is_not_called_kept() {
         &["theory", "--theory", "latency=1us,rate=1Gbit/s", "--rate", "100Mbit/s,10Gbit/s", "--no-html"],
     );
     let text = words(&said.out);
-    assert!(text.contains("There the sender reached") && text.contains("of 10.0 Gbit/s"), "{said}");
+    assert!(text.contains("At 10.0 Gbit/s, of which the sender reached"), "{said}");
+    assert!(text.contains("No message was lost, up to 100 Mbit/s offered"), "the picture says the same: {said}");
     assert!(text.contains("the schedule of --rate was not kept"), "{said}");
 }

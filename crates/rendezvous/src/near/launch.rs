@@ -58,9 +58,10 @@ pub(crate) enum Way {
 
 /// A process that was started and has yet to answer: several start at once.
 pub(crate) struct Starting {
-    process: Launched,
+    // The socket first: its end ends the process, which is waited for when it is dropped.
     /// The other end of its standard input, on this host.
     own: Option<UnixStream>,
+    process: Launched,
     secret: Secret,
 }
 

@@ -64,7 +64,7 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> String {
         grid.row([
             BitRate(row.offered).to_string(),
             row.sent.map_or("-".to_owned(), |sent| BitRate(sent).to_string()),
-            estimate(row.arrived, Kind::BitsPerSecond),
+            row.arrived.map_or("-".to_owned(), |arrived| estimate(arrived, Kind::BitsPerSecond)),
             thousands(row.messages),
             thousands(row.lost),
             lost(row),
@@ -81,44 +81,43 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> String {
 /// The share that was lost, its interval in the line under it.
 fn lost(row: &AtRate) -> String {
     match row.lost {
+        _ if row.messages == 0 => "-".to_owned(),
         0 => "0".to_owned(),
         _ if row.loss.high.is_finite() => estimate(row.loss, Kind::Share),
         _ => units::Share(row.loss.value).to_string(),
     }
 }
 
-/// The highest rate without loss, as far as these rates tell it.
+/// The highest rate without loss, as far as these rates tell it, and what becomes of the next.
 fn highest(group: &OverRates) -> String {
     let rate = |row: &AtRate| BitRate(row.offered).to_string();
-    let Some(first) = group.rows.first() else { return String::new() };
-    match group.lossless.and_then(|at| group.rows.get(at)) {
-        None => format!(
-            "Messages were lost at the lowest rate already ({} of {}); lower ones (--rate) find where that begins.",
-            thousands(first.lost),
-            thousands(first.messages)
-        ),
-        Some(last) => match group.rows.iter().find(|row| row.offered > last.offered) {
-            None => match last.sent.filter(|_| !last.kept()) {
-                None => format!(
-                    "No message was lost at any of these rates, up to {} (0 of {} there).",
-                    rate(last),
-                    thousands(last.messages)
-                ),
-                Some(sent) => format!(
-                    "No message was lost at any of these rates (0 of {} at the highest). There the sender reached {} of {}: it, or the \
-                     path, goes no faster.",
-                    thousands(last.messages),
-                    BitRate(sent),
-                    rate(last)
-                ),
-            },
-            Some(next) => format!(
-                "No message was lost up to {} (0 of {} there); at {} {} were. Rates between the two (--rate) narrow it down.",
-                rate(last),
-                thousands(last.messages),
-                rate(next),
-                units::Share(next.loss.value)
-            ),
-        },
-    }
+    let last = group.lossless.and_then(|at| group.rows.get(at));
+    let next = group.rows.get(group.lossless.map_or(0, |at| at + 1));
+    let first = match last {
+        Some(last) if next.is_none() => {
+            let (rate, messages) = (rate(last), thousands(last.messages));
+            return format!("No message was lost at any of these rates, up to {rate} (0 of {messages} there).");
+        }
+        Some(last) => format!("No message was lost up to {} (0 of {} there).", rate(last), thousands(last.messages)),
+        None => "No rate without loss is known.".to_owned(),
+    };
+    let Some(next) = next else { return first };
+    let sent = match (next.kept(), next.sent) {
+        (false, Some(sent)) => format!(", of which the sender reached {},", BitRate(sent)),
+        _ => String::new(),
+    };
+    let (lost, messages) = (thousands(next.lost), thousands(next.messages));
+    let then = match next.lost {
+        _ if next.messages == 0 => format!("At {} too few messages came to tell anything.", rate(next)),
+        0 => format!("At {}{sent} none was, either: the sender, or the path, goes no faster.", rate(next)),
+        _ => {
+            let narrow = if last.is_some() { "Rates between the two" } else { "Lower rates" };
+            let share = units::Share(next.loss.value);
+            format!(
+                "At {}{sent} {lost} of {messages} were ({share}). {narrow} (--rate) tell where losses begin.",
+                rate(next)
+            )
+        }
+    };
+    format!("{first} {then}")
 }

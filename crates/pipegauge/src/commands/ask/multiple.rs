@@ -19,13 +19,17 @@ pub fn told(asked: Multiple, (a, b): (&Asked<'_>, &Asked<'_>), factors: &[(u64, 
     format!("{} (whether {asked} as {});\n  it ", all.join(", "), b.name)
 }
 
+/// Times as far as what was asked that all rounds must lie, as for any limit without an interval.
+const MARGIN: f64 = 3.0;
+
 /// By the interval, else by the least and the most that rounds allow.
 fn word(asked: Multiple, factor: Estimate, seen: Option<Estimate>) -> &'static str {
     let told = factor.low > 0.0 && factor.high.is_finite();
     let way = |e: Estimate| if asked.slow { inverse(e, 1.0) } else { e };
-    match if told { Some(way(factor)) } else { seen.map(way) } {
-        Some(e) if e.low >= asked.times => "yes",
-        Some(e) if e.high < asked.times => "no",
+    let (found, margin) = if told { (Some(way(factor)), 1.0) } else { (seen.map(way), MARGIN) };
+    match found {
+        Some(e) if e.low >= asked.times * margin => "yes",
+        Some(e) if e.high * margin < asked.times => "no",
         _ => "not surely",
     }
 }
@@ -44,6 +48,7 @@ mod tests {
         assert_eq!(word(Multiple { times: 2.0, slow: true }, told, None), "no");
         let open = e(12.0, 0.0, f64::INFINITY);
         assert_eq!(word(fast(10.0), open, None), "not surely");
-        assert_eq!(word(fast(2.0), open, Some(e(12.0, 3.0, 40.0))), "yes");
+        assert_eq!(word(fast(2.0), open, Some(e(12.0, 7.0, 40.0))), "yes");
+        assert_eq!(word(fast(2.0), open, Some(e(2.1, 2.01, 2.3))), "not surely", "a hair's breadth of a few rounds");
     }
 }

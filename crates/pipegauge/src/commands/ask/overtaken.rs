@@ -90,6 +90,8 @@ fn held(a: &Asked<'_>, b: &Asked<'_>, size: u64) -> Option<Held> {
     let sure = match () {
         () if apart.high < 0.0 => Some(true),
         () if apart.low > 0.0 => Some(false),
+        // What an interval does not tell apart, rounds do not either.
+        () if apart.low.is_finite() && apart.high.is_finite() => None,
         () => every_round(&a.curve, &b.curve, size),
     };
     Some(Held { size, first: x.value < y.value, sure })

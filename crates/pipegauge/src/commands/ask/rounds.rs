@@ -6,8 +6,9 @@ use model::CurvePoint;
 /// chance.
 const ROUNDS: usize = 4;
 
-/// Fewest rounds that do so where they lie further apart than those of either path among themselves.
-const FEWEST: usize = 2;
+/// Fewest rounds that do so where they lie further apart than those of either path among themselves; of two such rounds of equal paths one size
+/// in eleven would.
+const FEWEST: usize = 3;
 
 /// Whether the first path is the faster one in every round at a size (true), or the other (false): of the measured size, or of both that
 /// it lies between. None where their rounds overlap, or are too few.
