@@ -69,6 +69,17 @@ impl CurvePoint {
         Self { size, seconds, throughput: size as f64 * 8.0 / seconds, blocks, interval: None, rounding: 0.0 }
     }
 
+    /// The same with times of so many times as long: median, rounds and interval.
+    pub fn times(&self, factor: f64) -> Self {
+        Self {
+            seconds: self.seconds * factor,
+            blocks: self.blocks.iter().map(|(round, t)| (*round, t * factor)).collect(),
+            interval: self.interval.map(|i| Interval { low: i.low * factor, high: i.high * factor }),
+            rounding: self.rounding * factor,
+            ..self.clone()
+        }
+    }
+
     /// The median with its interval.
     pub(crate) fn estimate(&self) -> Estimate {
         let times = || self.blocks.iter().map(|b| b.1).collect::<Vec<_>>();

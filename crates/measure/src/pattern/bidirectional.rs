@@ -16,7 +16,7 @@ const HELP: &str = "Both sides send at once";
 
 pub(super) const FACTS: Facts = Facts {
     refuses: |can| one_process(can).or((!can.duplex).then_some("both ends can't send at once")),
-    bytes: |trial, _| 2 * trial.size,
+    bytes: |trial, _| trial.size.saturating_mul(2),
     bandwidth: Some("both directions at once"),
     // Its bytes are those of both directions.
     netpipe: Some(NetPipe { counts: 2, in_five: false, report: |_, seconds| TrialReport { seconds, ..near::once() } }),

@@ -19,7 +19,7 @@ pub(super) const FACTS: Facts = Facts {
     refuses: |_| None,
     echoes: true,
     transfers: |rated, _| if rated { 1.0 } else { 2.0 },
-    bytes: |trial, rated| if rated { 2 * trial.size } else { trial.size },
+    bytes: |trial, rated| if rated { trial.size.saturating_mul(2) } else { trial.size },
     startup: Some("round trips"),
     bandwidth: Some("round trips"),
     loggp: Some(LogGp::Latency),

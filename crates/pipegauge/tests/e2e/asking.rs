@@ -55,6 +55,9 @@ fn answers_follow_the_model_in_words_and_as_flags() {
     assert!(said.out.contains("to sharpen it: pipegauge run theory"), "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "--frames", "10k/s", "--of", "1MB"]);
     assert!(said.out.contains("no: a frame of"), "{said}");
+    // 2 x 10.15 us a round trip: an interval of half a round trip would leave it open.
+    let said = dir.run(&["ask", "a.run.jsonl", "can it do 60000 requests per second of 192 bytes?"]);
+    assert!(said.out.contains(": no: ") && said.out.contains("20.3 us"), "{said}");
 }
 
 #[test]

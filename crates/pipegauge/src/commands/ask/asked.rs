@@ -45,11 +45,12 @@ pub struct Asked<'a> {
     index: usize,
 }
 
-/// What a schedule offered, and what of it was sent, messages a second.
+/// What a schedule offered, what of it was sent, and what of that came, messages a second: all of it but where messages that nothing answers were lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Offered {
     pub wanted: f64,
     pub sent: f64,
+    pub came: f64,
 }
 
 /// The paths of a run file; `several` are asked.
@@ -163,7 +164,12 @@ impl Asked<'_> {
         let counted = || point.trials.iter().filter(|t| !t.warmup);
         let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
         let (sent, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
-        (seconds > 0.0).then(|| Offered { wanted, sent: (sent / seconds).min(wanted) })
+        let sent = (sent / seconds).min(wanted);
+        // Who waits for answers counts what is lost among what did not go.
+        let unanswered = self.run.run.plan.pattern.facts().unanswered;
+        let (received, lost) = (sum(|t| t.report.far.received as f64), sum(|t| t.report.far.lost as f64));
+        let came = if unanswered && lost > 0.0 { sent * received / (received + lost) } else { sent };
+        (seconds > 0.0).then_some(Offered { wanted, sent, came })
     }
 
     /// What its transfers cost a side in CPU time, as [`Asked::curve`] has their time; empty where nothing tells it.

@@ -163,12 +163,7 @@ pub fn achieved(p: &Asked<'_>, size: u64) -> String {
 /// The curve of round trips, where its times are halves of them, and how many of its times one takes.
 fn doubled(p: &Asked<'_>) -> Result<(Vec<CurvePoint>, &'static str, f64), String> {
     let (factor, label) = p.round_trip()?;
-    let point = |c: &CurvePoint| CurvePoint {
-        seconds: c.seconds * factor,
-        blocks: c.blocks.iter().map(|(b, t)| (*b, t * factor)).collect(),
-        rounding: c.rounding * factor,
-        ..c.clone()
-    };
+    let point = |c: &CurvePoint| c.times(factor);
     Ok((p.curve.iter().map(point).collect(), label, factor))
 }
 

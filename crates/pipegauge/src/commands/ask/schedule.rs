@@ -41,15 +41,19 @@ fn told(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>, words: impl Fn(u64
         return cannot(p, why, &[size]);
     };
     let rate = |x: f64| words(size, x);
+    let lost = match offered.came < offered.sent {
+        true => format!(", of which {} arrived: the others were lost", rate(offered.came)),
+        false => String::new(),
+    };
     let went = format!(
-        "with messages of {} a schedule (--rate) offered {}, and {} went",
+        "with messages of {} a schedule (--rate) offered {}, and {} went{lost}",
         size_words(size),
         rate(offered.wanted),
         rate(offered.sent)
     );
     match asked.and_then(|asked| verdict(offered, asked)) {
         Some(word) => {
-            let e = Estimate { value: offered.sent, low: offered.sent, high: offered.sent };
+            let e = Estimate { value: offered.came, low: offered.came, high: offered.came };
             let more = if word == "yes" { "; whether more would go was not measured" } else { "" };
             yes(p, format!("{word}: {went}{more}"), e, "1/s", vec![size])
         }
@@ -57,11 +61,11 @@ fn told(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>, words: impl Fn(u64
     }
 }
 
-/// Whether so many went: none where no more was offered than what went.
+/// Whether so many came: none where no more was offered than what came.
 fn verdict(offered: Offered, asked: f64) -> Option<&'static str> {
-    let kept = offered.sent >= (1.0 - MISSED) * offered.wanted;
+    let kept = offered.came >= (1.0 - MISSED) * offered.wanted;
     match () {
-        () if asked <= if kept { offered.wanted } else { offered.sent } => Some("yes"),
+        () if asked <= if kept { offered.wanted } else { offered.came } => Some("yes"),
         () if !kept => Some("no"),
         () => None,
     }
@@ -73,9 +77,15 @@ mod tests {
 
     #[test]
     fn a_schedule_tells_of_what_it_offered_only() {
-        let kept = Offered { wanted: 1000.0, sent: 990.0 };
+        let lossy = Offered { wanted: 1000.0, sent: 1000.0, came: 300.0 };
+        assert_eq!(
+            [200.0, 600.0].map(|asked| verdict(lossy, asked)),
+            [Some("yes"), Some("no")],
+            "what was lost did not come"
+        );
+        let kept = Offered { wanted: 1000.0, sent: 990.0, came: 990.0 };
         assert_eq!([500.0, 1000.0, 1001.0].map(|n| verdict(kept, n)), [Some("yes"), Some("yes"), None]);
-        let missed = Offered { wanted: 1000.0, sent: 400.0 };
+        let missed = Offered { wanted: 1000.0, sent: 400.0, came: 400.0 };
         assert_eq!([400.0, 600.0, 2000.0].map(|n| verdict(missed, n)), [Some("yes"), Some("no"), Some("no")]);
     }
 }
