@@ -118,7 +118,9 @@ impl Analysis<'_> {
     fn at_rate(&self, index: usize, size: u64) -> Option<AtRate> {
         let path = &self.paths[index];
         let point = path.points.iter().find(|point| point.size == size && point.time == TimeKind::OneWay);
-        let trials: Vec<_> = point.into_iter().flat_map(|point| &point.trials).collect();
+        // The survey's few messages tell nothing of a rate.
+        let trials: Vec<_> = point.into_iter().flat_map(|point| &point.trials).filter(|t| !t.warmup).collect();
+        let point = point.filter(|_| !trials.is_empty());
         let Lost { lost, sent, share } = Lost::of_stream(&trials);
         let rate = |seconds: f64| size as f64 * 8.0 / seconds;
         let value = if sent > 0 { lost as f64 / sent as f64 } else { 0.0 };

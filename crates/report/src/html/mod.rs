@@ -60,6 +60,8 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
         put(&format!("<p class=\"sub\">{letter}{}</p>\n", escape(&words::run_line(run))));
     }
     put("</div><div id=\"theme\"></div></header>\n<main>\n");
+    // What a run at several rates is made for comes first.
+    put(&sections::rates(runs));
     put("<h2 class=\"aside\">Graphs</h2>\n");
     let picture = svg::draw(runs, Graph::most_telling(&files));
     let soak = files.iter().any(|run| run.run.plan.soaks());
@@ -73,7 +75,6 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
     }
     put(&compared::section(compared));
     put(&sections::load(runs));
-    put(&sections::rates(runs));
     put(&if soak { sections::soak(runs) } else { sections::summary(runs) });
     put(&sections::warnings(&files));
     put("<h2 class=\"aside\">More graphs</h2>\n<div id=\"more\"></div>\n");

@@ -83,12 +83,15 @@ pub fn summary(runs: &[&Analysis<'_>]) -> String {
                     } else {
                         String::new()
                     };
+                    // At an offered rate a message takes what the rate leaves it.
+                    let paced = run.run.plan.offered_on(path.opened.path).is_some();
+                    let own = |cell: String| if paced { "-".to_owned() } else { cell };
                     // A schedule says nothing of how much the path carries.
                     let moved = |cell: String| if run.carries() { cell } else { "-".to_owned() };
                     for cell in [
                         time.to_owned(),
-                        estimate(s.latency, Kind::Seconds) + &latency,
-                        s.per_byte.map_or("-".into(), |e| estimate(e, Kind::SecondsPerByte)),
+                        own(estimate(s.latency, Kind::Seconds) + &latency),
+                        own(s.per_byte.map_or("-".into(), |e| estimate(e, Kind::SecondsPerByte))),
                         moved(estimate(s.max_throughput, Kind::BitsPerSecond)),
                         moved(at + rising),
                         moved(s.half_power.map_or("-".into(), |e| estimate(e, Kind::Bytes))),
