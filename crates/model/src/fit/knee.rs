@@ -1,5 +1,7 @@
 //! The knee of a curve: where its local slope on logarithmic axes passes a half.
 
+use crate::smooth::split;
+
 /// Half of the window over which the local slope is taken, as a logarithm of size: half a decade.
 const WINDOW: f64 = 1.15;
 
@@ -38,20 +40,11 @@ pub(super) fn knee(logs: &[f64], times: &[f64]) -> Result<f64, Knee> {
     let slopes: Vec<f64> = logs.iter().map(|x| slope(logs, times, *x)).collect();
     // The split that leaves the least on the wrong side: flat above it, steep below it, each by the stretch it covers. A
     // chasm on either side costs its own width and does not move the split.
-    let width = |i: usize| (logs[(i + 1).min(logs.len() - 1)] - logs[i.saturating_sub(1)]) / 2.0;
-    let wrong = |i: usize, steep: bool| if (slopes[i] >= KNEE) == steep { width(i) } else { 0.0 };
-    let mut cost: f64 = (0..logs.len()).map(|i| wrong(i, false)).sum();
-    let mut best = (cost, 0);
-    for i in 0..logs.len() {
-        cost += wrong(i, true) - wrong(i, false);
-        if cost < best.0 - 1e-12 {
-            best = (cost, i + 1);
-        }
-    }
+    let steep: Vec<bool> = slopes.iter().map(|slope| *slope >= KNEE).collect();
     let wide = |i: &usize| logs[*i] - logs[i - 1] > WINDOW;
     // Over a wide gap a slope below a half may be a start and its bytes.
     let hidden = |i: &usize| wide(i) && times[*i] - times[i - 1] > GROWS;
-    match best.1 {
+    match split(logs, &steep) {
         0 => Err(Knee::Below),
         i if i == logs.len() => Err((1..i).find(hidden).map_or(Knee::Beyond, |i| apart(logs, i))),
         i if wide(&i) => Err(apart(logs, i)),

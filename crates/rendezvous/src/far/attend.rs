@@ -16,7 +16,7 @@ use crate::course::Numbers;
 use crate::message::{Answer, Ask, Cause, FarPin, Loads, Stands};
 use crate::secret::{SessionKeys, random};
 use crate::spread;
-use crate::watch::{Rules, Watch};
+use crate::watch::Watch;
 
 const WAITING: &str = "waiting for what to do next";
 /// Longest look at this machine's pace.
@@ -31,13 +31,7 @@ pub(crate) fn attend<W: Work>(
     stop: &Arc<AtomicBool>,
 ) -> Result<(), MeetError> {
     let until = Instant::now() + terms.limits.time();
-    let rules = Rules {
-        stop: Arc::clone(stop),
-        until: Some(until),
-        last_resort: terms.last_resort,
-        near_stopped: terms.near_stopped,
-    };
-    let watch = Watch::over(channel.socket(), rules)?;
+    let watch = Watch::over(channel.socket(), terms.rules(stop, until))?;
     let mut attendant =
         Attendant { channel, keys, terms, work, watch, until, open: None, cpu: None, foreign: None, last: 0 };
     let outcome = attendant.run();

@@ -8,13 +8,16 @@ pub(crate) mod peer;
 pub(crate) mod serve;
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use measure::{FarReport, Load, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Transport};
 
 use crate::Limits;
+use crate::watch::Rules;
 
 /// What the control loop needs done with data connections. One implementation works on real ones ([`path::Path`]); tests
 /// of the control layer use a stand-in.
@@ -61,6 +64,14 @@ pub(crate) struct Terms {
     pub last_resort: Option<fn()>,
     /// Tells whether the near side's process is stopped; none where this side can't see it.
     pub near_stopped: Option<fn() -> bool>,
+}
+
+impl Terms {
+    /// By which the control connection is watched until the time for a measurement ends.
+    pub fn rules(&self, stop: &Arc<AtomicBool>, until: Instant) -> Rules {
+        let (last_resort, near_stopped) = (self.last_resort, self.near_stopped);
+        Rules { stop: Arc::clone(stop), until: Some(until), last_resort, near_stopped }
+    }
 }
 
 /// On which CPU the far side runs.

@@ -13,21 +13,15 @@ use crate::MeetError;
 use crate::channel::Channel;
 use crate::course::Numbers;
 use crate::far::Terms;
-use crate::watch::{Rules, Watch};
+use crate::watch::Watch;
 
 const WAITING: &str = "waiting for what to do next";
 
 /// Attends to the command on `channel`, which has proved the secret. Ends with an error unless it said goodbye.
 pub(crate) fn attend(channel: &mut Channel, terms: &Terms, stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
     let until = Instant::now() + terms.limits.time();
-    let rules = Rules {
-        stop: Arc::clone(stop),
-        until: Some(until),
-        last_resort: terms.last_resort,
-        near_stopped: terms.near_stopped,
-    };
     channel.take_up_to(FRAME);
-    let watch = Watch::over(channel.socket(), rules)?;
+    let watch = Watch::over(channel.socket(), terms.rules(stop, until))?;
     let buffers = Buffers::new(true).halted_by(watch.halt());
     Attendant { channel, watch, until, link: None, buffers }.run()
 }

@@ -1,5 +1,6 @@
 //! Several flows: what a near side may ask for, and far sides that open, run or report others than were agreed.
 
+use super::double::Double;
 use super::hostile::session_of;
 use super::*;
 use crate::far::path::Path;
@@ -46,23 +47,13 @@ fn each_flow_has_a_connection_and_a_proof_of_its_own() {
 }
 
 /// Does what it is asked and then tells of one flow fewer.
-struct Fewer(Path);
-
-impl Work for Fewer {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        self.0.accept(proof)
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
-        let mut reports = self.0.trial(spec)?;
+fn fewer() -> Double {
+    let trial = |path: &mut Path, spec: &TrialSpec| {
+        let mut reports = path.trial(spec)?;
         reports.pop();
         Ok(reports)
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+    };
+    Double { trial, ..Double::new() }
 }
 
 #[test]
@@ -81,50 +72,28 @@ fn a_far_side_that_serves_runs_as_many_flows_as_were_agreed() {
 
 #[test]
 fn reports_of_other_flows_than_ran_are_refused() {
-    session_of(
-        transport::tcp::NAME,
-        || Fewer(Path::new()),
-        Pattern::PingPong,
-        3,
-        |session| {
-            session.open(0).unwrap();
-            let e = session.trial(&TrialSpec { flows: 3, ..spec(0) }).unwrap_err().to_string();
-            assert!(e.contains("reports of 2 flows, where 3 can be"), "{e}");
-        },
-    );
+    session_of(transport::tcp::NAME, fewer, Pattern::PingPong, 3, |session| {
+        session.open(0).unwrap();
+        let e = session.trial(&TrialSpec { flows: 3, ..spec(0) }).unwrap_err().to_string();
+        assert!(e.contains("reports of 2 flows, where 3 can be"), "{e}");
+    });
 }
 
 /// Ends the second flow of a trial, as a broken host might.
-struct Breaks(Path);
-
-impl Work for Breaks {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        self.0.accept(proof)
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+fn breaks() -> Double {
+    let trial = |path: &mut Path, spec: &TrialSpec| {
         let source = Box::new(LinkError::Protocol("as the test asked".into()).into());
-        self.0.close();
+        path.close();
         Err(SessionError::Flow { number: 2, of: spec.flows, source })
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+    };
+    Double { trial, ..Double::new() }
 }
 
 #[test]
 fn the_flow_that_failed_on_the_far_side_is_named() {
-    session_of(
-        transport::tcp::NAME,
-        || Breaks(Path::new()),
-        Pattern::PingPong,
-        3,
-        |session| {
-            session.open(0).unwrap();
-            let e = session.trial(&TrialSpec { flows: 3, ..spec(0) }).unwrap_err().to_string();
-            assert!(e.contains("the far side: flow 2 of 3") && e.contains("as the test asked"), "{e}");
-        },
-    );
+    session_of(transport::tcp::NAME, breaks, Pattern::PingPong, 3, |session| {
+        session.open(0).unwrap();
+        let e = session.trial(&TrialSpec { flows: 3, ..spec(0) }).unwrap_err().to_string();
+        assert!(e.contains("the far side: flow 2 of 3") && e.contains("as the test asked"), "{e}");
+    });
 }

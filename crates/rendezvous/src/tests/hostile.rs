@@ -3,6 +3,7 @@
 
 use transport::Name;
 
+use super::double::Double;
 use super::whole::plan;
 use super::*;
 use crate::Far;
@@ -22,23 +23,14 @@ const LIES: [fn(&mut FarReport); 9] = [
     |r| r.duplicated = u64::MAX,
 ];
 
-struct Liar(Path);
-
-impl Work for Liar {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        self.0.accept(proof)
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
-        let mut reports = self.0.trial(spec)?;
+/// Tells what it saw, changed by the lie whose number travels as the trial's seed.
+fn liar() -> Double {
+    let trial = |path: &mut Path, spec: &TrialSpec| {
+        let mut reports = path.trial(spec)?;
         reports.iter_mut().for_each(LIES[spec.seed as usize]);
         Ok(reports)
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+    };
+    Double { trial, ..Double::new() }
 }
 
 /// Names a door where it does not live.
@@ -58,22 +50,12 @@ impl Work for Elsewhere {
 }
 
 /// Claims settings that no system has.
-struct Boaster(Path);
-
-impl Work for Boaster {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        let (effective, capabilities) = self.0.accept(proof)?;
+fn boaster() -> Double {
+    let accept = |path: &mut Path, proof| {
+        let (effective, capabilities) = path.accept(proof)?;
         Ok((Effective { send_buffer: Some(u64::MAX), ..effective }, capabilities))
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
-        self.0.trial(spec)
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+    };
+    Double { accept, ..Double::new() }
 }
 
 /// One tcp session with each far side that `work` makes.
@@ -128,25 +110,21 @@ pub(super) fn session_with<W: Work + 'static>(
 #[test]
 fn reports_that_cannot_be_are_refused() {
     for lie in 0..LIES.len() {
-        session(
-            || Liar(Path::new()),
-            Pattern::Stream,
-            |session| {
-                session.open(0).unwrap();
-                let outcome = session.trial(&TrialSpec { pattern: Pattern::Stream, ..spec(lie as u64) });
-                match outcome {
-                    Ok(report) => {
-                        assert_eq!(lie, 0, "believed: {report:?}");
-                        assert_eq!((report.far.received, report.far.bytes), (17, 17 * 64 - 1));
-                    }
-                    Err(e) => {
-                        let text = e.to_string();
-                        assert!(lie > 0 && text.contains("reports what can't be"), "lie {lie}: {text}");
-                        assert!(session.trial(&spec(0)).is_err(), "nothing more is believed");
-                    }
+        session(liar, Pattern::Stream, |session| {
+            session.open(0).unwrap();
+            let outcome = session.trial(&TrialSpec { pattern: Pattern::Stream, ..spec(lie as u64) });
+            match outcome {
+                Ok(report) => {
+                    assert_eq!(lie, 0, "believed: {report:?}");
+                    assert_eq!((report.far.received, report.far.bytes), (17, 17 * 64 - 1));
                 }
-            },
-        );
+                Err(e) => {
+                    let text = e.to_string();
+                    assert!(lie > 0 && text.contains("reports what can't be"), "lie {lie}: {text}");
+                    assert!(session.trial(&spec(0)).is_err(), "nothing more is believed");
+                }
+            }
+        });
     }
 }
 
@@ -158,94 +136,67 @@ fn sent(lie: usize) -> TrialSpec {
 #[test]
 fn what_a_far_side_says_that_it_sent_is_held_against_what_was_asked() {
     for lie in 0..LIES.len() {
-        session(
-            || Liar(Path::new()),
-            Pattern::Stream,
-            |session| {
-                session.open(0).unwrap();
-                match session.trial(&sent(lie)) {
-                    // That it received nothing is true.
-                    Ok(report) => {
-                        assert!(lie == 0 || lie == 6, "believed: {report:?}");
-                        assert_eq!((report.far.received, report.far.bytes), (17, 17 * 64 - 1));
-                    }
-                    Err(e) => {
-                        let text = e.to_string();
-                        assert!(lie > 0 && text.contains("reports what can't be"), "lie {lie}: {text}");
-                        assert!(session.trial(&sent(0)).is_err(), "nothing more is believed");
-                    }
+        session(liar, Pattern::Stream, |session| {
+            session.open(0).unwrap();
+            match session.trial(&sent(lie)) {
+                // That it received nothing is true.
+                Ok(report) => {
+                    assert!(lie == 0 || lie == 6, "believed: {report:?}");
+                    assert_eq!((report.far.received, report.far.bytes), (17, 17 * 64 - 1));
                 }
-            },
-        );
+                Err(e) => {
+                    let text = e.to_string();
+                    assert!(lie > 0 && text.contains("reports what can't be"), "lie {lie}: {text}");
+                    assert!(session.trial(&sent(0)).is_err(), "nothing more is believed");
+                }
+            }
+        });
     }
 }
-
-/// Sends as many blocks more or fewer than it was asked for as the trial's seed says, and reports what it was asked for.
-struct Counts(Path);
 
 /// Of blocks asked for: as many, more, fewer.
 const ASKED: u64 = 0;
 const MORE: u64 = 1;
 const FEWER: u64 = 2;
 
-impl Work for Counts {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        self.0.accept(proof)
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+/// Sends as many blocks more or fewer than it was asked for as the trial's seed says, and reports what it was asked for.
+fn counts() -> Double {
+    let trial = |path: &mut Path, spec: &TrialSpec| {
         let repeats = match spec.seed {
             MORE => spec.repeats + 100,
             FEWER => spec.repeats - 10,
             _ => spec.repeats,
         };
-        let mut reports = self.0.trial(&TrialSpec { repeats, ..spec.clone() })?;
+        let mut reports = path.trial(&TrialSpec { repeats, ..spec.clone() })?;
         reports.iter_mut().for_each(|report| (report.bytes, report.cost) = (spec.repeats * spec.size, None));
         Ok(reports)
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+    };
+    Double { trial, ..Double::new() }
 }
 
 #[test]
 fn blocks_that_come_before_the_receiver_is_ready_are_noticed() {
-    session(
-        || Counts(Path::new()),
-        Pattern::Stream,
-        |session| {
-            session.open(0).unwrap();
-            session.trial(&sent(ASKED as usize)).unwrap();
-            session.trial(&sent(MORE as usize)).unwrap();
-            let text = session.trial(&sent(ASKED as usize)).unwrap_err().to_string();
-            assert!(text.contains("before this side was ready"), "{text}");
-        },
-    );
+    session(counts, Pattern::Stream, |session| {
+        session.open(0).unwrap();
+        session.trial(&sent(ASKED as usize)).unwrap();
+        session.trial(&sent(MORE as usize)).unwrap();
+        let text = session.trial(&sent(ASKED as usize)).unwrap_err().to_string();
+        assert!(text.contains("before this side was ready"), "{text}");
+    });
 }
 
 #[test]
 fn a_stream_that_ends_early_is_an_error_or_a_loss_and_never_waited_for() {
-    session(
-        || Counts(Path::new()),
-        Pattern::Stream,
-        |session| {
-            session.open(0).unwrap();
-            let text = session.trial(&sent(FEWER as usize)).unwrap_err().to_string();
-            assert!(text.contains("still waits for some"), "{text}");
-        },
-    );
-    session_over(
-        transport::udp::NAME,
-        || Counts(Path::new()),
-        Pattern::Stream,
-        |session| {
-            session.open(0).unwrap();
-            let report = session.trial(&sent(FEWER as usize)).unwrap();
-            assert_eq!((report.far.received, report.far.lost), (7, 10));
-        },
-    );
+    session(counts, Pattern::Stream, |session| {
+        session.open(0).unwrap();
+        let text = session.trial(&sent(FEWER as usize)).unwrap_err().to_string();
+        assert!(text.contains("still waits for some"), "{text}");
+    });
+    session_over(transport::udp::NAME, counts, Pattern::Stream, |session| {
+        session.open(0).unwrap();
+        let report = session.trial(&sent(FEWER as usize)).unwrap();
+        assert_eq!((report.far.received, report.far.lost), (7, 10));
+    });
 }
 
 #[test]
@@ -262,12 +213,8 @@ fn a_data_address_of_another_host_is_not_connected_to() {
 
 #[test]
 fn settings_that_no_system_has_are_refused() {
-    session(
-        || Boaster(Path::new()),
-        Pattern::PingPong,
-        |session| {
-            let text = session.open(0).unwrap_err().to_string();
-            assert!(text.contains("settings that no system has"), "{text}");
-        },
-    );
+    session(boaster, Pattern::PingPong, |session| {
+        let text = session.open(0).unwrap_err().to_string();
+        assert!(text.contains("settings that no system has"), "{text}");
+    });
 }

@@ -5,6 +5,7 @@ use rustix::process::Signal;
 use transport::decorate::Fault;
 use transport::{Ends, Name, registry};
 
+use super::double::Double;
 use super::ends::{endless, is_gone, no_stop, opened, signal, stop_soon};
 use super::hostile::session_with;
 use super::whole::{Programs, plan};
@@ -115,93 +116,38 @@ fn a_trial_comes_after_the_load_that_it_is_to_be_made_under_has_begun() {
     assert!(control.loaded().unwrap_err().to_string().contains("no data connection is open that could load a path"));
 }
 
-/// Does what it is asked and tells of more than any path carries.
-struct Boasts(Path, u64);
-
-impl Work for Boasts {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        self.0.accept(proof)
-    }
-    fn accept_loading(&mut self, proof: Proof) -> Result<(), LinkError> {
-        self.0.accept_loading(proof)
-    }
-    fn load(&mut self, load: &Load, cpus: &[u32], patience: Duration) -> Result<(), SessionError> {
-        self.0.load(load, cpus, patience)
-    }
-    fn loaded(&mut self) -> Result<u64, SessionError> {
-        self.1 = !self.1;
-        Ok(self.1)
-    }
-    fn unload(&mut self) {
-        self.0.unload();
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
-        self.0.trial(spec)
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+/// Does what it is asked and tells of more than any path carries: from none to all that a number holds.
+fn boasts() -> Double {
+    Double { loaded: |_, before| Ok(if before % 2 == 0 { 0 } else { u64::MAX }), ..Double::new() }
 }
 
 #[test]
 fn a_load_that_no_path_carries_is_not_believed() {
     let change = |path: &mut measure::event::PathPlan| path.load = Some(load(2, LoadDirection::Same));
-    // From none to all that a number holds.
-    session_with(
-        transport::tcp::NAME,
-        || Boasts(Path::new(), u64::MAX),
-        Pattern::PingPong,
-        change,
-        |session| {
-            session.open(0).unwrap();
-            let e = session.trial(&checked()).unwrap_err().to_string();
-            assert!(e.contains("it reports what can't be") && e.contains("bytes a second of loading flows"), "{e}");
-        },
-    );
+    session_with(transport::tcp::NAME, boasts, Pattern::PingPong, change, |session| {
+        session.open(0).unwrap();
+        let e = session.trial(&checked()).unwrap_err().to_string();
+        assert!(e.contains("it reports what can't be") && e.contains("bytes a second of loading flows"), "{e}");
+    });
 }
 
-/// Does what it is asked and says nothing of what the load carried, as one that never began it would.
-struct Silent(Path);
-
-impl Work for Silent {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        self.0.accept(proof)
-    }
-    fn accept_loading(&mut self, proof: Proof) -> Result<(), LinkError> {
-        self.0.accept_loading(proof)
-    }
-    fn load(&mut self, _: &Load, _: &[u32], _: Duration) -> Result<(), SessionError> {
-        self.0.unload();
+/// Closes what should load, as one that never began it would.
+fn silent() -> Double {
+    let load = |path: &mut Path, _: &Load, _: &[u32], _: Duration| {
+        path.unload();
         Ok(())
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
-        self.0.trial(spec)
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+    };
+    Double { load, ..Double::new() }
 }
 
 #[test]
 fn a_far_side_that_closes_what_should_load_is_told_of() {
     let change = |path: &mut measure::event::PathPlan| path.load = Some(load(2, LoadDirection::Same));
-    session_with(
-        transport::tcp::NAME,
-        || Silent(Path::new()),
-        Pattern::PingPong,
-        change,
-        |session| {
-            session.open(0).unwrap();
-            let e = session.trial(&checked()).unwrap_err().to_string();
-            assert!(e.contains("loading flow") || e.contains("cut") || e.contains("closed"), "{e}");
-        },
-    );
+    session_with(transport::tcp::NAME, silent, Pattern::PingPong, change, |session| {
+        session.open(0).unwrap();
+        let e = session.trial(&checked()).unwrap_err().to_string();
+        assert!(e.contains("loading flow") || e.contains("cut") || e.contains("closed"), "{e}");
+    });
 }
 
 #[test]

@@ -7,9 +7,11 @@ use rustix::process::Signal;
 use transport::Name;
 use transport::decorate::Fault;
 
+use super::double::Double;
 use super::ends::{endless, is_gone, no_stop, signal, until};
 use super::whole::{Programs, plan};
 use super::*;
+use crate::far::path::Path;
 use crate::near::group::GroupSession;
 
 const LOCAL: [Name; 3] = [transport::tcp::NAME, transport::unix::NAME, transport::shm::NAME];
@@ -295,25 +297,15 @@ fn course(reports: &mut [FarReport]) -> &mut measure::Course {
 }
 
 /// Tells what it saw, changed by the lie whose number travels as the size of a cold pool.
-struct Liar(crate::far::path::Path);
-
-impl Work for Liar {
-    fn door(&mut self, of: Known, s: &Settings, at: SocketAddr, patience: &Patience) -> Result<Address, LinkError> {
-        self.0.door(of, s, at, patience)
-    }
-    fn accept(&mut self, proof: Proof) -> Result<(Effective, Capabilities), LinkError> {
-        self.0.accept(proof)
-    }
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
-        let mut reports = self.0.trial(spec)?;
+fn liar() -> Double {
+    let trial = |path: &mut Path, spec: &TrialSpec| {
+        let mut reports = path.trial(spec)?;
         if let Some((_, lie)) = LIES.get(spec.pool as usize) {
             lie(&mut reports);
         }
         Ok(reports)
-    }
-    fn close(&mut self) {
-        self.0.close();
-    }
+    };
+    Double { trial, ..Double::new() }
 }
 
 /// A far side that serves with this work, as a path of pairs has one; it ends with the flag.
@@ -335,11 +327,11 @@ fn serves<W: Work + 'static>(
     std::rc::Rc::new(std::cell::RefCell::new(met))
 }
 
-/// A session of two pairs, the far side of the second of which is a [`Liar`].
+/// A session of two pairs, the far side of the second of which is a [`liar`].
 fn with_a_liar(programs: &Programs, stop: &Arc<AtomicBool>) -> GroupSession {
     let asked = group(transport::tcp::NAME, Topology::Pairs, 2);
-    let fair = serves(crate::far::path::Path::new, stop, 0, &asked);
-    let liar = serves(|| Liar(crate::far::path::Path::new()), stop, 1, &asked);
+    let fair = serves(Path::new, stop, 0, &asked);
+    let liar = serves(liar, stop, 1, &asked);
     let reach = crate::near::session::Reach::Shared(fair);
     GroupSession::new(0, std::rc::Rc::new(asked), no_stop(), reach, vec![liar], programs.peer())
 }

@@ -1,6 +1,7 @@
 //! Both ends of the control layer against each other, over real loopback sockets, without data connections: a stand-in
 //! does the far side's work.
 
+mod double;
 mod ends;
 mod flows;
 mod hostile;
