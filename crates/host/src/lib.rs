@@ -13,11 +13,13 @@
 //! | [`watch`] | [`CpuWatch`]: the CPU that others took |
 //! | `taken` | [`Taken`]: what was taken between two moments, by processes, hypervisor or quota |
 //! | `cgroup` | the control groups around this process |
+//! | [`spent`] [`counters`] | CPU time, switches, cycles and instructions of a thread |
 //! | [`pace`] | [`Pace`]: how fast the machine itself is at a moment |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
 mod cgroup;
 mod clock;
+pub mod counters;
 pub mod cpu;
 pub mod doctor;
 pub mod environment;
@@ -26,6 +28,7 @@ mod lock;
 mod network;
 pub mod pace;
 pub mod root;
+pub mod spent;
 mod system;
 mod taken;
 mod versions;

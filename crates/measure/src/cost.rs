@@ -1,9 +1,9 @@
 //! What a trial's timed iterations cost a side: CPU time and switches of the thread that ran them.
 
+use host::spent::{Spent, tick};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::clock::Clock;
-use transport::spent::{Spent, tick};
 
 use crate::TrialSpec;
 
@@ -35,6 +35,12 @@ pub struct Cost {
     /// Times that its CPU was taken from it.
     #[serde(skip_serializing_if = "none")]
     pub involuntary: u64,
+    /// CPU cycles, those in the kernel too; 0 where the kernel does not let them be counted.
+    #[serde(skip_serializing_if = "none")]
+    pub cycles: u64,
+    /// Instructions, likewise.
+    #[serde(skip_serializing_if = "none")]
+    pub instructions: u64,
 }
 
 fn none(n: &u64) -> bool {
@@ -56,30 +62,37 @@ impl Cost {
             step_ns: tick(),
             voluntary: passed(|s| s.voluntary),
             involuntary: passed(|s| s.involuntary),
+            cycles: passed(|s| s.cycles),
+            instructions: passed(|s| s.instructions),
         }
     }
 
-    /// What flows cost together, whose threads each have their own; none where one of them does not say.
+    /// What threads, or intervals of one, cost together; none where one of them does not say. Cycles and instructions are told where all
+    /// were counted.
     pub(crate) fn of_all(each: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         each.reduce(|a, b| {
             let (a, b) = (a?, b?);
             let sum = |of: fn(&Self) -> u64| of(&a).saturating_add(of(&b));
+            let counted = |of: fn(&Self) -> u64| if of(&a).min(of(&b)) > 0 { sum(of) } else { 0 };
             Some(Self {
                 iterations: sum(|c| c.iterations),
                 elapsed_ns: sum(|c| c.elapsed_ns),
                 cpu_ns: sum(|c| c.cpu_ns),
                 user_ns: sum(|c| c.user_ns),
                 system_ns: sum(|c| c.system_ns),
-                step_ns: a.step_ns,
+                step_ns: a.step_ns.max(b.step_ns),
                 voluntary: sum(|c| c.voluntary),
                 involuntary: sum(|c| c.involuntary),
+                cycles: counted(|c| c.cycles),
+                instructions: counted(|c| c.instructions),
             })
         })?
     }
 
     /// Whether its numbers can be a trial's: a file may hold any.
     pub(crate) fn sound(&self) -> bool {
-        let times = [self.elapsed_ns, self.cpu_ns, self.user_ns, self.system_ns, self.step_ns];
+        let times =
+            [self.elapsed_ns, self.cpu_ns, self.user_ns, self.system_ns, self.step_ns, self.cycles, self.instructions];
         let counts = [self.iterations, self.voluntary, self.involuntary];
         times.into_iter().all(|t| t < LONGEST) && counts.into_iter().all(|n| n < 1 << 40)
     }
@@ -157,6 +170,8 @@ mod tests {
             Cost { step_ns: u64::MAX, ..sound },
             Cost { iterations: u64::MAX, ..sound },
             Cost { voluntary: 1 << 40, ..sound },
+            Cost { cycles: 1 << 56, ..sound },
+            Cost { instructions: u64::MAX, ..sound },
         ] {
             assert!(!wrong.sound(), "{wrong:?}");
         }

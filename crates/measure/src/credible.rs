@@ -23,6 +23,9 @@ const PARTS: usize = 1024;
 const LONGEST_TICK: u64 = 20_000_000;
 /// What a kernel needs at least to switch from a thread to another, seconds.
 const SWITCHED: f64 = 1e-8;
+/// Most cycles of any processor in a nanosecond, and most instructions that one completes in a cycle.
+const CYCLES: u64 = 10;
+const INSTRUCTIONS: u64 = 16;
 
 /// Checks the far side's report of the trial `spec` on a link with the capabilities `can`. `elapsed` is the time on the near
 /// side from before the trial was asked for until the report was here. The error says which number is impossible and what
@@ -129,11 +132,14 @@ fn payable(cost: &Cost, spec: &TrialSpec, can: &Capabilities, elapsed: f64) -> R
     let longest = ((elapsed * (1.0 + DRIFT) + COARSE) * 1e9) as u64;
     // What was divided at the last tick before may lie within the trial, and a tick is no longer than this.
     let divided = longest.saturating_add(2 * LONGEST_TICK);
+    let cycles = longest.saturating_mul(CYCLES);
     for (what, found, most) in [
         ("ns passed", cost.elapsed_ns, longest),
         ("ns of CPU time", cost.cpu_ns, longest),
         ("ns of user and system time", cost.user_ns.saturating_add(cost.system_ns), divided),
         ("ns between two ticks", cost.step_ns, LONGEST_TICK),
+        ("CPU cycles", cost.cycles, cycles),
+        ("instructions", cost.instructions, cycles.saturating_mul(INSTRUCTIONS)),
         ("context switches", cost.voluntary.saturating_add(cost.involuntary), (elapsed / SWITCHED) as u64 + 1),
     ] {
         if found > most {
@@ -334,6 +340,8 @@ mod tests {
             step_ns: 4_000_000,
             voluntary: 40,
             involuntary: 1,
+            cycles: 27_000_000,
+            instructions: 54_000_000,
         };
         let far = |cost| FarReport { received: 22, cost: Some(cost), ..FarReport::default() };
         assert_eq!(credible(&far(fair), &spec(Pattern::PingPong), &plain, ELAPSED), Ok(()));
@@ -348,6 +356,8 @@ mod tests {
             Cost { system_ns: 60_000_000, ..fair },
             Cost { step_ns: u64::MAX, ..fair },
             Cost { voluntary: u64::MAX, involuntary: u64::MAX, ..fair },
+            Cost { cycles: 300_000_000, ..fair },
+            Cost { instructions: u64::MAX, ..fair },
         ] {
             assert!(said(&far(wrong), Pattern::PingPong, &plain).contains("can be"), "{wrong:?}");
         }

@@ -58,7 +58,7 @@ pub fn merged(trials: &[Trial]) -> Option<Trial> {
         reordered: sum(|r| r.reordered),
         duplicated: sum(|r| r.duplicated),
         bounds: last.report.bounds,
-        cost: costs(reports().map(|r| r.cost)),
+        cost: Cost::of_all(reports().map(|r| r.cost)),
         tcp: last.report.tcp.map(|tcp| Tcp {
             retransmits: reports().filter_map(|r| r.tcp).fold(0, |sum, t| sum.saturating_add(t.retransmits)),
             ..tcp
@@ -85,27 +85,9 @@ fn far(trials: &[Trial]) -> FarReport {
         duplicated: sum(|f| f.duplicated),
         corrupt: each().find_map(|f| f.corrupt),
         bounds: each().find_map(|f| f.bounds),
-        cost: costs(each().map(|f| f.cost)),
+        cost: Cost::of_all(each().map(|f| f.cost)),
         course: None,
     }
-}
-
-/// What they cost together; none where one of them does not tell.
-fn costs(mut all: impl Iterator<Item = Option<Cost>>) -> Option<Cost> {
-    let first = all.next()??;
-    all.try_fold(first, |sum, next| {
-        let (a, b) = (sum, next?);
-        Some(Cost {
-            iterations: a.iterations.saturating_add(b.iterations),
-            elapsed_ns: a.elapsed_ns.saturating_add(b.elapsed_ns),
-            cpu_ns: a.cpu_ns.saturating_add(b.cpu_ns),
-            user_ns: a.user_ns.saturating_add(b.user_ns),
-            system_ns: a.system_ns.saturating_add(b.system_ns),
-            step_ns: a.step_ns.max(b.step_ns),
-            voluntary: a.voluntary.saturating_add(b.voluntary),
-            involuntary: a.involuntary.saturating_add(b.involuntary),
-        })
-    })
 }
 
 /// Puts an interval behind those before it, and makes rows of stretches where there are more than [`MOST`].

@@ -320,6 +320,8 @@ mod tests {
             step_ns: 25,
             voluntary: 26,
             involuntary: 27,
+            cycles: 28,
+            instructions: 29,
         };
         let far = FarReport {
             seconds: 0.5,

@@ -34,6 +34,13 @@ impl<'a> At<'a> {
         told.fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0).saturating_add(n)))
     }
 
+    /// The median of what TCP told at the end of the trials that count.
+    fn tcp(self, of: fn(&measure::Tcp) -> u64) -> Option<f64> {
+        let counted = self.point.trials.iter().filter(|t| !t.warmup);
+        let told: Vec<f64> = counted.filter_map(|t| Some(of(&t.report.tcp?) as f64)).collect();
+        (!told.is_empty()).then(|| stats::median(&told))
+    }
+
     /// The interval that the point is, where a soak's intervals are points ([`crate::read_intervals`]).
     fn interval(self) -> Option<&'a Trial> {
         match &self.point.trials[..] {
@@ -426,6 +433,23 @@ columns! {
     /// How several share processes, where the near half of each connection is a process of its own (`--pairs`, `--topology`): `flows` is then
     /// the number of pairs or members; none of flows of two processes.
     topology: Option<Topology> = |a| a.members(), None, None, None;
+    /// Round-trip time that TCP itself smoothes, seconds, the median over the ends of the trials that count, on the near side; none of other
+    /// paths.
+    tcp_rtt_s: Option<f64> = |a| a.tcp(|tcp| tcp.rtt_us).map(|us| us * 1e-6), SECONDS, None, Some("pipegauge_tcp_rtt_seconds");
+    /// TCP's congestion window, segments, likewise.
+    tcp_window: Option<f64> = |a| a.tcp(|tcp| tcp.window), None, None, Some("pipegauge_tcp_window");
+    /// Rate at which TCP last saw data delivered, bits a second, likewise.
+    tcp_delivery_bits_per_s: Option<f64> = |a| a.tcp(|tcp| tcp.delivery_rate).map(|bytes| bytes * 8.0), BITS, None, None;
+    /// CPU cycles that a transfer takes of the near side's thread, those in the kernel too, over all trials that count; none where the kernel does
+    /// not let them be counted (`pipegauge doctor`).
+    near_cycles: Option<f64> = |a| a.cost(0).and_then(|c| c.cycles), None, None, Some("pipegauge_near_cycles");
+    /// Instructions of the near side's thread likewise.
+    near_instructions: Option<f64> = |a| a.cost(0).and_then(|c| c.instructions), None, None, Some("pipegauge_near_instructions");
+    /// CPU cycles that a transfer takes of the far side's thread, those in the kernel too, over all trials that count; none where the kernel does
+    /// not let them be counted (`pipegauge doctor`).
+    far_cycles: Option<f64> = |a| a.cost(1).and_then(|c| c.cycles), None, None, Some("pipegauge_far_cycles");
+    /// Instructions of the far side's thread likewise.
+    far_instructions: Option<f64> = |a| a.cost(1).and_then(|c| c.instructions), None, None, Some("pipegauge_far_instructions");
 }
 
 /// Every point of every path, path by path, ascending by size.

@@ -73,6 +73,8 @@ fn cost(seconds: f64, busy: f64) -> Cost {
         step_ns: 1000,
         voluntary: 100,
         involuntary: 3,
+        cycles: 3 * cpu_ns,
+        instructions: 4 * cpu_ns,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::curve::{self, Pt, Series};
 use crate::graph::Graph;
 use crate::overlay::Mark;
 use crate::scale::{Quantity, Scale};
-use crate::words;
+use crate::{tcp, words};
 
 /// An axis of a figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,11 +92,8 @@ impl Figure {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
-        let series = if fits && !graph.of_soak() && !matches!(graph, Graph::Cpu | Graph::Load | Graph::Loss) {
-            curve::series_with(runs, true)
-        } else {
-            series_of(runs, graph)
-        };
+        let own = graph.of_soak() || graph.of_tcp() || matches!(graph, Graph::Cpu | Graph::Load | Graph::Loss);
+        let series = if fits && !own { curve::series_with(runs, true) } else { series_of(runs, graph) };
         Figure::from_series(&series, graph, subtitles.collect())
     }
 
@@ -140,6 +137,8 @@ pub fn series_of(runs: &[&Analysis<'_>], graph: Graph) -> Vec<Series> {
         Graph::Cpu => crate::cost::series(runs),
         Graph::Load => crate::load::series(runs),
         Graph::Loss => crate::rates::series(runs),
+        Graph::TcpWindow => tcp::series(runs, tcp::State::Window),
+        Graph::TcpRtt => tcp::series(runs, tcp::State::RoundTrip),
         graph if graph.of_soak() => crate::soak::series(runs),
         _ => curve::series(runs),
     }
@@ -171,7 +170,7 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
         // An interval that goes far beyond all medians would press them flat: it leaves the picture instead. Percentiles of a soak are
         // what is looked for.
-        let beyond = if graph.of_soak() { f64::INFINITY } else { BEYOND };
+        let beyond = if graph.of_soak() || graph.of_tcp() { f64::INFINITY } else { BEYOND };
         let values = dots().flat_map(|d| {
             let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
             [from, to, d.min].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
@@ -256,6 +255,10 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
         if graph == Graph::Load {
             let flows = p.size.saturating_sub(1);
             return format!("{}: {} under {flows} loading flows", s.name, units::Seconds(p.seconds));
+        }
+        if graph.of_tcp() {
+            let (_, y) = graph.quantities();
+            return format!("{}: {}", s.name, crate::scale::label(y, p.seconds));
         }
         if graph.of_soak() {
             return format!("{}: {}, {}", s.name, units::Seconds(p.seconds), units::BitRate(p.throughput));

@@ -38,6 +38,10 @@ pub enum Graph {
     Load,
     /// Share of messages lost over the rate that is offered (`rates.rs`).
     Loss,
+    /// Congestion window of TCP over the time since the start (`tcp.rs`).
+    TcpWindow,
+    /// Round-trip time that TCP smoothes, over the time since the start.
+    TcpRtt,
 }
 
 /// Runs that a graph can show.
@@ -58,6 +62,8 @@ enum Of {
     Loaded,
     /// Those whose paths differ in the offered rate.
     Offered,
+    /// Those that tell the state of a TCP connection.
+    Tcp,
 }
 
 /// All that is known of a graph.
@@ -84,6 +90,7 @@ struct Look {
     of: Of,
 }
 
+const STRETCH: &str = "Line: median of a stretch of time; band: from the lowest to the highest trial of it.";
 const LINE: &str = "Line: median; band: its 95% interval; thin line: shortest trial.";
 
 impl Graph {
@@ -91,7 +98,7 @@ impl Graph {
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
-    pub const EVERY: [Graph; 13] = [
+    pub const EVERY: [Graph; 15] = [
         Graph::Signature,
         Graph::Throughput,
         Graph::Saturation,
@@ -105,10 +112,12 @@ impl Graph {
         Graph::RateOverTime,
         Graph::Load,
         Graph::Loss,
+        Graph::TcpWindow,
+        Graph::TcpRtt,
     ];
 
     const fn look(self) -> Look {
-        use Quantity::{Flows, Moment, Offered, PerSecond, Quips, Rate, Share, Size, Time};
+        use Quantity::{Flows, Moment, Offered, PerSecond, Quips, Rate, Segments, Share, Size, Time};
         match self {
             Graph::Signature => Look {
                 name: "signature",
@@ -292,6 +301,33 @@ impl Graph {
                 linear: false,
                 of: Of::Offered,
             },
+            Graph::TcpWindow => Look {
+                name: "tcp-window",
+                help: Some("TCP's congestion window over the time since the run's start"),
+                title: "TCP: congestion window over the time since the start",
+                read: "What TCP allows itself to have under way, as the kernel told it at the end of each trial. Each round opens new connections, \
+                       whose windows grow; a doubtful dot is of a stretch in which segments were sent again.",
+                line: STRETCH,
+                axes: (Moment, Segments),
+                // What is drawn stands in the place of a time.
+                place: |p, segments| (p.size as f64 / soak::PER_SECOND, segments),
+                time: None,
+                linear: false,
+                of: Of::Tcp,
+            },
+            Graph::TcpRtt => Look {
+                name: "tcp-rtt",
+                help: Some("The round-trip time that TCP itself keeps, over the time since the run's start"),
+                title: "TCP: smoothed round-trip time over the time since the start",
+                read: "The kernel's own smoothed round-trip time at the end of each trial. It rises where segments wait in queues, and where the \
+                       receiver takes its time to acknowledge; a doubtful dot is of a stretch in which segments were sent again.",
+                line: STRETCH,
+                axes: (Moment, Time),
+                place: |p, seconds| (p.size as f64 / soak::PER_SECOND, seconds),
+                time: Some("Smoothed round-trip time"),
+                linear: false,
+                of: Of::Tcp,
+            },
         }
     }
 
@@ -352,7 +388,8 @@ impl Graph {
             Quantity::Rate | Quantity::Quips => s.max_throughput(),
             _ => s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp),
         };
-        if matches!(quantity, Quantity::Moment | Quantity::Flows) || self == Graph::Loss && quantity == Quantity::Share
+        if matches!(quantity, Quantity::Moment | Quantity::Flows | Quantity::Segments)
+            || self == Graph::Loss && quantity == Quantity::Share
         {
             return Spread::Linear;
         }
@@ -368,6 +405,11 @@ impl Graph {
     /// Whether it shows a soak's intervals.
     pub fn of_soak(self) -> bool {
         matches!(self.look().of, Of::Soak | Of::CarryingSoak)
+    }
+
+    /// Whether it shows the state of TCP connections over the time.
+    pub fn of_tcp(self) -> bool {
+        self.look().of == Of::Tcp
     }
 
     /// The graph of a soak that shows most of it: of messages that nothing answers, single times are not known.
@@ -427,6 +469,13 @@ impl Graph {
         let graph = asked.unwrap_or_else(|| Graph::most_telling(runs));
         let name = graph.name();
         match graph.look().of {
+            Of::Tcp if runs.iter().any(|run| crate::tcp::told(run)) => return Ok(graph),
+            Of::Tcp => {
+                return Err(format!(
+                    "--graph {name} draws what the kernel tells of a TCP connection at the end of each trial, and this run has no path over \
+                     TCP that tells it (run tcp, of any pattern but connect)"
+                ));
+            }
             Of::Soak | Of::CarryingSoak if soaks == 0 => {
                 return Err(format!(
                     "--graph {name} draws the intervals of a soak (run --duration), and this run has none"
@@ -489,7 +538,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
-        assert_eq!(Graph::named().count(), 11);
+        assert_eq!(Graph::named().count(), 13);
     }
 
     #[test]

@@ -45,6 +45,7 @@ mod soak;
 pub mod svg;
 pub mod table;
 pub mod tables;
+mod tcp;
 pub mod terminal;
 pub mod words;
 

@@ -21,6 +21,8 @@ pub enum Quantity {
     Flows,
     /// Rate that a sender offers, bits a second: ticks at 1, 2, 5 of a decade.
     Offered,
+    /// Segments under way: linear.
+    Segments,
 }
 
 impl Quantity {
@@ -36,6 +38,7 @@ impl Quantity {
             Quantity::Moment => "Time since the start",
             Quantity::Flows => "Loading flows",
             Quantity::Offered => "Offered rate",
+            Quantity::Segments => "Congestion window",
         }
     }
 
@@ -230,6 +233,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         // Hours and parts of a second are told in seconds alike, so that two moments of one axis compare.
         Quantity::Moment => return format!("{} s", (value * 1e6).round() / 1e6),
         Quantity::Flows => return value.to_string(),
+        Quantity::Segments => return format!("{} segments", (value * 1e3).round() / 1e3),
     };
     units::short(value, kind)
 }

@@ -18,7 +18,6 @@
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
-//! | [`spent`] | what a thread used of the CPU |
 //! | [`proof`] | both ends show that they belong to this measurement |
 //! | `ip` `local` | what transports over IP, and what those of one host share of meeting |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
@@ -49,7 +48,6 @@ pub mod seqpacket;
 mod sequence;
 pub mod settings;
 pub mod shm;
-pub mod spent;
 mod stream;
 mod sys;
 pub mod tcp;

@@ -5,6 +5,7 @@
 
 mod cgroup;
 mod clock;
+mod counters;
 mod limits;
 mod load;
 mod memory;
@@ -79,6 +80,7 @@ pub fn examine() -> Vec<Finding> {
     let mut findings = read(&root, &allowed);
     findings.push(processor::pinning(&allowed, processor::try_to_pin(&allowed)));
     findings.push(clock::timer_cost(clock::measure_timer_cost()));
+    findings.push(counters::judge(crate::counters::available()));
     findings.push(noise::judge(&noise::measure(pair)));
     findings.push(memory::memfd(memory::try_memfd()));
     findings.push(memory::free_space(memory::measure_free_space(Path::new("."))));
@@ -128,7 +130,7 @@ mod tests {
     fn this_machine_is_looked_at_in_full() {
         let findings = examine();
         let names: BTreeSet<_> = findings.iter().map(|f| f.name.as_str()).collect();
-        assert_eq!((findings.len(), names.len()), (24, 24), "{names:?}");
+        assert_eq!((findings.len(), names.len()), (25, 25), "{names:?}");
         for finding in &findings {
             assert!(!finding.found.is_empty());
             assert!(finding.level == Level::Good || finding.remedy.is_some(), "{finding:?}");

@@ -70,6 +70,10 @@ pub struct PointCost {
     pub waits: f64,
     /// Times in a transfer that its CPU was taken from it.
     pub preemptions: f64,
+    /// CPU cycles of a transfer; none where the kernel let none be counted.
+    pub cycles: Option<f64>,
+    /// Instructions of a transfer, likewise.
+    pub instructions: Option<f64>,
 }
 
 /// What each point of a path, a slice of trials each, cost a side; none of points whose trials don't tell it.
@@ -151,6 +155,8 @@ fn point(plan: &Plan, kind: Name, end: End, trials: &[Trial], times: &[Trial], c
         system: system_share(end, used.iter().map(|(t, _)| *t)),
         waits: sum(|c| c.voluntary) / made,
         preemptions: sum(|c| c.involuntary) / made,
+        cycles: Some(sum(|c| c.cycles) / made).filter(|n| *n > 0.0),
+        instructions: Some(sum(|c| c.instructions) / made).filter(|n| *n > 0.0),
     })
 }
 
@@ -172,6 +178,8 @@ mod tests {
             step_ns: 4_000_000,
             voluntary: 100,
             involuntary: 2,
+            cycles: (each * 300.0) as u64,
+            instructions: (each * 450.0) as u64,
         };
         let far = FarReport { cost: Some(cost(2000.0)), ..FarReport::default() };
         let report = TrialReport { repeats: 100, cost: Some(cost(1000.0)), ..TrialReport::default() }.with_far(far);
@@ -192,6 +200,7 @@ mod tests {
         assert!((far.cpu.unwrap().median / 1e-6 - 1.0).abs() < 0.01);
         assert!((near.busy.unwrap() - 0.25).abs() < 0.01 && (far.busy.unwrap() - 0.5).abs() < 0.01);
         assert_eq!((near.waits, near.preemptions), (0.5, 0.01));
+        assert_eq!((near.cycles, near.instructions), (Some(1500.0), Some(2250.0)), "three cycles a nanosecond");
     }
 
     #[test]

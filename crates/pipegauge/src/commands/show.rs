@@ -65,7 +65,7 @@ fn told(run: &RunFile, flags: &ShowFlags) -> String {
 
 /// Summary, what to know about it, fits and dips of a run of blocks.
 fn curves(run: &Analysis<'_>, told: &str) -> String {
-    let mut text = format!("{}{told}\n{}", table::summary(run), table::fits(run));
+    let mut text = format!("{}{}{told}\n{}", table::summary(run), table::tcp(run), table::fits(run));
     let breaks = table::breaks(run);
     if !breaks.is_empty() {
         text.push_str(&format!("\n{breaks}"));

@@ -73,6 +73,27 @@ fn what_both_sides_spent_is_in_the_file_and_the_same_in_every_export() {
     let counts = column(&csv, "retransmits");
     assert!(counts[..3].iter().all(|n| n.parse::<u64>().is_ok()) && counts[3..] == ["", "", ""], "{counts:?}");
 
+    for name in ["tcp_rtt_s", "tcp_window"] {
+        let told = column(&csv, name);
+        assert!(
+            told[..3].iter().all(|v| v.parse::<f64>().is_ok_and(|v| v > 0.0)) && told[3..] == ["", "", ""],
+            "{told:?}"
+        );
+    }
+    // Where the processor's counters can't be read nothing is said of them, and `doctor` says why.
+    let doctor = json(&dir.run(&["doctor", "--json"]).out);
+    let counters = doctor["findings"].as_array().unwrap().iter().find(|f| f["name"] == "cycle-counters").unwrap();
+    let counted = counters["level"] == "good";
+    for name in ["near_cycles", "far_cycles", "near_instructions", "far_instructions"] {
+        assert!(column(&csv, name).iter().all(|v| v.is_empty() != counted), "{name}: {counters} {csv}");
+    }
+    for (graph, axis) in [("tcp-window", "Congestion window"), ("tcp-rtt", "Smoothed round-trip time")] {
+        let plotted = dir.run(&["plot", "a.run.jsonl", "--graph", graph, "-o", "a.svg"]);
+        assert!(plotted.code() == 0 && fs::read_to_string(dir.path("a.svg")).unwrap().contains(axis), "{plotted}");
+    }
+    let words = dir.run(&["show", "a.run.jsonl"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("tcp, TCP's own figures at the end of each trial: round-trip time"), "{words}");
+
     let shown = dir.run(&["show", "a.run.jsonl", "--graph", "cpu"]);
     assert!(shown.code() == 0 && shown.out.contains("tcp near") && shown.out.contains("unix far"), "{shown}");
     let plotted = dir.run(&["plot", "a.run.jsonl", "--graph", "cpu", "-o", "a.svg"]);
@@ -99,9 +120,12 @@ fn what_costs_nothing_or_can_not_be_told_is_absent() {
         let said = run(&dir, &file, more);
         assert!(!said.out.contains("CPU a transfer"), "{said}");
         let csv = dir.run(&["export", &file, "--format", "csv"]).out;
-        for name in ["near_cpu_s", "far_cpu_s", "near_busy_share", "far_waits", "retransmits"] {
+        for name in
+            ["near_cpu_s", "far_cpu_s", "near_busy_share", "far_waits", "retransmits", "tcp_rtt_s", "near_cycles"]
+        {
             assert!(column(&csv, name).iter().all(|v| v.is_empty()), "{name}: {csv}");
         }
         dir.run(&["show", &file, "--graph", "cpu"]).refuses(&["cpu graph", "--check"]);
+        dir.run(&["show", &file, "--graph", "tcp-rtt"]).refuses(&["no path over TCP", "run tcp"]);
     }
 }

@@ -171,17 +171,19 @@ pub fn cpu(runs: &[&Analysis<'_>]) -> String {
     }
     let head: String = table::CPU_HEAD.iter().map(|title| format!("<th scope=\"col\">{title}</th>")).collect();
     let cell = |text: &String| format!("<td>{}</td>", escape(text).replace('\n', "<br>"));
-    let mut rows = String::new();
+    let (mut rows, mut cycles) = (String::new(), String::new());
     for (r, run) in runs.iter().enumerate() {
         let letter = if runs.len() > 1 { format!("{} ", words::letter(r)) } else { String::new() };
         for [name, cells @ ..] in table::cpu_rows(run) {
             let cells: String = cells.iter().map(cell).collect();
             rows.push_str(&format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&format!("{letter}{name}"))));
         }
+        let line = |line: String| format!("\n<p class=\"note\">{}</p>", escape(&format!("{letter}{line}")));
+        cycles.extend(table::cpu_cycles(run).into_iter().chain(run.paths.iter().filter_map(table::tcp_line)).map(line));
     }
     format!(
         "<section aria-labelledby=\"cpu\"><h2 id=\"cpu\">What it costs</h2>\n{scroll}<table data-copy><thead>\
-         <tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"note\">{}</p></section>\n",
+         <tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"note\">{}</p>{cycles}</section>\n",
         table::READ_CPU,
         scroll = scroll("What it costs")
     )

@@ -5,8 +5,10 @@ use model::Estimate;
 use record::{Analysis, PathRun, Point};
 use units::{Bytes, Kind, Share};
 
+use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::estimate;
+use super::warnings::paragraph;
 
 /// Titles of [`rows`].
 pub(crate) const HEAD: [&str; 8] = ["path", "side", "CPU a transfer", "of", "CPU a byte", "busy", "at", "in kernel"];
@@ -28,7 +30,27 @@ pub fn cpu(run: &Analysis<'_>) -> String {
     let head: Vec<(&str, Flush)> = HEAD.into_iter().zip(flush).collect();
     let mut grid = Grid::new(&head);
     rows.into_iter().for_each(|row| grid.row(row));
-    format!("{}{HOW_TO_READ}", grid.text())
+    let mut text = format!("{}{HOW_TO_READ}", grid.text());
+    cycles(run).iter().for_each(|line| paragraph("", line, WIDTH, &mut text));
+    text
+}
+
+/// Cycles and instructions of each path's smallest transfer, a line each; none where the kernel let none be counted.
+pub(crate) fn cycles(run: &Analysis<'_>) -> Vec<String> {
+    let side = |path: &PathRun, end: End| {
+        let mut told = path.points.iter().filter_map(|p| Some((p.size, (*p.costs.get(end as usize)?)?)));
+        let (size, cost) = told.next()?;
+        let (cycles, instructions) = (cost.cycles?, cost.instructions?);
+        let [each, ipc] = [units::thousands(cycles.round() as u64), format!("{:.2}", instructions / cycles)];
+        Some((size, format!("{each} cycles on the {} side ({ipc} instructions a cycle)", end.name())))
+    };
+    let line = |path: &PathRun| {
+        let sides: Vec<(u64, String)> = End::BOTH.into_iter().filter_map(|end| side(path, end)).collect();
+        let size = Bytes(sides.first()?.0);
+        let each: Vec<String> = sides.into_iter().map(|(_, text)| text).collect();
+        Some(format!("{}, a transfer of {size}: {}.", path.opened.name(), each.join(", ")))
+    };
+    run.paths.iter().filter(|_| !run.is_hint()).filter_map(line).collect()
 }
 
 /// The rows of the table: a side of a path each, those that tell a cost.
@@ -72,6 +94,12 @@ mod tests {
         assert_eq!(rows(&Analysis::of(&run)).len(), 7, "memcpy has no far side: {text}");
         assert!(text.contains("near") && text.contains("far") && text.contains("s/B"), "{text}");
         assert!(!text.contains("not resolved"), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("cycles on the near side (1.33 instructions a cycle)"), "{text}");
+        for costs in run.paths.iter_mut().flat_map(|p| &mut p.points).flat_map(|p| &mut p.costs) {
+            *costs = costs.map(|cost| PointCost { cycles: None, ..cost });
+        }
+        assert!(!cpu(&Analysis::of(&run)).contains("cycles"), "what was not counted is not said to be 0");
         run.paths[0].points[0].costs[0].as_mut().unwrap().cpu = None;
         assert!(cpu(&Analysis::of(&run)).contains("not resolved"));
         run.run.plan.pattern = measure::Pattern::Hint;

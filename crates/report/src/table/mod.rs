@@ -15,6 +15,7 @@ mod rates;
 mod soak;
 mod state;
 mod summary;
+mod tcp;
 mod warnings;
 
 pub use breaks::{breaks, digits, fate, found_words, none_found, suspect};
@@ -31,16 +32,18 @@ pub use rates::rates;
 pub use soak::{interval_head, interval_line, soak};
 pub use state::{rounds, state};
 pub use summary::{paths, startup_words, summary};
+pub use tcp::tcp;
 pub use warnings::{warnings, warnings_within};
 
 /// Columns of text, tables and paragraphs alike.
 const WIDTH: usize = 80;
 
-pub(crate) use cpu::{HEAD as CPU_HEAD, HOW_TO_READ as READ_CPU, rows as cpu_rows};
+pub(crate) use cpu::{HEAD as CPU_HEAD, HOW_TO_READ as READ_CPU, cycles as cpu_cycles, rows as cpu_rows};
 pub(crate) use grid::{Flush, Grid};
 pub(crate) use machine::machine_of;
 pub(crate) use state::state_lines;
 pub(crate) use summary::{cost, effective, estimate, start_time};
+pub(crate) use tcp::line as tcp_line;
 pub(crate) use warnings::subject;
 
 #[cfg(test)]

@@ -268,6 +268,8 @@ pub fn costly(mut run: RunFile) -> RunFile {
                 step_ns: 4_000,
                 voluntary: report.repeats,
                 involuntary: 1,
+                cycles: 3 * cpu_ns,
+                instructions: 4 * cpu_ns,
             };
             report.cost = Some(cost);
             report.far.cost = path.opened.capabilities.two_ended.then_some(cost);

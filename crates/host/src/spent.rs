@@ -2,6 +2,8 @@
 
 use rustix::time::{ClockId, clock_getres, clock_gettime};
 
+use crate::counters;
+
 /// The thread's counters at a moment. Times are nanoseconds.
 ///
 /// The kernel counts the CPU time of a thread in nanoseconds, and on most kernels finds out how it divides into user and system time by
@@ -20,12 +22,16 @@ pub struct Spent {
     pub voluntary: u64,
     /// Times that its CPU was taken from it.
     pub involuntary: u64,
+    /// CPU cycles since the thread first counted them; 0 where the kernel does not let it ([`counters`]).
+    pub cycles: u64,
+    /// Instructions, likewise.
+    pub instructions: u64,
 }
 
 impl Spent {
     /// Reads the counters before something that is to be measured: what reading costs falls before it, but for the last clock's.
     pub fn before() -> Self {
-        let usage = usage();
+        let usage = usage().counted();
         let cpu = now(ClockId::ThreadCPUTime);
         Self { at: now(ClockId::Monotonic), cpu, ..usage }
     }
@@ -34,7 +40,12 @@ impl Spent {
     pub fn after() -> Self {
         let at = now(ClockId::Monotonic);
         let cpu = now(ClockId::ThreadCPUTime);
-        Self { at, cpu, ..usage() }
+        Self { at, cpu, ..usage().counted() }
+    }
+
+    fn counted(self) -> Self {
+        let counters::Counts { cycles, instructions } = counters::read();
+        Self { cycles, instructions, ..self }
     }
 }
 
