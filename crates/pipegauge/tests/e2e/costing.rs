@@ -105,7 +105,12 @@ fn what_both_sides_spent_is_in_the_file_and_the_same_in_every_export() {
     let within = json(&dir.run(&["compare", "a.run.jsonl", "--json"]).out);
     let ratios = within["comparisons"][0]["cpu"].as_array().unwrap();
     assert_eq!(ratios.iter().map(|r| r["end"].as_str().unwrap()).collect::<Vec<_>>(), ["near", "far"]);
-    assert!(ratios.iter().all(|r| r["differs"].is_boolean() && r["ratio"]["high"].is_number()), "{within}");
+    // On a busy machine the rounds may lie too far apart to tell an interval; then there is no verdict either.
+    let told = |r: &Value| {
+        r["ratio"]["value"].as_f64().is_some_and(|v| v > 0.0)
+            && r["ratio"]["high"].is_number() == r["differs"].is_boolean()
+    };
+    assert!(ratios.iter().all(told), "{within}");
     fs::copy(dir.path("a.run.jsonl"), dir.path("b.run.jsonl")).unwrap();
     let apart = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--path", "tcp", "--json"]);
     let ratio = &json(&apart.out)["comparisons"][0]["cpu"][0];
