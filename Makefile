@@ -5,6 +5,7 @@
 # make figures every figure and table of the papers that this host can make, into a new folder
 # make bench   the measured table: against the bare floor and against Debian's peers
 # make truth   how often what is printed is true, on synthetic runs whose truth is known: bench/TRUTH.md, in half an hour
+# make mutants whether the tests notice faults that are put in on purpose; FLAGS='--shard 0/100' tries one of a hundred parts
 # make docs    the manual as a site with a search: target/docs/index.html
 # make build   the command alone: target/release/pipegauge
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
@@ -15,7 +16,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: run tables buffers figures test bench truth docs build install clean
+.PHONY: run tables buffers figures test bench truth mutants docs build install clean
 
 run:
 	@scripts/setup.sh run
@@ -62,6 +63,15 @@ truth:
 	@scripts/setup.sh run
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-truth
 	@$(TARGET)/release/pipegauge-truth --program $(TARGET)/release/pipegauge -o bench/TRUTH.md $(FLAGS)
+
+# Some thousand changes of the code, each built and tested: days for all of them, minutes for a shard.
+MUTANTS := 27.1.0
+mutants:
+	@scripts/setup.sh run
+	@[ -x $(TARGET)/mutants-$(MUTANTS)/bin/cargo-mutants ] || { echo "building cargo-mutants: some minutes, the first time" && \
+	  cargo install --quiet --locked cargo-mutants --version $(MUTANTS) --root $(TARGET)/mutants-$(MUTANTS) --target-dir $(TARGET)/mutants-build; }
+	@rm -rf $(TARGET)/mutants-build
+	@PATH="$(abspath $(TARGET)/mutants-$(MUTANTS)/bin):$$PATH" cargo mutants -o $(TARGET)/mutants --sharding round-robin $(FLAGS)
 
 # mdBook is built from its crate once, without what watches and serves.
 MDBOOK := 0.5.4

@@ -115,7 +115,7 @@ fi
 bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scripts/test-bare.sh "$target/debug/pipegauge"; }
 part "without features" bare
 # --show-output: a skipped test says why on its standard output.
-part "cargo test" cargo test --workspace --features pipegauge/parquet --locked --no-fail-fast --quiet -- --show-output
+part "cargo test" python3 scripts/test-rust.py --features pipegauge/parquet --locked
 parquet
 recipes
 part "links of the documents" python3 scripts/links.py

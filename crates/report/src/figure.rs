@@ -3,11 +3,11 @@
 use measure::event::TimeKind;
 use record::Analysis;
 
-use crate::curve::{self, Pt, Series};
+use crate::curve::{Pt, Series};
 use crate::graph::Graph;
 use crate::overlay::Mark;
 use crate::scale::{Quantity, Scale};
-use crate::{tcp, words};
+use crate::words;
 
 /// An axis of a figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,8 +92,7 @@ impl Figure {
             let line = words::run_line(run);
             if runs.len() > 1 { format!("{}: {line}", words::letter(i)) } else { line }
         });
-        let own = graph.of_soak() || graph.of_tcp() || matches!(graph, Graph::Cpu | Graph::Load | Graph::Loss);
-        let series = if fits && !own { curve::series_with(runs, true) } else { series_of(runs, graph) };
+        let series = graph.curves(runs, fits);
         Figure::from_series(&series, graph, subtitles.collect())
     }
 
@@ -128,19 +127,6 @@ impl Figure {
             statement: statement(series, graph),
             lines,
         }
-    }
-}
-
-/// The curves that a graph shows of these runs.
-pub fn series_of(runs: &[&Analysis<'_>], graph: Graph) -> Vec<Series> {
-    match graph {
-        Graph::Cpu => crate::cost::series(runs),
-        Graph::Load => crate::load::series(runs),
-        Graph::Loss => crate::rates::series(runs),
-        Graph::TcpWindow => tcp::series(runs, tcp::State::Window),
-        Graph::TcpRtt => tcp::series(runs, tcp::State::RoundTrip),
-        graph if graph.of_soak() => crate::soak::series(runs),
-        _ => curve::series(runs),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which graphs there are: all that is known of one stands in one place. The first three are those of the 1996 paper (`seeds/004`,
 //! section 2).
 
-use record::RunFile;
+use record::{Analysis, RunFile};
 
-use crate::curve::{Pt, Series};
+use crate::curve::{self, Pt, Series};
 use crate::scale::{Quantity, Spread};
-use crate::soak;
+use crate::{cost, load, rates, soak, tcp};
 
 /// Which graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,19 @@ struct Look {
     time: Option<&'static str>,
     /// Both axes are linear where no curve is flat on them.
     linear: bool,
+    /// Where its curves come from.
+    curves: Curves,
     /// Runs that it can show.
     of: Of,
+}
+
+/// Where the curves of a graph come from.
+#[derive(Clone, Copy)]
+enum Curves {
+    /// The points of each path: fits and dips can be drawn over them.
+    Paths,
+    /// A file of its own.
+    Own(fn(&[&Analysis<'_>]) -> Vec<Series>),
 }
 
 const STRETCH: &str = "Line: median of a stretch of time; band: from the lowest to the highest trial of it.";
@@ -130,6 +141,7 @@ impl Graph {
                 place: |p, seconds| (seconds, p.throughput_at(seconds)),
                 time: None,
                 linear: false,
+                curves: Curves::Paths,
                 of: Of::Carrying,
             },
             Graph::Throughput => Look {
@@ -143,6 +155,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64, p.throughput_at(seconds)),
                 time: None,
                 linear: false,
+                curves: Curves::Paths,
                 of: Of::Carrying,
             },
             Graph::Saturation => Look {
@@ -156,6 +169,7 @@ impl Graph {
                 place: |p, seconds| (seconds, p.size as f64),
                 time: None,
                 linear: false,
+                curves: Curves::Paths,
                 of: Of::Blocks,
             },
             Graph::MessageRate => Look {
@@ -170,6 +184,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64, 1.0 / seconds),
                 time: None,
                 linear: false,
+                curves: Curves::Paths,
                 of: Of::Carrying,
             },
             Graph::Latency => Look {
@@ -185,6 +200,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64, seconds),
                 time: None,
                 linear: true,
+                curves: Curves::Paths,
                 of: Of::Blocks,
             },
             Graph::Overhead => Look {
@@ -200,6 +216,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64, seconds),
                 time: None,
                 linear: false,
+                curves: Curves::Paths,
                 of: Of::Blocks,
             },
             Graph::Precision => Look {
@@ -213,6 +230,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64, seconds),
                 time: None,
                 linear: false,
+                curves: Curves::Paths,
                 of: Of::Blocks,
             },
             Graph::Quips => Look {
@@ -227,6 +245,7 @@ impl Graph {
                 place: |p, seconds| (seconds, p.throughput_at(seconds)),
                 time: Some("Time to an answer"),
                 linear: false,
+                curves: Curves::Paths,
                 of: Of::Hint,
             },
             Graph::Cpu => Look {
@@ -242,6 +261,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64, seconds),
                 time: Some("CPU time of a transfer"),
                 linear: false,
+                curves: Curves::Own(cost::series),
                 of: Of::Costed,
             },
             Graph::OverTime => Look {
@@ -257,6 +277,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64 / soak::PER_SECOND, seconds),
                 time: None,
                 linear: false,
+                curves: Curves::Own(soak::series),
                 of: Of::Soak,
             },
             Graph::RateOverTime => Look {
@@ -270,6 +291,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64 / soak::PER_SECOND, p.throughput_at(seconds)),
                 time: None,
                 linear: false,
+                curves: Curves::Own(soak::series),
                 of: Of::CarryingSoak,
             },
             Graph::Load => Look {
@@ -284,6 +306,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64 - 1.0, seconds),
                 time: None,
                 linear: false,
+                curves: Curves::Own(load::series),
                 of: Of::Loaded,
             },
             Graph::Loss => Look {
@@ -299,6 +322,7 @@ impl Graph {
                 place: |p, one_more| (p.size as f64, one_more - 1.0),
                 time: Some("Share of messages lost"),
                 linear: false,
+                curves: Curves::Own(rates::series),
                 of: Of::Offered,
             },
             Graph::TcpWindow => Look {
@@ -313,6 +337,7 @@ impl Graph {
                 place: |p, segments| (p.size as f64 / soak::PER_SECOND, segments),
                 time: None,
                 linear: false,
+                curves: Curves::Own(|runs| tcp::series(runs, tcp::State::Window)),
                 of: Of::Tcp,
             },
             Graph::TcpRtt => Look {
@@ -326,6 +351,7 @@ impl Graph {
                 place: |p, seconds| (p.size as f64 / soak::PER_SECOND, seconds),
                 time: Some("Smoothed round-trip time"),
                 linear: false,
+                curves: Curves::Own(|runs| tcp::series(runs, tcp::State::RoundTrip)),
                 of: Of::Tcp,
             },
         }
@@ -407,6 +433,14 @@ impl Graph {
         matches!(self.look().of, Of::Soak | Of::CarryingSoak)
     }
 
+    /// The curves that it shows of these runs, with what fitted models say if `fits` and if it is one of the paths' points.
+    pub fn curves(self, runs: &[&Analysis<'_>], fits: bool) -> Vec<Series> {
+        match self.look().curves {
+            Curves::Paths => curve::series_with(runs, fits),
+            Curves::Own(series) => series(runs),
+        }
+    }
+
     /// Whether it shows the state of TCP connections over the time.
     pub fn of_tcp(self) -> bool {
         self.look().of == Of::Tcp
@@ -469,7 +503,7 @@ impl Graph {
         let graph = asked.unwrap_or_else(|| Graph::most_telling(runs));
         let name = graph.name();
         match graph.look().of {
-            Of::Tcp if runs.iter().any(|run| crate::tcp::told(run)) => return Ok(graph),
+            Of::Tcp if runs.iter().any(|run| tcp::told(run)) => return Ok(graph),
             Of::Tcp => {
                 return Err(format!(
                     "--graph {name} draws what the kernel tells of a TCP connection at the end of each trial, and this run has no path over \
@@ -514,7 +548,7 @@ impl Graph {
                 "--graph {name} draws a stream at several offered rates, and this run has none such (run udp --pattern stream --rate \
                  10Mbit/s..10Gbit/s)"
             )),
-            Of::Costed if !runs.iter().any(|run| crate::cost::told(run)) => Err(format!(
+            Of::Costed if !runs.iter().any(|run| cost::told(run)) => Err(format!(
                 "this run does not tell what it cost (an older file, the modelled link, --check, or trials too short to tell) and so has \
                  no {name} graph; measure again without --check"
             )),

@@ -4,7 +4,7 @@ use ratatui_core::layout::Rect;
 use record::Analysis;
 use report::scale::Quantity;
 use report::terminal::{Look, pieces};
-use report::{Figure, Graph, Series, figure, precision, table};
+use report::{Figure, Graph, Series, precision, table};
 
 use super::{Pen, bold, dim, plain};
 use crate::state::{Face, Phase, State};
@@ -59,7 +59,7 @@ fn graph(state: &State, pen: &mut Pen<'_>, area: Rect) {
     let Some(run) = state.run() else { return };
     let mut series = match state.graph {
         Graph::Precision => precision::series(&Analysis::of(run)),
-        graph => figure::series_of(&[&Analysis::of(run)], graph),
+        graph => graph.curves(&[&Analysis::of(run)], false),
     };
     series.retain(|s| s.path == precision::ASKED || state.path.is_none_or(|path| s.path == path));
     // The axes hold the curves: the intervals of the first blocks would press them flat.

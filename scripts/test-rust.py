@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Builds every Rust test of the workspace once and runs the test programs, two at a time.
+
+`cargo test` runs one program after the other: while the last test of one goes on, and while a test waits for time to pass, a CPU is idle.
+Of this repository's programs that is a good part. cargo-nextest does the same for single tests; building it takes longer than it saves.
+
+Their output is that of libtest, program by program in the order of cargo, so that scripts/count.sh reads it as before. A program that
+runs longer than LIMIT is ended and counts as failed.
+
+    scripts/test-rust.py [CARGO'S FLAGS...]      such as --locked --features pipegauge/parquet
+"""
+
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import time
+
+# Seconds that a program may take: several times what the longest needs on a busy machine.
+LIMIT = 1800
+# Programs that take longest begin first, so that none of them goes on alone at the end.
+LONGEST = ["e2e", "known_truth", "truth", "repeats", "shapes", "scale", "between", "breaks"]
+
+
+def build(flags):
+    """The test programs as (name, path, folder to run in), in cargo's order; exits where they can't be built."""
+    command = ["cargo", "test", "--workspace", *flags, "--no-run", "--quiet", "--message-format=json-render-diagnostics"]
+    told = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    programs = []
+    for line in told.stdout.splitlines():
+        if not line.startswith("{"):
+            continue
+        message = json.loads(line)
+        if message.get("reason") == "compiler-artifact" and message["profile"]["test"] and message.get("executable"):
+            folder = os.path.dirname(message["manifest_path"])
+            programs.append((message["target"]["name"], message["executable"], folder))
+    if told.returncode != 0 or not programs:
+        print("the tests can't be built" if told.returncode != 0 else "cargo built no test program")
+        sys.exit(told.returncode or 1)
+    return programs
+
+
+def run(program):
+    """What a program printed, its exit code, and how many seconds it took."""
+    name, path, folder = program
+    began = time.monotonic()
+    # What cargo sets for the programs that it starts.
+    env = dict(os.environ, CARGO_MANIFEST_DIR=folder)
+    try:
+        ended = subprocess.run(
+            [path, "--quiet", "--show-output"], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=LIMIT,
+        )
+        output, code = ended.stdout, ended.returncode
+    except subprocess.TimeoutExpired as late:
+        output, code = (late.stdout or b"") + f"\n{name} was ended after {LIMIT} s\n".encode(), 124
+    return output.decode(errors="replace"), code, time.monotonic() - began
+
+
+def main():
+    flags = sys.argv[1:]
+    programs = build(flags)
+    order = {name: at for at, name in enumerate(LONGEST)}
+    queue = sorted(programs, key=lambda p: order.get(p[0], len(LONGEST)))
+    failed = []
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        told = {program: pool.submit(run, program) for program in queue}
+        for program in programs:
+            output, code, seconds = told[program].result()
+            print(f"---- {os.path.basename(program[2])}: {program[0]} ({seconds:.1f} s)\n{output}", flush=True)
+            # A program that broke off has no closing line, and would not be counted at all.
+            if code != 0 and "test result: " not in output:
+                print(f"test result: FAILED. 0 passed; 1 failed; {program[0]} ended with {code}", flush=True)
+            if code != 0:
+                failed.append(program[0])
+    docs = subprocess.run(["cargo", "test", "--workspace", *flags, "--doc", "--quiet", "--", "--show-output"])
+    if failed:
+        print("failed: " + ", ".join(failed))
+    sys.exit(1 if failed or docs.returncode != 0 else 0)
+
+
+main()
