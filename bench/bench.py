@@ -5,7 +5,7 @@ Every comparison interleaves what it compares (A B B A ...) at like settings of 
 median of the paired ratios with a bootstrap 95% interval (bench/pairs.py): machines are shared and noisy, and a single run
 can't rank two tools. An interval with 1 in it is parity. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor steps latency throughput honesty curve repeat same dip start analysis
+    bench/bench.py [--quick] [PART ...]      parts: floor steps latency throughput flows pairs load cost honesty curve repeat same dip start analysis
 
 KEEP=DIR OVER=3600 bench/bench.py repeat      ten runs spread over an hour; again without OVER's wait from the files in DIR
 """
@@ -25,63 +25,9 @@ import threading
 import time
 
 import peers
-from pairs import FEWEST_PAIRS, interleaved, ratio
-
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
-PG = os.path.join(TARGET, "release/pipegauge")
-FLOOR = os.path.join(TARGET, "release/pipegauge-floor")
-QUICK = "--quick" in sys.argv
-# Part `repeat`: its runs' files stay in the first folder, and those found there are read; they are spread over so many seconds.
-KEEP = os.environ.get("KEEP")
-OVER = float(os.environ.get("OVER", 0))
-PAIRS = 5 if QUICK else max(20, FEWEST_PAIRS)
-WORK = tempfile.mkdtemp(prefix="pipegauge-bench-")
-# The user's earlier runs are neither read nor added to.
-os.environ["PIPEGAUGE_HISTORY"] = os.path.join(WORK, "history")
-TABLES = {}
-
-
-def say(*words):
-    print(*words, flush=True)
-
-
-def table(title, head, rows, note=""):
-    """Keeps a table for RESULTS.md and prints it."""
-    lines = [f"## {title}", "", f"{time.strftime('%Y-%m-%d %H:%M')}.", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(str(c) for c in row) + " |" for row in rows]
-    if note:
-        lines += ["", note]
-    TABLES[title] = "\n".join(lines)
-    say("\n".join(lines) + "\n")
-
-
-def run(command, timeout=120, **more):
-    p = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **more)
-    if p.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} ended with {p.returncode}: {p.stderr.strip()[-500:]}")
-    return p.stdout
-
-
-def pipegauge(*args, timeout=120, out=None):
-    """Runs the command, gives the run file's events; the file stays where `out` says."""
-    out = out or os.path.join(WORK, "bench.run.jsonl")
-    if os.path.exists(out):
-        os.unlink(out)
-    p = subprocess.run([PG, "run", *args, "-o", out, "--no-html", "--quiet"], capture_output=True, text=True, timeout=timeout)
-    if p.returncode == 2:
-        raise RuntimeError(f"pipegauge {' '.join(args)}: {p.stderr.strip()[-500:]}")
-    with open(out) as f:
-        return [json.loads(line) for line in f]
-
-
-def trials(events):
-    return [e for e in events if e["event"] == "trial" and not e.get("warmup")]
-
-
-def points(events):
-    return {e["size"]: e for e in events if e["event"] == "point"}
-
+import together
+from common import FLOOR, KEEP, OVER, PAIRS, PG, QUICK, ROOT, TABLES, TARGET, WORK, pipegauge, points, run, say, table, trials
+from pairs import interleaved, ratio
 
 # -- the floor ----------------------------------------------------------------------------------------------------------
 # Blocks before the clock starts, about as many as a run of one trial sends to learn how long it takes: a congestion control
@@ -497,7 +443,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "steps": part_steps, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
 
 
 def keep(target, head):
