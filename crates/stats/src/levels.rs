@@ -254,6 +254,24 @@ mod tests {
         assert!(levels.rounds.iter().all(|(_, l)| l.abs() < 0.5), "{:?}", levels.rounds);
     }
 
+    /// Rounds that lie 1% about the middle, each told by so many trials that scatter by 2% about it.
+    fn kept(trials: usize) -> f64 {
+        let rounds: BTreeMap<u32, f64> = (1..=8).map(|r| (r, if r % 2 == 0 { 0.01 } else { -0.01 })).collect();
+        let by_round: BTreeMap<u32, Vec<usize>> =
+            rounds.keys().map(|r| (*r, (0..trials).map(|i| (*r as usize - 1) * trials + i).collect())).collect();
+        let rest: Vec<f64> = (0..8 * trials)
+            .map(|i| rounds[&((i / trials) as u32 + 1)] + if i % 2 == 0 { 0.02 } else { -0.02 })
+            .collect();
+        shrunk(&rounds, &by_round, &rest, |_| 8)[&2] / 0.01
+    }
+
+    #[test]
+    fn a_level_is_kept_as_far_as_many_trials_tell_it() {
+        assert!(kept(400) > 0.9, "{}", kept(400));
+        assert!(kept(4) < 0.5, "{}", kept(4));
+        assert!(kept(400) > kept(100) && kept(100) > kept(16), "{} {} {}", kept(16), kept(100), kept(400));
+    }
+
     #[test]
     fn one_size_and_none_are_taken_as_they_are() {
         let one: Vec<Moment> =
