@@ -251,6 +251,16 @@ mod tests {
     }
 
     #[test]
+    fn states_that_last_err_farther_than_as_many_independent_ones() {
+        let inflations = |alike| -> Vec<f64> {
+            let of = |seed| local(&lasting(seed, 60, alike), |_| 0.0)[35].as_ref().map(Local::inflation);
+            (0..20).filter_map(of).collect()
+        };
+        let (short, long) = (crate::median(&inflations(0.0)), crate::median(&inflations(0.8)));
+        assert!(short >= 1.0 && long > 2.0 * short, "{short} {long}");
+    }
+
+    #[test]
     fn sizes_without_a_state_of_their_own_have_none_and_those_with_one_are_told() {
         let quiet = (0..200).filter(|seed| {
             let n = if seed % 2 == 0 { 9 } else { 30 };
