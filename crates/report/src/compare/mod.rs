@@ -1,10 +1,12 @@
 //! Comparisons as text: the verdict in words, a table, and the summaries that build servers read.
 
+mod basis;
 mod cpu;
 mod junit;
 mod markdown;
 mod words;
 
+pub use basis::Basis;
 pub use cpu::CpuRatio;
 pub use junit::junit;
 pub use markdown::markdown;
@@ -30,6 +32,8 @@ pub struct Named {
     pub one_cpu: (bool, bool),
     /// The comparison.
     pub comparison: Comparison,
+    /// What a reader must know of the times ([`Basis::against`]).
+    pub note: Option<String>,
     /// CPU time of a transfer on the near and on the far side, where both sides tell it.
     pub cpu: Vec<CpuRatio>,
     /// What differs in the circumstances.

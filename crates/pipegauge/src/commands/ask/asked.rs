@@ -8,6 +8,7 @@ use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::load::UnderLoad;
 use record::{Analysis, RunFile};
+use report::compare::Basis;
 use units::thousands;
 
 use super::wires;
@@ -104,6 +105,32 @@ impl Asked<'_> {
     pub fn typed_idle(&self) -> String {
         let opened = &self.run.paths[self.index].opened;
         crate::config::paths::typed(opened.transport, self.run.run.plan.settings(opened.path), |_| true)
+    }
+
+    /// What its times are; none without a point.
+    pub fn basis(&self) -> Option<Basis> {
+        Some(Basis::new(&self.run.run.plan, self.run.paths[self.index].opened.path, self.name.clone(), self.kind?))
+    }
+
+    /// What a reader must know of the times of two paths that are held against each other; the error says why they can't be. (The copy
+    /// within a process is what a transfer is held against, and is named in the answer.)
+    pub fn against(&self, other: &Asked<'_>) -> Result<String, String> {
+        let copies = [self, other].iter().any(|p| p.kind == Some(TimeKind::Copy));
+        match (self.basis(), other.basis()) {
+            (Some(a), Some(b)) => match a.against(&b) {
+                Ok(note) => Ok(note.map_or(String::new(), |note| format!("\n  ({note})"))),
+                Err(_) if copies && self.pattern == other.pattern => {
+                    Ok("\n  (a copy within a process is no transfer to another)".to_owned())
+                }
+                Err(why) => Err(why),
+            },
+            _ => Ok(String::new()),
+        }
+    }
+
+    /// Bits a second that the sender was to offer.
+    pub fn rate(&self) -> Option<f64> {
+        self.run.run.plan.offered_on(self.run.paths[self.index].opened.path)
     }
 
     /// Whether nothing loaded the path.
