@@ -80,6 +80,11 @@ impl Topology {
         self != Self::Flows
     }
 
+    /// Whether its connections stream where no pattern is asked for: from many to one, or from one to many.
+    pub fn streams(self) -> bool {
+        matches!(self, Self::FanIn | Self::FanOut)
+    }
+
     /// Far processes of a path of so many connections.
     pub fn far_processes(self, connections: u32) -> u32 {
         if self == Self::Pairs { connections } else { 1 }

@@ -13,6 +13,7 @@ pub mod paths;
 mod pin;
 pub mod question;
 mod rates;
+pub mod retyped;
 pub mod sides;
 mod soak;
 #[cfg(test)]

@@ -149,11 +149,12 @@ pub struct RunFlags {
 impl RunFlags {
     /// The pattern that was asked for, or the usual one.
     pub fn pattern(&self) -> PatternFlag {
-        let usual = match self.topology {
-            Some(Topology::FanIn | Topology::FanOut) => PatternFlag::STREAM,
-            _ => PatternFlag::DEFAULT,
+        let of_text = |text: &String| {
+            let options = text.split_once(':').map_or("", |(_, options)| options).split(',');
+            options.filter_map(|option| Topology::named(option.split('=').next()?)).any(Topology::streams)
         };
-        self.pattern.unwrap_or(usual)
+        let fans = self.topology.is_some_and(Topology::streams) || self.transports.iter().any(of_text);
+        self.pattern.unwrap_or(if fans { PatternFlag::STREAM } else { PatternFlag::DEFAULT })
     }
 
     /// How the connections of a path share processes where its own text does not say, and how many there are: each number is a path.
