@@ -75,6 +75,16 @@ impl Topology {
         }
     }
 
+    /// How it is asked for: by a flag, or in a path's own text.
+    pub fn typed(self) -> &'static str {
+        match self {
+            Self::Flows => "--flows, or flows= of the path",
+            Self::Pairs => "--pairs, or pairs= of the path",
+            Self::FanIn => "--topology fan-in, or fan-in= of the path",
+            Self::FanOut => "--topology fan-out, or fan-out= of the path",
+        }
+    }
+
     /// Whether the near half of each connection is a process of its own.
     pub fn has_members(self) -> bool {
         self != Self::Flows

@@ -129,7 +129,8 @@ mod tests {
             "unix --pairs 4",
             "tcp:flows=2 --check --offset 8,16 --align 64",
             "tcp --topology fan-in --members 2",
-            "tcp --topology fan-out --members 2 --pattern ping-pong",
+            "tcp:fan-in=2 --pattern ping-pong",
+            "unix:fan-out=3",
             "tcp --load 2 --load-direction both --load-size 4KiB --sizes 64",
             "tcp --reconnect --cache cold",
         ] {

@@ -54,6 +54,13 @@ impl Named {
         self.separate && !undecided && !self.comparison.between.is_some_and(|b| b.sure())
     }
 
+    /// Whether the verdict finds no difference: of all sizes together, and of no stretch of them.
+    pub fn finds_none(&self) -> bool {
+        let c = &self.comparison;
+        let whole = c.paired.map_or_else(|| c.differs_as_whole(), |paired| paired.differs);
+        !whole && !c.stretches.iter().any(|s| s.differs)
+    }
+
     /// The title of a column of sizes.
     fn sizes(&self) -> &'static str {
         if self.hint { "n in all" } else { "size" }

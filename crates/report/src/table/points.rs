@@ -8,7 +8,9 @@ use record::{PathRun, Point, RunFile};
 use units::format::{significant, thousands};
 use units::{BitRate, Bytes, Kind, RESOLVED, Seconds, Share, with_interval};
 
+use super::WIDTH;
 use super::grid::{Flush, stream};
+use super::warnings::paragraph;
 use crate::words;
 
 /// A table of more points than this is read by few.
@@ -48,7 +50,12 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
         cells.extend(warned.contains(&point.size).then(|| "!".to_owned()));
         cells
     };
-    stream(&head, || points.iter().map(cells), out)?;
+    let left_out = stream(&head, || points.iter().map(cells), if all { usize::MAX } else { WIDTH }, out)?;
+    if !left_out.is_empty() {
+        let mut said = String::new();
+        paragraph("", &format!("Left out, to fit: {}; --points shows all.", left_out.join(", ")), WIDTH, &mut said);
+        out.write_all(said.as_bytes())?;
+    }
     if points.len() < p.points.len() {
         let (shown, all) = (points.len(), thousands(p.points.len() as u64));
         writeln!(out, "{shown} of {all} points, about a factor of two apart; --points shows all.")?;

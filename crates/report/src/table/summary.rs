@@ -184,8 +184,7 @@ pub fn paths(run: &RunFile) -> String {
         ("far side", Left),
         ("connections", Right),
         ("points", Right),
-        ("in effect, near side", Left),
-        ("in effect, far side", Left),
+        ("in effect", Left),
     ]);
     for path in &run.paths {
         let opened = &path.opened;
@@ -199,11 +198,19 @@ pub fn paths(run: &RunFile) -> String {
             far,
             path.blocks.len().to_string(),
             path.points.len().to_string(),
-            effective(&opened.near_effective),
-            effective(&opened.far_effective),
+            of_both(&effective(&opened.near_effective), &effective(&opened.far_effective)),
         ]);
     }
-    grid.text()
+    grid.fitted(WIDTH, &[2, 3, 1])
+}
+
+/// What took effect on both sides, and after it what on one of them.
+fn of_both(near: &str, far: &str) -> String {
+    let only = |of: &str, other: &str, side: &str| -> Vec<String> {
+        of.lines().filter(|line| !other.lines().any(|l| l == *line)).map(|line| format!("{side}: {line}")).collect()
+    };
+    let both = near.lines().filter(|line| far.lines().any(|l| l == *line)).map(str::to_owned);
+    both.chain(only(near, far, "near")).chain(only(far, near, "far")).collect::<Vec<_>>().join("\n")
 }
 
 /// What took effect on a connection, a setting a line.

@@ -288,11 +288,6 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether the far side sent.
-    pub fn reversed(&self) -> bool {
-        self.run.run.plan.reverse
-    }
-
     /// That a schedule (`--rate`) said when messages were sent: how much the path carries was not measured.
     pub fn scheduled(&self) -> bool {
         self.run.run.plan.scheduled()
