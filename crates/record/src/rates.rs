@@ -133,9 +133,9 @@ impl Analysis<'_> {
             sent: mean,
             arrived: point.map(|point| match mean.filter(|_| sent > 0) {
                 Some(mean) if high.is_finite() => {
-                    Estimate::new(mean * (1.0 - value), mean * (1.0 - high), mean * (1.0 - low))
+                    Estimate { value: mean * (1.0 - value), low: mean * (1.0 - high), high: mean * (1.0 - low) }
                 }
-                Some(mean) => Estimate::unbounded(mean * (1.0 - value)),
+                Some(mean) => Estimate { value: mean * (1.0 - value), low: 0.0, high: f64::INFINITY },
                 None => {
                     let f = &point.figures;
                     Estimate { value: rate(f.median), low: rate(f.high), high: rate(f.low) }

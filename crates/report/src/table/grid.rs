@@ -102,11 +102,12 @@ fn broken(text: &str, room: usize) -> String {
 }
 
 /// Writes a table whose rows are made twice, once for the widths and once to be written, so that none is held. No cell spans lines. Where it
-/// is wider than `most`, columns are left out from the last titled one on, but for the first two; their titles are returned.
+/// is wider than `most`, columns are left out, those of the titles `spare` first and then from the last titled one on, but for the first two;
+/// their titles are returned.
 pub fn stream<'a, R: Iterator<Item = Vec<String>>>(
     head: &[(&'a str, Flush)],
     rows: impl Fn() -> R,
-    most: usize,
+    (most, spare): (usize, &[&str]),
     out: &mut dyn Write,
 ) -> io::Result<Vec<&'a str>> {
     let mut widths: Vec<usize> = head.iter().map(|(title, _)| title.chars().count()).collect();
@@ -116,10 +117,13 @@ pub fn stream<'a, R: Iterator<Item = Vec<String>>>(
     let mut kept = vec![true; head.len()];
     let width =
         |kept: &[bool]| widths.iter().zip(kept).filter(|(_, kept)| **kept).map(|(width, _)| width + 2).sum::<usize>();
-    while width(&kept) > most.saturating_add(2)
-        && let Some(last) = (2..head.len()).rev().find(|c| kept[*c] && !head[*c].0.is_empty())
-    {
-        kept[last] = false;
+    let spare = spare.iter().filter_map(|title| head.iter().position(|(t, _)| t == title));
+    let last = (2..head.len()).rev().filter(|c| !head[*c].0.is_empty());
+    for column in spare.chain(last) {
+        if width(&kept) <= most.saturating_add(2) {
+            break;
+        }
+        kept[column] = false;
     }
     let titles = head.iter().map(|(title, _)| (*title).to_owned()).collect();
     let mut line = String::new();
@@ -159,7 +163,8 @@ mod tests {
         let mut out = Vec::new();
         let head = [("size", Flush::Right), ("median", Flush::Right), ("more", Flush::Right), ("", Flush::Left)];
         let rows = || std::iter::once(["1 B", "2 us", "3", "!"].map(str::to_owned).to_vec());
-        assert_eq!(stream(&head, rows, 15, &mut out).unwrap(), ["more"]);
+        assert_eq!(stream(&head, rows, (15, &[]), &mut out).unwrap(), ["more"]);
         assert_eq!(String::from_utf8(out).unwrap(), "size  median\n 1 B    2 us  !\n");
+        assert_eq!(stream(&head, rows, (15, &["median"]), &mut Vec::new()).unwrap(), ["median"]);
     }
 }
