@@ -75,10 +75,10 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
-    if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
+    if let Some(why) = members(plan, path, can) {
         return refuse(&why);
     }
-    if let Some(why) = members(plan, path, can) {
+    if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
         return refuse(&why);
     }
     if let Some(why) = facts.keeps_single(plan.pattern.name(), path.flows, can) {
@@ -165,7 +165,7 @@ fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
             Some(format!("one process plays both ends, and near processes need another (leave out {typed})"))
         }
         Topology::FanOut if !(plan.reverse && facts.reverses) => Some(
-            "in a fan-out the far side sends, by a pattern that goes one way (--pattern stream or burst, with --reverse)"
+            "in a fan-out the far side sends, by a pattern that goes one way (--pattern stream or burst)"
                 .to_owned(),
         ),
         Topology::FanIn if plan.reverse => {

@@ -125,7 +125,7 @@ fn within(text: &str, from: f64, to: f64) -> Result<Vec<SendRate>, String> {
 
 /// A rate of sends: messages a second ("10k/s") or bits a second ("100Mbit/s").
 pub fn send_rate(text: &str) -> Result<SendRate, String> {
-    match (as_people_write(text), text.contains("bit") || text.contains('B')) {
+    match (as_people_write(text), text.contains(['b', 'B'])) {
         (Some(rate), _) => wire_rate(&rate).map(SendRate::Bits),
         (None, true) => wire_rate(text).map(SendRate::Bits),
         (None, false) => per_second(text).map(SendRate::Messages),

@@ -49,8 +49,9 @@ impl What {
 /// connection tells.
 pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
     let mut several = Vec::new();
+    let named = heard.paths();
     while let Some((at, number, what)) = counted(heard) {
-        let found = found(heard, measured, Some((number, what)));
+        let found = found(heard, &named, measured, Some((number, what)));
         heard.items.drain(at..at + 2);
         if found.is_empty() && number == 1 {
             // One of them is what every run of one connection has.
@@ -70,7 +71,7 @@ pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
     match &several[..] {
         [] if !at_once => return Ok(()),
         [] => {
-            let found = found(heard, measured, None);
+            let found = found(heard, &named, measured, None);
             if found.is_empty() {
                 return Err(lacks(text, heard, measured, None));
             }
@@ -90,8 +91,7 @@ fn only(heard: &mut Heard, found: Vec<Named>) {
 }
 
 /// The paths of so many at once, of those that are named; of any number where none is said.
-fn found(heard: &Heard, measured: &Measured, counted: Option<(u64, What)>) -> Vec<Named> {
-    let named = heard.paths();
+fn found(heard: &Heard, named: &[Named], measured: &Measured, counted: Option<(u64, What)>) -> Vec<Named> {
     let file = |at: usize| measured.file(at);
     let transport = |label: &str, at: usize| {
         measured.paths.iter().find(|(l, _, f)| l == label && *f == at).map_or("", |(_, transport, _)| transport)
