@@ -49,10 +49,8 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
     }
     for named in &mut all {
         named.gates = gates.iter().map(|g| g.hold(&named.comparison)).collect::<Result<_>>()?;
-        if named.finds_none() {
-            let apart = "; this limit asks about that figure alone, and the verdict about all sizes together and stretches of them";
-            named.gates.iter_mut().filter(|g| g.failed).for_each(|g| g.found.push_str(apart));
-        }
+        let apart = named.beside_a_limit();
+        named.gates.iter_mut().filter(|g| g.failed).for_each(|g| g.found.push_str(apart));
         if named.alone() {
             named.gates.iter_mut().for_each(|g| g.found.push_str(" (of these runs alone)"));
         }

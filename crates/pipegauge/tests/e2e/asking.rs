@@ -849,3 +849,44 @@ fn so_many_times_as_fast_is_answered_with_yes_or_no() {
         assert!(said.out.contains(words) && said.out.contains("\n  it is 3.0"), "{text}: {said}");
     }
 }
+
+#[test]
+fn a_command_that_sharpens_keeps_what_made_the_run_and_one_size_tells_of_no_other() {
+    let dir = Scratch::new();
+    let made = ["--theory", "latency=25us,rate=1Gbit/s", "--pattern", "request", "--response", "99", "--check"];
+    let said = dir
+        .run(&[&["run", "theory", "--sizes", "64", "--no-html", "--quiet", "-o", "x.run.jsonl"][..], &made].concat());
+    assert!(said.measured(), "{said}");
+    let said = dir.run(&["ask", "x.run.jsonl", "how long for 64 B"]);
+    let again = "run theory:latency=25us,rate=1Gbit/s --pattern request --response 99 --check --sizes 64";
+    assert!(said.out.contains(again), "{said}");
+    dir.run(&["ask", "x.run.jsonl", "how many times faster is theory"])
+        .refuses(&["against which path", "have no other"]);
+
+    let said = dir.run(&["run", "theory", "--sizes", "64", "--no-html", "--quiet", "-o", "one.run.jsonl"]);
+    assert!(said.measured(), "{said}");
+    // 64 B one after another carry 51 Mbit/s, which is no limit of larger messages.
+    for question in ["can it do 500 Mbit/s with 64 KiB messages", "how long for 1 MiB", "how long for 100 TB"] {
+        let said = dir.run(&["ask", "one.run.jsonl", question]);
+        assert!(said.code() == 2 && said.out.contains("no answer"), "{question}: {said}");
+    }
+    theory_far(&dir);
+}
+
+/// Sizes absurdly far beyond the measured ones have no answer, however straight the line.
+fn theory_far(dir: &Scratch) {
+    let said = dir.run(&["run", "theory", "--no-html", "--quiet", "-o", "far.run.jsonl"]);
+    assert!(said.measured(), "{said}");
+    for question in [
+        "how long for 100 TB",
+        "can it do 1 Gbit/s with messages of 100 TB",
+        "does 100 TB arrive within a day",
+        "throughput at 100 TB",
+        "what would a link of 100 Gbit/s bring for 100 TB",
+        "5 messages of 100 TB",
+    ] {
+        let said = dir.run(&["ask", "far.run.jsonl", question]);
+        assert!(said.code() == 2 && said.out.contains("no answer"), "{question}: {said}");
+    }
+    assert_eq!(dir.run(&["ask", "far.run.jsonl", "how long for 1 GB"]).code(), 0);
+}

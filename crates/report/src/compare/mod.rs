@@ -54,11 +54,15 @@ impl Named {
         self.separate && !undecided && !self.comparison.between.is_some_and(|b| b.sure())
     }
 
-    /// Whether the verdict finds no difference: of all sizes together, and of no stretch of them.
-    pub fn finds_none(&self) -> bool {
+    /// What stands behind a limit that was passed where the verdict finds no difference: which of both asks about what. Begins with a semicolon;
+    /// nothing where the verdict finds one.
+    pub fn beside_a_limit(&self) -> &'static str {
         let c = &self.comparison;
         let whole = c.paired.map_or_else(|| c.differs_as_whole(), |paired| paired.differs);
-        !whole && !c.stretches.iter().any(|s| s.differs)
+        if whole || c.stretches.iter().any(|s| s.differs) {
+            return "";
+        }
+        "; this limit asks about that figure alone, and the verdict about all sizes together and stretches of them"
     }
 
     /// The title of a column of sizes.

@@ -591,6 +591,14 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_was_passed_where_no_difference_is_found_says_what_it_asks() {
+        let none = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        assert!(verdict(&none).contains("No difference found"), "{}", verdict(&none));
+        assert!(none.beside_a_limit().contains("asks about that figure alone"));
+        assert_eq!(named(vec![stretch(1, 1 << 20, 1.5, true)]).beside_a_limit(), "");
+    }
+
+    #[test]
     fn no_difference_is_said_only_where_the_interval_holds_it_and_tells_something() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
         n.comparison.whole = Estimate { value: 1.028, low: 1.02, high: 1.036 };
