@@ -2,6 +2,7 @@
 
 use anyhow::{Error, Result, anyhow};
 use measure::Topology;
+use transport::{Ends, registry};
 
 use super::amounts::Amount;
 use super::heard::{Heard, Item};
@@ -113,13 +114,14 @@ fn found(heard: &Heard, named: &[Named], measured: &Measured, counted: Option<(u
 fn lacks(text: &str, heard: &Heard, measured: &Measured, counted: Option<(u64, What)>) -> Error {
     let (number, what) = counted.unwrap_or((4, What::Connections));
     let (words, flag) = what.told(number.clamp(2, 128));
-    let path = heard.paths().iter().find_map(|n| n.transport.clone()).unwrap_or_else(|| "tcp".to_owned());
+    let named = heard.paths().iter().find_map(|n| n.transport.clone());
+    let path = named.or_else(|| usual(measured)).unwrap_or_else(|| "tcp".to_owned());
     let transport = measured.paths.iter().find(|(label, ..)| *label == path).map_or(path.as_str(), |(_, of, _)| of);
     let had: Vec<String> = (measured.at_once.iter())
         .map(|(label, _, flows, topology)| format!("{label} ({})", topology.counted(*flows)))
         .collect();
     let why = match had.is_empty() {
-        true => "these runs sent one message at a time over one connection".to_owned(),
+        true => "each path of these runs had one connection".to_owned(),
         false if counted.is_some() => {
             format!("no path that is asked about has {words} at once; the runs have: {}", had.join(", "))
         }
@@ -131,6 +133,14 @@ fn lacks(text: &str, heard: &Heard, measured: &Measured, counted: Option<(u64, W
         shown(text),
         number.clamp(2, 128)
     )
+}
+
+/// The transport of all paths, where it joins two processes.
+fn usual(measured: &Measured) -> Option<String> {
+    let (_, first, _) = measured.paths.first()?;
+    let alike = measured.paths.iter().all(|(_, transport, _)| transport == first);
+    let two = registry::named(first).is_ok_and(|transport| transport.ends() == Ends::Two);
+    (alike && two).then(|| (*first).to_owned())
 }
 
 /// How many connections, flows, pairs or processes work at once, and the place of their number: "with 4 connections", but not "10 connections a
@@ -245,7 +255,7 @@ mod tests {
             assert!(says(text).ends_with(&format!("over {path} (a)")), "{text}: {}", says(text));
         }
         for text in ["bandwidth with 4 pairs", "bandwidth with 4 processes", "latency in parallel with 4 processes"] {
-            assert!(says(text).contains("run tcp --pairs 4 measures it"), "{text}: {}", says(text));
+            assert!(says(text).contains("run unix --pairs 4 measures it"), "{text}: {}", says(text));
         }
         assert_eq!(
             says("is it faster with 2 pairs than with 1 pair"),
