@@ -47,7 +47,7 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
     let bases: Vec<Basis> = found.iter().map(|f| f.0.clone()).collect();
     let (groups, left_out) = alike(&bases, |a, b| a.against(b) == Ok(None));
     let Some(kept) = groups.first() else {
-        let why = bases[0].against(&bases[1]).unwrap_or_else(|why| Some(why)).unwrap_or_default();
+        let why = bases[0].against(&bases[1]).unwrap_or_else(Some).unwrap_or_default();
         bail!("no two of these paths are layers of one path: {why}");
     };
     let found: Vec<_> = kept.iter().map(|i| &found[*i]).collect();
