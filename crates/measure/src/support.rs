@@ -75,17 +75,17 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
-    if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
+    if let Some(why) = members(plan, path, can) {
         return refuse(&why);
     }
-    if let Some(why) = members(plan, path, can) {
-        return refuse(why);
+    if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
+        return refuse(&why);
     }
     if let Some(why) = facts.keeps_single(plan.pattern.name(), path.flows, can) {
         return refuse(&why);
     }
     let several = path.flows > 1 || path.topology.has_members();
-    let flag = path.topology.flag();
+    let flag = path.topology.typed();
     if let Some(load) = &path.load {
         if let Some(why) = facts.keeps_unloaded(plan.pattern.name(), load, can) {
             return refuse(&why);
@@ -153,21 +153,27 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
 }
 
 /// Why a path can't have near processes of its own as its topology asks; none where it can, or asks for none.
-fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<&'static str> {
+fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
     let facts = plan.pattern.facts();
+    let typed = path.topology.typed();
     match path.topology {
         Topology::Flows => None,
         _ if !facts.flows => {
-            Some("a near process keeps its connection, and this pattern keeps none (leave out --pairs or --topology)")
+            Some(format!("a near process keeps its connection, and this pattern keeps none (leave out {typed})"))
         }
         _ if !can.two_ended => {
-            Some("one process plays both ends, and near processes need another (leave out --pairs or --topology)")
+            Some(format!("one process plays both ends, and near processes need another (leave out {typed})"))
         }
         Topology::FanOut if !(plan.reverse && facts.reverses) => Some(
-            "in a fan-out the far side sends, by a pattern that goes one way (--pattern stream or burst, with --reverse)",
+            "in a fan-out the far side sends, by a pattern that goes one way (--pattern stream or burst)"
+                .to_owned(),
         ),
         Topology::FanIn if plan.reverse => {
-            Some("in a fan-in the near processes send (leave out --reverse; in a fan-out the far side sends)")
+            Some(
+                "in a fan-in the near processes send, and in this run the far side does (leave out --reverse, and measure a fan-out in \
+                 a run of its own)"
+                    .to_owned(),
+            )
         }
         _ => None,
     }

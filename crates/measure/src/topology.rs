@@ -75,9 +75,24 @@ impl Topology {
         }
     }
 
+    /// How it is asked for: by a flag, or in a path's own text.
+    pub fn typed(self) -> &'static str {
+        match self {
+            Self::Flows => "--flows, or flows= of the path",
+            Self::Pairs => "--pairs, or pairs= of the path",
+            Self::FanIn => "--topology fan-in, or fan-in= of the path",
+            Self::FanOut => "--topology fan-out, or fan-out= of the path",
+        }
+    }
+
     /// Whether the near half of each connection is a process of its own.
     pub fn has_members(self) -> bool {
         self != Self::Flows
+    }
+
+    /// Whether its connections stream where no pattern is asked for: from many to one, or from one to many.
+    pub fn streams(self) -> bool {
+        matches!(self, Self::FanIn | Self::FanOut)
     }
 
     /// Far processes of a path of so many connections.

@@ -39,7 +39,8 @@ pub struct AtRate {
     /// no time of the sender is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<f64>,
-    /// Bits a second that arrived, with the 95% interval; none where too little came to tell.
+    /// Bits a second that arrived, with the 95% interval: of what was sent the share that was not lost, a mean as that is. (Where no time of the
+    /// sender is known, the median over rounds.) None where too little came to tell; without ends where the loss has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrived: Option<Estimate>,
     /// Messages that were sent to be received.
@@ -125,13 +126,20 @@ impl Analysis<'_> {
         let rate = |seconds: f64| size as f64 * 8.0 / seconds;
         let value = if sent > 0 { lost as f64 / sent as f64 } else { 0.0 };
         let (low, high) = share.map_or((0.0, f64::INFINITY), |i| (i.low, i.high));
+        let mean = point.and_then(|point| point.figures.sender_throughput);
         Some(AtRate {
             path: index,
             offered: self.run().run.plan.offered_on(path.opened.path)?,
-            sent: point.and_then(|point| point.figures.sender_throughput),
-            arrived: point.map(|point| {
-                let f = &point.figures;
-                Estimate { value: rate(f.median), low: rate(f.high), high: rate(f.low) }
+            sent: mean,
+            arrived: point.map(|point| match mean.filter(|_| sent > 0) {
+                Some(mean) if high.is_finite() => {
+                    Estimate { value: mean * (1.0 - value), low: mean * (1.0 - high), high: mean * (1.0 - low) }
+                }
+                Some(mean) => Estimate { value: mean * (1.0 - value), low: 0.0, high: f64::INFINITY },
+                None => {
+                    let f = &point.figures;
+                    Estimate { value: rate(f.median), low: rate(f.high), high: rate(f.low) }
+                }
             }),
             messages: sent,
             lost,

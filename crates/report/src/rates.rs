@@ -102,6 +102,21 @@ mod tests {
     }
 
     #[test]
+    fn what_was_sent_less_what_was_lost_is_what_arrived() {
+        let run = sample::offered(&[(1e8, 0), (4e8, 250)]);
+        // The rounds' median of what the receiver timed is another figure.
+        let rows = &Analysis::of(&run).over_rates()[0].rows;
+        for row in rows {
+            let (sent, arrived) = (row.sent.unwrap(), row.arrived.unwrap());
+            assert!((sent * (1.0 - row.loss.value) - arrived.value).abs() < 1e-6 * sent, "{row:?}");
+        }
+        let (arrived, loss) = (rows[1].arrived.unwrap(), rows[1].loss);
+        assert!((arrived.low - 4e8 * (1.0 - loss.high)).abs() < 1.0 && arrived.high < 4e8, "{arrived:?}");
+        let text = table::rates(&Analysis::of(&run));
+        assert!(text.lines().any(|l| l.contains("400 Mbit/s  400 Mbit/s  300 Mbit/s")), "{text}");
+    }
+
+    #[test]
     fn a_rate_that_was_not_reached_or_of_which_nothing_came_is_no_rate_without_loss() {
         let mut run = sample::offered(&[(1e8, 0), (1e9, 0), (2e9, 5)]);
         run.paths[1].points[0].figures.sender_throughput = Some(3e8);

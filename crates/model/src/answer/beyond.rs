@@ -24,6 +24,9 @@ const TRIED: f64 = 3.0;
 const PLACES: usize = 24;
 /// What a slope on logarithmic axes may lie off where no place of the curve tells how well the rule does.
 const UNTRIED: f64 = 0.1;
+/// Distance, as a factor, up to which the sizes measured are taken to tell of larger ones; what lies beyond has no place of the curve that was
+/// tried at a like distance.
+const FAR: f64 = 100.0;
 /// A range whose ends lie farther apart is no answer.
 const WIDEST: f64 = 10.0;
 
@@ -33,6 +36,16 @@ pub(super) enum Beyond {
     Told(Estimate, u64),
     /// The range would be wider than a factor of ten.
     TooWide,
+}
+
+/// A time beyond the largest size, with what no size tells of so great a distance: a slope on logarithmic axes that lies off from [`FAR`]
+/// on. None where the ends then lie more than a factor of ten apart; where there is no interval, where that alone parts them so far.
+pub(super) fn told_so_far(time: Estimate, size: u64, largest: u64) -> Option<Estimate> {
+    let off = UNTRIED * (size as f64 / largest.max(1) as f64 / FAR).ln().max(0.0);
+    let alone = time.low <= 0.0 || !time.high.is_finite();
+    let ratio = if alone { 1.0 } else { time.high / time.low };
+    let told = off == 0.0 || ratio * (2.0 * off).exp() <= WIDEST;
+    told.then(|| Estimate::new(time.value, time.low * (-off).exp(), time.high * off.exp()))
 }
 
 /// Whether the line passes near the times of the last decade's sizes, and of the largest: that it fits the whole curve says

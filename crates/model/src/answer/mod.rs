@@ -41,7 +41,7 @@ pub enum Unanswered {
         to: u64,
     },
     /// The size lies so far beyond what was measured that the range would be wider than a factor of ten.
-    #[error("{} lies too far beyond {}, the largest size measured: how time grows up to there leaves more than a factor of ten; measure up to it (--to {asked})", units::Bytes(*.asked), units::Bytes(*.to))]
+    #[error("{} lies too far beyond {}, the largest size measured: how time grows up to there leaves more than a factor of ten; measure up to it, or nearer to it (--to)", units::Bytes(*.asked), units::Bytes(*.to))]
     TooFar {
         /// Size asked about, bytes.
         asked: u64,

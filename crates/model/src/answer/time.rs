@@ -64,6 +64,8 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
             (None, Some(Beyond::TooWide)) => return Err(Unanswered::TooFar { asked: size, to: last }),
             (None, None) => return Err(none),
         };
+        let too_far = || Unanswered::TooFar { asked: size, to: last };
+        let seconds = if at == 0 { seconds } else { beyond::told_so_far(seconds, size, last).ok_or_else(too_far)? };
         return Ok(Arrival { size, seconds, rests_on: vec![from, last], outside: Some(outside), bounded: None });
     }
     let (a, b) = (sorted[at - 1], sorted[at]);
@@ -208,8 +210,17 @@ mod tests {
             assert!(far.seconds.high < 10.0 * far.seconds.low, "it still tells something: {far:?}");
         }
         let curve = slower_at_the_end(3.0);
+        // An exact line, and one without an interval.
+        let exact = slower_at_the_end(1.0);
+        let two = exact.iter().map(|p| CurvePoint { blocks: p.blocks[..2].to_vec(), ..p.clone() }).collect::<Vec<_>>();
+        for curve in [exact, two] {
+            let fits = Fits::of(&curve, 1);
+            assert!(arrival(&curve, 20_000_000, fits.as_ref()).is_ok());
+            let absurd = arrival(&curve, 100_000_000_000_000, fits.as_ref());
+            assert!(matches!(absurd, Err(Unanswered::TooFar { .. })), "{absurd:?}");
+        }
         let refused = arrival(&curve, 100_000_000_000, Fits::of(&curve, 1).as_ref()).unwrap_err().to_string();
-        assert!(refused.contains("more than a factor of ten") && refused.contains("--to 100000000000"), "{refused}");
+        assert!(refused.contains("more than a factor of ten") && refused.contains("nearer to it (--to)"), "{refused}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use measure::event::{Schedule, TimeKind};
 use measure::figures::cost::End;
 use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
-use report::compare::{CpuRatio, Named, junit, markdown, table, verdict};
+use report::compare::{Basis, CpuRatio, Named, junit, markdown, table, verdict};
 use report::words::on_one_cpu;
 use transport::Ends;
 
@@ -49,6 +49,8 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
     }
     for named in &mut all {
         named.gates = gates.iter().map(|g| g.hold(&named.comparison)).collect::<Result<_>>()?;
+        let apart = named.beside_a_limit();
+        named.gates.iter_mut().filter(|g| g.failed).for_each(|g| g.found.push_str(apart));
         if named.alone() {
             named.gates.iter_mut().for_each(|g| g.found.push_str(" (of these runs alone)"));
         }
@@ -90,14 +92,19 @@ fn read(side: &str) -> Result<Repeats> {
 
 /// The paths of both sides of a run that was just measured; the second side has the flags `more`.
 pub fn sides(first: &RunFile, second: &RunFile, more: &str) -> Result<Vec<Named>> {
-    let names: Vec<&str> = first.paths.iter().map(|p| p.opened.name()).collect();
     let side = |run: &RunFile| Repeats { name: String::new(), runs: vec![run.clone()], files: vec![String::new()] };
     let (a, b) = (side(first), side(second));
     let mut all = Vec::new();
-    for name in names.into_iter().filter(|name| second.paths.iter().any(|p| p.opened.name() == *name)) {
-        all.push(named(&a, name, &b, name, (name.to_owned(), format!("{name} {more}")))?);
+    for (x, y) in by_number(first, second) {
+        all.push(named(&a, x, &b, y, (x.to_owned(), format!("{x} {more}")))?);
     }
     Ok(all)
+}
+
+/// The paths that both sides of one run have at one place, by name: a flag of `--vs` may be part of its name.
+fn by_number<'a>(first: &'a RunFile, second: &'a RunFile) -> Vec<(&'a str, &'a str)> {
+    let at = |x: &PathRun| second.paths.iter().find(|y| y.opened.path == x.opened.path);
+    first.paths.iter().filter_map(|x| Some((x.opened.name(), at(x)?.opened.name()))).collect()
 }
 
 /// Whether these are the two sides of one run, whose rounds took turns.
@@ -120,17 +127,19 @@ fn within(side: &Repeats, flags: &CompareFlags, all: &mut Vec<Named>) -> Result<
     if count < 2 {
         bail!("{} has {count} path: give a second run to compare it with", side.name);
     }
-    let paths = || side.runs[0].paths.iter();
-    fn name(p: &PathRun) -> &str {
-        p.opened.name()
+    let measured: Vec<Basis> = side.runs[0].paths.iter().filter_map(|path| basis(&side.runs[0], path, None)).collect();
+    let (groups, left_out) = alike(&measured, |a, b| a.against(b).is_ok());
+    if groups.is_empty() {
+        // The first two say why.
+        let names: Vec<&str> = side.runs[0].paths.iter().map(|path| path.opened.name()).collect();
+        all.push(named(side, names[0], side, names[1], (names[0].to_owned(), names[1].to_owned()))?);
     }
-    let (kept, left_out) = alike(&paths().filter_map(|p| Some((name(p).to_owned(), time(p)?))).collect::<Vec<_>>());
-    let names: Vec<&str> = paths().filter(|p| time(p).is_some()).map(name).collect();
-    // Where no two are alike, the first two say why.
-    let names =
-        if kept.len() < 2 { paths().map(name).collect() } else { kept.iter().map(|i| names[*i]).collect::<Vec<_>>() };
-    for other in &names[1..] {
-        all.push(named(side, names[0], side, other, (names[0].to_owned(), (*other).to_owned()))?);
+    for group in groups {
+        let first = measured[group[0]].name();
+        for other in &group[1..] {
+            let other = measured[*other].name();
+            all.push(named(side, first, side, other, (first.to_owned(), other.to_owned()))?);
+        }
     }
     Ok(left_out)
 }
@@ -144,6 +153,7 @@ fn between(first: &Repeats, second: &Repeats, path: Option<&str>, all: &mut Vec<
     let shared: Vec<&str> =
         a.iter().filter(|n| b.contains(n) && path.is_none_or(|p| p == *n)).map(String::as_str).collect();
     let pairs: Vec<(&str, &str)> = match (&shared[..], &a[..], &b[..], path) {
+        ([], _, _, None) if of_one_run(first, second) => by_number(&first.runs[0], &second.runs[0]),
         ([], [x], [y], None) => vec![(x, y)],
         ([], ..) => bail!(
             "{} (paths: {}) and {} (paths: {}) have no path in common{}",
@@ -169,20 +179,12 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
     let (first, second) = (curves(a, x)?, curves(b, y)?);
     let ((run_a, path_a), (run_b, path_b)) = (path(a, x)?, path(b, y)?);
     let one_cpu = (on_one_cpu(run_a, path_a), on_one_cpu(run_b, path_b));
-    let (time_a, time_b) = (time(path_a), time(path_b));
-    if let (Some(s), Some(t)) = (time_a, time_b)
-        && s != t
-    {
-        bail!(
-            "{} holds times of the kind {}, {} of the kind {}: they can't be compared (measure both with the same --pattern)",
-            names.0,
-            report::words::time_label(s),
-            names.1,
-            report::words::time_label(t)
-        );
-    }
+    let note = match (basis(run_a, path_a, Some(&names.0)), basis(run_b, path_b, Some(&names.1))) {
+        (Some(first), Some(second)) => first.against(&second).map_err(anyhow::Error::msg)?,
+        _ => None,
+    };
     let none = || anyhow!("{} and {} have no message size in common", names.0, names.1);
-    if x == y && of_one_run(a, b) {
+    if path_a.opened.path == path_b.opened.path && of_one_run(a, b) {
         return Ok(Named {
             comparison: Comparison::paired(&first[0], &second[0]).ok_or_else(none)?,
             first: names.0,
@@ -191,6 +193,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
             hint: false,
             separate: false,
             one_cpu,
+            note,
             cpu: cpu((a, x), (b, y), true)?,
             differences: record::differences((run_a, path_a), (run_b, path_b)),
             gates: Vec::new(),
@@ -211,6 +214,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         hint: run_a.is_hint(),
         separate,
         one_cpu,
+        note,
         cpu: cpu((a, x), (b, y), took_turns(a, b))?,
         comparison,
         differences: record::differences((run_a, path_a), (run_b, path_b)),
@@ -247,6 +251,12 @@ fn one_pattern(side: &Repeats, name: &str) -> Result<()> {
 
 fn time(path: &PathRun) -> Option<TimeKind> {
     path.points.first().map(|p| p.time)
+}
+
+/// What a path's times are; none without a point.
+fn basis(run: &RunFile, path: &PathRun, name: Option<&str>) -> Option<Basis> {
+    let name = name.unwrap_or_else(|| path.opened.name()).to_owned();
+    Some(Basis::new(&run.run.plan, path.opened.path, name, time(path)?))
 }
 
 fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)> {

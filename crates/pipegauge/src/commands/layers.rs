@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use measure::event::TimeKind;
 use model::CurvePoint;
+use report::compare::Basis;
 use report::layers::{Layer, figure, table, words};
 use report::{png, svg, terminal};
 
@@ -24,7 +25,7 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
         bail!("-o {}: the name's ending says what to draw: .svg or .png", output.display());
     }
     files::not_an_input(flags.output.as_deref(), &flags.runs)?;
-    let mut found: Vec<(String, TimeKind, Vec<CurvePoint>)> = Vec::new();
+    let mut found: Vec<(Basis, TimeKind, Vec<CurvePoint>)> = Vec::new();
     let mut subtitles = Vec::new();
     for file in &flags.runs {
         let run = files::read_curve(file)?;
@@ -35,28 +36,29 @@ pub fn layers(flags: &LayersFlags, json: bool) -> Result<Exit> {
             let Some(point) = path.points.first() else { continue };
             let transport = path.opened.name();
             let name = if flags.runs.len() > 1 { format!("{transport} ({stem})") } else { transport.to_owned() };
-            found.push((name, point.time, run.curve(i)));
+            let basis = Basis::new(&run.run.plan, path.opened.path, name, point.time);
+            found.push((basis, point.time, run.curve(i)));
         }
     }
     if found.len() < 2 {
         bail!("layers need two paths or more, the lowest first; {} is here", found.len());
     }
-    let (kept, left_out) = alike(&found.iter().map(|f| (f.0.clone(), f.1)).collect::<Vec<_>>());
-    if kept.len() < 2 {
-        let other = found.iter().find(|f| f.1 != found[0].1).unwrap_or(&found[0]);
-        bail!(
-            "{} holds times of the kind {}, {} of the kind {}: they are no layers of one path (measure them with one --pattern)",
-            found[0].0,
-            report::words::time_label(found[0].1),
-            other.0,
-            report::words::time_label(other.1)
-        );
-    }
+    // What a path adds to another is a time of one kind.
+    let bases: Vec<Basis> = found.iter().map(|f| f.0.clone()).collect();
+    let (groups, left_out) = alike(&bases, |a, b| a.against(b) == Ok(None));
+    let Some(kept) = groups.first() else {
+        let why = bases[0].against(&bases[1]).unwrap_or_else(Some).unwrap_or_default();
+        bail!("no two of these paths are layers of one path: {why}");
+    };
     let found: Vec<_> = kept.iter().map(|i| &found[*i]).collect();
     let first = found[0].1;
     let all: Vec<Layer> = found
         .windows(2)
-        .map(|w| Layer { name: w[1].0.clone(), over: w[0].0.clone(), overheads: model::overheads(&w[0].2, &w[1].2) })
+        .map(|w| Layer {
+            name: w[1].0.name().to_owned(),
+            over: w[0].0.name().to_owned(),
+            overheads: model::overheads(&w[0].2, &w[1].2),
+        })
         .collect();
     if let Some(empty) = all.iter().find(|l| l.overheads.is_empty()) {
         bail!("{} and {} have no message size in common", empty.over, empty.name);

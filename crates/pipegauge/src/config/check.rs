@@ -259,13 +259,21 @@ mod tests {
             ("memcpy --pairs 2", "one process plays both ends"),
             ("theory --pairs 1", "one process plays both ends"),
             ("tcp --pattern connect --pairs 2", "a near process keeps its connection"),
-            ("tcp --pairs 1 --rate 10/s", "a schedule is one flow's (leave out --rate or --pairs)"),
+            (
+                "tcp --pairs 1 --rate 10/s",
+                "a schedule is one flow's (leave out --rate or --pairs, or pairs= of the path)",
+            ),
             ("tcp --pairs 2 --schedule netpipe", "leave out --pairs"),
-            ("tcp --topology fan-in --members 2 --duration 10s", "a soak holds one connection (leave out --members"),
+            (
+                "tcp --topology fan-in --members 2 --duration 10s",
+                "a soak holds one connection (leave out --topology fan-in",
+            ),
             ("tcp --pairs 2 --load 2", "several pairs load the path themselves"),
             ("tcp --topology fan-in --members 2 --reverse", "in a fan-in the near processes send"),
-            ("tcp --topology fan-out --members 2 --pattern ping-pong", "no direction"),
-            ("tcp:fan-out=2 --pattern stream", "in a fan-out the far side sends"),
+            ("tcp --topology fan-out --members 2 --pattern ping-pong", "in a fan-out the far side sends"),
+            ("tcp:fan-out=2 --pattern ping-pong", "in a fan-out the far side sends, by a pattern that goes one way"),
+            ("tcp:fan-in=2 tcp:fan-out=2", "in this run the far side does"),
+            ("tcp:fan-in=2 --duration 10s", "or fan-in= of the path"),
             ("tcp --flows 2 --fault drop=1%,flow=3", "flows 1 to 2"),
         ] {
             let e = said(line).unwrap();
@@ -277,6 +285,15 @@ mod tests {
             reversed("tcp --topology fan-out --members 2"),
             "stream reversed (the far side sends), 2 members of a fan-out at once"
         );
+        for (text, flags) in [
+            ("tcp:fan-in=2", "tcp --topology fan-in --members 2"),
+            ("tcp:fan-out=2", "tcp --topology fan-out --members 2"),
+        ] {
+            assert_eq!(reversed(text), reversed(flags), "{text}");
+        }
+        for line in ["tcp:fan-out=2 --pattern ping-pong", "tcp --topology fan-out --members 2 --pattern ping-pong"] {
+            assert!(!said(line).unwrap().contains("--reverse"), "{line}: a flag that nobody typed");
+        }
         assert_eq!(reversed("tcp --pairs 1"), "ping-pong, 1 pair at once");
         for line in [
             "tcp --flows 128",

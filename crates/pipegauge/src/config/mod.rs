@@ -13,6 +13,7 @@ pub mod paths;
 mod pin;
 pub mod question;
 mod rates;
+pub mod retyped;
 pub mod sides;
 mod soak;
 #[cfg(test)]
@@ -24,7 +25,7 @@ use std::time::SystemTime;
 
 use anyhow::{Result, anyhow};
 use measure::event::{PathPlan, Plan, Schedule};
-use measure::{Cache, Pattern, Topology};
+use measure::{Cache, Pattern};
 use rendezvous::{Far, FarPin};
 use transport::decorate::Decorators;
 use transport::registry;
@@ -118,7 +119,7 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
     let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern().into() },
-        reverse: flags.reverse || flags.topology == Some(Topology::FanOut),
+        reverse: flags.reverses(),
         schedule: match (&flags.hint, flags.duration) {
             (Some(_), _) => Schedule::Hint,
             (None, Some(_)) => Schedule::Soak,

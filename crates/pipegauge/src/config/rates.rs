@@ -104,6 +104,14 @@ mod tests {
             ["x:offered=1Mbit/s", "x:offered=2Mbit/s"]
         );
         assert_eq!(offered("udp --pattern stream --rate 10Mbit/s..1Gbit/s"), [1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9]);
+        for people in ["10Mbps", "10Mb/s", "10mbit", "10mbps", "10Mbits/s", "0.01gbps", "10000kb/s", "10Mbit/sec"] {
+            assert_eq!(offered(&format!("udp --pattern stream --rate {people}")), [1e7], "{people}");
+        }
+        assert_eq!(
+            offered("udp --pattern stream --rate 1MB/s,10mbps..20Mbps"),
+            [8e6, 1e7, 2e7],
+            "a byte is eight bits"
+        );
         assert_eq!(offered("udp --pattern stream --rate 3Mbit/s..30Mbit/s"), [3e6, 5e6, 1e7, 2e7, 3e7]);
         assert_eq!(
             names("udp --pattern stream --rate 1001Mbit/s,1002Mbit/s"),
@@ -133,6 +141,9 @@ mod tests {
             ("tcp --rate 10k/s,20k/s", "without a comma in the number"),
             ("tcp --rate 1,500/s", "without a comma in the number"),
             ("udp --rate 1Mbit/s,2Mbit/s", "add --pattern stream"),
+            ("tcp --rate 1k/s..10k/s", "is a range of messages a second"),
+            ("udp --pattern stream --rate 10mb/s", "a byte is eight bits"),
+            ("udp --pattern stream --rate 10MBps", "a byte is eight bits"),
             ("udp --pattern stream --rate 1Mbit/s,2k/s", "in bits a second each"),
             ("udp --pattern stream --rate 1Mbit/s,2Mbit/s --duration 10s", "one connection"),
             ("udp --pattern stream --rate 1Mbit/s,2Mbit/s --flows 2", "a schedule is one flow's"),

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow, bail};
-use measure::event::{Plan, Schedule};
+use measure::event::{PathPlan, Plan, Schedule};
 use measure::{figures, sizes};
 use rendezvous::Far;
+use report::compare::Basis;
 use transport::registry;
 use units::Seconds;
 
@@ -148,9 +149,16 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
         ));
     }
     if a.paths.len() != b.paths.len() {
-        return Err("both sides have as many paths; give --flows, and --load, as many numbers on both".to_owned());
+        return Err(format!(
+            "the first side has {} paths ({}), the second {} ({}), and each is compared with one of the other side: give --flows, --pairs, \
+             --members, --load and --rate as many values on both",
+            a.paths.len(),
+            names_of(a),
+            b.paths.len(),
+            names_of(b)
+        ));
     }
-    for (path, other) in a.paths.iter().zip(&b.paths) {
+    for (number, (path, other)) in (0..).zip(a.paths.iter().zip(&b.paths)) {
         let kind = path.transport;
         let most = registry::find(kind).and_then(|t| t.capabilities(&path.settings).max_block).unwrap_or(u64::MAX);
         if sizes::planned(a, most) != sizes::planned(b, most) {
@@ -158,14 +166,10 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
                 "so slow a --rate leaves time for fewer sizes; give both sides more --budget, or --sizes".to_owned()
             );
         }
-        let (s, t) = (figures::time_kind(a, kind, path.flows), figures::time_kind(b, kind, other.flows));
-        if s != t {
-            return Err(format!(
-                "the first side's times would be {}, the second's {}: they can't be compared",
-                report::words::time_label(s),
-                report::words::time_label(t)
-            ));
-        }
+        let basis = |plan: &Plan, path: &PathPlan, side: &str| {
+            Basis::new(plan, number, format!("the {side} side"), figures::time_kind(plan, kind, path.flows))
+        };
+        basis(a, path, "first").against(&basis(b, other, "second"))?;
     }
     match (a.pin.map(|p| p.0), b.pin.map(|p| p.0)) {
         (x, y) if x != y => Err("one process is the near side of both, and keeps to one CPU: --pin may move the far \
@@ -173,6 +177,11 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
             .to_owned()),
         _ => Ok(()),
     }
+}
+
+/// The names of a plan's paths.
+fn names_of(plan: &Plan) -> String {
+    plan.paths.iter().map(|path| path.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The run files of both sides; a name that was made up is one that is free.

@@ -34,7 +34,7 @@ pub use view::{
 
 use std::sync::LazyLock;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -77,7 +77,13 @@ pub struct Cli {
 impl Cli {
     /// A command line to which flags were added: where one comes twice, the later one counts.
     pub fn again(words: &[String]) -> Result<Self, clap::Error> {
-        let matches = Self::command().args_override_self(true).try_get_matches_from(words)?;
+        // Of a flag that takes a list clap would join the values of both.
+        let last = |flag: Arg| match (flag.get_long(), flag.get_action()) {
+            (Some(_), ArgAction::Append) => flag.action(ArgAction::Set),
+            _ => flag,
+        };
+        let command = Self::command().mut_subcommands(|command| command.mut_args(last));
+        let matches = command.args_override_self(true).try_get_matches_from(words)?;
         Self::from_arg_matches(&matches)
     }
 }

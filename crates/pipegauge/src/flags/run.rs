@@ -149,11 +149,21 @@ pub struct RunFlags {
 impl RunFlags {
     /// The pattern that was asked for, or the usual one.
     pub fn pattern(&self) -> PatternFlag {
-        let usual = match self.topology {
-            Some(Topology::FanIn | Topology::FanOut) => PatternFlag::STREAM,
-            _ => PatternFlag::DEFAULT,
-        };
-        self.pattern.unwrap_or(usual)
+        let fans = self.topologies().any(Topology::streams);
+        self.pattern.unwrap_or(if fans { PatternFlag::STREAM } else { PatternFlag::DEFAULT })
+    }
+
+    /// Whether the far side sends, as was asked for or as a fan-out has it.
+    pub fn reverses(&self) -> bool {
+        self.reverse || self.topologies().any(|topology| topology == Topology::FanOut)
+    }
+
+    /// The topologies that are named, by the flag or in a path's own text.
+    fn topologies(&self) -> impl Iterator<Item = Topology> {
+        let options = self.transports.iter().filter_map(|text| Some(text.split_once(':')?.1));
+        let named =
+            options.flat_map(|options| options.split(',')).filter_map(|o| Topology::named(o.split('=').next()?));
+        self.topology.into_iter().chain(named)
     }
 
     /// How the connections of a path share processes where its own text does not say, and how many there are: each number is a path.

@@ -86,7 +86,7 @@ pub fn send_rates(text: &str) -> Result<SendRates, String> {
     let mut all = Vec::new();
     for item in text.split(',') {
         let some = match item.split_once("..") {
-            Some((from, to)) => within(item, wire_rate(from)?, wire_rate(to)?)?,
+            Some((from, to)) => within(item, end(item, from)?, end(item, to)?)?,
             None => vec![send_rate(item)?],
         };
         for rate in some {
@@ -98,6 +98,17 @@ pub fn send_rates(text: &str) -> Result<SendRates, String> {
     match all.len() {
         n if n > MOST_RATES => Err(format!("'{text}' names {n} rates; at most {MOST_RATES} are taken")),
         _ => Ok(SendRates(all)),
+    }
+}
+
+/// An end of a range.
+fn end(range: &str, text: &str) -> Result<f64, String> {
+    match send_rate(text)? {
+        SendRate::Bits(bits) => Ok(bits),
+        SendRate::Messages(_) => Err(format!(
+            "'{range}' is a range of messages a second, and a range is of a stream's bits a second (--pattern stream --rate \
+             10Mbit/s..1Gbit/s); of messages a second give one rate (--rate 10k/s), in a run for each"
+        )),
     }
 }
 
@@ -114,10 +125,31 @@ fn within(text: &str, from: f64, to: f64) -> Result<Vec<SendRate>, String> {
 
 /// A rate of sends: messages a second ("10k/s") or bits a second ("100Mbit/s").
 pub fn send_rate(text: &str) -> Result<SendRate, String> {
-    match text.contains("bit") || text.contains('B') {
-        true => wire_rate(text).map(SendRate::Bits),
-        false => per_second(text).map(SendRate::Messages),
+    match (as_people_write(text), text.contains(['b', 'B'])) {
+        (Some(rate), _) => wire_rate(&rate).map(SendRate::Bits),
+        (None, true) => wire_rate(text).map(SendRate::Bits),
+        (None, false) => per_second(text).map(SendRate::Messages),
     }
+}
+
+/// A rate in bits a second that is not written as the tool prints it: 10Mbps, 10Mb/s, 10mbit, 1 gbps. A small b is a bit; a large one is a
+/// byte and left alone, and so is `mb/s`, which is written for both.
+fn as_people_write(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (digits, unit) = text.split_at(text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?);
+    let unit = unit.trim_start();
+    let prefix = unit.chars().next().filter(|c| "kKmMgGtT".contains(*c));
+    let rest = prefix.map_or(unit, |c| &unit[c.len_utf8()..]);
+    let known = match rest {
+        "bps" | "bit" | "bits" | "bit/s" | "bits/s" | "bit/sec" | "bits/sec" => true,
+        "b/s" | "b/sec" => prefix.is_none_or(|c| matches!(c, 'k' | 'M' | 'G' | 'T')),
+        _ => false,
+    };
+    let prefix = prefix.map_or(String::new(), |c| match c.to_ascii_uppercase() {
+        'K' => "k".to_owned(),
+        other => other.to_string(),
+    });
+    (known && !digits.is_empty()).then(|| format!("{digits}{prefix}bit/s"))
 }
 
 /// Iterations a second: "10k/s", "2000", "1M".

@@ -155,7 +155,8 @@ fn what_cannot_be_compared_says_why() {
     dir.run(&["compare", ",", "tcp.run.jsonl"]).refuses(&["','", "no run file"]);
     dir.run(&["compare", "memcpy.run.jsonl"]).refuses(&["1 path", "second run"]);
     dir.run(&["compare", "memcpy.run.jsonl", "both.run.jsonl"]).refuses(&["no path in common", "memcpy", "unix"]);
-    dir.run(&["compare", "memcpy.run.jsonl", "tcp.run.jsonl"]).refuses(&["of the kind copy", "--pattern"]);
+    dir.run(&["compare", "memcpy.run.jsonl", "tcp.run.jsonl"])
+        .refuses(&["of the kind copy", "is no transfer to another"]);
     dir.run(&["compare", "tcp.run.jsonl", "gone.run.jsonl"]).refuses(&["gone.run.jsonl"]);
     dir.run(&["compare", "tcp.run.jsonl", "tcp.run.jsonl", "--fail-if", "speed>5%"]).refuses(&["speed", "METRIC>+N%"]);
     dir.run(&["compare", "tcp.run.jsonl", "tcp.run.jsonl", "--path", "shm"]).refuses(&["shm"]);
@@ -247,7 +248,7 @@ fn paths_of_one_run_that_compare_are_compared_and_the_others_are_named() {
         assert!(found.is_empty(), "{command}: {found:#?}");
     }
     dir.measure("two.run.jsonl", &["memcpy", "unix"]);
-    dir.run(&["compare", "two.run.jsonl"]).refuses(&["of the kind copy", "--pattern"]);
+    dir.run(&["compare", "two.run.jsonl"]).refuses(&["of the kind copy", "is no transfer to another"]);
 }
 
 #[test]

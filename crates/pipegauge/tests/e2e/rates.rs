@@ -80,3 +80,46 @@ fn a_rate_that_the_path_does_not_carry_is_not_called_kept() {
     assert!(text.contains("No message was lost, up to 100 Mbit/s offered"), "the picture says the same: {said}");
     assert!(text.contains("the schedule of --rate was not kept"), "{said}");
 }
+
+#[test]
+fn paths_of_several_rates_are_compared_by_what_arrived_and_not_by_the_schedules_spacing() {
+    let dir = Scratch::new();
+    measured(&dir, &["udp", "--rate", "20Mbps,80Mb/s"]);
+    let why = ["at 20.0 Mbit/s on a schedule (--rate)", "at 80.0 Mbit/s", "pipegauge show"];
+    dir.run(&["compare", "x.run.jsonl"]).refuses(&why);
+    let said = dir.run(&["ask", "x.run.jsonl", "which path is fastest for 1448 B"]);
+    assert!(
+        said.code() == 2 && said.out.contains("is that of the schedule") && !said.out.contains("times as long"),
+        "{said}"
+    );
+    assert!(
+        said.out.contains("run udp --pattern stream --rate 80Mbit/s --sizes 1448"),
+        "the command keeps the rate: {said}"
+    );
+    let said = dir.run(&["ask", "x.run.jsonl", "is udp:offered=80Mbit/s faster than udp:offered=20Mbit/s"]);
+    assert!(said.code() == 2 && said.out.contains("is that of the schedule"), "{said}");
+}
+
+#[test]
+fn a_path_without_any_point_beside_others_is_named_and_the_run_fell_short() {
+    let dir = Scratch::new();
+    let said = dir.run(&[
+        "run",
+        "memcpy",
+        "udp",
+        "--pattern",
+        "stream",
+        "--sizes",
+        "64",
+        "--budget",
+        "1s",
+        "--fault",
+        "drop=100%",
+        "--no-history",
+        "--quiet",
+        "--no-html",
+        "-o",
+        "x.run.jsonl",
+    ]);
+    assert!(said.code() == 1 && said.err.contains("no size was measured on udp"), "{said}");
+}

@@ -123,6 +123,7 @@ fn a_second_side_that_cannot_be_is_refused_with_what_to_do() {
     tcp("--trace t").refuses(&["--trace"]);
     tcp("--vs '--mss 1000'").refuses(&["two sides"]);
     tcp("--pattern stream").refuses(&["can't be compared"]);
+    tcp("--pairs 1,2").refuses(&["the first side has 1 paths (tcp), the second 2 (tcp:pairs=1, tcp:pairs=2)"]);
     tcp("--cache cold --wait nonsense").refuses(&["nonsense"]);
     dir.run(&["run", "shm", "--vs", "--mss 1000"]).refuses(&["--vs '--mss 1000'", "--mss changes nothing here"]);
     assert!(dir.names().is_empty(), "{:?}", dir.names());
@@ -155,4 +156,52 @@ fn a_file_that_is_there_already_is_not_lost_for_a_side() {
     said.refuses(&["x.b.run.jsonl"]);
     assert_eq!(fs::read_to_string(dir.path("x.b.run.jsonl")).unwrap(), "mine");
     assert_eq!(dir.names(), ["x.b.run.jsonl"]);
+}
+
+#[test]
+fn one_pair_against_two_is_compared_by_the_spacing_of_transfers_and_says_so() {
+    let dir = Scratch::new();
+    let args = [
+        "run",
+        "unix",
+        "--pairs",
+        "2",
+        "--vs",
+        "--pairs 1",
+        "--sizes",
+        "64",
+        "--quiet",
+        "--no-html",
+        "-o",
+        "x.run.jsonl",
+    ];
+    let said = dir.run(&[&args[..], &["--budget", "1s", "--no-history"]].concat());
+    assert!(said.measured(), "{said}");
+    let told = "of unix --pairs 1 (1 pair) its RTT/2, of unix (2 pairs) less than a transfer takes";
+    assert!(said.out.contains(told), "a list replaces the list outside of --vs: {said}");
+    // Paths of one file, by both commands.
+    let said = dir.run(&[
+        "run",
+        "unix",
+        "--pairs",
+        "1,2",
+        "--sizes",
+        "64",
+        "--budget",
+        "1s",
+        "--no-history",
+        "--quiet",
+        "-o",
+        "y.run.jsonl",
+    ]);
+    assert!(said.measured(), "{said}");
+    let rule = "They tell how much both carry, and not how long a message is on its way";
+    for args in [
+        &["compare", "y.run.jsonl"][..],
+        &["ask", "y.run.jsonl", "is unix:pairs=2 faster than unix:pairs=1 at 64 B"],
+        &["ask", "y.run.jsonl", "how many times faster are 2 pairs than 1 pair"],
+    ] {
+        let said = dir.run(args);
+        assert!(said.code() == 0 && said.out.contains(rule), "{args:?}: {said}");
+    }
 }

@@ -1,10 +1,12 @@
 //! Comparisons as text: the verdict in words, a table, and the summaries that build servers read.
 
+mod basis;
 mod cpu;
 mod junit;
 mod markdown;
 mod words;
 
+pub use basis::Basis;
 pub use cpu::CpuRatio;
 pub use junit::junit;
 pub use markdown::markdown;
@@ -30,6 +32,8 @@ pub struct Named {
     pub one_cpu: (bool, bool),
     /// The comparison.
     pub comparison: Comparison,
+    /// What a reader must know of the times ([`Basis::against`]).
+    pub note: Option<String>,
     /// CPU time of a transfer on the near and on the far side, where both sides tell it.
     pub cpu: Vec<CpuRatio>,
     /// What differs in the circumstances.
@@ -48,6 +52,17 @@ impl Named {
     pub fn alone(&self) -> bool {
         let undecided = self.comparison.disturbed.is_some_and(|d| d.undecided) || self.comparison.few_rounds.is_some();
         self.separate && !undecided && !self.comparison.between.is_some_and(|b| b.sure())
+    }
+
+    /// What stands behind a limit that was passed where the verdict finds no difference: which of both asks about what. Begins with a semicolon;
+    /// nothing where the verdict finds one.
+    pub fn beside_a_limit(&self) -> &'static str {
+        let c = &self.comparison;
+        let whole = c.paired.map_or_else(|| c.differs_as_whole(), |paired| paired.differs);
+        if whole || c.stretches.iter().any(|s| s.differs) {
+            return "";
+        }
+        "; this limit asks about that figure alone, and the verdict about all sizes together and stretches of them"
     }
 
     /// The title of a column of sizes.

@@ -10,7 +10,8 @@ use crate::words::plain;
 /// "B is 1.8 times faster than A from 64 KiB up, not sure to differ below."
 pub fn verdict(named: &Named) -> String {
     let cpu: String = named.cpu.iter().map(|ratio| format!("\n{}", ratio.words())).collect();
-    format!("{}{}{}{}{cpu}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
+    let note = named.note.as_ref().map_or(String::new(), |note| format!("\n{note}"));
+    format!("{}{}{note}{}{}{cpu}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
 }
 
 /// That both processes of one side shared a CPU, where those of the other did not: the first cause to think of, and part of what was
@@ -549,6 +550,7 @@ mod tests {
             separate: false,
             one_cpu: (false, false),
             comparison,
+            note: None,
             cpu: Vec::new(),
             differences: Vec::new(),
             gates: Vec::new(),
@@ -586,6 +588,14 @@ mod tests {
         assert!(said.starts_with(known), "{said}");
         n.comparison.between = between(4.0, 5);
         assert!(!verdict(&n).contains("alone"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn a_limit_that_was_passed_where_no_difference_is_found_says_what_it_asks() {
+        let none = named(vec![stretch(1, 1 << 20, 1.0, false)]);
+        assert!(verdict(&none).contains("No difference found"), "{}", verdict(&none));
+        assert!(none.beside_a_limit().contains("asks about that figure alone"));
+        assert_eq!(named(vec![stretch(1, 1 << 20, 1.5, true)]).beside_a_limit(), "");
     }
 
     #[test]

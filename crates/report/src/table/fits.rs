@@ -4,27 +4,29 @@ use model::Estimate;
 use record::Analysis;
 use units::{Bytes, Kind, Seconds, Share};
 
+use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::{NOT_RESOLVED, cost, estimate, start_time};
+use super::warnings::paragraph;
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
 /// it, and what does not fit. Empty where nothing could be fitted.
 pub fn fits(run: &Analysis<'_>) -> String {
     use Flush::{Left, Right};
     let mut lines = Grid::new(&[
-        ("latency line t0 + b B", Left),
+        ("latency line\nt0 + b B", Left),
         ("b, per byte", Right),
         ("t0", Right),
-        ("smallest message", Right),
-        ("typical misfit", Right),
+        ("smallest\nmessage", Right),
+        ("typical\nmisfit", Right),
     ]);
     let mut curves = Grid::new(&[
-        ("bandwidth Rmax B / (n1/2 + B)", Left),
+        ("bandwidth\nRmax B / (n1/2 + B)", Left),
         ("Rmax", Right),
         ("n1/2", Right),
-        ("n1/2 measured", Right),
-        ("saturation point", Right),
-        ("typical misfit", Right),
+        ("n1/2\nmeasured", Right),
+        ("saturation\npoint", Right),
+        ("typical\nmisfit", Right),
     ]);
     let mut notes = String::new();
     let mut any = false;
@@ -65,13 +67,13 @@ pub fn fits(run: &Analysis<'_>) -> String {
             ]);
         }
         for warning in &fits.warnings {
-            notes.push_str(&format!("{name}: {warning}.\n"));
+            paragraph("", &format!("{name}: {warning}."), WIDTH, &mut notes);
         }
     }
     if !any {
         return notes;
     }
-    let tables = format!("{}\n{}", lines.text(), curves.text());
+    let tables = format!("{}\n{}", lines.fitted(WIDTH, &[3]), curves.fitted(WIDTH, &[3]));
     let unresolved = if tables.contains("not resolved") { NOT_RESOLVED } else { "" };
     format!("{tables}{unresolved}{notes}")
 }

@@ -34,18 +34,42 @@ impl Grid {
         self.rows.push(cells.into_iter().map(|cell| words::plain(&cell)).collect());
     }
 
+    fn cell(&self, row: usize, column: usize) -> &str {
+        self.rows[row].get(column).map_or("", String::as_str)
+    }
+
+    /// The columns that are not empty, with their widths.
+    fn used(&self) -> Vec<(usize, Flush, usize)> {
+        let length = |text: &str| text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+        let rows = || 0..self.rows.len();
+        (self.columns.iter().enumerate())
+            .filter(|&(c, _)| rows().skip(1).any(|r| !self.cell(r, c).is_empty()))
+            .map(|(c, &flush)| (c, flush, rows().map(|r| length(self.cell(r, c))).max().unwrap_or(0)))
+            .collect()
+    }
+
+    /// The table as text in so many columns of text: of the table's columns these are left out, one after another, until it fits. Then lines
+    /// of its last column are broken.
+    pub fn fitted(mut self, most: usize, spare: &[usize]) -> String {
+        let width = |used: &[(usize, Flush, usize)]| used.iter().map(|(.., width)| width + 2).sum::<usize>();
+        for &column in spare {
+            if width(&self.used()) <= most + 2 {
+                break;
+            }
+            self.rows.iter_mut().skip(1).filter_map(|row| row.get_mut(column)).for_each(String::clear);
+        }
+        if let Some(((last, ..), others)) = self.used().split_last() {
+            let room = most.saturating_sub(width(others)).max(NARROWEST);
+            self.rows.iter_mut().filter_map(|row| row.get_mut(*last)).for_each(|cell| *cell = broken(cell, room));
+        }
+        self.text()
+    }
+
     /// The table as text, two spaces between columns, no space at line ends. Columns whose cells are all empty are left
     /// out, their titles with them.
     pub fn text(&self) -> String {
-        let cell = |row: usize, column: usize| self.rows[row].get(column).map_or("", String::as_str);
-        let length = |text: &str| text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
-        let used: Vec<(usize, Flush, usize)> = self
-            .columns
-            .iter()
-            .enumerate()
-            .filter(|&(c, _)| (1..self.rows.len()).any(|r| !cell(r, c).is_empty()))
-            .map(|(c, &flush)| (c, flush, (0..self.rows.len()).map(|r| length(cell(r, c))).max().unwrap_or(0)))
-            .collect();
+        let cell = |row: usize, column: usize| self.cell(row, column);
+        let used = self.used();
         let mut out = String::new();
         for r in 0..self.rows.len() {
             let height = used.iter().map(|&(c, ..)| cell(r, c).lines().count()).max().unwrap_or(0);
@@ -65,21 +89,48 @@ impl Grid {
     }
 }
 
-/// Writes a table whose rows are made twice, once for the widths and once to be written, so that none is held. No cell spans lines.
-pub fn stream<R: Iterator<Item = Vec<String>>>(
-    head: &[(&str, Flush)],
+/// Least width of a column whose lines are broken.
+const NARROWEST: usize = 12;
+
+/// Text with its lines broken after so many characters.
+fn broken(text: &str, room: usize) -> String {
+    let pieces = text.lines().flat_map(|line| {
+        let chars: Vec<char> = line.chars().collect();
+        chars.chunks(room).map(|piece| piece.iter().collect::<String>()).collect::<Vec<_>>()
+    });
+    pieces.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes a table whose rows are made twice, once for the widths and once to be written, so that none is held. No cell spans lines. Where it
+/// is wider than `most`, columns are left out, those of the titles `spare` first and then from the last titled one on, but for the first two;
+/// their titles are returned.
+pub fn stream<'a, R: Iterator<Item = Vec<String>>>(
+    head: &[(&'a str, Flush)],
     rows: impl Fn() -> R,
+    (most, spare): (usize, &[&str]),
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<Vec<&'a str>> {
     let mut widths: Vec<usize> = head.iter().map(|(title, _)| title.chars().count()).collect();
     for row in rows() {
         widths.iter_mut().zip(&row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
+    }
+    let mut kept = vec![true; head.len()];
+    let width =
+        |kept: &[bool]| widths.iter().zip(kept).filter(|(_, kept)| **kept).map(|(width, _)| width + 2).sum::<usize>();
+    let spare = spare.iter().filter_map(|title| head.iter().position(|(t, _)| t == title));
+    let last = (2..head.len()).rev().filter(|c| !head[*c].0.is_empty());
+    for column in spare.chain(last) {
+        if width(&kept) <= most.saturating_add(2) {
+            break;
+        }
+        kept[column] = false;
     }
     let titles = head.iter().map(|(title, _)| (*title).to_owned()).collect();
     let mut line = String::new();
     for row in std::iter::once(titles).chain(rows()) {
         line.clear();
-        for ((cell, (_, flush)), &width) in row.iter().zip(head).zip(&widths) {
+        for (((cell, (_, flush)), &width), _) in row.iter().zip(head).zip(&widths).zip(&kept).filter(|(_, kept)| **kept)
+        {
             let gap = if line.is_empty() { "" } else { "  " };
             // Writing to a string can't fail.
             let _ = match flush {
@@ -89,7 +140,7 @@ pub fn stream<R: Iterator<Item = Vec<String>>>(
         }
         writeln!(out, "{}", line.trim_end())?;
     }
-    Ok(())
+    Ok(head.iter().zip(&kept).filter(|(_, kept)| !**kept).map(|((title, _), _)| *title).collect())
 }
 
 #[cfg(test)]
@@ -102,5 +153,18 @@ mod tests {
         g.row(["a\n[x]".into(), String::new(), "1".into()]);
         g.row(["long name".into(), String::new(), "23".into()]);
         assert_eq!(g.text(), "name       size\na             1\n[x]\nlong name    23\n");
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_leaves_columns_out_and_breaks_lines() {
+        let mut g = Grid::new(&[("name", Flush::Left), ("far", Flush::Left), ("what", Flush::Left)]);
+        g.row(["a".into(), "host".into(), "abcdefghijklmnop".into()]);
+        assert_eq!(g.fitted(20, &[1]), "name  what\na     abcdefghijklmn\n      op\n");
+        let mut out = Vec::new();
+        let head = [("size", Flush::Right), ("median", Flush::Right), ("more", Flush::Right), ("", Flush::Left)];
+        let rows = || std::iter::once(["1 B", "2 us", "3", "!"].map(str::to_owned).to_vec());
+        assert_eq!(stream(&head, rows, (15, &[]), &mut out).unwrap(), ["more"]);
+        assert_eq!(String::from_utf8(out).unwrap(), "size  median\n 1 B    2 us  !\n");
+        assert_eq!(stream(&head, rows, (15, &["median"]), &mut Vec::new()).unwrap(), ["median"]);
     }
 }

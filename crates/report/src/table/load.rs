@@ -80,7 +80,7 @@ fn table(run: &Analysis<'_>, group: &UnderLoad) -> String {
         });
     let mut text = String::new();
     paragraph("", &format!("Latency under load: {name}, {} ({time}){way}", Bytes(group.size)), WIDTH, &mut text);
-    format!("{text}{}", grid.text())
+    format!("{text}{}", grid.fitted(WIDTH, &[4]))
 }
 
 /// How many flows load a path.

@@ -8,8 +8,13 @@ use record::{PathRun, Point, RunFile};
 use units::format::{significant, thousands};
 use units::{BitRate, Bytes, Kind, RESOLVED, Seconds, Share, with_interval};
 
+use super::WIDTH;
 use super::grid::{Flush, stream};
+use super::warnings::paragraph;
 use crate::words;
+
+/// Titles of the columns that are left out first where a table is too wide.
+const SPARE: [&str; 5] = ["ended", "p50", "p90", "shortest trial", "rounds"];
 
 /// A table of more points than this is read by few.
 const MOST: usize = 48;
@@ -48,15 +53,23 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
         cells.extend(warned.contains(&point.size).then(|| "!".to_owned()));
         cells
     };
-    stream(&head, || points.iter().map(cells), out)?;
+    let most = if all { usize::MAX } else { WIDTH };
+    let left_out = stream(&head, || points.iter().map(cells), (most, &SPARE), out)?;
+    if !left_out.is_empty() {
+        let mut said = String::new();
+        paragraph("", &format!("Left out, to fit: {}; --points shows all.", left_out.join(", ")), WIDTH, &mut said);
+        out.write_all(said.as_bytes())?;
+    }
     if points.len() < p.points.len() {
         let (shown, all) = (points.len(), thousands(p.points.len() as u64));
         writeln!(out, "{shown} of {all} points, about a factor of two apart; --points shows all.")?;
     }
-    out.write_all(super::machine_of(run, path).as_bytes())?;
-    for note in notes(points.iter().map(|p| &p.figures)) {
-        out.write_all(note.as_bytes())?;
+    let mut said = String::new();
+    let machine = super::machine_of(run, path);
+    for note in std::iter::once(machine.as_str()).chain(notes(points.iter().map(|p| &p.figures))) {
+        paragraph("", note, WIDTH, &mut said);
     }
+    out.write_all(said.as_bytes())?;
     if any_warned {
         writeln!(out, "! the point has a warning")?;
     }
@@ -213,9 +226,9 @@ mod tests {
         let run = sample::run_of(&sample::MODELS[3..], &sizes, 1, 7);
         let (few, all) = (text(&run, false), text(&run, true));
         assert!(few.contains("14 of 5,000 points, about a factor of two apart; --points shows all."), "{few}");
-        assert!(few.lines().count() < 20 && few.contains("\n5,000 B  "), "{few}");
-        assert!(all.lines().count() > 5000 && !all.contains("--points"));
+        assert!(few.lines().count() < 24 && few.contains("\n5,000 B  "), "{few}");
+        assert!(all.lines().count() > 5000 && !all.contains("--points shows all"));
         let small = sample::run_of(&sample::MODELS[3..], &sizes[..MOST], 1, 7);
-        assert_eq!(text(&small, false), text(&small, true), "nothing is thinned and nothing said");
+        assert!(!text(&small, false).contains("about a factor of two"), "nothing is thinned and nothing said");
     }
 }

@@ -39,8 +39,8 @@ pub fn rates(run: &Analysis<'_>) -> String {
     }
     paragraph(
         "",
-        "In brackets: 95% intervals, from rounds, since losses come many at once. Without loss none is told: the count of messages says how rare \
-         losses may still be.",
+        "Sent and arrived are means over all trials: what was sent less what was lost is what arrived. In brackets: 95% intervals, from rounds, since \
+         losses come many at once. Without loss none is told: the count of messages says how rare losses may still be.",
         WIDTH,
         &mut text,
     );
@@ -64,7 +64,10 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> String {
         grid.row([
             BitRate(row.offered).to_string(),
             row.sent.map_or("-".to_owned(), |sent| BitRate(sent).to_string()),
-            row.arrived.map_or("-".to_owned(), |arrived| estimate(arrived, Kind::BitsPerSecond)),
+            row.arrived.map_or("-".to_owned(), |arrived| match arrived.high.is_finite() {
+                true => estimate(arrived, Kind::BitsPerSecond),
+                false => BitRate(arrived.value).to_string(),
+            }),
             thousands(row.messages),
             thousands(row.lost),
             lost(row),

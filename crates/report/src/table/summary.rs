@@ -12,8 +12,8 @@ use super::warnings::paragraph;
 use crate::words;
 
 /// What the titles mean, in a line or two.
-const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: the slope below 1 KiB.\n\
-                           Half power: the size from which on half of the maximum throughput is reached.\n";
+const HOW_TO_READ: &str = "In brackets: 95% intervals, in this run. Per byte: the slope below 1 KiB.\n";
+const HALF_POWER: &str = "Half power: the size from which on half of the maximum throughput is reached.\n";
 
 /// What a figure means that is not resolved: said where one is.
 pub(super) const NOT_RESOLVED: &str = "Not resolved: the interval is too wide for a figure; its ends stand under it.\n";
@@ -97,9 +97,13 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    let grid = grid.text();
+    // Which time it is, and how much goes, are what people look for first.
+    let grid = grid.fitted(WIDTH, &[3, 6, 5]);
     text.push_str(&grid);
     text.push_str(HOW_TO_READ);
+    if grid.contains("half power") {
+        text.push_str(HALF_POWER);
+    }
     if grid.contains("not resolved") {
         text.push_str(NOT_RESOLVED);
     }
@@ -184,8 +188,7 @@ pub fn paths(run: &RunFile) -> String {
         ("far side", Left),
         ("connections", Right),
         ("points", Right),
-        ("in effect, near side", Left),
-        ("in effect, far side", Left),
+        ("in effect", Left),
     ]);
     for path in &run.paths {
         let opened = &path.opened;
@@ -199,11 +202,19 @@ pub fn paths(run: &RunFile) -> String {
             far,
             path.blocks.len().to_string(),
             path.points.len().to_string(),
-            effective(&opened.near_effective),
-            effective(&opened.far_effective),
+            of_both(&effective(&opened.near_effective), &effective(&opened.far_effective)),
         ]);
     }
-    grid.text()
+    grid.fitted(WIDTH, &[2, 3, 1])
+}
+
+/// What took effect on both sides, and after it what on one of them.
+fn of_both(near: &str, far: &str) -> String {
+    let only = |of: &str, other: &str, side: &str| -> Vec<String> {
+        of.lines().filter(|line| !other.lines().any(|l| l == *line)).map(|line| format!("{side}: {line}")).collect()
+    };
+    let both = near.lines().filter(|line| far.lines().any(|l| l == *line)).map(str::to_owned);
+    both.chain(only(near, far, "near")).chain(only(far, near, "far")).collect::<Vec<_>>().join("\n")
 }
 
 /// What took effect on a connection, a setting a line.

@@ -163,7 +163,8 @@ fn the_page_and_show_say_the_same_of_a_file() {
             let value = value.trim_end_matches(':').to_owned();
             assert!(rows.contains(&value) && page.contains(&value), "{name}: {value}\n{rows}");
         }
-        assert!(fit.warnings.iter().all(|w| rows.contains(w.as_str()) && page.contains(&crate::svg::xml::escape(w))));
+        let joined = rows.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(fit.warnings.iter().all(|w| joined.contains(w.as_str()) && page.contains(&crate::svg::xml::escape(w))));
         let marks = crate::overlay::marks(&found, path);
         assert_eq!(marks.len(), found.breaks(path).all().len());
         let said = breaks(&found).lines().filter(|l| l.starts_with(&format!("{name}: "))).count();
@@ -172,4 +173,55 @@ fn the_page_and_show_say_the_same_of_a_file() {
         assert!(page.contains(&format!("\"marks\":{written}")), "{name}: {written}");
     }
     assert!((0..run.paths.len()).any(|path| !found.breaks(path).is_empty()), "the sample has a dip or a step");
+}
+
+#[test]
+fn every_table_that_is_shown_keeps_to_eighty_columns() {
+    let several = |flows: u32, topology: measure::Topology| {
+        let mut run = sample::costly(small());
+        for (path, plan) in run.paths.iter_mut().zip(&mut run.run.plan.paths).skip(1) {
+            (plan.flows, plan.topology) = (flows, topology);
+            path.opened.label = Some(format!("{}:{}={flows}", path.opened.transport, topology.name()));
+            path.opened.far.as_mut().unwrap().hostname = "a-host-with-a-long-name.in.a.domain.example.org".to_owned();
+            path.opened.near_effective.addresses =
+                Some("/tmp/pipegauge-0123456789abcdef0123456789abcdef/meet".to_owned());
+            for point in &mut path.points {
+                point.time = measure::event::TimeKind::Spacing;
+                let f = &mut point.figures;
+                f.flows = Some(FlowFigures { fairness: 0.9, slowest: 1e9, fastest: 2e9, ..FlowFigures::default() });
+            }
+        }
+        run
+    };
+    let runs = [
+        sample::run(1),
+        sample::costly(small()),
+        sample::loaded(&[1, 2, 4], (0, 1)),
+        sample::offered(&[(1e6, 0), (1.5e9, 250)]),
+        several(4, measure::Topology::Flows),
+        several(2, measure::Topology::Pairs),
+        several(16, measure::Topology::FanIn),
+    ];
+    for run in &runs {
+        let analysis = Analysis::of(run);
+        let mut text = [
+            super::paths(run),
+            super::summary(&analysis),
+            super::load(&analysis),
+            super::rates(&analysis),
+            super::fits(&analysis),
+            super::breaks(&analysis),
+            super::machine(&analysis),
+            super::trust(run),
+        ]
+        .concat();
+        for path in 0..run.paths.len() {
+            let mut out = Vec::new();
+            super::points(run, path, false, &mut out).unwrap();
+            text.push_str(&String::from_utf8(out).unwrap());
+        }
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{}: {line:?}\n{text}", line.chars().count());
+        }
+    }
 }

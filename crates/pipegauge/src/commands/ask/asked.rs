@@ -8,11 +8,12 @@ use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::load::UnderLoad;
 use record::{Analysis, RunFile};
+use report::compare::Basis;
 use units::thousands;
 
 use super::wires;
-use crate::config::paths::added;
 use crate::config::question::size_words;
+use crate::config::retyped;
 use crate::flags::WireFlags;
 
 /// A path that can be asked.
@@ -86,29 +87,53 @@ pub fn paths<'a>(file: &'a str, run: &'a RunFile, wire: &WireFlags, several: boo
 impl Asked<'_> {
     /// How `run` takes the path: a label is no transport.
     pub fn typed(&self) -> String {
-        let opened = &self.run.paths[self.index].opened;
-        // Where the name alone tells it apart, flags may have set what is set.
-        let settings = self.run.run.plan.settings(opened.path);
-        let typed = crate::config::paths::typed(opened.transport, settings, |_| opened.label.is_some());
-        let mut typed = typed;
-        if self.flows() > 1 || self.topology().has_members() {
-            added(&mut typed, self.topology().name(), self.flows());
-        }
-        if let Some(load) = self.run.run.plan.load(opened.path) {
-            added(&mut typed, "load", load.flows);
-        }
-        typed
+        retyped::path(&self.run.run.plan, self.number(), true)
     }
 
     /// How `run` takes the path without what loads it.
     pub fn typed_idle(&self) -> String {
-        let opened = &self.run.paths[self.index].opened;
-        crate::config::paths::typed(opened.transport, self.run.run.plan.settings(opened.path), |_| true)
+        retyped::path(&self.run.run.plan, self.number(), false)
+    }
+
+    /// The flags of `run` that say what was measured, for the path's own pattern or another one; `scheduled` keeps the rate (`--rate`).
+    pub fn flags(&self, pattern: &str, scheduled: bool) -> String {
+        retyped::flags(&self.run.run.plan, self.number(), pattern, scheduled)
+    }
+
+    /// Its number in the plan.
+    fn number(&self) -> u32 {
+        self.run.paths[self.index].opened.path
+    }
+
+    /// What its times are; none without a point.
+    pub fn basis(&self) -> Option<Basis> {
+        Some(Basis::new(&self.run.run.plan, self.number(), self.name.clone(), self.kind?))
+    }
+
+    /// What a reader must know of the times of two paths that are held against each other; the error says why they can't be. (The copy
+    /// within a process is what a transfer is held against, and is named in the answer.)
+    pub fn against(&self, other: &Asked<'_>) -> Result<String, String> {
+        let copies = [self, other].iter().any(|p| p.kind == Some(TimeKind::Copy));
+        match (self.basis(), other.basis()) {
+            (Some(a), Some(b)) => match a.against(&b) {
+                Ok(note) => Ok(note.map_or(String::new(), |note| format!("\n  ({note})"))),
+                Err(_) if copies && self.pattern == other.pattern => {
+                    Ok("\n  (a copy within a process is no transfer to another)".to_owned())
+                }
+                Err(why) => Err(why),
+            },
+            _ => Ok(String::new()),
+        }
+    }
+
+    /// Bits a second that the sender was to offer.
+    pub fn rate(&self) -> Option<f64> {
+        self.run.run.plan.offered_on(self.number())
     }
 
     /// Whether nothing loaded the path.
     pub fn idle(&self) -> bool {
-        self.run.run.plan.load(self.run.paths[self.index].opened.path).is_none()
+        self.run.run.plan.load(self.number()).is_none()
     }
 
     /// What it takes idle and under each load; of a loaded path what its idle one does.
@@ -159,7 +184,7 @@ impl Asked<'_> {
 
     /// What a schedule (`--rate`) offered of a measured size.
     pub fn offered(&self, size: u64) -> Option<Offered> {
-        let wanted = self.run.run.plan.gap_on(self.run.paths[self.index].opened.path, size)?.recip();
+        let wanted = self.run.run.plan.gap_on(self.number(), size)?.recip();
         let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
         let counted = || point.trials.iter().filter(|t| !t.warmup);
         let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
@@ -224,12 +249,12 @@ impl Asked<'_> {
 
     /// How many flows ran at once.
     pub fn flows(&self) -> u32 {
-        self.run.run.plan.flows(self.run.paths[self.index].opened.path)
+        self.run.run.plan.flows(self.number())
     }
 
     /// How their connections share processes.
-    fn topology(&self) -> measure::Topology {
-        self.run.run.plan.topology(self.run.paths[self.index].opened.path)
+    pub fn topology(&self) -> measure::Topology {
+        self.run.run.plan.topology(self.number())
     }
 
     /// So many flows, pairs or members as ran at once, in words.
@@ -261,11 +286,6 @@ impl Asked<'_> {
             }
             kind => (kind, self.time),
         }
-    }
-
-    /// Whether the far side sent.
-    pub fn reversed(&self) -> bool {
-        self.run.run.plan.reverse
     }
 
     /// That a schedule (`--rate`) said when messages were sent: how much the path carries was not measured.

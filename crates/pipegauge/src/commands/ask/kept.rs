@@ -17,6 +17,9 @@ pub struct Kept {
     pub words: String,
 }
 
+/// Farthest size, as a factor, of which sustained trials at one side of it say anything.
+const REACH: f64 = 32.0;
+
 /// What the path keeps up at a size: as its sustained trials at the nearest size have it, from half to twice of it.
 pub fn at(p: &Asked<'_>, size: u64) -> Kept {
     if p.anew() {
@@ -36,8 +39,9 @@ pub fn at(p: &Asked<'_>, size: u64) -> Kept {
 }
 
 /// What sustained trials at other sizes leave open of a size that has none near it: its factor lies between those of the sizes below and above
-/// it, and moves from the one to the other, so that neighbouring sizes have neighbouring answers. Where only one side was measured, long
-/// trials may also take no longer than short ones. None where none surely takes another time than short ones.
+/// it, and moves from the one to the other, so that neighbouring sizes have neighbouring answers. Where only one side was measured, it
+/// moves to none with the distance (`REACH`): one size does not tell of all others. None where none surely takes another time than short
+/// ones, or none near enough.
 fn between(all: &[Sustained], size: u64) -> Option<(Estimate, String)> {
     const ONCE: Estimate = Estimate { value: 1.0, low: 1.0, high: 1.0 };
     let known = || all.iter().filter(|s| s.high <= units::RESOLVED * s.low);
@@ -57,7 +61,14 @@ fn between(all: &[Sustained], size: u64) -> Option<(Estimate, String)> {
             let share = ((size as f64 / from).ln() / (to / from).ln()).clamp(0.0, 1.0);
             (factor(a).value.ln() * (1.0 - share) + factor(b).value.ln() * share).exp()
         }
-        _ => factor(sides[0]).value,
+        _ => {
+            let far = sides[0].size.max(1) as f64 / size.max(1) as f64;
+            let share = (far.max(1.0 / far) / 2.0).ln() / (REACH / 2.0).ln();
+            if share >= 1.0 {
+                return None;
+            }
+            factor(sides[0]).value.powf(1.0 - share.max(0.0))
+        }
     };
     let mut ends: Vec<Estimate> = sides.iter().map(|s| factor(s)).collect();
     if ends.len() == 1 {
@@ -186,10 +197,14 @@ mod tests {
                 size = next;
             }
         }
-        let (open, words) = between(&one, 64).unwrap();
+        let (open, words) = between(&one, 512).unwrap();
         assert_eq!((open.low, open.high), (1.0, 2.91));
         assert!(words.contains("2.08 [1.49, 2.91] times the short ones' median at 2,776 B"), "{words}");
         assert_eq!(between(&[sustained(1, 1.0, 0.99, 1.01)], 64), None);
+        // One size told of all others: "here 2.08 [1.00, 2.91] times is taken" at 1 B and at 1 GiB.
+        for far in [1, 2776 / 32, 2776 * 32, 1 << 30] {
+            assert_eq!(between(&one, far), None, "{far}");
+        }
     }
 
     #[test]

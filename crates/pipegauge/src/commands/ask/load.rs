@@ -36,7 +36,7 @@ fn of_path(p: &Asked<'_>, size: Option<u64>) -> Vec<Answered> {
 
 fn unmeasured(p: &Asked<'_>, why: String, size: Option<u64>) -> Answered {
     let sizes = size.map_or(String::new(), |size| format!(" --sizes {size}"));
-    let sharpen = format!("pipegauge run {}{sizes} --load {OFFERED}", p.typed_idle());
+    let sharpen = format!("pipegauge run {}{}{sizes} --load {OFFERED}", p.typed_idle(), p.flags(p.pattern, true));
     Answered { sharpen, ..no(p, &Unanswered::NoSum(why), size.as_slice()) }
 }
 
@@ -58,8 +58,9 @@ fn answer(p: &Asked<'_>, group: &UnderLoad) -> Option<Answered> {
         format!(" --load-direction {}", load.direction.name())
     };
     let sharpen = format!(
-        "pipegauge run {} --sizes {} --load {}{way} --load-size {} --budget 30s",
+        "pipegauge run {}{} --sizes {} --load {}{way} --load-size {} --budget 30s",
         p.typed_idle(),
+        p.flags(p.pattern, true),
         group.size,
         loads.join(","),
         size_typed(load.size)

@@ -71,7 +71,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     for (file, _) in &runs {
         let of = || all.iter().filter(|p| p.file == *file);
         measured.add(file, of().map(|p| (p.label, p.transport)));
-        of().for_each(|p| measured.flows(p.label, p.flows()));
+        of().for_each(|p| measured.flows(p.label, p.flows(), p.topology()));
     }
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {

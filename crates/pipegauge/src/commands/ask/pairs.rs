@@ -7,7 +7,6 @@ use units::{Bytes, Kind};
 use super::asked::{Asked, figure, inverse};
 use super::kept;
 use super::multiple;
-use super::paths::unlike_times;
 use super::reply::{cannot, no, nobody, sharpen_both, yes};
 use super::rounds::every_round;
 use super::times::of as time;
@@ -67,13 +66,7 @@ pub fn of(
 
 /// Why two paths can't be held against each other, as an answer; none where they can.
 pub fn unlike(a: &Asked<'_>, b: &Asked<'_>, sizes: &[u64]) -> Option<Answered> {
-    (a.journey().is_err() != b.journey().is_err()).then(|| {
-        let why = format!(
-            "the times of {} are of the kind '{}', those of {} of the kind '{}': measure both with one pattern",
-            a.name, a.time, b.name, b.time
-        );
-        cannot(a, why, sizes)
-    })
+    Some(cannot(a, a.against(b).err()?, sizes))
 }
 
 /// The sizes that both paths have, ascending.
@@ -136,7 +129,7 @@ fn pair(a: &Asked<'_>, b: &Asked<'_>, size: Option<u64>, (factor, asked): (bool,
         b.name,
         parts.join(", "),
         a.time,
-        unlike_times(&[a.time, b.time])
+        a.against(b).unwrap_or_default()
     );
     let mut answer = yes(a, text, *first, "s", found.iter().map(|f| f.0).collect());
     if asked.is_empty() {

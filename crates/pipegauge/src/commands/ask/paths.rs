@@ -1,12 +1,11 @@
 //! Answers that choose from the paths.
 
-use measure::event::TimeKind;
 use model::Estimate;
 use model::answer::{self, Unanswered};
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure};
-use super::reply::{needs, no, nobody, yes};
+use super::reply::{cannot, needs, no, nobody, yes};
 use super::rounds::every_round;
 use super::times::{Timed, of};
 use crate::config::question::size_words;
@@ -22,18 +21,30 @@ pub fn fastest(paths: &[&Asked<'_>], size: u64) -> Answered {
             None => nobody("the runs hold no path".into(), format!("pipegauge run memcpy shm unix tcp --sizes {size}")),
         };
     };
-    let kinds: Vec<&str> = found.iter().map(|(p, _)| p.time).collect();
+    // What a schedule spaces out tells nothing of the path.
+    if let Some(why) = found.iter().find_map(|(p, _)| best.against(p).err().filter(|_| best.rate() != p.rate())) {
+        return cannot(best, why, &[size]);
+    }
     let mut text =
         format!("{} takes {} ({}){}", size_words(size), figure(time.seconds, Kind::Seconds), best.time, time.how);
+    let mut notes: Vec<String> = Vec::new();
     for (p, a) in &found[1..] {
-        let way = |p: &Asked<'_>| matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::Copy));
-        let told = match p.kind == best.kind || (way(p) && way(best)) {
-            true => longer(a.seconds, time.seconds, every_round(&best.curve, &p.curve, size) == Some(true)),
-            false => format!("{} ({})", figure(a.seconds, Kind::Seconds), p.time),
+        let (told, note) = match best.against(p) {
+            Ok(note) => {
+                let every = every_round(&best.curve, &p.curve, size) == Some(true);
+                (longer(a.seconds, time.seconds, every), note)
+            }
+            Err(_) => (
+                format!("{} ({})", figure(a.seconds, Kind::Seconds), p.time),
+                "\n  (the paths' times are of different kinds: measure them with one pattern)".to_owned(),
+            ),
         };
         text.push_str(&format!("\n  {}: {told}{}", p.name, a.how));
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
-    text.push_str(unlike_times(&kinds));
+    text.push_str(&notes.concat());
     text.push_str(&unknown(&others));
     yes(best, text, time.seconds, "s", time.rests_on.clone())
 }
@@ -94,14 +105,6 @@ fn longer(time: Estimate, least: Estimate, every: bool) -> String {
         () if !sure && !every => format!("not surely longer, {own}"),
         () if factor < 100.0 => format!("{factor:.2} times as long{rounds}, {own}"),
         () => format!("{} times as long{rounds}, {own}", units::thousands(factor.round() as u64)),
-    }
-}
-
-/// A note where the paths' times are of different kinds.
-pub fn unlike_times(kinds: &[&str]) -> &'static str {
-    match kinds.iter().any(|k| *k != kinds[0]) {
-        true => "\n  (the paths' times are of different kinds: measure them with one pattern)",
-        false => "",
     }
 }
 

@@ -30,6 +30,13 @@ pub fn as_kept(p: &Asked<'_>, size: u64, e: Estimate, sustained: bool) -> (Estim
 }
 
 pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
+    if let [only] = &p.curve[..] {
+        let mut answer = throughput(p, only.size, sustained);
+        if answer.answered {
+            answer.text.push_str("; no other size was measured, which may move more");
+        }
+        return answer;
+    }
     match maximum(p) {
         Err(why) => no(p, &why, &[]),
         Ok(m) if sustained => {

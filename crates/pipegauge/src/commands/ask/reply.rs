@@ -21,23 +21,22 @@ pub fn offered(p: &Asked<'_>, size: u64) -> bool {
 
 /// The command that would measure these sizes more closely. Those that can't be measured in its time are left to the largest that can.
 pub fn sharpen(p: &Asked<'_>, sizes: &[u64]) -> String {
-    command(p, p.pattern, sizes)
+    command(p, (p.pattern, true), sizes)
 }
 
 /// The command that would measure two paths more closely. Two files may hold the same path.
 pub fn sharpen_both(a: &Asked<'_>, b: &Asked<'_>) -> String {
     let both = if a.typed() == b.typed() { a.typed() } else { format!("{} {}", a.typed(), b.typed()) };
-    format!("pipegauge run {both} --budget 30s")
+    format!("pipegauge run {both}{} --budget 30s", a.flags(a.pattern, true))
 }
 
-fn command(p: &Asked<'_>, pattern: &str, sizes: &[u64]) -> String {
+/// The command that would measure these sizes by another pattern, or, of a schedule (`--rate`), without it.
+fn command(p: &Asked<'_>, (pattern, scheduled): (&str, bool), sizes: &[u64]) -> String {
     let mut sizes: Vec<u64> = sizes.iter().filter(|s| **s > 0).map(|s| (*s).min(most(p))).collect();
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let list = if sizes.is_empty() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
-    let pattern = if pattern == "ping-pong" { String::new() } else { format!(" --pattern {pattern}") };
-    let reverse = if p.reversed() { " --reverse" } else { "" };
-    format!("pipegauge run {}{pattern}{reverse}{list} --budget 30s", p.typed())
+    format!("pipegauge run {}{}{list} --budget 30s", p.typed(), p.flags(pattern, scheduled))
 }
 
 /// No answer, and why.
@@ -79,8 +78,20 @@ pub fn yes(p: &Asked<'_>, text: String, figure: Estimate, unit: &'static str, re
 /// No answer, as another pattern measures what is asked about.
 pub fn needs(p: &Asked<'_>, pattern: &str, why: &Unanswered, sizes: &[u64]) -> Answered {
     let mut answer = no(p, why, sizes);
-    answer.sharpen = command(p, pattern, sizes);
+    answer.sharpen = command(p, (pattern, true), sizes);
     answer
+}
+
+/// No answer, as a schedule (`--rate`) says when messages are sent.
+pub fn unscheduled(p: &Asked<'_>, why: String, sizes: &[u64]) -> Answered {
+    let mut answer = cannot(p, why, sizes);
+    answer.sharpen = command(p, (p.pattern, false), sizes);
+    answer
+}
+
+/// A figure that has no interval.
+pub fn alone(value: f64) -> Estimate {
+    Estimate { value, low: 0.0, high: f64::INFINITY }
 }
 
 /// No answer where there is no path to ask.

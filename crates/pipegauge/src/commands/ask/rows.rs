@@ -1,11 +1,10 @@
 //! What stands in the row of a measured size: its shortest trial, its mean.
 
-use model::Estimate;
 use model::answer::Unanswered;
 use units::{Bytes, Kind, Seconds};
 
-use super::asked::{Asked, figure, times};
-use super::reply::{no, yes};
+use super::asked::{Asked, figure};
+use super::reply::{alone, no, yes};
 use super::times::{no_journey, of, or_smallest};
 use crate::config::question::size_words;
 use crate::document::Answered;
@@ -35,7 +34,7 @@ pub fn minimum(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
                 size_words(size),
                 Seconds(least)
             );
-            yes(p, text, Estimate { value: least, low: least, high: least }, "s", vec![size])
+            yes(p, text, alone(least), "s", vec![size])
         }
     }
 }
@@ -61,7 +60,7 @@ pub fn mean(p: &Asked<'_>, size: Option<u64>, round_trip: bool) -> Answered {
                         size_words(size),
                         Seconds(mean)
                     );
-                    yes(p, text, times(Estimate { value: 1.0, low: 0.0, high: f64::INFINITY }, mean), "s", vec![size])
+                    yes(p, text, alone(mean), "s", vec![size])
                 }
                 None => {
                     let text = format!(

@@ -1,12 +1,11 @@
 //! What a run on a schedule (`--rate`) tells of rates: whether what was offered went. How much more the path carries is not known.
 
 use measure::event::TimeKind;
-use model::Estimate;
 use model::answer::Unanswered;
 use units::{BitRate, Kind, format::significant};
 
 use super::asked::{Asked, Offered};
-use super::reply::{cannot, no, yes};
+use super::reply::{alone, cannot, no, unscheduled, yes};
 use crate::config::question::size_words;
 use crate::document::Answered;
 
@@ -16,7 +15,7 @@ const MISSED: f64 = 0.05;
 /// No answer about throughput, of a run that sent on a schedule.
 pub fn no_throughput(p: &Asked<'_>) -> Answered {
     let why = "messages were sent on a schedule (--rate), which says nothing of how much the path carries".to_owned();
-    cannot(p, why, &[])
+    unscheduled(p, why, &[])
 }
 
 /// Whether `asked` messages of a size go a second; none asks how many do, which a schedule does not tell.
@@ -53,11 +52,12 @@ fn told(p: &Asked<'_>, size: Option<u64>, asked: Option<f64>, words: impl Fn(u64
     );
     match asked.and_then(|asked| verdict(offered, asked)) {
         Some(word) => {
-            let e = Estimate { value: offered.came, low: offered.came, high: offered.came };
             let more = if word == "yes" { "; whether more would go was not measured" } else { "" };
-            yes(p, format!("{word}: {went}{more}"), e, "1/s", vec![size])
+            yes(p, format!("{word}: {went}{more}"), alone(offered.came), "1/s", vec![size])
         }
-        None => cannot(p, format!("{went}; whether more would go was not measured: measure without --rate"), &[size]),
+        None => {
+            unscheduled(p, format!("{went}; whether more would go was not measured: measure without --rate"), &[size])
+        }
     }
 }
 

@@ -68,8 +68,10 @@ pub fn of(p: &Asked<'_>, size: u64) -> Result<Timed, Unanswered> {
     // So many messages one after another take so many times as long only where a message's time is its own.
     let alone = matches!(p.kind, Some(TimeKind::HalfRoundTrip | TimeKind::OneWay | TimeKind::Copy));
     match (&found, &p.summary) {
-        // A path that still rises would carry larger messages faster than that.
-        (Unanswered::Outside { to, .. }, Some(s)) if size > *to && alone && s.still_rising != Some(true) => {
+        // A path that still rises would carry larger messages faster than that, and one size says nothing of it.
+        (Unanswered::Outside { to, .. }, Some(s))
+            if size > *to && alone && p.curve.len() > 1 && s.still_rising != Some(true) =>
+        {
             let bits = size as f64 * 8.0;
             let most = s.max_throughput;
             let low = bits / most.high;

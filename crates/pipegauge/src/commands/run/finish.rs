@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use measure::Outcome;
+use measure::event::Plan;
 use record::{Analysis, RunFile};
 use report::{Graph, table, terminal, words};
 
@@ -25,14 +26,16 @@ pub fn finish(
 ) -> Result<Exit> {
     let results = listeners.results();
     let unwritten = listeners.failure();
+    let empty = results.as_ref().and_then(|run| without_points(run, &config.plan));
     let error = match (&unwritten, &outcome.error) {
         (Some(e), _) => Some(e.to_string()),
         (None, _) if interrupted => Some("interrupted".to_owned()),
         (None, Some(e)) => Some(e.to_string()),
-        (None, None) => None,
+        (None, None) => empty.clone(),
     };
     // A run that was cut short is no repeat of a whole one.
-    for note in listeners.remember(error.is_none()) {
+    let complete = unwritten.is_none() && !interrupted && outcome.error.is_none();
+    for note in listeners.remember(complete) {
         out::tell(&format!("warning: {note}"));
     }
     let figureless = |run: &RunFile| {
@@ -68,6 +71,20 @@ pub fn finish(
             .map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
+}
+
+/// That paths of the plan ended without any point, beside others that have some, by name; none where all have points, or none has.
+pub fn without_points(run: &RunFile, plan: &Plan) -> Option<String> {
+    let has = |number: usize| run.paths.iter().any(|p| p.opened.path as usize == number && !p.points.is_empty());
+    let (with, without): (Vec<usize>, Vec<usize>) = (0..plan.paths.len()).partition(|number| has(*number));
+    if with.is_empty() || without.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = without.iter().map(|number| plan.paths[*number].name()).collect();
+    let names = words::plain(&names.join(", "));
+    Some(format!(
+        "no size was measured on {names} (its warnings say why; a longer --budget, or --sizes, gives it more time)"
+    ))
 }
 
 /// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.

@@ -12,7 +12,7 @@ use measure::{Event, Outcome};
 use record::{Analysis, RunFile};
 use report::table;
 
-use super::finish::page;
+use super::finish::{page, without_points};
 use super::progress::Progress;
 use super::{Listeners, begin, command, header, pin, sessions};
 use crate::commands::compare;
@@ -71,7 +71,13 @@ fn finish(
 ) -> Result<Exit> {
     let runs = listeners.each_mut().map(Listeners::results);
     let error = ended(&mut listeners, outcomes, interrupted);
-    for note in listeners.iter_mut().flat_map(|l| l.remember(error.is_none())) {
+    let empty = || {
+        let sides = runs.iter().zip(&sides.configs).zip(["first", "second"]);
+        sides.filter_map(|((run, config), side)| Some((side, without_points(run.as_ref()?, &config.plan)?))).next()
+    };
+    let complete = error.is_none();
+    let error = error.or_else(|| empty().map(|(side, why)| format!("{side} side: {why}")));
+    for note in listeners.iter_mut().flat_map(|l| l.remember(complete)) {
         out::tell(&format!("warning: {note}"));
     }
     let files = sides.configs.each_ref().map(|c| c.output.display().to_string());

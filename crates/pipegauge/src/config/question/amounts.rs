@@ -46,9 +46,10 @@ pub struct Found {
 
 /// What can be counted.
 #[rustfmt::skip]
-pub const NOUNS: [&str; 104] = [
+pub const NOUNS: [&str; 111] = [
     "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
-    "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections",
+    "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections", "pair", "pairs", "process", "processes", "member", "members",
+    "ranks",
     "images", "pictures", "sends", "buffers", "records", "events", "operations", "ops", "trips", "datagrams",
     "round", "handshakes", "exchanges", "connects", "writes", "reads", "rpc", "call", "query", "files", "file", "chunk",
     "image", "picture", "send", "buffer", "record", "event", "operation", "datagram", "transfer", "transaction", "page",

@@ -1,6 +1,8 @@
 //! What a question asks of several transfers at once, or supposes; and two questions in one.
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, anyhow};
+use measure::Topology;
+use transport::{Ends, registry};
 
 use super::amounts::Amount;
 use super::heard::{Heard, Item};
@@ -8,60 +10,154 @@ use super::lexicon::Topic::{self, *};
 use super::names::{Measured, Named};
 use super::suggest::shown;
 
-/// Reads "with 4 connections", "in parallel": as the paths of so many flows, where the runs have such, else as what no run of one flow
-/// tells.
+/// What works at once, as people count it: "4 connections", "2 pairs", "3 processes".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Connections,
+    Pairs,
+    Processes,
+}
+
+impl What {
+    /// Whether a path whose connections share processes so has so many of these.
+    fn is(self, topology: Topology) -> bool {
+        match self {
+            What::Connections => true,
+            What::Pairs => topology == Topology::Pairs,
+            What::Processes => topology.has_members(),
+        }
+    }
+
+    /// So many of them in words, and the flag of `run` that has them.
+    fn told(self, number: u64) -> (String, &'static str) {
+        let (one, flag) = match self {
+            What::Connections => ("connection", "--flows"),
+            What::Pairs => ("pair", "--pairs"),
+            What::Processes => ("process", "--pairs"),
+        };
+        let end = if number == 1 {
+            ""
+        } else if one.ends_with('s') {
+            "es"
+        } else {
+            "s"
+        };
+        (format!("{number} {one}{end}"), flag)
+    }
+}
+
+/// Reads "with 4 connections", "2 pairs", "in parallel": as the paths of so many, where the runs have such, else as what no run of one
+/// connection tells.
 pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
-    let counted = flows(heard);
-    // One of them is what every run of one flow has.
-    if let Some((at, 1)) = counted {
-        heard.items.drain(at..at + 2);
-        return Ok(());
-    }
-    if counted.is_none() && !heard.has(AtOnce) {
-        return Ok(());
-    }
+    let mut several = Vec::new();
     let named = heard.paths();
-    let file = |at: usize| measured.files.get(at).map_or("", |(name, _)| name.as_str());
+    while let Some((at, number, what)) = counted(heard) {
+        let found = found(heard, &named, measured, Some((number, what)));
+        heard.items.drain(at..at + 2);
+        if found.is_empty() && number == 1 {
+            // One of them is what every run of one connection has.
+            continue;
+        }
+        if found.is_empty() {
+            return Err(lacks(text, heard, measured, Some((number, what))));
+        }
+        // Of several numbers each stands for its own path.
+        if counted(heard).is_some() || !several.is_empty() {
+            heard.items.splice(at..at, found.iter().cloned().map(Item::Path));
+        }
+        several.push(found);
+    }
+    // "how many processes" and "between processes" count none.
+    let at_once = heard.has(AtOnce);
+    match &several[..] {
+        [] if !at_once => return Ok(()),
+        [] => {
+            let found = found(heard, &named, measured, None);
+            if found.is_empty() {
+                return Err(lacks(text, heard, measured, None));
+            }
+            only(heard, found);
+        }
+        [one] => only(heard, one.clone()),
+        _ => {}
+    }
+    heard.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce)));
+    Ok(())
+}
+
+/// The paths that are asked about are these.
+fn only(heard: &mut Heard, found: Vec<Named>) {
+    heard.items.retain(|i| !matches!(i, Item::Path(_)));
+    heard.items.extend(found.into_iter().map(Item::Path));
+}
+
+/// The paths of so many at once, of those that are named; of any number where none is said.
+fn found(heard: &Heard, named: &[Named], measured: &Measured, counted: Option<(u64, What)>) -> Vec<Named> {
+    let file = |at: usize| measured.file(at);
     let transport = |label: &str, at: usize| {
         measured.paths.iter().find(|(l, _, f)| l == label && *f == at).map_or("", |(_, transport, _)| transport)
     };
     let others = heard.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_))));
-    let meant = |(label, at, flows): &&(String, usize, u32)| {
-        let number = counted.map_or(!others, |(_, n)| n == u64::from(*flows));
+    let meant = |(label, at, flows, topology): &&(String, usize, u32, Topology)| {
+        let number = match counted {
+            Some((number, what)) => number == u64::from(*flows) && what.is(*topology),
+            None => *flows > 1 && !others,
+        };
         number && (named.is_empty() || named.iter().any(|n| n.is(label, transport(label, *at), file(*at))))
     };
-    let found: Vec<Named> = (measured.at_once.iter().filter(meant))
-        .map(|(label, at, _)| Named { transport: Some(label.clone()), file: Some(file(*at).to_owned()) })
-        .collect();
-    if found.is_empty() {
-        let number = counted.map_or(4, |(_, n)| n.clamp(2, 128));
-        let path = named.iter().find_map(|n| n.transport.clone()).unwrap_or_else(|| "tcp".to_owned());
-        bail!(
-            "'{}': these runs sent one message at a time over one connection, and what several do at once does not follow from that: \
-             pipegauge run {path} --flows {number} measures it, and ask answers from its run file",
-            shown(text)
-        );
-    }
-    // The number is that of the flows, and the paths are those that have so many.
-    if let Some((at, _)) = counted {
-        heard.items.drain(at..at + 2);
-    }
-    heard.items.retain(|i| !matches!(i, Item::Path(_)));
-    heard.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce)));
-    heard.items.extend(found.into_iter().map(Item::Path));
-    Ok(())
+    (measured.at_once.iter().filter(meant))
+        .map(|(label, at, ..)| Named { transport: Some(label.clone()), file: Some(file(*at).to_owned()) })
+        .collect()
 }
 
-/// How many connections, flows or streams work at once, and the place of their number: "with 4 connections", but not "10 connections a
+/// The error for what no path of the runs does at once, with what they do and the run that would measure it.
+fn lacks(text: &str, heard: &Heard, measured: &Measured, counted: Option<(u64, What)>) -> Error {
+    let (number, what) = counted.unwrap_or((4, What::Connections));
+    let (words, flag) = what.told(number.clamp(2, 128));
+    let named = heard.paths().iter().find_map(|n| n.transport.clone());
+    let path = named.or_else(|| usual(measured)).unwrap_or_else(|| "tcp".to_owned());
+    let transport = measured.paths.iter().find(|(label, ..)| *label == path).map_or(path.as_str(), |(_, of, _)| of);
+    let had: Vec<String> = (measured.at_once.iter())
+        .map(|(label, _, flows, topology)| format!("{label} ({})", topology.counted(*flows)))
+        .collect();
+    let why = match had.is_empty() {
+        true => "each path of these runs had one connection".to_owned(),
+        false if counted.is_some() => {
+            format!("no path that is asked about has {words} at once; the runs have: {}", had.join(", "))
+        }
+        false => format!("what is asked about is no path of several at once; the runs have: {}", had.join(", ")),
+    };
+    anyhow!(
+        "'{}': {why}, and what several do at once does not follow from that: pipegauge run {transport} {flag} {} measures it, and ask answers \
+         from its run file",
+        shown(text),
+        number.clamp(2, 128)
+    )
+}
+
+/// The transport of all paths, where it joins two processes.
+fn usual(measured: &Measured) -> Option<String> {
+    let (_, first, _) = measured.paths.first()?;
+    let alike = measured.paths.iter().all(|(_, transport, _)| transport == first);
+    let two = registry::named(first).is_ok_and(|transport| transport.ends() == Ends::Two);
+    (alike && two).then(|| (*first).to_owned())
+}
+
+/// How many connections, flows, pairs or processes work at once, and the place of their number: "with 4 connections", but not "10 connections a
 /// second".
-fn flows(heard: &Heard) -> Option<(usize, u64)> {
-    if heard.any(&[PerSecond, HowMany]) {
-        return None;
-    }
+fn counted(heard: &Heard) -> Option<(usize, u64, What)> {
     let rated = heard.items.iter().any(|i| matches!(i, Item::Amount(Amount::Rate(_))));
-    let at_once = |t: &Topic| matches!(t, Connections | AtOnce) || (*t == Streams && !rated);
+    let many = heard.any(&[PerSecond, HowMany]);
+    let what = |t: &Topic| match t {
+        Pairs => Some(What::Pairs),
+        Processes => Some(What::Processes),
+        AtOnce => Some(What::Connections),
+        Connections if !many => Some(What::Connections),
+        Streams if !many && !rated => Some(What::Connections),
+        _ => None,
+    };
     heard.items.windows(2).enumerate().find_map(|(at, two)| match two {
-        [Item::Amount(Amount::Count(n)), Item::Topics(t)] => t.iter().any(at_once).then_some((at, *n)),
+        [Item::Amount(Amount::Count(n)), Item::Topics(t)] => Some((at, *n, t.iter().find_map(what)?)),
         _ => None,
     })
 }
@@ -117,8 +213,8 @@ mod tests {
     fn paths_of_several_flows_answer_for_what_is_done_at_once() {
         let mut measured = Measured::default();
         measured.add("a.run.jsonl", [("tcp", "tcp"), ("tcp:flows=4", "tcp"), ("unix", "unix")].into_iter());
-        measured.flows("tcp", 1);
-        measured.flows("tcp:flows=4", 4);
+        measured.flows("tcp", 1, Topology::Flows);
+        measured.flows("tcp:flows=4", 4, Topology::Flows);
         let says = |text: &str| {
             crate::config::question::of_words(text, &measured)
                 .map(|r| r.says(0, &measured))
@@ -129,5 +225,41 @@ mod tests {
         }
         assert!(says("bandwidth of tcp with 8 connections").contains("pipegauge run tcp --flows 8 measures it"));
         assert!(says("bandwidth of unix in parallel").contains("pipegauge run unix --flows 4 measures it"));
+        let said = says("bandwidth of tcp with 8 connections");
+        assert!(said.contains("the runs have: tcp:flows=4 (4 flows)") && !said.contains("one connection"), "{said}");
+    }
+
+    #[test]
+    fn pairs_and_processes_are_no_connections() {
+        let mut measured = Measured::default();
+        let paths =
+            [("unix:flows=4", "unix"), ("unix:pairs=1", "unix"), ("unix:pairs=2", "unix"), ("unix:fan-in=3", "unix")];
+        measured.add("a.run.jsonl", paths.into_iter());
+        measured.flows("unix:flows=4", 4, Topology::Flows);
+        measured.flows("unix:pairs=1", 1, Topology::Pairs);
+        measured.flows("unix:pairs=2", 2, Topology::Pairs);
+        measured.flows("unix:fan-in=3", 3, Topology::FanIn);
+        let says = |text: &str| {
+            crate::config::question::of_words(text, &measured)
+                .map(|r| r.says(0, &measured))
+                .unwrap_or_else(|e| e.to_string())
+        };
+        for (text, path) in [
+            ("bandwidth with 2 pairs", "unix:pairs=2"),
+            ("bandwidth with 2 processes in parallel", "unix:pairs=2"),
+            ("total message rate with 2 pairs at 64 bytes", "unix:pairs=2"),
+            ("bandwidth with 3 members", "unix:fan-in=3"),
+            ("bandwidth of 1 pair", "unix:pairs=1"),
+            ("bandwidth with 4 flows", "unix:flows=4"),
+        ] {
+            assert!(says(text).ends_with(&format!("over {path} (a)")), "{text}: {}", says(text));
+        }
+        for text in ["bandwidth with 4 pairs", "bandwidth with 4 processes", "latency in parallel with 4 processes"] {
+            assert!(says(text).contains("run unix --pairs 4 measures it"), "{text}: {}", says(text));
+        }
+        assert_eq!(
+            says("is it faster with 2 pairs than with 1 pair"),
+            "unix:pairs=2 (a) held against unix:pairs=1 (a)"
+        );
     }
 }

@@ -40,10 +40,10 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     }
     let asked = Asked::of(text, &mut heard)?;
     let but = heard.but();
-    let compared = if heard.any(&[Cpu, UnderLoad]) { None } else { versus::of(&asked)? };
-    let (questions, over) = match compared {
-        Some(question) => (vec![question], Vec::new()),
-        None => (asked.questions()?, heard.paths()),
+    let compared = if heard.any(&[Cpu, UnderLoad]) { Vec::new() } else { versus::of(&asked, measured)? };
+    let (questions, over) = match compared.is_empty() {
+        false => (compared, Vec::new()),
+        true => (asked.questions()?, heard.paths()),
     };
     if !but.is_empty() && !measured.leaves(&over, &but) {
         bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());

@@ -50,6 +50,10 @@ pub enum Topic {
     Messages,
     /// Connections.
     Connections,
+    /// Pairs of processes that carry messages at once.
+    Pairs,
+    /// Processes that carry messages at once.
+    Processes,
     /// So many a second, without a number.
     PerSecond,
     /// Whether something can be.
@@ -146,7 +150,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 79] = [
+const TOPICS: [(Topic, &[&str]); 81] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -172,6 +176,8 @@ const TOPICS: [(Topic, &[&str]); 79] = [
         "concurrently", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "several connections", "multiple connections",
         "many connections", "more connections", "side by side"
     ]),
+    (Pairs, &["pair", "pairs", "process pair", "process pairs", "pair of processes", "pairs of processes"]),
+    (Processes, &["process", "processes", "members", "member", "ranks", "rank", "senders"]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
     (Were, &["were", "had", "was"]),
     (Taken("a web page is taken as one message: what its server and a browser do besides is no part of that"), &[
@@ -480,7 +486,7 @@ const TOPICS: [(Topic, &[&str]); 79] = [
         "sizes", "big", "large", "huge", "value", "amount", "rate of", "needed", "add", "adds", "added", "new", "serve", "serves", "happen", "happens", "sec", "scale", "scales", "help", "helps", "sustainably", "happening", "each way", "measure", "get from", "back",
         "up", "down", "out", "off", "same", "when using", "used", "uses", "expect", "expected", "estimate",
         "estimated", "know", "think", "see", "find", "using a", "today", "actual", "real", "between a", "single",
-        "each other", "other", "another", "process", "processes", "program", "programs", "app", "application",
+        "each other", "other", "another", "program", "programs", "app", "application",
         "local", "locally", "localhost", "loopback", "host", "hosts", "side", "sides", "paths", "transports",
         "ipc", "messaging", "channel", "required", "require", "requires", "make", "makes",
         "making", "got to", "let",

@@ -1,6 +1,7 @@
 //! Names of paths: transports as people call them, and the run files.
 
 use anyhow::{Error, anyhow};
+use measure::Topology;
 use transport::registry;
 
 use super::suggest::{nearest, shown};
@@ -12,8 +13,8 @@ pub struct Measured {
     pub files: Vec<(String, Option<String>)>,
     /// Paths: (what it is called, transport, place of its file).
     pub paths: Vec<(String, &'static str, usize)>,
-    /// Paths of several flows: (what it is called, place of its file, flows).
-    pub at_once: Vec<(String, usize, u32)>,
+    /// Paths of several connections, or of processes of their own: (what it is called, place of its file, how many, how they share processes).
+    pub at_once: Vec<(String, usize, u32, Topology)>,
 }
 
 /// A path that a question names: by what it is called or its transport, by its file or both.
@@ -84,11 +85,16 @@ impl Measured {
         self.paths.extend(paths.map(|(label, transport)| (label.to_owned(), transport, at)));
     }
 
-    /// Takes how many flows a path of the file that was taken last has.
-    pub fn flows(&mut self, label: &str, flows: u32) {
-        if flows > 1 {
-            self.at_once.push((label.to_owned(), self.files.len().saturating_sub(1), flows));
+    /// Takes how many connections a path of the file that was taken last has, and how they share processes.
+    pub fn flows(&mut self, label: &str, flows: u32, topology: Topology) {
+        if flows > 1 || topology.has_members() {
+            self.at_once.push((label.to_owned(), self.files.len().saturating_sub(1), flows, topology));
         }
+    }
+
+    /// The run file at a place.
+    pub fn file(&self, at: usize) -> &str {
+        self.files.get(at).map_or("", |(name, _)| name.as_str())
     }
 
     /// The error for a run file that a question names and that was not given.

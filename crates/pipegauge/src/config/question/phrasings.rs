@@ -1,5 +1,6 @@
 //! Questions as people put them, and how each is read: the contract of the grammar.
 
+mod people;
 mod readings;
 mod refusals;
 mod review;
@@ -17,7 +18,7 @@ fn measured() -> Measured {
 
 /// Both tables, with those of the review.
 fn all(
-    of: [&'static [(&'static str, &'static str)]; 2],
+    of: [&'static [(&'static str, &'static str)]; 3],
 ) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     of.into_iter().flatten()
 }
@@ -31,7 +32,7 @@ fn read(text: &str) -> Result<String, String> {
 
 #[test]
 fn phrasings_are_read_as_they_are_meant() {
-    let wrong: Vec<String> = all([READ, review::READ])
+    let wrong: Vec<String> = all([READ, review::READ, people::READ])
         .filter_map(|(text, want)| {
             let found = read(text);
             (found.as_deref() != Ok(*want)).then(|| format!("{text}\n  meant: {want}\n  read:  {found:?}"))
@@ -42,7 +43,7 @@ fn phrasings_are_read_as_they_are_meant() {
 
 #[test]
 fn what_cannot_be_read_is_refused_with_what_was_found() {
-    let wrong: Vec<String> = all([REFUSED, review::REFUSED])
+    let wrong: Vec<String> = all([REFUSED, review::REFUSED, people::REFUSED])
         .filter_map(|(text, want)| {
             let found = read(text);
             let right = found.as_ref().is_err_and(|e| e.contains(want) && e.contains(text));

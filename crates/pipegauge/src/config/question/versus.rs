@@ -2,14 +2,53 @@
 
 use anyhow::{Result, bail};
 
+use super::amounts::Amount;
 use super::forms::Asked;
 use super::heard::Item;
 use super::lexicon::Topic::{self, *};
+use super::names::{Measured, Named};
 use super::suggest::shown;
 use super::{Multiple, Question};
 
-/// The question of two paths that the text makes, if it does.
-pub fn of(asked: &Asked<'_>) -> Result<Option<Question>> {
+/// The questions of two paths that the text makes: one, but where a path is held against all others.
+pub fn of(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
+    match alone(asked, measured)? {
+        found if found.is_empty() => Ok(of_two(asked)?.into_iter().collect()),
+        found => Ok(found),
+    }
+}
+
+/// "how many times faster is unix": against each other path, as none is named.
+fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
+    const HOW: [&str; 5] = ["how many times", "how much", "what factor", "which factor", "how many percent"];
+    let text = asked.text.to_lowercase();
+    let h = &asked.heard;
+    let [x] = &h.paths()[..] else { return Ok(Vec::new()) };
+    let asks = HOW.iter().any(|how| text.contains(how)) && FASTER.iter().any(|word| text.contains(word));
+    let amount = |i: &Item| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_)));
+    if !asks || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
+        return Ok(Vec::new());
+    }
+    let others: Vec<Named> = (measured.paths.iter())
+        .filter(|(label, of, file)| !x.is(label, of, measured.file(*file)))
+        .map(|(label, _, file)| {
+            let file = (measured.files.len() > 1).then(|| measured.file(*file).to_owned());
+            Named { transport: Some(label.clone()), file }
+        })
+        .collect();
+    if others.is_empty() {
+        bail!(
+            "'{}': {x} against which path? The runs have no other; measure both in one run (pipegauge run unix tcp) and ask that",
+            shown(asked.text)
+        );
+    }
+    let cost = |y| Question::Cost { x: x.clone(), y, size: asked.size(), factor: true, multiple: None };
+    Ok(others.into_iter().map(cost).collect())
+}
+
+const FASTER: [&str; 6] = ["faster", "slower", "quicker", "as fast", "as slow", "as quick"];
+
+fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
     let h = &asked.heard;
     let paths = h.paths();
     // "tcp over unix", "tcp/unix": nothing else is said.
