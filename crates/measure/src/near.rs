@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use transport::clock::{Clock, Monotonic};
-use transport::{AnyLink, Link, LinkError, Visit};
+use transport::{AnyLink, End, Link, LinkError, Visit};
 
-use crate::buffers::{Buffers, Halt, Slots};
+use crate::buffers::Slots;
 use crate::content::{self, Writer};
 use crate::cost::Meter;
 use crate::samples::Samples;
+use crate::workspace::{Halt, Workspace};
 use crate::{SessionError, Tcp, TrialReport, TrialSpec};
 
 /// Datagrams lost one after another before a trial is given up: the far side is gone, or nothing gets through.
@@ -24,10 +25,10 @@ const OPEN_LOOP_BYTES: u64 = 32 * 1024;
 const OPEN_LOOP_BLOCKS: u64 = 32;
 
 /// Runs the near half of `spec` on `link`, against the monotonic clock.
-pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<TrialReport, SessionError> {
+pub fn trial(link: &mut AnyLink, spec: &TrialSpec, workspace: &mut Workspace) -> Result<TrialReport, SessionError> {
     let before = link.datagrams().unwrap_or_default();
     let connection = link.tcp_state();
-    let report = link.visit(OnAnyLink { spec, buffers })?;
+    let report = link.visit(OnAnyLink { spec, workspace })?;
     let tcp = connection.and_then(|before| Some(Tcp::between(before, link.tcp_state()?)));
     let after = link.datagrams().unwrap_or_default();
     Ok(TrialReport {
@@ -40,35 +41,35 @@ pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Res
 
 struct OnAnyLink<'a> {
     spec: &'a TrialSpec,
-    buffers: &'a mut Buffers,
+    workspace: &'a mut Workspace,
 }
 
 impl Visit for OnAnyLink<'_> {
     type Out = Result<TrialReport, SessionError>;
-    fn visit<L: Link>(self, link: &mut L) -> Self::Out {
-        run(link, &Monotonic, self.spec, self.buffers)
+    fn visit<L: Link>(self, end: &mut End<L>) -> Self::Out {
+        run(end, &Monotonic, self.spec, self.workspace)
     }
 }
 
 /// Runs the near half of `spec` on a link of a known type, against any clock.
 pub fn run<L: Link, C: Clock>(
-    link: &mut L,
+    end: &mut End<L>,
     clock: &C,
     spec: &TrialSpec,
-    buffers: &mut Buffers,
+    workspace: &mut Workspace,
 ) -> Result<TrialReport, SessionError> {
-    spec.pattern.near(link, clock, spec, buffers)
+    spec.pattern.near(end, clock, spec, workspace)
 }
 
 /// The near half of a pattern whose blocks are each answered by one, which `writer` filled: a closed loop, or an open one.
 pub(crate) fn round_trips<L: Link, C: Clock>(
-    link: &mut L,
+    end: &mut End<L>,
     clock: &C,
     spec: &TrialSpec,
-    buffers: &mut Buffers,
+    workspace: &mut Workspace,
     writer: Writer,
 ) -> Result<TrialReport, SessionError> {
-    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, writer)?;
+    let (mut loops, mut out, mut into) = Loops::new(end, clock, spec, workspace, writer)?;
     match spec.rate {
         Some(rate) => loops.open_loop(&mut out, &mut into, rate),
         None => loops.closed(&RoundTrip, &mut out, &mut into),
@@ -133,19 +134,23 @@ pub(crate) struct Loops<'a, L, C> {
 impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
     /// The loops of a trial, with its memory to send from and to receive into. `writer` fills what is received.
     pub(crate) fn new(
-        link: &'a mut L,
+        end: &'a mut End<L>,
         clock: &'a C,
         spec: &'a TrialSpec,
-        buffers: &'a mut Buffers,
+        workspace: &Workspace,
         writer: Writer,
     ) -> Result<(Self, Slots<'a>, Slots<'a>), LinkError> {
+        let (there, back) = (spec.pattern.facts().blocks)(spec);
+        let (link, out, into) = workspace.slots(end, spec, there, back)?;
+        Ok((Self::on(link, clock, spec, workspace.halt(), writer), out, into))
+    }
+
+    /// The loops of a trial on a link whose memory is already lent.
+    pub(crate) fn on(link: &'a mut L, clock: &'a C, spec: &'a TrialSpec, halt: Halt, writer: Writer) -> Self {
         let moving = link.capabilities().reliable;
         let skip = if moving { 0 } else { 4 };
-        let halt = buffers.halt();
-        let (there, back) = (spec.pattern.facts().blocks)(spec);
-        let (out, into) = buffers.slots(link, spec, there, back)?;
         let meter = Meter::new(clock, spec);
-        Ok((Self { link, halt, meter, clock, spec, tally: Tally::default(), skip, moving, writer }, out, into))
+        Self { link, halt, meter, clock, spec, tally: Tally::default(), skip, moving, writer }
     }
 
     /// Fills a block that iteration `i` sends, where contents are checked.

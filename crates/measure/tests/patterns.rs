@@ -9,10 +9,10 @@ use std::time::Duration;
 use measure::content::{self, Writer};
 use measure::event::PathPlan;
 use measure::solo::Solo;
-use measure::{Buffers, FarReport, Pattern, Session, TrialReport, TrialSpec, far, near};
+use measure::{FarReport, Pattern, Session, TrialReport, TrialSpec, Workspace, far, near};
 use transport::clock::Monotonic;
 use transport::theory::Theory;
-use transport::{Capabilities, Link, LinkError, Semantics};
+use transport::{Capabilities, End, Link, LinkError, Semantics};
 use workload::hint::{Kernel, Precision, Team};
 
 const SIZE: u64 = 100;
@@ -41,9 +41,9 @@ struct Wire {
 }
 
 impl Wire {
-    fn pair() -> (Wire, Wire) {
+    fn pair() -> (End<Wire>, End<Wire>) {
         let ((there, from_near), (back, from_far)) = (channel(), channel());
-        let end = |out, into| Wire { out, into, did: Vec::new() };
+        let end = |out, into| End::new(Wire { out, into, did: Vec::new() });
         (end(there, from_far), end(back, from_near))
     }
 }
@@ -80,10 +80,10 @@ fn both(spec: &TrialSpec) -> (Vec<Did>, TrialReport, FarReport) {
     let (mut here, mut there) = Wire::pair();
     std::thread::scope(|threads| {
         let far = threads.spawn(move || {
-            let report = far::run(&mut there, spec, &mut Buffers::new(false)).unwrap();
-            (there.did, report)
+            let report = far::run(&mut there, spec, &mut Workspace::new(false)).unwrap();
+            (there.into_link().did, report)
         });
-        let report = near::run(&mut here, &Monotonic, spec, &mut Buffers::new(true)).unwrap();
+        let report = near::run(&mut here, &Monotonic, spec, &mut Workspace::new(true)).unwrap();
         let (did, far) = far.join().unwrap();
         (did, report, far)
     })
@@ -125,7 +125,7 @@ fn each_runs_as_itself() {
         let Some(script) = (0..WARMUP + REPEATS).map(|i| must(*pattern, i)).collect::<Option<Vec<_>>>() else {
             assert!(pattern.facts().anew.is_some(), "{pattern:?}");
             let (mut wire, _other) = Wire::pair();
-            assert!(near::run(&mut wire, &Monotonic, &spec, &mut Buffers::new(true)).is_err(), "{pattern:?}");
+            assert!(near::run(&mut wire, &Monotonic, &spec, &mut Workspace::new(true)).is_err(), "{pattern:?}");
             continue;
         };
         let (did, report, far) = both(&spec);

@@ -5,7 +5,7 @@
 //! ([`OptionSpec`]), and how links over it come to be. Two processes meet in two steps: the far side [listens](Transport::listen), which
 //! gives an [`Acceptor`] whose address travels over the control connection, and the near side [dials](Transport::dial) that address,
 //! which gives a [`Connector`]; each then yields an [`AnyLink`]. Before a link is handed out, both ends have shown each other a
-//! [`Proof`] over it.
+//! [`Proof`] over it. An [`AnyLink`] is an [`End`]: the link and the memory that its messages lie in.
 //!
 //! Hot loops are generic over [`Link`]; [`AnyLink::visit`] picks the concrete type once a trial, not once a message.
 //!
@@ -16,6 +16,7 @@
 //! | `name` | a name, checked where it enters |
 //! | [`options`] [`settings`] | what can be set on a path, as data; what was, and what took effect |
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
+//! | [`End`] | a link and the memory that it made, which ends before it |
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
 //! | [`proof`] | both ends show that they belong to this measurement |
@@ -32,6 +33,7 @@ pub mod buffer;
 pub mod clock;
 pub mod decorate;
 mod door;
+mod end;
 mod greet;
 mod ip;
 mod local;
@@ -59,6 +61,7 @@ mod watchdog;
 
 pub use any::Visit;
 pub use buffer::Buffer;
+pub use end::{Asked, End, Room};
 pub use name::{BadName, Name};
 pub use options::OptionSpec;
 pub use patience::Patience;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Virtual;
 use crate::settings::Effective;
-use crate::{Buffer, DatagramCounts, TcpState};
+use crate::{Asked, Buffer, DatagramCounts, TcpState};
 
 /// Whether message boundaries survive the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -138,9 +138,10 @@ pub trait Link: Send {
     /// What this link can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Memory for `len` bytes whose first byte lies `offset` bytes after a multiple of `align` (a power of two).
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        Buffer::new(len, align, offset).map_err(|e| LinkError::io(format!("reserving a buffer of {len} bytes"), e))
+    /// Memory of this link's domain, as an [`End`](crate::End) asks for it: it is the only one who can, and keeps the memory within the
+    /// link's life. Errors: the system's where it has no such memory.
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        asked.ordinary()
     }
 
     /// Sends one message. Returns when the memory may be used again.
@@ -189,8 +190,8 @@ impl<L: Link + ?Sized> Link for Box<L> {
     fn capabilities(&self) -> Capabilities {
         (**self).capabilities()
     }
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        (**self).buffer(len, align, offset)
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        (**self).buffer(asked)
     }
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         (**self).send(block)

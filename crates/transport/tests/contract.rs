@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pairs::{all_at_once, carried, content, name, pair, patience, settings, variants};
 use transport::theory::{FarRole, Theory, TheoryLink};
-use transport::{AnyLink, Link, LinkError, Name, Patience, memcpy, pipe, tcp, theory, udp};
+use transport::{AnyLink, End, Link, LinkError, Name, Patience, memcpy, pipe, tcp, theory, udp};
 
 const SIZES: [usize; 7] = [1, 7, 4096, 65_507, 64 << 10, 1 << 20, 8 << 20];
 
@@ -239,7 +239,7 @@ fn kinds_within_one_process_give_back_what_they_got() {
     theory.set_role(FarRole::Echo);
     theory.keep_contents(true);
     let solo = |name: Name| name.transport().unwrap().solo(&transport::Settings::default());
-    for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::Theory(theory)] {
+    for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::Theory(End::new(theory))] {
         assert!(!link.capabilities().two_ended);
         for size in SIZES {
             let (block, mut back) = (content(size, 5), vec![0; size]);

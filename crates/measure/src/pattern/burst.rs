@@ -3,7 +3,7 @@
 
 use transport::clock::Clock;
 use transport::theory::FarRole;
-use transport::{Link, LinkError};
+use transport::{End, Link, LinkError};
 
 use super::facts::one_process;
 use super::{Answered, Facts, Timed};
@@ -12,7 +12,7 @@ use crate::content::Writer;
 use crate::event::TimeKind;
 use crate::far::Side;
 use crate::near::{Loops, Turn};
-use crate::{Buffers, TrialSpec};
+use crate::{TrialSpec, Workspace};
 
 const HELP: &str = "A number of sends, then one short answer";
 const LOST: &str = "a message of the burst may be lost, and the answer would never come";
@@ -81,16 +81,21 @@ impl Turn for Asked {
     }
 }
 
-pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+pub(super) fn near<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Timed {
+    let (mut loops, mut out, mut into) = Loops::new(end, clock, spec, workspace, Writer::Far)?;
     match spec.reverse {
         false => loops.closed(&Blocks(spec.burst), &mut out, &mut into),
         true => loops.closed(&Asked(spec.burst), &mut out, &mut into),
     }
 }
 
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-    let mut side = Side::new(link, spec, buffers)?;
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+    let mut side = Side::new(end, spec, workspace)?;
     if spec.reverse {
         return answer(side, spec.burst);
     }

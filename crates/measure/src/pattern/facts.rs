@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use transport::clock::Monotonic;
 use transport::theory::{FarRole, TheoryLink};
-use transport::{Acceptor, Capabilities, Connector, LinkError, Proof, Semantics};
+use transport::{Acceptor, Capabilities, Connector, End, LinkError, Proof, Semantics};
 use units::Bytes;
 
 use super::{Answered, Pattern, Timed};
-use crate::buffers::{Buffers, Halt};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::flows::MOST;
+use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, near, path};
 
 /// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
@@ -64,9 +64,9 @@ pub struct Facts {
     /// What the modelled far side does.
     pub role: fn(&TrialSpec) -> FarRole,
     /// A trial on the modelled path, whose far side has its role by now. A modelled process works for so many seconds at a subinterval.
-    pub modelled: fn(&mut TheoryLink, &TrialSpec, work: f64, &mut Buffers) -> Timed,
+    pub modelled: fn(&mut End<TheoryLink>, &TrialSpec, work: f64, &mut Workspace) -> Timed,
     /// A trial of one process without a path.
-    pub alone: fn(&Monotonic, &TrialSpec, &mut Buffers) -> Timed,
+    pub alone: fn(&Monotonic, &TrialSpec, &mut Workspace) -> Timed,
     /// What only the receiver can have seen of a trial, by what it says it received; the near side's time for all of it is `elapsed`.
     pub seen: fn(&FarReport, &TrialSpec, Semantics, elapsed: f64) -> Seen,
     /// Whether what both sides found in a trial is the same.
@@ -122,9 +122,9 @@ impl Facts {
             fewest: path::FEWEST,
             beside: 0.0,
             role,
-            modelled: |link, spec, _, buffers| {
+            modelled: |link, spec, _, workspace| {
                 let clock = link.clock();
-                Ok(near::run(link, &clock, spec, buffers)?.with_far(answered(link)))
+                Ok(near::run(link, &clock, spec, workspace)?.with_far(answered(link)))
             },
             alone: |_, _, _| Err(LinkError::Unsupported("carry messages: it is no path").into()),
             seen: |_, _, _, _| Seen { lost: 0, bytes: 0, shortest: 0.0, longest: 0.0 },

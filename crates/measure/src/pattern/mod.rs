@@ -13,10 +13,10 @@ mod stream;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use transport::Link;
 use transport::clock::Clock;
+use transport::{End, Link};
 
-use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
+use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 pub use facts::{Anew, Facts, LogGp, NetPipe, Score, Seen};
 
@@ -49,13 +49,13 @@ macro_rules! patterns {
             }
 
             /// Its near half of a trial: what is timed.
-            pub(crate) fn near<L: Link, C: Clock>(self, link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-                match self { $(Pattern::$variant => $file::near(link, clock, spec, buffers)),* }
+            pub(crate) fn near<L: Link, C: Clock>(self, end: &mut End<L>, clock: &C, spec: &TrialSpec, workspace: &mut Workspace) -> Timed {
+                match self { $(Pattern::$variant => $file::near(end, clock, spec, workspace)),* }
             }
 
             /// Its far half.
-            pub(crate) fn far<L: Link>(self, link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-                match self { $(Pattern::$variant => $file::far(link, spec, buffers)),* }
+            pub(crate) fn far<L: Link>(self, end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+                match self { $(Pattern::$variant => $file::far(end, spec, workspace)),* }
             }
         }
     };

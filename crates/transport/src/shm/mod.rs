@@ -39,7 +39,7 @@ pub use link::Shm;
 use crate::local::Local;
 use crate::meet::{self, Made};
 use crate::options;
-use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Proof, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("shm");
@@ -69,13 +69,13 @@ impl Local for SharedMemory {
         let (mut link, file) = Shm::create(&made.settings, &made.patience)?;
         meet::hand_over(fd.as_fd(), &proof.far, &[file.as_fd()])?;
         link.watch(fd);
-        Ok(AnyLink::Shm(link))
+        Ok(AnyLink::Shm(End::new(link)))
     }
     fn near(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         meet::hand_over(fd.as_fd(), &proof.near, &[])?;
         let [file] = meet::take_over(fd.as_fd(), &proof.far, &made.patience)?;
         let mut link = Shm::attach(file, &made.settings, &made.patience)?;
         link.watch(fd);
-        Ok(AnyLink::Shm(link))
+        Ok(AnyLink::Shm(End::new(link)))
     }
 }

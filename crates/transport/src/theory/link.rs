@@ -8,7 +8,7 @@ use super::far::{Far, FarView, Reaction};
 use super::model::Line;
 use super::{FarRole, Theory};
 use crate::clock::{Clock, Virtual};
-use crate::{Buffer, Capabilities, Link, LinkError, Semantics, Wait};
+use crate::{Asked, Buffer, Capabilities, Link, LinkError, Semantics, Wait};
 
 /// Virtual nanoseconds that a look costs ([`Link::ready`] with no wait): a loop that only looks must come to an end.
 const LOOK_COST: f64 = 50.0;
@@ -201,9 +201,8 @@ impl Link for TheoryLink {
     }
 
     /// Where the memory begins decides which dips there are ([`super::Mover::Align`]).
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        let memory = Buffer::new(len, align, offset)
-            .map_err(|e| LinkError::io(format!("reserving a buffer of {len} bytes"), e))?;
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        let memory = asked.ordinary()?;
         let at_pages = (memory.as_ptr() as usize).is_multiple_of(PAGE);
         self.theory = self.asked.with_blocks_at_pages(at_pages);
         self.out.known_no_more();

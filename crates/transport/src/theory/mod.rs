@@ -32,7 +32,7 @@ pub use parse::settings;
 use crate::options::{Form, Knob, LOSS_TIMEOUT, Moved, SOCKBUF};
 use crate::registry::{Ends, Line, Transport};
 use crate::settings::LOSS;
-use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings};
+use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("theory");
@@ -76,7 +76,7 @@ impl Transport for Model {
     }
     fn solo(&self, settings: &Settings) -> Result<AnyLink, LinkError> {
         let theory = Theory::of(settings).with_sockbuf(settings.whole(SOCKBUF.name));
-        Ok(AnyLink::Theory(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS))))
+        Ok(AnyLink::Theory(End::new(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS)))))
     }
 }
 
