@@ -31,10 +31,10 @@ impl Slots<'_> {
 /// Room for one side's blocks of `len` bytes in one direction: how far apart they lie, how many there are, bytes in all.
 pub(crate) struct Layout {
     len: u64,
-    stride: u128,
-    count: u128,
-    need: u128,
-    room: u128,
+    pub(crate) stride: u128,
+    pub(crate) count: u128,
+    pub(crate) need: u128,
+    pub(crate) room: u128,
 }
 
 /// How blocks of `len` bytes lie, in numbers that nothing a peer may ask for can overflow.

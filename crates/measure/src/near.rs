@@ -77,9 +77,11 @@ pub(crate) fn round_trips<L: Link, C: Clock>(
 }
 
 /// One iteration of a closed pattern.
-pub(crate) trait Turn {
+pub(crate) trait Turn<L: Link> {
     /// Whether the answer has contents that can be verified.
     const CONTENTS: bool = true;
+    /// Whether those contents differ from one iteration to the next.
+    const MOVING: bool = true;
 
     /// Blocks of an iteration.
     fn blocks(&self) -> u64 {
@@ -87,11 +89,16 @@ pub(crate) trait Turn {
     }
 
     /// Does what belongs to block `number` of the iteration: sends `block`, receives `answer`, or both.
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
+
+    /// Brings an answer that the iteration did not bring, after its time.
+    fn fetch(&self, _link: &mut L, _answer: &mut [u8]) -> Result<(), LinkError> {
+        Ok(())
+    }
 
     /// The whole iteration, without checking.
     #[inline(always)]
-    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+    fn once(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
         self.step(link, out.slot(), into.slot(), 0)
     }
 }
@@ -99,9 +106,9 @@ pub(crate) trait Turn {
 /// A block there, a block back.
 struct RoundTrip;
 
-impl Turn for RoundTrip {
+impl<L: Link> Turn<L> for RoundTrip {
     #[inline(always)]
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
         link.send(block)?;
         link.recv(answer)
     }
@@ -172,7 +179,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
     }
 
     /// One iteration after another, each as `turn` has it.
-    pub(crate) fn closed<T: Turn>(
+    pub(crate) fn closed<T: Turn<L>>(
         &mut self,
         turn: &T,
         out: &mut Slots<'_>,
@@ -231,7 +238,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
     }
 
     /// With `--check` every block is filled outside the time and verified as it arrives: iterations are timed one by one.
-    fn checked<T: Turn>(
+    fn checked<T: Turn<L>>(
         &mut self,
         turn: &T,
         out: &mut Slots<'_>,
@@ -256,12 +263,18 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 let block = out.slot();
                 content::fill(block, spec.seed, number, Writer::Near);
                 let answer = into.slot();
+                if !T::MOVING {
+                    // What came before must not pass for what comes now.
+                    answer.iter_mut().for_each(|byte| *byte = !*byte);
+                }
                 let begin = self.clock.now();
                 outcome = turn.step(self.link, block, answer, b);
                 took += self.clock.now() - begin;
+                outcome = outcome.and_then(|()| turn.fetch(self.link, answer));
                 if outcome.is_err() {
                     break;
                 }
+                let number = if T::MOVING { number } else { 0 };
                 if T::CONTENTS && self.tally.wrong.is_none() {
                     self.tally.wrong = content::first_wrong(answer, spec.seed, number, self.writer, self.skip)
                         .map(|at| (i, at, answer.len() as u64));

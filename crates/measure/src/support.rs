@@ -75,6 +75,11 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
+    if facts.one_sided && plan.decorators.any() {
+        return refuse(
+            "faults, shaping and traces change sends and receives, and it has none (leave out --fault, --shape and --trace)",
+        );
+    }
     if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
         return refuse(&why);
     }

@@ -12,6 +12,7 @@
 //! | module | job |
 //! |---|---|
 //! | [`port`] | the trait, capabilities, errors |
+//! | [`OneSided`] | beside sends and receives, where a link has it: memory that a side exposes, put and get |
 //! | [`registry`] | the transports by name; the port that each is |
 //! | `name` | a name, checked where it enters |
 //! | [`options`] [`settings`] | what can be set on a path, as data; what was, and what took effect |
@@ -40,6 +41,7 @@ mod local;
 mod meet;
 pub mod memcpy;
 mod name;
+mod one_sided;
 pub mod options;
 pub mod patience;
 pub mod pipe;
@@ -63,6 +65,7 @@ pub use any::Visit;
 pub use buffer::Buffer;
 pub use end::{Asked, End, Room};
 pub use name::{BadName, Name};
+pub use one_sided::{OneSided, VisitOneSided};
 pub use options::OptionSpec;
 pub use patience::Patience;
 pub use port::{Capabilities, Link, LinkError, Semantics};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pairs::{all_at_once, carried, content, name, pair, patience, settings, variants};
 use transport::theory::{FarRole, Theory, TheoryLink};
-use transport::{AnyLink, End, Link, LinkError, Name, Patience, memcpy, pipe, tcp, theory, udp};
+use transport::{AnyLink, End, Link, LinkError, Name, OneSided, Patience, memcpy, pipe, tcp, theory, udp};
 
 const SIZES: [usize; 7] = [1, 7, 4096, 65_507, 64 << 10, 1 << 20, 8 << 20];
 
@@ -251,4 +251,65 @@ fn kinds_within_one_process_give_back_what_they_got() {
     }
     assert!(solo(theory::NAME).unwrap().clock().is_some());
     assert!(matches!(solo(tcp::NAME), Err(LinkError::Unsupported(_))));
+}
+
+struct Has;
+
+impl transport::Visit for Has {
+    type Out = bool;
+    fn visit<L: Link>(self, end: &mut End<L>) -> bool {
+        end.visit_one_sided(Has).is_some()
+    }
+}
+
+impl transport::VisitOneSided for Has {
+    type Out = ();
+    fn visit<L: OneSided>(self, _: &mut L) {}
+}
+
+#[test]
+fn one_sided_access_is_there_where_capabilities_say_so() {
+    let mut some = 0;
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
+        let what = name(kind, &settings);
+        for end in [&mut near, &mut far] {
+            let can = end.capabilities().one_sided;
+            assert_eq!((end.visit(Has), end.one_sided().is_some()), (can, can), "{what}");
+        }
+        assert!(!(settings.with.any() && near.capabilities().one_sided), "{what}: a decorator would see nothing of it");
+        let (Some(near), Some(far)) = (near.one_sided(), far.one_sided()) else { continue };
+        some += 1;
+        // Sizes in no order, so that a region is exposed anew and again.
+        for (round, len) in (0u64..).zip([100, 1 << 20, 1, 70_000, 3 << 20, 4096]) {
+            let (there, back, mut found) = (content(len, round), content(len, round + 50), vec![0; len]);
+            far.expose(len).unwrap();
+            near.reach(len).unwrap();
+            near.put(0, &there).unwrap();
+            near.fence().unwrap();
+            near.get(0, &mut found).unwrap();
+            assert!(found == there, "{what}: what was put is got back, {len}");
+            assert!(!far.withdraw(Duration::ZERO).unwrap(), "{what}");
+            far.read(0, &mut found).unwrap();
+            assert!(found == there, "{what}: and is there, {len}");
+            far.fill(0, &back).unwrap();
+            near.get(0, &mut found).unwrap();
+            assert!(found == back, "{what}: what is there is got, {len}");
+            // Offsets and lengths of whatever value touch nothing.
+            for (at, len) in [(64 << 20, 1), (usize::MAX, 1), (1, 64 << 20)] {
+                let put = near.put(at, &content(len, 1));
+                assert!(matches!(put, Err(LinkError::Outside { .. })), "{what}: {put:?}");
+                let got = near.get(at, &mut vec![0; len]);
+                assert!(matches!(got, Err(LinkError::Outside { .. })), "{what}: {got:?}");
+            }
+            near.leave().unwrap();
+            assert!(far.withdraw(Duration::from_secs(60)).unwrap(), "{what}");
+            // Messages and regions don't disturb each other.
+            far.send(&content(40, round)).unwrap();
+            let mut block = [0; 40];
+            near.recv(&mut block).unwrap();
+            assert!(block == *content(40, round), "{what}");
+        }
+    }
+    assert!(some >= 2, "shared memory has it in each of its wait modes");
 }

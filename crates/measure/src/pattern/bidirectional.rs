@@ -26,9 +26,9 @@ pub(super) const FACTS: Facts = Facts {
 /// A block each way at once.
 struct Exchange;
 
-impl Turn for Exchange {
+impl<L: Link> Turn<L> for Exchange {
     #[inline(always)]
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
         link.exchange(block, answer)
     }
 }

@@ -32,11 +32,11 @@ pub(super) const FACTS: Facts = Facts {
 /// One burst of so many blocks.
 struct Blocks(u64);
 
-impl Turn for Blocks {
+impl<L: Link> Turn<L> for Blocks {
     const CONTENTS: bool = false;
 
     #[inline(always)]
-    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+    fn once(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
         for _ in 0..self.0 {
             link.send(out.slot())?;
         }
@@ -48,7 +48,7 @@ impl Turn for Blocks {
         self.0
     }
 
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
         link.send(block)?;
         if number + 1 == self.0 { link.recv(answer) } else { Ok(()) }
     }
@@ -57,9 +57,9 @@ impl Turn for Blocks {
 /// One request for so many blocks.
 struct Asked(u64);
 
-impl Turn for Asked {
+impl<L: Link> Turn<L> for Asked {
     #[inline(always)]
-    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+    fn once(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
         link.send(out.slot())?;
         link.flush()?;
         for _ in 0..self.0 {
@@ -72,7 +72,7 @@ impl Turn for Asked {
         self.0
     }
 
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
         if number == 0 {
             link.send(block)?;
             link.flush()?;

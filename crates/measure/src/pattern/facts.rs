@@ -43,8 +43,10 @@ pub struct Facts {
     pub reverses: bool,
     /// Whether nothing comes back: the receiver times and counts what arrives, and the sender knows only how fast it handed over.
     pub unanswered: bool,
-    /// Whether the far side sends back what it received.
+    /// Whether the far side sends back what it received, or has it where the near side can look.
     pub echoes: bool,
+    /// Whether the near side accesses memory that the far side exposes: the far side takes no part, and no message travels.
+    pub one_sided: bool,
     /// Bytes of a block from the near side to the far, and of one back.
     pub blocks: fn(&TrialSpec) -> (u64, u64),
     /// Memory of a side beside its blocks, bytes.
@@ -113,6 +115,7 @@ impl Facts {
             reverses: false,
             unanswered: false,
             echoes: false,
+            one_sided: false,
             blocks: |spec| (spec.size, spec.size),
             memory: |_| 0,
             least_work: |_| 0.0,
@@ -145,7 +148,11 @@ impl Facts {
 
     /// Blocks from the near side to the far in an iteration.
     pub fn sends(&self, spec: &TrialSpec) -> u64 {
-        if spec.reverse { u64::from(!self.unanswered) } else { self.many(spec) }
+        match self.one_sided {
+            true => 0,
+            false if spec.reverse => u64::from(!self.unanswered),
+            false => self.many(spec),
+        }
     }
 
     /// Blocks of the pattern's size that go one way in an iteration.

@@ -6,8 +6,11 @@ mod bidirectional;
 mod burst;
 mod connect;
 mod facts;
+mod get;
 mod hint;
+mod one_sided;
 mod ping_pong;
+mod put;
 mod request;
 mod stream;
 
@@ -74,6 +77,10 @@ patterns! {
     Request "request" request;
     /// Connect, request, response, close for each transaction.
     Connect "connect" connect;
+    /// A block into memory that the far side exposes, then a fence.
+    Put "put" put;
+    /// A block out of memory that the far side exposes.
+    Get "get" get;
     /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
     /// A trial's size is the number of subintervals of each side, and its iterations are answers.
     Hint "hint" hint;

@@ -58,6 +58,7 @@ fn abilities(can: &Capabilities) -> String {
         (can.duplex, "both ways at once"),
         (can.poll && can.reliable && !can.virtual_time, "open loop"),
         (can.connects, "connect pattern"),
+        (can.one_sided, "put and get"),
         (can.virtual_time, "virtual time"),
     ];
     words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));

@@ -11,16 +11,20 @@
 //! | `slot` | one cache line |
 //! | `bell` | sleeping without losing a wake-up |
 //! | `idle` | spinning, yielding, when to look at the clock |
-//! | `map` | the sealed memory and its checks |
+//! | `file` | sealed memory, its checks, copies in and out |
+//! | `map` | what lies in the memory of a link |
+//! | `region` | one-sided access to memory that a side exposes |
 //! | `wait` | waiting for the peer, and giving up |
 //! | `link` | the Link port on top |
 //! | `model` | loom's check of ring and bell |
 
 mod bell;
+mod file;
 mod idle;
 mod link;
 mod map;
 mod place;
+mod region;
 mod ring;
 mod slot;
 mod sync;

@@ -6,9 +6,10 @@ use super::answers::{Answer, Answers};
 use super::dice::Dice;
 use super::far::{Far, FarView, Reaction};
 use super::model::Line;
+use super::region::Exposed;
 use super::{FarRole, Theory};
 use crate::clock::{Clock, Virtual};
-use crate::{Asked, Buffer, Capabilities, Link, LinkError, Semantics, Wait};
+use crate::{Asked, Buffer, Capabilities, Link, LinkError, OneSided, Semantics, VisitOneSided, Wait};
 
 /// Virtual nanoseconds that a look costs ([`Link::ready`] with no wait): a loop that only looks must come to an end.
 const LOOK_COST: f64 = 50.0;
@@ -24,6 +25,7 @@ pub(super) fn capabilities(theory: &Theory) -> Capabilities {
         two_ended: false,
         connects: true,
         virtual_time: true,
+        one_sided: true,
         waits: vec![Wait::Block],
         ..Capabilities::plain()
     }
@@ -46,16 +48,17 @@ pub(super) fn capabilities(theory: &Theory) -> Capabilities {
 pub struct TheoryLink {
     /// The path as it was asked for, and as the messages' memory makes it.
     asked: Theory,
-    theory: Theory,
+    pub(super) theory: Theory,
     clock: Virtual,
     /// Nanoseconds, finer than the clock.
-    now: f64,
-    out: Line,
-    back: Line,
-    dice: Dice,
+    pub(super) now: f64,
+    pub(super) out: Line,
+    pub(super) back: Line,
+    pub(super) dice: Dice,
     far: Far,
     loss_timeout: f64,
     answers: Answers,
+    pub(super) exposed: Exposed,
     open: bool,
 }
 
@@ -74,6 +77,7 @@ impl TheoryLink {
             far: Far::default(),
             loss_timeout: (loss_timeout * 1e9).max(0.0),
             answers: Answers::new(),
+            exposed: Exposed::default(),
             open: true,
         }
     }
@@ -113,6 +117,7 @@ impl TheoryLink {
     /// Whether messages come back with contents (for `--check`), at the price of a copy each way.
     pub fn keep_contents(&mut self, keep: bool) {
         self.answers.keep_contents(keep);
+        self.exposed.keep_contents(keep);
     }
 
     /// What the far side saw since [`TheoryLink::set_role`].
@@ -128,11 +133,7 @@ impl TheoryLink {
         self.sync();
         let there = self.out.carry(&self.theory, &mut self.dice, self.now, 0);
         let back = self.back.carry(&self.theory, &mut self.dice, there.last, 0);
-        if there.lost || back.lost {
-            self.move_to(self.now + self.loss_timeout);
-            return Err(LinkError::Lost);
-        }
-        self.move_to(back.last);
+        self.arrives(there.lost || back.lost, back.last)?;
         self.send(request)?;
         self.recv(response)
     }
@@ -141,15 +142,16 @@ impl TheoryLink {
         self.out.idle();
         self.back.idle();
         self.answers.clear();
+        self.exposed.clear();
     }
 
-    fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
+    pub(super) fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
         if self.open { Ok(()) } else { Err(LinkError::Closed { doing }) }
     }
 
     /// Takes up time that others let pass on the clock (an open loop's schedule).
     #[inline]
-    fn sync(&mut self) {
+    pub(super) fn sync(&mut self) {
         let shown = self.clock.now();
         if shown > self.now.round() as u64 {
             self.now = shown as f64;
@@ -157,11 +159,18 @@ impl TheoryLink {
     }
 
     #[inline]
-    fn move_to(&mut self, at: f64) {
+    pub(super) fn move_to(&mut self, at: f64) {
         if at > self.now {
             self.now = at;
             self.clock.wait_until(at.round() as u64);
         }
+    }
+
+    /// Waits for what arrives at `at`, or until it is given up.
+    #[inline]
+    pub(super) fn arrives(&mut self, lost: bool, at: f64) -> Result<(), LinkError> {
+        self.move_to(if lost { self.now + self.loss_timeout } else { at });
+        if lost { Err(LinkError::Lost) } else { Ok(()) }
     }
 
     #[inline]
@@ -198,6 +207,14 @@ impl Link for TheoryLink {
 
     fn clock(&self) -> Option<Virtual> {
         Some(self.clock.clone())
+    }
+
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        Some(self)
+    }
+
+    fn visit_one_sided<V: VisitOneSided>(&mut self, visitor: V) -> Option<V::Out> {
+        Some(visitor.visit(self))
     }
 
     /// Where the memory begins decides which dips there are ([`super::Mover::Align`]).

@@ -11,6 +11,7 @@
 //! | `far` | what the far side does with what arrives |
 //! | `answers` | what is on its way back |
 //! | `link` | [`TheoryLink`]: the Link port over all of it |
+//! | `region` | one-sided access |
 //! | `flags` | reading `key=value,...` (also for [`crate::decorate`]) |
 //! | `parse` | reading and checking a [`Theory`] |
 
@@ -21,6 +22,7 @@ pub(crate) mod flags;
 mod link;
 mod model;
 mod parse;
+mod region;
 #[cfg(test)]
 mod tests;
 
