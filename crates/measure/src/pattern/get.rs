@@ -18,6 +18,7 @@ pub(super) const FACTS: Facts = Facts {
     blocks: |spec| (0, spec.size),
     memory: one_sided::exposed,
     startup: Some("gets"),
+    paused: Some(("gets", "they follow each other, so that one of them alone is charged with each pause")),
     ..Facts::new(Some(HELP), TimeKind::Completion, |_| FarRole::Sink)
 };
 

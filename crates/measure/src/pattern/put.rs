@@ -19,6 +19,7 @@ pub(super) const FACTS: Facts = Facts {
     blocks: |spec| (spec.size, if spec.check { spec.size } else { 0 }),
     memory: one_sided::exposed,
     startup: Some("puts"),
+    paused: Some(("puts", "they follow each other, so that one of them alone is charged with each pause")),
     ..Facts::new(Some(HELP), TimeKind::Completion, |_| FarRole::Sink)
 };
 

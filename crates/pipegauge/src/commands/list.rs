@@ -56,7 +56,7 @@ fn abilities(can: &Capabilities) -> String {
     }
     let more = [
         (can.duplex, "both ways at once"),
-        (can.poll && can.reliable && !can.virtual_time, "open loop"),
+        (can.poll && can.reliable && can.ordered && !can.virtual_time, "open loop"),
         (can.connects, "connect pattern"),
         (can.one_sided, "put and get"),
         (can.virtual_time, "virtual time"),
