@@ -13,7 +13,7 @@ use measure::solo::Solo;
 use measure::{Cache, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, Workspace, far, near};
 use transport::clock::Monotonic;
 use transport::theory::Theory;
-use transport::{Capabilities, End, Link, LinkError, OneSided, Semantics};
+use transport::{Capabilities, End, Link, LinkError, OneSided, Queued, Semantics};
 use workload::hint::{Kernel, Precision, Team};
 
 const SIZE: u64 = 100;
@@ -46,6 +46,7 @@ struct Wire {
     /// What the far side exposes, and whether that changes by itself.
     memory: Arc<Mutex<Vec<u8>>>,
     spoilt: bool,
+    posted: u64,
 }
 
 impl Wire {
@@ -54,7 +55,7 @@ impl Wire {
         let memory: Arc<Mutex<Vec<u8>>> = Arc::default();
         let end = |out, into| {
             let (memory, did) = (Arc::clone(&memory), Vec::new());
-            End::new(Wire { out, into, did, memory, spoilt: false })
+            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0 })
         };
         (end(there, from_far), end(back, from_near))
     }
@@ -62,7 +63,10 @@ impl Wire {
 
 impl Link for Wire {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { semantics: Semantics::Message, one_sided: true, ..Capabilities::plain() }
+        Capabilities { semantics: Semantics::Message, one_sided: true, queued: true, ..Capabilities::plain() }
+    }
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        Some(self)
     }
     fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
         Some(self)
@@ -87,6 +91,24 @@ impl Link for Wire {
     }
     fn close(&mut self) -> Result<(), LinkError> {
         Ok(())
+    }
+}
+
+/// Posts that are complete when they are asked after.
+impl Queued for Wire {
+    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.posted += 1;
+        self.send(block)
+    }
+    fn posted(&self) -> u64 {
+        self.posted
+    }
+    fn poll(&mut self, until: u64, _: Duration) -> Result<u64, LinkError> {
+        assert!(until <= self.posted);
+        Ok(self.posted)
+    }
+    fn copied(&self) -> Option<(u64, u64)> {
+        Some((self.posted / 2, self.posted))
     }
 }
 
@@ -162,7 +184,7 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
     let (near, own) = (filled(SIZE, i, Writer::Near), |len| filled(len, i, Writer::Far));
     Some(match pattern {
         Pattern::PingPong => vec![Received(near.clone()), Sent(near)],
-        Pattern::Stream => vec![Received(near)],
+        Pattern::Stream | Pattern::Post => vec![Received(near)],
         Pattern::Burst => {
             let blocks = (0..BURST).map(|b| Received(filled(SIZE, i * BURST + b, Writer::Near)));
             blocks.chain([Sent(vec![0])]).collect()
@@ -300,6 +322,14 @@ fn contents_of_one_sided_accesses_are_checked_on_both_sides() {
     }
 }
 
+#[test]
+fn what_was_posted_and_copied_is_reported() {
+    let (_, report, far) = both(&spec(Pattern::Post));
+    let all = WARMUP + REPEATS;
+    assert_eq!((report.copied, far.received), (Some((all / 2, all)), all));
+    assert!(report.sound() && !TrialReport { copied: Some((2, 1)), ..report }.sound());
+}
+
 /// One way of the modelled path.
 fn way(theory: &Theory, size: u64) -> f64 {
     let packets = size.div_ceil(theory.packet).max(1);
@@ -331,7 +361,7 @@ fn each_takes_its_own_time_on_the_modelled_link() {
             Pattern::Burst => {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
             }
-            Pattern::Stream => {
+            Pattern::Stream | Pattern::Post => {
                 assert!(report.median == 0.0 && report.far.seconds > 0.0 && report.far.bytes > 0);
                 report.far.seconds
             }
@@ -339,7 +369,10 @@ fn each_takes_its_own_time_on_the_modelled_link() {
         let found = if report.median > 0.0 { report.median } else { report.far.seconds };
         assert!((found / exact - 1.0).abs() < 1e-3, "{pattern:?}: {found} is not {exact}");
         let alone = times.insert((found * 1e10) as u64);
-        assert!(alone || *pattern == Pattern::Get, "{pattern:?} takes as long as another, and is no get after a put");
+        assert!(
+            alone || matches!(pattern, Pattern::Get | Pattern::Post),
+            "{pattern:?} takes as long as another, and is no get after a put"
+        );
     }
 }
 
@@ -351,7 +384,11 @@ fn each_has_its_facts() {
         assert_eq!(serde_json::to_value(pattern).unwrap(), name, "the name in a run file is what a person types");
         assert_eq!(serde_json::from_value::<Pattern>(name.into()).unwrap(), *pattern);
         assert_eq!(facts.help.is_none(), facts.score.is_some(), "{name}: HINT alone has a command of its own");
-        assert_eq!((facts.refuses)(&Capabilities { connects: true, one_sided: true, ..plain.clone() }), None, "{name}");
+        assert_eq!(
+            (facts.refuses)(&Capabilities { connects: true, one_sided: true, queued: true, ..plain.clone() }),
+            None,
+            "{name}"
+        );
         assert_eq!((facts.whole)(&spec(*pattern)), Ok(()), "{name}");
         let (there, back) = (facts.blocks)(&spec(*pattern));
         assert!((facts.sends(&spec(*pattern)) >= 1 || facts.one_sided) && there + back > 0, "{name}");
@@ -365,7 +402,7 @@ fn each_has_its_facts() {
     assert_eq!(Pattern::those(|f| f.responds), "request and connect");
     assert_eq!(Pattern::those(|f| f.loggp.is_some()), "ping-pong and stream");
     assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
-    assert_eq!(Pattern::those(|f| f.unanswered), "stream");
+    assert_eq!(Pattern::those(|f| f.unanswered), "stream and post");
     assert_eq!(Pattern::those(|f| f.one_sided), "put and get");
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().one_sided) {
         let reliable = |reliable| Capabilities { one_sided: true, reliable, ..plain.clone() };

@@ -5,7 +5,9 @@ use std::time::Duration;
 use crate::clock::{Clock, Virtual};
 use crate::decorate::{Decorators, Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::settings::Effective;
-use crate::{AnyLink, Asked, Buffer, Capabilities, DatagramCounts, End, Link, LinkError, OneSided, Patience, TcpState};
+use crate::{
+    AnyLink, Asked, Buffer, Capabilities, DatagramCounts, End, Link, LinkError, OneSided, Patience, Queued, TcpState,
+};
 
 /// Something to do with the end of a link of whatever type, compiled once for each.
 pub trait Visit {
@@ -144,5 +146,8 @@ impl Link for AnyLink {
     }
     fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
         self.as_link_mut().one_sided()
+    }
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        self.as_link_mut().queued()
     }
 }

@@ -75,10 +75,11 @@ impl Asked {
 /// let kept = Memcpy::new().buffer(&Asked(Room::of(100, 64)))?;
 /// # Ok::<(), transport::LinkError>(())
 /// ```
-pub struct End<L> {
+pub struct End<L: Link> {
     /// What is sent lies in the first, what is received in the second. Declared, and so dropped, before the link.
     memory: [Option<Held>; 2],
-    link: L,
+    /// There until it is taken out.
+    link: Option<L>,
 }
 
 /// Memory and what it was reserved for.
@@ -91,7 +92,7 @@ struct Held {
 impl<L: Link> End<L> {
     /// The end of a link, without memory yet.
     pub fn new(link: L) -> Self {
-        Self { memory: [None, None], link }
+        Self { memory: [None, None], link: Some(link) }
     }
 
     /// The link, memory to send from and memory to receive into, which is that of the last call where it fits. Contents are whatever they
@@ -100,14 +101,16 @@ impl<L: Link> End<L> {
     /// Errors: those of [`Link::buffer`].
     pub fn lend(&mut self, out: &Room, into: &Room) -> Result<(&mut L, &mut [u8], &mut [u8]), LinkError> {
         let Self { memory: [sent, received], link } = self;
+        let link = link.as_mut().expect(THERE);
         let out = lent(sent, link, out)?;
         let into = lent(received, link, into)?;
         Ok((link, out, into))
     }
 
     /// The link alone; its memory ends.
-    pub fn into_link(self) -> L {
-        self.link
+    pub fn into_link(mut self) -> L {
+        self.memory = [None, None];
+        self.link.take().expect(THERE)
     }
 }
 
@@ -122,18 +125,30 @@ fn lent<'a, L: Link>(held: &'a mut Option<Held>, link: &mut L, room: &Room) -> R
     Ok(held.as_mut().map_or(&mut [], |held| &mut held.memory))
 }
 
-impl<L> Deref for End<L> {
+impl<L: Link> Deref for End<L> {
     type Target = L;
     fn deref(&self) -> &L {
-        &self.link
+        self.link.as_ref().expect(THERE)
     }
 }
 
-impl<L> DerefMut for End<L> {
+impl<L: Link> DerefMut for End<L> {
     fn deref_mut(&mut self) -> &mut L {
-        &mut self.link
+        self.link.as_mut().expect(THERE)
     }
 }
+
+/// Posts end before their memory does: closing a link ends what is under way on it.
+impl<L: Link> Drop for End<L> {
+    fn drop(&mut self) {
+        if let Some(link) = self.link.as_mut().filter(|link| link.capabilities().queued) {
+            // Nobody is left to hear of an error.
+            let _ = link.close();
+        }
+    }
+}
+
+const THERE: &str = "a link is there until it is taken out, which ends its end";
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@
 //! | module | job |
 //! |---|---|
 //! | [`port`] | the trait, capabilities, errors |
-//! | [`OneSided`] | beside sends and receives, where a link has it: memory that a side exposes, put and get |
+//! | [`OneSided`] [`Queued`] | beside sends and receives, where a link has it: memory that a side exposes, put and get; sends that complete later |
 //! | [`registry`] | the transports by name; the port that each is |
 //! | `name` | a name, checked where it enters |
 //! | [`options`] [`settings`] | what can be set on a path, as data; what was, and what took effect |
@@ -27,6 +27,7 @@
 //! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`tcp`] [`udp`] [`theory`] | one transport each |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
 //! | `stream` `sequence` `watchdog` `sys` | what transports share |
+//! | `zerocopy` | sends of TCP that the kernel completes later |
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
 mod any;
@@ -47,6 +48,7 @@ pub mod patience;
 pub mod pipe;
 pub mod port;
 pub mod proof;
+mod queued;
 pub mod registry;
 pub mod seqpacket;
 mod sequence;
@@ -60,6 +62,7 @@ pub mod theory;
 pub mod udp;
 pub mod unix;
 mod watchdog;
+mod zerocopy;
 
 pub use any::Visit;
 pub use buffer::Buffer;
@@ -70,6 +73,7 @@ pub use options::OptionSpec;
 pub use patience::Patience;
 pub use port::{Capabilities, Link, LinkError, Semantics};
 pub use proof::Proof;
+pub use queued::{Queued, VisitQueued};
 pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};
 pub use settings::{Family, SettingError, Settings, Value, Wait};
 pub use sys::anywhere;

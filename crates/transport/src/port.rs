@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Virtual;
-use crate::one_sided::Through;
 use crate::settings::Effective;
-use crate::{Asked, Buffer, DatagramCounts, OneSided, TcpState, VisitOneSided};
+use crate::{Asked, Buffer, DatagramCounts, OneSided, Queued, TcpState, VisitOneSided, VisitQueued};
+use crate::{one_sided, queued};
 
 /// Whether message boundaries survive the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +50,9 @@ pub struct Capabilities {
     /// A side can expose memory that the other writes and reads without its help ([`OneSided`], put and get patterns).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub one_sided: bool,
+    /// A send can be posted: its memory is the path's until the path says that it is done with it ([`Queued`], post pattern).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queued: bool,
     /// The wait modes it knows; the first is its default.
     pub waits: Vec<crate::Wait>,
 }
@@ -70,6 +73,7 @@ impl Capabilities {
             local_only: true,
             virtual_time: false,
             one_sided: false,
+            queued: false,
             waits: vec![crate::Wait::Block, crate::Wait::Spin],
         }
     }
@@ -210,7 +214,20 @@ pub trait Link: Send {
     where
         Self: Sized,
     {
-        self.one_sided().map(|link| visitor.visit(&mut Through(link)))
+        self.one_sided().map(|link| visitor.visit(&mut one_sided::Through(link)))
+    }
+
+    /// Queued sends, where [`Capabilities::queued`] says that this link has them: one indirect call an operation.
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        None
+    }
+
+    /// Hands queued sends to `visitor`, as [`Link::visit_one_sided`] does.
+    fn visit_queued<V: VisitQueued>(&mut self, visitor: V) -> Option<V::Out>
+    where
+        Self: Sized,
+    {
+        self.queued().map(|link| visitor.visit(&mut queued::Through(link)))
     }
 }
 
@@ -257,9 +274,13 @@ macro_rules! behind_a_pointer {
             fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
                 (**self).one_sided()
             }
+            fn queued(&mut self) -> Option<&mut dyn Queued> {
+                (**self).queued()
+            }
         }
     };
 }
 
 behind_a_pointer!({L: Link + ?Sized} Box<L>);
-behind_a_pointer!({} Through<'_>);
+behind_a_pointer!({} one_sided::Through<'_>);
+behind_a_pointer!({} queued::Through<'_>);

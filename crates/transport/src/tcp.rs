@@ -112,7 +112,7 @@ impl Transport for Tcps {
 }
 
 fn capabilities() -> Capabilities {
-    Capabilities { connects: true, local_only: false, waits: ip::WAITS.to_vec(), ..Capabilities::plain() }
+    Capabilities { connects: true, local_only: false, queued: true, waits: ip::WAITS.to_vec(), ..Capabilities::plain() }
 }
 
 struct Listener {

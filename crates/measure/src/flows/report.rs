@@ -7,6 +7,7 @@ use super::window::{Course, window};
 use super::{FlowReport, Flows};
 use crate::cost::Cost;
 use crate::samples::Samples;
+use crate::spec::copies;
 use crate::workspace::Halt;
 use crate::{FarReport, SessionError, Tcp, TrialReport, TrialSpec, Workspace};
 
@@ -93,6 +94,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
         bounds: None,
         cost: Cost::of_all(each.iter().map(|flow| flow.cost)),
         tcp: Tcp::of_all(each.iter().map(|flow| flow.tcp)),
+        copied: copies(each.iter().map(|flow| flow.copied)),
         load: None,
         far: FarReport {
             seconds: seen(flows.seconds),

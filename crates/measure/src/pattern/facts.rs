@@ -47,6 +47,8 @@ pub struct Facts {
     pub echoes: bool,
     /// Whether the near side accesses memory that the far side exposes: the far side takes no part, and no message travels.
     pub one_sided: bool,
+    /// Whether it passes the decorators, which stand around sends and receives, by.
+    pub undecorated: bool,
     /// Bytes of a block from the near side to the far, and of one back.
     pub blocks: fn(&TrialSpec) -> (u64, u64),
     /// Memory of a side beside its blocks, bytes.
@@ -116,6 +118,7 @@ impl Facts {
             unanswered: false,
             echoes: false,
             one_sided: false,
+            undecorated: false,
             blocks: |spec| (spec.size, spec.size),
             memory: |_| 0,
             least_work: |_| 0.0,

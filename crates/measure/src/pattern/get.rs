@@ -15,6 +15,7 @@ const HELP: &str = "A message out of memory that the far side exposes: the far s
 pub(super) const FACTS: Facts = Facts {
     refuses: one_sided::refuses,
     one_sided: true,
+    undecorated: true,
     blocks: |spec| (0, spec.size),
     memory: one_sided::exposed,
     startup: Some("gets"),

@@ -10,6 +10,7 @@ mod get;
 mod hint;
 mod one_sided;
 mod ping_pong;
+mod post;
 mod put;
 mod request;
 mod stream;
@@ -81,6 +82,8 @@ patterns! {
     Put "put" put;
     /// A block out of memory that the far side exposes.
     Get "get" get;
+    /// A stream whose sends are posted, and complete later.
+    Post "post" post;
     /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
     /// A trial's size is the number of subintervals of each side, and its iterations are answers.
     Hint "hint" hint;

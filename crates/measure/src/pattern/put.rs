@@ -15,6 +15,7 @@ const HELP: &str = "A message into memory that the far side exposes, and a fence
 pub(super) const FACTS: Facts = Facts {
     refuses: one_sided::refuses,
     one_sided: true,
+    undecorated: true,
     echoes: true,
     blocks: |spec| (spec.size, if spec.check { spec.size } else { 0 }),
     memory: one_sided::exposed,

@@ -9,12 +9,14 @@ use transport::{End, Link, Semantics};
 
 use super::facts::answered;
 use super::{Answered, Facts, LogGp, NetPipe, Seen, Timed};
+use crate::buffers::Slots;
 use crate::content::Writer;
 use crate::cost::Cost;
 use crate::event::TimeKind;
 use crate::far::Side;
 use crate::flows::{Course, Step};
 use crate::near::{self, Loops};
+use crate::workspace::Halt;
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 /// No path that exists moves bytes faster (bytes a second), and none hands over blocks in less time (seconds).
@@ -101,7 +103,19 @@ fn send<L: Link, C: Clock>(
     spec: &TrialSpec,
     workspace: &mut Workspace,
 ) -> Result<(f64, Option<Cost>), SessionError> {
-    let (mut loops, mut out, _) = Loops::new(end, clock, spec, workspace, Writer::Far)?;
+    let (link, out, _) = workspace.slots(end, spec, spec.size, 0)?;
+    sent(link, clock, spec, workspace.halt(), out)
+}
+
+/// The same on a link whose memory is lent.
+pub(super) fn sent<L: Link, C: Clock>(
+    link: &mut L,
+    clock: &C,
+    spec: &TrialSpec,
+    halt: Halt,
+    mut out: Slots<'_>,
+) -> Result<(f64, Option<Cost>), SessionError> {
+    let mut loops = Loops::on(link, clock, spec, halt, Writer::Far);
     let gap = spec.gap().map(|seconds| seconds * 1e9);
     let entered = clock.now();
     let halt = loops.halt.clone();

@@ -59,6 +59,7 @@ fn abilities(can: &Capabilities) -> String {
         (can.poll && can.reliable && can.ordered && !can.virtual_time, "open loop"),
         (can.connects, "connect pattern"),
         (can.one_sided, "put and get"),
+        (can.queued, "post"),
         (can.virtual_time, "virtual time"),
     ];
     words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));

@@ -6,10 +6,13 @@ use super::answers::{Answer, Answers};
 use super::dice::Dice;
 use super::far::{Far, FarView, Reaction};
 use super::model::Line;
+use super::queued::Posts;
 use super::region::Exposed;
 use super::{FarRole, Theory};
 use crate::clock::{Clock, Virtual};
-use crate::{Asked, Buffer, Capabilities, Link, LinkError, OneSided, Semantics, VisitOneSided, Wait};
+use crate::{
+    Asked, Buffer, Capabilities, Link, LinkError, OneSided, Queued, Semantics, VisitOneSided, VisitQueued, Wait,
+};
 
 /// Virtual nanoseconds that a look costs ([`Link::ready`] with no wait): a loop that only looks must come to an end.
 const LOOK_COST: f64 = 50.0;
@@ -26,6 +29,7 @@ pub(super) fn capabilities(theory: &Theory) -> Capabilities {
         connects: true,
         virtual_time: true,
         one_sided: true,
+        queued: true,
         waits: vec![Wait::Block],
         ..Capabilities::plain()
     }
@@ -59,6 +63,7 @@ pub struct TheoryLink {
     loss_timeout: f64,
     answers: Answers,
     pub(super) exposed: Exposed,
+    pub(super) posts: Posts,
     open: bool,
 }
 
@@ -78,6 +83,7 @@ impl TheoryLink {
             loss_timeout: (loss_timeout * 1e9).max(0.0),
             answers: Answers::new(),
             exposed: Exposed::default(),
+            posts: Posts::default(),
             open: true,
         }
     }
@@ -143,6 +149,7 @@ impl TheoryLink {
         self.back.idle();
         self.answers.clear();
         self.exposed.clear();
+        self.posts = Posts::default();
     }
 
     pub(super) fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
@@ -164,6 +171,18 @@ impl TheoryLink {
             self.now = at;
             self.clock.wait_until(at.round() as u64);
         }
+    }
+
+    /// Puts a message on its way: when its last byte will have left.
+    #[inline]
+    pub(super) fn carry(&mut self, block: &[u8]) -> Result<f64, LinkError> {
+        self.usable("sending")?;
+        self.sync();
+        let bytes = block.len() as u64;
+        let passage = self.out.carry(&self.theory, &mut self.dice, self.now, bytes);
+        let reaction = self.far.arrive(&passage, bytes);
+        self.react(reaction, block);
+        Ok(passage.sent)
     }
 
     /// Waits for what arrives at `at`, or until it is given up.
@@ -227,15 +246,18 @@ impl Link for TheoryLink {
         Ok(memory)
     }
 
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        Some(self)
+    }
+
+    fn visit_queued<V: VisitQueued>(&mut self, visitor: V) -> Option<V::Out> {
+        Some(visitor.visit(self))
+    }
+
     #[inline]
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.usable("sending")?;
-        self.sync();
-        let bytes = block.len() as u64;
-        let passage = self.out.carry(&self.theory, &mut self.dice, self.now, bytes);
-        let reaction = self.far.arrive(&passage, bytes);
-        self.react(reaction, block);
-        self.move_to(passage.sent);
+        let sent = self.carry(block)?;
+        self.move_to(sent);
         Ok(())
     }
 

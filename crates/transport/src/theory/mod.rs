@@ -12,6 +12,7 @@
 //! | `answers` | what is on its way back |
 //! | `link` | [`TheoryLink`]: the Link port over all of it |
 //! | `region` | one-sided access |
+//! | `queued` | queued sends |
 //! | `flags` | reading `key=value,...` (also for [`crate::decorate`]) |
 //! | `parse` | reading and checking a [`Theory`] |
 
@@ -22,6 +23,7 @@ pub(crate) mod flags;
 mod link;
 mod model;
 mod parse;
+mod queued;
 mod region;
 #[cfg(test)]
 mod tests;
