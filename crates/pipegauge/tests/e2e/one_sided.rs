@@ -15,7 +15,7 @@ fn checked(dir: &Scratch, pattern: &str, more: &[&str]) -> super::support::Said 
 fn contents_are_right_on_every_way_of_measuring() {
     for pattern in ["put", "get"] {
         for more in
-            [&[][..], &["--cache", "cold"], &["--reconnect", "--wait", "block"], &["--align", "4096", "--offset", "3"]]
+            [&[][..], &["--cache", "cold"], &["--reconnect", "--wait", "block"], &["--align", "4096", "--offset", "3,64"]]
         {
             let dir = Scratch::new();
             let said = checked(&dir, pattern, more);
@@ -52,4 +52,28 @@ fn who_has_no_such_memory_says_so_before_anything_is_measured() {
         assert!(said.code() == 2 && said.err.contains(why), "{args:?}: {said}");
     }
     assert!(dir.run(&["list"]).out.contains("put and get"));
+}
+
+/// Posted sends, over the kernel's own loopback, which copies what it promised not to.
+#[test]
+fn posted_sends_arrive_as_they_were_and_copies_are_told() {
+    for more in [&["--check"][..], &["--wait", "spin"], &["--flows", "2", "--check"], &["--cache", "cold"]] {
+        let dir = Scratch::new();
+        let args = ["run", "tcp", "--pattern", "post", "--sizes", "64,70000,1MiB", "--perturb", "0", "--trials", "2"];
+        let rest =
+            ["--repeats", "300", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
+        let said = dir.run(&[&args[..], &rest, more].concat());
+        assert!(said.measured() || said.err.contains("in no trial did all flows run at once"), "{more:?}: {said}");
+        let shown = dir.run(&["show", "x.run.jsonl", "--warnings"]).out;
+        assert!(shown.contains("the kernel copied what was posted"), "{more:?}: {shown}");
+    }
+    let dir = Scratch::new();
+    for (args, why) in [
+        (&["unix"][..], "none is posted"),
+        (&["tcp", "--fault", "drop=0.1"], "leave out --fault, --shape and --trace"),
+        (&["tcp", "--reverse"], "no direction that could be reversed"),
+    ] {
+        let said = dir.run(&[&["run", "--pattern", "post", "--budget", "1s", "--no-html"][..], args].concat());
+        assert!(said.code() == 2 && said.err.contains(why), "{args:?}: {said}");
+    }
 }
