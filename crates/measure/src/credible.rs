@@ -201,6 +201,23 @@ mod tests {
     }
 
     #[test]
+    fn where_the_far_side_takes_no_part_no_message_came_and_only_contents_are_seen() {
+        let can = Capabilities { one_sided: true, ..Capabilities::plain() };
+        let spec = TrialSpec { check: true, ..spec(Pattern::Put) };
+        let said = |far: FarReport| credible(&far, &spec, &can, ELAPSED);
+        assert_eq!(said(FarReport::default()), Ok(()));
+        assert_eq!(said(FarReport { corrupt: Some((21, 999)), ..FarReport::default() }), Ok(()));
+        for far in [
+            FarReport { received: 22, ..FarReport::default() },
+            FarReport { seconds: 1e-3, bytes: 1000, ..FarReport::default() },
+            FarReport { corrupt: Some((22, 0)), ..FarReport::default() },
+            FarReport { corrupt: Some((0, 1000)), ..FarReport::default() },
+        ] {
+            assert!(said(far.clone()).is_err(), "{far:?}");
+        }
+    }
+
+    #[test]
     fn times_beyond_what_passed_here_or_below_any_path_are_not() {
         for seconds in [1e-300, 5e-324, 1e-10, 0.5, 1e308, f64::INFINITY, f64::NAN, -1.0] {
             let e = said(&FarReport { seconds, ..streamed() }, Pattern::Stream, &Capabilities::plain());

@@ -14,9 +14,12 @@ fn checked(dir: &Scratch, pattern: &str, more: &[&str]) -> super::support::Said 
 #[test]
 fn contents_are_right_on_every_way_of_measuring() {
     for pattern in ["put", "get"] {
-        for more in
-            [&[][..], &["--cache", "cold"], &["--reconnect", "--wait", "block"], &["--align", "4096", "--offset", "3,64"]]
-        {
+        for more in [
+            &[][..],
+            &["--cache", "cold"],
+            &["--reconnect", "--wait", "block"],
+            &["--align", "4096", "--offset", "3,64"],
+        ] {
             let dir = Scratch::new();
             let said = checked(&dir, pattern, more);
             assert!(said.measured(), "{pattern} {more:?}: {said}");
