@@ -47,6 +47,7 @@ struct Wire {
     memory: Arc<Mutex<Vec<u8>>>,
     spoilt: bool,
     posted: u64,
+    exposed: bool,
 }
 
 impl Wire {
@@ -55,7 +56,7 @@ impl Wire {
         let memory: Arc<Mutex<Vec<u8>>> = Arc::default();
         let end = |out, into| {
             let (memory, did) = (Arc::clone(&memory), Vec::new());
-            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0 })
+            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0, exposed: false })
         };
         (end(there, from_far), end(back, from_near))
     }
@@ -114,11 +115,17 @@ impl Queued for Wire {
 
 /// Exposed and left by messages that are no deeds of the pattern's.
 impl OneSided for Wire {
-    fn expose(&mut self, len: usize) -> Result<(), LinkError> {
+    fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
         self.memory.lock().unwrap().resize(len, 0);
+        Ok(())
+    }
+    fn expose(&mut self, len: usize) -> Result<(), LinkError> {
+        self.reserve(len)?;
+        self.exposed = true;
         self.out.send(len.to_le_bytes().to_vec()).map_err(|_| LinkError::Closed { doing: "exposing" })
     }
     fn fill(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {
+        assert!(!self.exposed, "the near side may have looked by now");
         self.memory.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
         Ok(())
     }

@@ -16,7 +16,10 @@ use crate::{Link, LinkError};
 /// A put may return before the bytes are there; after the fence they are, all of those that were put before. Nothing else orders puts. What is
 /// read while the other side writes it may be old, new or a part of each.
 pub trait OneSided: Link {
-    /// Exposes `len` bytes of this side to the peer. What was exposed before is exposed again where it is large enough, with what is in it.
+    /// Makes `len` bytes ready to be exposed, so that they can be filled before the peer reaches them.
+    fn reserve(&mut self, len: usize) -> Result<(), LinkError>;
+
+    /// Exposes `len` bytes of this side to the peer, those that were made ready where there are so many. What was exposed before is exposed again where it is large enough, with what is in it.
     fn expose(&mut self, len: usize) -> Result<(), LinkError>;
 
     /// Writes `from` at `at` of what this side exposes.
@@ -69,6 +72,9 @@ impl DerefMut for Through<'_> {
 }
 
 impl OneSided for Through<'_> {
+    fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
+        (**self).reserve(len)
+    }
     fn expose(&mut self, len: usize) -> Result<(), LinkError> {
         (**self).expose(len)
     }

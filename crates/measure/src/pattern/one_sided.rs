@@ -142,11 +142,13 @@ impl VisitOneSided for Far<'_> {
         let spec = self.spec;
         let Layout { stride, count, .. } = layout(spec, spec.size);
         let mut block = vec![0; if spec.check { spec.size as usize } else { 0 }];
-        link.expose(exposed(spec) as usize)?;
+        link.reserve(exposed(spec) as usize)?;
         if spec.check && self.writer == Writer::Far {
             content::fill(&mut block, spec.seed, 0, Writer::Far);
             (0..count).try_for_each(|place| link.fill((place * stride) as usize, &block))?;
         }
+        // The near side begins at once: what it is to find is there before.
+        link.expose(exposed(spec) as usize)?;
         while !link.withdraw(Duration::ZERO)? {
             self.halt.check()?;
             std::thread::sleep(LOOK);

@@ -4,7 +4,7 @@
 //! puts; a fence waits until its stores have left that CPU for the caches, where every other CPU finds them. That the peer is done is said over
 //! the ring, whose acquire and release order what was put before it.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ const LEFT: u8 = 0x6c;
 #[derive(Debug, Default)]
 pub(super) struct Regions {
     own: Option<Mapping>,
+    /// The file of this side's, which the peer does not have yet.
+    unsaid: Option<OwnedFd>,
     peers: Option<Mapping>,
 }
 
@@ -39,8 +41,21 @@ fn outside(region: &Option<Mapping>, offset: usize, len: usize) -> LinkError {
 }
 
 impl OneSided for Shm {
+    fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
+        if self.regions.own.as_ref().is_some_and(|region| region.len() >= len) {
+            return Ok(());
+        }
+        // The old one goes first, so that both never take memory at once.
+        self.regions.own = None;
+        let len = len.max(1).checked_next_multiple_of(rustix::param::page_size()).unwrap_or(usize::MAX);
+        let (region, file) = Mapping::create("pipegauge-region", len)?;
+        (self.regions.own, self.regions.unsaid) = (Some(region), Some(file));
+        Ok(())
+    }
+
     fn expose(&mut self, len: usize) -> Result<(), LinkError> {
         self.open("exposing memory")?;
+        self.reserve(len)?;
         let Some(to) = &self.alive else { return Err(LinkError::Unsupported("pass a region to the peer")) };
         let said = |len: usize, fresh: u64| {
             let mut said = [0; 32];
@@ -49,15 +64,11 @@ impl OneSided for Shm {
             said[24..].copy_from_slice(&fresh.to_le_bytes());
             said
         };
-        if let Some(region) = self.regions.own.as_ref().filter(|region| region.len() >= len) {
-            return meet::hand_over(to.as_fd(), &said(region.len(), 0), &[]);
+        let (len, file) = (self.regions.own.as_ref().map_or(0, Mapping::len), self.regions.unsaid.take());
+        match file {
+            Some(file) => meet::hand_over(to.as_fd(), &said(len, 1), &[file.as_fd()]),
+            None => meet::hand_over(to.as_fd(), &said(len, 0), &[]),
         }
-        // The old one goes first, so that both never take memory at once.
-        self.regions.own = None;
-        let len = len.max(1).checked_next_multiple_of(rustix::param::page_size()).unwrap_or(usize::MAX);
-        let (region, file) = Mapping::create("pipegauge-region", len)?;
-        self.regions.own = Some(region);
-        meet::hand_over(to.as_fd(), &said(len, 1), &[file.as_fd()])
     }
 
     fn fill(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {

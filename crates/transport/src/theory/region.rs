@@ -56,6 +56,10 @@ impl Exposed {
 }
 
 impl OneSided for TheoryLink {
+    fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
+        self.expose(len)
+    }
+
     fn expose(&mut self, len: usize) -> Result<(), LinkError> {
         self.usable("exposing memory")?;
         let exposed = &mut self.exposed;

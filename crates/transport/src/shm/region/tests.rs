@@ -57,6 +57,20 @@ fn what_is_put_is_read_there_and_what_is_there_is_got() {
 }
 
 #[test]
+fn what_is_filled_before_it_is_exposed_is_there_when_it_is_reached() {
+    let (mut near, mut far) = pair();
+    for (round, len) in [100, 100_000, 10].into_iter().enumerate() {
+        far.reserve(len).unwrap();
+        far.fill(0, &bytes(len, round)).unwrap();
+        far.expose(len).unwrap();
+        near.reach(len).unwrap();
+        let mut found = vec![0; len];
+        near.get(0, &mut found).unwrap();
+        assert!(found == bytes(len, round), "{len}");
+    }
+}
+
+#[test]
 fn nothing_outside_of_what_is_exposed_is_touched() {
     let (mut near, mut far) = pair();
     let outside = |outcome: Result<(), LinkError>| matches!(outcome, Err(LinkError::Outside { .. }));
