@@ -4,10 +4,10 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use transport::clock::{Clock, Monotonic};
-use transport::{Capabilities, Link, LinkError};
+use transport::{Capabilities, End, Link, LinkError};
 
-use crate::buffers::Buffers;
 use crate::event::Calibration;
+use crate::workspace::Workspace;
 use crate::{Pattern, TrialSpec};
 
 /// Rounds of each measurement; the smallest counts, since everything else only adds.
@@ -36,9 +36,9 @@ pub fn calibrate() -> Calibration {
 /// One iteration of the ping-pong loop over a link that does nothing.
 fn loop_cost() -> f64 {
     let spec = TrialSpec { warmup: 100, chunk: 10_000, ..TrialSpec::plain(Pattern::PingPong, 1, 10_000) };
-    let mut buffers = Buffers::new(true);
+    let (mut end, mut workspace) = (End::new(Nothing), Workspace::new(true));
     (0..ROUNDS)
-        .filter_map(|_| crate::near::run(&mut Nothing, &Monotonic, &spec, &mut buffers).ok())
+        .filter_map(|_| crate::near::run(&mut end, &Monotonic, &spec, &mut workspace).ok())
         .map(|report| report.median * 1e9)
         .fold(f64::INFINITY, f64::min)
 }

@@ -33,7 +33,10 @@ const INSTRUCTIONS: u64 = 16;
 pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: Duration) -> Result<(), String> {
     let elapsed = elapsed.as_secs_f64();
     let facts = spec.pattern.facts();
-    let sent = spec.repeats.saturating_add(spec.warmup).saturating_mul(facts.sends(spec));
+    let made = spec.repeats.saturating_add(spec.warmup);
+    let sent = made.saturating_mul(facts.sends(spec));
+    // What was put is there to look at, and no message came.
+    let seen = if facts.one_sided { made } else { sent };
     exactly("messages received", far.received, if can.reliable { sent } else { far.received.min(sent) })?;
     let Seen { lost, bytes, shortest, longest } = (facts.seen)(far, spec, can.semantics, elapsed);
     exactly("messages lost", far.lost, lost)?;
@@ -52,7 +55,7 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     }
     let (size, _) = (facts.blocks)(spec);
     match far.corrupt {
-        Some((iteration, offset)) if !spec.check || iteration >= sent || offset >= size => Err(format!(
+        Some((iteration, offset)) if !spec.check || iteration >= seen || offset >= size => Err(format!(
             "a wrong byte at offset {offset} of message {iteration}, which it was not sent or not to look at"
         )),
         _ => Ok(()),
@@ -195,6 +198,23 @@ mod tests {
         // A coarse clock that told no time at all.
         let coarse = FarReport { seconds: 0.0, ..streamed() };
         assert_eq!(credible(&coarse, &spec(Pattern::Stream), &plain, ELAPSED), Ok(()));
+    }
+
+    #[test]
+    fn where_the_far_side_takes_no_part_no_message_came_and_only_contents_are_seen() {
+        let can = Capabilities { one_sided: true, ..Capabilities::plain() };
+        let spec = TrialSpec { check: true, ..spec(Pattern::Put) };
+        let said = |far: FarReport| credible(&far, &spec, &can, ELAPSED);
+        assert_eq!(said(FarReport::default()), Ok(()));
+        assert_eq!(said(FarReport { corrupt: Some((21, 999)), ..FarReport::default() }), Ok(()));
+        for far in [
+            FarReport { received: 22, ..FarReport::default() },
+            FarReport { seconds: 1e-3, bytes: 1000, ..FarReport::default() },
+            FarReport { corrupt: Some((22, 0)), ..FarReport::default() },
+            FarReport { corrupt: Some((0, 1000)), ..FarReport::default() },
+        ] {
+            assert!(said(far.clone()).is_err(), "{far:?}");
+        }
     }
 
     #[test]

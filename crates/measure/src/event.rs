@@ -511,6 +511,8 @@ pub enum TimeKind {
     Spacing,
     /// Time to an answer of a program (HINT).
     Answer,
+    /// From the call of a one-sided access until it is complete: a put and its fence, or a get.
+    Completion,
 }
 
 /// A point's figures. Times are seconds of the kind `time` says.

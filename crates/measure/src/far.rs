@@ -1,11 +1,12 @@
 //! The far side of a trial: answers, and sees what the near side can't. What the patterns' far halves share.
 
 use transport::clock::Monotonic;
-use transport::{AnyLink, Link, LinkError, Visit};
+use transport::{AnyLink, End, Link, LinkError, Visit};
 
-use crate::buffers::{Buffers, Halt, Slots};
+use crate::buffers::Slots;
 use crate::content::{self, Writer};
 use crate::cost::Meter;
+use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, SessionError, TrialSpec};
 
 /// Receive time-outs one after another until an unreliable path's trial counts as over. Long before, the near side says when
@@ -13,9 +14,9 @@ use crate::{FarReport, SessionError, TrialSpec};
 const SILENCES: u32 = 50;
 
 /// Runs the far half of `spec` on `link`.
-pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError> {
+pub fn trial(link: &mut AnyLink, spec: &TrialSpec, workspace: &mut Workspace) -> Result<FarReport, SessionError> {
     let before = link.datagrams().unwrap_or_default();
-    let report = link.visit(OnAnyLink { spec, buffers })?;
+    let report = link.visit(OnAnyLink { spec, workspace })?;
     let after = link.datagrams().unwrap_or_default();
     Ok(FarReport {
         reordered: after.reordered.saturating_sub(before.reordered),
@@ -26,19 +27,19 @@ pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Res
 
 struct OnAnyLink<'a> {
     spec: &'a TrialSpec,
-    buffers: &'a mut Buffers,
+    workspace: &'a mut Workspace,
 }
 
 impl Visit for OnAnyLink<'_> {
     type Out = Result<FarReport, SessionError>;
-    fn visit<L: Link>(self, link: &mut L) -> Self::Out {
-        run(link, self.spec, self.buffers)
+    fn visit<L: Link>(self, end: &mut End<L>) -> Self::Out {
+        run(end, self.spec, self.workspace)
     }
 }
 
 /// Runs the far half of `spec` on a link of a known type.
-pub fn run<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Result<FarReport, SessionError> {
-    spec.pattern.far(link, spec, buffers)
+pub fn run<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Result<FarReport, SessionError> {
+    spec.pattern.far(end, spec, workspace)
 }
 
 /// Verifies what arrives, where asked, and remembers the first wrong byte.
@@ -106,10 +107,10 @@ pub(crate) struct Side<'a, L> {
 }
 
 impl<'a, L: Link> Side<'a, L> {
-    pub(crate) fn new(link: &'a mut L, spec: &'a TrialSpec, buffers: &'a mut Buffers) -> Result<Self, LinkError> {
-        let halt = buffers.halt();
+    pub(crate) fn new(end: &'a mut End<L>, spec: &'a TrialSpec, workspace: &Workspace) -> Result<Self, LinkError> {
+        let halt = workspace.halt();
         let (there, back) = (spec.pattern.facts().blocks)(spec);
-        let (out, into) = buffers.slots(link, spec, back, there)?;
+        let (link, out, into) = workspace.slots(end, spec, back, there)?;
         let check = Check::new(spec, link.capabilities().reliable);
         let meter = Meter::new(&Monotonic, spec);
         let report = FarReport::default();

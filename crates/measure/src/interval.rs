@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use host::Taken;
 
 use crate::event::{BlockTaken, Trial};
+use crate::spec::copies;
 use crate::{Cost, FarReport, Tcp, TrialReport};
 
 /// Rows of a size that are held at most, but for those of the stretch that is not whole yet.
@@ -63,6 +64,7 @@ pub fn merged(trials: &[Trial]) -> Option<Trial> {
             retransmits: reports().filter_map(|r| r.tcp).fold(0, |sum, t| sum.saturating_add(t.retransmits)),
             ..tcp
         }),
+        copied: copies(reports().map(|r| r.copied)),
         // A soak has one flow, and nothing loads its path.
         flows: None,
         course: None,

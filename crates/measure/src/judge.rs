@@ -8,6 +8,7 @@ use units::{BitRate, Bytes, Seconds, Share};
 use crate::Topology;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::figures::Common;
+use crate::spec::copies;
 use crate::sustained::Sustained;
 use crate::taken_by::{self, Cause};
 
@@ -222,6 +223,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
     }
     all.extend(unreliable(kind, points));
     all.extend(flows_apart(plan, points));
+    all.extend(copied(points));
     all.extend(unloaded(points));
     all.extend(rate_missed(plan, points));
     if plan.schedule == crate::event::Schedule::Netpipe {
@@ -343,6 +345,18 @@ fn paused(plan: &Plan, points: &[Judged<'_>], busy: Option<Cause>) -> Option<War
         busy.map_or(String::new(), |cause| format!(" (likely cause: {})", cause.name())),
     );
     Some(warning("closed-loop", Vec::new(), text))
+}
+
+/// What was posted so that it need not be copied, and was copied nevertheless.
+fn copied(points: &[Judged<'_>]) -> Option<Warning> {
+    let told = points.iter().flat_map(|p| p.trials).map(|t| t.report.copied);
+    let (some, all) = copies(told).filter(|(some, _)| *some > 0)?;
+    let text = format!(
+        "the kernel copied what was posted in {} of {all} calls: over loopback it always does, so that these figures are of a copy and of the \
+         completions beside it; what sends without a copy are worth shows a network device",
+        Share(some as f64 / all as f64)
+    );
+    Some(warning("copied", Vec::new(), text))
 }
 
 /// Long trials show another speed than short ones. `taken` is what was taken of the CPUs during the long ones, where that is known:

@@ -9,7 +9,8 @@
 //! | [`spec`] | what a trial is, and what came of it |
 //! | [`pattern`] | the patterns, a file each: both halves of the loop, and what is known of it |
 //! | [`near`], [`far`] | what the patterns' near and far halves share |
-//! | [`buffers`], [`content`], `samples` | a trial's memory, contents and times |
+//! | [`buffers`], [`content`], `samples` | how a trial's blocks lie in memory, contents and times |
+//! | [`workspace`] | what a side keeps over trials beside the link and its memory |
 //! | [`cost`] | what a trial cost a side in CPU time and switches |
 //! | [`credible`] | whether a far side's report of a trial can be true |
 //! | [`session`], [`solo`] | the port to a path; paths that need no second process |
@@ -62,8 +63,8 @@ mod survey;
 pub mod sustained;
 mod taken_by;
 pub mod topology;
+pub mod workspace;
 
-pub use buffers::Buffers;
 pub use calibrate::calibrate;
 pub use cost::Cost;
 pub use driver::{Outcome, Side, run, run_sides};
@@ -75,3 +76,4 @@ pub use session::{Session, SessionError};
 pub use settled::settled;
 pub use spec::{Cache, FarReport, Tcp, TrialReport, TrialSpec};
 pub use topology::Topology;
+pub use workspace::Workspace;

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use transport::clock::{Clock, Monotonic};
-use transport::{AnyLink, Link, LinkError, Visit};
+use transport::{AnyLink, End, Link, LinkError, Visit};
 
-use crate::buffers::{Buffers, Halt, Slots};
+use crate::buffers::Slots;
 use crate::content::{self, Writer};
 use crate::cost::Meter;
 use crate::samples::Samples;
+use crate::workspace::{Halt, Workspace};
 use crate::{SessionError, Tcp, TrialReport, TrialSpec};
 
 /// Datagrams lost one after another before a trial is given up: the far side is gone, or nothing gets through.
@@ -24,10 +25,10 @@ const OPEN_LOOP_BYTES: u64 = 32 * 1024;
 const OPEN_LOOP_BLOCKS: u64 = 32;
 
 /// Runs the near half of `spec` on `link`, against the monotonic clock.
-pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Result<TrialReport, SessionError> {
+pub fn trial(link: &mut AnyLink, spec: &TrialSpec, workspace: &mut Workspace) -> Result<TrialReport, SessionError> {
     let before = link.datagrams().unwrap_or_default();
     let connection = link.tcp_state();
-    let report = link.visit(OnAnyLink { spec, buffers })?;
+    let report = link.visit(OnAnyLink { spec, workspace })?;
     let tcp = connection.and_then(|before| Some(Tcp::between(before, link.tcp_state()?)));
     let after = link.datagrams().unwrap_or_default();
     Ok(TrialReport {
@@ -40,35 +41,35 @@ pub fn trial(link: &mut AnyLink, spec: &TrialSpec, buffers: &mut Buffers) -> Res
 
 struct OnAnyLink<'a> {
     spec: &'a TrialSpec,
-    buffers: &'a mut Buffers,
+    workspace: &'a mut Workspace,
 }
 
 impl Visit for OnAnyLink<'_> {
     type Out = Result<TrialReport, SessionError>;
-    fn visit<L: Link>(self, link: &mut L) -> Self::Out {
-        run(link, &Monotonic, self.spec, self.buffers)
+    fn visit<L: Link>(self, end: &mut End<L>) -> Self::Out {
+        run(end, &Monotonic, self.spec, self.workspace)
     }
 }
 
 /// Runs the near half of `spec` on a link of a known type, against any clock.
 pub fn run<L: Link, C: Clock>(
-    link: &mut L,
+    end: &mut End<L>,
     clock: &C,
     spec: &TrialSpec,
-    buffers: &mut Buffers,
+    workspace: &mut Workspace,
 ) -> Result<TrialReport, SessionError> {
-    spec.pattern.near(link, clock, spec, buffers)
+    spec.pattern.near(end, clock, spec, workspace)
 }
 
 /// The near half of a pattern whose blocks are each answered by one, which `writer` filled: a closed loop, or an open one.
 pub(crate) fn round_trips<L: Link, C: Clock>(
-    link: &mut L,
+    end: &mut End<L>,
     clock: &C,
     spec: &TrialSpec,
-    buffers: &mut Buffers,
+    workspace: &mut Workspace,
     writer: Writer,
 ) -> Result<TrialReport, SessionError> {
-    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, writer)?;
+    let (mut loops, mut out, mut into) = Loops::new(end, clock, spec, workspace, writer)?;
     match spec.rate {
         Some(rate) => loops.open_loop(&mut out, &mut into, rate),
         None => loops.closed(&RoundTrip, &mut out, &mut into),
@@ -76,9 +77,11 @@ pub(crate) fn round_trips<L: Link, C: Clock>(
 }
 
 /// One iteration of a closed pattern.
-pub(crate) trait Turn {
+pub(crate) trait Turn<L: Link> {
     /// Whether the answer has contents that can be verified.
     const CONTENTS: bool = true;
+    /// Whether those contents differ from one iteration to the next.
+    const MOVING: bool = true;
 
     /// Blocks of an iteration.
     fn blocks(&self) -> u64 {
@@ -86,11 +89,16 @@ pub(crate) trait Turn {
     }
 
     /// Does what belongs to block `number` of the iteration: sends `block`, receives `answer`, or both.
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError>;
+
+    /// Brings an answer that the iteration did not bring, after its time.
+    fn fetch(&self, _link: &mut L, _answer: &mut [u8]) -> Result<(), LinkError> {
+        Ok(())
+    }
 
     /// The whole iteration, without checking.
     #[inline(always)]
-    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+    fn once(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
         self.step(link, out.slot(), into.slot(), 0)
     }
 }
@@ -98,9 +106,9 @@ pub(crate) trait Turn {
 /// A block there, a block back.
 struct RoundTrip;
 
-impl Turn for RoundTrip {
+impl<L: Link> Turn<L> for RoundTrip {
     #[inline(always)]
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
         link.send(block)?;
         link.recv(answer)
     }
@@ -133,19 +141,23 @@ pub(crate) struct Loops<'a, L, C> {
 impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
     /// The loops of a trial, with its memory to send from and to receive into. `writer` fills what is received.
     pub(crate) fn new(
-        link: &'a mut L,
+        end: &'a mut End<L>,
         clock: &'a C,
         spec: &'a TrialSpec,
-        buffers: &'a mut Buffers,
+        workspace: &Workspace,
         writer: Writer,
     ) -> Result<(Self, Slots<'a>, Slots<'a>), LinkError> {
+        let (there, back) = (spec.pattern.facts().blocks)(spec);
+        let (link, out, into) = workspace.slots(end, spec, there, back)?;
+        Ok((Self::on(link, clock, spec, workspace.halt(), writer), out, into))
+    }
+
+    /// The loops of a trial on a link whose memory is already lent.
+    pub(crate) fn on(link: &'a mut L, clock: &'a C, spec: &'a TrialSpec, halt: Halt, writer: Writer) -> Self {
         let moving = link.capabilities().reliable;
         let skip = if moving { 0 } else { 4 };
-        let halt = buffers.halt();
-        let (there, back) = (spec.pattern.facts().blocks)(spec);
-        let (out, into) = buffers.slots(link, spec, there, back)?;
         let meter = Meter::new(clock, spec);
-        Ok((Self { link, halt, meter, clock, spec, tally: Tally::default(), skip, moving, writer }, out, into))
+        Self { link, halt, meter, clock, spec, tally: Tally::default(), skip, moving, writer }
     }
 
     /// Fills a block that iteration `i` sends, where contents are checked.
@@ -167,7 +179,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
     }
 
     /// One iteration after another, each as `turn` has it.
-    pub(crate) fn closed<T: Turn>(
+    pub(crate) fn closed<T: Turn<L>>(
         &mut self,
         turn: &T,
         out: &mut Slots<'_>,
@@ -226,7 +238,7 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
     }
 
     /// With `--check` every block is filled outside the time and verified as it arrives: iterations are timed one by one.
-    fn checked<T: Turn>(
+    fn checked<T: Turn<L>>(
         &mut self,
         turn: &T,
         out: &mut Slots<'_>,
@@ -251,12 +263,18 @@ impl<'a, L: Link, C: Clock> Loops<'a, L, C> {
                 let block = out.slot();
                 content::fill(block, spec.seed, number, Writer::Near);
                 let answer = into.slot();
+                if !T::MOVING {
+                    // What came before must not pass for what comes now.
+                    answer.iter_mut().for_each(|byte| *byte = !*byte);
+                }
                 let begin = self.clock.now();
                 outcome = turn.step(self.link, block, answer, b);
                 took += self.clock.now() - begin;
+                outcome = outcome.and_then(|()| turn.fetch(self.link, answer));
                 if outcome.is_err() {
                     break;
                 }
+                let number = if T::MOVING { number } else { 0 };
                 if T::CONTENTS && self.tally.wrong.is_none() {
                     self.tally.wrong = content::first_wrong(answer, spec.seed, number, self.writer, self.skip)
                         .map(|at| (i, at, answer.len() as u64));

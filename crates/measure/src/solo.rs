@@ -8,11 +8,11 @@ use std::time::Duration;
 use host::{CpuWatch, Pace, Taken};
 use transport::clock::{Clock, Monotonic};
 use transport::theory::{Theory, TheoryLink};
-use transport::{AnyLink, Capabilities, Name, Settings, Transport};
+use transport::{AnyLink, Capabilities, End, Name, Settings, Transport};
 
 use crate::event::PathPlan;
 use crate::session::Party;
-use crate::{Buffers, Carried, Load, Session, SessionError, TrialReport, TrialSpec, near};
+use crate::{Carried, Load, Session, SessionError, TrialReport, TrialSpec, Workspace, near};
 
 /// The session of a transport that is not two-ended.
 pub struct Solo {
@@ -22,7 +22,7 @@ pub struct Solo {
     theory: Theory,
     /// What loads it.
     load: Option<Load>,
-    buffers: Buffers,
+    workspace: Workspace,
     stop: Arc<AtomicBool>,
     /// What others take of the CPU that this process is pinned to, where it is pinned to one.
     cpu: Option<CpuWatch>,
@@ -32,7 +32,7 @@ pub struct Solo {
 enum Ends {
     /// A copy, and how its link is made afresh.
     Copy(AnyLink, &'static dyn Transport, Settings),
-    Theory(TheoryLink),
+    Theory(End<TheoryLink>),
     /// No link at all: one process that works alone (HINT).
     Alone,
 }
@@ -57,8 +57,8 @@ impl Solo {
             (link, transport.capabilities(settings))
         };
         let (theory, load) = (Theory::of(settings), *load);
-        let buffers = Buffers::new(true).halted_by(stop.clone());
-        Ok(Self { link, capabilities, theory, load, buffers, stop, cpu: None })
+        let workspace = Workspace::new(true).halted_by(stop.clone());
+        Ok(Self { link, capabilities, theory, load, workspace, stop, cpu: None })
     }
 }
 
@@ -69,7 +69,7 @@ impl Session for Solo {
 
     fn open(&mut self, block: u32) -> Result<Party, SessionError> {
         // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes what it costs.
-        self.buffers = Buffers::new(true).halted_by(self.stop.clone());
+        self.workspace.release();
         let cpus = host::allowed_cpus();
         self.cpu = (cpus.len() == 1).then(|| CpuWatch::new(&cpus, &[std::process::id()]));
         match &mut self.link {
@@ -85,20 +85,20 @@ impl Session for Solo {
             return Err(SessionError::Interrupted);
         }
         match &mut self.link {
-            Ends::Copy(link, ..) => near::trial(link, spec, &mut self.buffers),
+            Ends::Copy(link, ..) => near::trial(link, spec, &mut self.workspace),
             Ends::Theory(link) => {
                 let began = link.clock().now();
-                let report = modelled(link, spec, self.theory.work, &mut self.buffers)?;
+                let report = modelled(link, spec, self.theory.work, &mut self.workspace)?;
                 let seconds = (link.clock().now() - began) as f64 * 1e-9;
                 let load = self.load.map(|load| carried(&self.theory, &load, spec, seconds));
                 Ok(TrialReport { load, ..report })
             }
-            Ends::Alone => (spec.pattern.facts().alone)(&Monotonic, spec, &mut self.buffers),
+            Ends::Alone => (spec.pattern.facts().alone)(&Monotonic, spec, &mut self.workspace),
         }
     }
 
     fn rest(&mut self) {
-        self.buffers.release();
+        self.workspace.release();
     }
 
     fn close(&mut self) -> Result<(), SessionError> {
@@ -135,16 +135,16 @@ fn carried(theory: &Theory, load: &Load, spec: &TrialSpec, seconds: f64) -> Carr
 
 /// A trial on the modelled path, whose far side reacts as the pattern has it.
 fn modelled(
-    link: &mut TheoryLink,
+    end: &mut End<TheoryLink>,
     spec: &TrialSpec,
     work: f64,
-    buffers: &mut Buffers,
+    workspace: &mut Workspace,
 ) -> Result<TrialReport, SessionError> {
     let facts = spec.pattern.facts();
-    link.set_role((facts.role)(spec));
-    link.skip(spec.warmup.saturating_mul(facts.sends(spec)));
+    end.set_role((facts.role)(spec));
+    end.skip(spec.warmup.saturating_mul(facts.sends(spec)));
     // A far side that makes up its answers can't be held against what this side would have sent.
     let spec = &TrialSpec { check: spec.check && facts.echoes, ..spec.clone() };
-    link.keep_contents(spec.check);
-    (facts.modelled)(link, spec, work, buffers)
+    end.keep_contents(spec.check);
+    (facts.modelled)(end, spec, work, workspace)
 }

@@ -222,6 +222,10 @@ pub struct TrialReport {
     /// What the kernel knew of the near side's TCP connection; none of any other path, and in older files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
+    /// Calls of posted sends that were complete by the trial's end of which the path made a copy nevertheless, and all of them; none where
+    /// nothing was posted, or the path does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copied: Option<(u64, u64)>,
     /// What loading flows carried while the trial ran; none where nothing loaded the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<Carried>,
@@ -300,14 +304,21 @@ impl TrialReport {
         let costs = [self.cost, far.cost];
         let flows = self.flows.as_ref().is_none_or(Flows::sound);
         let retransmits = self.tcp.map_or(0, |tcp| tcp.retransmits);
+        let copied = self.copied.is_none_or(|(some, all)| some <= all && all < 1 << 40);
         costs.iter().flatten().all(Cost::sound)
             && flows
             && self.load.is_none_or(|load| load.sound())
             && retransmits < 1 << 40
+            && copied
             && most < 1 << 40
             && far.bytes < 1 << 56
             && times.into_iter().all(time)
     }
+}
+
+/// What several reports say of calls that were copied.
+pub(crate) fn copies(each: impl Iterator<Item = Option<(u64, u64)>>) -> Option<(u64, u64)> {
+    each.flatten().reduce(|a, b| (a.0.saturating_add(b.0), a.1.saturating_add(b.1)))
 }
 
 fn none(n: &u64) -> bool {

@@ -75,6 +75,11 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
+    if facts.undecorated && plan.decorators.any() {
+        return refuse(
+            "faults, shaping and traces stand around sends and receives, and it passes them by (leave out --fault, --shape and --trace)",
+        );
+    }
     if let Some(why) = members(plan, path, can) {
         return refuse(&why);
     }
@@ -131,8 +136,8 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if plan.rate.is_some() && !can.poll {
         return refuse("an open loop needs a receive with a deadline, which it lacks");
     }
-    if plan.rate.is_some() && !can.reliable {
-        return refuse("it may lose messages, and an open loop tells answers apart by their order only");
+    if plan.rate.is_some() && !(can.reliable && can.ordered) {
+        return refuse("it may lose or reorder messages, and an open loop tells answers apart by their order only");
     }
     if plan.rate.is_some() && facts.on_schedule.is_none() {
         return refuse("the pattern can't send on a schedule (--rate)");
@@ -176,5 +181,43 @@ fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
             )
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use transport::Name;
+    use transport::decorate::{Decorators, Fault};
+
+    use super::*;
+    use crate::Pattern;
+
+    fn why(plan: &Plan, can: &Capabilities) -> Option<String> {
+        check(plan, &PathPlan::from(Name::ALONE), can).err().map(|e| e.to_string())
+    }
+
+    #[test]
+    fn an_open_loop_needs_an_order() {
+        let plan = Plan { rate: Some(100.0), ..Plan::default() };
+        assert_eq!(why(&plan, &Capabilities::plain()), None);
+        for can in [
+            Capabilities { ordered: false, ..Capabilities::plain() },
+            Capabilities { reliable: false, ..Capabilities::plain() },
+        ] {
+            assert!(why(&plan, &can).is_some_and(|why| why.contains("by their order only")), "{can:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_send_and_no_receive_passes_no_decorator() {
+        let can = Capabilities { one_sided: true, queued: true, ..Capabilities::plain() };
+        for pattern in Pattern::ALL.iter().filter(|p| p.facts().undecorated) {
+            let plan = Plan { pattern: *pattern, ..Plan::default() };
+            assert_eq!(why(&plan, &can), None);
+            let decorators = Decorators { fault: Some(Fault::default()), ..Decorators::default() };
+            let said = why(&Plan { decorators, ..plan.clone() }, &can);
+            assert!(said.is_some_and(|why| why.contains("leave out --fault")), "{pattern:?}");
+            assert!(why(&plan, &Capabilities::plain()).is_some(), "{pattern:?}");
+        }
     }
 }

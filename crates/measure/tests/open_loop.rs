@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use measure::{Buffers, Pattern, TrialReport, TrialSpec, near};
+use measure::{Pattern, TrialReport, TrialSpec, Workspace, near};
 use transport::clock::{Clock, Virtual};
-use transport::{Capabilities, Link, LinkError};
+use transport::{Capabilities, End, Link, LinkError};
 
 const MS: u64 = 1_000_000;
 /// A send each millisecond; an answer takes 10 us.
@@ -55,9 +55,9 @@ impl Link for Modelled {
 
 fn run(stall: (u64, u64)) -> TrialReport {
     let clock = Virtual::default();
-    let mut link = Modelled { clock: clock.clone(), stall, came: 0, free: 0, answers: VecDeque::new() };
+    let mut link = End::new(Modelled { clock: clock.clone(), stall, came: 0, free: 0, answers: VecDeque::new() });
     let spec = TrialSpec { rate: Some(RATE), seed: 1, ..TrialSpec::plain(Pattern::PingPong, 64, 1000) };
-    near::run(&mut link, &clock, &spec, &mut Buffers::new(true)).unwrap()
+    near::run(&mut link, &clock, &spec, &mut Workspace::new(true)).unwrap()
 }
 
 /// How many sends took longer than `ns`.

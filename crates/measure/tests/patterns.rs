@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use measure::content::{self, Writer};
 use measure::event::PathPlan;
 use measure::solo::Solo;
-use measure::{Buffers, FarReport, Pattern, Session, TrialReport, TrialSpec, far, near};
+use measure::{Cache, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, Workspace, far, near};
 use transport::clock::Monotonic;
 use transport::theory::Theory;
-use transport::{Capabilities, Link, LinkError, Semantics};
+use transport::{Capabilities, End, Link, LinkError, OneSided, Queued, Semantics};
 use workload::hint::{Kernel, Precision, Team};
 
 const SIZE: u64 = 100;
@@ -31,6 +32,10 @@ fn spec(pattern: Pattern) -> TrialSpec {
 enum Did {
     Received(Vec<u8>),
     Sent(Vec<u8>),
+    /// Accessed memory that the other side exposes.
+    Put(Vec<u8>),
+    Fenced,
+    Got(usize),
 }
 
 /// One end of a path between two threads, which remembers what was done at it.
@@ -38,19 +43,34 @@ struct Wire {
     out: Sender<Vec<u8>>,
     into: Receiver<Vec<u8>>,
     did: Vec<Did>,
+    /// What the far side exposes, and whether that changes by itself.
+    memory: Arc<Mutex<Vec<u8>>>,
+    spoilt: bool,
+    posted: u64,
+    exposed: bool,
 }
 
 impl Wire {
-    fn pair() -> (Wire, Wire) {
+    fn pair() -> (End<Wire>, End<Wire>) {
         let ((there, from_near), (back, from_far)) = (channel(), channel());
-        let end = |out, into| Wire { out, into, did: Vec::new() };
+        let memory: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let end = |out, into| {
+            let (memory, did) = (Arc::clone(&memory), Vec::new());
+            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0, exposed: false })
+        };
         (end(there, from_far), end(back, from_near))
     }
 }
 
 impl Link for Wire {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { semantics: Semantics::Message, ..Capabilities::plain() }
+        Capabilities { semantics: Semantics::Message, one_sided: true, queued: true, ..Capabilities::plain() }
+    }
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        Some(self)
+    }
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        Some(self)
     }
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         self.did.push(Did::Sent(block.to_vec()));
@@ -75,15 +95,85 @@ impl Link for Wire {
     }
 }
 
+/// Posts that are complete when they are asked after.
+impl Queued for Wire {
+    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.posted += 1;
+        self.send(block)
+    }
+    fn posted(&self) -> u64 {
+        self.posted
+    }
+    fn poll(&mut self, until: u64, _: Duration) -> Result<u64, LinkError> {
+        assert!(until <= self.posted);
+        Ok(self.posted)
+    }
+    fn copied(&self) -> Option<(u64, u64)> {
+        Some((self.posted / 2, self.posted))
+    }
+}
+
+/// Exposed and left by messages that are no deeds of the pattern's.
+impl OneSided for Wire {
+    fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
+        self.memory.lock().unwrap().resize(len, 0);
+        Ok(())
+    }
+    fn expose(&mut self, len: usize) -> Result<(), LinkError> {
+        self.reserve(len)?;
+        self.exposed = true;
+        self.out.send(len.to_le_bytes().to_vec()).map_err(|_| LinkError::Closed { doing: "exposing" })
+    }
+    fn fill(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {
+        assert!(!self.exposed, "the near side may have looked by now");
+        self.memory.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
+        Ok(())
+    }
+    fn read(&mut self, at: usize, into: &mut [u8]) -> Result<(), LinkError> {
+        into.copy_from_slice(&self.memory.lock().unwrap()[at..at + into.len()]);
+        Ok(())
+    }
+    fn withdraw(&mut self, _: Duration) -> Result<bool, LinkError> {
+        match self.into.try_recv() {
+            Err(TryRecvError::Empty) => Ok(false),
+            left => left.map(|_| true).map_err(|_| LinkError::Closed { doing: "waiting" }),
+        }
+    }
+    fn reach(&mut self, len: usize) -> Result<(), LinkError> {
+        let exposed = self.into.recv().map_err(|_| LinkError::Closed { doing: "reaching" })?;
+        assert!(usize::from_le_bytes(exposed.try_into().unwrap()) >= len);
+        Ok(())
+    }
+    fn put(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {
+        self.did.push(Did::Put(from.to_vec()));
+        self.fill(at, from)?;
+        if self.spoilt {
+            self.memory.lock().unwrap()[at + 7] ^= 1;
+        }
+        Ok(())
+    }
+    fn get(&mut self, at: usize, into: &mut [u8]) -> Result<(), LinkError> {
+        self.did.push(Did::Got(into.len()));
+        if self.spoilt { Ok(()) } else { self.read(at, into) }
+    }
+    fn fence(&mut self) -> Result<(), LinkError> {
+        self.did.push(Did::Fenced);
+        Ok(())
+    }
+    fn leave(&mut self) -> Result<(), LinkError> {
+        self.out.send(Vec::new()).map_err(|_| LinkError::Closed { doing: "leaving" })
+    }
+}
+
 /// A trial of both halves; what was done at the far end, and what each half reports.
 fn both(spec: &TrialSpec) -> (Vec<Did>, TrialReport, FarReport) {
     let (mut here, mut there) = Wire::pair();
     std::thread::scope(|threads| {
         let far = threads.spawn(move || {
-            let report = far::run(&mut there, spec, &mut Buffers::new(false)).unwrap();
-            (there.did, report)
+            let report = far::run(&mut there, spec, &mut Workspace::new(false)).unwrap();
+            (there.into_link().did, report)
         });
-        let report = near::run(&mut here, &Monotonic, spec, &mut Buffers::new(true)).unwrap();
+        let report = near::run(&mut here, &Monotonic, spec, &mut Workspace::new(true)).unwrap();
         let (did, far) = far.join().unwrap();
         (did, report, far)
     })
@@ -101,13 +191,15 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
     let (near, own) = (filled(SIZE, i, Writer::Near), |len| filled(len, i, Writer::Far));
     Some(match pattern {
         Pattern::PingPong => vec![Received(near.clone()), Sent(near)],
-        Pattern::Stream => vec![Received(near)],
+        Pattern::Stream | Pattern::Post => vec![Received(near)],
         Pattern::Burst => {
             let blocks = (0..BURST).map(|b| Received(filled(SIZE, i * BURST + b, Writer::Near)));
             blocks.chain([Sent(vec![0])]).collect()
         }
         Pattern::Bidirectional => vec![Sent(own(SIZE)), Received(near)],
         Pattern::Request => vec![Received(near), Sent(own(RESPONSE))],
+        // The far side takes no part.
+        Pattern::Put | Pattern::Get => Vec::new(),
         Pattern::Connect => return None,
         Pattern::Hint => {
             let mut kernel = Kernel::new(Precision::DOUBLE);
@@ -125,7 +217,7 @@ fn each_runs_as_itself() {
         let Some(script) = (0..WARMUP + REPEATS).map(|i| must(*pattern, i)).collect::<Option<Vec<_>>>() else {
             assert!(pattern.facts().anew.is_some(), "{pattern:?}");
             let (mut wire, _other) = Wire::pair();
-            assert!(near::run(&mut wire, &Monotonic, &spec, &mut Buffers::new(true)).is_err(), "{pattern:?}");
+            assert!(near::run(&mut wire, &Monotonic, &spec, &mut Workspace::new(true)).is_err(), "{pattern:?}");
             continue;
         };
         let (did, report, far) = both(&spec);
@@ -173,7 +265,7 @@ fn reversed_the_far_side_sends() {
 
 #[test]
 fn what_is_said_of_a_patterns_blocks_is_what_travels() {
-    for pattern in Pattern::ALL.iter().filter(|p| p.facts().anew.is_none()) {
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().anew.is_none() && !p.facts().one_sided) {
         let spec = spec(*pattern);
         let (there, back) = (pattern.facts().blocks)(&spec);
         let (mut sent, mut received) = (0, 0);
@@ -181,11 +273,68 @@ fn what_is_said_of_a_patterns_blocks_is_what_travels() {
             match did {
                 Did::Received(block) => (received, _) = (received + 1, assert_eq!(block.len() as u64, there)),
                 Did::Sent(block) => (sent, _) = (sent + 1, assert_eq!(block.len() as u64, back)),
+                other => panic!("{pattern:?}: {other:?}"),
             }
         }
         assert_eq!(received, (WARMUP + REPEATS) * pattern.facts().sends(&spec), "{pattern:?}");
         assert_eq!(sent, if pattern.facts().unanswered { 0 } else { WARMUP + REPEATS }, "{pattern:?}");
     }
+}
+
+/// The near half of a one-sided pattern and what it did; what the far side then found.
+fn accessed(pattern: Pattern, cache: Cache, spoilt: bool) -> (Vec<Did>, Result<TrialReport, SessionError>, FarReport) {
+    let spec = TrialSpec { cache, pool: 1000, ..spec(pattern) };
+    let (mut here, mut there) = Wire::pair();
+    here.spoilt = spoilt;
+    std::thread::scope(|threads| {
+        let spec = &spec;
+        let far = threads.spawn(move || far::run(&mut there, spec, &mut Workspace::new(false)).unwrap());
+        let report = near::run(&mut here, &Monotonic, spec, &mut Workspace::new(true));
+        if report.is_err() {
+            // The session would end the far half.
+            here.leave().unwrap();
+        }
+        (here.into_link().did, report, far.join().unwrap())
+    })
+}
+
+#[test]
+fn one_sided_accesses_are_made_by_the_near_side_alone() {
+    for cache in [Cache::Warm, Cache::Cold] {
+        let (did, report, far) = accessed(Pattern::Put, cache, false);
+        let puts = (0..WARMUP + REPEATS).flat_map(|i| {
+            // Under --check what was put is got back, after its time.
+            [Did::Put(filled(SIZE, i, Writer::Near)), Did::Fenced, Did::Got(SIZE as usize)]
+        });
+        assert_eq!(did, puts.collect::<Vec<_>>(), "{cache:?}");
+        assert_eq!((report.unwrap().repeats, far), (REPEATS, FarReport::default()), "{cache:?}");
+        let (did, report, far) = accessed(Pattern::Get, cache, false);
+        assert_eq!(did, vec![Did::Got(SIZE as usize); (WARMUP + REPEATS) as usize], "{cache:?}");
+        assert_eq!((report.unwrap().repeats, far), (REPEATS, FarReport::default()), "{cache:?}");
+    }
+}
+
+#[test]
+fn contents_of_one_sided_accesses_are_checked_on_both_sides() {
+    for cache in [Cache::Warm, Cache::Cold] {
+        let (_, report, far) = accessed(Pattern::Put, cache, true);
+        let near = matches!(report, Err(SessionError::Corrupt { iteration: 0, .. }));
+        assert!(near, "{cache:?}: {report:?}, got back by the near side");
+        assert_eq!(far.corrupt.map(|(_, offset)| offset), Some(7), "{cache:?}: seen by the far side");
+        let spec = TrialSpec { cache, ..spec(Pattern::Put) };
+        measure::credible::credible(&far, &spec, &Capabilities::plain(), Duration::from_secs(60)).unwrap();
+        // A get that brings nothing leaves what the last one brought, which must not pass.
+        let (_, report, _) = accessed(Pattern::Get, cache, true);
+        assert!(matches!(report, Err(SessionError::Corrupt { .. })), "{cache:?}: {report:?}");
+    }
+}
+
+#[test]
+fn what_was_posted_and_copied_is_reported() {
+    let (_, report, far) = both(&spec(Pattern::Post));
+    let all = WARMUP + REPEATS;
+    assert_eq!((report.copied, far.received), (Some((all / 2, all)), all));
+    assert!(report.sound() && !TrialReport { copied: Some((2, 1)), ..report }.sound());
 }
 
 /// One way of the modelled path.
@@ -210,6 +359,8 @@ fn each_takes_its_own_time_on_the_modelled_link() {
         let exact = match pattern {
             Pattern::PingPong => 2.0 * way(SIZE),
             Pattern::Bidirectional => way(SIZE),
+            // The message one way, and a packet without payload the other.
+            Pattern::Put | Pattern::Get => way(SIZE) + way(0),
             Pattern::Request => way(SIZE) + way(RESPONSE),
             Pattern::Connect => 2.0 * way(0) + way(SIZE) + way(RESPONSE),
             Pattern::Hint => way(16) + SIZE as f64 * theory.work,
@@ -217,14 +368,18 @@ fn each_takes_its_own_time_on_the_modelled_link() {
             Pattern::Burst => {
                 2.0 * theory.latency + (BURST as f64 * (way(SIZE) - theory.latency)) + way(1) - theory.latency
             }
-            Pattern::Stream => {
+            Pattern::Stream | Pattern::Post => {
                 assert!(report.median == 0.0 && report.far.seconds > 0.0 && report.far.bytes > 0);
                 report.far.seconds
             }
         };
         let found = if report.median > 0.0 { report.median } else { report.far.seconds };
         assert!((found / exact - 1.0).abs() < 1e-3, "{pattern:?}: {found} is not {exact}");
-        assert!(times.insert((found * 1e10) as u64), "{pattern:?} takes as long as another");
+        let alone = times.insert((found * 1e10) as u64);
+        assert!(
+            alone || matches!(pattern, Pattern::Get | Pattern::Post),
+            "{pattern:?} takes as long as another, and is no get after a put"
+        );
     }
 }
 
@@ -236,9 +391,14 @@ fn each_has_its_facts() {
         assert_eq!(serde_json::to_value(pattern).unwrap(), name, "the name in a run file is what a person types");
         assert_eq!(serde_json::from_value::<Pattern>(name.into()).unwrap(), *pattern);
         assert_eq!(facts.help.is_none(), facts.score.is_some(), "{name}: HINT alone has a command of its own");
-        assert_eq!((facts.refuses)(&Capabilities { connects: true, ..plain.clone() }), None, "{name}");
+        assert_eq!(
+            (facts.refuses)(&Capabilities { connects: true, one_sided: true, queued: true, ..plain.clone() }),
+            None,
+            "{name}"
+        );
         assert_eq!((facts.whole)(&spec(*pattern)), Ok(()), "{name}");
-        assert!(facts.sends(&spec(*pattern)) >= 1 && (facts.blocks)(&spec(*pattern)).0 > 0, "{name}");
+        let (there, back) = (facts.blocks)(&spec(*pattern));
+        assert!((facts.sends(&spec(*pattern)) >= 1 || facts.one_sided) && there + back > 0, "{name}");
         assert!((facts.ways)(BURST) >= 1 && (facts.transfers)(false, BURST) >= 1.0 && facts.fewest >= 1, "{name}");
         assert!(!(facts.sized)(1024).is_empty() && !(facts.brief)(1024).is_empty(), "{name}");
         // One process that copies has nobody to answer.
@@ -249,5 +409,11 @@ fn each_has_its_facts() {
     assert_eq!(Pattern::those(|f| f.responds), "request and connect");
     assert_eq!(Pattern::those(|f| f.loggp.is_some()), "ping-pong and stream");
     assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
-    assert_eq!(Pattern::those(|f| f.unanswered), "stream");
+    assert_eq!(Pattern::those(|f| f.unanswered), "stream and post");
+    assert_eq!(Pattern::those(|f| f.one_sided), "put and get");
+    for pattern in Pattern::ALL.iter().filter(|p| p.facts().one_sided) {
+        let reliable = |reliable| Capabilities { one_sided: true, reliable, ..plain.clone() };
+        let refused = |can: &Capabilities| (pattern.facts().refuses)(can).is_some();
+        assert!(!refused(&reliable(true)) && refused(&reliable(false)) && refused(&plain), "{pattern:?}");
+    }
 }

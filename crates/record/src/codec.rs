@@ -67,6 +67,8 @@ struct Flat<'a> {
     #[serde(default, skip_serializing_if = "unsaid")]
     tcp: Option<Tcp>,
     #[serde(default, skip_serializing_if = "unsaid")]
+    copied: Option<(u64, u64)>,
+    #[serde(default, skip_serializing_if = "unsaid")]
     load: Option<Carried>,
     #[serde(default, skip_serializing_if = "unsaid")]
     far: Cow<'a, FarReport>,
@@ -80,7 +82,7 @@ impl<'a> Flat<'a> {
     fn of(event: &'static str, trial: &'a Trial) -> Self {
         let Trial { path, block, at, size, response, burst, warmup, ref report } = *trial;
         let TrialReport { repeats, seconds, median, min, max, late, lost, reordered, duplicated, bounds, .. } = *report;
-        let TrialReport { histogram, pauses, cost, flows, tcp, load, far, .. } = report;
+        let TrialReport { histogram, pauses, cost, flows, tcp, copied, load, far, .. } = report;
         let [histogram, pauses] = [histogram, pauses].map(|pairs| Cow::Borrowed(&pairs[..]));
         let far = Cow::Borrowed(far);
         Self {
@@ -107,6 +109,7 @@ impl<'a> Flat<'a> {
             cost: *cost,
             flows: Cow::Borrowed(flows),
             tcp: *tcp,
+            copied: *copied,
             load: *load,
             far,
         }
@@ -116,7 +119,7 @@ impl<'a> Flat<'a> {
     fn trial(self) -> Trial {
         let Self { path, block, at, size, response, burst, warmup, repeats, seconds, median, min, max, late, .. } =
             self;
-        let Self { lost, reordered, duplicated, bounds, cost, tcp, load, .. } = self;
+        let Self { lost, reordered, duplicated, bounds, cost, tcp, copied, load, .. } = self;
         let (histogram, pauses, far) = (self.histogram.into_owned(), self.pauses.into_owned(), self.far.into_owned());
         let report = TrialReport {
             repeats,
@@ -136,6 +139,7 @@ impl<'a> Flat<'a> {
             // A recorded trial is over.
             course: None,
             tcp,
+            copied,
             load,
             far,
         };
@@ -353,6 +357,7 @@ mod tests {
             flows: Some(Flows { seconds: 35.5, span: 36.5, each: vec![flow, flow] }),
             course: None,
             tcp: Some(Tcp { retransmits: 28, rtt_us: 29, window: 30, delivery_rate: 31 }),
+            copied: Some((38, 39)),
             load: Some(Carried { there: Some(35.0), back: Some(36.0) }),
             far,
         };

@@ -15,6 +15,7 @@ pub fn time_label(time: TimeKind) -> &'static str {
         TimeKind::Copy => "copy",
         TimeKind::Spacing => "spacing of transfers",
         TimeKind::Answer => "an answer",
+        TimeKind::Completion => "completion",
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::Instant;
 use rand::{Rng, SeedableRng};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage};
 use transport::shm::Shm;
-use transport::{Link, Patience, Settings, Wait};
+use transport::{Buffer, Link, Patience, Settings, Wait};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -132,7 +132,7 @@ impl Run<'_> {
         ancillary.push(SendAncillaryMessage::ScmRights(&fds));
         rustix::net::sendmsg(&mine, &[IoSlice::new(&[1])], &mut ancillary, rustix::net::SendFlags::empty())?;
         link.watch(mine.into());
-        let mut block = link.buffer(self.size, 4096, 0)?;
+        let mut block = Buffer::new(self.size, 4096, 0)?;
         let mut seconds = 0.0;
         for repeats in [self.repeats / 10, self.repeats] {
             let start = Instant::now();
@@ -165,7 +165,7 @@ impl Run<'_> {
         });
         let mut link = Shm::attach(file.ok_or("no file came")?, &self.settings, &Patience::default())?;
         link.watch(control.try_clone_to_owned()?);
-        let mut block = link.buffer(self.size, 4096, 0)?;
+        let mut block = Buffer::new(self.size, 4096, 0)?;
         for repeats in [self.repeats / 10, self.repeats] {
             for _ in 0..repeats {
                 link.recv(&mut block)?;

@@ -5,58 +5,60 @@ use std::time::Duration;
 use crate::clock::{Clock, Virtual};
 use crate::decorate::{Decorators, Faulty, Shaped, Sleeping, TraceFile, Traced};
 use crate::settings::Effective;
-use crate::{AnyLink, Buffer, Capabilities, DatagramCounts, Link, LinkError, Patience, TcpState};
+use crate::{
+    AnyLink, Asked, Buffer, Capabilities, DatagramCounts, End, Link, LinkError, OneSided, Patience, Queued, TcpState,
+};
 
-/// Something to do with a link of whatever type, compiled once for each.
+/// Something to do with the end of a link of whatever type, compiled once for each.
 pub trait Visit {
     /// What comes of it.
     type Out;
     /// Does it.
-    fn visit<L: Link>(self, link: &mut L) -> Self::Out;
+    fn visit<L: Link>(self, end: &mut End<L>) -> Self::Out;
 }
 
 /// Makes [`AnyLink`] of the transports' own links.
 macro_rules! links {
     ($($variant:ident($link:ty)),* $(,)?) => {
-        /// A link of any transport. Call [`AnyLink::visit`] once a trial to get at the concrete type.
+        /// A link of any transport, with the memory of its messages. Call [`AnyLink::visit`] once a trial to get at the concrete type.
         #[allow(clippy::large_enum_variant, reason = "there is one link a path; a box would cost the hot path a hop")]
         #[allow(missing_docs, reason = "a variant is the transport of its name")]
         pub enum AnyLink {
-            $($variant($link),)*
+            $($variant($crate::End<$link>),)*
             /// A link that is reached by one indirect call an operation, such as one behind decorators.
-            Boxed(Box<dyn $crate::Link>),
+            Boxed($crate::End<Box<dyn $crate::Link>>),
         }
 
         impl AnyLink {
-            /// Hands the concrete link to `visitor`.
+            /// Hands the end of the concrete link to `visitor`.
             pub fn visit<V: $crate::any::Visit>(&mut self, visitor: V) -> V::Out {
                 match self {
-                    $(AnyLink::$variant(link) => visitor.visit(link),)*
-                    AnyLink::Boxed(link) => visitor.visit(link),
+                    $(AnyLink::$variant(end) => visitor.visit(end),)*
+                    AnyLink::Boxed(end) => visitor.visit(end),
                 }
             }
 
             /// The link itself, for code off the hot path.
             pub fn as_link(&self) -> &dyn $crate::Link {
                 match self {
-                    $(AnyLink::$variant(link) => link,)*
-                    AnyLink::Boxed(link) => link,
+                    $(AnyLink::$variant(end) => &**end,)*
+                    AnyLink::Boxed(end) => &**end,
                 }
             }
 
             /// The same, to use.
             pub fn as_link_mut(&mut self) -> &mut dyn $crate::Link {
                 match self {
-                    $(AnyLink::$variant(link) => link,)*
-                    AnyLink::Boxed(link) => link,
+                    $(AnyLink::$variant(end) => &mut **end,)*
+                    AnyLink::Boxed(end) => &mut **end,
                 }
             }
 
-            /// The link by itself.
+            /// The link by itself; its memory ends.
             pub(crate) fn boxed(self) -> Box<dyn $crate::Link> {
                 match self {
-                    $(AnyLink::$variant(link) => Box::new(link),)*
-                    AnyLink::Boxed(link) => link,
+                    $(AnyLink::$variant(end) => Box::new(end.into_link()),)*
+                    AnyLink::Boxed(end) => end.into_link(),
                 }
             }
 
@@ -94,7 +96,7 @@ impl AnyLink {
         if let Some(file) = &with.trace {
             link = Box::new(Traced::with_clock(link, TraceFile::append(file), clock()));
         }
-        AnyLink::Boxed(link)
+        AnyLink::Boxed(End::new(link))
     }
 }
 
@@ -109,8 +111,8 @@ impl Link for AnyLink {
     fn capabilities(&self) -> Capabilities {
         self.as_link().capabilities()
     }
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        self.as_link_mut().buffer(len, align, offset)
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        self.as_link_mut().buffer(asked)
     }
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         self.as_link_mut().send(block)
@@ -141,5 +143,11 @@ impl Link for AnyLink {
     }
     fn clock(&self) -> Option<Virtual> {
         self.as_link().clock()
+    }
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        self.as_link_mut().one_sided()
+    }
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        self.as_link_mut().queued()
     }
 }

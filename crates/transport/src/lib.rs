@@ -5,17 +5,19 @@
 //! ([`OptionSpec`]), and how links over it come to be. Two processes meet in two steps: the far side [listens](Transport::listen), which
 //! gives an [`Acceptor`] whose address travels over the control connection, and the near side [dials](Transport::dial) that address,
 //! which gives a [`Connector`]; each then yields an [`AnyLink`]. Before a link is handed out, both ends have shown each other a
-//! [`Proof`] over it.
+//! [`Proof`] over it. An [`AnyLink`] is an [`End`]: the link and the memory that its messages lie in.
 //!
 //! Hot loops are generic over [`Link`]; [`AnyLink::visit`] picks the concrete type once a trial, not once a message.
 //!
 //! | module | job |
 //! |---|---|
 //! | [`port`] | the trait, capabilities, errors |
+//! | [`OneSided`] [`Queued`] | beside sends and receives, where a link has it: memory that a side exposes, put and get; sends that complete later |
 //! | [`registry`] | the transports by name; the port that each is |
 //! | `name` | a name, checked where it enters |
 //! | [`options`] [`settings`] | what can be set on a path, as data; what was, and what took effect |
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
+//! | [`End`] | a link and the memory that it made, which ends before it |
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
 //! | [`proof`] | both ends show that they belong to this measurement |
@@ -25,6 +27,7 @@
 //! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`tcp`] [`udp`] [`theory`] | one transport each |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
 //! | `stream` `sequence` `watchdog` `sys` | what transports share |
+//! | `zerocopy` | sends of TCP that the kernel completes later |
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
 mod any;
@@ -32,17 +35,20 @@ pub mod buffer;
 pub mod clock;
 pub mod decorate;
 mod door;
+mod end;
 mod greet;
 mod ip;
 mod local;
 mod meet;
 pub mod memcpy;
 mod name;
+mod one_sided;
 pub mod options;
 pub mod patience;
 pub mod pipe;
 pub mod port;
 pub mod proof;
+mod queued;
 pub mod registry;
 pub mod seqpacket;
 mod sequence;
@@ -56,14 +62,18 @@ pub mod theory;
 pub mod udp;
 pub mod unix;
 mod watchdog;
+mod zerocopy;
 
 pub use any::Visit;
 pub use buffer::Buffer;
+pub use end::{Asked, End, Room};
 pub use name::{BadName, Name};
+pub use one_sided::{OneSided, VisitOneSided};
 pub use options::OptionSpec;
 pub use patience::Patience;
 pub use port::{Capabilities, Link, LinkError, Semantics};
 pub use proof::Proof;
+pub use queued::{Queued, VisitQueued};
 pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};
 pub use settings::{Family, SettingError, Settings, Value, Wait};
 pub use sys::anywhere;

@@ -128,7 +128,7 @@ pub(crate) fn connect(path: &Path, of: SocketType) -> Result<OwnedFd, LinkError>
     Ok(fd)
 }
 
-/// Sends `proof` and descriptors over a connected UNIX socket.
+/// Sends 32 bytes, such as a proof, and descriptors over a connected UNIX socket.
 pub(crate) fn hand_over(fd: BorrowedFd<'_>, proof: &[u8; 32], give: &[BorrowedFd<'_>]) -> Result<(), LinkError> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -148,6 +148,16 @@ pub(crate) fn take_over<const N: usize>(
     proof: &[u8; 32],
     patience: &Patience,
 ) -> Result<[OwnedFd; N], LinkError> {
+    let (shown, given) = received(fd, patience)?;
+    if !Proof::matches(&shown, proof) {
+        return Err(wrong_proof());
+    }
+    let count = given.len();
+    given.try_into().map_err(|_| LinkError::Protocol(format!("it handed over {count} descriptors, not {N}")))
+}
+
+/// Receives 32 bytes, which may be anybody's, and what descriptors come with them.
+pub(crate) fn received(fd: BorrowedFd<'_>, patience: &Patience) -> Result<([u8; 32], Vec<OwnedFd>), LinkError> {
     sys::bound_calls(fd, LOOK)?;
     let (mut shown, mut have, mut given) = ([0; 32], 0, Vec::new());
     let mut idle = Idle::default();
@@ -169,11 +179,7 @@ pub(crate) fn take_over<const N: usize>(
             Err(e) => sys::again(e, patience, RECEIVING)?,
         }
     }
-    if !Proof::matches(&shown, proof) {
-        return Err(wrong_proof());
-    }
-    let count = given.len();
-    given.try_into().map_err(|_| LinkError::Protocol(format!("it handed over {count} descriptors, not {N}")))
+    Ok((shown, given))
 }
 
 /// What the connections of a path are made with. Found out once: a transaction, which is timed, must not reserve memory for it.

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Virtual;
 use crate::settings::Effective;
-use crate::{Buffer, DatagramCounts, TcpState};
+use crate::{Asked, Buffer, DatagramCounts, OneSided, Queued, TcpState, VisitOneSided, VisitQueued};
+use crate::{one_sided, queued};
 
 /// Whether message boundaries survive the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +47,12 @@ pub struct Capabilities {
     pub local_only: bool,
     /// Time is virtual: it passes only as the model says.
     pub virtual_time: bool,
+    /// A side can expose memory that the other writes and reads without its help ([`OneSided`], put and get patterns).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_sided: bool,
+    /// A send can be posted: its memory is the path's until the path says that it is done with it ([`Queued`], post pattern).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queued: bool,
     /// The wait modes it knows; the first is its default.
     pub waits: Vec<crate::Wait>,
 }
@@ -65,6 +72,8 @@ impl Capabilities {
             connects: false,
             local_only: true,
             virtual_time: false,
+            one_sided: false,
+            queued: false,
             waits: vec![crate::Wait::Block, crate::Wait::Spin],
         }
     }
@@ -106,6 +115,16 @@ pub enum LinkError {
         /// Bytes that fit.
         most: u64,
     },
+    /// What is put or got lies outside of what is exposed.
+    #[error("{len} bytes at offset {offset} lie outside of the {exposed} bytes that are exposed")]
+    Outside {
+        /// Where it begins.
+        offset: usize,
+        /// How much it is.
+        len: usize,
+        /// How much is exposed.
+        exposed: usize,
+    },
     /// The transport can't do this at all; `capabilities` says so too.
     #[error("this transport can't {0}")]
     Unsupported(&'static str),
@@ -138,9 +157,10 @@ pub trait Link: Send {
     /// What this link can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Memory for `len` bytes whose first byte lies `offset` bytes after a multiple of `align` (a power of two).
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        Buffer::new(len, align, offset).map_err(|e| LinkError::io(format!("reserving a buffer of {len} bytes"), e))
+    /// Memory of this link's domain, as an [`End`](crate::End) asks for it: it is the only one who can, and keeps the memory within the
+    /// link's life. Errors: the system's where it has no such memory.
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        asked.ordinary()
     }
 
     /// Sends one message. Returns when the memory may be used again.
@@ -183,43 +203,84 @@ pub trait Link: Send {
     fn clock(&self) -> Option<Virtual> {
         None
     }
+
+    /// One-sided access, where [`Capabilities::one_sided`] says that this link has it: one indirect call an operation.
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        None
+    }
+
+    /// Hands one-sided access to `visitor`, where this link has it. A built-in link overrides this, so that the visitor is compiled for it.
+    fn visit_one_sided<V: VisitOneSided>(&mut self, visitor: V) -> Option<V::Out>
+    where
+        Self: Sized,
+    {
+        self.one_sided().map(|link| visitor.visit(&mut one_sided::Through(link)))
+    }
+
+    /// Queued sends, where [`Capabilities::queued`] says that this link has them: one indirect call an operation.
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        None
+    }
+
+    /// Hands queued sends to `visitor`, as [`Link::visit_one_sided`] does.
+    fn visit_queued<V: VisitQueued>(&mut self, visitor: V) -> Option<V::Out>
+    where
+        Self: Sized,
+    {
+        self.queued().map(|link| visitor.visit(&mut queued::Through(link)))
+    }
 }
 
-impl<L: Link + ?Sized> Link for Box<L> {
-    fn capabilities(&self) -> Capabilities {
-        (**self).capabilities()
-    }
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        (**self).buffer(len, align, offset)
-    }
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        (**self).send(block)
-    }
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        (**self).recv(block)
-    }
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
-        (**self).exchange(out, into)
-    }
-    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
-        (**self).ready(wait)
-    }
-    fn flush(&mut self) -> Result<(), LinkError> {
-        (**self).flush()
-    }
-    fn close(&mut self) -> Result<(), LinkError> {
-        (**self).close()
-    }
-    fn effective(&self) -> Effective {
-        (**self).effective()
-    }
-    fn datagrams(&self) -> Option<DatagramCounts> {
-        (**self).datagrams()
-    }
-    fn tcp_state(&self) -> Option<TcpState> {
-        (**self).tcp_state()
-    }
-    fn clock(&self) -> Option<Virtual> {
-        (**self).clock()
-    }
+/// A link behind a pointer: one indirect call an operation, where its type is not known.
+macro_rules! behind_a_pointer {
+    ({$($generics:tt)*} $pointer:ty) => {
+        impl<$($generics)*> Link for $pointer {
+            fn capabilities(&self) -> Capabilities {
+                (**self).capabilities()
+            }
+            fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+                (**self).buffer(asked)
+            }
+            fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+                (**self).send(block)
+            }
+            fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+                (**self).recv(block)
+            }
+            fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+                (**self).exchange(out, into)
+            }
+            fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+                (**self).ready(wait)
+            }
+            fn flush(&mut self) -> Result<(), LinkError> {
+                (**self).flush()
+            }
+            fn close(&mut self) -> Result<(), LinkError> {
+                (**self).close()
+            }
+            fn effective(&self) -> Effective {
+                (**self).effective()
+            }
+            fn datagrams(&self) -> Option<DatagramCounts> {
+                (**self).datagrams()
+            }
+            fn tcp_state(&self) -> Option<TcpState> {
+                (**self).tcp_state()
+            }
+            fn clock(&self) -> Option<Virtual> {
+                (**self).clock()
+            }
+            fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+                (**self).one_sided()
+            }
+            fn queued(&mut self) -> Option<&mut dyn Queued> {
+                (**self).queued()
+            }
+        }
+    };
 }
+
+behind_a_pointer!({L: Link + ?Sized} Box<L>);
+behind_a_pointer!({} one_sided::Through<'_>);
+behind_a_pointer!({} queued::Through<'_>);

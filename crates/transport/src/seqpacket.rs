@@ -21,7 +21,7 @@ use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
 use crate::watchdog::Watchdog;
 use crate::{
-    AnyLink, Buffer, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
+    AnyLink, Buffer, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
 };
 
 /// What it is called.
@@ -77,12 +77,12 @@ impl Local for Seqpackets {
     fn far(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = Seqpacket::new(fd, made.wait, at, &made.settings, &made.patience)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Seqpacket(link))
+        Ok(AnyLink::Seqpacket(End::new(link)))
     }
     fn near(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = Seqpacket::new(fd, made.wait, at, &made.settings, &made.patience)?;
         shake(&mut link, proof)?;
-        Ok(AnyLink::Seqpacket(link))
+        Ok(AnyLink::Seqpacket(End::new(link)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -13,7 +13,8 @@ use crate::patience::LOOK;
 use crate::settings::Effective;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
 use crate::watchdog::Watchdog;
-use crate::{Capabilities, Link, LinkError, Patience, Proof, TcpState, Wait, tcp_state};
+use crate::zerocopy::{self, Pending};
+use crate::{Capabilities, Link, LinkError, Patience, Proof, Queued, TcpState, VisitQueued, Wait, tcp_state};
 
 /// Two directions of bytes. The calls mean what the system's mean; `AGAIN` from `read` and `write` is a wait that was in
 /// vain.
@@ -38,6 +39,22 @@ pub trait Duct: Send {
     fn effective(&self) -> Effective;
     /// The state of the TCP connection that it is; none of any other.
     fn tcp_state(&self) -> Option<TcpState> {
+        None
+    }
+    /// As `write`, but with the memory given away; `OPNOTSUPP` where that can't be.
+    fn post(&mut self, _from: &[u8]) -> Result<usize, Errno> {
+        Err(Errno::OPNOTSUPP)
+    }
+    /// What was posted, after a look at what is complete; none where nothing can be.
+    fn posts(&mut self, _look: bool) -> Result<Option<&mut Pending>, Errno> {
+        Ok(None)
+    }
+    /// Posts so far.
+    fn posted(&self) -> u64 {
+        0
+    }
+    /// Completed calls of posts that were copied, and all; none where that is not told.
+    fn copied(&self) -> Option<(u64, u64)> {
         None
     }
     /// Why a call was cut off by this side's own watch, where that is so.
@@ -189,8 +206,98 @@ impl<D: Duct> Link for Stream<D> {
         sys::readable(reader, wait, self.duct.spins(), &self.patience)
     }
 
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        if self.duct.capabilities().queued { Some(self) } else { None }
+    }
+
+    fn visit_queued<V: VisitQueued>(&mut self, visitor: V) -> Option<V::Out> {
+        self.duct.capabilities().queued.then(|| visitor.visit(self))
+    }
+
     fn close(&mut self) -> Result<(), LinkError> {
         self.duct.shut()
+    }
+}
+
+/// What posts lack where they are asked for on a duct without any.
+const NO_POSTS: LinkError = LinkError::Unsupported("queue sends");
+const POSTING: &str = "posting";
+
+impl<D: Duct> Stream<D> {
+    /// What was posted, after a look at what is complete where that is asked for.
+    fn posts(&mut self, look: bool) -> Result<&mut Pending, LinkError> {
+        match self.duct.posts(look) {
+            Ok(posts) => posts.ok_or(NO_POSTS),
+            Err(e) => Err(LinkError::io("reading which posts are complete (MSG_ERRQUEUE)", e)),
+        }
+    }
+
+    /// Waits, at most for `wait`, for news of posts. What is not news is the end of the connection.
+    fn await_posts(&mut self, wait: Duration) -> Result<(), LinkError> {
+        let (_, writer) = self.ends(POSTING)?;
+        let mut fds = [PollFd::from_borrowed_fd(writer, PollFlags::empty())];
+        if !sys::poll_for(&mut fds, wait).map_err(|e| sys::fault(e, POSTING))? {
+            return Ok(());
+        }
+        match rustix::net::sockopt::socket_error(writer) {
+            Ok(Err(e)) | Err(e) => Err(sys::fault(e, POSTING)),
+            Ok(Ok(())) if fds[0].revents().contains(PollFlags::ERR) => Ok(()),
+            Ok(Ok(())) => Err(LinkError::Closed { doing: POSTING }),
+        }
+    }
+}
+
+impl<D: Duct> Queued for Stream<D> {
+    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        let (mut at, mut idle) = (0, Idle::default());
+        while at < block.len() {
+            match self.duct.post(&block[at..block.len().min(at + zerocopy::CALL)]) {
+                Ok(n) => {
+                    at += n;
+                    idle.moved();
+                }
+                // Room for what the kernel keeps of calls that are not complete, or whose completion was not read.
+                Err(Errno::NOBUFS) => {
+                    let posts = self.posts(true)?;
+                    if !posts.under_way() {
+                        return Err(LinkError::io(zerocopy::NO_ROOM, Errno::NOBUFS));
+                    }
+                    self.await_posts(LOOK)?;
+                    idle.waited(&self.patience, POSTING, LOOK)?;
+                }
+                Err(Errno::OPNOTSUPP) => return Err(LinkError::io(zerocopy::ALLOWING, Errno::OPNOTSUPP)),
+                Err(e) => self.pause(e, &mut idle, SENDING)?,
+            }
+        }
+        self.posts(false)?.post();
+        Ok(())
+    }
+
+    fn posted(&self) -> u64 {
+        self.duct.posted()
+    }
+
+    fn poll(&mut self, until: u64, wait: Duration) -> Result<u64, LinkError> {
+        let (known, start) = (self.posts(false)?.complete(), Instant::now());
+        let mut idle = Idle::default();
+        loop {
+            let posts = self.posts(true)?;
+            let (complete, all) = (posts.complete(), posts.posted());
+            let left = wait.saturating_sub(start.elapsed());
+            if complete >= until.min(all) || complete > known || left.is_zero() {
+                return Ok(complete);
+            }
+            if self.duct.spins() {
+                idle.spun(&self.patience, POSTING)?;
+            } else {
+                self.await_posts(left.min(LOOK))?;
+                idle.waited(&self.patience, POSTING, LOOK)?;
+            }
+        }
+    }
+
+    fn copied(&self) -> Option<(u64, u64)> {
+        self.duct.copied()
     }
 }
 
@@ -208,6 +315,8 @@ pub struct Socket {
     /// Where it meets, for kinds whose addresses the socket doesn't tell.
     at: Option<String>,
     report: fn(&Socket) -> Effective,
+    /// Sends that were posted; none of a connection that can't, or is not kept.
+    posts: Option<Pending>,
 }
 
 impl Socket {
@@ -220,7 +329,7 @@ impl Socket {
         report: fn(&Socket) -> Effective,
     ) -> Result<Self, LinkError> {
         let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::empty(), LOOK)?;
-        Ok(Self { watchdog: None, fd, can, wait, reading, writing, at, report })
+        Ok(Self { watchdog: None, fd, can, wait, reading, writing, at, report, posts: None })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -280,6 +389,28 @@ impl Duct for Socket {
     fn tcp_state(&self) -> Option<TcpState> {
         tcp_state::read(self.fd())
     }
+    fn post(&mut self, from: &[u8]) -> Result<usize, Errno> {
+        let posts = self.posts.as_mut().ok_or(Errno::OPNOTSUPP)?;
+        if !posts.begun() {
+            zerocopy::allow(self.fd.as_fd())?;
+        }
+        let sent = rustix::net::send(&self.fd, from, self.writing | zerocopy::ZEROCOPY)?;
+        posts.called();
+        Ok(sent)
+    }
+    fn posts(&mut self, look: bool) -> Result<Option<&mut Pending>, Errno> {
+        let Some(posts) = &mut self.posts else { return Ok(None) };
+        if look {
+            posts.look(self.fd.as_fd())?;
+        }
+        Ok(Some(posts))
+    }
+    fn posted(&self) -> u64 {
+        self.posts.as_ref().map_or(0, Pending::posted)
+    }
+    fn copied(&self) -> Option<(u64, u64)> {
+        self.posts.as_ref().map(Pending::copied)
+    }
     fn verdict(&self) -> Option<LinkError> {
         self.watchdog.as_ref().and_then(Watchdog::verdict)
     }
@@ -289,6 +420,7 @@ impl Stream<Socket> {
     /// The same connection, for many receives: a watchdog ends those that wait for too long, and no timer does. A connection of one
     /// transaction is not worth a thread.
     pub(crate) fn watched(mut self) -> Result<Self, LinkError> {
+        self.duct.posts = (self.duct.can)().queued.then(Pending::default);
         if !self.duct.spins() {
             sys::unbound_receives(self.duct.fd())?;
             self.duct.watchdog = Some(Watchdog::over_socket(self.duct.fd(), &self.patience)?);

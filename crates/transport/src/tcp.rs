@@ -18,7 +18,7 @@ use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
 use crate::settings::Effective;
 use crate::stream::{Socket, Stream};
 use crate::sys;
-use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("tcp");
@@ -112,7 +112,7 @@ impl Transport for Tcps {
 }
 
 fn capabilities() -> Capabilities {
-    Capabilities { connects: true, local_only: false, waits: ip::WAITS.to_vec(), ..Capabilities::plain() }
+    Capabilities { connects: true, local_only: false, queued: true, waits: ip::WAITS.to_vec(), ..Capabilities::plain() }
 }
 
 struct Listener {
@@ -128,7 +128,7 @@ impl Accept for Listener {
     fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = link(self.door.accept(&proof.near)?, &self.made)?;
         link.send(&proof.far)?;
-        Ok(AnyLink::Tcp(link.watched()?))
+        Ok(AnyLink::Tcp(End::new(link.watched()?)))
     }
     fn transaction(&mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
         link(self.door.accept(&proof.near)?, &self.made)?.answer_once(proof, request, response)
@@ -150,7 +150,7 @@ impl Connect for Dialler {
     fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
         let mut link = self.link()?;
         shake(&mut link, proof)?;
-        Ok(AnyLink::Tcp(link.watched()?))
+        Ok(AnyLink::Tcp(End::new(link.watched()?)))
     }
     fn transaction(&mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
         self.link()?.ask_once(proof, request, response)

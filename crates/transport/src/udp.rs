@@ -26,7 +26,7 @@ use crate::sequence::{Arrival, Counters, Tracker};
 use crate::settings::{Effective, LOSS};
 use crate::sys::{self, Idle, RECEIVING, SENDING};
 use crate::{
-    AnyLink, Capabilities, Family, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
+    AnyLink, Capabilities, End, Family, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
 };
 
 /// What it is called.
@@ -92,7 +92,7 @@ fn capabilities(most: usize) -> Capabilities {
 }
 
 fn link(fd: OwnedFd, peer: &SocketAddr, greeting: Greeting, made: &Made) -> Result<AnyLink, LinkError> {
-    Ok(AnyLink::Udp(Udp::new(fd, peer, made.wait, greeting, &made.settings, &made.patience)?))
+    Ok(AnyLink::Udp(End::new(Udp::new(fd, peer, made.wait, greeting, &made.settings, &made.patience)?)))
 }
 
 struct Listener {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pairs::{all_at_once, carried, content, name, pair, patience, settings, variants};
 use transport::theory::{FarRole, Theory, TheoryLink};
-use transport::{AnyLink, Link, LinkError, Name, Patience, memcpy, pipe, tcp, theory, udp};
+use transport::{AnyLink, End, Link, LinkError, Name, OneSided, Patience, Queued, memcpy, pipe, tcp, theory, udp};
 
 const SIZES: [usize; 7] = [1, 7, 4096, 65_507, 64 << 10, 1 << 20, 8 << 20];
 
@@ -239,7 +239,7 @@ fn kinds_within_one_process_give_back_what_they_got() {
     theory.set_role(FarRole::Echo);
     theory.keep_contents(true);
     let solo = |name: Name| name.transport().unwrap().solo(&transport::Settings::default());
-    for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::Theory(theory)] {
+    for mut link in [solo(memcpy::NAME).unwrap(), AnyLink::Theory(End::new(theory))] {
         assert!(!link.capabilities().two_ended);
         for size in SIZES {
             let (block, mut back) = (content(size, 5), vec![0; size]);
@@ -251,4 +251,144 @@ fn kinds_within_one_process_give_back_what_they_got() {
     }
     assert!(solo(theory::NAME).unwrap().clock().is_some());
     assert!(matches!(solo(tcp::NAME), Err(LinkError::Unsupported(_))));
+}
+
+struct Has;
+
+impl transport::Visit for Has {
+    type Out = bool;
+    fn visit<L: Link>(self, end: &mut End<L>) -> bool {
+        end.visit_one_sided(Has).is_some()
+    }
+}
+
+impl transport::VisitOneSided for Has {
+    type Out = ();
+    fn visit<L: OneSided>(self, _: &mut L) {}
+}
+
+#[test]
+fn one_sided_access_is_there_where_capabilities_say_so() {
+    let mut some = 0;
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
+        let what = name(kind, &settings);
+        for end in [&mut near, &mut far] {
+            let can = end.capabilities().one_sided;
+            assert_eq!((end.visit(Has), end.one_sided().is_some()), (can, can), "{what}");
+        }
+        assert!(!(settings.with.any() && near.capabilities().one_sided), "{what}: a decorator would see nothing of it");
+        let (Some(near), Some(far)) = (near.one_sided(), far.one_sided()) else { continue };
+        some += 1;
+        // Sizes in no order, so that a region is exposed anew and again.
+        for (round, len) in (0u64..).zip([100, 1 << 20, 1, 70_000, 3 << 20, 4096]) {
+            let (there, back, mut found) = (content(len, round), content(len, round + 50), vec![0; len]);
+            far.expose(len).unwrap();
+            near.reach(len).unwrap();
+            near.put(0, &there).unwrap();
+            near.fence().unwrap();
+            near.get(0, &mut found).unwrap();
+            assert!(found == there, "{what}: what was put is got back, {len}");
+            assert!(!far.withdraw(Duration::ZERO).unwrap(), "{what}");
+            far.read(0, &mut found).unwrap();
+            assert!(found == there, "{what}: and is there, {len}");
+            far.fill(0, &back).unwrap();
+            near.get(0, &mut found).unwrap();
+            assert!(found == back, "{what}: what is there is got, {len}");
+            // Offsets and lengths of whatever value touch nothing.
+            for (at, len) in [(64 << 20, 1), (usize::MAX, 1), (1, 64 << 20)] {
+                let put = near.put(at, &content(len, 1));
+                assert!(matches!(put, Err(LinkError::Outside { .. })), "{what}: {put:?}");
+                let got = near.get(at, &mut vec![0; len]);
+                assert!(matches!(got, Err(LinkError::Outside { .. })), "{what}: {got:?}");
+            }
+            near.leave().unwrap();
+            assert!(far.withdraw(Duration::from_secs(60)).unwrap(), "{what}");
+            // Messages and regions don't disturb each other.
+            far.send(&content(40, round)).unwrap();
+            let mut block = [0; 40];
+            near.recv(&mut block).unwrap();
+            assert!(block == *content(40, round), "{what}");
+        }
+    }
+    assert!(some >= 2, "shared memory has it in each of its wait modes");
+}
+
+struct Queues;
+
+impl transport::Visit for Queues {
+    type Out = bool;
+    fn visit<L: Link>(self, end: &mut End<L>) -> bool {
+        end.visit_queued(Queues).is_some()
+    }
+}
+
+impl transport::VisitQueued for Queues {
+    type Out = ();
+    fn visit<L: Queued>(self, _: &mut L) {}
+}
+
+#[test]
+fn posts_are_there_where_capabilities_say_so_and_arrive_in_their_order() {
+    let mut some = 0;
+    for (kind, settings) in variants() {
+        let (mut near, mut far) = pair(kind, &settings, &patience(60.0).0);
+        let what = name(kind, &settings);
+        for end in [&mut near, &mut far] {
+            let can = end.capabilities().queued;
+            assert_eq!((end.visit(Queues), end.queued().is_some()), (can, can), "{what}");
+        }
+        assert!(!(settings.with.any() && near.capabilities().queued), "{what}: a decorator would see nothing of it");
+        let Some(near) = near.queued() else { continue };
+        some += 1;
+        let sizes = [1, 100, 4096, 70_000, 1 << 20, 0, 3 << 20, 7];
+        let blocks: Vec<Vec<u8>> = (0..).zip(sizes).map(|(seed, len)| content(len, seed)).collect();
+        std::thread::scope(|s| {
+            let far = s.spawn(|| {
+                for block in &blocks {
+                    // Posts and sends are messages in one order.
+                    for sent in [block, &vec![9; 100]] {
+                        let mut came = vec![0; sent.len()];
+                        far.recv(&mut came).unwrap();
+                        assert!(came == *sent, "{what}: {} bytes", sent.len());
+                    }
+                }
+                far.send(&[1]).unwrap();
+            });
+            assert_eq!((near.posted(), near.poll(0, Duration::ZERO).unwrap()), (0, 0), "{what}");
+            for block in &blocks {
+                near.post(block).unwrap();
+                near.send(&[9; 100]).unwrap();
+            }
+            let all = blocks.len() as u64;
+            let mut complete = 0;
+            while complete < all {
+                let now = near.poll(all, Duration::from_secs(60)).unwrap();
+                assert!(now > complete && now <= near.posted(), "{what}: {now} after {complete}");
+                complete = now;
+            }
+            // Nothing is under way: no wait, whatever is asked for.
+            assert_eq!(near.poll(u64::MAX, Duration::from_secs(60)).unwrap(), all, "{what}");
+            far.join().unwrap();
+            assert!(near.ready(Duration::from_secs(60)).unwrap(), "{what}: what posts leave behind does not disturb");
+            near.recv(&mut [0]).unwrap();
+            let (copied, calls) = near.copied().unwrap();
+            assert!(copied <= calls && calls >= all - 1, "{what}: {copied} of {calls}");
+        });
+    }
+    assert!(some >= 3, "tcp has them in each of its wait modes");
+}
+
+#[test]
+fn posts_to_a_peer_that_takes_nothing_or_is_gone_end() {
+    all_at_once(|kind, settings| {
+        let (mut near, far) = pair(kind, &settings, &patience(0.3).0);
+        let Some(link) = near.queued() else { return };
+        let block = content(1 << 20, 1);
+        let outcome = (0..1000).find_map(|_| link.post(&block).err());
+        assert!(matches!(outcome, Some(LinkError::Stalled { .. })), "{}: {outcome:?}", name(kind, &settings));
+        drop(far);
+        let outcome = (0..1000).find_map(|_| link.post(&block).err());
+        assert!(matches!(outcome, Some(LinkError::Closed { .. })), "{}: {outcome:?}", name(kind, &settings));
+    });
 }

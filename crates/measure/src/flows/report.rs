@@ -5,26 +5,27 @@ use transport::AnyLink;
 use super::threads::at_once;
 use super::window::{Course, window};
 use super::{FlowReport, Flows};
-use crate::buffers::Halt;
 use crate::cost::Cost;
 use crate::samples::Samples;
-use crate::{Buffers, FarReport, SessionError, Tcp, TrialReport, TrialSpec};
+use crate::spec::copies;
+use crate::workspace::Halt;
+use crate::{FarReport, SessionError, Tcp, TrialReport, TrialSpec, Workspace};
 
 /// Runs the near half of `spec` on `links`, a flow on each, with `buffers` and a CPU of `cpus` each where there are any: the report of
 /// each flow. One flow is run on this thread as ever.
 pub fn near(
     links: &mut [AnyLink],
     spec: &TrialSpec,
-    buffers: &mut [Buffers],
+    workspace: &mut [Workspace],
     cpus: &[u32],
     halt: &Halt,
 ) -> Result<Vec<TrialReport>, SessionError> {
-    if let ([link], [buffers]) = (&mut *links, &mut *buffers) {
-        return Ok(vec![crate::near::trial(link, spec, buffers)?]);
+    if let ([link], [workspace]) = (&mut *links, &mut *workspace) {
+        return Ok(vec![crate::near::trial(link, spec, workspace)?]);
     }
-    let jobs = (0..).zip(links.iter_mut().zip(buffers)).map(|(number, (link, buffers))| {
+    let jobs = (0..).zip(links.iter_mut().zip(workspace)).map(|(number, (link, workspace))| {
         let spec = spec.flow(number);
-        move || crate::near::trial(link, &spec, buffers)
+        move || crate::near::trial(link, &spec, workspace)
     });
     at_once(jobs.collect(), cpus, halt)
 }
@@ -33,16 +34,16 @@ pub fn near(
 pub fn far(
     links: &mut [AnyLink],
     spec: &TrialSpec,
-    buffers: &mut [Buffers],
+    workspace: &mut [Workspace],
     cpus: &[u32],
     halt: &Halt,
 ) -> Result<Vec<FarReport>, SessionError> {
-    if let ([link], [buffers]) = (&mut *links, &mut *buffers) {
-        return Ok(vec![crate::far::trial(link, spec, buffers)?]);
+    if let ([link], [workspace]) = (&mut *links, &mut *workspace) {
+        return Ok(vec![crate::far::trial(link, spec, workspace)?]);
     }
-    let jobs = (0..).zip(links.iter_mut().zip(buffers)).map(|(number, (link, buffers))| {
+    let jobs = (0..).zip(links.iter_mut().zip(workspace)).map(|(number, (link, workspace))| {
         let spec = spec.flow(number);
-        move || crate::far::trial(link, &spec, buffers)
+        move || crate::far::trial(link, &spec, workspace)
     });
     at_once(jobs.collect(), cpus, halt)
 }
@@ -93,6 +94,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
         bounds: None,
         cost: Cost::of_all(each.iter().map(|flow| flow.cost)),
         tcp: Tcp::of_all(each.iter().map(|flow| flow.tcp)),
+        copied: copies(each.iter().map(|flow| flow.copied)),
         load: None,
         far: FarReport {
             seconds: seen(flows.seconds),

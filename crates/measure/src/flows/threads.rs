@@ -7,7 +7,7 @@ use std::thread::{Builder, scope};
 use transport::LinkError;
 
 use crate::SessionError;
-use crate::buffers::Halt;
+use crate::workspace::Halt;
 
 /// Ends the other flows where one did not come to its end, whatever kept it.
 struct Ends<'a>(Option<&'a Halt>);
@@ -107,10 +107,10 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::Buffers;
+    use crate::Workspace;
 
     fn halt() -> Halt {
-        Buffers::new(true).halted_by(Arc::default()).halt()
+        Workspace::new(true).halted_by(Arc::default()).halt()
     }
 
     type Job<'a, T> = Box<dyn FnOnce() -> Result<T, SessionError> + Send + 'a>;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use transport::{AnyLink, Link, LinkError, Visit};
+use transport::{AnyLink, End, Link, LinkError, Room, Visit};
 
 use super::Load;
 use crate::SessionError;
-use crate::buffers::Halt;
+use crate::workspace::Halt;
 
 /// Memory of messages begins at a page.
 const ALIGN: usize = 4096;
@@ -47,11 +47,11 @@ struct Fill {
 impl Visit for Fill {
     type Out = Result<(), LinkError>;
 
-    fn visit<L: Link>(self, link: &mut L) -> Self::Out {
-        let reliable = link.capabilities().reliable;
-        let mut message = link.buffer(self.size as usize, ALIGN, 0)?;
+    fn visit<L: Link>(self, end: &mut End<L>) -> Self::Out {
+        let reliable = end.capabilities().reliable;
+        let (link, message, _) = end.lend(&Room::of(self.size as usize, ALIGN), &Room::NONE)?;
         while !self.stop.load(Ordering::Relaxed) {
-            let outcome = if self.receives { link.recv(&mut message) } else { link.send(&message) };
+            let outcome = if self.receives { link.recv(message) } else { link.send(message) };
             match outcome {
                 Ok(()) => {
                     self.moved.fetch_add(self.size, Ordering::Relaxed);
@@ -172,7 +172,7 @@ mod tests {
     use transport::Capabilities;
 
     use super::*;
-    use crate::Buffers;
+    use crate::Workspace;
     use crate::load::LoadDirection;
 
     /// One end of a path within this process, whose messages are counted and waited for.
@@ -234,10 +234,10 @@ mod tests {
             let half =
                 |out, into, side: usize, left| Half { out, into, stop: Arc::clone(&stops[side]), left, reliable };
             let left = if number == 0 { breaks } else { usize::MAX };
-            ends[0].push(AnyLink::Boxed(Box::new(half(a, d, 0, usize::MAX))));
-            ends[1].push(AnyLink::Boxed(Box::new(half(c, b, 1, left))));
+            ends[0].push(AnyLink::Boxed(End::new(Box::new(half(a, d, 0, usize::MAX)))));
+            ends[1].push(AnyLink::Boxed(End::new(Box::new(half(c, b, 1, left)))));
         }
-        (ends, stops.map(|stop| Buffers::new(true).halted_by(stop).halt()))
+        (ends, stops.map(|stop| Workspace::new(true).halted_by(stop).halt()))
     }
 
     fn load(direction: LoadDirection) -> Load {

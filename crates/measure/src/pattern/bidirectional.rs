@@ -2,7 +2,7 @@
 
 use transport::clock::Clock;
 use transport::theory::FarRole;
-use transport::{Link, LinkError};
+use transport::{End, Link, LinkError};
 
 use super::facts::one_process;
 use super::{Answered, Facts, NetPipe, Timed};
@@ -10,7 +10,7 @@ use crate::content::Writer;
 use crate::event::TimeKind;
 use crate::far::Side;
 use crate::near::{self, Loops, Turn};
-use crate::{Buffers, TrialReport, TrialSpec};
+use crate::{TrialReport, TrialSpec, Workspace};
 
 const HELP: &str = "Both sides send at once";
 
@@ -26,20 +26,25 @@ pub(super) const FACTS: Facts = Facts {
 /// A block each way at once.
 struct Exchange;
 
-impl Turn for Exchange {
+impl<L: Link> Turn<L> for Exchange {
     #[inline(always)]
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], _: u64) -> Result<(), LinkError> {
         link.exchange(block, answer)
     }
 }
 
-pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+pub(super) fn near<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Timed {
+    let (mut loops, mut out, mut into) = Loops::new(end, clock, spec, workspace, Writer::Far)?;
     loops.closed(&Exchange, &mut out, &mut into)
 }
 
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-    let mut side = Side::new(link, spec, buffers)?;
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+    let mut side = Side::new(end, spec, workspace)?;
     let mut i = 0;
     'parts: for end in side.parts() {
         side.begin();

@@ -3,7 +3,7 @@
 
 use transport::clock::Clock;
 use transport::theory::FarRole;
-use transport::{Link, LinkError};
+use transport::{End, Link, LinkError};
 
 use super::facts::one_process;
 use super::{Answered, Facts, Timed};
@@ -12,7 +12,7 @@ use crate::content::Writer;
 use crate::event::TimeKind;
 use crate::far::Side;
 use crate::near::{Loops, Turn};
-use crate::{Buffers, TrialSpec};
+use crate::{TrialSpec, Workspace};
 
 const HELP: &str = "A number of sends, then one short answer";
 const LOST: &str = "a message of the burst may be lost, and the answer would never come";
@@ -32,11 +32,11 @@ pub(super) const FACTS: Facts = Facts {
 /// One burst of so many blocks.
 struct Blocks(u64);
 
-impl Turn for Blocks {
+impl<L: Link> Turn<L> for Blocks {
     const CONTENTS: bool = false;
 
     #[inline(always)]
-    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+    fn once(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
         for _ in 0..self.0 {
             link.send(out.slot())?;
         }
@@ -48,7 +48,7 @@ impl Turn for Blocks {
         self.0
     }
 
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
         link.send(block)?;
         if number + 1 == self.0 { link.recv(answer) } else { Ok(()) }
     }
@@ -57,9 +57,9 @@ impl Turn for Blocks {
 /// One request for so many blocks.
 struct Asked(u64);
 
-impl Turn for Asked {
+impl<L: Link> Turn<L> for Asked {
     #[inline(always)]
-    fn once<L: Link>(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
+    fn once(&self, link: &mut L, out: &mut Slots<'_>, into: &mut Slots<'_>) -> Result<(), LinkError> {
         link.send(out.slot())?;
         link.flush()?;
         for _ in 0..self.0 {
@@ -72,7 +72,7 @@ impl Turn for Asked {
         self.0
     }
 
-    fn step<L: Link>(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
+    fn step(&self, link: &mut L, block: &[u8], answer: &mut [u8], number: u64) -> Result<(), LinkError> {
         if number == 0 {
             link.send(block)?;
             link.flush()?;
@@ -81,16 +81,21 @@ impl Turn for Asked {
     }
 }
 
-pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    let (mut loops, mut out, mut into) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+pub(super) fn near<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Timed {
+    let (mut loops, mut out, mut into) = Loops::new(end, clock, spec, workspace, Writer::Far)?;
     match spec.reverse {
         false => loops.closed(&Blocks(spec.burst), &mut out, &mut into),
         true => loops.closed(&Asked(spec.burst), &mut out, &mut into),
     }
 }
 
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-    let mut side = Side::new(link, spec, buffers)?;
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+    let mut side = Side::new(end, spec, workspace)?;
     if spec.reverse {
         return answer(side, spec.burst);
     }

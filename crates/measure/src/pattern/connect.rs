@@ -2,18 +2,18 @@
 
 use transport::clock::{Clock, Monotonic};
 use transport::theory::FarRole;
-use transport::{Acceptor, Link, LinkError, Proof};
+use transport::{Acceptor, End, Link, LinkError, Proof};
 
 use super::facts::{answered, one_process};
 use super::{Anew, Answered, Facts, Timed};
-use crate::buffers::Halt;
 use crate::content::{self, Writer};
 use crate::cost::Meter;
 use crate::event::TimeKind;
 use crate::far::Check;
 use crate::near::sampled;
 use crate::samples::Samples;
-use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
+use crate::workspace::Halt;
+use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 const HELP: &str = "Connect, request, response, close for each transaction";
 const KEPT: LinkError = LinkError::Unsupported("run transactions on a kept connection");
@@ -29,8 +29,8 @@ pub(super) const FACTS: Facts = Facts {
     flows: false,
     responds: true,
     blocks: |spec| (spec.size, spec.response),
-    modelled: |link, spec, _, buffers| {
-        let (clock, halt) = (link.clock(), buffers.halt());
+    modelled: |link, spec, _, workspace| {
+        let (clock, halt) = (link.clock(), workspace.halt());
         let report = transact(&clock, spec, &halt, |request, response| link.transaction(request, response))?;
         Ok(report.with_far(answered(link)))
     },
@@ -39,11 +39,11 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::new(Some(HELP), TimeKind::Transaction, |spec| FarRole::Answer { response: spec.response })
 };
 
-pub(super) fn near<L: Link, C: Clock>(_: &mut L, _: &C, _: &TrialSpec, _: &mut Buffers) -> Timed {
+pub(super) fn near<L: Link, C: Clock>(_: &mut End<L>, _: &C, _: &TrialSpec, _: &mut Workspace) -> Timed {
     Err(KEPT.into())
 }
 
-pub(super) fn far<L: Link>(_: &mut L, _: &TrialSpec, _: &mut Buffers) -> Answered {
+pub(super) fn far<L: Link>(_: &mut End<L>, _: &TrialSpec, _: &mut Workspace) -> Answered {
     Err(KEPT.into())
 }
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use transport::clock::Monotonic;
 use transport::theory::{FarRole, TheoryLink};
-use transport::{Acceptor, Capabilities, Connector, LinkError, Proof, Semantics};
+use transport::{Acceptor, Capabilities, Connector, End, LinkError, Proof, Semantics};
 use units::Bytes;
 
 use super::{Answered, Pattern, Timed};
-use crate::buffers::{Buffers, Halt};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::flows::MOST;
+use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, near, path};
 
 /// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
@@ -43,8 +43,12 @@ pub struct Facts {
     pub reverses: bool,
     /// Whether nothing comes back: the receiver times and counts what arrives, and the sender knows only how fast it handed over.
     pub unanswered: bool,
-    /// Whether the far side sends back what it received.
+    /// Whether the far side sends back what it received, or has it where the near side can look.
     pub echoes: bool,
+    /// Whether the near side accesses memory that the far side exposes: the far side takes no part, and no message travels.
+    pub one_sided: bool,
+    /// Whether it passes the decorators, which stand around sends and receives, by.
+    pub undecorated: bool,
     /// Bytes of a block from the near side to the far, and of one back.
     pub blocks: fn(&TrialSpec) -> (u64, u64),
     /// Memory of a side beside its blocks, bytes.
@@ -64,9 +68,9 @@ pub struct Facts {
     /// What the modelled far side does.
     pub role: fn(&TrialSpec) -> FarRole,
     /// A trial on the modelled path, whose far side has its role by now. A modelled process works for so many seconds at a subinterval.
-    pub modelled: fn(&mut TheoryLink, &TrialSpec, work: f64, &mut Buffers) -> Timed,
+    pub modelled: fn(&mut End<TheoryLink>, &TrialSpec, work: f64, &mut Workspace) -> Timed,
     /// A trial of one process without a path.
-    pub alone: fn(&Monotonic, &TrialSpec, &mut Buffers) -> Timed,
+    pub alone: fn(&Monotonic, &TrialSpec, &mut Workspace) -> Timed,
     /// What only the receiver can have seen of a trial, by what it says it received; the near side's time for all of it is `elapsed`.
     pub seen: fn(&FarReport, &TrialSpec, Semantics, elapsed: f64) -> Seen,
     /// Whether what both sides found in a trial is the same.
@@ -113,6 +117,8 @@ impl Facts {
             reverses: false,
             unanswered: false,
             echoes: false,
+            one_sided: false,
+            undecorated: false,
             blocks: |spec| (spec.size, spec.size),
             memory: |_| 0,
             least_work: |_| 0.0,
@@ -122,9 +128,9 @@ impl Facts {
             fewest: path::FEWEST,
             beside: 0.0,
             role,
-            modelled: |link, spec, _, buffers| {
+            modelled: |link, spec, _, workspace| {
                 let clock = link.clock();
-                Ok(near::run(link, &clock, spec, buffers)?.with_far(answered(link)))
+                Ok(near::run(link, &clock, spec, workspace)?.with_far(answered(link)))
             },
             alone: |_, _, _| Err(LinkError::Unsupported("carry messages: it is no path").into()),
             seen: |_, _, _, _| Seen { lost: 0, bytes: 0, shortest: 0.0, longest: 0.0 },
@@ -145,7 +151,11 @@ impl Facts {
 
     /// Blocks from the near side to the far in an iteration.
     pub fn sends(&self, spec: &TrialSpec) -> u64 {
-        if spec.reverse { u64::from(!self.unanswered) } else { self.many(spec) }
+        match self.one_sided {
+            true => 0,
+            false if spec.reverse => u64::from(!self.unanswered),
+            false => self.many(spec),
+        }
     }
 
     /// Blocks of the pattern's size that go one way in an iteration.

@@ -12,16 +12,16 @@ use std::hint::black_box;
 
 use transport::clock::{Clock, Monotonic};
 use transport::theory::{FarRole, TheoryLink};
-use transport::{Capabilities, Link};
+use transport::{Capabilities, End, Link};
 use units::format::thousands;
 use workload::hint::{BYTES, Bounds, Kernel, Sums, Team, steps};
 
 use super::facts::one_process;
 use super::{Answered, Facts, Timed};
-use crate::buffers::{Buffers, Halt};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::near::sampled;
 use crate::samples::Samples;
+use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, SessionError, TrialReport, TrialSpec};
 
 /// Bytes that each side sends for an answer.
@@ -75,22 +75,27 @@ fn room(plan: &Plan, can: &Capabilities) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    let mut kernel = buffers.kernel(spec.size)?;
-    let halt = buffers.halt();
-    let (mut out, mut into) = buffers.slots(link, spec, BLOCK, BLOCK)?;
+pub(super) fn near<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Timed {
+    let mut kernel = workspace.kernel(spec.size)?;
+    let halt = workspace.halt();
+    let (link, mut out, mut into) = workspace.slots(end, spec, BLOCK, BLOCK)?;
     let theirs = kernel.run(Team::of_two(1), spec.size);
     let report = timed(clock, spec, &halt, || {
         answer(link, &mut kernel, Team::of_two(0), spec.size, theirs, out.slot(), into.slot())
     });
-    buffers.keep(kernel);
+    workspace.keep(kernel);
     report
 }
 
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-    let mut kernel = buffers.kernel(spec.size)?;
-    let halt = buffers.halt();
-    let (mut out, mut into) = buffers.slots(link, spec, BLOCK, BLOCK)?;
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+    let mut kernel = workspace.kernel(spec.size)?;
+    let halt = workspace.halt();
+    let (link, mut out, mut into) = workspace.slots(end, spec, BLOCK, BLOCK)?;
     let theirs = kernel.run(Team::of_two(0), spec.size);
     let mut report = FarReport::default();
     let mut sums = Sums::default();
@@ -99,18 +104,18 @@ pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers
         sums = answer(link, &mut kernel, Team::of_two(1), spec.size, theirs, out.slot(), into.slot())?;
         report.received += 1;
     }
-    buffers.keep(kernel);
+    workspace.keep(kernel);
     Ok(FarReport { bounds: Some(bounds(sums)?), ..report })
 }
 
 /// A process works for `work` seconds at each subinterval, and the sum crosses the link.
-fn modelled(link: &mut TheoryLink, spec: &TrialSpec, work: f64, buffers: &mut Buffers) -> Timed {
-    let clock = link.clock();
-    let mut kernel = buffers.kernel(spec.size)?;
-    let halt = buffers.halt();
+fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, work: f64, workspace: &mut Workspace) -> Timed {
+    let clock = end.clock();
+    let mut kernel = workspace.kernel(spec.size)?;
+    let halt = workspace.halt();
     let sums = kernel.run(Team::of_two(0), spec.size).plus(kernel.run(Team::of_two(1), spec.size));
-    buffers.keep(kernel);
-    let (mut out, mut into) = buffers.slots(link, spec, BLOCK, BLOCK)?;
+    workspace.keep(kernel);
+    let (link, mut out, mut into) = workspace.slots(end, spec, BLOCK, BLOCK)?;
     let works = (work * spec.size as f64 * 1e9).round() as u64;
     let report = timed(&clock, spec, &halt, || {
         clock.advance(works);
@@ -122,11 +127,11 @@ fn modelled(link: &mut TheoryLink, spec: &TrialSpec, work: f64, buffers: &mut Bu
 }
 
 /// One process that does it all (`seeds/004`, figure 12).
-fn alone(clock: &Monotonic, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    let mut kernel = buffers.kernel(spec.size)?;
-    let halt = buffers.halt();
+fn alone(clock: &Monotonic, spec: &TrialSpec, workspace: &mut Workspace) -> Timed {
+    let mut kernel = workspace.kernel(spec.size)?;
+    let halt = workspace.halt();
     let report = timed(clock, spec, &halt, || Ok(kernel.run(Team::ALONE, black_box(spec.size))));
-    buffers.keep(kernel);
+    workspace.keep(kernel);
     report
 }
 

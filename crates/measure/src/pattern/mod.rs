@@ -6,17 +6,21 @@ mod bidirectional;
 mod burst;
 mod connect;
 mod facts;
+mod get;
 mod hint;
+mod one_sided;
 mod ping_pong;
+mod post;
+mod put;
 mod request;
 mod stream;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use transport::Link;
 use transport::clock::Clock;
+use transport::{End, Link};
 
-use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
+use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 pub use facts::{Anew, Facts, LogGp, NetPipe, Score, Seen};
 
@@ -49,13 +53,13 @@ macro_rules! patterns {
             }
 
             /// Its near half of a trial: what is timed.
-            pub(crate) fn near<L: Link, C: Clock>(self, link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-                match self { $(Pattern::$variant => $file::near(link, clock, spec, buffers)),* }
+            pub(crate) fn near<L: Link, C: Clock>(self, end: &mut End<L>, clock: &C, spec: &TrialSpec, workspace: &mut Workspace) -> Timed {
+                match self { $(Pattern::$variant => $file::near(end, clock, spec, workspace)),* }
             }
 
             /// Its far half.
-            pub(crate) fn far<L: Link>(self, link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-                match self { $(Pattern::$variant => $file::far(link, spec, buffers)),* }
+            pub(crate) fn far<L: Link>(self, end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+                match self { $(Pattern::$variant => $file::far(end, spec, workspace)),* }
             }
         }
     };
@@ -74,6 +78,12 @@ patterns! {
     Request "request" request;
     /// Connect, request, response, close for each transaction.
     Connect "connect" connect;
+    /// A block into memory that the far side exposes, then a fence.
+    Put "put" put;
+    /// A block out of memory that the far side exposes.
+    Get "get" get;
+    /// A stream whose sends are posted, and complete later.
+    Post "post" post;
     /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
     /// A trial's size is the number of subintervals of each side, and its iterations are answers.
     Hint "hint" hint;

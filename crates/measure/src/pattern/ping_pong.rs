@@ -1,14 +1,14 @@
 //! Ping-pong: a block there and the same size back, one at a time (`seeds/004`, section 2).
 
-use transport::Link;
 use transport::clock::Clock;
 use transport::theory::FarRole;
+use transport::{End, Link};
 
 use super::{Answered, Facts, LogGp, NetPipe, Timed};
 use crate::content::Writer;
 use crate::event::TimeKind;
 use crate::far::Side;
-use crate::{Buffers, TrialReport, TrialSpec, near};
+use crate::{TrialReport, TrialSpec, Workspace, near};
 
 const HELP: &str = "A message there and the same size back, one at a time";
 
@@ -31,10 +31,15 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::new(Some(HELP), TimeKind::HalfRoundTrip, |_| FarRole::Echo)
 };
 
-pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    near::round_trips(link, clock, spec, buffers, Writer::Near)
+pub(super) fn near<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Timed {
+    near::round_trips(end, clock, spec, workspace, Writer::Near)
 }
 
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-    Side::new(link, spec, buffers)?.each(|link, block, _| link.send(block))
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+    Side::new(end, spec, workspace)?.each(|link, block, _| link.send(block))
 }

@@ -1,14 +1,14 @@
 //! Request: a block there, another size back, on a kept connection.
 
-use transport::Link;
 use transport::clock::Clock;
 use transport::theory::FarRole;
+use transport::{End, Link};
 
 use super::{Answered, Facts, Timed};
 use crate::content::Writer;
 use crate::event::TimeKind;
 use crate::far::Side;
-use crate::{Buffers, TrialSpec, near};
+use crate::{TrialSpec, Workspace, near};
 
 const HELP: &str = "A message there, another size back, on a kept connection";
 
@@ -22,10 +22,15 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::new(Some(HELP), TimeKind::RoundTrip, |spec| FarRole::Answer { response: spec.response })
 };
 
-pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
-    near::round_trips(link, clock, spec, buffers, Writer::Far)
+pub(super) fn near<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Timed {
+    near::round_trips(end, clock, spec, workspace, Writer::Far)
 }
 
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
-    Side::new(link, spec, buffers)?.each(|link, _, answer| link.send(answer.filled()))
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
+    Side::new(end, spec, workspace)?.each(|link, _, answer| link.send(answer.filled()))
 }

@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use transport::clock::{Clock, Monotonic};
 use transport::theory::{FarRole, TheoryLink};
-use transport::{Link, Semantics};
+use transport::{End, Link, Semantics};
 
 use super::facts::answered;
 use super::{Answered, Facts, LogGp, NetPipe, Seen, Timed};
+use crate::buffers::Slots;
 use crate::content::Writer;
 use crate::cost::Cost;
 use crate::event::TimeKind;
 use crate::far::Side;
 use crate::flows::{Course, Step};
 use crate::near::{self, Loops};
-use crate::{Buffers, FarReport, SessionError, TrialReport, TrialSpec};
+use crate::workspace::Halt;
+use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 /// No path that exists moves bytes faster (bytes a second), and none hands over blocks in less time (seconds).
 const FASTEST: f64 = 1e12;
@@ -57,12 +59,17 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::new(Some(HELP), TimeKind::OneWay, |_| FarRole::Sink)
 };
 
-pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec, buffers: &mut Buffers) -> Timed {
+pub(super) fn near<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Timed {
     if !spec.reverse {
-        let (took, cost) = send(link, clock, spec, buffers)?;
+        let (took, cost) = send(end, clock, spec, workspace)?;
         return Ok(TrialReport { repeats: spec.repeats, seconds: took, cost, ..TrialReport::default() });
     }
-    let mut seen = receive(link, &turned(spec), buffers)?;
+    let mut seen = receive(end, &turned(spec), workspace)?;
     match seen.corrupt {
         Some((iteration, offset)) => {
             Err(SessionError::Corrupt { side: "the near side", size: spec.size, iteration, offset })
@@ -75,11 +82,11 @@ pub(super) fn near<L: Link, C: Clock>(link: &mut L, clock: &C, spec: &TrialSpec,
     }
 }
 
-pub(super) fn far<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
     if !spec.reverse {
-        return receive(link, spec, buffers);
+        return receive(end, spec, workspace);
     }
-    let (seconds, cost) = send(link, &Monotonic, &turned(spec), buffers)?;
+    let (seconds, cost) = send(end, &Monotonic, &turned(spec), workspace)?;
     Ok(FarReport { seconds, cost, bytes: spec.repeats.saturating_mul(spec.size), ..FarReport::default() })
 }
 
@@ -91,12 +98,24 @@ fn turned(spec: &TrialSpec) -> TrialSpec {
 /// Sends the stream, and says how many seconds it took after the warm-up, and what it cost: at an offered rate the time up to when the message after the
 /// last would leave, so that a rate that was kept is the one that was asked for.
 fn send<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Result<(f64, Option<Cost>), SessionError> {
+    let (link, out, _) = workspace.slots(end, spec, spec.size, 0)?;
+    sent(link, clock, spec, workspace.halt(), out)
+}
+
+/// The same on a link whose memory is lent.
+pub(super) fn sent<L: Link, C: Clock>(
     link: &mut L,
     clock: &C,
     spec: &TrialSpec,
-    buffers: &mut Buffers,
+    halt: Halt,
+    mut out: Slots<'_>,
 ) -> Result<(f64, Option<Cost>), SessionError> {
-    let (mut loops, mut out, _) = Loops::new(link, clock, spec, buffers, Writer::Far)?;
+    let mut loops = Loops::on(link, clock, spec, halt, Writer::Far);
     let gap = spec.gap().map(|seconds| seconds * 1e9);
     let entered = clock.now();
     let halt = loops.halt.clone();
@@ -127,10 +146,10 @@ fn send<L: Link, C: Clock>(
 }
 
 /// Receives a stream and times it from its first to its last byte.
-fn receive<L: Link>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+fn receive<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
     match spec.flows {
-        0 | 1 => received::<L, false>(link, spec, buffers),
-        _ => received::<L, true>(link, spec, buffers),
+        0 | 1 => received::<L, false>(end, spec, workspace),
+        _ => received::<L, true>(end, spec, workspace),
     }
 }
 
@@ -142,10 +161,10 @@ fn from_first_byte(spec: &TrialSpec, semantics: Semantics) -> bool {
 }
 
 /// On a stream the first byte is received alone ([`from_first_byte`]). One of several flows also keeps how it went on, which costs a reading of the clock in [`MARKS`] parts of the trial.
-fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffers: &mut Buffers) -> Answered {
+fn received<L: Link, const SEVERAL: bool>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
     let clock = Monotonic;
-    let from_byte = from_first_byte(spec, link.capabilities().semantics);
-    let mut side = Side::new(link, spec, buffers)?;
+    let from_byte = from_first_byte(spec, end.capabilities().semantics);
+    let mut side = Side::new(end, spec, workspace)?;
     let (mut first, mut last, mut bytes) = (None, 0, 0);
     let all = side.iterations();
     let part = (spec.repeats / MARKS).max(1);
@@ -217,16 +236,16 @@ fn received<L: Link, const SEVERAL: bool>(link: &mut L, spec: &TrialSpec, buffer
     side.done()
 }
 
-fn modelled(link: &mut TheoryLink, spec: &TrialSpec, _: f64, buffers: &mut Buffers) -> Timed {
-    let clock = link.clock();
-    let report = near::run(link, &clock, spec, buffers)?;
-    let seen = link.far_report();
+fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, _: f64, workspace: &mut Workspace) -> Timed {
+    let clock = end.clock();
+    let report = near::run(end, &clock, spec, workspace)?;
+    let seen = end.far_report();
     let (from, bytes) = match spec.offered {
         Some(_) => (seen.first_message_ns, seen.bytes.saturating_sub(spec.size)),
         None => (seen.first_byte_ns, seen.bytes),
     };
     let seconds = seen.last_byte_ns.saturating_sub(from) as f64 * 1e-9;
-    Ok(report.with_far(FarReport { seconds, bytes, ..answered(link) }))
+    Ok(report.with_far(FarReport { seconds, bytes, ..answered(end) }))
 }
 
 /// What did not come is lost. The time covers, as the far half counts, all but the first byte after the warm-up, or all but the first
@@ -282,10 +301,10 @@ mod tests {
     #[test]
     fn a_flow_of_which_nothing_came_still_says_that_it_had_no_time() {
         let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 100, 20) };
-        let report = crate::far::run(&mut Silent, &spec, &mut Buffers::new(false)).unwrap();
+        let report = crate::far::run(&mut End::new(Silent), &spec, &mut Workspace::new(false)).unwrap();
         assert_eq!((report.lost, report.seconds), (20, 0.0));
         assert_eq!(report.course.map(|course| course.steps.len()), Some(0));
         let alone = TrialSpec { flows: 1, ..spec };
-        assert_eq!(crate::far::run(&mut Silent, &alone, &mut Buffers::new(false)).unwrap().course, None);
+        assert_eq!(crate::far::run(&mut End::new(Silent), &alone, &mut Workspace::new(false)).unwrap().course, None);
     }
 }

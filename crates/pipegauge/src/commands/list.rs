@@ -56,8 +56,10 @@ fn abilities(can: &Capabilities) -> String {
     }
     let more = [
         (can.duplex, "both ways at once"),
-        (can.poll && can.reliable && !can.virtual_time, "open loop"),
+        (can.poll && can.reliable && can.ordered && !can.virtual_time, "open loop"),
         (can.connects, "connect pattern"),
+        (can.one_sided, "put and get"),
+        (can.queued, "post"),
         (can.virtual_time, "virtual time"),
     ];
     words.extend(more.iter().filter(|(yes, _)| *yes).map(|(_, word)| (*word).to_owned()));

@@ -23,6 +23,7 @@ mod loading;
 mod measuring;
 mod members;
 mod no_network;
+mod one_sided;
 mod output;
 mod paths;
 mod processes;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use measure::buffers::Halt;
-use measure::{Buffers, FarReport, Load, Loading, SessionError, TrialSpec};
+use measure::workspace::Halt;
+use measure::{FarReport, Load, Loading, SessionError, TrialSpec, Workspace};
 use transport::settings::Effective;
 use transport::{Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patience, Proof, Settings, Transport};
 
@@ -22,9 +22,9 @@ pub(crate) struct Path {
     links: Vec<AnyLink>,
     door: Option<Acceptor>,
     proof: Proof,
-    /// What ends a trial early; each flow's memory has it, too.
+    /// What ends a trial early; each flow's workspace has it, too.
     halt: Arc<AtomicBool>,
-    buffers: Vec<Buffers>,
+    workspaces: Vec<Workspace>,
     cpus: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Path {
             door: None,
             proof: Proof::none(),
             halt: Arc::default(),
-            buffers: Vec::new(),
+            workspaces: Vec::new(),
             cpus: Vec::new(),
         }
     }
@@ -45,7 +45,7 @@ impl Path {
 
 impl Path {
     fn halt(&self) -> Halt {
-        Buffers::new(false).halted_by(Arc::clone(&self.halt)).halt()
+        Workspace::new(false).halted_by(Arc::clone(&self.halt)).halt()
     }
 }
 
@@ -74,8 +74,7 @@ impl Work for Path {
         let link = door.accept(&proof)?;
         let found = (link.effective(), link.capabilities());
         self.links.push(link);
-        // Fresh memory for each block: where it lies is one of the things that differ between runs.
-        self.buffers.push(Buffers::new(false).halted_by(Arc::clone(&self.halt)));
+        self.workspaces.push(Workspace::new(false).halted_by(Arc::clone(&self.halt)));
         self.proof = proof;
         Ok(found)
     }
@@ -117,13 +116,13 @@ impl Work for Path {
         if self.links.is_empty() {
             return Err(nothing_open().into());
         }
-        measure::flows::far(&mut self.links, spec, &mut self.buffers, &self.cpus, &halt)
+        measure::flows::far(&mut self.links, spec, &mut self.workspaces, &self.cpus, &halt)
     }
 
     fn close(&mut self) {
         self.unload();
         self.links.clear();
-        self.buffers.clear();
+        self.workspaces.clear();
         self.door = None;
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use measure::{Buffers, SessionError, TrialSpec};
+use measure::{SessionError, TrialSpec, Workspace};
 use transport::{AnyLink, Link, LinkError, Patience, Proof};
 
 use super::message::{Dial, FRAME, Met, Order, Told};
@@ -22,8 +22,8 @@ pub(crate) fn attend(channel: &mut Channel, terms: &Terms, stop: &Arc<AtomicBool
     let until = Instant::now() + terms.limits.time();
     channel.take_up_to(FRAME);
     let watch = Watch::over(channel.socket(), terms.rules(stop, until))?;
-    let buffers = Buffers::new(true).halted_by(watch.halt());
-    Attendant { channel, watch, until, link: None, buffers }.run()
+    let workspace = Workspace::new(true).halted_by(watch.halt());
+    Attendant { channel, watch, until, link: None, workspace }.run()
 }
 
 struct Attendant<'a> {
@@ -31,7 +31,7 @@ struct Attendant<'a> {
     watch: Watch,
     until: Instant,
     link: Option<AnyLink>,
-    buffers: Buffers,
+    workspace: Workspace,
 }
 
 impl Attendant<'_> {
@@ -45,7 +45,7 @@ impl Attendant<'_> {
                 Order::Dial(dial) => self.broken_off_by_a_message(|this| this.dial(&dial)),
                 Order::Run { spec } => self.broken_off_by_a_message(|this| this.trial(&spec)),
                 Order::Rest => {
-                    self.buffers.release();
+                    self.workspace.release();
                     continue;
                 }
                 // Came after what it was to break off had ended.
@@ -104,7 +104,7 @@ impl Attendant<'_> {
             }
             self.channel.send(&Told::Waits)?;
         }
-        let report = measure::near::trial(link, spec, &mut self.buffers)?;
+        let report = measure::near::trial(link, spec, &mut self.workspace)?;
         let course = report.course.as_ref().map(Numbers::of);
         Ok(Told::Ran { report: Box::new(report), course })
     }

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::{CpuWatch, Environment, Pace, Taken};
-use measure::buffers::Halt;
 use measure::event::{LoadOpened, Plan};
 use measure::session::Party;
-use measure::{Buffers, Carried, Load, Loading, Session, SessionError, TrialReport, TrialSpec};
+use measure::workspace::Halt;
+use measure::{Carried, Load, Loading, Session, SessionError, TrialReport, TrialSpec, Workspace};
 use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
 use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
@@ -70,7 +70,7 @@ pub(crate) struct RemoteSession {
     path: Option<Path>,
     meeting: Option<Rc<RefCell<Meeting>>>,
     /// Of each flow.
-    buffers: Vec<Buffers>,
+    workspaces: Vec<Workspace>,
     cpu: Option<CpuWatch>,
 }
 
@@ -124,7 +124,7 @@ impl RemoteSession {
             capabilities: transport.capabilities(),
             path,
             meeting,
-            buffers: Vec::new(),
+            workspaces: Vec::new(),
             cpu,
         }
     }
@@ -306,7 +306,7 @@ impl RemoteSession {
         let measured = match (&mut path.links[..], &facts.anew) {
             ([], Some(anew)) => (anew.near)(&mut path.connector, &path.proof, spec, &halt).map(|report| vec![report]),
             ([], None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
-            (links, _) => measure::flows::near(links, spec, &mut self.buffers, &path.cpus.0, &halt),
+            (links, _) => measure::flows::near(links, spec, &mut self.workspaces, &path.cpus.0, &halt),
         };
         match measured {
             // A receiver that loses blocks takes the end of its patience for the end of the stream.
@@ -413,7 +413,7 @@ impl Loaded {
 
 /// What ends this side's half of a trial early.
 fn halt(meeting: &Meeting) -> Halt {
-    Buffers::new(true).halted_by(meeting.control.patience().flag()).halt()
+    Workspace::new(true).halted_by(meeting.control.patience().flag()).halt()
 }
 
 /// An error of flow `number`, which is named where there are others.
@@ -463,7 +463,7 @@ impl Session for RemoteSession {
         let path = self.connect(&mut meeting)?;
         // Kept where trials have connections of their own.
         let flag = meeting.control.patience().flag();
-        self.buffers = path.links.iter().map(|_| Buffers::new(true).halted_by(Arc::clone(&flag))).collect();
+        self.workspaces = path.links.iter().map(|_| Workspace::new(true).halted_by(Arc::clone(&flag))).collect();
         self.cpu = self.watch_cpus(meeting.launched.as_ref().map(super::launch::Launched::pid), &path);
         let load = self.load().map(|_| {
             let (near_cpus, far_cpus) = path.load_cpus.clone();
@@ -493,7 +493,7 @@ impl Session for RemoteSession {
 
     fn rest(&mut self) {
         self.unload();
-        self.buffers.iter_mut().for_each(Buffers::release);
+        self.workspaces.iter_mut().for_each(Workspace::release);
     }
 
     fn close(&mut self) -> Result<(), SessionError> {

@@ -9,7 +9,7 @@ use super::warnings::paragraph;
 
 /// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
 /// they can't see, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 18] = [
+const CAUSES: [(&str, &str, &str); 19] = [
     ("foreign-cpu", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
@@ -27,6 +27,11 @@ const CAUSES: [(&str, &str, &str); 18] = [
         "longer --repeats, or a smaller --load-size",
     ),
     ("burst", "long trials take another time than short ones", "the line 'sustained' has both"),
+    (
+        "copied",
+        "the kernel copied what was posted",
+        "over loopback it always does; a network device shows what posting is worth",
+    ),
     ("nothing-arrives", "from a size up nothing arrives", "--to leaves those sizes out"),
     ("no-figure", "sizes without a figure: too little arrived", "--loss-timeout waits longer"),
     ("unsteady", "the whole curve moved between rounds", "a longer --budget averages over more rounds"),

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::Fault;
 use super::sleeping::{Sleeping, nanoseconds, wait};
 use crate::clock::Clock;
-use crate::{Buffer, Link, LinkError, Patience};
+use crate::{Asked, Buffer, Link, LinkError, Patience};
 
 /// What a [`Faulty`] link has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -143,8 +143,8 @@ impl<L: Link, C: Clock> Faulty<L, C> {
 impl<L: Link, C: Clock> Link for Faulty<L, C> {
     left_to_inner!();
 
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        self.inner.buffer(len, align, offset)
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        self.inner.buffer(asked)
     }
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         match self.befall(block)? {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Shape;
 use super::sleeping::{Sleeping, nanoseconds, wait};
 use crate::clock::Clock;
-use crate::{Buffer, Link, LinkError, Patience};
+use crate::{Asked, Buffer, Link, LinkError, Patience};
 
 /// Bytes held back at most; a send beyond waits until the oldest has gone.
 const HELD_MOST: usize = 64 << 20;
@@ -152,8 +152,8 @@ impl<L: Link, C: Clock> Shaped<L, C> {
 impl<L: Link, C: Clock> Link for Shaped<L, C> {
     left_to_inner!();
 
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        self.inner.buffer(len, align, offset)
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        self.inner.buffer(asked)
     }
 
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {

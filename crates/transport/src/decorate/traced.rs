@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Monotonic};
-use crate::{Buffer, Link, LinkError};
+use crate::{Asked, Buffer, Link, LinkError};
 
 /// One line of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,8 +100,8 @@ fn ok<T>(_: &T) -> &'static str {
 impl<L: Link, W: Write + Send, C: Clock> Link for Traced<L, W, C> {
     left_to_inner!();
 
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        self.traced("buffer", (len, None), |l| l.buffer(len, align, offset), ok)
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        self.traced("buffer", (asked.room().reserve, None), |l| l.buffer(asked), ok)
     }
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
         self.traced("send", (block.len(), None), |l| l.send(block), ok)

@@ -6,19 +6,20 @@ use std::time::{Duration, Instant};
 use super::idle::Idle;
 use super::map::Map;
 use super::place::Piece;
+use super::region::Regions;
 use super::ring::{BadIndex, Consumer, Producer};
 use super::slot::{INLINE, Said};
 use super::sync::Ordering;
 use super::wait::Want;
 use crate::settings::Effective;
-use crate::{Capabilities, Link, LinkError, Patience, Semantics, Settings, Wait, sys};
+use crate::{Capabilities, Link, LinkError, OneSided, Patience, Semantics, Settings, VisitOneSided, Wait, sys};
 
 /// The wait modes of shared memory, the default first.
 pub(super) const WAITS: [Wait; 2] = [Wait::Spin, Wait::Block];
 
 /// What shared-memory links can do.
 pub(super) fn capabilities() -> Capabilities {
-    Capabilities { semantics: Semantics::Message, waits: WAITS.to_vec(), ..Capabilities::plain() }
+    Capabilities { semantics: Semantics::Message, one_sided: true, waits: WAITS.to_vec(), ..Capabilities::plain() }
 }
 
 /// Whether shared memory can be had here.
@@ -43,6 +44,7 @@ pub struct Shm {
     closed: bool,
     pub(super) patience: Patience,
     pub(super) alive: Option<OwnedFd>,
+    pub(super) regions: Regions,
 }
 
 impl std::fmt::Debug for Shm {
@@ -83,13 +85,14 @@ impl Shm {
             closed: false,
             patience: patience.clone(),
             alive: None,
+            regions: Regions::default(),
         };
         shm.find_home();
         shm
     }
 
     /// Takes a UNIX socket to the peer: when the peer's end of it closes, the peer is gone. It is looked at only after a
-    /// while without progress, and nothing is read from it.
+    /// while without progress. Regions travel over it.
     pub fn watch(&mut self, alive: OwnedFd) {
         self.alive = Some(alive);
     }
@@ -190,7 +193,7 @@ impl Shm {
         }
     }
 
-    fn open(&self, doing: &'static str) -> Result<(), LinkError> {
+    pub(super) fn open(&self, doing: &'static str) -> Result<(), LinkError> {
         if self.closed { Err(LinkError::Closed { doing }) } else { Ok(()) }
     }
 }
@@ -198,6 +201,14 @@ impl Shm {
 impl Link for Shm {
     fn capabilities(&self) -> Capabilities {
         capabilities()
+    }
+
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        Some(self)
+    }
+
+    fn visit_one_sided<V: VisitOneSided>(&mut self, visitor: V) -> Option<V::Out> {
+        Some(visitor.visit(self))
     }
 
     fn effective(&self) -> Effective {

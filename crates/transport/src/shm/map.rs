@@ -1,16 +1,11 @@
-//! The shared memory itself: a sealed memfd, its layout and its mapping.
+//! The shared memory of a link: its layout, and the checks that a file is one.
 //!
-//! The peer is another process and may be hostile. The seals keep it from shrinking the file under this side's feet (a
-//! read beyond the end would kill the process), the size is checked before mapping, and everything within is atomic
-//! integers or raw bytes, so that whatever the peer writes is a value and not undefined behaviour.
+//! Everything within is atomic integers or raw bytes, so that whatever the peer writes is a value and not undefined behaviour.
 
-use std::os::fd::{AsFd, OwnedFd};
-use std::ptr::NonNull;
-
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use std::os::fd::OwnedFd;
 
 use super::bell::Bell;
+use super::file::Mapping;
 use super::place::{CHUNK, DATA, SLOTS};
 use super::ring::Lane;
 use super::sync::{AtomicU32, AtomicU64, Ordering};
@@ -22,8 +17,6 @@ const MAGIC: u64 = u64::from_le_bytes(*b"pipegaug");
 const VERSION: u64 = 1;
 /// What both sides must agree on beyond the version: the ring's sizes.
 const GEOMETRY: u64 = (SLOTS as u64) << 48 | (CHUNK as u64) << 24 | DATA as u64 >> 8;
-/// The file can neither shrink nor grow nor lose its seals. (Writing stays allowed: it is what the file is for.)
-const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 /// Where the two data rings start.
 const DATA_START: usize = size_of::<Shared>().next_multiple_of(4096);
 /// Size of the file, bytes.
@@ -53,25 +46,14 @@ pub(super) struct Side {
     pub(super) home: AtomicU32,
 }
 
-/// The mapping; unmapped on drop.
-pub(super) struct Map {
-    start: NonNull<u8>,
-}
-
-// SAFETY: the mapping is plain memory reached through atomics and raw copies; it belongs to no thread.
-unsafe impl Send for Map {}
+/// The mapping.
+pub(super) struct Map(Mapping);
 
 impl Map {
     /// A fresh file, sealed and mapped, with the memory really there. `wait` must be what the attacher has.
     pub(super) fn create(wait: u64) -> Result<(Self, OwnedFd), LinkError> {
-        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = rustix::fs::memfd_create("pipegauge-shm", flags)
-            .map_err(|e| LinkError::io("creating shared memory (memfd_create)", e))?;
-        // Reserved now: in a container with little memory this is an error here rather than a killed process later.
-        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, SIZE as u64)
-            .map_err(|e| LinkError::io(format!("reserving {SIZE} bytes of shared memory"), e))?;
-        rustix::fs::fcntl_add_seals(&file, SEALS).map_err(|e| LinkError::io("sealing shared memory", e))?;
-        let map = Self::of(&file)?;
+        let (mapping, file) = Mapping::create("pipegauge-shm", SIZE)?;
+        let map = Self(mapping);
         let shared = map.shared();
         shared.version.store(VERSION, Ordering::Relaxed);
         shared.geometry.store(GEOMETRY, Ordering::Relaxed);
@@ -82,16 +64,7 @@ impl Map {
 
     /// Maps a file that the peer created, after checking that it is what [`Map::create`] makes.
     pub(super) fn attach(file: &OwnedFd, wait: u64) -> Result<Self, LinkError> {
-        let seals = rustix::fs::fcntl_get_seals(file)
-            .map_err(|e| LinkError::Protocol(format!("what it sent is not shared memory that can be sealed ({e})")))?;
-        if !seals.contains(SEALS) {
-            return Err(LinkError::Protocol(format!("its shared memory can still change size (seals: {seals:?})")));
-        }
-        let size = rustix::fs::fstat(file).map_err(|e| LinkError::io("looking at shared memory", e))?.st_size;
-        if size != SIZE as i64 {
-            return Err(LinkError::Protocol(format!("its shared memory has {size} bytes instead of {SIZE}")));
-        }
-        let map = Self::of(file)?;
+        let map = Self(Mapping::attach(file, SIZE)?);
         let shared = map.shared();
         let found = (shared.magic.load(Ordering::Acquire), shared.version.load(Ordering::Relaxed));
         if found != (MAGIC, VERSION) {
@@ -111,62 +84,39 @@ impl Map {
         Ok(map)
     }
 
-    fn of(file: &OwnedFd) -> Result<Self, LinkError> {
-        // POPULATE: no page fault falls into a measurement.
-        let flags = MapFlags::SHARED | MapFlags::POPULATE;
-        // SAFETY: a new mapping of SIZE bytes at an address the kernel chooses; it overlaps nothing.
-        let start = unsafe {
-            rustix::mm::mmap(std::ptr::null_mut(), SIZE, ProtFlags::READ | ProtFlags::WRITE, flags, file.as_fd(), 0)
-        };
-        let start = start.map_err(|e| LinkError::io(format!("mapping {SIZE} bytes of shared memory"), e))?;
-        let start = NonNull::new(start.cast()).ok_or_else(|| {
-            LinkError::io("mapping shared memory", std::io::Error::other("the system gave address 0"))
-        })?;
-        Ok(Self { start })
-    }
-
     #[inline(always)]
     pub(super) fn shared(&self) -> &Shared {
         // SAFETY: the mapping is larger than Shared, aligned to a page, lives as long as `self`, and Shared is made of
         // atomics only, for which every bit pattern is a value and concurrent writes by the peer are allowed.
-        unsafe { self.start.cast::<Shared>().as_ref() }
+        unsafe { self.0.start().cast::<Shared>().as_ref() }
     }
 
     /// Copies `bytes` into the data ring of `side`, from `at`.
     #[inline]
     pub(super) fn put(&self, side: usize, at: usize, bytes: &[u8]) {
         assert!(at <= DATA && bytes.len() <= DATA - at, "a piece lies within its ring");
-        // SAFETY: the destination lies within the mapping (asserted; `side` is 0 or 1 by `ring`), the source is private
-        // memory. A peer that breaks the rules may read or write the same bytes meanwhile: the contents of a message are
-        // then wrong, as they would be had it sent others; no reference to these bytes ever exists.
-        unsafe { self.ring(side).add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
+        self.0.put(Self::ring(side) + at, bytes);
     }
 
     /// Copies from the data ring of `side`, from `at`, into `bytes`.
     #[inline]
     pub(super) fn get(&self, side: usize, at: usize, bytes: &mut [u8]) {
         assert!(at <= DATA && bytes.len() <= DATA - at, "a piece lies within its ring");
-        // SAFETY: as in `put`, in the other direction.
-        unsafe { self.ring(side).add(at).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) }
+        self.0.get(Self::ring(side) + at, bytes);
     }
 
+    /// Where the data ring of `side` begins.
     #[inline(always)]
-    fn ring(&self, side: usize) -> *mut u8 {
-        let start = DATA_START + (side & 1) * DATA;
-        // SAFETY: DATA_START + 2 * DATA is the size of the mapping, so both rings lie within it.
-        unsafe { self.start.as_ptr().add(start) }
-    }
-}
-
-impl Drop for Map {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made by `of` with this size, and no reference into it outlives `self`.
-        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), SIZE) };
+    fn ring(side: usize) -> usize {
+        DATA_START + (side & 1) * DATA
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use rustix::fs::{MemfdFlags, SealFlags};
+
+    use super::super::file::SEALS;
     use super::*;
 
     fn refusal(file: &OwnedFd) -> String {

@@ -11,16 +11,20 @@
 //! | `slot` | one cache line |
 //! | `bell` | sleeping without losing a wake-up |
 //! | `idle` | spinning, yielding, when to look at the clock |
-//! | `map` | the sealed memory and its checks |
+//! | `file` | sealed memory, its checks, copies in and out |
+//! | `map` | what lies in the memory of a link |
+//! | `region` | one-sided access to memory that a side exposes |
 //! | `wait` | waiting for the peer, and giving up |
 //! | `link` | the Link port on top |
 //! | `model` | loom's check of ring and bell |
 
 mod bell;
+mod file;
 mod idle;
 mod link;
 mod map;
 mod place;
+mod region;
 mod ring;
 mod slot;
 mod sync;
@@ -39,7 +43,7 @@ pub use link::Shm;
 use crate::local::Local;
 use crate::meet::{self, Made};
 use crate::options;
-use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Proof, Settings, Wait};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("shm");
@@ -69,13 +73,13 @@ impl Local for SharedMemory {
         let (mut link, file) = Shm::create(&made.settings, &made.patience)?;
         meet::hand_over(fd.as_fd(), &proof.far, &[file.as_fd()])?;
         link.watch(fd);
-        Ok(AnyLink::Shm(link))
+        Ok(AnyLink::Shm(End::new(link)))
     }
     fn near(fd: OwnedFd, _: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
         meet::hand_over(fd.as_fd(), &proof.near, &[])?;
         let [file] = meet::take_over(fd.as_fd(), &proof.far, &made.patience)?;
         let mut link = Shm::attach(file, &made.settings, &made.patience)?;
         link.watch(fd);
-        Ok(AnyLink::Shm(link))
+        Ok(AnyLink::Shm(End::new(link)))
     }
 }

@@ -6,9 +6,13 @@ use super::answers::{Answer, Answers};
 use super::dice::Dice;
 use super::far::{Far, FarView, Reaction};
 use super::model::Line;
+use super::queued::Posts;
+use super::region::Exposed;
 use super::{FarRole, Theory};
 use crate::clock::{Clock, Virtual};
-use crate::{Buffer, Capabilities, Link, LinkError, Semantics, Wait};
+use crate::{
+    Asked, Buffer, Capabilities, Link, LinkError, OneSided, Queued, Semantics, VisitOneSided, VisitQueued, Wait,
+};
 
 /// Virtual nanoseconds that a look costs ([`Link::ready`] with no wait): a loop that only looks must come to an end.
 const LOOK_COST: f64 = 50.0;
@@ -24,6 +28,8 @@ pub(super) fn capabilities(theory: &Theory) -> Capabilities {
         two_ended: false,
         connects: true,
         virtual_time: true,
+        one_sided: true,
+        queued: true,
         waits: vec![Wait::Block],
         ..Capabilities::plain()
     }
@@ -46,16 +52,18 @@ pub(super) fn capabilities(theory: &Theory) -> Capabilities {
 pub struct TheoryLink {
     /// The path as it was asked for, and as the messages' memory makes it.
     asked: Theory,
-    theory: Theory,
+    pub(super) theory: Theory,
     clock: Virtual,
     /// Nanoseconds, finer than the clock.
-    now: f64,
-    out: Line,
-    back: Line,
-    dice: Dice,
+    pub(super) now: f64,
+    pub(super) out: Line,
+    pub(super) back: Line,
+    pub(super) dice: Dice,
     far: Far,
     loss_timeout: f64,
     answers: Answers,
+    pub(super) exposed: Exposed,
+    pub(super) posts: Posts,
     open: bool,
 }
 
@@ -74,6 +82,8 @@ impl TheoryLink {
             far: Far::default(),
             loss_timeout: (loss_timeout * 1e9).max(0.0),
             answers: Answers::new(),
+            exposed: Exposed::default(),
+            posts: Posts::default(),
             open: true,
         }
     }
@@ -113,6 +123,7 @@ impl TheoryLink {
     /// Whether messages come back with contents (for `--check`), at the price of a copy each way.
     pub fn keep_contents(&mut self, keep: bool) {
         self.answers.keep_contents(keep);
+        self.exposed.keep_contents(keep);
     }
 
     /// What the far side saw since [`TheoryLink::set_role`].
@@ -128,11 +139,7 @@ impl TheoryLink {
         self.sync();
         let there = self.out.carry(&self.theory, &mut self.dice, self.now, 0);
         let back = self.back.carry(&self.theory, &mut self.dice, there.last, 0);
-        if there.lost || back.lost {
-            self.move_to(self.now + self.loss_timeout);
-            return Err(LinkError::Lost);
-        }
-        self.move_to(back.last);
+        self.arrives(there.lost || back.lost, back.last)?;
         self.send(request)?;
         self.recv(response)
     }
@@ -141,15 +148,17 @@ impl TheoryLink {
         self.out.idle();
         self.back.idle();
         self.answers.clear();
+        self.exposed.clear();
+        self.posts = Posts::default();
     }
 
-    fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
+    pub(super) fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
         if self.open { Ok(()) } else { Err(LinkError::Closed { doing }) }
     }
 
     /// Takes up time that others let pass on the clock (an open loop's schedule).
     #[inline]
-    fn sync(&mut self) {
+    pub(super) fn sync(&mut self) {
         let shown = self.clock.now();
         if shown > self.now.round() as u64 {
             self.now = shown as f64;
@@ -157,11 +166,30 @@ impl TheoryLink {
     }
 
     #[inline]
-    fn move_to(&mut self, at: f64) {
+    pub(super) fn move_to(&mut self, at: f64) {
         if at > self.now {
             self.now = at;
             self.clock.wait_until(at.round() as u64);
         }
+    }
+
+    /// Puts a message on its way: when its last byte will have left.
+    #[inline]
+    pub(super) fn carry(&mut self, block: &[u8]) -> Result<f64, LinkError> {
+        self.usable("sending")?;
+        self.sync();
+        let bytes = block.len() as u64;
+        let passage = self.out.carry(&self.theory, &mut self.dice, self.now, bytes);
+        let reaction = self.far.arrive(&passage, bytes);
+        self.react(reaction, block);
+        Ok(passage.sent)
+    }
+
+    /// Waits for what arrives at `at`, or until it is given up.
+    #[inline]
+    pub(super) fn arrives(&mut self, lost: bool, at: f64) -> Result<(), LinkError> {
+        self.move_to(if lost { self.now + self.loss_timeout } else { at });
+        if lost { Err(LinkError::Lost) } else { Ok(()) }
     }
 
     #[inline]
@@ -200,10 +228,17 @@ impl Link for TheoryLink {
         Some(self.clock.clone())
     }
 
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        Some(self)
+    }
+
+    fn visit_one_sided<V: VisitOneSided>(&mut self, visitor: V) -> Option<V::Out> {
+        Some(visitor.visit(self))
+    }
+
     /// Where the memory begins decides which dips there are ([`super::Mover::Align`]).
-    fn buffer(&mut self, len: usize, align: usize, offset: usize) -> Result<Buffer, LinkError> {
-        let memory = Buffer::new(len, align, offset)
-            .map_err(|e| LinkError::io(format!("reserving a buffer of {len} bytes"), e))?;
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        let memory = asked.ordinary()?;
         let at_pages = (memory.as_ptr() as usize).is_multiple_of(PAGE);
         self.theory = self.asked.with_blocks_at_pages(at_pages);
         self.out.known_no_more();
@@ -211,15 +246,18 @@ impl Link for TheoryLink {
         Ok(memory)
     }
 
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        Some(self)
+    }
+
+    fn visit_queued<V: VisitQueued>(&mut self, visitor: V) -> Option<V::Out> {
+        Some(visitor.visit(self))
+    }
+
     #[inline]
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.usable("sending")?;
-        self.sync();
-        let bytes = block.len() as u64;
-        let passage = self.out.carry(&self.theory, &mut self.dice, self.now, bytes);
-        let reaction = self.far.arrive(&passage, bytes);
-        self.react(reaction, block);
-        self.move_to(passage.sent);
+        let sent = self.carry(block)?;
+        self.move_to(sent);
         Ok(())
     }
 

@@ -11,6 +11,8 @@
 //! | `far` | what the far side does with what arrives |
 //! | `answers` | what is on its way back |
 //! | `link` | [`TheoryLink`]: the Link port over all of it |
+//! | `region` | one-sided access |
+//! | `queued` | queued sends |
 //! | `flags` | reading `key=value,...` (also for [`crate::decorate`]) |
 //! | `parse` | reading and checking a [`Theory`] |
 
@@ -21,6 +23,8 @@ pub(crate) mod flags;
 mod link;
 mod model;
 mod parse;
+mod queued;
+mod region;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +36,7 @@ pub use parse::settings;
 use crate::options::{Form, Knob, LOSS_TIMEOUT, Moved, SOCKBUF};
 use crate::registry::{Ends, Line, Transport};
 use crate::settings::LOSS;
-use crate::{AnyLink, Capabilities, LinkError, Name, OptionSpec, Settings};
+use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("theory");
@@ -76,7 +80,7 @@ impl Transport for Model {
     }
     fn solo(&self, settings: &Settings) -> Result<AnyLink, LinkError> {
         let theory = Theory::of(settings).with_sockbuf(settings.whole(SOCKBUF.name));
-        Ok(AnyLink::Theory(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS))))
+        Ok(AnyLink::Theory(End::new(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS)))))
     }
 }
 

@@ -62,9 +62,10 @@ fn both(
     near_sends: Spoil,
     far_sends: Spoil,
 ) -> (Result<TrialReport, SessionError>, Result<FarReport, SessionError>) {
-    let (mut here, mut there) = Wire::pair(near_sends, far_sends);
-    let other = std::thread::spawn(move || far(&mut there, &spec(n), &mut Buffers::new(false)));
-    let report = near(&mut here, &Monotonic, &spec(n), &mut Buffers::new(true));
+    let (here, there) = Wire::pair(near_sends, far_sends);
+    let (mut here, mut there) = (End::new(here), End::new(there));
+    let other = std::thread::spawn(move || far(&mut there, &spec(n), &mut Workspace::new(false)));
+    let report = near(&mut here, &Monotonic, &spec(n), &mut Workspace::new(true));
     drop(here);
     (report, other.join().unwrap())
 }
@@ -120,14 +121,14 @@ fn sides_with_different_bounds_do_not_agree() {
 
 #[test]
 fn a_process_alone_answers_without_a_link() {
-    let report = alone(&Monotonic, &spec(64), &mut Buffers::new(true)).unwrap();
+    let report = alone(&Monotonic, &spec(64), &mut Workspace::new(true)).unwrap();
     let mut kernel = Kernel::new(Precision::DOUBLE);
     kernel.reserve(64).unwrap();
     let sums = kernel.run(Team::ALONE, 64);
     assert_eq!(report.bounds, Some((sums.low as u64, sums.high as u64)));
     let blocks = TrialSpec { pattern: Pattern::PingPong, ..spec(64) };
     assert!(
-        (Pattern::PingPong.facts().alone)(&Monotonic, &blocks, &mut Buffers::new(true))
+        (Pattern::PingPong.facts().alone)(&Monotonic, &blocks, &mut Workspace::new(true))
             .unwrap_err()
             .to_string()
             .contains("no path")

@@ -1,0 +1,114 @@
+//! Post: a stream whose messages are posted. The memory of each belongs to the path until the path says that it is done with it, so that it
+//! need not be copied. The receiver is that of a stream.
+
+use std::time::Duration;
+
+use transport::clock::Clock;
+use transport::{Capabilities, End, Link, LinkError, Queued, VisitQueued};
+
+use super::{Answered, Facts, Timed, stream};
+use crate::buffers::Slots;
+use crate::workspace::Halt;
+use crate::{TrialReport, TrialSpec, Workspace};
+
+const HELP: &str = "A stream whose sends are posted: their memory is the path's until it says that it is done with it";
+const LACKS: &str =
+    "its sends return when the memory may be used again, so that none is posted (list says which transports post)";
+const LACKING: LinkError = LinkError::Unsupported("post sends");
+
+/// Posts under way at most.
+const UNDER_WAY: u64 = 32;
+/// Time for which one wait for completions lasts; the link's patience ends waits in which nothing moves.
+const WAIT: Duration = Duration::from_secs(1);
+
+pub(super) const FACTS: Facts = Facts {
+    help: Some(HELP),
+    refuses: |can| (!can.queued).then_some(LACKS),
+    reverses: false,
+    undecorated: true,
+    loggp: None,
+    netpipe: None,
+    bandwidth: Some("posted streams"),
+    ..stream::FACTS
+};
+
+/// A link whose sends are posts.
+struct Posts<'a, L> {
+    link: &'a mut L,
+    /// Posts that were complete when that was last asked.
+    complete: u64,
+    /// Posts that may be under way when a send returns.
+    most: u64,
+}
+
+impl<L: Queued> Posts<'_, L> {
+    /// Waits until no more than `left` are under way.
+    fn settle(&mut self, left: u64) -> Result<(), LinkError> {
+        while self.link.posted() - self.complete > left {
+            self.complete = self.link.poll(self.link.posted() - left, WAIT)?;
+        }
+        Ok(())
+    }
+}
+
+impl<L: Queued> Link for Posts<'_, L> {
+    fn capabilities(&self) -> Capabilities {
+        self.link.capabilities()
+    }
+    #[inline]
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        self.link.post(block)?;
+        if self.link.posted() - self.complete <= self.most {
+            return Ok(());
+        }
+        // Several at once: each look costs a call.
+        self.settle(self.most / 2)
+    }
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        self.link.recv(block)
+    }
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        self.link.exchange(out, into)
+    }
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        self.link.ready(wait)
+    }
+    fn flush(&mut self) -> Result<(), LinkError> {
+        self.settle(0)?;
+        self.link.flush()
+    }
+    fn close(&mut self) -> Result<(), LinkError> {
+        self.link.close()
+    }
+}
+
+struct Near<'a, C> {
+    clock: &'a C,
+    spec: &'a TrialSpec,
+    halt: Halt,
+    out: Slots<'a>,
+}
+
+impl<C: Clock> VisitQueued for Near<'_, C> {
+    type Out = Timed;
+
+    fn visit<L: Queued>(self, link: &mut L) -> Timed {
+        let Self { clock, spec, halt, out } = self;
+        let before = link.copied().unwrap_or_default();
+        // Contents that are checked change with each message, in the same memory.
+        let most = if spec.check { 0 } else { UNDER_WAY };
+        let complete = link.posted();
+        let (seconds, cost) = stream::sent(&mut Posts { link, complete, most }, clock, spec, halt, out)?;
+        let copied = link.copied().map(|after| (after.0 - before.0, after.1 - before.1));
+        Ok(TrialReport { repeats: spec.repeats, seconds, cost, copied, ..TrialReport::default() })
+    }
+}
+
+pub(super) fn near<L: Link, C: Clock>(end: &mut End<L>, clock: &C, spec: &TrialSpec, side: &mut Workspace) -> Timed {
+    let (link, out, _) = side.slots(end, spec, spec.size, 0)?;
+    link.visit_queued(Near { clock, spec, halt: side.halt(), out }).unwrap_or(Err(LACKING.into()))
+}
+
+pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, side: &mut Workspace) -> Answered {
+    stream::far(end, spec, side)
+}

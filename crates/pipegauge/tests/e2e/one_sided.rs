@@ -1,0 +1,82 @@
+//! Put and get: a side accesses memory that the other exposes. What is exposed, and to whom, is checked in `transport`; here the command is.
+
+use super::support::{Scratch, json};
+
+/// A run that names how much it measures, whose contents are checked on both sides.
+fn checked(dir: &Scratch, pattern: &str, more: &[&str]) -> super::support::Said {
+    let mut args = vec!["run", "shm", "--pattern", pattern, "--check", "--sizes", "1,4KiB,70000"];
+    args.extend(["--perturb", "0", "--trials", "2", "--repeats", "300", "--budget", "60s", "--pin", "none"]);
+    args.extend(["--no-html", "--quiet", "-o", "x.run.jsonl"]);
+    args.extend(more);
+    dir.run(&args)
+}
+
+#[test]
+fn contents_are_right_on_every_way_of_measuring() {
+    for pattern in ["put", "get"] {
+        for more in [
+            &[][..],
+            &["--cache", "cold"],
+            &["--reconnect", "--wait", "block"],
+            &["--align", "4096", "--offset", "3,64"],
+        ] {
+            let dir = Scratch::new();
+            let said = checked(&dir, pattern, more);
+            assert!(said.measured(), "{pattern} {more:?}: {said}");
+            let shown = json(&dir.run(&["show", "x.run.jsonl", "--json"]).out);
+            let points = shown["paths"].as_array().unwrap().iter().flat_map(|p| p["points"].as_array().unwrap());
+            assert!(points.clone().count() == 3 && points.clone().all(|p| p["time"] == "completion"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn flows_have_memory_of_their_own() {
+    let dir = Scratch::new();
+    let args = ["run", "shm", "--pattern", "put", "--check", "--flows", "3", "--sizes", "4KiB", "--trials", "2"];
+    let more = ["--repeats", "5000", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
+    let said = dir.run(&[&args[..], &more].concat());
+    assert!(said.measured() || said.err.contains("in no trial did all flows run at once"), "{said}");
+}
+
+#[test]
+fn who_has_no_such_memory_says_so_before_anything_is_measured() {
+    let dir = Scratch::new();
+    for (args, why) in [
+        (&["tcp"][..], "no memory that one side could expose"),
+        (&["memcpy"], "one process plays both ends"),
+        (&["shm", "--fault", "drop=0.1"], "leave out --fault, --shape and --trace"),
+        (&["shm", "--trace", "x.trace"], "leave out --fault, --shape and --trace"),
+        (&["shm", "--reverse"], "no direction that could be reversed"),
+        (&["shm", "--rate", "100"], "put can't"),
+        (&["shm", "--load", "1"], "--load is for"),
+    ] {
+        let said = dir.run(&[&["run", "--pattern", "put", "--budget", "1s", "--no-html"][..], args].concat());
+        assert!(said.code() == 2 && said.err.contains(why), "{args:?}: {said}");
+    }
+    assert!(dir.run(&["list"]).out.contains("put and get"));
+}
+
+/// Posted sends, over the kernel's own loopback, which copies what it promised not to.
+#[test]
+fn posted_sends_arrive_as_they_were_and_copies_are_told() {
+    for more in [&["--check"][..], &["--wait", "spin"], &["--flows", "2", "--check"], &["--cache", "cold"]] {
+        let dir = Scratch::new();
+        let args = ["run", "tcp", "--pattern", "post", "--sizes", "64,70000,1MiB", "--perturb", "0", "--trials", "2"];
+        let rest =
+            ["--repeats", "300", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
+        let said = dir.run(&[&args[..], &rest, more].concat());
+        assert!(said.measured() || said.err.contains("in no trial did all flows run at once"), "{more:?}: {said}");
+        let shown = dir.run(&["show", "x.run.jsonl", "--warnings"]).out;
+        assert!(shown.contains("the kernel copied what was posted"), "{more:?}: {shown}");
+    }
+    let dir = Scratch::new();
+    for (args, why) in [
+        (&["unix"][..], "none is posted"),
+        (&["tcp", "--fault", "drop=0.1"], "leave out --fault, --shape and --trace"),
+        (&["tcp", "--reverse"], "no direction that could be reversed"),
+    ] {
+        let said = dir.run(&[&["run", "--pattern", "post", "--budget", "1s", "--no-html"][..], args].concat());
+        assert!(said.code() == 2 && said.err.contains(why), "{args:?}: {said}");
+    }
+}

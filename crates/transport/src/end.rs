@@ -1,0 +1,175 @@
+//! [`End`]: a link, and the memory of its domain that messages lie in.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::{Buffer, Link, LinkError};
+
+/// Memory that messages of one direction need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes that are used.
+    pub len: usize,
+    /// Bytes that are reserved where none that fits is there, no fewer: room for larger messages to come.
+    pub reserve: usize,
+    /// The first byte lies `offset` bytes after a multiple of this, a power of two.
+    pub align: usize,
+    /// See `align`.
+    pub offset: usize,
+}
+
+impl Room {
+    /// None at all.
+    pub const NONE: Room = Room { len: 0, reserve: 0, align: 1, offset: 0 };
+
+    /// `len` bytes from a multiple of `align` on.
+    pub fn of(len: usize, align: usize) -> Self {
+        Self { len, reserve: len, align, offset: 0 }
+    }
+}
+
+/// What a link is asked to make memory for ([`Link::buffer`]). Only an [`End`] makes one, so that nobody else gets memory from a link, and
+/// none can be kept for longer than the link.
+#[derive(Debug)]
+pub struct Asked(Room);
+
+impl Asked {
+    /// Where the memory begins and how much there is of it: `reserve` bytes.
+    pub fn room(&self) -> Room {
+        self.0
+    }
+
+    /// Memory of the process: what a link gives that has no domain of its own.
+    pub fn ordinary(&self) -> Result<Buffer, LinkError> {
+        let Room { reserve, align, offset, .. } = self.0;
+        Buffer::new(reserve, align, offset)
+            .map_err(|e| LinkError::io(format!("reserving a buffer of {reserve} bytes"), e))
+    }
+}
+
+/// A link and the memory that it made for its messages: one value, so that memory is never used with another link, and ends before the link
+/// that made it. It is lent as slices, which the borrow keeps within the link's life:
+///
+/// ```
+/// use transport::{End, Room, memcpy::Memcpy};
+/// let mut end = End::new(Memcpy::new());
+/// let (_link, out, _into) = end.lend(&Room::of(100, 64), &Room::NONE)?;
+/// out[99] = 1;
+/// # Ok::<(), transport::LinkError>(())
+/// ```
+///
+/// Memory can't be kept beyond its link:
+///
+/// ```compile_fail,E0505
+/// use transport::{End, Room, memcpy::Memcpy};
+/// let mut end = End::new(Memcpy::new());
+/// let (_link, out, _into) = end.lend(&Room::of(100, 64), &Room::NONE)?;
+/// drop(end);
+/// out[99] = 1;
+/// # Ok::<(), transport::LinkError>(())
+/// ```
+///
+/// Nor can it be had from a link without an end:
+///
+/// ```compile_fail,E0423
+/// use transport::{Asked, Link, Room, memcpy::Memcpy};
+/// let kept = Memcpy::new().buffer(&Asked(Room::of(100, 64)))?;
+/// # Ok::<(), transport::LinkError>(())
+/// ```
+pub struct End<L: Link> {
+    /// What is sent lies in the first, what is received in the second. Declared, and so dropped, before the link.
+    memory: [Option<Held>; 2],
+    /// There until it is taken out.
+    link: Option<L>,
+}
+
+/// Memory and what it was reserved for.
+struct Held {
+    memory: Buffer,
+    align: usize,
+    offset: usize,
+}
+
+impl<L: Link> End<L> {
+    /// The end of a link, without memory yet.
+    pub fn new(link: L) -> Self {
+        Self { memory: [None, None], link: Some(link) }
+    }
+
+    /// The link, memory to send from and memory to receive into, which is that of the last call where it fits. Contents are whatever they
+    /// were, zeros at first.
+    ///
+    /// Errors: those of [`Link::buffer`].
+    pub fn lend(&mut self, out: &Room, into: &Room) -> Result<(&mut L, &mut [u8], &mut [u8]), LinkError> {
+        let Self { memory: [sent, received], link } = self;
+        let link = link.as_mut().expect(THERE);
+        let out = lent(sent, link, out)?;
+        let into = lent(received, link, into)?;
+        Ok((link, out, into))
+    }
+
+    /// The link alone; its memory ends.
+    pub fn into_link(mut self) -> L {
+        self.memory = [None, None];
+        self.link.take().expect(THERE)
+    }
+}
+
+fn lent<'a, L: Link>(held: &'a mut Option<Held>, link: &mut L, room: &Room) -> Result<&'a mut [u8], LinkError> {
+    let Room { len, align, offset, .. } = *room;
+    let fits = |h: &Held| h.memory.len() >= len && (h.align, h.offset) == (align, offset);
+    if !held.as_ref().is_some_and(fits) {
+        *held = None;
+        let memory = link.buffer(&Asked(*room))?;
+        *held = Some(Held { memory, align, offset });
+    }
+    Ok(held.as_mut().map_or(&mut [], |held| &mut held.memory))
+}
+
+impl<L: Link> Deref for End<L> {
+    type Target = L;
+    fn deref(&self) -> &L {
+        self.link.as_ref().expect(THERE)
+    }
+}
+
+impl<L: Link> DerefMut for End<L> {
+    fn deref_mut(&mut self) -> &mut L {
+        self.link.as_mut().expect(THERE)
+    }
+}
+
+/// Posts end before their memory does: closing a link ends what is under way on it.
+impl<L: Link> Drop for End<L> {
+    fn drop(&mut self) {
+        if let Some(link) = self.link.as_mut().filter(|link| link.capabilities().queued) {
+            // Nobody is left to hear of an error.
+            let _ = link.close();
+        }
+    }
+}
+
+const THERE: &str = "a link is there until it is taken out, which ends its end";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memcpy::Memcpy;
+
+    fn at(memory: &[u8]) -> usize {
+        memory.as_ptr().addr()
+    }
+
+    #[test]
+    fn memory_is_kept_while_it_fits() {
+        let mut end = End::new(Memcpy::new());
+        let room = Room { len: 100, reserve: 9000, align: 4096, offset: 3 };
+        let mut lent =
+            |room: &Room| end.lend(room, &Room::NONE).map(|(_, out, into)| (at(out), out.len(), into.len())).unwrap();
+        let first = lent(&room);
+        assert_eq!((first.0 % 4096, first.1, first.2), (3, 9000, 0));
+        assert_eq!(lent(&Room { len: 9000, ..room }), first);
+        assert_eq!(lent(&Room { len: 9001, reserve: 20_000, ..room }).1, 20_000);
+        assert_eq!(lent(&Room { offset: 4, ..room }).0 % 4096, 4);
+        assert_eq!(lent(&Room { align: 64, offset: 0, ..room }).0 % 64, 0);
+    }
+}
