@@ -77,7 +77,8 @@ pub fn credible_flows(
     // Each flow ran for the whole of the time in which all did; a clock of nanoseconds may round both.
     let shortest = each.iter().map(|flow| flow.seconds).fold(f64::INFINITY, f64::min) + NANOSECOND;
     let longest = elapsed.as_secs_f64() * (1.0 + DRIFT) + COARSE;
-    if !(flows.seconds >= 0.0 && flows.seconds <= shortest && flows.span <= longest && flows.seconds <= flows.span) {
+    let parts = [flows.seconds, flows.apart].into_iter().all(|part| part >= 0.0 && part <= flows.span);
+    if !(parts && flows.seconds <= shortest && flows.span <= longest) {
         let Flows { seconds, span, .. } = flows;
         return Err(format!("flows that ran at once for {seconds:e} of {span:e} s, where {shortest:e} s can be"));
     }
@@ -272,7 +273,7 @@ mod tests {
         let spec = TrialSpec { flows: 2, ..spec(Pattern::Stream) };
         let each = [streamed(), FarReport { seconds: 2e-4, ..streamed() }];
         let flow = |iterations| FlowReport { iterations, ..FlowReport::default() };
-        let fair = Flows { seconds: 1e-4, span: 3e-4, each: vec![flow(20.0), flow(9.5)] };
+        let fair = Flows { seconds: 1e-4, span: 3e-4, apart: 1e-4, each: vec![flow(20.0), flow(9.5)] };
         let said = |told: Option<&Flows>, spec: &TrialSpec| credible_flows(told, &each, spec, ELAPSED);
         assert_eq!(said(Some(&fair), &spec), Ok(()));
         assert!(said(None, &spec).is_err(), "nothing of what only it can tell");
@@ -287,6 +288,8 @@ mod tests {
             Flows { seconds: -1.0, ..fair.clone() },
             Flows { span: 1.0, ..fair.clone() },
             Flows { span: 5e-5, ..fair.clone() },
+            Flows { apart: 1e-3, ..fair.clone() },
+            Flows { apart: f64::NAN, ..fair.clone() },
             Flows { each: vec![flow(20.0)], ..fair.clone() },
             Flows { each: vec![flow(20.1), flow(1.0)], ..fair.clone() },
             Flows { each: vec![flow(-1.0), flow(1.0)], ..fair.clone() },

@@ -350,7 +350,7 @@ mod tests {
             duplicated: 11,
             bounds: Some((14, 15)),
             cost: Some(cost),
-            flows: Some(Flows { seconds: 35.5, span: 36.5, each: vec![flow, flow] }),
+            flows: Some(Flows { seconds: 35.5, span: 36.5, apart: 0.5, each: vec![flow, flow] }),
             course: None,
             tcp: Some(Tcp { retransmits: 28, rtt_us: 29, window: 30, delivery_rate: 31 }),
             load: Some(Carried { there: Some(35.0), back: Some(36.0) }),

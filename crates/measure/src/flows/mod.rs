@@ -7,6 +7,7 @@
 
 mod report;
 mod threads;
+pub(crate) mod turns;
 pub mod window;
 
 use schemars::JsonSchema;
@@ -27,6 +28,9 @@ pub struct Flows {
     pub seconds: f64,
     /// Seconds from the first flow's beginning to the last one's end.
     pub span: f64,
+    /// Seconds from the first flow's beginning to the last one's; 0 in older files.
+    #[serde(skip_serializing_if = "zero")]
+    pub apart: f64,
     /// What each flow did.
     pub each: Vec<FlowReport>,
 }
@@ -47,6 +51,10 @@ pub struct FlowReport {
 
 fn none(n: &u64) -> bool {
     *n == 0
+}
+
+fn zero(t: &f64) -> bool {
+    *t == 0.0
 }
 
 impl Flows {
@@ -77,7 +85,8 @@ impl Flows {
         let counts = |flow: &FlowReport| {
             (0.0..1e12).contains(&flow.iterations) && flow.lost < 1 << 40 && flow.retransmits < 1 << 40
         };
-        few && time(self.seconds) && time(self.span) && self.seconds <= self.span && self.each.iter().all(counts)
+        let times = time(self.seconds) && time(self.span) && time(self.apart);
+        few && times && self.seconds <= self.span && self.apart <= self.span && self.each.iter().all(counts)
     }
 }
 
@@ -87,7 +96,7 @@ mod tests {
 
     fn of(iterations: &[f64]) -> Flows {
         let each = iterations.iter().map(|n| FlowReport { iterations: *n, ..FlowReport::default() }).collect();
-        Flows { seconds: 1.0, span: 2.0, each }
+        Flows { seconds: 1.0, span: 2.0, apart: 0.5, each }
     }
 
     #[test]
@@ -107,5 +116,6 @@ mod tests {
         assert!(!of(&[f64::NAN, 1.0]).sound() && !of(&[-1.0, 1.0]).sound() && !of(&[1e300, 1.0]).sound());
         assert!(!of(&vec![1.0; MOST as usize + 1]).sound());
         assert!(!Flows { seconds: 3.0, ..of(&[1.0, 1.0]) }.sound());
+        assert!(!Flows { apart: 3.0, ..of(&[1.0, 1.0]) }.sound());
     }
 }

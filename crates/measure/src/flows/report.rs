@@ -117,8 +117,12 @@ fn of(courses: &[&Course]) -> (Flows, Vec<(u64, u64)>) {
     let times = courses.iter().flat_map(|course| course.timed(&window)).map(|step| (step.took, step.iterations));
     let each = done.into_iter().map(|iterations| FlowReport { iterations, ..FlowReport::default() });
     let seconds = |from: u64, to: u64| (to - from) as f64 * 1e-9;
-    let flows =
-        Flows { seconds: seconds(window.begin, window.end), span: window.span as f64 * 1e-9, each: each.collect() };
+    let flows = Flows {
+        seconds: seconds(window.begin, window.end),
+        span: window.span as f64 * 1e-9,
+        apart: window.apart as f64 * 1e-9,
+        each: each.collect(),
+    };
     (flows, times.collect())
 }
 

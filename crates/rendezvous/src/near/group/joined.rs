@@ -96,6 +96,7 @@ mod tests {
         let told = measure::Flows {
             seconds: 1e-6,
             span: 2e-6,
+            apart: 1e-6,
             each: [5.0, 10.0].map(|iterations| measure::FlowReport { iterations, ..Default::default() }).to_vec(),
         };
         let each: Vec<FarReport> = [received(0, 200), received(0, 100)].map(|r| r.reports[0].clone()).to_vec();
