@@ -108,7 +108,7 @@ impl<'a> PathRun<'a> {
     ) -> Self {
         let about = plan.paths.get(number as usize).cloned().unwrap_or_else(|| Name::ALONE.into());
         let loading = plan.load(number).map_or(0, Load::connections);
-        let turns = Turns::of(plan.flows(number).saturating_add(loading), plan.budget);
+        let turns = Turns::of(plan.connections(number).saturating_add(loading), plan.budget);
         Self {
             turns,
             plan,
@@ -143,9 +143,9 @@ impl<'a> PathRun<'a> {
         self.plan.pattern.facts()
     }
 
-    /// Flows that each trial has.
+    /// Flows that each trial has, of both directions where both sides send.
     pub(crate) fn flows(&self) -> u32 {
-        self.plan.flows(self.number)
+        self.plan.connections(self.number)
     }
 
     /// Whether no further block is worth its time.

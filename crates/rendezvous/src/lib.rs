@@ -11,7 +11,7 @@
 //! | `tls` `channel` `frame` | TLS with a pinned certificate; messages with deadlines; their framing |
 //! | `message` | what is said |
 //! | `limits` `agree` | what a peer may ask for; whether settings took effect alike |
-//! | `course` | how a connection went on, as it travels |
+//! | `course` `moments` | how a connection went on, as it travels; its moments by another host's clock |
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
@@ -33,6 +33,7 @@ mod key;
 mod limits;
 mod member;
 mod message;
+mod moments;
 mod near;
 mod secret;
 mod spread;

@@ -156,11 +156,12 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     let limits = Limits::own();
     for path in &plan.paths {
         let Some(transport) = registry::find(path.transport).filter(|t| t.ends() == Ends::Two) else { continue };
-        limits.path(transport, &path.settings, plan.patience, path.flows, path.load.as_ref())?;
+        let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });
+        limits.path(transport, &path.settings, plan.patience, connections, path.load.as_ref())?;
         let capabilities = transport.capabilities(&path.settings);
         // The largest size that is tried; larger ones are left out.
         let size = (plan.pattern.facts().largest)(plan, &capabilities);
-        let spec = TrialSpec { warmup: 0, flows: path.flows, ..TrialSpec::of(plan, size, 1) };
+        let spec = TrialSpec { warmup: 0, flows: connections, ..TrialSpec::of(plan, size, 1) };
         limits.trial(&spec, &capabilities, limits.time())?;
     }
     Ok(())
@@ -180,7 +181,14 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     if let Some(why) = facts.keeps_single(spec.pattern.name(), spec.flows, capabilities) {
         return Err(why);
     }
-    if spec.flows > 1 && (spec.rate.is_some() || spec.offered.is_some()) {
+    if let Some(why) = Some(spec).filter(|s| s.both).and_then(|s| facts.keeps_one_way(s.pattern.name(), capabilities)) {
+        return Err(why);
+    }
+    if spec.both && (spec.reverse || spec.flows < 2 || !spec.flows.is_multiple_of(2)) {
+        return Err(format!("both directions at once need as many flows each way, and not {} in all", spec.flows));
+    }
+    let several = spec.flows > if spec.both { 2 } else { 1 };
+    if several && (spec.rate.is_some() || spec.offered.is_some()) {
         return Err("several flows send as fast as they can, and not on a schedule".to_owned());
     }
     if spec.offered.is_some() && !facts.unanswered {

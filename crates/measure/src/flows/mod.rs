@@ -13,7 +13,7 @@ pub mod window;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use report::{far, joined, near, told};
+pub use report::{Sent, far, joined, near, told};
 pub use window::{Course, Step};
 
 /// Most flows of a path. (iperf3 has 128 at most.)
@@ -47,6 +47,9 @@ pub struct FlowReport {
     /// Segments that the near side sent again, in the whole trial (TCP).
     #[serde(skip_serializing_if = "none")]
     pub retransmits: u64,
+    /// Messages a second that its sender handed over, where a rate was offered; else 0.
+    #[serde(skip_serializing_if = "zero")]
+    pub sent: f64,
 }
 
 fn none(n: &u64) -> bool {
@@ -71,6 +74,12 @@ impl Flows {
         (squares > 0.0).then(|| self.iterations().powi(2) / (self.each.len() as f64 * squares))
     }
 
+    /// What the flows of one direction did, where both sides sent: the first half went to the far side, the others to the near side.
+    pub fn way(&self, back: bool) -> &[FlowReport] {
+        let (there, other) = self.each.split_at(self.each.len() / 2);
+        if back { other } else { there }
+    }
+
     /// Share of all iterations that the slowest flow did, and the fastest. None where nothing moved.
     pub fn shares(&self) -> Option<(f64, f64)> {
         let all = self.iterations();
@@ -83,7 +92,8 @@ impl Flows {
         let time = |t: f64| t == 0.0 || (1e-18..1e15).contains(&t);
         let few = (2..=MOST as usize).contains(&self.each.len());
         let counts = |flow: &FlowReport| {
-            (0.0..1e12).contains(&flow.iterations) && flow.lost < 1 << 40 && flow.retransmits < 1 << 40
+            let rates = (0.0..1e12).contains(&flow.iterations) && (0.0..1e12).contains(&flow.sent);
+            rates && flow.lost < 1 << 40 && flow.retransmits < 1 << 40
         };
         let times = time(self.seconds) && time(self.span) && time(self.apart);
         few && times && self.seconds <= self.span && self.apart <= self.span && self.each.iter().all(counts)

@@ -118,7 +118,8 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
     let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern().into() },
-        reverse: flags.reverse || flags.topology == Some(Topology::FanOut),
+        reverse: flags.reverse || (flags.topology == Some(Topology::FanOut) && !flags.both),
+        both: flags.both,
         schedule: match (&flags.hint, flags.duration) {
             (Some(_), _) => Schedule::Hint,
             (None, Some(_)) => Schedule::Soak,

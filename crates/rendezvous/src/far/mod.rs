@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use measure::flows::Sent;
 use measure::{FarReport, Load, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Transport};
@@ -49,8 +50,8 @@ pub(crate) trait Work {
     }
     /// Ends the loading flows and closes their connections.
     fn unload(&mut self) {}
-    /// Runs the far half of a trial on all; the report of each flow.
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError>;
+    /// Runs the far half of a trial on all; the report of each flow. Where both sides send, `sent` is called once all is sent from here.
+    fn trial(&mut self, spec: &TrialSpec, sent: Sent<'_>) -> Result<Vec<FarReport>, SessionError>;
     /// Closes them and their door.
     fn close(&mut self);
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use measure::buffers::Halt;
+use measure::flows::Sent;
 use measure::{Buffers, FarReport, Load, Loading, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patience, Proof, Settings, Transport};
@@ -106,7 +107,7 @@ impl Work for Path {
         self.to_load.clear();
     }
 
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec, sent: Sent<'_>) -> Result<Vec<FarReport>, SessionError> {
         let halt = self.halt();
         if let Some(anew) = &spec.pattern.facts().anew {
             // The first connection only showed what took effect.
@@ -117,7 +118,7 @@ impl Work for Path {
         if self.links.is_empty() {
             return Err(nothing_open().into());
         }
-        measure::flows::far(&mut self.links, spec, &mut self.buffers, &self.cpus, &halt)
+        measure::flows::far(&mut self.links, spec, &mut self.buffers, &self.cpus, &halt, sent)
     }
 
     fn close(&mut self) {

@@ -43,7 +43,7 @@ impl Work for Elsewhere {
     fn accept(&mut self, _: Proof) -> Result<(Effective, Capabilities), LinkError> {
         Err(LinkError::Closed { doing: "waiting" })
     }
-    fn trial(&mut self, _: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+    fn trial(&mut self, _: &TrialSpec, _: Sent<'_>) -> Result<Vec<FarReport>, SessionError> {
         Ok(vec![FarReport::default()])
     }
     fn close(&mut self) {}

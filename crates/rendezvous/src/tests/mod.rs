@@ -58,7 +58,7 @@ impl Work for StandIn {
         Ok(())
     }
 
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec, _: Sent<'_>) -> Result<Vec<FarReport>, SessionError> {
         match spec.seed {
             WAIT_UNTIL_HALTED => {
                 let (patience, began) = (self.patience.clone().expect("a door was opened"), Instant::now());

@@ -77,7 +77,7 @@ impl GroupSession {
     }
 
     fn shape(&self) -> Shape {
-        Shape { topology: self.path().topology, of: self.path().flows }
+        Shape { topology: self.path().topology, of: self.plan.connections(self.number as u32) }
     }
 
     fn stopped(&self) -> bool {
@@ -109,16 +109,18 @@ impl GroupSession {
             self.connect(&mut open)?;
         }
         open.used = true;
-        let asked = Instant::now();
+        let (asked, began) = (Instant::now(), Monotonic.now());
         let fars: Vec<RefMut<'_, Meeting>> = open.fars.iter().map(|far| far.borrow_mut()).collect();
         let (patience, reliable) = (self.patience(), self.capabilities.reliable);
         let mut processes = Processes { members: &mut open.members, fars, patience, reliable };
         let report = match processes.run(spec) {
-            Ok(came) => joined(spec, came, shape, &self.capabilities, asked.elapsed()).inspect_err(|(far, why)| {
-                if let (Some(far), SessionError::Control(why)) = (far, why) {
-                    processes.fars[*far].control.incredible(why);
-                }
-            }),
+            Ok(came) => joined(spec, came, shape, &self.capabilities, &processes.when(asked, began)).inspect_err(
+                |(far, why)| {
+                    if let (Some(far), SessionError::Control(why)) = (far, why) {
+                        processes.fars[*far].control.incredible(why);
+                    }
+                },
+            ),
             Err(findings) => Err((None, shape.cause(findings))),
         };
         match report {
@@ -152,7 +154,7 @@ impl Session for GroupSession {
             far: self.environment.clone(),
             near_effective,
             far_effective,
-            flows: flows(&open.effective, &open.cpus),
+            flows: flows(&open.effective, &open.cpus, self.plan.both),
             members: self.members(&open),
             load: None,
         };
