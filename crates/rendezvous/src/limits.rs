@@ -377,6 +377,13 @@ pub(crate) mod tests {
         assert!(small.trial(&trial(8), &capable(), HOUR).unwrap_err().contains("limit of 100 MiB"));
         assert!(refused(|s| (s.flows, s.pattern) = (2, Pattern::Connect)).contains("--flows is for"));
         assert!(refused(|s| (s.flows, s.rate) = (2, Some(5.0))).contains("schedule"));
+        assert!(refused(|s| (s.both, s.flows) = (true, 2)).contains("--both is for"));
+        let both = |flows, reverse| {
+            move |s: &mut TrialSpec| (s.both, s.reverse, s.flows, s.pattern) = (true, reverse, flows, Pattern::Stream)
+        };
+        for (flows, reverse) in [(1, false), (3, false), (2, true)] {
+            assert!(refused(both(flows, reverse)).contains("as many flows each way"), "{flows} {reverse}");
+        }
         assert!(refused(|s| s.flows = 0).contains("at least 1 flow"));
     }
 
@@ -409,11 +416,11 @@ pub(crate) mod tests {
         #[test]
         fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
                                     offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool,
-                                    offered: Option<f64>, reverse: bool, flows: u32,
+                                    offered: Option<f64>, reverse: bool, both: bool, flows: u32,
                                     pattern in 0..Pattern::ALL.len()) {
             let pattern = Pattern::ALL[pattern];
             let cache = if cold { Cache::Cold } else { Cache::Warm };
-            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, flows, ..spec() };
+            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, both, flows, ..spec() };
             let _ = Limits::default().trial(&spec, &capable(), HOUR);
             let _ = Limits::own().trial(&spec, &capable(), HOUR);
         }

@@ -315,9 +315,14 @@ impl<W: Work> Attendant<'_, W> {
         let (channel, watch) = (Mutex::new(&mut *self.channel), &self.watch);
         let sent = || {
             if two_ends {
+                let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
                 // Where it can't be said the connection is gone, which the watch sees.
-                let _ = channel.lock().unwrap_or_else(PoisonError::into_inner).send(&Answer::Sent);
+                let _ = channel.send(&Answer::Sent);
                 watch.arm(0);
+                // What came together with the word to go is no news to the watch.
+                if channel.arrived() {
+                    watch.halt().store(true, Ordering::Relaxed);
+                }
             }
         };
         let outcome = before.and_then(|before| {

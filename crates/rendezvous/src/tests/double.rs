@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use measure::Load;
-use measure::flows::Sent;
 
 use super::*;
 use crate::far::path::Path;

@@ -298,8 +298,8 @@ fn course(reports: &mut [FarReport]) -> &mut measure::Course {
 
 /// Tells what it saw, changed by the lie whose number travels as the size of a cold pool.
 fn liar() -> Double {
-    let trial = |path: &mut Path, spec: &TrialSpec| {
-        let mut reports = path.trial(spec)?;
+    let trial = |path: &mut Path, spec: &TrialSpec, sent: Sent<'_>| {
+        let mut reports = path.trial(spec, sent)?;
         if let Some((_, lie)) = LIES.get(spec.pool as usize) {
             lie(&mut reports);
         }

@@ -93,7 +93,8 @@ mod tests {
         let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
         let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
         let shape = Shape { topology, of: 2 };
-        joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), CAN)
+        let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: Some(Ahead::NOT) };
+        joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), &when)
             .map_err(|(far, e)| format!("{far:?} {e}"))
     }
 
