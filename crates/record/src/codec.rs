@@ -335,7 +335,7 @@ mod tests {
             cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),
             course: None,
         };
-        let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34 };
+        let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34, sent: 35.5 };
         let report = TrialReport {
             repeats: 1,
             seconds: 2.5,

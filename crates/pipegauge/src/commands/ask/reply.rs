@@ -36,7 +36,11 @@ fn command(p: &Asked<'_>, pattern: &str, sizes: &[u64]) -> String {
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let list = if sizes.is_empty() { String::new() } else { format!(" --sizes {}", sizes.join(",")) };
     let pattern = if pattern == "ping-pong" { String::new() } else { format!(" --pattern {pattern}") };
-    let reverse = if p.reversed() { " --reverse" } else { "" };
+    let reverse = match (p.both_ways(), p.reversed()) {
+        (true, _) => " --both",
+        (false, true) => " --reverse",
+        (false, false) => "",
+    };
     format!("pipegauge run {}{pattern}{reverse}{list} --budget 30s", p.typed())
 }
 

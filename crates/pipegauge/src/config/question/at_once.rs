@@ -11,6 +11,17 @@ use super::suggest::shown;
 /// Reads "with 4 connections", "in parallel": as the paths of so many flows, where the runs have such, else as what no run of one flow
 /// tells.
 pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
+    if heard.has(BothWays) {
+        if measured.both.is_empty() {
+            bail!(
+                "'{}': in these runs messages went one way at a time, and what both directions carry at once does not follow from that: \
+                 pipegauge run tcp --pattern stream --both measures it, and ask answers from its run file",
+                shown(text)
+            );
+        }
+        // All that was measured there is of both directions: nothing more is meant by the words.
+        heard.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&BothWays) || t.contains(&AtOnce)));
+    }
     let counted = flows(heard);
     // One of them is what every run of one flow has.
     if let Some((at, 1)) = counted {
@@ -110,6 +121,26 @@ mod tests {
             "???",
         ] {
             assert!(!two_questions(one), "{one}");
+        }
+    }
+
+    #[test]
+    fn both_directions_are_asked_of_runs_that_measured_both() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", std::iter::once(("tcp", "tcp")));
+        let says = |text: &str, measured: &Measured| {
+            crate::config::question::of_words(text, measured)
+                .map(|r| r.says(0, measured))
+                .unwrap_or_else(|e| e.to_string())
+        };
+        let texts =
+            ["throughput in both directions", "how fast is it both ways at once", "bandwidth in each direction"];
+        for text in texts {
+            assert!(says(text, &measured).contains("--pattern stream --both measures it"), "{}", says(text, &measured));
+        }
+        measured.both_ways();
+        for text in texts {
+            assert_eq!(says(text, &measured), "the most throughput, over tcp (a)", "{text}");
         }
     }
 

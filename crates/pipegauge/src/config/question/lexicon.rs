@@ -128,6 +128,8 @@ pub enum Topic {
     Beats,
     /// Several transfers at once.
     AtOnce,
+    /// Messages that go both ways at once.
+    BothWays,
     /// What is not so, and is supposed to be.
     Supposed,
     /// "were", "had".
@@ -146,7 +148,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 79] = [
+const TOPICS: [(Topic, &[&str]); 80] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -171,6 +173,9 @@ const TOPICS: [(Topic, &[&str]); 79] = [
         "at once", "all at once", "at the same time", "in parallel", "parallel", "parallelly", "simultaneous", "simultaneously", "concurrent",
         "concurrently", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "several connections", "multiple connections",
         "many connections", "more connections", "side by side"
+    ]),
+    (BothWays, &[
+        "both directions", "in both directions", "both directions at once", "both ways", "each direction", "in each direction", "full duplex"
     ]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
     (Were, &["were", "had", "was"]),

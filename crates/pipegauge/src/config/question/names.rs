@@ -14,6 +14,8 @@ pub struct Measured {
     pub paths: Vec<(String, &'static str, usize)>,
     /// Paths of several flows: (what it is called, place of its file, flows).
     pub at_once: Vec<(String, usize, u32)>,
+    /// Files whose messages went both ways at once.
+    pub(super) both: Vec<usize>,
 }
 
 /// A path that a question names: by what it is called or its transport, by its file or both.
@@ -89,6 +91,11 @@ impl Measured {
         if flows > 1 {
             self.at_once.push((label.to_owned(), self.files.len().saturating_sub(1), flows));
         }
+    }
+
+    /// Takes that messages of the file that was taken last went both ways at once.
+    pub fn both_ways(&mut self) {
+        self.both.push(self.files.len().saturating_sub(1));
     }
 
     /// The error for a run file that a question names and that was not given.
@@ -198,6 +205,7 @@ mod tests {
             files: vec![("a".into(), None)],
             paths: vec![("tcp".into(), "tcp", 0), ("unix".into(), "unix", 0)],
             at_once: Vec::new(),
+            both: Vec::new(),
         };
         let error = measured.unknown("over tpc?", "tpc").to_string();
         assert!(error.contains("'tcp'") && error.contains("tcp, unix"), "{error}");
