@@ -1,10 +1,9 @@
 //! The far side of a measurement, once the near side has proved that it knows the secret.
 
-mod attend;
+pub(crate) mod attend;
 pub(crate) mod gate;
 pub(crate) mod house;
 pub(crate) mod path;
-pub(crate) mod peer;
 pub(crate) mod serve;
 
 use std::net::SocketAddr;

@@ -63,6 +63,8 @@ pub(crate) struct Control {
     talk: Talk,
     keys: SessionKeys,
     watch: Watch,
+    /// Whether goodbye was said.
+    left: bool,
     /// Number of the last data connection.
     number: u64,
     /// How far the far side's clock is ahead, as the last trial's beginning told.
@@ -91,6 +93,7 @@ impl Control {
             talk: Talk::over(channel, patience),
             keys,
             watch,
+            left: false,
             number: 0,
             ahead: Ahead::NOT,
             losses,
@@ -363,6 +366,16 @@ impl Control {
         self.talk.tell(&Ask::Close { connection: number }, SLACK);
     }
 
+    /// Says goodbye: a far process ends while others are said goodbye to.
+    pub(crate) fn leave(&mut self) {
+        if self.left {
+            return;
+        }
+        self.left = true;
+        self.talk.tell(&Ask::Bye, Duration::from_millis(200));
+        self.talk.channel.shutdown();
+    }
+
     /// As if this process were killed: the connection ends without a word.
     #[cfg(test)]
     pub(crate) fn die(mut self) {
@@ -418,7 +431,6 @@ impl Control {
 
 impl Drop for Control {
     fn drop(&mut self) {
-        self.talk.tell(&Ask::Bye, Duration::from_millis(200));
-        self.talk.channel.shutdown();
+        self.leave();
     }
 }

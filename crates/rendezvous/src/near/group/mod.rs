@@ -1,6 +1,7 @@
 //! [`measure::Session`] over near members: each near half is a process of its own, with a connection to the far side that all share or to one
 //! of its own. This process leads: it keeps the control connections, and finds what all did at once.
 
+mod aside;
 mod blame;
 mod joined;
 mod member;
@@ -21,6 +22,7 @@ use measure::{Session, SessionError, TrialReport, TrialSpec};
 use transport::Capabilities;
 use transport::clock::{Clock, Monotonic};
 
+use self::aside::Aside;
 use self::blame::{Shape, Who};
 use self::joined::joined;
 use self::member::Member;
@@ -62,6 +64,20 @@ impl GroupSession {
         };
         let capabilities = plan.paths[number].transport.capabilities();
         Self { number, plan, stop, reach, others, program, environment, capabilities, open: None, cpu: None }
+    }
+
+    /// Says goodbye to all processes, and waits for none.
+    #[cfg(test)]
+    pub(crate) fn leave(&mut self) {
+        self.open.iter_mut().for_each(Open::leave);
+    }
+
+    /// What is said of the first near process when the conversation with it breaks while it lives.
+    #[cfg(test)]
+    pub(crate) fn broken_talk(&mut self) -> String {
+        let member = &mut self.open.as_mut().expect("it is open").members[0];
+        member.breaks("as the test asked");
+        format!("{:?}", member.hear_out(Instant::now()))
     }
 
     /// The near processes, and the far ones that this side started.
@@ -112,6 +128,11 @@ impl GroupSession {
         let (asked, began) = (Instant::now(), Monotonic.now());
         let fars: Vec<RefMut<'_, Meeting>> = open.fars.iter().map(|far| far.borrow_mut()).collect();
         let (patience, reliable) = (self.patience(), self.capabilities.reliable);
+        let _aside = Aside::from(
+            self.plan.pin,
+            &open.cpus.0,
+            if matches!(self.reach, Reach::Fresh(_)) { &open.cpus.1 } else { &[] },
+        );
         let mut processes = Processes { members: &mut open.members, fars, patience, reliable };
         let report = match processes.run(spec) {
             Ok(came) => joined(spec, came, shape, &self.capabilities, &processes.when(asked, began)).inspect_err(
