@@ -69,7 +69,7 @@ pub fn credible_flows(
     spec: &TrialSpec,
     elapsed: Duration,
 ) -> Result<(), String> {
-    let times = each.len() > 1 && spec.pattern.facts().unanswered && !spec.reverse;
+    let times = each.len() > 1 && spec.pattern.facts().unanswered && !spec.reverse && !spec.both;
     let flows = match told {
         None if times => return Err("the flows of a stream without the time in which all of them ran".to_owned()),
         None => return Ok(()),
@@ -80,14 +80,12 @@ pub fn credible_flows(
     // Each flow ran for the whole of the time in which all did; a clock of nanoseconds may round both.
     let shortest = each.iter().map(|flow| flow.seconds).fold(f64::INFINITY, f64::min) + NANOSECOND;
     let longest = elapsed.as_secs_f64() * (1.0 + DRIFT) + COARSE;
-    if !(flows.seconds >= 0.0 && flows.seconds <= shortest && flows.span <= longest && flows.seconds <= flows.span) {
+    let parts = [flows.seconds, flows.apart].into_iter().all(|part| part >= 0.0 && part <= flows.span);
+    if !(parts && flows.seconds <= shortest && flows.span <= longest) {
         let Flows { seconds, span, .. } = flows;
         return Err(format!("flows that ran at once for {seconds:e} of {span:e} s, where {shortest:e} s can be"));
     }
-    let least = flows.iterations() * spec.size as f64 / FASTEST;
-    if flows.seconds < least {
-        return Err(format!("{:e} iterations of flows in {:e} s", flows.iterations(), flows.seconds));
-    }
+    credible_common(flows, spec)?;
     let most = spec.repeats as f64 * (1.0 + 1e-9);
     match flows.each.iter().find(|flow| !(flow.iterations >= 0.0 && flow.iterations <= most)) {
         Some(flow) => Err(format!("{:e} iterations of a flow, where at most {} can be", flow.iterations, spec.repeats)),
@@ -95,7 +93,7 @@ pub fn credible_flows(
     }
 }
 
-/// Checks how a connection whose far half is a process of its own went on, as its far side tells beside `far`, which is credible: none where it did
+/// Checks how a connection went on whose course the near side needs, as its far side tells beside `far`, which is credible: none where it did
 /// not time the trial. Its moments are of a clock that this side does not know.
 pub fn credible_course(course: Option<&Course>, far: &FarReport, spec: &TrialSpec) -> Result<(), String> {
     let times = spec.flows > 1 && spec.pattern.facts().unanswered && !spec.reverse;
@@ -121,6 +119,30 @@ pub fn credible_course(course: Option<&Course>, far: &FarReport, spec: &TrialSpe
     // Where nothing was timed the time of its report covers nothing.
     if beside > 2.0 * NANOSECOND || (far.bytes > 0 && beside < -2.0 * NANOSECOND) {
         return Err(format!("parts of a trial that took {span:e} s, where {:e} s can be", far.seconds));
+    }
+    Ok(())
+}
+
+/// Checks that a course of the far side, by this side's clock and off by at most `error` nanoseconds, lies in the time from when the trial was asked
+/// for until its report was here.
+pub fn credible_moments(course: &Course, (asked, heard): (u64, u64), error: u64) -> Result<(), String> {
+    let beside = error.saturating_add((COARSE * 1e9) as u64);
+    let drift = (heard.saturating_sub(asked) as f64 * DRIFT) as u64;
+    let (begin, end) = (course.begin, course.steps.last().map_or(course.begin, |step| step.end));
+    if begin.saturating_add(beside) < asked || end > heard.saturating_add(beside).saturating_add(drift) {
+        let ms = |at: u64| (at as f64 - asked as f64) * 1e-6;
+        let (begin, end, most) = (ms(begin), ms(end), ms(heard));
+        return Err(format!(
+            "messages from {begin:.3} to {end:.3} ms after the trial was asked for, where 0 to {most:.3} ms can be"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that what flows did while all of them ran, as their courses tell it, is no more than a path can carry.
+pub fn credible_common(flows: &Flows, spec: &TrialSpec) -> Result<(), String> {
+    if flows.seconds < flows.iterations() * spec.size as f64 / FASTEST {
+        return Err(format!("{:e} iterations of flows in {:e} s", flows.iterations(), flows.seconds));
     }
     Ok(())
 }
@@ -292,7 +314,7 @@ mod tests {
         let spec = TrialSpec { flows: 2, ..spec(Pattern::Stream) };
         let each = [streamed(), FarReport { seconds: 2e-4, ..streamed() }];
         let flow = |iterations| FlowReport { iterations, ..FlowReport::default() };
-        let fair = Flows { seconds: 1e-4, span: 3e-4, each: vec![flow(20.0), flow(9.5)] };
+        let fair = Flows { seconds: 1e-4, span: 3e-4, apart: 1e-4, each: vec![flow(20.0), flow(9.5)] };
         let said = |told: Option<&Flows>, spec: &TrialSpec| credible_flows(told, &each, spec, ELAPSED);
         assert_eq!(said(Some(&fair), &spec), Ok(()));
         assert!(said(None, &spec).is_err(), "nothing of what only it can tell");
@@ -307,6 +329,8 @@ mod tests {
             Flows { seconds: -1.0, ..fair.clone() },
             Flows { span: 1.0, ..fair.clone() },
             Flows { span: 5e-5, ..fair.clone() },
+            Flows { apart: 1e-3, ..fair.clone() },
+            Flows { apart: f64::NAN, ..fair.clone() },
             Flows { each: vec![flow(20.0)], ..fair.clone() },
             Flows { each: vec![flow(20.1), flow(1.0)], ..fair.clone() },
             Flows { each: vec![flow(-1.0), flow(1.0)], ..fair.clone() },
@@ -346,6 +370,23 @@ mod tests {
         ] {
             assert!(credible_course(Some(&lie), &far, &spec).is_err(), "{lie:?}");
         }
+    }
+
+    #[test]
+    fn moments_by_this_sides_clock_lie_within_the_trial() {
+        let course = |begin: u64, end: u64| {
+            let steps = vec![crate::flows::Step { end, iterations: 1, took: 0 }];
+            Course { begin, steps }
+        };
+        let (asked, heard, error) = (1_000_000_000, 1_100_000_000, 50_000);
+        let said = |begin, end| credible_moments(&course(begin, end), (asked, heard), error);
+        assert_eq!(said(1_010_000_000, 1_090_000_000), Ok(()));
+        assert_eq!(said(asked - error, heard + error), Ok(()), "as far off as the clocks may be compared wrongly");
+        for (begin, end) in [(0, 1_050_000_000), (1_010_000_000, u64::MAX), (2_000_000_000, 2_050_000_000), (0, 0)] {
+            assert!(said(begin, end).is_err(), "{begin} to {end}");
+        }
+        let nothing = Course { begin: u64::MAX, steps: Vec::new() };
+        assert!(credible_moments(&nothing, (asked, heard), error).is_err());
     }
 
     #[test]

@@ -104,6 +104,9 @@ pub struct Plan {
     /// The far side sends and the near side receives (stream, burst).
     #[serde(skip_serializing_if = "is_false", default)]
     pub reverse: bool,
+    /// Both sides send at once: each path has as many connections again whose messages go the other way (stream, burst).
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub both: bool,
     /// Schedule.
     pub schedule: Schedule,
     /// Smallest message (HINT: not used).
@@ -180,7 +183,11 @@ impl Plan {
 
     /// The pattern's name, whether the far side sends, and the rate that is offered.
     pub fn pattern_words(&self) -> String {
-        let reversed = if self.reverse { " reversed (the far side sends)" } else { "" };
+        let reversed = match (self.both, self.reverse) {
+            (true, _) => " in both directions at once",
+            (false, true) => " reversed (the far side sends)",
+            (false, false) => "",
+        };
         let offered = self.offered_words();
         format!("{}{reversed}{offered}{}{}", self.pattern.name(), self.flow_words(), self.load_words())
     }
@@ -219,7 +226,8 @@ impl Plan {
                 [few @ .., most] => {
                     let few: Vec<String> = few.iter().map(u32::to_string).collect();
                     let and = if few.is_empty() { String::new() } else { format!("{} and ", few.join(", ")) };
-                    Some(format!(", {and}{} at once", topology.counted(*most)))
+                    let way = if self.both { " each way" } else { "" };
+                    Some(format!(", {and}{}{way} at once", topology.counted(*most)))
                 }
                 [] => None,
             }
@@ -232,7 +240,12 @@ impl Plan {
         self.paths.get(path as usize).map_or(Topology::Flows, |path| path.topology)
     }
 
-    /// Flows of the path of this number; 1 where there is no such path.
+    /// Connections of the path of this number that carry messages at once: its flows, and those of the other way where both sides send.
+    pub fn connections(&self, path: u32) -> u32 {
+        self.flows(path).saturating_mul(if self.both { 2 } else { 1 })
+    }
+
+    /// Flows of the path of this number, each way where both sides send; 1 where there is no such path.
     pub fn flows(&self, path: u32) -> u32 {
         self.paths.get(path as usize).map_or(1, |path| path.flows)
     }
@@ -249,7 +262,7 @@ impl Plan {
 
     /// Whether what is measured has the path of this number for itself.
     pub fn alone(&self, path: u32) -> bool {
-        self.paths.get(path as usize).is_none_or(PathPlan::alone)
+        !self.both && self.paths.get(path as usize).is_none_or(PathPlan::alone)
     }
 
     /// Whether a schedule says when messages leave: then the path is idle between them.
@@ -285,6 +298,7 @@ impl Plan {
     /// Which way messages go.
     pub fn direction(&self) -> &'static str {
         match (self.pattern.facts().reverses, self.reverse) {
+            _ if self.both => "both ways at once",
             (false, _) => "both ways",
             (true, false) => "to the far side",
             (true, true) => "to the near side",
@@ -304,6 +318,7 @@ impl Default for Plan {
             paths: plain(&[transport::tcp::NAME]),
             pattern: Pattern::PingPong,
             reverse: false,
+            both: false,
             schedule: Schedule::Adaptive,
             from: 1,
             to: 8 << 20,
@@ -392,6 +407,9 @@ pub struct LoadOpened {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FlowOpened {
+    /// Its messages go to the near side, where they go both ways at once or its path is reversed.
+    #[serde(skip_serializing_if = "is_false")]
+    pub reverse: bool,
     /// CPU that the near side's thread of it keeps to; none where it keeps to none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub near_cpu: Option<u32>,

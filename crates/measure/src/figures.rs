@@ -5,14 +5,17 @@ mod common;
 pub mod cost;
 mod lost;
 mod percentiles;
+mod ways;
 
 use transport::{Ends, Name};
 
+use crate::FlowReport;
 use crate::event::{Figures, FlowFigures, LoadFigures, Plan, Schedule, TimeKind, Trial};
 
 pub use common::Common;
 pub use lost::Lost;
 pub use percentiles::Singles;
+pub use ways::ways;
 
 /// Which time the figures of a path are. Several flows have one time between two transfers, whosever they are; where nothing waits for an
 /// answer that is a block's as ever.
@@ -45,6 +48,10 @@ pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
         return None;
     }
     let seconds = if let Some(flows) = &r.flows {
+        // A direction in which nothing moved while all flows ran is one that was not measured.
+        if plan.both && [false, true].iter().any(|back| idle(flows.way(*back))) {
+            return None;
+        }
         flows.seconds / flows.iterations() / transfers(plan, trial)
     } else if timed_there(trial) {
         r.far.seconds * trial.size as f64 / r.far.bytes as f64
@@ -58,6 +65,10 @@ pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
         return None;
     };
     (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
+}
+
+fn idle(flows: &[FlowReport]) -> bool {
+    flows.iter().all(|flow| flow.iterations <= 0.0)
 }
 
 /// Whether the receiver timed the trial.

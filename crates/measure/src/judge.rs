@@ -221,7 +221,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
     if kind.ends() != Ends::Copied && !several {
         all.extend(paused(plan, points, busy));
     }
-    all.extend(unreliable(kind, points));
+    all.extend(unreliable(plan, kind, points));
     all.extend(flows_apart(plan, points));
     all.extend(copied(points));
     all.extend(unloaded(points));
@@ -411,7 +411,15 @@ fn rate_missed(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
         let counted = || p.trials.iter().filter(|t| !t.warmup);
         let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
         let (iterations, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
-        let reached = if seconds > 0.0 { iterations / seconds } else { rate };
+        // Of several flows what counts are messages that arrived; each sender has a rate of its own, and the slowest tells.
+        let slowest =
+            |t: &Trial| t.report.flows.as_ref().map(|f| f.each.iter().map(|flow| flow.sent).fold(f64::MAX, f64::min));
+        let senders: Vec<f64> = counted().filter_map(slowest).filter(|sent| *sent > 0.0).collect();
+        let reached = match seconds > 0.0 {
+            _ if !senders.is_empty() => stats::median(&senders),
+            true => iterations / seconds,
+            false => rate,
+        };
         if reached < rate * (1.0 - MISSED) {
             missed.push(p.size);
             worst = worst.min(reached / rate);
@@ -452,11 +460,23 @@ impl std::fmt::Display for Count {
     }
 }
 
-fn unreliable(kind: Name, points: &[Judged<'_>]) -> Option<Warning> {
+/// Shares of the messages of each direction that were lost in the trials that count: each flow sends as many.
+fn of_ways(trials: &[Trial]) -> Option<[f64; 2]> {
+    let counted =
+        || trials.iter().filter(|t| !t.warmup).filter_map(|t| Some((t.report.flows.as_ref()?, &t.report.far)));
+    let sent: u64 = counted().map(|(_, far)| far.received.saturating_add(far.lost)).fold(0, u64::saturating_add) / 2;
+    let lost = |back: bool| counted().flat_map(|(flows, _)| flows.way(back)).map(|flow| flow.lost as f64).sum::<f64>();
+    (sent > 0).then(|| [false, true].map(|back| (lost(back) / sent as f64).min(1.0)))
+}
+
+fn unreliable(plan: &Plan, kind: Name, points: &[Judged<'_>]) -> Option<Warning> {
     let lossy: Vec<&Judged<'_>> = points.iter().filter(|p| p.figures.loss > 0.0).collect();
     let worst = lossy.iter().max_by(|a, b| a.figures.loss.total_cmp(&b.figures.loss))?;
+    let ways = of_ways(worst.trials).filter(|_| plan.both).map_or(String::new(), |[there, back]| {
+        format!(" ({} of those to the far side, {} of those back)", Share(there), Share(back))
+    });
     let text = format!(
-        "{kind} lost messages at {} of {} sizes, at worst {} at {}; times are those of the messages that arrived \
+        "{kind} lost messages at {} of {} sizes, at worst {} at {}{ways}; times are those of the messages that arrived \
          (--sockbuf with a larger buffer often helps)",
         lossy.len(),
         points.len(),

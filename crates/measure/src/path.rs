@@ -13,6 +13,7 @@ use crate::event::{
     Warning, Why,
 };
 use crate::figures::Common;
+use crate::flows::turns::{self, Each, Turns};
 use crate::pattern::Facts;
 use crate::settled::settled;
 use crate::{Load, Session, SessionError, TrialSpec, figures, judge, support, sustained};
@@ -24,9 +25,6 @@ const LONG: f64 = 0.02;
 /// A trial at an offered rate lasts so long at least, seconds: a shorter one would lie whole in the buffers of a path that can't carry
 /// the rate, and lose nothing.
 pub(crate) const LOAD: f64 = 0.1;
-/// A trial of several flows lasts so long at least for each of them, those that load the path among them, seconds, up to a [`LOAD`]: a shorter one
-/// might lie within the turns that a scheduler gives their threads, and no two flows would run at once.
-const TURN: f64 = 0.005;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
 /// An interruption of one trial counts as at most so many times its typical iterations: it says little of the next trial.
@@ -65,6 +63,8 @@ pub struct PathRun<'a> {
     /// Seconds from a round's beginning to its first trial, over recent rounds.
     pub(crate) opening: f64,
     pub(crate) counted: u64,
+    /// How long a trial of several flows must last.
+    turns: Turns,
     /// Seconds that all short trials took, and that their typical iterations foretell: of sizes up to 64 KiB, and above. Large messages
     /// take most of the time and are held up least.
     took: [f64; 2],
@@ -82,6 +82,8 @@ pub(crate) struct Point {
     pub(crate) trials: Vec<Trial>,
     /// Seconds an iteration, as last seen; 0 while unknown.
     pub(crate) estimate: f64,
+    /// Whether several flows ran at once for long enough to tell it.
+    sure: bool,
     /// Seconds an iteration on average over recent trials; 0 while unknown.
     mean: f64,
     pub(crate) ended: Option<Why>,
@@ -105,7 +107,10 @@ impl<'a> PathRun<'a> {
         teller: &'a Teller<'a>,
     ) -> Self {
         let about = plan.paths.get(number as usize).cloned().unwrap_or_else(|| Name::ALONE.into());
+        let loading = plan.load(number).map_or(0, Load::connections);
+        let turns = Turns::of(plan.connections(number).saturating_add(loading), plan.budget);
         Self {
+            turns,
             plan,
             calibration,
             number,
@@ -138,9 +143,9 @@ impl<'a> PathRun<'a> {
         self.plan.pattern.facts()
     }
 
-    /// Flows that each trial has.
+    /// Flows that each trial has, of both directions where both sides send.
     pub(crate) fn flows(&self) -> u32 {
-        self.plan.flows(self.number)
+        self.plan.connections(self.number)
     }
 
     /// Whether no further block is worth its time.
@@ -274,12 +279,17 @@ impl<'a> PathRun<'a> {
         };
         let whole = (self.session.now() - begin) as f64 * 1e-9;
         if let Some(flows) = &report.flows {
-            // Each flow does the whole trial, so that its time is that of all.
-            let each = (flows.span / repeats as f64).max(1e-10);
+            // A trial that only looks is too short by intention, and one of a number that was asked for is as long as it is.
+            if self.plan.repeats.is_none() && repeats >= self.fewest(size) {
+                self.turns.saw(flows);
+            }
+            let Each { seconds: each, sure } = turns::each(flows, repeats);
             let beyond = (whole - flows.span - spec.warmup as f64 * each).max(0.0);
             self.overhead += 0.1 * (beyond.min(MOST_BEYOND * self.overhead) - self.overhead);
             let point = self.points.entry(size).or_default();
-            (point.estimate, point.mean) = (each, each);
+            if sure || !point.sure {
+                (point.estimate, point.mean, point.sure) = (each, each, sure);
+            }
         } else if report.repeats > 0 {
             let each = if report.median > 0.0 { report.median } else { report.seconds / report.repeats as f64 };
             // A stream's sender may be far ahead of its receiver, who decides how long a block takes.
@@ -406,14 +416,9 @@ impl<'a> PathRun<'a> {
     }
 
     /// Fewest iterations of a trial of `size`: one that takes long needs no median of three within the trial, and more rounds tell more;
-    /// at an offered rate those of a [`LOAD`], of several flows, and under load, those of their turns.
+    /// at an offered rate those of a [`LOAD`], of several flows, and under load, those of their [`Turns`].
     pub(crate) fn fewest(&self, size: u64) -> u64 {
-        let loading = self.plan.load(self.number).map_or(0, Load::connections);
-        let least = match (self.plan.offered, self.flows().saturating_add(loading)) {
-            (Some(_), _) => LOAD,
-            (None, 1) => 0.0,
-            (None, flows) => (TURN * f64::from(flows)).min(LOAD),
-        };
+        let least = if self.plan.offered.is_some() { self.turns.least().max(LOAD) } else { self.turns.least() };
         let load = match least > 0.0 && self.estimate(size) > 0.0 {
             true => (least / self.takes(size)).ceil().min(MOST as f64) as u64,
             false => 0,

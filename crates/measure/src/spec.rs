@@ -39,6 +39,9 @@ pub struct TrialSpec {
     /// The far side sends and the near side receives, where the pattern has a direction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reverse: bool,
+    /// Both sides send at once: the first half of the flows go to the far side, the others to the near side.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub both: bool,
     /// Open loop: iterations a second, sent on schedule whether or not answers came.
     pub rate: Option<f64>,
     /// Stream: bits a second that the sender offers, a message at a time; none lets it send as fast as it can.
@@ -74,6 +77,7 @@ impl TrialSpec {
             warmup: if plan.schedule == Schedule::Netpipe { 0 } else { (repeats / 20).clamp(1, 50) },
             chunk: 1,
             reverse: plan.reverse,
+            both: plan.both,
             rate: plan.rate,
             offered: plan.offered,
             check: plan.check,
@@ -97,6 +101,7 @@ impl TrialSpec {
             warmup: 0,
             chunk: 1,
             reverse: false,
+            both: false,
             rate: None,
             offered: None,
             check: false,
@@ -114,18 +119,28 @@ impl TrialSpec {
         gap(self.rate, self.offered, self.size)
     }
 
-    /// The trial as flow `number` does it: its contents are its own, so that messages of another flow are found (`check`). The first one's
-    /// are those of a trial of one flow.
+    /// The trial as flow `number` does it, in its own direction: its contents are its own, so that messages of another flow are found
+    /// (`check`). The first one's are those of a trial of one flow.
     pub fn flow(&self, number: u32) -> Self {
         // An odd factor keeps the seeds of flows apart; contents multiply iterations by another.
         let seed = self.seed ^ u64::from(number).wrapping_mul(0x9FB2_1C65_1E98_DF25).rotate_left(17);
-        Self { seed, ..self.clone() }
+        Self { seed, reverse: self.reverses(number), both: false, ..self.clone() }
     }
 
-    /// Whether the near side is the receiver of messages that nothing answers: then it times them, and the far side sends as soon as it
+    /// Whether the messages of flow `number` go to the near side.
+    pub fn reverses(&self, number: u32) -> bool {
+        if self.both { number >= self.flows / 2 } else { self.reverse }
+    }
+
+    /// Whether the near side is a receiver of messages that nothing answers: then it times them, and the far side sends as soon as it
     /// hears that the near side is ready.
     pub fn far_sends(&self) -> bool {
-        self.reverse && self.pattern.facts().unanswered
+        (self.reverse || self.both) && self.pattern.facts().unanswered
+    }
+
+    /// Whether each side times what it receives, so that moments of two clocks are to be compared.
+    pub fn timed_at_both(&self) -> bool {
+        self.both && self.pattern.facts().unanswered
     }
 }
 
@@ -329,6 +344,18 @@ fn none(n: &u64) -> bool {
 mod tests {
     use super::*;
     use crate::content::{Writer, fill, first_wrong};
+
+    #[test]
+    fn direction_is_a_fact_of_a_flow() {
+        let both = TrialSpec { both: true, flows: 6, ..TrialSpec::plain(Pattern::Stream, 64, 10) };
+        let ways = |spec: &TrialSpec| (0..spec.flows).map(|number| spec.flow(number).reverse).collect::<Vec<_>>();
+        assert_eq!(ways(&both), [false, false, false, true, true, true]);
+        assert!(both.far_sends() && both.timed_at_both() && !both.flow(0).far_sends() && both.flow(3).far_sends());
+        assert!(!both.flow(3).both, "a flow has one direction");
+        let bursts = TrialSpec { pattern: Pattern::Burst, ..both.clone() };
+        assert!(!bursts.far_sends() && !bursts.timed_at_both(), "answered, and so timed here");
+        assert_eq!(ways(&TrialSpec { both: false, reverse: true, ..both }), [true; 6]);
+    }
 
     #[test]
     fn a_block_of_another_flow_is_found_by_its_contents() {

@@ -80,16 +80,31 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
             "faults, shaping and traces stand around sends and receives, and it passes them by (leave out --fault, --shape and --trace)",
         );
     }
+    if plan.both
+        && let Some(why) = facts.keeps_one_way(plan.pattern.name(), can)
+    {
+        return refuse(&why);
+    }
+    if plan.both && plan.reverse {
+        return refuse("both directions at once leave none to reverse (leave out --reverse or --both)");
+    }
     if let Some(why) = members(plan, path, can) {
         return refuse(&why);
     }
     if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
         return refuse(&why);
     }
-    if let Some(why) = facts.keeps_single(plan.pattern.name(), path.flows, can) {
+    let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });
+    if let Some(why) = facts.keeps_single(plan.pattern.name(), connections, can) {
         return refuse(&why);
     }
     let several = path.flows > 1 || path.topology.has_members();
+    if plan.both && plan.soaks() {
+        return refuse("a soak holds one connection (leave out --both or --duration)");
+    }
+    if plan.both && plan.schedule == Schedule::Netpipe {
+        return refuse("NetPIPE measures one direction at a time, or --pattern bidirectional (leave out --both)");
+    }
     let flag = path.topology.typed();
     if let Some(load) = &path.load {
         if let Some(why) = facts.keeps_unloaded(plan.pattern.name(), load, can) {
@@ -168,6 +183,9 @@ fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
         }
         _ if !can.two_ended => {
             Some(format!("one process plays both ends, and near processes need another (leave out {typed})"))
+        }
+        Topology::FanIn | Topology::FanOut if plan.both => {
+            Some("a fan has one direction (leave out --both, or join pairs: --pairs N --both)".to_owned())
         }
         Topology::FanOut if !(plan.reverse && facts.reverses) => Some(
             "in a fan-out the far side sends, by a pattern that goes one way (--pattern stream or burst)"

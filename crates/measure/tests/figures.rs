@@ -529,7 +529,7 @@ fn why_long_trials_differ_is_said_on_evidence() {
 /// A trial of flows that did so many iterations each while all of them ran, for a millisecond.
 fn of_flows(block: u32, each: &[f64]) -> Trial {
     let each = each.iter().map(|n| FlowReport { iterations: *n, ..FlowReport::default() }).collect();
-    let flows = Flows { seconds: 1e-3, span: 2e-3, each };
+    let flows = Flows { seconds: 1e-3, span: 2e-3, apart: 1e-4, each };
     // Times of single round trips are a flow's own, and no figure of all.
     let report = TrialReport {
         repeats: flows.iterations() as u64,

@@ -339,7 +339,7 @@ mod tests {
             cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),
             course: None,
         };
-        let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34 };
+        let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34, sent: 35.5 };
         let report = TrialReport {
             repeats: 1,
             seconds: 2.5,
@@ -354,7 +354,7 @@ mod tests {
             duplicated: 11,
             bounds: Some((14, 15)),
             cost: Some(cost),
-            flows: Some(Flows { seconds: 35.5, span: 36.5, each: vec![flow, flow] }),
+            flows: Some(Flows { seconds: 35.5, span: 36.5, apart: 0.5, each: vec![flow, flow] }),
             course: None,
             tcp: Some(Tcp { retransmits: 28, rtt_us: 29, window: 30, delivery_rate: 31 }),
             copied: Some((38, 39)),

@@ -54,6 +54,17 @@ impl<'a> At<'a> {
         self.run.run.plan.offered_on(self.path.opened.path)
     }
 
+    /// What one direction carried, where messages go both ways at once: to the far side (0), to the near side (1).
+    fn way(self, way: usize) -> Option<&'a Figures> {
+        self.point.ways.as_deref().map(|ways| &ways[way])
+    }
+
+    /// Ends of the 95% interval of a direction's throughput; none where the run can't tell them.
+    fn way_ends(self, way: usize) -> Option<(f64, f64)> {
+        let f = self.way(way).filter(|f| f.high.is_finite() && f.low > 0.0)?;
+        Some((f.throughput * f.median / f.high, f.throughput * f.median / f.low))
+    }
+
     /// Flows that load the path; none where the run loads no path at all.
     fn load_flows(self) -> Option<u32> {
         let plan = &self.run.run.plan;
@@ -363,7 +374,7 @@ columns! {
         shown(42, "memory"), None;
     /// What the path is called: its transport's name, or where a run has that more than once the label that tells it apart.
     label: String = |a| a.path.opened.name().to_owned(), None, None, None;
-    /// Which way messages went: "both ways", "to the far side", or "to the near side" (`--reverse`).
+    /// Which way messages went: "both ways", "to the far side", "to the near side" (`--reverse`), or "both ways at once" (`--both`).
     direction: String = |a| a.run.run.plan.direction().to_owned(), None, None, None;
     /// CPU time that a transfer (what `time` counts) takes of the near side's thread, seconds; none of older files, of models, where
     /// contents were checked, and where it is not resolved.
@@ -450,6 +461,25 @@ columns! {
     far_cycles: Option<f64> = |a| a.cost(1).and_then(|c| c.cycles), None, None, Some("pipegauge_far_cycles");
     /// Instructions of the far side's thread likewise.
     far_instructions: Option<f64> = |a| a.cost(1).and_then(|c| c.instructions), None, None, Some("pipegauge_far_instructions");
+    /// Throughput to the far side while messages went both ways at once (`--both`), bits a second; the point's throughput is that of both
+    /// directions. None where they go one way at a time.
+    there_bits_per_s: Option<f64> = |a| a.way(0).map(|f| f.throughput), BITS,
+        interval(50, "there [95%]", "there_low_bits_per_s", "there_high_bits_per_s"), Some("pipegauge_there_bits_per_second");
+    /// Lower end of its 95% interval, bits a second; none where the run can't tell one.
+    there_low_bits_per_s: Option<f64> = |a| a.way_ends(0).map(|ends| ends.0), BITS, None, None;
+    /// Upper end of its 95% interval, bits a second; none likewise.
+    there_high_bits_per_s: Option<f64> = |a| a.way_ends(0).map(|ends| ends.1), BITS, None, None;
+    /// Throughput to the near side meanwhile, bits a second; none likewise.
+    back_bits_per_s: Option<f64> = |a| a.way(1).map(|f| f.throughput), BITS,
+        interval(50, "back [95%]", "back_low_bits_per_s", "back_high_bits_per_s"), Some("pipegauge_back_bits_per_second");
+    /// Lower end of its 95% interval, bits a second; none where the run can't tell one.
+    back_low_bits_per_s: Option<f64> = |a| a.way_ends(1).map(|ends| ends.0), BITS, None, None;
+    /// Upper end of its 95% interval, bits a second; none likewise.
+    back_high_bits_per_s: Option<f64> = |a| a.way_ends(1).map(|ends| ends.1), BITS, None, None;
+    /// Share of the messages to the far side that were lost while messages went both ways at once; none where they go one way at a time.
+    there_loss_share: Option<f64> = |a| a.way(0).map(|f| f.loss), SHARE, shown(73, "lost there"), None;
+    /// Share of those to the near side, likewise.
+    back_loss_share: Option<f64> = |a| a.way(1).map(|f| f.loss), SHARE, shown(74, "lost back"), None;
 }
 
 /// Every point of every path, path by path, ascending by size.
@@ -570,6 +600,8 @@ mod tests {
         (f.quality, f.quips) = (Some(9.0), Some(8e5));
         f.load = Some(LoadFigures { there: Some(3e9), back: Some(2e9) });
         f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
+        let half = Figures { throughput: f.throughput / 2.0, loss: 0.01, ..f.clone() };
+        run.paths[0].points[0].ways = Some(Box::new([half.clone(), half]));
         for cpu in run.paths[0].points[0].costs.iter_mut().flatten().filter_map(|cost| cost.cpu.as_mut()) {
             cpu.interval = stats::Interval { low: 0.9 * cpu.median, high: 1.1 * cpu.median };
         }

@@ -108,6 +108,8 @@ pub struct Point {
     pub figures: Figures,
     /// What a transfer cost each side: near, far; none where its trials don't tell it, and while the run goes on.
     pub costs: [Option<PointCost>; 2],
+    /// Each direction, to the far side and to the near side, where messages go both ways at once; none while the run goes on.
+    pub ways: Option<Box<[Figures; 2]>>,
     /// Which time the figures are.
     pub time: TimeKind,
     /// Why it ended; none where it has not.
@@ -302,7 +304,7 @@ impl Fold {
         match points.binary_search_by_key(&ended.size, |p| p.size) {
             Ok(p) => {
                 let trials = std::mem::take(&mut points[p].trials);
-                points[p] = Point { size: ended.size, trials, figures, costs: [None; 2], time, why };
+                points[p] = Point { size: ended.size, trials, figures, costs: [None; 2], ways: None, time, why };
             }
             Err(at) => {
                 let key = (ended.path, ended.size);
@@ -310,7 +312,7 @@ impl Fold {
                     Some(before) => before.trials,
                     None => self.pending.remove(&key).unwrap_or_default(),
                 };
-                let point = Point { size: ended.size, trials, figures, costs: [None; 2], time, why };
+                let point = Point { size: ended.size, trials, figures, costs: [None; 2], ways: None, time, why };
                 if at == points.len() && self.new.is_empty() {
                     // It has its place already, as in files that tell their points by size.
                     points.push(point);
@@ -365,7 +367,8 @@ impl Fold {
         }
     }
 
-    /// Says of every point what it cost both sides: once, when all trials are there, since it rests on the whole curve.
+    /// Says of every point what it cost both sides, and what each direction carried: once, when all trials are there, since it rests on the
+    /// whole curve.
     fn count_costs(&mut self) {
         let Some(file) = &mut self.file else { return };
         for path in &mut file.paths {
@@ -375,6 +378,9 @@ impl Fold {
             for (point, costs) in path.points.iter_mut().zip(near.into_iter().zip(far)) {
                 point.costs = costs.into();
             }
+            let trials: Vec<&[Trial]> = path.points.iter().map(|p| &p.trials[..]).collect();
+            let ways = figures::ways(&file.run.plan, path.opened.transport, file.run.calibration, &trials);
+            path.points.iter_mut().zip(ways).for_each(|(point, ways)| point.ways = ways);
         }
     }
 
@@ -396,8 +402,11 @@ impl Fold {
             Err(_) => {
                 let Some(figures) = self.pending.get(&(path, size)).and_then(|trials| of(trials)) else { return };
                 let trials = self.pending.remove(&(path, size)).unwrap_or_default();
-                let time = figures::time_kind(plan, kind, plan.flows(path));
-                self.new.insert((path, size), Point { size, trials, figures, costs: [None; 2], time, why: None });
+                let time = figures::time_kind(plan, kind, plan.connections(path));
+                self.new.insert(
+                    (path, size),
+                    Point { size, trials, figures, costs: [None; 2], ways: None, time, why: None },
+                );
             }
         }
     }

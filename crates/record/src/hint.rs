@@ -127,7 +127,7 @@ mod tests {
                 quips,
                 ..Figures::default()
             };
-            Point { size, trials: Vec::new(), figures, costs: [None; 2], time: TimeKind::Answer, why: None }
+            Point { size, trials: Vec::new(), figures, costs: [None; 2], ways: None, time: TimeKind::Answer, why: None }
         });
         run.paths[0].points = points.collect();
         run

@@ -87,7 +87,7 @@ pub(crate) fn point(plan: &Plan, kind: Name, mut interval: Trial) -> Option<Poin
     let costs =
         cost::End::BOTH.map(|end| cost::costs(plan, kind, end, &[std::slice::from_ref(&interval)]).pop().flatten());
     let time = figures::time_kind(plan, kind, 1);
-    Some(Point { size: interval.size, trials: vec![interval], figures, costs, time, why: None })
+    Some(Point { size: interval.size, trials: vec![interval], figures, costs, ways: None, time, why: None })
 }
 
 impl RunFile {

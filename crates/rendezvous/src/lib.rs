@@ -11,12 +11,12 @@
 //! | `tls` `channel` `frame` | TLS with a pinned certificate; messages with deadlines; their framing |
 //! | `message` | what is said |
 //! | `limits` `agree` | what a peer may ask for; whether settings took effect alike |
-//! | `course` | how a connection went on, as it travels |
+//! | `course` `moments` | how a connection went on, as it travels; its moments by another host's clock |
 //! | `spread` | on which CPUs the threads of several flows run |
 //! | `watch` | notices the other side's end while the data connection is busy |
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
-//! | `member` | a near member: a process with the near half of one connection |
-//! | `far` | gate and door for strangers, the loop that attends to one near side, `serve`, `peer` |
+//! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
+//! | `far` | gate and door for strangers, the loop that attends to one near side, `serve` |
 //! | `near` | dialling, launching here or over ssh, the conversation, the session |
 //!
 //! No stranger gets further than the gate: eight unproved connections at most, five seconds each, messages of 4 KiB at
@@ -33,7 +33,9 @@ mod key;
 mod limits;
 mod member;
 mod message;
+mod moments;
 mod near;
+mod peer;
 mod secret;
 mod spread;
 mod started;
@@ -46,10 +48,10 @@ mod zone;
 
 pub use agree::Difference;
 pub use error::{MeetError, Peer};
-pub use far::peer::peer;
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};
 pub use limits::{Limits, check};
 pub use member::member;
 pub use message::FarPin;
 pub use near::meet::{Far, meet};
+pub use peer::peer;

@@ -156,11 +156,12 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     let limits = Limits::own();
     for path in &plan.paths {
         let Some(transport) = registry::find(path.transport).filter(|t| t.ends() == Ends::Two) else { continue };
-        limits.path(transport, &path.settings, plan.patience, path.flows, path.load.as_ref())?;
+        let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });
+        limits.path(transport, &path.settings, plan.patience, connections, path.load.as_ref())?;
         let capabilities = transport.capabilities(&path.settings);
         // The largest size that is tried; larger ones are left out.
         let size = (plan.pattern.facts().largest)(plan, &capabilities);
-        let spec = TrialSpec { warmup: 0, flows: path.flows, ..TrialSpec::of(plan, size, 1) };
+        let spec = TrialSpec { warmup: 0, flows: connections, ..TrialSpec::of(plan, size, 1) };
         limits.trial(&spec, &capabilities, limits.time())?;
     }
     Ok(())
@@ -180,7 +181,14 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
     if let Some(why) = facts.keeps_single(spec.pattern.name(), spec.flows, capabilities) {
         return Err(why);
     }
-    if spec.flows > 1 && (spec.rate.is_some() || spec.offered.is_some()) {
+    if let Some(why) = Some(spec).filter(|s| s.both).and_then(|s| facts.keeps_one_way(s.pattern.name(), capabilities)) {
+        return Err(why);
+    }
+    if spec.both && (spec.reverse || spec.flows < 2 || !spec.flows.is_multiple_of(2)) {
+        return Err(format!("both directions at once need as many flows each way, and not {} in all", spec.flows));
+    }
+    let several = spec.flows > if spec.both { 2 } else { 1 };
+    if several && (spec.rate.is_some() || spec.offered.is_some()) {
         return Err("several flows send as fast as they can, and not on a schedule".to_owned());
     }
     if spec.offered.is_some() && !facts.unanswered {
@@ -369,6 +377,13 @@ pub(crate) mod tests {
         assert!(small.trial(&trial(8), &capable(), HOUR).unwrap_err().contains("limit of 100 MiB"));
         assert!(refused(|s| (s.flows, s.pattern) = (2, Pattern::Connect)).contains("--flows is for"));
         assert!(refused(|s| (s.flows, s.rate) = (2, Some(5.0))).contains("schedule"));
+        assert!(refused(|s| (s.both, s.flows) = (true, 2)).contains("--both is for"));
+        let both = |flows, reverse| {
+            move |s: &mut TrialSpec| (s.both, s.reverse, s.flows, s.pattern) = (true, reverse, flows, Pattern::Stream)
+        };
+        for (flows, reverse) in [(1, false), (3, false), (2, true)] {
+            assert!(refused(both(flows, reverse)).contains("as many flows each way"), "{flows} {reverse}");
+        }
         assert!(refused(|s| s.flows = 0).contains("at least 1 flow"));
     }
 
@@ -401,11 +416,11 @@ pub(crate) mod tests {
         #[test]
         fn no_numbers_make_it_panic(size: u64, response: u64, burst: u64, repeats: u64, warmup: u64, align: u64,
                                     offset: (u64, u64), pool: u64, rate: Option<f64>, cold: bool,
-                                    offered: Option<f64>, reverse: bool, flows: u32,
+                                    offered: Option<f64>, reverse: bool, both: bool, flows: u32,
                                     pattern in 0..Pattern::ALL.len()) {
             let pattern = Pattern::ALL[pattern];
             let cache = if cold { Cache::Cold } else { Cache::Warm };
-            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, flows, ..spec() };
+            let spec = TrialSpec { pattern, size, response, burst, repeats, warmup, align, offset, pool, rate, cache, offered, reverse, both, flows, ..spec() };
             let _ = Limits::default().trial(&spec, &capable(), HOUR);
             let _ = Limits::own().trial(&spec, &capable(), HOUR);
         }

@@ -14,7 +14,7 @@ use crate::course::Numbers;
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 8;
+pub(crate) const PROTOCOL: u32 = 9;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -176,8 +176,10 @@ pub(crate) enum Answer {
     },
     /// To `Load`: done.
     Load,
-    /// The trial may begin.
-    Ready,
+    /// The trial may begin; and what the far side's monotonic clock shows, nanoseconds.
+    Ready { at: u64 },
+    /// Where both sides send on a path that loses messages: all is sent from here, and what is still missing there is lost. No answer to anything.
+    Sent,
     /// The trial ended: the report of each flow, what several did at once, where this side timed them, and how many bytes a second of
     /// loading flows this side received meanwhile, where any loaded the path.
     Done {
@@ -185,8 +187,8 @@ pub(crate) enum Answer {
         flows: Option<Flows>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         load: Option<f64>,
-        /// How each flow went on by this host's monotonic clock, where other processes have the path's other connections and this side timed
-        /// its own: who knows of all finds the time in which all ran.
+        /// How each flow that this side timed went on by this host's monotonic clock, where it did not time all of the path's: other processes have
+        /// the others, or the near side received them. Who knows of all finds the time in which all ran.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         courses: Vec<Numbers>,
     },

@@ -35,7 +35,8 @@ pub(crate) fn load_alone(cpu: u32, allowed: &[u32], connections: u32) -> Vec<u32
     alone(others.first().copied().unwrap_or(cpu), &others, connections)
 }
 
-fn beside(taken: &[u32], allowed: &[u32]) -> Vec<u32> {
+/// Those of `allowed` that are not `taken`.
+pub(crate) fn beside(taken: &[u32], allowed: &[u32]) -> Vec<u32> {
     allowed.iter().copied().filter(|cpu| !taken.contains(cpu)).collect()
 }
 

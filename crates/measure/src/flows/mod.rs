@@ -7,12 +7,13 @@
 
 mod report;
 mod threads;
+pub(crate) mod turns;
 pub mod window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use report::{far, joined, near, told};
+pub use report::{Sent, far, joined, near, told};
 pub use window::{Course, Step};
 
 /// Most flows of a path. (iperf3 has 128 at most.)
@@ -27,6 +28,9 @@ pub struct Flows {
     pub seconds: f64,
     /// Seconds from the first flow's beginning to the last one's end.
     pub span: f64,
+    /// Seconds from the first flow's beginning to the last one's; 0 in older files.
+    #[serde(skip_serializing_if = "zero")]
+    pub apart: f64,
     /// What each flow did.
     pub each: Vec<FlowReport>,
 }
@@ -43,10 +47,17 @@ pub struct FlowReport {
     /// Segments that the near side sent again, in the whole trial (TCP).
     #[serde(skip_serializing_if = "none")]
     pub retransmits: u64,
+    /// Messages a second that its sender handed over, where a rate was offered; else 0.
+    #[serde(skip_serializing_if = "zero")]
+    pub sent: f64,
 }
 
 fn none(n: &u64) -> bool {
     *n == 0
+}
+
+fn zero(t: &f64) -> bool {
+    *t == 0.0
 }
 
 impl Flows {
@@ -63,6 +74,12 @@ impl Flows {
         (squares > 0.0).then(|| self.iterations().powi(2) / (self.each.len() as f64 * squares))
     }
 
+    /// What the flows of one direction did, where both sides sent: the first half went to the far side, the others to the near side.
+    pub fn way(&self, back: bool) -> &[FlowReport] {
+        let (there, other) = self.each.split_at(self.each.len() / 2);
+        if back { other } else { there }
+    }
+
     /// Share of all iterations that the slowest flow did, and the fastest. None where nothing moved.
     pub fn shares(&self) -> Option<(f64, f64)> {
         let all = self.iterations();
@@ -75,9 +92,11 @@ impl Flows {
         let time = |t: f64| t == 0.0 || (1e-18..1e15).contains(&t);
         let few = (2..=MOST as usize).contains(&self.each.len());
         let counts = |flow: &FlowReport| {
-            (0.0..1e12).contains(&flow.iterations) && flow.lost < 1 << 40 && flow.retransmits < 1 << 40
+            let rates = (0.0..1e12).contains(&flow.iterations) && (0.0..1e12).contains(&flow.sent);
+            rates && flow.lost < 1 << 40 && flow.retransmits < 1 << 40
         };
-        few && time(self.seconds) && time(self.span) && self.seconds <= self.span && self.each.iter().all(counts)
+        let times = time(self.seconds) && time(self.span) && time(self.apart);
+        few && times && self.seconds <= self.span && self.apart <= self.span && self.each.iter().all(counts)
     }
 }
 
@@ -87,7 +106,7 @@ mod tests {
 
     fn of(iterations: &[f64]) -> Flows {
         let each = iterations.iter().map(|n| FlowReport { iterations: *n, ..FlowReport::default() }).collect();
-        Flows { seconds: 1.0, span: 2.0, each }
+        Flows { seconds: 1.0, span: 2.0, apart: 0.5, each }
     }
 
     #[test]
@@ -107,5 +126,6 @@ mod tests {
         assert!(!of(&[f64::NAN, 1.0]).sound() && !of(&[-1.0, 1.0]).sound() && !of(&[1e300, 1.0]).sound());
         assert!(!of(&vec![1.0; MOST as usize + 1]).sound());
         assert!(!Flows { seconds: 3.0, ..of(&[1.0, 1.0]) }.sound());
+        assert!(!Flows { apart: 3.0, ..of(&[1.0, 1.0]) }.sound());
     }
 }

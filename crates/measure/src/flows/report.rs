@@ -1,5 +1,7 @@
 //! Both halves of a trial of several flows, and one report of all of them.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use transport::AnyLink;
 
 use super::threads::at_once;
@@ -12,20 +14,22 @@ use crate::workspace::Halt;
 use crate::{FarReport, SessionError, Tcp, TrialReport, TrialSpec, Workspace};
 
 /// Runs the near half of `spec` on `links`, a flow on each, with `buffers` and a CPU of `cpus` each where there are any: the report of
-/// each flow. One flow is run on this thread as ever.
+/// each flow. One flow is run on this thread as ever. Where both sides send, `sent` is called when this side has sent all, on any thread.
 pub fn near(
     links: &mut [AnyLink],
     spec: &TrialSpec,
     workspace: &mut [Workspace],
     cpus: &[u32],
     halt: &Halt,
+    sent: Sent<'_>,
 ) -> Result<Vec<TrialReport>, SessionError> {
     if let ([link], [workspace]) = (&mut *links, &mut *workspace) {
         return Ok(vec![crate::near::trial(link, spec, workspace)?]);
     }
+    let senders = Senders::of(spec, false, sent);
     let jobs = (0..).zip(links.iter_mut().zip(workspace)).map(|(number, (link, workspace))| {
-        let spec = spec.flow(number);
-        move || crate::near::trial(link, &spec, workspace)
+        let (spec, senders) = (spec.flow(number), &senders);
+        move || crate::near::trial(link, &spec, workspace).inspect(|_| senders.done(spec.reverse))
     });
     at_once(jobs.collect(), cpus, halt)
 }
@@ -37,15 +41,43 @@ pub fn far(
     workspace: &mut [Workspace],
     cpus: &[u32],
     halt: &Halt,
+    sent: Sent<'_>,
 ) -> Result<Vec<FarReport>, SessionError> {
     if let ([link], [workspace]) = (&mut *links, &mut *workspace) {
         return Ok(vec![crate::far::trial(link, spec, workspace)?]);
     }
+    let senders = Senders::of(spec, true, sent);
     let jobs = (0..).zip(links.iter_mut().zip(workspace)).map(|(number, (link, workspace))| {
-        let spec = spec.flow(number);
-        move || crate::far::trial(link, &spec, workspace)
+        let (spec, senders) = (spec.flow(number), &senders);
+        move || crate::far::trial(link, &spec, workspace).inspect(|_| senders.done(spec.reverse))
     });
     at_once(jobs.collect(), cpus, halt)
+}
+
+/// What is done when a side has sent all, while it still receives.
+pub type Sent<'a> = &'a (dyn Fn() + Sync);
+
+/// Counts the senders of a side that are not done, where both sides send.
+struct Senders<'a> {
+    left: AtomicU32,
+    /// Which direction is this side's to send.
+    reverse: bool,
+    sent: Sent<'a>,
+}
+
+impl<'a> Senders<'a> {
+    fn of(spec: &TrialSpec, reverse: bool, sent: Sent<'a>) -> Self {
+        let left = AtomicU32::new(if spec.timed_at_both() { spec.flows / 2 } else { 0 });
+        Self { left, reverse, sent }
+    }
+
+    /// A flow of this direction is done.
+    fn done(&self, reverse: bool) {
+        let one_less = |left: u32| left.checked_sub(1);
+        if reverse == self.reverse && self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less) == Ok(1) {
+            (self.sent)();
+        }
+    }
 }
 
 /// What the far side tells of all flows, where it timed them.
@@ -54,13 +86,16 @@ pub fn told(each: &[FarReport]) -> Option<Flows> {
     courses.filter(|courses| courses.len() > 1).map(|courses| of(&courses).0)
 }
 
-/// The near side's report of each flow and the far side's as one of the whole trial. `told` is what the far side says of all flows.
+/// The near side's report of each flow and the far side's as one of the whole trial. `told` is what the far side says of all flows. Where both
+/// sides timed what they received, the far side's courses are by this side's clock.
 pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, told: Option<Flows>) -> TrialReport {
-    let mut each: Vec<TrialReport> = near.into_iter().zip(far).map(|(near, far)| near.joined(spec, far)).collect();
+    let halves = (0..).zip(near.into_iter().zip(far));
+    let mut each: Vec<TrialReport> = halves.map(|(number, (near, far))| near.joined(&spec.flow(number), far)).collect();
     if each.len() == 1 {
         return each.remove(0);
     }
-    let courses: Option<Vec<&Course>> = each.iter().map(|flow| flow.course.as_ref()).collect();
+    let courses: Option<Vec<&Course>> =
+        each.iter().map(|flow| flow.course.as_ref().or(flow.far.course.as_ref())).collect();
     let (mut flows, times) = match courses {
         Some(courses) => of(&courses),
         None => (told.unwrap_or_default(), Vec::new()),
@@ -70,6 +105,9 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
     for (flow, report) in flows.each.iter_mut().zip(&each) {
         flow.lost = if receiver_counts { report.far.lost } else { report.lost };
         flow.retransmits = report.tcp.map_or(0, |tcp| tcp.retransmits);
+        if spec.offered.is_some() && report.seconds > 0.0 {
+            flow.sent = report.repeats as f64 / report.seconds;
+        }
     }
     let sampled = {
         let mut samples = Samples::new(times.len() as u64, spec.chunk.max(1));
@@ -119,8 +157,12 @@ fn of(courses: &[&Course]) -> (Flows, Vec<(u64, u64)>) {
     let times = courses.iter().flat_map(|course| course.timed(&window)).map(|step| (step.took, step.iterations));
     let each = done.into_iter().map(|iterations| FlowReport { iterations, ..FlowReport::default() });
     let seconds = |from: u64, to: u64| (to - from) as f64 * 1e-9;
-    let flows =
-        Flows { seconds: seconds(window.begin, window.end), span: window.span as f64 * 1e-9, each: each.collect() };
+    let flows = Flows {
+        seconds: seconds(window.begin, window.end),
+        span: window.span as f64 * 1e-9,
+        apart: window.apart as f64 * 1e-9,
+        each: each.collect(),
+    };
     (flows, times.collect())
 }
 

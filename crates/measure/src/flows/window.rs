@@ -29,6 +29,8 @@ pub struct Window {
     pub end: u64,
     /// From the first one's beginning to the last one's end.
     pub span: u64,
+    /// From the first one's beginning to the last one's.
+    pub apart: u64,
 }
 
 impl Course {
@@ -64,8 +66,9 @@ pub fn window(courses: &[&Course]) -> (Window, Vec<f64>) {
     let ends = || courses.iter().map(|c| c.end());
     let begin = begins().max().unwrap_or(0);
     let end = ends().min().unwrap_or(0).max(begin);
-    let span = ends().max().unwrap_or(0).saturating_sub(begins().min().unwrap_or(0));
-    let window = Window { begin, end, span };
+    let first = begins().min().unwrap_or(0);
+    let span = ends().max().unwrap_or(0).saturating_sub(first);
+    let window = Window { begin, end, span, apart: begin - first };
     (window, courses.iter().map(|c| c.done(&window)).collect())
 }
 
@@ -83,7 +86,7 @@ mod tests {
     fn equal_flows_that_run_at_once_count_whole() {
         let (a, b) = (steady(100, 10, 50), steady(100, 10, 50));
         let (window, done) = window(&[&a, &b]);
-        assert_eq!((window, done), (Window { begin: 100, end: 600, span: 500 }, vec![10.0, 10.0]));
+        assert_eq!((window, done), (Window { begin: 100, end: 600, span: 500, apart: 0 }, vec![10.0, 10.0]));
     }
 
     #[test]
@@ -91,7 +94,7 @@ mod tests {
         // The first runs from 0 to 1,000, the second from 300 to 800 and twice as fast.
         let (a, b) = (steady(0, 10, 100), steady(300, 10, 50));
         let (window, done) = window(&[&a, &b]);
-        assert_eq!((window.begin, window.end, window.span), (300, 800, 1000));
+        assert_eq!((window.begin, window.end, window.span, window.apart), (300, 800, 1000, 300));
         assert_eq!(
             done,
             [5.0, 10.0],

@@ -175,7 +175,9 @@ impl Facts {
             _ if !can.two_ended => {
                 Some("one process plays both ends, and flows would take turns in it (leave out --flows)".to_owned())
             }
-            _ if flows > MOST => Some(format!("a path has at most {MOST} flows, and {flows} are asked for (--flows)")),
+            _ if flows > MOST => Some(format!(
+                "a path has at most {MOST} flows, those of both directions together, and {flows} are asked for (--flows, --both)"
+            )),
             _ => None,
         }
     }
@@ -197,6 +199,18 @@ impl Facts {
             ));
         }
         load.check().err().map(|why| format!("{why} (--load)"))
+    }
+
+    /// Why a path with these capabilities can't run it in both directions at once; none where it can.
+    pub fn keeps_one_way(&self, name: &str, can: &Capabilities) -> Option<String> {
+        if !self.reverses {
+            let those = Pattern::those(|facts| facts.reverses);
+            return Some(format!(
+                "messages of {name} have no direction, and --both is for {those} (--pattern bidirectional exchanges one message each way at a time)"
+            ));
+        }
+        let why = "one process plays both ends, so nothing can go both ways at once (leave out --both)";
+        (!can.two_ended).then(|| why.to_owned())
     }
 
     /// Why a path with these capabilities can't run it the other way round; none where it can.

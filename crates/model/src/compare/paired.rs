@@ -272,6 +272,10 @@ fn with_own_states(level: StandardError, pairs: &[Pairs<'_>], shared: &Shared) -
     }
     let rounds = |p: &Pairs<'_>| p.ratios.iter().map(|(_, ratio)| *ratio).collect::<Vec<f64>>();
     let squares: Vec<f64> = pairs.iter().filter_map(|p| Some(own_error(&rounds(p), shared)?.value.powi(2))).collect();
+    // Sizes of which no two rounds are known say nothing of their own states.
+    if squares.is_empty() {
+        return level;
+    }
     let mean = (OF_MIDDLE_HALF / squares.len() as f64).powi(2) * squares.iter().sum::<f64>();
     let added = mean * (1.0 - shared.lasting.powi(-2));
     // How long states last is known no better than the number of rounds allows.
@@ -322,4 +326,17 @@ fn throughput(pairs: &[Pairs<'_>], found: &[Found], shared: &Shared) -> Option<E
     // A higher level of time is a lower throughput.
     let (low, high) = shared.moves.held(-1.0, own, reach);
     Some(Estimate::new(ln.exp(), (ln + low).exp(), (ln + high).exp()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_which_nothing_is_known_add_nothing_to_the_levels_error() {
+        let level = StandardError::of_sum(&[(0.01, 9.0)]);
+        let shared = Shared { lasting: 2.0, ..Shared::default() };
+        let with = with_own_states(level, &[], &shared);
+        assert_eq!((with.value, with.degrees), (level.value, level.degrees));
+    }
 }

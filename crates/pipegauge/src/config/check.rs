@@ -151,7 +151,10 @@ fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if flags.trace.is_some() && plan.transports().filter(|t| two_ended(*t)).count() > 1 {
         bail!("--trace follows one path: its lines don't say which; name one transport");
     }
-    let most = plan.paths.iter().map(|path| path.flows).max().unwrap_or(1);
+    let most = (0..plan.paths.len() as u32).map(|path| plan.connections(path)).max().unwrap_or(1);
+    if plan.both && flags.trace.is_some() {
+        bail!("--trace follows one connection of this process: leave out --both");
+    }
     let several = plan.paths.iter().find(|path| path.flows > 1 || path.topology.has_members());
     if let Some(path) = several.filter(|_| flags.trace.is_some()) {
         bail!("--trace follows one connection of this process: leave out {}", path.topology.flag());
@@ -159,7 +162,7 @@ fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
     if let Some(flow) = plan.decorators.fault.as_ref().and_then(|fault| fault.flow)
         && !(1..=u64::from(most)).contains(&flow)
     {
-        bail!("--fault flow={flow}: there are flows 1 to {most} (--flows)");
+        bail!("--fault flow={flow}: there are flows 1 to {most} (--flows, --both)");
     }
     Ok(())
 }
@@ -189,11 +192,12 @@ fn carries(path: &PathPlan, plan: &Plan, flags: &RunFlags, far: &Far) -> Result<
         );
     }
     measure::support::check(plan, path, &can)?;
-    if let (Far::Listening { .. }, 2..) = (far, path.topology.far_processes(path.flows)) {
+    let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });
+    if let (Far::Listening { .. }, 2..) = (far, path.topology.far_processes(connections)) {
         bail!(
             "{name}: 'pipegauge serve' is one process, and {} pairs need as many on the far side; name the host with --peer ssh://user@host, or \
              measure one far process with several connections (--flows, --topology fan-in)",
-            path.flows
+            connections
         );
     }
     let largest = (plan.pattern.facts().largest)(plan, &can);

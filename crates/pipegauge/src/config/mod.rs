@@ -119,7 +119,8 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
     let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern().into() },
-        reverse: flags.reverses(),
+        reverse: flags.reverses() && !flags.both,
+        both: flags.both,
         schedule: match (&flags.hint, flags.duration) {
             (Some(_), _) => Schedule::Hint,
             (None, Some(_)) => Schedule::Soak,

@@ -42,6 +42,9 @@ pub fn flags(plan: &Plan, number: u32, pattern: &str, scheduled: bool) -> String
         if plan.reverse {
             add("reverse", String::new());
         }
+        if plan.both {
+            add("both", String::new());
+        }
         if facts.responds && plan.response != usual.response {
             add("response", size_typed(plan.response));
         }
@@ -123,6 +126,7 @@ mod tests {
             "unix --fault stall=2s@50",
             "tcp --pattern request --response 99",
             "tcp --pattern burst --burst 20 --reverse",
+            "tcp --pattern stream --both",
             "tcp --rate 2500/s",
             "udp --pattern stream --rate 12.5Mbit/s",
             "udp --pattern stream --rate 1Mbit/s,20Mbit/s --sizes 64",
@@ -143,7 +147,15 @@ mod tests {
                 let mut path = plan.paths[number].clone();
                 (path.label, path.offered) = (None, plan.offered_on(number as u32));
                 path.settings = beyond_defaults(&path);
-                let what = (plan.pattern, plan.reverse, plan.response, plan.burst, plan.rate, plan.check, plan.align);
+                let what = (
+                    plan.pattern,
+                    (plan.reverse, plan.both),
+                    plan.response,
+                    plan.burst,
+                    plan.rate,
+                    plan.check,
+                    plan.align,
+                );
                 (path, what, plan.offset, plan.cache, plan.reconnect, plan.decorators.clone())
             };
             assert_eq!(of(&found), of(&plan), "{line}: {again}");

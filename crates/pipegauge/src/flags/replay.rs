@@ -67,6 +67,7 @@ impl RunFlags {
             schedule: Schedule::Adaptive,
             pattern: Some(PatternFlag::new(plan.pattern).ok_or("HINT, whose sizes are no messages")?),
             reverse: plan.reverse,
+            both: plan.both,
             flows: Vec::new(),
             pairs: Vec::new(),
             topology: None,

@@ -44,8 +44,11 @@ pub struct RunFlags {
     /// The far side sends and this side receives, for the patterns that go one way: stream and burst
     #[arg(long, help_heading = "Pattern")]
     pub reverse: bool,
-    /// Connections that carry messages at once, each on a thread of its own on either side; of several numbers (1,2,4,8) each is a path
-    /// of its own [default: 1]
+    /// Both directions at once, for the patterns that go one way: as many connections again carry messages from the far side to this one
+    #[arg(long, conflicts_with_all = ["reverse", "duration"], help_heading = "Pattern")]
+    pub both: bool,
+    /// Connections that carry messages at once, each on a thread of its own on either side; with --both so many each way; of several
+    /// numbers (1,2,4,8) each is a path of its own [default: 1]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
           help_heading = "Pattern")]
     pub flows: Vec<u32>,

@@ -6,6 +6,7 @@
 //! are far above what a loaded machine needs.
 
 mod asking;
+mod both;
 mod comparing;
 mod costing;
 mod disk;

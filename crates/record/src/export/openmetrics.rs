@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn keeps_the_rules_of_the_format() {
         let text = text();
-        // 8 points in 13 gauges, both ends of the interval of the 2 that have one, percentiles of the 4 small ones, the info.
+        // 8 points in 19 gauges, both ends of the interval of the 2 that have one, percentiles of the 4 small ones, the info.
         assert_eq!(check(&text), Ok(8 * 13 + 2 * 2 + 4 + 1), "{text}");
         assert!(check(&text.replace("# EOF\n", "")).is_err());
         assert!(

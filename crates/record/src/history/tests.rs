@@ -85,6 +85,7 @@ fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     assert!(!same(&|r, _| (r.plan.response, r.plan.burst) = (7, 8)));
     assert!(!same(&|r, _| r.plan.rate = Some(10.0)));
     assert!(!same(&|r, _| r.plan.reverse = true));
+    assert!(!same(&|r, _| r.plan.both = true));
     assert!(!same(&|r, _| r.plan.paths.iter_mut().for_each(|p| p.flows = 2)));
     assert!(!same(&|r, _| r.plan.offered = Some(1e8)));
     assert!(!same(&|r, _| r.plan.check = true));

@@ -153,6 +153,7 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
         paths: measure::event::plain(&[kind]),
         pattern,
         reverse: false,
+        both: false,
         schedule: Schedule::Netpipe,
         from: sizes.first().copied().unwrap_or_default(),
         to: sizes.last().copied().unwrap_or_default(),

@@ -1,12 +1,13 @@
 //! Does what one near side asks for, until it says goodbye, goes away or breaks a rule.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use host::{CpuWatch, Environment, Pace};
 use measure::{Load, SessionError, TrialSpec, flows};
+use transport::clock::{Clock, Monotonic};
 use transport::{Capabilities, LinkError, Name, Patience, Settings};
 
 use super::{Pin, Terms, Work};
@@ -276,7 +277,9 @@ impl<W: Work> Attendant<'_, W> {
             let text = "no data connection is open for this trial".to_owned();
             return self.channel.send(&Answer::Refused { text });
         };
-        let (all, shared) = (flows.saturating_add(*others), *others > 0);
+        let (all, shared) = (flows.saturating_add(*others), *others > 0 || spec.both);
+        // On a path that loses messages each side hears when the other has sent all.
+        let two_ends = spec.timed_at_both() && !capabilities.reliable;
         if spec.flows != all {
             let text = format!("a trial of {} flows on a path of {all}", spec.flows);
             return self.channel.send(&Answer::Refused { text });
@@ -291,11 +294,12 @@ impl<W: Work> Attendant<'_, W> {
             return self.channel.send(&Answer::Refused { text });
         }
         if spec.far_sends() {
-            self.channel.send(&Answer::Ready)?;
+            self.channel.send(&Answer::Ready { at: Monotonic.now() })?;
             match self.channel.recv(self.until, "waiting for the receiver of a stream to be ready") {
                 Err(MeetError::Silent { .. }) => return Err(self.over_time()),
                 Err(e) => return Err(e),
-                Ok(Ask::Go) => self.watch.arm(0),
+                // What the near side says when it has sent all must not end what this side still sends.
+                Ok(Ask::Go) => self.watch.arm(if two_ends { u32::MAX } else { 0 }),
                 Ok(Ask::Cancel) => return self.failed(&LinkError::Interrupted),
                 Ok(_) => {
                     return Err(MeetError::Protocol("another question where the receiver of a stream says go".into()));
@@ -304,12 +308,25 @@ impl<W: Work> Attendant<'_, W> {
         } else {
             // Armed before the near side can know that this side is ready.
             self.watch.arm(0);
-            self.channel.send(&Answer::Ready)?;
+            self.channel.send(&Answer::Ready { at: Monotonic.now() })?;
         }
         let before = self.work.loaded();
         let began = Instant::now();
+        let (channel, watch) = (Mutex::new(&mut *self.channel), &self.watch);
+        let sent = || {
+            if two_ends {
+                let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
+                // Where it can't be said the connection is gone, which the watch sees.
+                let _ = channel.send(&Answer::Sent);
+                watch.arm(0);
+                // What came together with the word to go is no news to the watch.
+                if channel.arrived() {
+                    watch.halt().store(true, Ordering::Relaxed);
+                }
+            }
+        };
         let outcome = before.and_then(|before| {
-            let reports = self.work.trial(spec)?;
+            let reports = self.work.trial(spec, &sent)?;
             // Read before the watch is disarmed and anything is said: what comes later is no part of the trial.
             let rate = self.work.loaded()?.wrapping_sub(before) as f64 / began.elapsed().as_secs_f64().max(1e-9);
             Ok((reports, loads.then_some(rate)))

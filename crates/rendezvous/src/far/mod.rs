@@ -1,10 +1,9 @@
 //! The far side of a measurement, once the near side has proved that it knows the secret.
 
-mod attend;
+pub(crate) mod attend;
 pub(crate) mod gate;
 pub(crate) mod house;
 pub(crate) mod path;
-pub(crate) mod peer;
 pub(crate) mod serve;
 
 use std::net::SocketAddr;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use measure::flows::Sent;
 use measure::{FarReport, Load, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Transport};
@@ -49,8 +49,8 @@ pub(crate) trait Work {
     }
     /// Ends the loading flows and closes their connections.
     fn unload(&mut self) {}
-    /// Runs the far half of a trial on all; the report of each flow.
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError>;
+    /// Runs the far half of a trial on all; the report of each flow. Where both sides send, `sent` is called once all is sent from here.
+    fn trial(&mut self, spec: &TrialSpec, sent: Sent<'_>) -> Result<Vec<FarReport>, SessionError>;
     /// Closes them and their door.
     fn close(&mut self);
 }

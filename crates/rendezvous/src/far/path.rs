@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use measure::flows::Sent;
 use measure::workspace::Halt;
 use measure::{FarReport, Load, Loading, SessionError, TrialSpec, Workspace};
 use transport::settings::Effective;
@@ -105,7 +106,7 @@ impl Work for Path {
         self.to_load.clear();
     }
 
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec, sent: Sent<'_>) -> Result<Vec<FarReport>, SessionError> {
         let halt = self.halt();
         if let Some(anew) = &spec.pattern.facts().anew {
             // The first connection only showed what took effect.
@@ -116,7 +117,7 @@ impl Work for Path {
         if self.links.is_empty() {
             return Err(nothing_open().into());
         }
-        measure::flows::far(&mut self.links, spec, &mut self.workspaces, &self.cpus, &halt)
+        measure::flows::far(&mut self.links, spec, &mut self.workspaces, &self.cpus, &halt, sent)
     }
 
     fn close(&mut self) {

@@ -140,7 +140,7 @@ fn refusal(why: &MeetError) -> String {
     }
 }
 
-pub(super) fn bind(at: SocketAddr) -> Result<TcpListener, MeetError> {
+pub(crate) fn bind(at: SocketAddr) -> Result<TcpListener, MeetError> {
     TcpListener::bind(at).map_err(|source| match source.kind() {
         ErrorKind::AddrInUse => MeetError::PortInUse { bind: at.ip(), port: at.port() },
         _ => MeetError::Bind { at, source },

@@ -9,6 +9,7 @@ use data_encoding::HEXLOWER;
 use host::{Environment, Pace, Taken};
 use measure::event::Plan;
 use measure::{FarReport, Flows, Load, TrialSpec};
+use transport::clock::{Clock, Monotonic};
 use transport::options::LOSS_TIMEOUT;
 use transport::settings::LOSS;
 use transport::{Address, Name, Patience, Proof, Settings};
@@ -18,6 +19,7 @@ use super::verdict::Words;
 use crate::channel::Channel;
 use crate::course::Numbers;
 use crate::message::{Answer, Ask, FarPin, Loads, Stands};
+use crate::moments::Ahead;
 use crate::secret::SessionKeys;
 use crate::watch::{Rules, Watch, ticks};
 use crate::{MeetError, Peer};
@@ -61,8 +63,12 @@ pub(crate) struct Control {
     talk: Talk,
     keys: SessionKeys,
     watch: Watch,
+    /// Whether goodbye was said.
+    left: bool,
     /// Number of the last data connection.
     number: u64,
+    /// How far the far side's clock is ahead, as the last trial's beginning told.
+    ahead: Ahead,
     /// The longest that waiting for lost datagrams takes at the end of a trial.
     losses: Duration,
     stop: Arc<AtomicBool>,
@@ -83,7 +89,16 @@ impl Control {
             channel.socket(),
             Rules { stop: Arc::clone(stop), until: None, last_resort: None, near_stopped: None },
         )?;
-        Ok(Self { talk: Talk::over(channel, patience), keys, watch, number: 0, losses, stop: Arc::clone(stop) })
+        Ok(Self {
+            talk: Talk::over(channel, patience),
+            keys,
+            watch,
+            left: false,
+            number: 0,
+            ahead: Ahead::NOT,
+            losses,
+            stop: Arc::clone(stop),
+        })
     }
 
     /// The far side's own address, whose port is of no meaning: data goes there and nowhere else.
@@ -205,9 +220,15 @@ impl Control {
     /// Asks for a trial; returns when the far side is ready. The watch is armed until [`Control::done`], where the far side sends
     /// from [`Control::go`] on.
     pub(crate) fn trial(&mut self, spec: &TrialSpec) -> Result<(), MeetError> {
+        let asked = Monotonic.now();
         self.ask(&Ask::Trial { spec: Box::new(spec.clone()) })?;
         match self.answer("waiting for the far side to get ready for a trial", SLACK)? {
-            Answer::Ready => {
+            Answer::Ready { at } => {
+                self.ahead = if self.talk.channel.peer == Peer::Here {
+                    Ahead::NOT
+                } else {
+                    Ahead::told(asked, at, Monotonic.now())
+                };
                 if !spec.far_sends() {
                     self.watch.arm(self.grace());
                 }
@@ -224,6 +245,24 @@ impl Control {
         self.ask(&Ask::Go)
     }
 
+    /// The same where both sides send: then this side may hear that the far side has sent all long before it has itself, and `sent` must follow.
+    pub(crate) fn go_both(&mut self, drain: Option<Duration>) -> Result<(), MeetError> {
+        self.watch.arm(drain.map_or(u32::MAX, |drain| self.grace().saturating_add(ticks(drain))));
+        self.ask(&Ask::Go)
+    }
+
+    /// Where both sides send on a path that loses messages: all is sent from here. From now on the far side's word that it has sent all ends what
+    /// this side still waits for.
+    pub(crate) fn sent(&mut self) {
+        self.talk.tell(&Ask::Enough, SLACK);
+        self.watch.arm(0);
+    }
+
+    /// How far the far side's clock is ahead, as it said when the last trial began.
+    pub(crate) fn ahead(&self) -> Ahead {
+        self.ahead
+    }
+
     /// Ticks that the far side may be done before this side.
     fn grace(&self) -> u32 {
         GRACE.saturating_add(ticks(self.losses))
@@ -238,7 +277,14 @@ impl Control {
     /// What the far side saw of the trial, which took `took` here; what is still under way may take `drain` longer.
     pub(crate) fn done(&mut self, took: Duration, drain: Duration) -> Result<Reported, MeetError> {
         self.watch.disarm();
-        match self.answer("waiting for the far side's report of a trial", SLACK + self.losses + took + drain)? {
+        let mut answer =
+            || self.answer("waiting for the far side's report of a trial", SLACK + self.losses + took + drain);
+        let answer = match answer()? {
+            // Said once, before its report.
+            Answer::Sent => answer()?,
+            other => other,
+        };
+        match answer {
             Answer::Done { reports, flows, load, courses } => Ok(Reported { reports, flows, load, courses }),
             other => Err(self.unexpected(other)),
         }
@@ -290,7 +336,12 @@ impl Control {
         if self.talk.is_broken() {
             return Words::Gone;
         }
-        match self.talk.answer_anyway("hearing the far side out", deadline) {
+        let mut answer = || self.talk.answer_anyway("hearing the far side out", deadline);
+        let answer = match answer() {
+            Ok(Answer::Sent) => answer(),
+            other => other,
+        };
+        match answer {
             Ok(Answer::Failed { cause, text }) => Words::Failed(cause, text),
             Ok(_) => Words::Complete,
             Err(e) => {
@@ -313,6 +364,16 @@ impl Control {
     /// Closes the data connections from `number` on on the far side too.
     pub(crate) fn close(&mut self, number: u64) {
         self.talk.tell(&Ask::Close { connection: number }, SLACK);
+    }
+
+    /// Says goodbye: a far process ends while others are said goodbye to.
+    pub(crate) fn leave(&mut self) {
+        if self.left {
+            return;
+        }
+        self.left = true;
+        self.talk.tell(&Ask::Bye, Duration::from_millis(200));
+        self.talk.channel.shutdown();
     }
 
     /// As if this process were killed: the connection ends without a word.
@@ -353,7 +414,8 @@ impl Control {
             Answer::Hello { .. } => "hello",
             Answer::Door { .. } => "door",
             Answer::Opened { .. } => "opened",
-            Answer::Ready => "ready",
+            Answer::Ready { .. } => "ready",
+            Answer::Sent => "sent",
             Answer::Load => "load",
             Answer::Done { .. } => "done",
             Answer::Foreign { .. } => "foreign",
@@ -369,7 +431,6 @@ impl Control {
 
 impl Drop for Control {
     fn drop(&mut self) {
-        self.talk.tell(&Ask::Bye, Duration::from_millis(200));
-        self.talk.channel.shutdown();
+        self.leave();
     }
 }

@@ -25,6 +25,9 @@ const CHATTER: Duration = Duration::from_secs(15);
 /// How much of what it printed is told, from its end.
 const TOLD: usize = 200;
 
+/// The moment within which a process ends whose conversation has ended.
+const ENDS: Duration = Duration::from_millis(500);
+
 /// This program as it was started. A path would lead to whatever lies there when a round begins: another version, after an
 /// update in the middle of a run, or nothing.
 pub(super) const OWN: &str = "/proc/self/exe";
@@ -200,9 +203,14 @@ impl Launched {
         }
     }
 
+    /// Whether it goes on, and does not end within a moment.
+    pub(crate) fn lives(&mut self) -> bool {
+        self.wait(ENDS).is_none()
+    }
+
     /// How it ended, if it ends within a moment, and the last it said: ": killed by signal 9", or nothing.
     pub(crate) fn how_it_ended(&mut self) -> String {
-        let mut text = match self.wait(Duration::from_millis(500)) {
+        let mut text = match self.wait(ENDS) {
             Some(status) => format!(": {}", in_words(status)),
             None => String::new(),
         };

@@ -83,8 +83,11 @@ pub(crate) fn meet_with(
         return Ok(plans.iter().map(|_| Vec::new()).collect());
     }
     // As many far processes as the path that has most of them.
-    let processes = |path: &measure::event::PathPlan| path.topology.far_processes(path.flows);
-    let most = plans.iter().flat_map(|plan| &plan.paths).map(processes).max().unwrap_or(1);
+    let processes = |plan: &&Plan| {
+        let each = (0u32..).zip(&plan.paths).map(|(i, path)| path.topology.far_processes(plan.connections(i)));
+        each.max()
+    };
+    let most = plans.iter().filter_map(processes).max().unwrap_or(1);
     let terms = Terms { pin: None, wish: pin, plan, stop: &stop, environment: true, rank: 0 };
     let mut others = Vec::new();
     let (reach, program): (Box<dyn Fn() -> Reach>, &Path) = match far {

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::{CpuWatch, Environment, Pace, Taken};
@@ -17,7 +17,7 @@ use transport::settings::Effective;
 use transport::{AnyLink, Capabilities, Connector, Link, LinkError, Name, Proof};
 
 use super::control::Reported;
-use super::flows::{flows, one, reports_are_credible};
+use super::flows::{common_is_credible, courses_from_there, flows, one, reports_are_credible};
 use super::meeting::{self, Meeting, Terms};
 use super::verdict::{Words, verdict};
 use crate::message::{FarPin, Loads};
@@ -192,7 +192,7 @@ impl RemoteSession {
     }
 
     fn flows(&self) -> u32 {
-        self.plan.paths[self.number].flows
+        self.plan.connections(self.number as u32)
     }
 
     fn load(&self) -> Option<Load> {
@@ -280,13 +280,15 @@ impl RemoteSession {
             return Err(SessionError::Control("no data connection is open: the last trial on it failed".into()));
         };
         path.used = true;
-        let asked = Instant::now();
+        let (asked, began_at) = (Instant::now(), Monotonic.now());
         let facts = spec.pattern.facts();
         meeting.control.trial(spec).map_err(|e| meeting.ended(e))?;
         if spec.far_sends() {
             let reliable = self.capabilities.reliable;
             let look = reliable && self.capabilities.poll;
-            let early = path.links.iter_mut().filter(|_| look).map(|link| link.ready(Duration::ZERO));
+            let receives = |number: &u32| look && spec.reverses(*number);
+            let early = (0..).zip(&mut path.links).filter(|(number, _)| receives(number));
+            let early = early.map(|(_, link)| link.ready(Duration::ZERO));
             match early.into_iter().find(|ready| !matches!(ready, Ok(false))).unwrap_or(Ok(false)) {
                 Ok(false) => {}
                 Ok(true) => {
@@ -298,7 +300,8 @@ impl RemoteSession {
                 }
             }
             let drain = reliable.then(|| (facts.drain)(spec));
-            meeting.control.go(drain).map_err(|e| meeting.ended(e))?;
+            let go = if spec.both { meeting.control.go_both(drain) } else { meeting.control.go(drain) };
+            go.map_err(|e| meeting.ended(e))?;
         }
         let halt = halt(meeting);
         let before = path.loaded.received();
@@ -306,7 +309,15 @@ impl RemoteSession {
         let measured = match (&mut path.links[..], &facts.anew) {
             ([], Some(anew)) => (anew.near)(&mut path.connector, &path.proof, spec, &halt).map(|report| vec![report]),
             ([], None) => Err(LinkError::Unsupported("run this pattern without a connection").into()),
-            (links, _) => measure::flows::near(links, spec, &mut self.workspaces, &path.cpus.0, &halt),
+            (links, _) => {
+                let control = Mutex::new(&mut meeting.control);
+                let sent = || {
+                    if !self.capabilities.reliable {
+                        control.lock().unwrap_or_else(PoisonError::into_inner).sent();
+                    }
+                };
+                measure::flows::near(links, spec, &mut self.workspaces, &path.cpus.0, &halt, &sent)
+            }
         };
         match measured {
             // A receiver that loses blocks takes the end of its patience for the end of the stream.
@@ -320,14 +331,19 @@ impl RemoteSession {
                     meeting.control.enough().map_err(|e| meeting.ended(e))?;
                 }
                 let done = meeting.control.done(began.elapsed(), (facts.drain)(spec));
-                let Reported { reports: far, flows: told, load: there, .. } = done.map_err(|e| meeting.ended(e))?;
+                let Reported { reports: mut far, flows: told, load: there, courses } =
+                    done.map_err(|e| meeting.ended(e))?;
+                let (between, ahead) = ((began_at, Monotonic.now()), meeting.control.ahead());
                 let believed =
                     reports_are_credible(&far, told.as_ref(), reports.len(), spec, &self.capabilities, asked.elapsed());
-                believed.map_err(|why| meeting.control.incredible(&why))?;
+                believed
+                    .and_then(|()| courses_from_there(spec, &mut far, courses, ahead, between))
+                    .map_err(|why| meeting.control.incredible(&why))?;
                 for ((number, near), far) in (1..).zip(&reports).zip(&far) {
                     one(near, far, spec).map_err(|e| of_flow(number, spec.flows, e))?;
                 }
                 let report = measure::flows::joined(spec, reports, far, told);
+                common_is_credible(&report, spec).map_err(|why| meeting.control.incredible(&why))?;
                 let carried = self.carried(there, back).map_err(|why| meeting.control.incredible(&why))?;
                 self.load_stands(meeting)?;
                 Ok(TrialReport { load: carried, ..report })
@@ -474,7 +490,7 @@ impl Session for RemoteSession {
             far: self.environment.clone(),
             near_effective,
             far_effective,
-            flows: flows(&path.effective, &path.cpus),
+            flows: flows(&path.effective, &path.cpus, self.plan.both),
             load,
             ..Party::default()
         };

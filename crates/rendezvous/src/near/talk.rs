@@ -30,6 +30,11 @@ impl Talk {
         self.broken.is_some()
     }
 
+    /// What broke it, once something has.
+    pub(crate) fn why_broken(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
     /// Breaks it off, for this reason.
     pub(crate) fn breaks(&mut self, why: impl Into<String>) {
         self.broken = Some(why.into());

@@ -18,7 +18,7 @@ pub(super) struct Double {
     /// Is told how often it was asked before.
     pub loaded: fn(&mut Path, u64) -> Result<u64, SessionError>,
     pub asked: u64,
-    pub trial: fn(&mut Path, &TrialSpec) -> Reports,
+    pub trial: fn(&mut Path, &TrialSpec, Sent<'_>) -> Reports,
 }
 
 impl Double {
@@ -54,8 +54,8 @@ impl Work for Double {
     fn unload(&mut self) {
         self.path.unload();
     }
-    fn trial(&mut self, spec: &TrialSpec) -> Reports {
-        (self.trial)(&mut self.path, spec)
+    fn trial(&mut self, spec: &TrialSpec, sent: Sent<'_>) -> Reports {
+        (self.trial)(&mut self.path, spec, sent)
     }
     fn close(&mut self) {
         self.path.close();

@@ -48,8 +48,8 @@ fn each_flow_has_a_connection_and_a_proof_of_its_own() {
 
 /// Does what it is asked and then tells of one flow fewer.
 fn fewer() -> Double {
-    let trial = |path: &mut Path, spec: &TrialSpec| {
-        let mut reports = path.trial(spec)?;
+    let trial = |path: &mut Path, spec: &TrialSpec, sent: Sent<'_>| {
+        let mut reports = path.trial(spec, sent)?;
         reports.pop();
         Ok(reports)
     };
@@ -81,7 +81,7 @@ fn reports_of_other_flows_than_ran_are_refused() {
 
 /// Ends the second flow of a trial, as a broken host might.
 fn breaks() -> Double {
-    let trial = |path: &mut Path, spec: &TrialSpec| {
+    let trial = |path: &mut Path, spec: &TrialSpec, _: Sent<'_>| {
         let source = Box::new(LinkError::Protocol("as the test asked".into()).into());
         path.close();
         Err(SessionError::Flow { number: 2, of: spec.flows, source })

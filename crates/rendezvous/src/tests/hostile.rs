@@ -25,8 +25,8 @@ const LIES: [fn(&mut FarReport); 9] = [
 
 /// Tells what it saw, changed by the lie whose number travels as the trial's seed.
 fn liar() -> Double {
-    let trial = |path: &mut Path, spec: &TrialSpec| {
-        let mut reports = path.trial(spec)?;
+    let trial = |path: &mut Path, spec: &TrialSpec, sent: Sent<'_>| {
+        let mut reports = path.trial(spec, sent)?;
         reports.iter_mut().for_each(LIES[spec.seed as usize]);
         Ok(reports)
     };
@@ -43,7 +43,7 @@ impl Work for Elsewhere {
     fn accept(&mut self, _: Proof) -> Result<(Effective, Capabilities), LinkError> {
         Err(LinkError::Closed { doing: "waiting" })
     }
-    fn trial(&mut self, _: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+    fn trial(&mut self, _: &TrialSpec, _: Sent<'_>) -> Result<Vec<FarReport>, SessionError> {
         Ok(vec![FarReport::default()])
     }
     fn close(&mut self) {}
@@ -81,15 +81,15 @@ pub(super) fn session_of<W: Work + 'static>(
     flows: u32,
     with: impl FnOnce(&mut dyn measure::Session),
 ) {
-    session_with(transport, work, pattern, |path| path.flows = flows, with);
+    session_with(transport, work, pattern, |plan| plan.paths[0].flows = flows, with);
 }
 
-/// One session of a path of this transport, to which `change` is made, with each far side that `work` makes.
+/// One session of a path of this transport, to whose plan `change` is made, with each far side that `work` makes.
 pub(super) fn session_with<W: Work + 'static>(
     transport: Name,
     work: fn() -> W,
     pattern: Pattern,
-    change: impl FnOnce(&mut measure::event::PathPlan),
+    change: impl FnOnce(&mut Plan),
     with: impl FnOnce(&mut dyn measure::Session),
 ) {
     let (tell, events) = channel();
@@ -100,7 +100,7 @@ pub(super) fn session_with<W: Work + 'static>(
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let far = Far::Listening { host: "127.0.0.1".into(), port: addr.port(), key };
     let mut plan = plan(&[transport], pattern);
-    change(&mut plan.paths[0]);
+    change(&mut plan);
     let met = meet(&far, &[&plan], FarPin::None, Arc::new(AtomicBool::new(false)));
     with(&mut *met.unwrap().remove(0).remove(0));
     stop.store(true, Ordering::Relaxed);
@@ -161,13 +161,13 @@ const FEWER: u64 = 2;
 
 /// Sends as many blocks more or fewer than it was asked for as the trial's seed says, and reports what it was asked for.
 fn counts() -> Double {
-    let trial = |path: &mut Path, spec: &TrialSpec| {
+    let trial = |path: &mut Path, spec: &TrialSpec, sent: Sent<'_>| {
         let repeats = match spec.seed {
             MORE => spec.repeats + 100,
             FEWER => spec.repeats - 10,
             _ => spec.repeats,
         };
-        let mut reports = path.trial(&TrialSpec { repeats, ..spec.clone() })?;
+        let mut reports = path.trial(&TrialSpec { repeats, ..spec.clone() }, sent)?;
         reports.iter_mut().for_each(|report| (report.bytes, report.cost) = (spec.repeats * spec.size, None));
         Ok(reports)
     };

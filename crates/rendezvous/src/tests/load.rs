@@ -69,7 +69,7 @@ fn a_path_says_on_which_cpus_its_loading_flows_run_and_an_idle_one_says_nothing(
 #[test]
 fn a_far_side_that_serves_is_loaded_and_serves_on() {
     for direction in DIRECTIONS {
-        let change = |path: &mut measure::event::PathPlan| path.load = Some(load(2, direction));
+        let change = |plan: &mut Plan| plan.paths[0].load = Some(load(2, direction));
         session_with(transport::tcp::NAME, Path::new, Pattern::PingPong, change, |session| {
             for round in 0..3 {
                 session.open(round).unwrap();
@@ -123,7 +123,7 @@ fn boasts() -> Double {
 
 #[test]
 fn a_load_that_no_path_carries_is_not_believed() {
-    let change = |path: &mut measure::event::PathPlan| path.load = Some(load(2, LoadDirection::Same));
+    let change = |plan: &mut Plan| plan.paths[0].load = Some(load(2, LoadDirection::Same));
     session_with(transport::tcp::NAME, boasts, Pattern::PingPong, change, |session| {
         session.open(0).unwrap();
         let e = session.trial(&checked()).unwrap_err().to_string();
@@ -142,7 +142,7 @@ fn silent() -> Double {
 
 #[test]
 fn a_far_side_that_closes_what_should_load_is_told_of() {
-    let change = |path: &mut measure::event::PathPlan| path.load = Some(load(2, LoadDirection::Same));
+    let change = |plan: &mut Plan| plan.paths[0].load = Some(load(2, LoadDirection::Same));
     session_with(transport::tcp::NAME, silent, Pattern::PingPong, change, |session| {
         session.open(0).unwrap();
         let e = session.trial(&checked()).unwrap_err().to_string();

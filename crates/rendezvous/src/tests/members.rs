@@ -298,8 +298,8 @@ fn course(reports: &mut [FarReport]) -> &mut measure::Course {
 
 /// Tells what it saw, changed by the lie whose number travels as the size of a cold pool.
 fn liar() -> Double {
-    let trial = |path: &mut Path, spec: &TrialSpec| {
-        let mut reports = path.trial(spec)?;
+    let trial = |path: &mut Path, spec: &TrialSpec, sent: Sent<'_>| {
+        let mut reports = path.trial(spec, sent)?;
         if let Some((_, lie)) = LIES.get(spec.pool as usize) {
             lie(&mut reports);
         }
@@ -387,4 +387,31 @@ fn pairs_and_a_fan_in_reach_far_processes_that_ssh_starts() {
             session.rest();
         }
     }
+}
+
+#[test]
+fn all_processes_of_a_path_hear_goodbye_before_any_is_waited_for() {
+    let programs = Programs::new();
+    let mut session = opened(&programs, group(transport::unix::NAME, Topology::Pairs, 3));
+    let (near, far) = session.pids();
+    assert_eq!((near.len(), far.len()), (3, 3));
+    session.leave();
+    // Nobody has waited for any of them, and none is held by another's end.
+    for pid in near.into_iter().chain(far) {
+        until("its end", || is_gone(pid) || is_zombie(pid));
+    }
+}
+
+/// Whether a process has ended and nobody has waited for it yet.
+fn is_zombie(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
+}
+
+#[test]
+fn a_living_process_whose_conversation_broke_is_not_said_to_have_ended() {
+    let programs = Programs::new();
+    let mut session = opened(&programs, group(transport::unix::NAME, Topology::Pairs, 2));
+    let said = session.broken_talk();
+    assert!(said.contains("conversation") && said.contains("as the test asked") && !said.contains("Ended"), "{said}");
 }

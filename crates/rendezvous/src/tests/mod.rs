@@ -1,6 +1,7 @@
 //! Both ends of the control layer against each other, over real loopback sockets, without data connections: a stand-in
 //! does the far side's work.
 
+mod both;
 mod double;
 mod ends;
 mod flows;
@@ -19,6 +20,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use measure::event::Plan;
+use measure::flows::Sent;
 use measure::{FarReport, Pattern, SessionError, TrialSpec};
 use transport::settings::Effective;
 use transport::{Address, Capabilities, LinkError, Patience, Proof, Settings, Transport};
@@ -58,7 +60,7 @@ impl Work for StandIn {
         Ok(())
     }
 
-    fn trial(&mut self, spec: &TrialSpec) -> Result<Vec<FarReport>, SessionError> {
+    fn trial(&mut self, spec: &TrialSpec, _: Sent<'_>) -> Result<Vec<FarReport>, SessionError> {
         match spec.seed {
             WAIT_UNTIL_HALTED => {
                 let (patience, began) = (self.patience.clone().expect("a door was opened"), Instant::now());

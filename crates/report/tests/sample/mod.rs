@@ -246,6 +246,7 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
             ..Figures::default()
         },
         costs: [None; 2],
+        ways: None,
         trials,
         time,
         why: Some(if half < 0.02 { Why::Precision } else { Why::Budget }),

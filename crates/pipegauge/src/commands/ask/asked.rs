@@ -259,13 +259,24 @@ impl Asked<'_> {
 
     /// So many flows, pairs or members as ran at once, in words.
     pub fn at_once(&self) -> String {
-        self.topology().counted(self.flows())
+        let way = if self.both_ways() { " each way" } else { "" };
+        format!("{}{way}", self.topology().counted(self.flows()))
+    }
+
+    /// Whether messages went both ways at once.
+    pub fn both_ways(&self) -> bool {
+        self.run.run.plan.both
+    }
+
+    /// What each direction carried beside the other at a size that was measured: to the far side, to the near side.
+    pub fn ways(&self, size: u64) -> Option<&[measure::event::Figures; 2]> {
+        self.run.paths[self.index].points.iter().find(|p| p.size == size)?.ways.as_deref()
     }
 
     /// Fails where several flows ran at once: the times are those between two transfers of any of them, and no transfer's own.
     pub fn own_times(&self) -> Result<(), Unanswered> {
         match self.flows() {
-            1 => Ok(()),
+            1 if !self.both_ways() => Ok(()),
             _ => Err(Unanswered::NoSum(format!(
                 "{} ran at once, and what was measured is the rate of all; a percentile tells how long single transfers took, and \
                  pipegauge run {} --pattern {} how long they take alone",

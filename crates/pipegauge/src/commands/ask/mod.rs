@@ -72,6 +72,9 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
         let of = || all.iter().filter(|p| p.file == *file);
         measured.add(file, of().map(|p| (p.label, p.transport)));
         of().for_each(|p| measured.flows(p.label, p.flows(), p.topology()));
+        if of().any(Asked::both_ways) {
+            measured.both_ways();
+        }
     }
     let mut readings = question::of_flags(flags, &measured)?;
     for text in texts {

@@ -20,7 +20,7 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         // Single transfers are timed where that costs little; the nearest such size stands in, and it is said.
         let q = f64::from(thousandths) / 1e5;
         // The 50th is the median, which is known at every size.
-        if thousandths == 50_000 && p.flows() == 1 && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
+        if thousandths == 50_000 && p.own_times().is_ok() && p.singles_near(size, q).is_none_or(|(at, _)| at != size) {
             let (t, label) = trip(p, size, round_trip, false)?;
             return Ok((size, t.rests_on, t.seconds, label, t.how));
         }
@@ -29,7 +29,7 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
         let (value, told) =
             singles.at(q).ok_or(Unanswered::TooLittle("too few single transfers were timed for this percentile"))?;
         // The 50th is the row's median, and so is its interval.
-        let row = p.row(at).filter(|_| thousandths == 50_000 && p.flows() == 1);
+        let row = p.row(at).filter(|_| thousandths == 50_000 && p.own_times().is_ok());
         let (low, high) = row.map_or((told.low, told.high), |f| (f.low.min(value), f.high.max(value)));
         let e = Estimate { value, low, high };
         // How far the tail of another size lies from this one's is not known: it is told as it is, of the size that it was timed at.

@@ -1,6 +1,6 @@
 //! Answers that are rates: bits, frames and messages a second.
 
-use measure::event::TimeKind;
+use measure::event::{Figures, TimeKind};
 use model::answer::{self, Frames, Kept, Seen, Unanswered};
 use model::{CurvePoint, Estimate};
 use units::{BitRate, Bytes, Kind, Seconds, Share};
@@ -76,19 +76,33 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
         Ok((e, rests_on, how)) => {
             let (e, words, _) = as_kept(p, size, e, sustained);
             let text = format!(
-                "messages of {} move {} ({}){how}{words}",
+                "messages of {} move {} ({}){}{how}{words}",
                 size_words(size),
                 figure(e, Kind::BitsPerSecond),
-                each(p)
+                each(p),
+                of_ways(p, size)
             );
             yes(p, text, e, "bit/s", rests_on)
         }
     }
 }
 
+/// What each direction carries beside the other, where both carried at a size that was measured: more words of an answer.
+fn of_ways(p: &Asked<'_>, size: u64) -> String {
+    let Some([there, back]) = p.ways(size) else { return String::new() };
+    let rate = |f: &Figures| {
+        let at = |seconds: f64| f.throughput * f.median / seconds;
+        let known = f.high.is_finite() && f.low > 0.0;
+        let (low, high) = if known { (at(f.high), at(f.low)) } else { (0.0, f64::INFINITY) };
+        figure(Estimate { value: f.throughput, low, high }, Kind::BitsPerSecond)
+    };
+    format!("; to the far side {}, back {}", rate(there), rate(back))
+}
+
 /// How messages follow one another in what was measured.
 pub fn each(p: &Asked<'_>) -> &'static str {
     match p.kind {
+        _ if p.both_ways() => "both directions together",
         Some(TimeKind::HalfRoundTrip) => "one after another, from RTT/2",
         Some(TimeKind::RoundTrip) => "both ways of a round trip",
         Some(TimeKind::OneWay) => "sent without waiting",

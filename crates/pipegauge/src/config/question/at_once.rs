@@ -1,6 +1,6 @@
 //! What a question asks of several transfers at once, or supposes; and two questions in one.
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, Result, anyhow, bail};
 use measure::Topology;
 use transport::{Ends, registry};
 
@@ -49,6 +49,17 @@ impl What {
 /// Reads "with 4 connections", "2 pairs", "in parallel": as the paths of so many, where the runs have such, else as what no run of one
 /// connection tells.
 pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
+    if heard.has(BothWays) {
+        if measured.both.is_empty() {
+            bail!(
+                "'{}': in these runs messages went one way at a time, and what both directions carry at once does not follow from that: \
+                 pipegauge run tcp --pattern stream --both measures it, and ask answers from its run file",
+                shown(text)
+            );
+        }
+        // All that was measured there is of both directions: nothing more is meant by the words.
+        heard.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&BothWays) || t.contains(&AtOnce)));
+    }
     let mut several = Vec::new();
     let named = heard.paths();
     while let Some((at, number, what)) = counted(heard) {
@@ -206,6 +217,26 @@ mod tests {
             "???",
         ] {
             assert!(!two_questions(one), "{one}");
+        }
+    }
+
+    #[test]
+    fn both_directions_are_asked_of_runs_that_measured_both() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", std::iter::once(("tcp", "tcp")));
+        let says = |text: &str, measured: &Measured| {
+            crate::config::question::of_words(text, measured)
+                .map(|r| r.says(0, measured))
+                .unwrap_or_else(|e| e.to_string())
+        };
+        let texts =
+            ["throughput in both directions", "how fast is it both ways at once", "bandwidth in each direction"];
+        for text in texts {
+            assert!(says(text, &measured).contains("--pattern stream --both measures it"), "{}", says(text, &measured));
+        }
+        measured.both_ways();
+        for text in texts {
+            assert_eq!(says(text, &measured), "the most throughput, over tcp", "{text}");
         }
     }
 

@@ -132,6 +132,8 @@ pub enum Topic {
     Beats,
     /// Several transfers at once.
     AtOnce,
+    /// Messages that go both ways at once.
+    BothWays,
     /// What is not so, and is supposed to be.
     Supposed,
     /// "were", "had".
@@ -150,7 +152,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 81] = [
+const TOPICS: [(Topic, &[&str]); 82] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -178,6 +180,9 @@ const TOPICS: [(Topic, &[&str]); 81] = [
     ]),
     (Pairs, &["pair", "pairs", "process pair", "process pairs", "pair of processes", "pairs of processes"]),
     (Processes, &["process", "processes", "members", "member", "ranks", "rank", "senders"]),
+    (BothWays, &[
+        "both directions", "in both directions", "both directions at once", "both ways", "each direction", "in each direction", "full duplex"
+    ]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
     (Were, &["were", "had", "was"]),
     (Taken("a web page is taken as one message: what its server and a browser do besides is no part of that"), &[

@@ -15,6 +15,8 @@ pub struct Measured {
     pub paths: Vec<(String, &'static str, usize)>,
     /// Paths of several connections, or of processes of their own: (what it is called, place of its file, how many, how they share processes).
     pub at_once: Vec<(String, usize, u32, Topology)>,
+    /// Files whose messages went both ways at once.
+    pub(super) both: Vec<usize>,
 }
 
 /// A path that a question names: by what it is called or its transport, by its file or both.
@@ -95,6 +97,11 @@ impl Measured {
     /// The run file at a place.
     pub fn file(&self, at: usize) -> &str {
         self.files.get(at).map_or("", |(name, _)| name.as_str())
+    }
+
+    /// Takes that messages of the file that was taken last went both ways at once.
+    pub fn both_ways(&mut self) {
+        self.both.push(self.files.len().saturating_sub(1));
     }
 
     /// The error for a run file that a question names and that was not given.
@@ -204,6 +211,7 @@ mod tests {
             files: vec![("a".into(), None)],
             paths: vec![("tcp".into(), "tcp", 0), ("unix".into(), "unix", 0)],
             at_once: Vec::new(),
+            both: Vec::new(),
         };
         let error = measured.unknown("over tpc?", "tpc").to_string();
         assert!(error.contains("'tcp'") && error.contains("tcp, unix"), "{error}");

@@ -7,8 +7,17 @@ use transport::Capabilities;
 
 use super::blame::Shape;
 use super::trial::Came;
+use crate::moments::Ahead;
 use crate::near::control::Reported;
-use crate::near::flows::{one, reports_are_credible};
+use crate::near::flows::{by_this_clock, common_is_credible, one, reports_are_credible};
+
+/// When a trial ran: how long it took until all was heard, from when to when that was by this side's clock, and how far the far sides' clock is ahead;
+/// none where what they say of it can't be.
+pub(super) struct When {
+    pub elapsed: Duration,
+    pub between: (u64, u64),
+    pub ahead: Option<Ahead>,
+}
 
 /// The report of all halves of a trial as one. An error names the far process whose word it does not take.
 pub(super) fn joined(
@@ -16,7 +25,7 @@ pub(super) fn joined(
     (near, reported): Came,
     shape: Shape,
     can: &Capabilities,
-    elapsed: Duration,
+    &When { elapsed, between, ahead }: &When,
 ) -> Result<TrialReport, (Option<usize>, SessionError)> {
     let incredible = |far: usize, why: String| {
         (Some(far), SessionError::Control(format!("the far side reports what can't be: {why}")))
@@ -33,9 +42,15 @@ pub(super) fn joined(
         }
         let [report] = <[FarReport; 1]>::try_from(reports)
             .map_err(|reports| incredible(i, format!("reports of {} flows, where 1 can be", reports.len())))?;
-        credible::credible(&report, spec, can, elapsed).map_err(|why| incredible(i, why))?;
-        let course = courses.first().map(|course| course.course().unwrap_or_default());
-        credible::credible_course(course.as_ref(), &report, spec).map_err(|why| incredible(i, why))?;
+        let its = spec.flow(i as u32);
+        credible::credible(&report, &its, can, elapsed).map_err(|why| incredible(i, why))?;
+        let mut course = courses.first().map(|course| course.course().unwrap_or_default());
+        credible::credible_course(course.as_ref(), &report, &its).map_err(|why| incredible(i, why))?;
+        if spec.timed_at_both() {
+            let ahead = ahead.ok_or_else(|| incredible(i, "moments of no one clock".to_owned()))?;
+            let here = course.map(|course| by_this_clock(course, ahead, between)).transpose();
+            course = here.map_err(|why| incredible(i, why))?;
+        }
         if flows.is_some() || courses.len() > 1 {
             return Err(incredible(i, "flows that it does not have".to_owned()));
         }
@@ -49,7 +64,10 @@ pub(super) fn joined(
     for (number, (near, far)) in near.iter().zip(&far).enumerate() {
         one(near, far, spec).map_err(|e| (None, shape.named(number, e)))?;
     }
-    Ok(measure::flows::joined(spec, near, far, told))
+    let report = measure::flows::joined(spec, near, far, told);
+    common_is_credible(&report, spec)
+        .map_err(|why| (None, SessionError::Control(format!("the far sides report what can't be: {why}"))))?;
+    Ok(report)
 }
 
 #[cfg(test)]
@@ -75,7 +93,8 @@ mod tests {
         let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
         let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
         let shape = Shape { topology, of: 2 };
-        joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), CAN)
+        let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: Some(Ahead::NOT) };
+        joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), &when)
             .map_err(|(far, e)| format!("{far:?} {e}"))
     }
 
@@ -96,6 +115,7 @@ mod tests {
         let told = measure::Flows {
             seconds: 1e-6,
             span: 2e-6,
+            apart: 1e-6,
             each: [5.0, 10.0].map(|iterations| measure::FlowReport { iterations, ..Default::default() }).to_vec(),
         };
         let each: Vec<FarReport> = [received(0, 200), received(0, 100)].map(|r| r.reports[0].clone()).to_vec();

@@ -108,8 +108,9 @@ impl Member {
 
     /// What it has to say after that, by `deadline`.
     pub(super) fn hear_out(&mut self, deadline: Instant) -> What {
-        if self.talk.is_broken() {
-            return What::Ended(self.process.how_it_ended());
+        if let Some(why) = self.talk.why_broken() {
+            let why = why.to_owned();
+            return self.gone(why);
         }
         loop {
             match self.talk.answer_anyway("hearing a near process out", deadline) {
@@ -137,13 +138,27 @@ impl Member {
         self.talk.answer(doing, more).map_err(|e| self.broken(e))
     }
 
+    /// What it tells of its process that the conversation broke, for this reason: that it ended, where it did.
+    fn gone(&mut self, why: String) -> What {
+        if self.process.lives() {
+            return What::Failed(SessionError::Control(format!("the conversation with the near process broke: {why}")));
+        }
+        What::Ended(self.process.how_it_ended())
+    }
+
+    /// As if the conversation had broken, and its process not ended.
+    #[cfg(test)]
+    pub(super) fn breaks(&mut self, why: &str) {
+        self.talk.breaks(why);
+    }
+
     /// What an error of the conversation tells of its process.
     fn broken(&mut self, e: MeetError) -> What {
         match e {
             MeetError::Interrupted => What::Consequence,
             MeetError::Silent { waited, .. } | MeetError::Patience { waited, .. } => What::Silent(waited),
             // Its end breaks the conversation in one way or another.
-            _ if self.talk.is_broken() => What::Ended(self.process.how_it_ended()),
+            e if self.talk.is_broken() => self.gone(e.to_string()),
             e => What::Failed(SessionError::Control(e.to_string())),
         }
     }

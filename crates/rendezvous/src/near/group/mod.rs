@@ -1,6 +1,7 @@
 //! [`measure::Session`] over near members: each near half is a process of its own, with a connection to the far side that all share or to one
 //! of its own. This process leads: it keeps the control connections, and finds what all did at once.
 
+mod aside;
 mod blame;
 mod joined;
 mod member;
@@ -21,6 +22,7 @@ use measure::{Session, SessionError, TrialReport, TrialSpec};
 use transport::Capabilities;
 use transport::clock::{Clock, Monotonic};
 
+use self::aside::Aside;
 use self::blame::{Shape, Who};
 use self::joined::joined;
 use self::member::Member;
@@ -64,6 +66,20 @@ impl GroupSession {
         Self { number, plan, stop, reach, others, program, environment, capabilities, open: None, cpu: None }
     }
 
+    /// Says goodbye to all processes, and waits for none.
+    #[cfg(test)]
+    pub(crate) fn leave(&mut self) {
+        self.open.iter_mut().for_each(Open::leave);
+    }
+
+    /// What is said of the first near process when the conversation with it breaks while it lives.
+    #[cfg(test)]
+    pub(crate) fn broken_talk(&mut self) -> String {
+        let member = &mut self.open.as_mut().expect("it is open").members[0];
+        member.breaks("as the test asked");
+        format!("{:?}", member.hear_out(Instant::now()))
+    }
+
     /// The near processes, and the far ones that this side started.
     #[cfg(test)]
     pub(crate) fn pids(&self) -> (Vec<u32>, Vec<u32>) {
@@ -77,7 +93,7 @@ impl GroupSession {
     }
 
     fn shape(&self) -> Shape {
-        Shape { topology: self.path().topology, of: self.path().flows }
+        Shape { topology: self.path().topology, of: self.plan.connections(self.number as u32) }
     }
 
     fn stopped(&self) -> bool {
@@ -109,16 +125,23 @@ impl GroupSession {
             self.connect(&mut open)?;
         }
         open.used = true;
-        let asked = Instant::now();
+        let (asked, began) = (Instant::now(), Monotonic.now());
         let fars: Vec<RefMut<'_, Meeting>> = open.fars.iter().map(|far| far.borrow_mut()).collect();
         let (patience, reliable) = (self.patience(), self.capabilities.reliable);
+        let _aside = Aside::from(
+            self.plan.pin,
+            &open.cpus.0,
+            if matches!(self.reach, Reach::Fresh(_)) { &open.cpus.1 } else { &[] },
+        );
         let mut processes = Processes { members: &mut open.members, fars, patience, reliable };
         let report = match processes.run(spec) {
-            Ok(came) => joined(spec, came, shape, &self.capabilities, asked.elapsed()).inspect_err(|(far, why)| {
-                if let (Some(far), SessionError::Control(why)) = (far, why) {
-                    processes.fars[*far].control.incredible(why);
-                }
-            }),
+            Ok(came) => joined(spec, came, shape, &self.capabilities, &processes.when(asked, began)).inspect_err(
+                |(far, why)| {
+                    if let (Some(far), SessionError::Control(why)) = (far, why) {
+                        processes.fars[*far].control.incredible(why);
+                    }
+                },
+            ),
             Err(findings) => Err((None, shape.cause(findings))),
         };
         match report {
@@ -152,7 +175,7 @@ impl Session for GroupSession {
             far: self.environment.clone(),
             near_effective,
             far_effective,
-            flows: flows(&open.effective, &open.cpus),
+            flows: flows(&open.effective, &open.cpus, self.plan.both),
             members: self.members(&open),
             load: None,
         };

@@ -174,14 +174,24 @@ fn hexadecimal(proof: &Proof) -> (String, String) {
     (HEXLOWER.encode(&proof.near), HEXLOWER.encode(&proof.far))
 }
 
-impl Drop for Open {
-    fn drop(&mut self) {
-        // All are told before any is waited for.
+impl Open {
+    /// Tells all processes that it is over, before any is waited for: those that were started for it end, and the others close its connections.
+    pub(super) fn leave(&mut self) {
         self.members.iter_mut().for_each(Member::leave);
-        for (far, number) in self.fars.iter().zip(&self.numbers) {
-            if let Ok(mut far) = far.try_borrow_mut() {
-                far.control.close(*number);
+        for (i, far) in self.fars.iter().enumerate() {
+            let own = Rc::strong_count(far) == 1;
+            let Ok(mut far) = far.try_borrow_mut() else { continue };
+            match self.numbers.get(i) {
+                _ if own => far.control.leave(),
+                Some(number) => far.control.close(*number),
+                None => {}
             }
         }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.leave();
     }
 }

@@ -4,8 +4,10 @@ use std::cell::RefMut;
 use std::time::{Duration, Instant};
 
 use measure::{SessionError, TrialReport, TrialSpec};
+use transport::clock::{Clock, Monotonic};
 
 use super::blame::{Finding, What, Who};
+use super::joined::When;
 use super::member::{Half, Member};
 use crate::MeetError;
 use crate::channel::first;
@@ -41,6 +43,13 @@ struct Heard {
 }
 
 impl Processes<'_> {
+    /// When a trial ran that was asked for at these two clocks' `asked` and `began`, and how the far sides' clock compares with this one's.
+    pub(super) fn when(&self, asked: Instant, began: u64) -> When {
+        let ahead = self.fars.iter().map(|far| Some(far.control.ahead()));
+        let ahead = ahead.reduce(|all, one| all?.and(one?)).flatten();
+        When { elapsed: asked.elapsed(), between: (began, Monotonic.now()), ahead }
+    }
+
     /// The far process that near process `number` is connected to.
     fn far_of(&self, number: usize) -> usize {
         if self.fars.len() == 1 { 0 } else { number }
@@ -81,7 +90,7 @@ impl Processes<'_> {
         if !spec.far_sends() {
             return Ok(());
         }
-        for (i, member) in self.members.iter_mut().enumerate() {
+        for (i, member) in self.members.iter_mut().enumerate().filter(|(i, _)| spec.flow(*i as u32).far_sends()) {
             let what = match member.half() {
                 Ok(Half::Waits) => continue,
                 Ok(Half::Ran(_)) => What::Failed(SessionError::Control("it received before anything was sent".into())),
@@ -90,7 +99,8 @@ impl Processes<'_> {
             return Err(Finding { who: Who::Near(i), what });
         }
         let drain = self.reliable.then(|| (spec.pattern.facts().drain)(spec));
-        (0..self.fars.len()).try_for_each(|i| self.far(i, |far| far.control.go(drain)))
+        let mut sends = (0..self.fars.len()).filter(|i| spec.flow(*i as u32).far_sends());
+        sends.try_for_each(|i| self.far(i, |far| far.control.go(drain)))
     }
 
     /// Does something with a far side; what its failure tells.
@@ -114,7 +124,7 @@ impl Processes<'_> {
                     heard.near[i] = Some(*report);
                     let far = self.far_of(i);
                     if self.over(heard, far) && heard.far[far].is_none() {
-                        if !self.reliable && !spec.far_sends() {
+                        if !self.reliable && !spec.flow(far as u32).far_sends() {
                             self.far(far, |far| far.control.enough())?;
                         }
                         let leeway = self.fars[far].control.leeway() + began.elapsed() + drain;
@@ -127,7 +137,7 @@ impl Processes<'_> {
                         |words| Finding { who: Who::Far(i), what: What::of_far(words, began.elapsed(), String::new) };
                     heard.far[i] = Some(half.map_err(failed)?);
                     heard.due[i] = Some(Instant::now() + self.fars[i].control.leeway() + drain);
-                    if !self.reliable && spec.far_sends() {
+                    if !self.reliable && spec.flow(i as u32).far_sends() {
                         // Else a receiver would take the end of its patience for the end of the stream.
                         let waits = |k: &usize| heard.near[*k].is_none() && self.far_of(*k) == i;
                         let waiting: Vec<usize> = (0..self.members.len()).filter(waits).collect();

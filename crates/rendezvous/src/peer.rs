@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 
-use super::attend::attend;
-use super::gate::Gate;
-use super::house::{self, House, Seen};
-use super::path::Path;
-use super::serve::bind;
-use super::{Pin, Terms};
+use crate::far::attend::attend;
+use crate::far::gate::Gate;
+use crate::far::house::{self, House, Seen};
+use crate::far::path::Path;
+use crate::far::serve::bind;
+use crate::far::{Pin, Terms};
 use crate::message::{By, Speaker, Waiting};
 use crate::started::{LAST_RESORT, Started, say};
 use crate::tls::Identity;

@@ -1,0 +1,119 @@
+//! How long a trial of several flows must last, so that there is a time in which all of them run. Pure.
+//!
+//! Flows that share CPUs begin when the scheduler gives each its first turn, and processes later than threads. How far apart that is only trials
+//! tell, so trials become longer until all run at once for longer than they began apart, and shorter again where that suffices.
+
+use super::Flows;
+
+/// A trial lasts so long at least for each flow, seconds: a shorter one might lie within the turns that a scheduler gives their threads.
+const TURN: f64 = 0.005;
+/// Up to this for all of them, before any trial tells more.
+const FIRST: f64 = 0.1;
+/// A trial gets no longer than this, seconds, nor than a share of the budget: what remains must suffice for rounds.
+const LONGEST: f64 = 1.0;
+const SHARE: f64 = 0.1;
+/// A trial is aimed at so many times what its flows began apart.
+const BEYOND: f64 = 3.0;
+/// What a trial that sufficed takes off the length of the next.
+const SHORTER: f64 = 0.9;
+/// A trial whose flows all ran for a smaller share of it does not tell how long an iteration takes while they do.
+const TELLS: f64 = 0.25;
+/// No iteration takes less, seconds.
+const SHORTEST: f64 = 1e-10;
+
+/// How long trials must last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turns {
+    first: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Turns {
+    /// Before the first trial of so many connections, those that load the path among them.
+    pub(crate) fn of(connections: u32, budget: f64) -> Self {
+        let first = if connections > 1 { (TURN * f64::from(connections)).min(FIRST) } else { 0.0 };
+        Self { first, least: first, most: (budget * SHARE).min(LONGEST).max(first) }
+    }
+
+    /// Seconds that a trial lasts at least.
+    pub(crate) fn least(&self) -> f64 {
+        self.least
+    }
+
+    /// Learns from a trial that was to last so long.
+    pub(crate) fn saw(&mut self, flows: &Flows) {
+        let next = match flows.seconds > flows.apart {
+            true => (SHORTER * self.least).max(BEYOND * flows.apart),
+            false => (2.0 * self.least).max(BEYOND * flows.apart),
+        };
+        self.least = next.clamp(self.first, self.most);
+    }
+}
+
+/// Seconds that one of `repeats` iterations of a flow takes while all flows run, as a trial tells it: surely, where most of the trial was common to
+/// all, and else between what a flow takes by itself and what all take one after another.
+pub(crate) fn each(flows: &Flows, repeats: u64) -> Each {
+    let (all, count) = (flows.iterations(), flows.each.len().max(1) as f64);
+    if flows.seconds > TELLS * flows.span && all > 0.0 {
+        return Each { seconds: (flows.seconds * count / all).max(SHORTEST), sure: true };
+    }
+    let alone = (flows.span - flows.apart).max(0.0);
+    Each { seconds: ((alone * flows.span).sqrt() / repeats.max(1) as f64).max(SHORTEST), sure: false }
+}
+
+/// What an iteration takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Each {
+    pub seconds: f64,
+    /// Whether the flows ran at once for long enough to tell it.
+    pub sure: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FlowReport;
+
+    fn flows(seconds: f64, span: f64, apart: f64, iterations: f64) -> Flows {
+        Flows { seconds, span, apart, each: vec![FlowReport { iterations, ..FlowReport::default() }; 2] }
+    }
+
+    #[test]
+    fn trials_grow_until_all_run_at_once_and_shrink_again() {
+        let mut turns = Turns::of(8, 12.0);
+        assert_eq!(turns.least(), 0.04);
+        turns.saw(&flows(0.0, 0.05, 0.02, 0.0));
+        assert_eq!(turns.least(), 0.08);
+        turns.saw(&flows(0.0, 0.3, 0.1, 0.0));
+        assert!((turns.least() - 0.3).abs() < 1e-9, "far apart: {turns:?}");
+        (0..20).for_each(|_| turns.saw(&flows(0.0, 1.0, 0.9, 0.0)));
+        assert_eq!(turns.least(), 1.0, "and no further");
+        turns.saw(&flows(0.5, 0.7, 0.1, 5.0));
+        assert_eq!(turns.least(), 0.9);
+        (0..60).for_each(|_| turns.saw(&flows(0.2, 0.2, 0.001, 5.0)));
+        assert_eq!(turns.least(), 0.04);
+    }
+
+    #[test]
+    fn a_short_budget_keeps_trials_short_and_one_flow_needs_no_turns() {
+        let mut turns = Turns::of(4, 1.0);
+        (0..20).for_each(|_| turns.saw(&flows(0.0, 1.0, 0.9, 0.0)));
+        assert_eq!(turns.least(), 0.1);
+        assert_eq!(Turns::of(1, 12.0).least(), 0.0);
+        assert_eq!(
+            Turns::of(128, 0.01).least(),
+            0.1,
+            "the budget is short, but no trial without its first length tells anything"
+        );
+    }
+
+    #[test]
+    fn what_flows_did_one_after_another_does_not_tell_how_long_they_take_at_once() {
+        // Two flows of ten iterations: at once for most of the time, and one after another.
+        assert_eq!(each(&flows(0.9, 1.0, 0.1, 9.0), 10), Each { seconds: 0.1, sure: true });
+        let apart = each(&flows(0.0, 1.0, 0.75, 0.0), 10);
+        assert!((apart.seconds - 0.05).abs() < 1e-12 && !apart.sure, "between 0.025 alone and 0.1 for all: {apart:?}");
+        assert_eq!(each(&flows(0.0, 0.0, 0.0, 0.0), 10).seconds, SHORTEST);
+    }
+}

@@ -1,0 +1,89 @@
+//! Trials of several flows that begin far apart: a mock session with a clock of its own, so that nothing here depends on the machine.
+
+use std::sync::atomic::AtomicBool;
+
+use measure::event::{Calibration, PathPlan, Plan, Trial};
+use measure::session::Party;
+use measure::{Event, FlowReport, Flows, Pattern, Session, SessionError, Topology, TrialReport, TrialSpec};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use transport::Capabilities;
+
+/// What an iteration of a flow takes, and what each flow's beginning costs it besides, seconds.
+const EACH: f64 = 1e-6;
+const BEGINS: f64 = 50e-6;
+
+/// Flows that begin one after another: in a short trial each is done before the next begins, in a longer one the CPUs are taken.
+struct Late {
+    now: f64,
+    /// Seconds between two beginnings at most.
+    turn: f64,
+    rng: ChaCha8Rng,
+}
+
+impl Session for Late {
+    fn capabilities(&self) -> Capabilities {
+        transport::tcp::NAME.capabilities()
+    }
+    fn open(&mut self, _: u32) -> Result<Party, SessionError> {
+        self.now += 0.02;
+        Ok(Party::default())
+    }
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        let own = BEGINS + spec.repeats as f64 * EACH;
+        let turn = if own < 2e-3 { 1.2 * own } else { self.turn * self.rng.random_range(0.5..1.0) };
+        let apart = turn * f64::from(spec.flows - 1);
+        let (seconds, span) = ((own - apart).max(0.0), apart + own);
+        let each = vec![FlowReport { iterations: seconds / EACH, ..FlowReport::default() }; spec.flows as usize];
+        self.now += span + 3e-3;
+        let flows = Some(Flows { seconds, span, apart, each });
+        Ok(TrialReport { repeats: spec.repeats, seconds, flows, ..TrialReport::default() })
+    }
+    fn close(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
+    fn now(&self) -> u64 {
+        (self.now * 1e9) as u64
+    }
+}
+
+fn run(plan: &Plan, turn: f64) -> (Vec<Trial>, f64, Vec<String>) {
+    let mut events = Vec::new();
+    let session = Late { now: 0.0, turn, rng: ChaCha8Rng::seed_from_u64(7) };
+    let mut tell = |e: &Event| {
+        events.push(e.clone());
+        Ok(())
+    };
+    let calibration = Calibration { clock_cost_ns: 25.0, clock_step_ns: 1.0, loop_cost_ns: 2.0 };
+    let outcome = measure::run(plan, calibration, vec![Box::new(session)], &mut tell, &AtomicBool::new(false));
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    let trials = events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t.clone()) } else { None });
+    let warnings =
+        events.iter().filter_map(|e| if let Event::Warning(w) = e { Some(w.code.to_string()) } else { None });
+    (trials.filter(|t| !t.warmup).collect(), end.at, warnings.collect())
+}
+
+fn plan(budget: f64) -> Plan {
+    let path = PathPlan { flows: 8, topology: Topology::Pairs, ..transport::tcp::NAME.into() };
+    Plan { paths: vec![path], pattern: Pattern::Stream, sizes: Some(vec![64]), budget, ..Plan::default() }
+}
+
+#[test]
+fn trials_become_so_long_that_all_run_at_once() {
+    for turn in [0.2e-3, 4e-3, 12e-3] {
+        let (trials, at, warnings) = run(&plan(2.0), turn);
+        let common: Vec<f64> = trials.iter().filter_map(|t| t.report.flows.as_ref()).map(|f| f.seconds).collect();
+        let with = common.iter().filter(|seconds| **seconds > 0.0).count();
+        assert!(with >= 4 && with * 3 >= common.len() * 2, "{turn}: {common:?}");
+        assert!(!warnings.iter().any(|code| code == "no-figure"), "{warnings:?}");
+        assert!(at < 2.4, "{turn}: took {at} s of 2");
+    }
+}
+
+/// What was asked for is what is measured, whatever becomes of it.
+#[test]
+fn a_number_of_iterations_that_was_asked_for_stays() {
+    let plan = Plan { repeats: Some(500), ..plan(2.0) };
+    assert!(run(&plan, 12e-3).0.iter().all(|trial| trial.report.repeats == 500));
+}
