@@ -130,7 +130,7 @@ mod tests {
     fn keeps_the_rules_of_the_format() {
         let text = text();
         // 8 points in 19 gauges, both ends of the interval of the 2 that have one, percentiles of the 4 small ones, the info.
-        assert_eq!(check(&text), Ok(8 * 13 + 2 * 2 + 4 + 1), "{text}");
+        assert_eq!(check(&text), Ok(8 * 19 + 2 * 2 + 4 + 1), "{text}");
         assert!(check(&text.replace("# EOF\n", "")).is_err());
         assert!(
             check(&text.replacen("# UNIT pipegauge_latency_seconds seconds", "# UNIT pipegauge_trials seconds", 1))
