@@ -600,8 +600,8 @@ mod tests {
         (f.quality, f.quips) = (Some(9.0), Some(8e5));
         f.load = Some(LoadFigures { there: Some(3e9), back: Some(2e9) });
         f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
-        let half = Figures { throughput: f.throughput / 2.0, loss: 0.01, ..f.clone() };
-        run.paths[0].points[0].ways = Some(Box::new([half.clone(), half]));
+        let half = Figures { throughput: f.throughput / 2.0, loss: 0.01, ..*f };
+        run.paths[0].points[0].ways = Some(Box::new([half, half]));
         for cpu in run.paths[0].points[0].costs.iter_mut().flatten().filter_map(|cost| cost.cpu.as_mut()) {
             cpu.interval = stats::Interval { low: 0.9 * cpu.median, high: 1.1 * cpu.median };
         }

@@ -293,6 +293,16 @@ mod tests {
         (0..4000).filter(held).count() as f64 / 40.0
     }
 
+    /// Ranks of 101 levels a step apart: `RANKS` standard deviations of the rank are 7.9 of 100 independent ones, and nearly twice that of 26.
+    #[test]
+    fn the_median_lies_within_the_ranks_that_independent_rounds_leave_it() {
+        let levels: Vec<f64> = (0..101).map(f64::from).collect();
+        let (low, high) = ends(&levels, 50.0, 100.0);
+        assert!((-8.1..-7.6).contains(&low) && (7.6..8.1).contains(&high), "{low} {high}");
+        let (wide, _) = ends(&levels, 50.0, 26.0);
+        assert!((-15.8..-15.0).contains(&wide), "{wide}");
+    }
+
     #[test]
     fn the_mean_level_is_known_as_well_as_it_says_where_rounds_are_alike() {
         for (rounds, alike, least, most) in

@@ -37,6 +37,13 @@ mod tests {
         assert!(runs_deviation(&bend) < -8.0);
     }
 
+    /// By hand: 20 signs that alternate make 20 stretches; 11 are expected, with a variance of 10 * 9 / 19.
+    #[test]
+    fn signs_that_alternate_lie_as_far_off_as_the_formula_says() {
+        let signs: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        assert!((runs_deviation(&signs) - 9.0 / (90.0_f64 / 19.0).sqrt()).abs() < 1e-12);
+    }
+
     #[test]
     fn too_little_says_nothing() {
         assert_eq!(runs_deviation(&[]), 0.0);
