@@ -206,8 +206,11 @@ pub fn at_rate(
         return Err(Unanswered::Misfit("the largest sizes measured do not follow the line over all sizes".to_owned()));
     }
     let of = |s: &Scaled| s.at(size).ok_or(Unanswered::Nothing);
-    let (sizes, seconds) = (least.measured.sizes, of(&least)?);
-    let most = most.as_ref().map(of).transpose()?;
+    let sizes = least.measured.sizes;
+    let too_far = || Unanswered::TooFar { asked: size, to: sizes.1 };
+    let reached = |e: Estimate| beyond::told_so_far(e, size, sizes.1).ok_or_else(too_far);
+    let seconds = reached(of(&least)?)?;
+    let most = most.as_ref().map(of).transpose()?.map(reached).transpose()?;
     let high = most.map_or(seconds.high, |m| m.high);
     Ok(AtRate { seconds: Estimate { high, ..seconds }, most, sizes })
 }

@@ -253,7 +253,10 @@ mod tests {
         for (line, says) in [
             ("memcpy --flows 2", "one process plays both ends"),
             ("theory --pattern stream --flows 2", "one process plays both ends"),
-            ("tcp --pattern connect --flows 2", "--flows is for ping-pong, stream, burst, bidirectional and request"),
+            (
+                "tcp --pattern connect --flows 2",
+                "--flows is for ping-pong, stream, burst, bidirectional, request, put, get and post",
+            ),
             ("tcp --flows 2 --rate 10/s", "a schedule is one flow's"),
             ("tcp --pattern stream --flows 2 --rate 10Mbit/s", "a schedule is one flow's"),
             ("tcp --flows 2 --schedule netpipe", "NetPIPE measures one flow"),

@@ -815,7 +815,7 @@ fn flows_at_once_are_answered_by_the_paths_that_have_them() {
     assert!(said.out.contains("over unix:flows=2 (a)\nunix:flows=2: messages of 4 KiB move"), "{said}");
     assert!(!said.out.contains("\nunix: "), "{said}");
     dir.run(&["ask", "a.run.jsonl", "throughput at 4 KiB with 8 connections"])
-        .refuses(&["run tcp --flows 8 measures it"]);
+        .refuses(&["run unix --flows 8 measures it"]);
 }
 
 #[test]

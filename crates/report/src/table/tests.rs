@@ -116,6 +116,8 @@ fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
     (f.quality, f.quips) = (Some(9.0), Some(8e5));
     f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
     f.load = Some(measure::event::LoadFigures { there: Some(3e9), back: Some(2e9) });
+    let ways = Box::new([*f, *f]);
+    run.paths[3].points[0].ways = Some(ways);
     let load = measure::Load { flows: 4, direction: measure::LoadDirection::Both, size: 4096 };
     run.run.plan.paths[3].load = Some(load);
     let text = points(&run, 3);

@@ -230,7 +230,7 @@ mod tests {
                 .unwrap_or_else(|e| e.to_string())
         };
         let texts =
-            ["throughput in both directions", "how fast is it both ways at once", "bandwidth in each direction"];
+            ["throughput in both directions", "the most throughput both ways at once", "bandwidth in each direction"];
         for text in texts {
             assert!(says(text, &measured).contains("--pattern stream --both measures it"), "{}", says(text, &measured));
         }
