@@ -201,12 +201,21 @@ impl Facts {
         load.check().err().map(|why| format!("{why} (--load)"))
     }
 
+    /// Why there is no other direction of it.
+    fn undirected(&self, name: &str) -> String {
+        match self.unanswered {
+            true => format!("{name} is measured from this side only"),
+            false => format!("messages of {name} have no direction that could be another"),
+        }
+    }
+
     /// Why a path with these capabilities can't run it in both directions at once; none where it can.
     pub fn keeps_one_way(&self, name: &str, can: &Capabilities) -> Option<String> {
         if !self.reverses {
             let those = Pattern::those(|facts| facts.reverses);
             return Some(format!(
-                "messages of {name} have no direction, and --both is for {those} (--pattern bidirectional exchanges one message each way at a time)"
+                "{}, and --both is for {those} (--pattern bidirectional exchanges one message each way at a time)",
+                self.undirected(name)
             ));
         }
         let why = "one process plays both ends, so nothing can go both ways at once (leave out --both)";
@@ -217,9 +226,7 @@ impl Facts {
     pub fn keeps_direction(&self, name: &str, can: &Capabilities) -> Option<String> {
         if !self.reverses {
             let those = Pattern::those(|facts| facts.reverses);
-            return Some(format!(
-                "messages of {name} have no direction that could be reversed (--reverse is for {those})"
-            ));
+            return Some(format!("{} (--reverse is for {those})", self.undirected(name)));
         }
         let why = "one process plays both ends, so both directions are one (leave out --reverse)";
         (!can.two_ended).then(|| why.to_owned())

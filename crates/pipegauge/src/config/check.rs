@@ -114,10 +114,9 @@ fn pattern(plan: &Plan, flags: &RunFlags) -> Result<()> {
     }
     if plan.offers() && !facts.unanswered {
         bail!(
-            "--rate in bits a second is offered by a pattern without answers ({}); {} takes messages a second (--rate 10k/s), or \
-             add --pattern stream",
+            "--rate in bits a second is offered by a pattern without answers ({}); {}add --pattern stream",
             Pattern::those(|facts| facts.unanswered),
-            if facts.on_schedule.is_some() { "this one" } else { "a pattern with answers" }
+            if facts.on_schedule.is_some() { "this one takes messages a second (--rate 10k/s), or " } else { "" }
         );
     }
     if plan.rate.is_some() && facts.on_schedule.is_none() {

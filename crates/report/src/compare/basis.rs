@@ -21,6 +21,8 @@ pub struct Basis {
     offered: Option<f64>,
     /// Messages a second on a schedule, whether or not answers came.
     scheduled: bool,
+    /// Messages went in both directions at once.
+    both: bool,
 }
 
 impl Basis {
@@ -36,6 +38,7 @@ impl Basis {
             topology: plan.topology(path),
             offered: plan.offered_on(path),
             scheduled: plan.rate.is_some(),
+            both: plan.both,
         }
     }
 
@@ -88,6 +91,15 @@ impl Basis {
                 time_label(other.time),
                 other.pattern,
             ));
+        }
+        if self.both != other.both {
+            let (one, both) = if self.both { (other, self) } else { (self, other) };
+            return Ok(Some(format!(
+                "Times are from one message to the next: of {} over both directions together (--both), of {} in one. They tell how much both \
+                 carry, and not how long a message is on its way.",
+                plain(&both.name),
+                plain(&one.name),
+            )));
         }
         if self.time == other.time {
             return Ok(None);
@@ -142,6 +154,18 @@ mod tests {
         let said = at(Some(1e7)).against(&at(Some(2e7))).unwrap_err();
         assert!(said.contains("10.0 Mbit/s on a schedule") && said.contains("pipegauge show"), "{said}");
         assert!(at(None).against(&at(Some(2e7))).unwrap_err().contains("udp sent as fast as it could"));
+    }
+
+    #[test]
+    fn both_directions_beside_one_come_with_a_word() {
+        let of = |name: &str, both| {
+            let plan = Plan { pattern: Pattern::Stream, both, ..Plan::default() };
+            Basis::new(&plan, 0, name.to_owned(), TimeKind::OneWay)
+        };
+        let said = of("one", false).against(&of("two", true)).unwrap().unwrap();
+        assert!(said.contains("of two over both directions together (--both), of one in one"), "{said}");
+        assert_eq!(of("two", true).against(&of("one", false)), Ok(Some(said)));
+        assert_eq!(of("a", true).against(&of("b", true)), Ok(None));
     }
 
     #[test]

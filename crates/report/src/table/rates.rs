@@ -44,6 +44,14 @@ pub fn rates(run: &Analysis<'_>) -> String {
         WIDTH,
         &mut text,
     );
+    if run.run.plan.both {
+        paragraph(
+            "",
+            "Offered is the rate of each direction (--both); arrived and lost are of both together.",
+            WIDTH,
+            &mut text,
+        );
+    }
     if shown.iter().any(|(_, count)| *count > SIZES) {
         text.push_str("Further sizes are in the tables of points (pipegauge show RUN).\n");
     }

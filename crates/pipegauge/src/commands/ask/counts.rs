@@ -52,6 +52,23 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         ),
         (Some(TimeKind::Spacing), _) => (t.seconds, format!("of {}, by {} at once", size_words(size), p.at_once())),
         (_, Unit::Frames) => (t.seconds, format!("frames of {}, one after another ({})", size_words(size), p.time)),
+        (Some(TimeKind::OneWay), _) if p.both_ways() => {
+            let each = p.ways(size).filter(|_| size > 0).map_or(String::new(), |ways| {
+                let [there, back] = [0, 1].map(|way| {
+                    let f = &ways[way];
+                    let count = |seconds: f64| f.throughput * f.median / seconds / (8 * size) as f64;
+                    let known = f.high.is_finite() && f.low > 0.0;
+                    let (low, high) = if known { (count(f.high), count(f.low)) } else { (0.0, f64::INFINITY) };
+                    Estimate { value: count(f.median), low, high }
+                });
+                format!(" (to the far side {}, back {})", figure(there, Kind::PerSecond), figure(back, Kind::PerSecond))
+            });
+            let words = format!(
+                "messages of {} in both directions together{each}, without waiting for answers",
+                size_words(size)
+            );
+            (t.seconds, words)
+        }
         (Some(TimeKind::OneWay), _) => {
             (t.seconds, format!("messages of {} in one direction, without waiting for answers", size_words(size)))
         }

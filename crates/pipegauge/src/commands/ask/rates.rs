@@ -41,15 +41,17 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
         Err(why) => no(p, &why, &[]),
         Ok(m) if sustained => {
             let (e, words, _) = as_kept(p, m.at, m.throughput, true);
-            let text = format!("moves the most, {}, at {}{words}", figure(e, Kind::BitsPerSecond), Bytes(m.at));
+            let both = both_of(p, m.at);
+            let text = format!("moves the most, {}, at {}{both}{words}", figure(e, Kind::BitsPerSecond), Bytes(m.at));
             yes(p, text, e, "bit/s", vec![m.at])
         }
         Ok(m) => {
             let rising = if m.rising { "; it still rises: larger messages may carry more" } else { "" };
             let text = format!(
-                "moves the most, {}, at {}; 95% of that {}{rising}",
+                "moves the most, {}, at {}{}; 95% of that {}{rising}",
                 figure(m.throughput, Kind::BitsPerSecond),
                 Bytes(m.at),
+                both_of(p, m.at),
                 from(m.from.size),
             );
             yes(p, text, m.throughput, "bit/s", vec![m.at])
@@ -97,6 +99,11 @@ fn of_ways(p: &Asked<'_>, size: u64) -> String {
         figure(Estimate { value: f.throughput, low, high }, Kind::BitsPerSecond)
     };
     format!("; to the far side {}, back {}", rate(there), rate(back))
+}
+
+/// That the most is of both directions, and each of them at that size; empty where one was measured.
+fn both_of(p: &Asked<'_>, size: u64) -> String {
+    if p.both_ways() { format!(", {}{}", each(p), of_ways(p, size)) } else { String::new() }
 }
 
 /// How messages follow one another in what was measured.

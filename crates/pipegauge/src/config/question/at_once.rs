@@ -59,6 +59,10 @@ pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
         }
         // All that was measured there is of both directions: nothing more is meant by the words.
         heard.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&BothWays) || t.contains(&AtOnce)));
+        // "how much in each direction" names nothing else: it asks for what directions carry.
+        if !heard.items.iter().any(|i| matches!(i, Item::Topics(t) if t.iter().any(|t| !matches!(t, HowMuch)))) {
+            heard.items.push(Item::Topics(vec![Throughput]));
+        }
     }
     let mut several = Vec::new();
     let named = heard.paths();
@@ -230,7 +234,7 @@ mod tests {
                 .unwrap_or_else(|e| e.to_string())
         };
         let texts =
-            ["throughput in both directions", "the most throughput both ways at once", "bandwidth in each direction"];
+            ["throughput in both directions", "the most throughput both ways at once", "how much in each direction"];
         for text in texts {
             assert!(says(text, &measured).contains("--pattern stream --both measures it"), "{}", says(text, &measured));
         }
