@@ -464,14 +464,14 @@ columns! {
     /// Throughput to the far side while messages went both ways at once (`--both`), bits a second; the point's throughput is that of both
     /// directions. None where they go one way at a time.
     there_bits_per_s: Option<f64> = |a| a.way(0).map(|f| f.throughput), BITS,
-        interval(12, "there [95%]", "there_low_bits_per_s", "there_high_bits_per_s"), Some("pipegauge_there_bits_per_second");
+        shown(12, "there"), Some("pipegauge_there_bits_per_second");
     /// Lower end of its 95% interval, bits a second; none where the run can't tell one.
     there_low_bits_per_s: Option<f64> = |a| a.way_ends(0).map(|ends| ends.0), BITS, None, None;
     /// Upper end of its 95% interval, bits a second; none likewise.
     there_high_bits_per_s: Option<f64> = |a| a.way_ends(0).map(|ends| ends.1), BITS, None, None;
     /// Throughput to the near side meanwhile, bits a second; none likewise.
     back_bits_per_s: Option<f64> = |a| a.way(1).map(|f| f.throughput), BITS,
-        interval(13, "back [95%]", "back_low_bits_per_s", "back_high_bits_per_s"), Some("pipegauge_back_bits_per_second");
+        shown(13, "back"), Some("pipegauge_back_bits_per_second");
     /// Lower end of its 95% interval, bits a second; none where the run can't tell one.
     back_low_bits_per_s: Option<f64> = |a| a.way_ends(1).map(|ends| ends.0), BITS, None, None;
     /// Upper end of its 95% interval, bits a second; none likewise.

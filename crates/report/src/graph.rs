@@ -330,7 +330,7 @@ impl Graph {
                 help: Some("TCP's congestion window over the time since the run's start"),
                 title: "TCP: congestion window over the time since the start",
                 read: "What TCP allows itself to have under way, as the kernel told it at the end of each trial. Each round opens new connections, \
-                       whose windows grow; a doubtful dot is of a stretch in which segments were sent again.",
+                       whose windows grow. Lighter are stretches in which segments were sent again.",
                 line: STRETCH,
                 axes: (Moment, Segments),
                 // What is drawn stands in the place of a time.
@@ -345,7 +345,7 @@ impl Graph {
                 help: Some("The round-trip time that TCP itself keeps, over the time since the run's start"),
                 title: "TCP: smoothed round-trip time over the time since the start",
                 read: "The kernel's own smoothed round-trip time at the end of each trial. It rises where segments wait in queues, and where the \
-                       receiver takes its time to acknowledge; a doubtful dot is of a stretch in which segments were sent again.",
+                       receiver takes its time to acknowledge. Lighter are stretches in which segments were sent again.",
                 line: STRETCH,
                 axes: (Moment, Time),
                 place: |p, seconds| (p.size as f64 / soak::PER_SECOND, seconds),

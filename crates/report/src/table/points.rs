@@ -13,6 +13,9 @@ use super::grid::{Flush, stream};
 use super::warnings::paragraph;
 use crate::words;
 
+/// What the times of a run in both directions are.
+const BOTH: &str = ", from one message to the next over both directions together";
+
 /// Titles of the columns that are left out first where a table is too wide.
 const SPARE: [&str; 5] = ["ended", "p50", "p90", "shortest trial", "rounds"];
 
@@ -30,7 +33,8 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
     let Some(first) = p.points.first() else {
         return writeln!(out, "{name}: no points.");
     };
-    writeln!(out, "{name}: times are {}", words::time_label(first.time))?;
+    let both = if run.run.plan.both { BOTH } else { "" };
+    writeln!(out, "{name}: times are {}{both}", words::time_label(first.time))?;
     let points: Vec<&Point> = if all || p.points.len() <= MOST { p.points.iter().collect() } else { apart(&p.points) };
     let warned = crate::curve::warned_sizes(run, p.opened.path, true);
     let any_warned = points.iter().any(|point| warned.contains(&point.size));

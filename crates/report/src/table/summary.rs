@@ -40,6 +40,13 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         ("half power", Right),
     ]);
     let mut notes = Vec::new();
+    if run.run.plan.both {
+        notes.push(
+            "Both directions at once: times are from one message to the next over both together, and the throughput is their sum; the tables of \
+             points have each (pipegauge show RUN)."
+                .to_owned(),
+        );
+    }
     for (path, summary) in run.paths.iter().zip(found) {
         let name = path.opened.name().to_owned();
         let Some(s) = summary else {
