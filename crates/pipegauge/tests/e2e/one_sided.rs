@@ -47,7 +47,7 @@ fn who_has_no_such_memory_says_so_before_anything_is_measured() {
         (&["memcpy"], "one process plays both ends"),
         (&["shm", "--fault", "drop=0.1"], "leave out --fault, --shape and --trace"),
         (&["shm", "--trace", "x.trace"], "leave out --fault, --shape and --trace"),
-        (&["shm", "--reverse"], "no direction that could be reversed"),
+        (&["shm", "--reverse"], "no direction that could be another"),
         (&["shm", "--rate", "100"], "put can't"),
         (&["shm", "--load", "1"], "--load is for"),
     ] {
@@ -74,7 +74,7 @@ fn posted_sends_arrive_as_they_were_and_copies_are_told() {
     for (args, why) in [
         (&["unix"][..], "none is posted"),
         (&["tcp", "--fault", "drop=0.1"], "leave out --fault, --shape and --trace"),
-        (&["tcp", "--reverse"], "no direction that could be reversed"),
+        (&["tcp", "--reverse"], "measured from this side only"),
     ] {
         let said = dir.run(&[&["run", "--pattern", "post", "--budget", "1s", "--no-html"][..], args].concat());
         assert!(said.code() == 2 && said.err.contains(why), "{args:?}: {said}");
