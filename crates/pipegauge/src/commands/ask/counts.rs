@@ -7,7 +7,7 @@ use units::{Kind, Seconds};
 
 use super::asked::{Asked, figure, inverse, times};
 use super::kept;
-use super::rates::achieved;
+use super::rates::{achieved, ways};
 use super::reply::{cannot, needs, no, yes};
 use super::times::of;
 use crate::config::question::{Unit, size_words};
@@ -53,15 +53,11 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         (Some(TimeKind::Spacing), _) => (t.seconds, format!("of {}, by {} at once", size_words(size), p.at_once())),
         (_, Unit::Frames) => (t.seconds, format!("frames of {}, one after another ({})", size_words(size), p.time)),
         (Some(TimeKind::OneWay), _) if p.both_ways() => {
-            let each = p.ways(size).filter(|_| size > 0).map_or(String::new(), |ways| {
-                let [there, back] = [0, 1].map(|way| {
-                    let f = &ways[way];
-                    let count = |seconds: f64| f.throughput * f.median / seconds / (8 * size) as f64;
-                    let known = f.high.is_finite() && f.low > 0.0;
-                    let (low, high) = if known { (count(f.high), count(f.low)) } else { (0.0, f64::INFINITY) };
-                    Estimate { value: count(f.median), low, high }
-                });
-                format!(" (to the far side {}, back {})", figure(there, Kind::PerSecond), figure(back, Kind::PerSecond))
+            let each = ways(p, size).filter(|_| size > 0).map_or(String::new(), |ways| {
+                let bits = (8 * size) as f64;
+                let count = |e: Estimate| Estimate { value: e.value / bits, low: e.low / bits, high: e.high / bits };
+                let [there, back] = ways.map(|e| figure(count(e), Kind::PerSecond));
+                format!(" (to the far side {there}, back {back})")
             });
             let words = format!(
                 "messages of {} in both directions together{each}, without waiting for answers",

@@ -89,16 +89,22 @@ pub fn throughput(p: &Asked<'_>, size: u64, sustained: bool) -> Answered {
     }
 }
 
-/// What each direction carries beside the other, where both carried at a size that was measured: more words of an answer.
-fn of_ways(p: &Asked<'_>, size: u64) -> String {
-    let Some([there, back]) = p.ways(size) else { return String::new() };
+/// Throughput of each direction beside the other, to the far side and back, where both carried at a size that was measured.
+pub fn ways(p: &Asked<'_>, size: u64) -> Option<[Estimate; 2]> {
     let rate = |f: &Figures| {
         let at = |seconds: f64| f.throughput * f.median / seconds;
         let known = f.high.is_finite() && f.low > 0.0;
         let (low, high) = if known { (at(f.high), at(f.low)) } else { (0.0, f64::INFINITY) };
-        figure(Estimate { value: f.throughput, low, high }, Kind::BitsPerSecond)
+        Estimate { value: f.throughput, low, high }
     };
-    format!("; to the far side {}, back {}", rate(there), rate(back))
+    p.ways(size).map(|ways| ways.each_ref().map(rate))
+}
+
+/// What each direction carries: more words of an answer.
+fn of_ways(p: &Asked<'_>, size: u64) -> String {
+    let Some(ways) = ways(p, size) else { return String::new() };
+    let [there, back] = ways.map(|e| figure(e, Kind::BitsPerSecond));
+    format!("; to the far side {there}, back {back}")
 }
 
 /// That the most is of both directions, and each of them at that size; empty where one was measured.
