@@ -8,6 +8,7 @@
 # make mutants whether the tests notice faults that are put in on purpose; FLAGS='--shard 0/100' tries one of a hundred parts
 # make docs    the manual as a site with a search: target/docs/index.html
 # make build   the command alone: target/release/pipegauge
+# make modules the modules whose libraries are here (MPI, ZeroMQ, NNG): target/modules
 # make install the command, its manual pages and completions into PREFIX (/usr/local)
 SHELL := /bin/bash
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -16,7 +17,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PREFIX ?= /usr/local
 PROGRAM ?= $(TARGET)/release/pipegauge
 
-.PHONY: run tables buffers figures test bench truth mutants docs build install clean
+.PHONY: modules run tables buffers figures test bench truth mutants docs build install clean
 
 run:
 	@scripts/setup.sh run
@@ -63,6 +64,10 @@ truth:
 	@scripts/setup.sh run
 	@cargo build --release --locked --quiet --package pipegauge --package pipegauge-truth
 	@$(TARGET)/release/pipegauge-truth --program $(TARGET)/release/pipegauge -o bench/TRUTH.md $(FLAGS)
+
+# Modules whose library is here, in target/modules; the others are named with what they need.
+modules:
+	@scripts/modules.sh $(TARGET)/modules
 
 # Some thousand changes of the code, each built and tested: days for all of them, minutes for a shard.
 MUTANTS := 27.1.0

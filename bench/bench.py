@@ -5,7 +5,7 @@ Every comparison interleaves what it compares (A B B A ...) at like settings of 
 median of the paired ratios with a bootstrap 95% interval (bench/pairs.py): machines are shared and noisy, and a single run
 can't rank two tools. An interval with 1 in it is parity. Writes bench/RESULTS.md.
 
-    bench/bench.py [--quick] [PART ...]      parts: floor steps latency throughput flows pairs load cost honesty curve repeat same dip start analysis
+    bench/bench.py [--quick] [PART ...]      parts: floor steps module latency throughput flows pairs load cost honesty curve repeat same dip start analysis
 
 KEEP=DIR OVER=3600 bench/bench.py repeat      ten runs spread over an hour; again without OVER's wait from the files in DIR
 """
@@ -83,6 +83,19 @@ def part_steps():
           "Two threads on CPUs 0 and 1, all steps in turn in each of the rounds (`examples/shm_steps.rs` of `crates/transport`).")
 
 
+def part_module():
+    """What a message over a module costs more than one over a transport that is built in (the example says how)."""
+    run(["cargo", "build", "--locked", "--release", "-p", "pipegauge-transport", "--example", "module_cost"], timeout=900, cwd=ROOT)
+    file = os.path.join(WORK, "copies.so")
+    flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+    run(["cc", *flags, "-I" + os.path.join(ROOT, "include"), "-o", file, os.path.join(ROOT, "bench/modules/copies.c")])
+    lines = run([os.path.join(TARGET, "release/examples/module_cost"), file, "11" if QUICK else "81"], timeout=600).splitlines()
+    rows = [re.fullmatch(r" *(\d+ B) +([\d.]+ ns) +([\d.]+ ns) +(\S+) (\[.*\])", line).groups() for line in lines]
+    table("What a module costs in the hot loop", ["message size", "built in (median)", "module (median)", "more a message, ns [quartiles]"],
+          [[size, mine, theirs, f"{more} {spread}"] for size, mine, theirs, more, spread in rows],
+          "The same two copies in one process, by `memcpy` and by `bench/modules/copies.c`, in turns (`examples/module_cost.rs` of `crates/transport`). The target is less than 5 ns a message.")
+
+
 # -- peers --------------------------------------------------------------------------------------------------------------
 def served(server, client, settle=0.3, cpu=("0", "1"), timeout=60):
     """Runs a server pinned to one CPU and a client pinned to the other; gives the client's output."""
@@ -126,15 +139,15 @@ LASTING = {}
 
 
 def lasting(path, pattern, size, trial, *settings):
-    """Blocks, or round trips, of a trial as long as the peer's: about a millisecond, or a second at the path's own pace."""
+    """Blocks, or round trips, of a trial as long as the peer's: about a millisecond, or a second at the path's own speed."""
     if trial != "sustained":
         return BURST[pattern]
     key = (path, pattern, size, *settings)
     if key not in LASTING:
-        # A fifth of a second tells the pace.
+        # A fifth of a second tells the speed.
         tried = mine_once(path, pattern, size, BURST[pattern] * 20, False, *settings)
-        pace = tried / (size * 8) if pattern == "stream" else 1 / tried
-        LASTING[key] = max(BURST[pattern], round(pace * 1.0))
+        speed = tried / (size * 8) if pattern == "stream" else 1 / tried
+        LASTING[key] = max(BURST[pattern], round(speed * 1.0))
     return LASTING[key]
 
 
@@ -443,7 +456,7 @@ def part_analysis():
           "Medians of 7, on files in the page cache; other programs ran beside it at times. Reading the file is part of every figure.")
 
 
-PARTS = {"floor": part_floor, "steps": part_steps, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
+PARTS = {"floor": part_floor, "steps": part_steps, "module": part_module, "latency": part_latency, "throughput": part_throughput, "flows": part_flows, "pairs": together.part_pairs, "load": together.part_load, "cost": together.part_cost, "honesty": part_honesty, "curve": part_curve, "repeat": part_repeat, "same": part_same, "dip": part_dip, "start": part_start, "analysis": part_analysis}
 
 
 def keep(target, head):

@@ -21,9 +21,13 @@ put() {
   chmod 644 "$file"
 }
 put "$man/pipegauge.1" man
-for command in run live hint list show plot history compare layers tables scale ask explain jitter loggp export import serve doctor man completions schema; do
+# Each command of the help has a page.
+for command in $("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | grep -vx help); do
   put "$man/pipegauge-$command.1" man "$command"
 done
+# What a module in C needs.
+install -D -m 644 "$(dirname "$0")/../include/pipegauge.h" "$prefix/include/pipegauge.h"
+"$(dirname "$0")/modules.sh" "$prefix/lib/pipegauge/modules"
 put "$prefix/share/bash-completion/completions/pipegauge" completions bash
 put "$prefix/share/zsh/site-functions/_pipegauge" completions zsh
 put "$prefix/share/fish/vendor_completions.d/pipegauge.fish" completions fish

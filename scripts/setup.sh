@@ -51,6 +51,12 @@ if [ "$goal" = test ]; then
   want iproute2 have ip
   want netpipe-tcp have NPtcp
   want strace have strace
+  want openmpi-bin have mpiexec.openmpi
+  want libopenmpi-dev have mpicc.openmpi
+  want mpich have mpiexec.mpich
+  want libmpich-dev have mpicc.mpich
+  want libzmq3-dev test -e /usr/include/zmq.h
+  want libnng-dev test -e /usr/include/nng/nng.h
   want man-db have man
   want gnuplot-nox have gnuplot
   want python3-venv python3 -c 'import venv, ensurepip'

@@ -17,6 +17,14 @@ for command in $("$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p
   ok "a page of $command" grep -q "^.TH pipegauge-$command" "$there/usr/share/man/man1/pipegauge-$command.1"
 done
 ok "a page of the command" grep -q '^.TH pipegauge ' "$there/usr/share/man/man1/pipegauge.1"
+ok "the header of modules" cmp "$(dirname "$0")/../include/pipegauge.h" "$there/usr/include/pipegauge.h"
+for module in openmpi=/usr/bin/mpicc.openmpi mpich=/usr/bin/mpicc.mpich zeromq=/usr/include/zmq.h nng=/usr/include/nng/nng.h; do
+  if [ -e "${module#*=}" ]; then
+    ok "the module ${module%=*}" test -s "$there/usr/lib/pipegauge/modules/${module%=*}.so"
+  else
+    echo "skipped: the module ${module%=*}, as its library is not installed"
+  fi
+done
 ok "completions of bash" grep -q -- --precision "$there/usr/share/bash-completion/completions/pipegauge"
 ok "completions of zsh" grep -q -- --precision "$there/usr/share/zsh/site-functions/_pipegauge"
 ok "completions of fish" grep -q precision "$there/usr/share/fish/vendor_completions.d/pipegauge.fish"

@@ -75,8 +75,8 @@ def measure(at):
 
     write("no-median.csv", [r[:median] + r[median + 1:] for r in rows])
     write("no-points.csv", rows[:1])
-    wild = 1 + len(rows) // 3
-    write("wild.csv", [["1e6" if n == wild and i == high else "0" if n == wild and i == low else v for i, v in enumerate(r)] for n, r in enumerate(rows)])
+    outlier = 1 + len(rows) // 3
+    write("outlier.csv", [["1e6" if n == outlier and i == high else "0" if n == outlier and i == low else v for i, v in enumerate(r)] for n, r in enumerate(rows)])
     write("no-bounds.csv", [head] + [["" if i == high else v for i, v in enumerate(r)] for r in rows[1:]])
     write("certain.csv", [head] + [[r[median] if i in (low, high) else v for i, v in enumerate(r)] for r in rows[1:]])
     write("shuffled.csv", [r[::-1] for r in rows])
@@ -140,10 +140,10 @@ def drawing(recipe):
         has_curves(at / "p.png")
 
     def a_wild_interval_leaves_the_axes_to_the_curves(at):
-        for name in ("a", "wild"):
+        for name in ("a", "outlier"):
             run(*recipe(at / f"{name}.csv", at / f"{name}.png", "signature"))
-        before, after = (sum(coloured(at / name, c) for c in COLOURS) for name in ("a.png", "wild.png"))
-        assert after > 0.5 * before, f"the curves have {after} pixels beside one wild interval, {before} without"
+        before, after = (sum(coloured(at / name, c) for c in COLOURS) for name in ("a.png", "outlier.png"))
+        assert after > 0.5 * before, f"the curves have {after} pixels beside one outlying interval, {before} without"
 
     def refuses(at):
         for name, words in (("empty.csv", ["empty.csv"]), ("no-such.csv", ["no-such.csv"]), ("no-points.csv", ["no point"]),

@@ -1,6 +1,7 @@
 /** Draws axes: grid, ticks, labels, titles. */
 
 import { svg } from "./dom";
+import { width } from "./measure";
 import { place, ticks, type Scale } from "./scale";
 import { pretty, type Kind } from "./units";
 
@@ -20,21 +21,19 @@ export interface Drawn {
 
 /** Room that a vertical axis' labels and title need, pixels. */
 export function gutter(y: Drawn, height: number, small: boolean): number {
-  const labels = ticks(y.scale, y.kind, Math.floor(height / 60)).ticks.map((t) => pretty(t.label ?? "").length);
-  return Math.max(2, ...labels) * 7 + (small ? 26 : 32);
+  const labels = ticks(y.scale, y.kind, Math.floor(height / 60)).ticks.map((t) => width(pretty(t.label ?? ""), TICK));
+  return Math.max(14, ...labels) + (small ? 30 : 36);
 }
 
-/** Words that fit a width of so many pixels. */
-function fitting(words: string, room: number): string {
-  const most = Math.floor(room / 7);
-  return words.length <= most ? words : `${words.slice(0, Math.max(3, most - 1))}…`;
-}
+/** Sizes of text (.chart text, .chart .title in style.css), and the least distance of two labels. */
+const [TICK, TITLE, APART] = [12, 12.5, 6];
 
 /** One axis; the x axis lies below the box, the y axis left of it. */
 export function axis(side: "x" | "y", a: Drawn, box: Box): SVGElement {
   const { left, right, top, bottom } = box;
   const t = ticks(a.scale, a.kind, Math.floor(side === "x" ? (right - left) / 76 : (bottom - top + 56) / 60));
   const group = svg("g", { class: `axis ${side}`, "aria-hidden": "true" });
+  let end = -Infinity;
   for (const tick of t.ticks) {
     const at = place(a.scale, tick.value);
     if (!(at >= -1e-6 && at <= 1 + 1e-6)) continue;
@@ -42,7 +41,12 @@ export function axis(side: "x" | "y", a: Drawn, box: Box): SVGElement {
     if (side === "x") {
       const x = left + at * (right - left);
       group.append(svg("line", { class: kind, x1: x, x2: x, y1: top, y2: bottom }));
-      if (tick.label) group.append(svg("text", { class: "tick", x, y: bottom + 18, "text-anchor": "middle" }, pretty(tick.label)));
+      const label = pretty(tick.label ?? "");
+      const half = width(label, TICK) / 2;
+      // Where a narrow graph has no room, its line stays.
+      if (label === "" || x - half < end + APART) continue;
+      end = x + half;
+      group.append(svg("text", { class: "tick", x, y: bottom + 18, "text-anchor": "middle" }, label));
     } else {
       const y = bottom - at * (bottom - top);
       group.append(svg("line", { class: tick.value === 0 ? "zero" : kind, x1: left, x2: right, y1: y, y2: y }));
@@ -51,7 +55,8 @@ export function axis(side: "x" | "y", a: Drawn, box: Box): SVGElement {
   }
   const details = [t.unit ? pretty(t.unit) : "", a.scale.spread === "log" ? "log" : ""].filter((d) => d !== "");
   const rest = details.map((d) => `, ${d}`).join("");
-  const words = fitting(a.title, (side === "x" ? right - left : bottom - top) - 7 * rest.length) + rest;
+  // Titles may be as long as the axis and what lies left or below of it.
+  const words = titled(a.title, rest, side === "x" ? right - left : bottom - top + 20);
   if (side === "x") {
     group.append(svg("line", { class: "base", x1: left, x2: right, y1: bottom, y2: bottom }));
     group.append(svg("text", { class: "title", x: (left + right) / 2, y: bottom + 38, "text-anchor": "middle" }, words));
@@ -61,6 +66,13 @@ export function axis(side: "x" | "y", a: Drawn, box: Box): SVGElement {
     group.append(svg("text", { class: "title", transform: at, "text-anchor": "middle" }, words));
   }
   return group;
+}
+
+/** A title that fits a width, cut at its end: it begins with what the axis shows. */
+function titled(title: string, rest: string, most: number): string {
+  let words = title;
+  while (words.length > 3 && width(`${words}\u2026${rest}`, TITLE) > most && width(title + rest, TITLE) > most) words = words.slice(0, -1).trimEnd();
+  return words === title ? title + rest : `${words}\u2026${rest}`;
 }
 
 /** To two decimals: what a screen can show. */

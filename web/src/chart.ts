@@ -4,6 +4,7 @@ import { axis, gutter, path, round, type Box, type Drawn, type Pixel } from "./a
 import type { Curve, Pair } from "./curves";
 import { warned } from "./data";
 import { svg } from "./dom";
+import { shortened, width as wide } from "./measure";
 import type { Axis, Graph } from "./graphs";
 import { overlay } from "./overlay";
 import { covering, invert, place, type Scale } from "./scale";
@@ -13,6 +14,10 @@ import type { State } from "./state";
 /** Dots are drawn at each point of a curve that shows at most this many. */
 const DOTS = 160;
 const LABEL_GAP = 16;
+/** Size and weight of the names beside the lines' ends, on a wide and on a narrow graph (.names text in style.css). */
+const [NAME, SMALL_NAME, NAME_WEIGHT] = [13, 11, 600];
+/** Between the box and its names, and right of them, pixels. */
+const BESIDE = 12;
 /** Points of a curve that is drawn roughly, about. */
 const ROUGHLY = 400;
 
@@ -58,8 +63,11 @@ export class Chart {
       return;
     }
     const [x, y]: [Drawn, Drawn] = [{ ...xAxis, scale: this.x }, { ...yAxis, scale: this.y }];
-    const right = width - Math.min(width / 4, Math.max(...curves.map((c) => c.name.length)) * 9.4 + 18);
-    this.box = { left: gutter(y, height, width < 560), right, top: 10, bottom: height - 46 };
+    const small = width < 560;
+    const size = small ? SMALL_NAME : NAME;
+    const names = curves.map((c) => shortened(c.name, width * 0.34 - BESIDE, size, NAME_WEIGHT));
+    const right = width - Math.max(30, ...names.map((name) => wide(name, size, NAME_WEIGHT) + BESIDE + 3));
+    this.box = { left: gutter(y, height, small), right, top: 10, bottom: height - 46 };
     this.placed = curves.map((curve) => this.places(curve));
     const [under, over] = overlay(this.state, this.graph, this);
     const lines = svg("g", {}, ...this.placed.map((p) => this.curve(p)));
@@ -71,7 +79,7 @@ export class Chart {
       ...(this.cut ? [this.area()] : []),
       lines,
       over,
-      this.labels(),
+      this.labels(names, size),
       this.marks,
     );
   }
@@ -180,7 +188,7 @@ export class Chart {
   }
 
   /** Names beside the lines' ends, moved apart where they would touch. */
-  private labels(): SVGElement {
+  private labels(names: readonly string[], size: number): SVGElement {
     const group = svg("g", { class: "names", "aria-hidden": "true" });
     const room = Math.floor((this.box.bottom - this.box.top) / LABEL_GAP) + 1;
     const last = (p: Placed) => {
@@ -193,10 +201,10 @@ export class Chart {
     const rows = spread(ends, LABEL_GAP, this.box.top + 4, this.box.bottom - 4);
     placed.forEach((p, i) => {
       const x = p.x[last(p)]!;
-      const start = this.box.right + 12;
+      const start = this.box.right + BESIDE;
       group.append(
         svg("line", { class: `tie ${p.curve.look}`, x1: x + 4, y1: ends[i]!, x2: start - 3, y2: rows[i]! }),
-        svg("text", { class: p.curve.look, x: start, y: rows[i]! + 4 }, p.curve.name),
+        svg("text", { class: p.curve.look, x: start, y: rows[i]! + 4, style: `font-size: ${size}px` }, names[this.placed.indexOf(p)]!),
       );
     });
     return group;

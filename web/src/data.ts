@@ -9,6 +9,8 @@ export interface PageData {
   readonly schema: string;
   /** The table of points, from left to right, after the size. */
   readonly columns: readonly Head[];
+  /** The graphs over sizes that say something of these runs, by name (crates/report/src/graph.rs). */
+  readonly graphs: readonly string[];
   readonly runs: readonly RunData[];
 }
 

@@ -80,13 +80,13 @@ const SATURATION = paper(
   LINES,
 );
 
-/** Where sends follow a schedule, in the place of the two graphs of throughput. */
+/** In the place of the two graphs of throughput where times are what was asked for: at a rate, and under load. */
 const LATENCY = paper(
   "latency",
   "Latency: transfer time over message size",
   "size",
   "time",
-  "Sends follow a schedule (--rate), so that times say what a caller would wait; they say nothing of how much the path carries, and no throughput is drawn.",
+  "What a message takes; a line that rises costs that much more for each byte. On a schedule (--rate) and under load (--load) times say what a caller would wait, and no throughput is drawn.",
   LINES,
 );
 
@@ -171,11 +171,16 @@ const OVERHEAD: Graph = {
   },
 };
 
-/** The graphs of what there is: a single path has nothing to be held against. */
-export function graphsOf(state: State): Graph[] {
-  const paths = state.series.filter((s) => s.rows.length > 0).length;
-  const first = state.series.every((s) => s.carries || s.rows.length === 0) ? [SIGNATURE, THROUGHPUT] : [LATENCY];
-  return [...first, SATURATION, PERCENTILES, ...(paths > 1 ? [OVERHEAD] : [])];
+/** The graphs of what there is, of those over sizes the named ones. A single path has nothing to be held against; where no single iteration was timed
+ * there are no percentiles. */
+export function graphsOf(state: State, names: readonly string[]): Graph[] {
+  const first = [SIGNATURE, THROUGHPUT, LATENCY, SATURATION].filter((graph) => names.includes(graph.name));
+  if (first.length === 0) return [];
+  const paths = state.series.filter((s) => s.rows.length > 0);
+  const timed = paths.some((s) => s.columns.p50_s.some((v) => v > 0));
+  // At an offered rate a message takes what the rate leaves it, on every path.
+  const compared = paths.length > 1 && names.some((name) => name !== THROUGHPUT.name || paths.every((s) => s.carries));
+  return [...first, ...(timed || paths.length === 0 ? [PERCENTILES] : []), ...(compared ? [OVERHEAD] : [])];
 }
 
 /** Title of an axis; a time axis says which time it is, and for which paths where they differ. */

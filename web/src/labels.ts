@@ -1,9 +1,10 @@
 /** Finds room for short labels beside what they name. */
 
 import type { Box, Pixel } from "./axes";
+import { width as wide } from "./measure";
 
-/** Width of a character and height of a line at 12 pixels. */
-const [WIDE, HIGH] = [6.7, 15];
+/** Height of a line; size and weight of its text (.fit text, .mark text, .quantiles text in style.css). */
+const [HIGH, SIZE, WEIGHT] = [16, 12, 600];
 
 interface Rectangle {
   readonly x: number;
@@ -23,7 +24,7 @@ export class Labels {
 
   /** Left end and base line of a text near a place: beside it, then further off, within the box, where it covers least. */
   near(x: number, y: number, text: string): readonly [number, number] | undefined {
-    const width = text.length * WIDE;
+    const width = wide(text, SIZE, WEIGHT);
     let best: Rectangle | undefined;
     let least = Infinity;
     for (const up of [-7, 17, -24, 34, -41, 51, -58, 68, -75, 85]) {
@@ -40,7 +41,7 @@ export class Labels {
 
   /** The same in the first free row from the top, about a place. */
   row(x: number, text: string): readonly [number, number] | undefined {
-    const width = text.length * WIDE;
+    const width = wide(text, SIZE, WEIGHT);
     const left = Math.min(this.box.right - width - 2, Math.max(this.box.left + 2, x - width / 2));
     for (let row = 0; row < 6; row++) {
       const here = { x: left, y: this.box.top + 13 + row * HIGH, width };
@@ -51,7 +52,7 @@ export class Labels {
 
   private free({ x, y, width }: Rectangle): boolean {
     const { left, right, top, bottom } = this.box;
-    if (x < left + 1 || x + width > right || y - 12 < top || y > bottom - 3) return false;
+    if (x < left + 1 || x + width > right || y - 13 < top || y > bottom - 3) return false;
     return !this.taken.some((t) => x < t.x + t.width + 4 && t.x < x + width + 4 && Math.abs(y - t.y) < HIGH);
   }
 

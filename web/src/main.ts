@@ -28,14 +28,14 @@ function start(): void {
 
   byId("theme").append(theme());
   byId("tools").append(paths(page, state), axes(state), layers(state), range(state));
-  // A soak has a size or a few, and no curve over sizes.
   const soak = page.runs.some((run) => run.soak === true);
-  const curves = soak ? [] : graphsOf(state);
+  const curves = graphsOf(state, page.graphs);
   const panels = [...curves.map((graph) => new Panel(graph, state, say)), ...chosen(state, say, soak)];
-  // The summary stands between the first graph and the others.
+  // The summary stands between the first graph over sizes, if there is one, and the others.
   const roots = panels.map((p) => p.root);
-  byId("graphs").replaceChildren(...(soak ? [] : roots.slice(0, 1)));
-  byId("more").replaceChildren(...(soak ? roots : roots.slice(1)));
+  const first = curves.length > 0 ? 1 : 0;
+  byId("graphs").replaceChildren(...roots.slice(0, first));
+  byId("more").replaceChildren(...roots.slice(first));
   panels.forEach((p) => p.fit());
   panels.forEach((p) => p.draw());
   points(byId("points"), page.columns, state, say);
@@ -46,7 +46,7 @@ function start(): void {
   const details = () => document.querySelectorAll("details");
   const open = new Set<HTMLDetailsElement>();
   window.addEventListener("beforeprint", () => {
-    for (const p of panels) p.draw(PAPER);
+    for (const p of panels) p.draw(byId("more").contains(p.root) ? PAPER / 2 - 12 : PAPER);
     for (const d of details()) {
       if (!d.open) open.add(d);
       d.open = true;

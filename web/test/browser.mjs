@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { graphs } from "./browser/graphs.mjs";
+import { labels } from "./browser/labels.mjs";
 import { page as wholePage } from "./browser/page.mjs";
 import { point } from "./browser/point.mjs";
 import { size } from "./browser/range.mjs";
@@ -70,7 +71,7 @@ const lines = (page, graph = "signature") => page.locator(`.panel.${graph} .curv
 const shot = async (page, name) => pictures && (await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }));
 
 const tools = { check, lines, shot, pictures };
-for (const cases of [graphs, size, point, wholePage]) await cases(tools);
+for (const cases of [graphs, labels, size, point, wholePage]) await cases(tools);
 
 await browser.close();
 rmSync(scratch, { recursive: true, force: true });

@@ -138,6 +138,16 @@ pub(crate) fn governor(root: &Root, cpu: u32) -> Option<String> {
     root.text(format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"))
 }
 
+/// Does `start` with this thread on every CPU that it had before it was pinned: what starts inherits that, and a wrapper that chooses CPUs
+/// chooses among all.
+pub fn unpinned<T>(start: impl FnOnce() -> T) -> T {
+    let pinned = allowed_cpus();
+    run_on(&cpus_before_pinning());
+    let started = start();
+    run_on(&pinned);
+    started
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +216,18 @@ mod tests {
             assert!(pin_this_thread(1_000_000).unwrap_err().to_string().contains("no CPU 1000000"));
             let none = CpuSet::MAX_CPU as u32 - 1;
             assert!(pin_this_thread(none).unwrap_err().to_string().contains("pinning to CPU"));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn what_is_done_unpinned_has_all_cpus_and_this_thread_its_own_again() {
+        std::thread::spawn(|| {
+            let all = allowed_cpus();
+            pin_this_thread(all[0]).unwrap();
+            assert_eq!(unpinned(allowed_cpus), cpus_before_pinning());
+            assert_eq!(allowed_cpus(), [all[0]]);
         })
         .join()
         .unwrap();

@@ -14,7 +14,7 @@ impl Fixture {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A bare machine of two cores with two threads each, all as one would wish it.
+    /// A bare machine of two cores with two threads each, all in order.
     pub fn workstation() -> Self {
         let mut f = Self::empty()
             .file("proc/sys/kernel/hostname", "bench1\n")

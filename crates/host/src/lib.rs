@@ -14,19 +14,21 @@
 //! | `taken` | [`Taken`]: what was taken between two moments, by processes, hypervisor or quota |
 //! | `cgroup` | the control groups around this process |
 //! | [`spent`] [`counters`] | CPU time, switches, cycles and instructions of a thread |
-//! | [`pace`] | [`Pace`]: how fast the machine itself is at a moment |
+//! | [`calibration`] | [`MachineCalibration`]: how fast the machine itself is at a moment |
+//! | `inherited` | [`inherited()`]: a descriptor that was left open for this process |
 //! | [`doctor`] | is this machine fit to measure: findings with remedies |
 
+pub mod calibration;
 mod cgroup;
 mod clock;
 pub mod counters;
 pub mod cpu;
 pub mod doctor;
 pub mod environment;
+mod inherited;
 #[cfg(test)]
 mod lock;
 mod network;
-pub mod pace;
 pub mod root;
 pub mod spent;
 mod system;
@@ -37,9 +39,10 @@ pub mod watch;
 #[cfg(test)]
 mod fixture;
 
-pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, run_on};
+pub use calibration::MachineCalibration;
+pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, run_on, unpinned};
 pub use environment::{Environment, Interface};
-pub use pace::Pace;
+pub use inherited::inherited;
 pub use root::Root;
 pub use system::memory;
 pub use taken::Taken;

@@ -98,6 +98,6 @@ mod tests {
         // Delete, F5, Ctrl-right, Alt-q, a mouse report's start, letters without a meaning, bytes that are no text.
         assert_eq!(keys(b"\x1b[3~\x1b[15~\x1b[1;5C\x1bqxyz\xff\x00"), []);
         assert_eq!(keys(b"\x1b[200"), [], "cut off");
-        assert_eq!(keys(b"\x1b[3~g"), [Key::Graph], "what follows is heard");
+        assert_eq!(keys(b"\x1b[3~g"), [Key::Graph], "what follows is read");
     }
 }

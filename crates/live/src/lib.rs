@@ -26,5 +26,5 @@ pub mod state;
 pub mod tty;
 pub mod view;
 
-pub use screen::{Screen, Wishes};
+pub use screen::{Requests, Screen};
 pub use state::State;

@@ -11,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGQUIT, SIGTSTP};
 use signal_hook::low_level;
 
-use crate::screen::{Shared, Wishes};
+use crate::screen::{Requests, Shared};
 use crate::signals::{Signals, Told};
-use crate::state::{Phase, State, Wish};
+use crate::state::{Phase, Request, State};
 use crate::tty::Tty;
 use crate::{keys, paint, view};
 
@@ -43,14 +43,14 @@ pub struct Context {
     pub shared: Arc<Shared>,
     pub inbox: Receiver<Event>,
     pub answer: SyncSender<()>,
-    pub wishes: Wishes,
+    pub requests: Requests,
 }
 
 impl Painter {
     /// One that draws at least each `tick`.
     pub fn new(ctx: Context, tick: Duration) -> Self {
         Self {
-            state: State::new(ctx.wishes.file.clone(), ctx.wishes.keys),
+            state: State::new(ctx.requests.file.clone(), ctx.requests.keys),
             began: Instant::now(),
             last: None,
             forced: false,
@@ -76,7 +76,7 @@ impl Painter {
                 self.told(told);
             }
             self.type_in();
-            if self.ctx.wishes.stop.load(Ordering::Relaxed) {
+            if self.ctx.requests.stop.load(Ordering::Relaxed) {
                 self.state.stopping();
             }
             self.state.tick(self.began.elapsed().as_secs_f64());
@@ -89,9 +89,9 @@ impl Painter {
 
     /// Whether the terminal can be given back.
     fn finished(&self, over: bool) -> bool {
-        let wishes = &self.ctx.wishes;
-        let stays = wishes.wait && wishes.keys && !self.leaving && !self.lost && self.ctx.tty.taken();
-        let ended = self.state.phase == Phase::Ended && !wishes.stop.load(Ordering::Relaxed);
+        let requests = &self.ctx.requests;
+        let stays = requests.wait && requests.keys && !self.leaving && !self.lost && self.ctx.tty.taken();
+        let ended = self.state.phase == Phase::Ended && !requests.stop.load(Ordering::Relaxed);
         self.ctx.shared.closed.load(Ordering::SeqCst) || over && !(stays && ended)
     }
 
@@ -110,7 +110,7 @@ impl Painter {
     }
 
     fn listens(&self) -> bool {
-        self.ctx.wishes.keys && !self.lost && self.ctx.tty.taken()
+        self.ctx.requests.keys && !self.lost && self.ctx.tty.taken()
     }
 
     fn type_in(&mut self) {
@@ -128,21 +128,21 @@ impl Painter {
         }
         for key in keys::keys(&typed) {
             match self.state.key(key) {
-                Wish::Nothing => {}
-                Wish::Stop => self.ctx.wishes.stop.store(true, Ordering::Relaxed),
-                Wish::Leave => self.leaving = true,
+                Request::Nothing => {}
+                Request::Stop => self.ctx.requests.stop.store(true, Ordering::Relaxed),
+                Request::Leave => self.leaving = true,
             }
         }
     }
 
     fn told(&mut self, told: Told) {
-        let Context { tty, wishes, .. } = &self.ctx;
+        let Context { tty, requests, .. } = &self.ctx;
         match told {
             Told::Stop if self.state.phase == Phase::Ended => self.leaving = true,
             // As in `run`, the second ends the process at once, but not before the terminal is as it was.
             Told::Stop if self.forced => {
                 tty.leave_for_good();
-                low_level::exit(wishes.forced);
+                low_level::exit(requests.forced);
             }
             Told::Stop => self.forced = true,
             Told::Hangup => (self.lost, self.leaving) = (true, true),
@@ -178,7 +178,7 @@ impl Painter {
         }
         let (columns, rows) = self.ctx.tty.size();
         let mut picture = paint::sheet(columns, rows);
-        view::draw(&self.state, &mut picture, self.ctx.wishes.colour);
+        view::draw(&self.state, &mut picture, self.ctx.requests.colour);
         match self.ctx.tty.show(&paint::paint(self.last.as_ref(), &picture)) {
             Ok(whole) => self.last = whole.then_some(picture),
             Err(_) => self.lost = true,
@@ -190,6 +190,6 @@ impl Drop for Context {
     fn drop(&mut self) {
         self.tty.leave_for_good();
         self.shared.closed.store(true, Ordering::SeqCst);
-        std::mem::replace(&mut self.wishes.gone, Box::new(|| {}))();
+        std::mem::replace(&mut self.requests.gone, Box::new(|| {}))();
     }
 }

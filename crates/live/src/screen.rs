@@ -29,7 +29,7 @@ const BETWEEN: Duration = Duration::from_millis(500);
 const MOMENT: Duration = Duration::from_millis(50);
 
 /// How a screen is wanted.
-pub struct Wishes {
+pub struct Requests {
     /// The run file's name.
     pub file: String,
     /// Whether colours may be used.
@@ -72,20 +72,20 @@ pub(crate) struct Shared {
 
 impl Screen {
     /// Takes the terminal that `terminal` is open on and shows what will be told.
-    pub fn open(terminal: BorrowedFd<'_>, wishes: Wishes) -> io::Result<Self> {
+    pub fn open(terminal: BorrowedFd<'_>, requests: Requests) -> io::Result<Self> {
         let tty = Arc::new(Tty::of(terminal)?);
         let closed = Arc::new(AtomicBool::new(false));
         let signals = Signals::listen(&closed)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let shared = Arc::new(Shared { wake, asked: AtomicBool::new(false), over: AtomicBool::new(false), closed });
         let all = host::cpus_before_pinning();
-        let spare: Vec<u32> = all.iter().copied().filter(|cpu| !wishes.measuring.contains(cpu)).collect();
+        let spare: Vec<u32> = all.iter().copied().filter(|cpu| !requests.measuring.contains(cpu)).collect();
         // Two sides that are not pinned take two CPUs, whichever they are.
-        let between = spare.is_empty() || wishes.measuring.is_empty() && all.len() < 3;
+        let between = spare.is_empty() || requests.measuring.is_empty() && all.len() < 3;
         let cpus = if spare.is_empty() { all } else { spare };
         let (events, inbox) = channel();
         let (answer, drawn) = sync_channel(1);
-        let ctx = Context { tty: Arc::clone(&tty), signals, shared: Arc::clone(&shared), inbox, answer, wishes };
+        let ctx = Context { tty: Arc::clone(&tty), signals, shared: Arc::clone(&shared), inbox, answer, requests };
         let painter = Painter::new(ctx, if between { 2 * BETWEEN } else { APART });
         // A panic's words belong on the screen that stays.
         let previous = std::panic::take_hook();
@@ -103,7 +103,7 @@ impl Screen {
     }
 
     /// Tells the screen what happened.
-    pub fn hear(&mut self, event: &Event) {
+    pub fn take_event(&mut self, event: &Event) {
         let _ = self.events.send(event.clone());
         if self.between && self.last.elapsed() >= BETWEEN {
             while self.drawn.try_recv().is_ok() {}
@@ -144,9 +144,9 @@ mod tests {
     use crate::tty::tests::{settings, terminal};
     use std::os::fd::AsFd;
 
-    fn wishes(gone: &Arc<AtomicBool>) -> Wishes {
+    fn requests(gone: &Arc<AtomicBool>) -> Requests {
         let gone = Arc::clone(gone);
-        Wishes {
+        Requests {
             file: "x".into(),
             colour: true,
             keys: true,
@@ -164,7 +164,7 @@ mod tests {
         let before = settings(&program);
         let gone = Arc::new(AtomicBool::new(false));
         let result = std::panic::catch_unwind(|| {
-            let _screen = Screen::open(program.as_fd(), wishes(&gone)).unwrap();
+            let _screen = Screen::open(program.as_fd(), requests(&gone)).unwrap();
             assert_ne!(settings(&program), before, "it is taken");
             std::panic::panic_any("on purpose");
         });
@@ -178,7 +178,7 @@ mod tests {
         let (_person, program) = terminal();
         let before = settings(&program);
         let gone = Arc::new(AtomicBool::new(false));
-        let mut screen = Screen::open(program.as_fd(), wishes(&gone)).unwrap();
+        let mut screen = Screen::open(program.as_fd(), requests(&gone)).unwrap();
         screen.done();
         assert_eq!(settings(&program), before);
         assert!(gone.load(Ordering::SeqCst));

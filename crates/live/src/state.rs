@@ -35,7 +35,7 @@ pub enum Face {
 
 /// What a key asks of the screen's owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum Request {
     /// Nothing but a new picture.
     Nothing,
     /// End the run.
@@ -170,12 +170,12 @@ impl State {
     }
 
     /// Takes one key in.
-    pub fn key(&mut self, key: Key) -> Wish {
+    pub fn key(&mut self, key: Key) -> Request {
         match key {
             Key::Escape if self.face != Face::Graph => self.face(Face::Graph),
-            Key::Quit | Key::Escape if self.phase == Phase::Ended => return Wish::Leave,
-            Key::Quit | Key::Escape => return Wish::Stop,
-            Key::Enter if self.phase == Phase::Ended => return Wish::Leave,
+            Key::Quit | Key::Escape if self.phase == Phase::Ended => return Request::Leave,
+            Key::Quit | Key::Escape => return Request::Stop,
+            Key::Enter if self.phase == Phase::Ended => return Request::Leave,
             Key::Enter => {}
             Key::Help => self.toggle(Face::Help),
             Key::Warnings => self.toggle(Face::Warnings),
@@ -195,7 +195,7 @@ impl State {
                 self.since = f64::NEG_INFINITY;
             }
         }
-        Wish::Nothing
+        Request::Nothing
     }
 
     fn face(&mut self, face: Face) {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use host::Environment;
 use live::keys::Key;
-use live::state::Wish;
+use live::state::Request;
 use live::{State, paint, view};
 use measure::event::{Calibration, PathPlan, Plan, Run, SCHEMA, Schedule, plain};
 use measure::solo::Solo;
@@ -107,7 +107,7 @@ fn a_soak_shows_its_intervals_over_the_time() {
     let half = text(&state_of(&soak, 0.5), 80, 24);
     assert!(half.contains("Soak: transfer time over the time") && half.contains("Time since the start [s]"), "{half}");
     let mut whole = state_of(&soak, 1.0);
-    let Wish::Nothing = whole.key(Key::Graph) else { panic!("the next graph") };
+    let Request::Nothing = whole.key(Key::Graph) else { panic!("the next graph") };
     let whole = text(&whole, 80, 24);
     assert!(whole.contains("Soak: throughput over the time") && whole.contains("100%"), "{whole}");
     assert!(!whole.contains("asked"), "nobody asked a soak for a precision: {whole}");
@@ -138,7 +138,7 @@ fn before_anything_has_happened_it_says_so() {
 fn intervals_close_towards_what_was_asked_for() {
     let mut state = state(1.0);
     for _ in 0..3 {
-        assert_eq!(state.key(Key::Graph), Wish::Nothing);
+        assert_eq!(state.key(Key::Graph), Request::Nothing);
     }
     insta::assert_snapshot!(text(&state, 80, 24));
 }
@@ -198,21 +198,21 @@ fn help_and_warnings_take_the_whole_middle_and_go_away() {
     state.key(Key::Warnings);
     let warnings = text(&state, 80, 24);
     assert!(warnings.contains("! ") && !warnings.contains("Ctrl-Z"), "{warnings}");
-    assert_eq!(state.key(Key::Escape), Wish::Nothing, "back first");
+    assert_eq!(state.key(Key::Escape), Request::Nothing, "back first");
     assert_eq!(text(&state, 80, 24), curve);
-    assert_eq!(state.key(Key::Escape), Wish::Leave);
+    assert_eq!(state.key(Key::Escape), Request::Leave);
 }
 
 #[test]
 fn a_key_asks_to_stop_while_it_goes_on_and_to_leave_when_it_has_ended() {
     let mut state = state(0.5);
-    assert_eq!(state.key(Key::Enter), Wish::Nothing);
-    assert_eq!(state.key(Key::Quit), Wish::Stop);
+    assert_eq!(state.key(Key::Enter), Request::Nothing);
+    assert_eq!(state.key(Key::Quit), Request::Stop);
     state.stopping();
     assert!(text(&state, 80, 24).contains("stopping: what was measured is kept"));
     let mut ended = self::state(1.0);
-    assert_eq!(ended.key(Key::Quit), Wish::Leave);
-    assert_eq!(ended.key(Key::Enter), Wish::Leave);
+    assert_eq!(ended.key(Key::Quit), Request::Leave);
+    assert_eq!(ended.key(Key::Enter), Request::Leave);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use transport::{AnyLink, End, LinkError, Patience, Settings, memcpy, shm};
 const TRIALS: u32 = 7;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut copy = memcpy::NAME.transport()?.solo(&Settings::default())?;
+    let mut copy = memcpy::NAME.transport()?.solo(&Settings::default(), &transport::Patience::default())?;
     for (size, repeats) in [(8, 400_000), (4096, 100_000)] {
         println!("memcpy {size} {:.2}", fastest(&mut copy, &spec(size, repeats))?);
     }

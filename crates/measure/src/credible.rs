@@ -41,7 +41,11 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
     let Seen { lost, bytes, shortest, longest } = (facts.seen)(far, spec, can.semantics, elapsed);
     exactly("messages lost", far.lost, lost)?;
     let dropped = if can.reliable { 0 } else { (elapsed / DROPPED) as u64 };
-    for (what, found) in [("messages reordered", far.reordered), ("messages duplicated", far.duplicated)] {
+    for (what, found) in [
+        ("messages reordered", far.reordered),
+        ("messages duplicated", far.duplicated),
+        ("datagrams of others", far.strangers),
+    ] {
         exactly(what, found, found.min(dropped))?;
     }
     exactly("bytes timed", far.bytes, bytes)?;
@@ -125,13 +129,13 @@ pub fn credible_course(course: Option<&Course>, far: &FarReport, spec: &TrialSpe
 
 /// Checks that a course of the far side, by this side's clock and off by at most `error` nanoseconds, lies in the time from when the trial was asked
 /// for until its report was here.
-pub fn credible_moments(course: &Course, (asked, heard): (u64, u64), error: u64) -> Result<(), String> {
+pub fn credible_moments(course: &Course, (asked, answered): (u64, u64), error: u64) -> Result<(), String> {
     let beside = error.saturating_add((COARSE * 1e9) as u64);
-    let drift = (heard.saturating_sub(asked) as f64 * DRIFT) as u64;
+    let drift = (answered.saturating_sub(asked) as f64 * DRIFT) as u64;
     let (begin, end) = (course.begin, course.steps.last().map_or(course.begin, |step| step.end));
-    if begin.saturating_add(beside) < asked || end > heard.saturating_add(beside).saturating_add(drift) {
+    if begin.saturating_add(beside) < asked || end > answered.saturating_add(beside).saturating_add(drift) {
         let ms = |at: u64| (at as f64 - asked as f64) * 1e-6;
-        let (begin, end, most) = (ms(begin), ms(end), ms(heard));
+        let (begin, end, most) = (ms(begin), ms(end), ms(answered));
         return Err(format!(
             "messages from {begin:.3} to {end:.3} ms after the trial was asked for, where 0 to {most:.3} ms can be"
         ));
@@ -378,15 +382,15 @@ mod tests {
             let steps = vec![crate::flows::Step { end, iterations: 1, took: 0 }];
             Course { begin, steps }
         };
-        let (asked, heard, error) = (1_000_000_000, 1_100_000_000, 50_000);
-        let said = |begin, end| credible_moments(&course(begin, end), (asked, heard), error);
+        let (asked, answered, error) = (1_000_000_000, 1_100_000_000, 50_000);
+        let said = |begin, end| credible_moments(&course(begin, end), (asked, answered), error);
         assert_eq!(said(1_010_000_000, 1_090_000_000), Ok(()));
-        assert_eq!(said(asked - error, heard + error), Ok(()), "as far off as the clocks may be compared wrongly");
+        assert_eq!(said(asked - error, answered + error), Ok(()), "as far off as the clocks may be compared wrongly");
         for (begin, end) in [(0, 1_050_000_000), (1_010_000_000, u64::MAX), (2_000_000_000, 2_050_000_000), (0, 0)] {
             assert!(said(begin, end).is_err(), "{begin} to {end}");
         }
         let nothing = Course { begin: u64::MAX, steps: Vec::new() };
-        assert!(credible_moments(&nothing, (asked, heard), error).is_err());
+        assert!(credible_moments(&nothing, (asked, answered), error).is_err());
     }
 
     #[test]

@@ -44,9 +44,15 @@ pub enum RunError {
         #[source]
         source: SessionError,
     },
+    /// Several paths failed, each for a reason of its own, and the others went on.
+    #[error("{0}")]
+    Paths(String),
     /// An event could not be told (the run file could not be written).
     #[error("{0}")]
     Tell(#[from] io::Error),
+    /// It was led on another host, whose words these are, or which ended.
+    #[error("{0}")]
+    Elsewhere(String),
     /// Nothing of this side's own: another side of the run ended it.
     #[error("the other side ended the run: {0}")]
     OtherSide(String),
@@ -81,7 +87,7 @@ impl Outcome {
     }
 }
 
-/// Whoever hears what happens; an error ends the run.
+/// Who is told what happens; an error ends the run.
 pub type Tell<'a> = dyn FnMut(&Event) -> io::Result<()> + 'a;
 
 /// The listener, shared by the paths of a run, which take turns.
@@ -100,7 +106,7 @@ pub struct Side<'a> {
     pub plan: &'a Plan,
     /// One a path, in the plan's order.
     pub sessions: Vec<Box<dyn Session + 'a>>,
-    /// Who hears its events.
+    /// Who is told its events.
     pub tell: &'a mut Tell<'a>,
 }
 
@@ -152,13 +158,16 @@ pub fn run_sides(sides: Vec<Side<'_>>, calibration: Calibration, stop: &AtomicBo
 
 /// Closes the paths of one side, says what a reader must know of each, and ends the side's events.
 fn end(mut paths: Vec<&mut PathRun<'_>>, teller: &Teller<'_>, error: Option<RunError>) -> Outcome {
+    // Paths that failed alone did not end those that went on.
+    let apart = error.is_none();
+    let error = error.or_else(|| failures(&mut paths));
     let mut outcome = Outcome { error, ..Outcome::default() };
     for path in &mut paths {
         if let Err(e) = path.close() {
             outcome.error.get_or_insert(e);
         }
         outcome.trials += path.counted();
-        match path.finish(outcome.error.is_some()) {
+        match path.finish(path.gone || (outcome.error.is_some() && !apart)) {
             Ok(open) => outcome.unsettled += open,
             Err(e) => outcome.error = outcome.error.or(Some(e)),
         }
@@ -168,13 +177,34 @@ fn end(mut paths: Vec<&mut PathRun<'_>>, teller: &Teller<'_>, error: Option<RunE
     let end = Event::End(End {
         at: paths.iter().map(|p| p.at()).fold(0.0, f64::max),
         error: outcome.error.as_ref().map(ToString::to_string),
-        foreign_cpu: taken.map(|t| t.processes),
+        cpu_interference: taken.map(|t| t.processes),
         taken,
     });
     if let Err(e) = teller.tell(&end) {
         outcome.error = outcome.error.or(Some(e));
     }
     outcome
+}
+
+/// What made paths leave the run, in one error.
+fn failures(paths: &mut [&mut PathRun<'_>]) -> Option<RunError> {
+    let mut all: Vec<RunError> = paths.iter_mut().filter_map(|path| path.failed.take()).collect();
+    match all.len() {
+        0 | 1 => all.pop(),
+        _ => Some(RunError::Paths(all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))),
+    }
+}
+
+/// A path that fails leaves the run, which goes on with the others. What concerns all ends it: that it is to stop, that an event can't be told,
+/// and a failure of a run of several sides, which are compared.
+fn go_on(done: Result<(), (usize, RunError)>, sides: &mut [PathRun<'_>]) -> Result<(), (usize, RunError)> {
+    match (done, sides) {
+        (Err((_, e)), [path]) if matches!(e, RunError::Session { .. }) && !e.interrupted() => {
+            path.leave(e);
+            Ok(())
+        }
+        (done, _) => done,
+    }
 }
 
 /// Does `what` with each side of a path; an error comes with the number of its side.
@@ -189,19 +219,16 @@ fn each<'a>(
 fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usize, RunError)> {
     let Some(plan) = paths.first().and_then(|sides| sides.first()).map(|side| side.plan) else { return Ok(()) };
     if plan.schedule == Schedule::Netpipe {
-        return paths.iter_mut().try_for_each(|sides| each(sides, netpipe::measure));
+        return paths.iter_mut().try_for_each(|sides| go_on(each(sides, netpipe::measure), sides));
     }
     if plan.soaks() {
-        return paths.iter_mut().try_for_each(|sides| each(sides, |side| soak::measure(side, stop)));
+        return paths.iter_mut().try_for_each(|sides| go_on(each(sides, |side| soak::measure(side, stop)), sides));
     }
     let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
     let hint = plan.schedule == Schedule::Hint;
     for sides in paths.iter_mut() {
-        if hint {
-            each(sides, PathRun::hint_survey)?;
-        } else {
-            survey::sides(sides)?;
-        }
+        let done = if hint { each(sides, PathRun::hint_survey) } else { survey::sides(sides) };
+        go_on(done, sides)?;
     }
     let blocks = rounds(plan);
     // Whose turn is first, of each path: chance says it for two rounds at a time, once this way and once the other, so that what a
@@ -215,51 +242,67 @@ fn measure(paths: &mut [Vec<PathRun<'_>>], stop: &AtomicBool) -> Result<(), (usi
         turn.shuffle(&mut rng);
         for i in turn {
             let sides = &mut paths[i];
-            let next = block::round(sides, block, blocks);
-            if hint {
-                each(sides, |side| side.hint_block(block, next.time, &mut rng, stop))?;
-            } else {
-                let order = block::order(sides, next, &mut rng);
-                // Larger sizes save up for a later round: this one would be opened for nothing. Where no round is left, or no size is
-                // still wanted on all sides, there is nothing to wait for, and without rounds no time would pass.
-                if order.is_empty() && plan.trials.is_none() {
-                    if next.still <= 1.0 || !block::open(sides) {
-                        sides.iter_mut().for_each(|side| side.done = true);
-                        each(sides, |side| side.sustain_rest(block))?;
-                    }
-                    continue;
-                }
-                let last = turns[i].take();
-                let first = last.as_ref().map_or_else(
-                    || {
-                        let mut drawn: Vec<usize> = (0..sides.len()).collect();
-                        if drawn.len() > 1 {
-                            drawn.shuffle(&mut rng);
-                        }
-                        drawn
-                    },
-                    |last| last.iter().rev().copied().collect(),
-                );
-                turns[i] = last.is_none().then(|| first.clone());
-                for number in first {
-                    sides[number].block(block, next.time, &order, stop).map_err(|e| (number, e))?;
-                }
-                // All sides at once: they are held against each other.
-                if sides.iter().any(|side| side.sustain_due(block)) {
-                    each(sides, |side| side.sustain(block))?;
-                }
-            }
-            // A size found late could not get as many trials as were asked for.
-            if block <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
-                each(sides, |side| side.refine(block, 3))?;
-                survey::share(sides, block)?;
-            }
-            block::settle(sides, block)?;
-            if sides.iter().all(PathRun::done) {
-                // Settled before its moment came, or out of time for rounds.
+            let done = turn_of(sides, &mut turns[i], block, blocks, &mut rng, stop);
+            go_on(done, sides)?;
+        }
+    }
+    Ok(())
+}
+
+/// The turn of a path in a round: all its sides, in the order that `first_turn` leaves to chance.
+fn turn_of(
+    sides: &mut [PathRun<'_>],
+    first_turn: &mut Option<Vec<usize>>,
+    block: u32,
+    blocks: u32,
+    rng: &mut ChaCha8Rng,
+    stop: &AtomicBool,
+) -> Result<(), (usize, RunError)> {
+    let Some(plan) = sides.first().map(|side| side.plan) else { return Ok(()) };
+    let hint = plan.schedule == Schedule::Hint;
+    let next = block::round(sides, block, blocks);
+    if hint {
+        each(sides, |side| side.hint_block(block, next.time, rng, stop))?;
+    } else {
+        let order = block::order(sides, next, rng);
+        // Larger sizes save up for a later round: this one would be opened for nothing. Where no round is left, or no size is
+        // still wanted on all sides, there is nothing to wait for, and without rounds no time would pass.
+        if order.is_empty() && plan.trials.is_none() {
+            if next.still <= 1.0 || !block::open(sides) {
+                sides.iter_mut().for_each(|side| side.done = true);
                 each(sides, |side| side.sustain_rest(block))?;
             }
+            return Ok(());
         }
+        let last = first_turn.take();
+        let first = last.as_ref().map_or_else(
+            || {
+                let mut drawn: Vec<usize> = (0..sides.len()).collect();
+                if drawn.len() > 1 {
+                    drawn.shuffle(rng);
+                }
+                drawn
+            },
+            |last| last.iter().rev().copied().collect(),
+        );
+        *first_turn = last.is_none().then(|| first.clone());
+        for number in first {
+            sides[number].block(block, next.time, &order, stop).map_err(|e| (number, e))?;
+        }
+        // All sides at once: they are held against each other.
+        if sides.iter().any(|side| side.sustain_due(block)) {
+            each(sides, |side| side.sustain(block))?;
+        }
+    }
+    // A size found late could not get as many trials as were asked for.
+    if block <= 3 && !hint && plan.sizes.is_none() && plan.step.is_none() && plan.trials.is_none() {
+        each(sides, |side| side.refine(block, 3))?;
+        survey::share(sides, block)?;
+    }
+    block::settle(sides, block)?;
+    if sides.iter().all(PathRun::done) {
+        // Settled before its moment came, or out of time for rounds.
+        each(sides, |side| side.sustain_rest(block))?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! What happens in a run, as it happens. The run file is these events, one JSON object a line; every front end
 //! (progress, terminal graph, store) listens to the same stream.
 
-use host::{Environment, Pace, Taken};
+use host::{Environment, MachineCalibration, Taken};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use transport::decorate::Decorators;
 use transport::settings::Effective;
 use transport::{Capabilities, Name, Settings};
@@ -167,6 +167,12 @@ pub struct Plan {
     /// What is put around the near side's links.
     #[serde(default)]
     pub decorators: Decorators,
+    /// The words of the wrapper that near processes run under; none where they run under nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub near_under: Vec<String>,
+    /// The same of far processes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub peer_under: Vec<String>,
 }
 
 impl Plan {
@@ -190,6 +196,14 @@ impl Plan {
         };
         let offered = self.offered_words();
         format!("{}{reversed}{offered}{}{}", self.pattern.name(), self.flow_words(), self.load_words())
+    }
+
+    /// The wrappers that its processes run under, in words; none where they run under nothing.
+    pub fn under_words(&self) -> Option<String> {
+        let sides = [("near side", &self.near_under), ("far side", &self.peer_under)];
+        let said = sides.iter().filter(|(_, under)| !under.is_empty());
+        let words: Vec<String> = said.map(|(side, under)| format!("{side} under '{}'", under.join(" "))).collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// The rate that is offered, or the least and the most of it.
@@ -224,10 +238,16 @@ impl Plan {
             match &counts[..] {
                 [1] if !topology.has_members() => None,
                 [few @ .., most] => {
-                    let few: Vec<String> = few.iter().map(u32::to_string).collect();
+                    let few: Vec<String> = few.iter().map(|count| topology.asked(*count).to_string()).collect();
                     let and = if few.is_empty() { String::new() } else { format!("{} and ", few.join(", ")) };
                     let way = if self.both { " each way" } else { "" };
-                    Some(format!(", {and}{}{way} at once", topology.counted(*most)))
+                    let all = match topology {
+                        Topology::Group if !and.is_empty() => {
+                            format!("groups of {and}{} members", topology.asked(*most))
+                        }
+                        _ => format!("{and}{}", topology.counted(*most)),
+                    };
+                    Some(format!(", {all}{way} at once"))
                 }
                 [] => None,
             }
@@ -346,6 +366,8 @@ impl Default for Plan {
             seed: 1,
             patience: 10.0,
             decorators: Decorators::default(),
+            near_under: Vec::new(),
+            peer_under: Vec::new(),
         }
     }
 }
@@ -443,11 +465,11 @@ pub struct BlockOpened {
     /// Trials planned.
     pub planned: u32,
     /// How fast the near side's machine was just then, whatever is measured on it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub pace: Option<Pace>,
+    #[serde(skip_serializing_if = "Option::is_none", default, alias = "pace")]
+    pub calibration: Option<MachineCalibration>,
     /// The same of the far side's, where that is another machine.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub far_pace: Option<Pace>,
+    #[serde(skip_serializing_if = "Option::is_none", default, alias = "far_pace")]
+    pub far_calibration: Option<MachineCalibration>,
 }
 
 /// What others than the two sides took of the pinned CPUs during a round.
@@ -678,7 +700,8 @@ pub struct Percentiles {
 /// Something a reader of the figures must know, with its likely cause and remedy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
-    /// A short stable name ("noisy", "foreign-cpu", "steal", "throttled", "not-converged", "closed-loop", ...).
+    /// A short stable name ("noisy", "cpu-interference", "steal", "throttled", "not-converged", "closed-loop", ...).
+    #[serde(deserialize_with = "code")]
     pub code: String,
     /// Path, where it concerns one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -688,6 +711,12 @@ pub struct Warning {
     pub sizes: Vec<u64>,
     /// What, the likely cause, and what to do.
     pub text: String,
+}
+
+/// A warning's name, which of one cause was another in earlier files.
+fn code<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let code = String::deserialize(from)?;
+    Ok(if code == "foreign-cpu" { "cpu-interference".to_owned() } else { code })
 }
 
 /// The end of a run.
@@ -700,8 +729,8 @@ pub struct End {
     pub error: Option<String>,
     /// Share of one CPU that other processes took of the pinned CPUs, where known. Without `taken` beside it, what the
     /// hypervisor kept is counted in: runs did not tell them apart then.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub foreign_cpu: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default, alias = "foreign_cpu")]
+    pub cpu_interference: Option<f64>,
     /// What was taken of the pinned CPUs and by whom, shares as means over the rounds of all paths, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub taken: Option<Taken>,

@@ -21,6 +21,7 @@ pub fn trial(link: &mut AnyLink, spec: &TrialSpec, workspace: &mut Workspace) ->
     Ok(FarReport {
         reordered: after.reordered.saturating_sub(before.reordered),
         duplicated: after.duplicated.saturating_sub(before.duplicated),
+        strangers: after.strangers.saturating_sub(before.strangers),
         ..report
     })
 }
@@ -108,13 +109,17 @@ pub(crate) struct Side<'a, L> {
 
 impl<'a, L: Link> Side<'a, L> {
     pub(crate) fn new(end: &'a mut End<L>, spec: &'a TrialSpec, workspace: &Workspace) -> Result<Self, LinkError> {
-        let halt = workspace.halt();
         let (there, back) = (spec.pattern.facts().blocks)(spec);
         let (link, out, into) = workspace.slots(end, spec, back, there)?;
+        Ok(Self::on(link, spec, workspace.halt(), out, into))
+    }
+
+    /// The far half on a link whose memory is lent.
+    pub(crate) fn on(link: &'a mut L, spec: &'a TrialSpec, halt: Halt, out: Slots<'a>, into: Slots<'a>) -> Self {
         let check = Check::new(spec, link.capabilities().reliable);
         let meter = Meter::new(&Monotonic, spec);
         let report = FarReport::default();
-        Ok(Self { link, spec, halt, out, into, check, report, silences: 0, meter, before: 0 })
+        Self { link, spec, halt, out, into, check, report, silences: 0, meter, before: 0 }
     }
 
     /// What was seen, once the trial is over.
@@ -168,23 +173,33 @@ impl<'a, L: Link> Side<'a, L> {
 
     /// Receives every block of the trial, or what arrives of them, and does `then` with each.
     pub(crate) fn each(
-        mut self,
+        self,
         mut then: impl FnMut(&mut L, &[u8], Answer<'_, 'a>) -> Result<(), LinkError>,
+    ) -> Result<FarReport, SessionError> {
+        self.each_as(|link, block| link.recv(block), |link, block, (), answer| then(link, block, answer))
+    }
+
+    /// The same with a receive that says something of each block.
+    pub(crate) fn each_as<T>(
+        mut self,
+        recv: impl Fn(&mut L, &mut [u8]) -> Result<T, LinkError>,
+        mut then: impl FnMut(&mut L, &[u8], T, Answer<'_, 'a>) -> Result<(), LinkError>,
     ) -> Result<FarReport, SessionError> {
         'parts: for end in self.parts() {
             self.begin();
             while self.report.received < end {
                 self.go_on()?;
                 let block = self.into.slot();
-                if let Err(e) = self.link.recv(block) {
-                    if self.over(e)? {
-                        break 'parts;
-                    }
-                    continue;
-                }
+                let came = match recv(self.link, block) {
+                    Ok(came) => came,
+                    Err(e) => match self.over(e)? {
+                        true => break 'parts,
+                        false => continue,
+                    },
+                };
                 self.check.verify(block, self.report.received);
                 let answer = Answer { out: &mut self.out, check: &self.check, number: self.report.received };
-                then(self.link, block, answer)?;
+                then(self.link, block, came, answer)?;
                 self.came();
             }
         }

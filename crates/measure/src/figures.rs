@@ -11,6 +11,7 @@ use transport::{Ends, Name};
 
 use crate::FlowReport;
 use crate::event::{Figures, FlowFigures, LoadFigures, Plan, Schedule, TimeKind, Trial};
+use crate::pattern::InGroup;
 
 pub use common::Common;
 pub use lost::Lost;
@@ -23,10 +24,15 @@ pub fn time_kind(plan: &Plan, kind: Name, flows: u32) -> TimeKind {
     let facts = plan.pattern.facts();
     match facts.on_schedule.filter(|_| plan.rate.is_some()).unwrap_or(facts.time) {
         TimeKind::Answer => TimeKind::Answer,
-        time if flows > 1 && time != TimeKind::OneWay => TimeKind::Spacing,
+        time if flows > 1 && time != TimeKind::OneWay && !whole_group(plan) => TimeKind::Spacing,
         _ if kind.ends() == Ends::Copied => TimeKind::Copy,
         time => time,
     }
+}
+
+/// Whether an iteration is one of all members of a group, so that its time is no flow's.
+fn whole_group(plan: &Plan) -> bool {
+    plan.pattern.facts().in_group == Some(InGroup::Whole)
 }
 
 /// What one iteration counts as: an iteration's time divided by this is the point's time.
@@ -47,7 +53,7 @@ pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     if !r.under_its_load() {
         return None;
     }
-    let seconds = if let Some(flows) = &r.flows {
+    let seconds = if let Some(flows) = r.flows.as_ref().filter(|_| !whole_group(plan)) {
         // A direction in which nothing moved while all flows ran is one that was not measured.
         if plan.both && [false, true].iter().any(|back| idle(flows.way(*back))) {
             return None;
@@ -86,7 +92,7 @@ fn untimed(plan: &Plan, kind: Name) -> bool {
 pub(crate) fn whole(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
     // An open loop's trial lasts as long as its schedule.
-    if r.flows.is_some() || timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
+    if r.flows.is_some() && !whole_group(plan) || timed_there(trial) || untimed(plan, kind) || plan.rate.is_some() {
         return typical(plan, kind, trial);
     }
     (r.repeats > 0 && r.seconds > 0.0).then(|| r.seconds / r.repeats as f64 / transfers(plan, trial))

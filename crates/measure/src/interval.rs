@@ -85,6 +85,7 @@ fn far(trials: &[Trial]) -> FarReport {
         lost: sum(|f| f.lost),
         reordered: sum(|f| f.reordered),
         duplicated: sum(|f| f.duplicated),
+        strangers: sum(|f| f.strangers),
         corrupt: each().find_map(|f| f.corrupt),
         bounds: each().find_map(|f| f.bounds),
         cost: Cost::of_all(each().map(|f| f.cost)),

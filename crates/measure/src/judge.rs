@@ -43,6 +43,15 @@ pub fn capped(kind: Name, most: u64) -> Warning {
     warning("capped", vec![most], text)
 }
 
+/// Both sides keep to one CPU.
+pub fn one_cpu(cpu: u32) -> Warning {
+    let text = format!(
+        "both sides keep to CPU {cpu}: a message waits until its sender lets go of the CPU, and a side that spins (shm, MPI) keeps it for \
+         milliseconds; --pin A,B gives each side a CPU of its own"
+    );
+    warning("one-cpu", Vec::new(), text)
+}
+
 /// Why a curve ends below the largest size asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
@@ -194,7 +203,7 @@ pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
             "all other rounds lie near each other: something held {it} up or sped it up once ({causes}), and the medians \
              pass it by"
         ),
-        Saw::Changing => format!("{it} changed its pace from round to round ({causes}); medians are over all of them"),
+        Saw::Changing => format!("{it} changed its speed from round to round ({causes}); medians are over all of them"),
     };
     let middle = (slowest.1 + fastest.1) / 2.0;
     let slow = levels.iter().filter(|l| l.1 > middle).count();
@@ -224,6 +233,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
     all.extend(unreliable(plan, kind, points));
     all.extend(flows_apart(plan, points));
     all.extend(copied(points));
+    all.extend(strangers(points));
     all.extend(unloaded(points));
     all.extend(rate_missed(plan, points));
     if plan.schedule == crate::event::Schedule::Netpipe {
@@ -357,6 +367,21 @@ fn copied(points: &[Judged<'_>]) -> Option<Warning> {
         Share(some as f64 / all as f64)
     );
     Some(warning("copied", Vec::new(), text))
+}
+
+/// Others sent to where the receivers of a group listen.
+fn strangers(points: &[Judged<'_>]) -> Option<Warning> {
+    let hit: Vec<(u64, u64)> = points
+        .iter()
+        .map(|p| (p.size, p.trials.iter().fold(0, |all: u64, t| all.saturating_add(t.report.far.strangers))))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    let all = hit.iter().fold(0, |all: u64, (_, count)| all.saturating_add(*count));
+    let text = format!(
+        "{all} datagrams that are none of this measurement came to the group's address and port: they were dropped, which cost the receivers time \
+         (address= and port= of the path choose others)"
+    );
+    (all > 0).then(|| warning("strangers", hit.into_iter().map(|(size, _)| size).collect(), text))
 }
 
 /// Long trials show another speed than short ones. `taken` is what was taken of the CPUs during the long ones, where that is known:

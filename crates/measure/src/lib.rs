@@ -22,7 +22,7 @@
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
 //! | [`load`] | flows that fill a path while it is measured: what they are, their threads, what they carried |
-//! | [`topology`] | how connections share processes: flows, pairs, fan-in, fan-out |
+//! | [`topology`] | how connections share processes: flows, pairs, fan-in, fan-out, group |
 //! | `soak`, [`interval`] | one connection for a long time, interval after interval; how intervals become one, and few |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |

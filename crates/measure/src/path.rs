@@ -47,12 +47,19 @@ pub struct PathRun<'a> {
     pub(crate) name: String,
     label: Option<String>,
     pub(crate) points: BTreeMap<u64, Point>,
+    /// Seconds of an iteration of sizes that are no points, and were tried only to tell what a far larger one takes.
+    pub(crate) felt: BTreeMap<u64, f64>,
     /// Sizes above this take longer than the stop rule allows.
     pub(crate) ceiling: u64,
     pub(crate) started: u64,
     pub(crate) spent: f64,
     pub(crate) announced: bool,
+    /// It was said that both sides keep to one CPU.
+    one_cpu: bool,
     pub(crate) done: bool,
+    /// Why it left the run, where it did.
+    pub(crate) failed: Option<RunError>,
+    pub(crate) gone: bool,
     pub(crate) taken: Vec<Taken>,
     /// Measured cost of a trial beyond its iterations, seconds.
     pub(crate) overhead: f64,
@@ -121,10 +128,14 @@ impl<'a> PathRun<'a> {
             session,
             teller,
             points: BTreeMap::new(),
+            felt: BTreeMap::new(),
             ceiling: u64::MAX,
             spent: 0.0,
             announced: false,
+            one_cpu: false,
             done: false,
+            failed: None,
+            gone: false,
             taken: Vec::new(),
             overhead: 3e-4,
             refined: 0.0,
@@ -151,6 +162,13 @@ impl<'a> PathRun<'a> {
     /// Whether no further block is worth its time.
     pub fn done(&self) -> bool {
         self.done
+    }
+
+    /// Leaves the run, which goes on with other paths.
+    pub(crate) fn leave(&mut self, why: RunError) {
+        // What is left of it is broken already: its end has nothing to add.
+        let _ = self.session.close();
+        (self.done, self.gone, self.failed) = (true, true, Some(why));
     }
 
     /// Trials that counted.
@@ -234,12 +252,26 @@ impl<'a> PathRun<'a> {
 
     /// Begins block `block`, of `planned` trials, on the connection that was opened for it.
     pub(crate) fn begin(&mut self, block: u32, planned: u32) -> Result<(), RunError> {
-        let (pace, far_pace) = self.session.pace(self.pace_time());
-        self.tell(&Event::Block(BlockOpened { path: self.number, block, at: self.at(), planned, pace, far_pace }))
+        let (calibration, far_calibration) = self.session.calibration(self.calibration_time());
+        let can = self.session.capabilities();
+        // Another machine is calibrated for itself, and its CPUs have the same numbers.
+        let here = far_calibration.is_none() && can.two_ended && !can.virtual_time;
+        if let Some((near, _)) = self.plan.pin.filter(|(near, far)| near == far && here && !self.one_cpu) {
+            self.one_cpu = true;
+            self.warn(judge::one_cpu(near))?;
+        }
+        self.tell(&Event::Block(BlockOpened {
+            path: self.number,
+            block,
+            at: self.at(),
+            planned,
+            calibration,
+            far_calibration,
+        }))
     }
 
     /// Time for a look at the machine before a block: what a slow one needs, and little of what the blocks have.
-    fn pace_time(&self) -> Duration {
+    fn calibration_time(&self) -> Duration {
         Duration::from_secs_f64((self.plan.budget * 0.004).clamp(0.0, 0.01))
     }
 
@@ -310,7 +342,7 @@ impl<'a> PathRun<'a> {
     }
 
     /// The largest size below `size` of which something arrived, where nothing of `size` ever did.
-    fn reached_below(&self, size: u64) -> Option<u64> {
+    pub(crate) fn reached_below(&self, size: u64) -> Option<u64> {
         let arrived = |p: &Point| p.trials.iter().any(|t| t.report.repeats > 0);
         if self.points.get(&size).is_some_and(arrived) {
             return None;
@@ -342,7 +374,10 @@ impl<'a> PathRun<'a> {
             return p.estimate;
         }
         let known = |(s, p): (&u64, &Point)| (p.estimate > 0.0).then_some((*s, p.estimate));
-        let below = self.points.range(..size).rev().find_map(known);
+        let seen = self.points.range(..size).rev().find_map(known);
+        let felt = self.felt.range(..=size).next_back().map(|(s, seconds)| (*s, *seconds));
+        // The nearer one.
+        let below = if felt.map(|f| f.0) > seen.map(|s| s.0) { felt } else { seen };
         let above = self.points.range(size..).find_map(known);
         match (below, above) {
             (Some((_, b)), Some((_, a))) => b.max(a),
@@ -427,7 +462,7 @@ impl<'a> PathRun<'a> {
     }
 
     /// The same of a trial that only looks.
-    fn fewest_looked(&self, size: u64) -> u64 {
+    pub(crate) fn fewest_looked(&self, size: u64) -> u64 {
         if self.estimate(size) * self.stopped(size) > LONG { 1 } else { self.facts().fewest }
     }
 

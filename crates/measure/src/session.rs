@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host::{Environment, Pace, Taken};
+use host::{Environment, MachineCalibration, Taken};
 use transport::settings::Effective;
 use transport::{Capabilities, LinkError};
 
@@ -133,7 +133,7 @@ pub trait Session {
     }
     /// How fast the machine is just now: the near side's, and the far side's where that is another; each within about `time`.
     /// None where it can't be told, or nothing of the path depends on it. Only between trials.
-    fn pace(&mut self, _time: Duration) -> (Option<Pace>, Option<Pace>) {
+    fn calibration(&mut self, _time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
         (None, None)
     }
 }

@@ -11,7 +11,7 @@ use crate::event::{BlockTaken, Event, Trial};
 use crate::path::PathRun;
 use crate::{SessionError, interval, judge};
 
-/// Longest part of an interval, seconds, as long as the path keeps its pace.
+/// Longest part of an interval, seconds, as long as the path stays as fast.
 const PART: f64 = 0.25;
 
 /// Share of an interval that is no interval of its own: one that ended so early is followed by the next, not by the rest of it.
@@ -102,8 +102,8 @@ impl PathRun<'_> {
             // A short rest would be a part of its own.
             let part = if left < 1.5 * PART { left } else { PART };
             // Its way to the far side and its warm-up are a part of the interval, and so is what holds its iterations up.
-            let pace = self.takes(size) / self.costs(size).max(f64::MIN_POSITIVE);
-            let timed = (part - self.overhead).max(0.0) * pace.min(1.0);
+            let speed = self.takes(size) / self.costs(size).max(f64::MIN_POSITIVE);
+            let timed = (part - self.overhead).max(0.0) * speed.min(1.0);
             let warm = (timed / 21.0).min(50.0 * self.takes(size));
             let repeats = self.repeats(size, (timed - warm).max(0.0));
             parts.extend(self.measure(size, repeats, number, false)?);

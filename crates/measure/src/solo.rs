@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use host::{CpuWatch, Pace, Taken};
+use host::{CpuWatch, MachineCalibration, Taken};
 use transport::clock::{Clock, Monotonic};
 use transport::theory::{Theory, TheoryLink};
-use transport::{AnyLink, Capabilities, End, Name, Settings, Transport};
+use transport::{AnyLink, Capabilities, End, Name, Patience, Settings, Transport};
 
 use crate::event::PathPlan;
 use crate::session::Party;
@@ -24,6 +24,7 @@ pub struct Solo {
     load: Option<Load>,
     workspace: Workspace,
     stop: Arc<AtomicBool>,
+    patience: Patience,
     /// What others take of the CPU that this process is pinned to, where it is pinned to one.
     cpu: Option<CpuWatch>,
 }
@@ -40,12 +41,18 @@ enum Ends {
 impl Solo {
     /// A session of a path that one process plays. `stop` ends it between trials.
     pub fn new(path: &PathPlan, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
+        Self::patient(path, stop, Patience::default().limit)
+    }
+
+    /// The same with a bound on its link's waits.
+    pub fn patient(path: &PathPlan, stop: Arc<AtomicBool>, limit: Duration) -> Result<Self, SessionError> {
+        let patience = Patience::new(limit, Arc::clone(&stop));
         let PathPlan { transport, settings, load, .. } = path;
         let (link, capabilities) = if *transport == Name::ALONE {
             (Ends::Alone, Capabilities::alone())
         } else {
             let transport = transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
-            let link = match transport.solo(settings)? {
+            let link = match transport.solo(settings, &patience)? {
                 AnyLink::Theory(mut link) => {
                     if let Some(load) = load {
                         link.load(load.ways(), load.size);
@@ -58,7 +65,7 @@ impl Solo {
         };
         let (theory, load) = (Theory::of(settings), *load);
         let workspace = Workspace::new(true).halted_by(stop.clone());
-        Ok(Self { link, capabilities, theory, load, workspace, stop, cpu: None })
+        Ok(Self { link, capabilities, theory, load, workspace, stop, patience, cpu: None })
     }
 }
 
@@ -71,9 +78,15 @@ impl Session for Solo {
         // Fresh memory is to a copy what a fresh connection is to a socket: where it lies changes what it costs.
         self.workspace.release();
         let cpus = host::allowed_cpus();
-        self.cpu = (cpus.len() == 1).then(|| CpuWatch::new(&cpus, &[std::process::id()]));
+        // What a command does on this CPU is the path's own doing.
+        let alone = !matches!(&self.link, Ends::Copy(_, t, _) if t.ends() == transport::Ends::Echoed);
+        self.cpu = (cpus.len() == 1 && alone).then(|| CpuWatch::new(&cpus, &[std::process::id()]));
         match &mut self.link {
-            Ends::Copy(link, transport, settings) => *link = transport.solo(settings)?,
+            Ends::Copy(link, transport, settings) => {
+                // A command inherits CPUs: it may use all that there are.
+                let made = || transport.solo(settings, &self.patience);
+                *link = if transport.ends() == transport::Ends::Echoed { host::unpinned(made) } else { made() }?;
+            }
             Ends::Theory(link) => link.connect(u64::from(block)),
             Ends::Alone => {}
         }
@@ -112,9 +125,9 @@ impl Session for Solo {
         }
     }
 
-    fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
+    fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
         // A model has no machine.
-        (matches!(self.link, Ends::Copy(..)).then(|| Pace::here(None, time)).flatten(), None)
+        (matches!(self.link, Ends::Copy(..)).then(|| MachineCalibration::here(None, time)).flatten(), None)
     }
 
     fn taken(&mut self) -> Option<Taken> {

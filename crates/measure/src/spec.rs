@@ -133,7 +133,7 @@ impl TrialSpec {
     }
 
     /// Whether the near side is a receiver of messages that nothing answers: then it times them, and the far side sends as soon as it
-    /// hears that the near side is ready.
+    /// is told that the near side is ready.
     pub fn far_sends(&self) -> bool {
         (self.reverse || self.both) && self.pattern.facts().unanswered
     }
@@ -174,6 +174,9 @@ pub struct FarReport {
     pub reordered: u64,
     /// Messages that came more than once.
     pub duplicated: u64,
+    /// Datagrams that nobody of this measurement sent, which were dropped.
+    #[serde(skip_serializing_if = "none")]
+    pub strangers: u64,
     /// First corrupt message, if contents were checked: (iteration, offset in the message).
     pub corrupt: Option<(u64, u64)>,
     /// HINT: the bounds that the far side has, as [`TrialReport::bounds`].
@@ -311,7 +314,7 @@ impl TrialReport {
     pub fn sound(&self) -> bool {
         let far = &self.far;
         let events = [self.repeats, self.late, self.lost, self.reordered, self.duplicated];
-        let far_events = [far.received, far.lost, far.reordered, far.duplicated];
+        let far_events = [far.received, far.lost, far.reordered, far.duplicated, far.strangers];
         let iterations = self.histogram.iter().fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
         let most = events.into_iter().chain(far_events).fold(iterations, u64::max);
         let time = |t: f64| t == 0.0 || (1e-18..1e15).contains(&t);

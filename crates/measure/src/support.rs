@@ -1,9 +1,10 @@
 //! Which combinations a path can't do: a typed answer before anything is measured, not a failure half-way.
 
-use transport::Capabilities;
+use transport::{Capabilities, Ends};
 
 use crate::event::{PathPlan, Plan, Schedule};
-use crate::{Topology, sizes};
+use crate::pattern::{Facts, InGroup};
+use crate::{Pattern, Topology, sizes};
 
 /// A combination that a transport can't do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +73,9 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if many > sizes::MANY as u64 {
         return Err(Unsupported::Many { asked: many });
     }
+    if let Some(why) = echoed(plan, path) {
+        return refuse(&why);
+    }
     if let Some(why) = (facts.refuses)(can) {
         return refuse(why);
     }
@@ -88,7 +92,7 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if plan.both && plan.reverse {
         return refuse("both directions at once leave none to reverse (leave out --reverse or --both)");
     }
-    if let Some(why) = members(plan, path, can) {
+    if let Some(why) = members(plan, path, can).or_else(|| under(plan, path, can)) {
         return refuse(&why);
     }
     if let Some(why) = Some(plan).filter(|p| p.reverse).and_then(|p| facts.keeps_direction(p.pattern.name(), can)) {
@@ -123,7 +127,8 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
             return refuse("NetPIPE measures an idle path (leave out --load)");
         }
     }
-    if several && plan.scheduled() {
+    // A group has one sender, whatever receives.
+    if several && plan.scheduled() && path.topology != Topology::Group {
         let those = path.topology.several();
         return refuse(&format!(
             "{those} send as fast as they can, and a schedule is one flow's (leave out --rate or {flag})"
@@ -172,12 +177,44 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     Ok(())
 }
 
+/// Why a path whose other end is an echo can't do what was asked; none where it can, or has another end.
+fn echoed(plan: &Plan, path: &PathPlan) -> Option<String> {
+    if path.transport.ends() != Ends::Echoed {
+        return None;
+    }
+    let returns = |facts: &Facts| facts.echoes && !facts.one_sided;
+    let those = Pattern::those(returns);
+    let only = if !returns(plan.pattern.facts()) {
+        format!("--pattern {those}")
+    } else if path.flows > 1 || path.topology.has_members() || path.load.is_some() {
+        "one connection: leave out --flows, --pairs, --members and --load; several commands are several paths"
+            .to_owned()
+    } else {
+        return None;
+    };
+    Some(format!("its other end is an echo, which returns what it gets and does nothing else ({only})"))
+}
+
 /// Why a path can't have near processes of its own as its topology asks; none where it can, or asks for none.
 fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
     let facts = plan.pattern.facts();
     let typed = path.topology.typed();
     match path.topology {
+        Topology::Flows if can.group && can.virtual_time && facts.in_group != Some(InGroup::Whole) => {
+            Some("the other members of a modelled group only answer (--pattern cast, or leave out members=)".to_owned())
+        }
+        Topology::Flows if can.virtual_time => None,
+        topology if can.group && topology != Topology::Group => {
+            Some("it is a group, of which one process is a member (--topology group --members N says how many there are)".to_owned())
+        }
         Topology::Flows => None,
+        Topology::Group if !can.group => {
+            Some(format!("it has no group that processes could join (list says which transports have; leave out {typed})"))
+        }
+        Topology::Group if facts.in_group.is_none() || plan.reverse || plan.both => {
+            let those = Pattern::those(|facts| facts.in_group.is_some());
+            Some(format!("in a group one member casts and the others receive (--pattern {those}, without --reverse and --both)"))
+        }
         _ if !facts.flows => {
             Some(format!("a near process keeps its connection, and this pattern keeps none (leave out {typed})"))
         }
@@ -202,6 +239,34 @@ fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
     }
 }
 
+/// Why a path's processes can't run under the wrappers that were asked for; none where they can, or nothing was.
+fn under(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
+    if plan.near_under.is_empty() && plan.peer_under.is_empty() {
+        return None;
+    }
+    if !can.two_ended {
+        return Some(
+            "one process plays both ends, the command itself (start the command under the wrapper, in place of --near-under and --peer-under)"
+                .to_owned(),
+        );
+    }
+    if plan.near_under.is_empty() {
+        return None;
+    }
+    let connections = path.flows.saturating_mul(if plan.both { 2 } else { 1 });
+    match path.topology {
+        _ if !plan.pattern.facts().flows => {
+            Some("this pattern runs in the command's own process (leave out --near-under, and start the command itself under the wrapper)".to_owned())
+        }
+        Topology::Flows if connections > 1 || path.load.is_some() => Some(
+            "under a wrapper each near process has one connection (measure --pairs, or leave out --near-under and start the command itself \
+             under the wrapper)"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use transport::Name;
@@ -211,7 +276,8 @@ mod tests {
     use crate::Pattern;
 
     fn why(plan: &Plan, can: &Capabilities) -> Option<String> {
-        check(plan, &PathPlan::from(Name::ALONE), can).err().map(|e| e.to_string())
+        let topology = if can.group { Topology::Group } else { Topology::Flows };
+        check(plan, &PathPlan { topology, ..PathPlan::from(Name::ALONE) }, can).err().map(|e| e.to_string())
     }
 
     #[test]
@@ -227,9 +293,41 @@ mod tests {
     }
 
     #[test]
+    fn a_group_runs_what_one_member_casts_and_nothing_else_does() {
+        let plain = Capabilities::plain();
+        let can = |group| Capabilities { group, ..plain.clone() };
+        let said = |pattern, group, topology, plan: Plan| {
+            let path = PathPlan { topology, flows: 2, ..PathPlan::from(Name::ALONE) };
+            check(&Plan { pattern, ..plan }, &path, &can(group)).err().map(|e| e.to_string()).unwrap_or_default()
+        };
+        for pattern in [Pattern::Cast, Pattern::Stream] {
+            assert_eq!(said(pattern, true, Topology::Group, Plan::default()), "");
+            for topology in [Topology::Flows, Topology::Pairs, Topology::FanIn, Topology::FanOut] {
+                assert!(said(pattern, true, topology, Plan::default()).contains("--topology group"), "{topology:?}");
+            }
+            assert!(said(pattern, false, Topology::Group, Plan::default()).contains("no group"));
+        }
+        for pattern in [Pattern::PingPong, Pattern::Burst, Pattern::Bidirectional, Pattern::Request] {
+            let why = said(pattern, true, Topology::Group, Plan::default());
+            assert!(why.contains("--pattern stream and cast"), "{why}");
+        }
+        for turned in [Plan { reverse: true, ..Plan::default() }, Plan { both: true, ..Plan::default() }] {
+            assert!(said(Pattern::Stream, true, Topology::Group, turned).contains("one member casts"));
+        }
+        let modelled = Capabilities { two_ended: false, virtual_time: true, ..can(true) };
+        let of = |pattern| {
+            let plan = Plan { pattern, ..Plan::default() };
+            check(&plan, &PathPlan::from(Name::ALONE), &modelled).err().map(|e| e.to_string())
+        };
+        assert_eq!(of(Pattern::Cast), None);
+        assert!(of(Pattern::Stream).is_some_and(|why| why.contains("only answer")));
+    }
+
+    #[test]
     fn what_is_no_send_and_no_receive_passes_no_decorator() {
-        let can = Capabilities { one_sided: true, queued: true, ..Capabilities::plain() };
         for pattern in Pattern::ALL.iter().filter(|p| p.facts().undecorated) {
+            let group = pattern.facts().in_group.is_some();
+            let can = Capabilities { one_sided: true, queued: true, group, ..Capabilities::plain() };
             let plan = Plan { pattern: *pattern, ..Plan::default() };
             assert_eq!(why(&plan, &can), None);
             let decorators = Decorators { fault: Some(Fault::default()), ..Decorators::default() };

@@ -26,6 +26,8 @@ const SURVEY_TRIAL: f64 = 1.5e-3;
 const TOO_SLOW: f64 = 1.0;
 /// Sizes that refinement may add to a path.
 const ADDED: usize = 32;
+/// How many times as large, at most, each size is that is felt for a far larger one.
+const STONES: u64 = 8;
 /// Share of a round in which a connection may come to rest, after the fewest trials that can tell, and the share that these may take.
 const WARM_UP: f64 = 0.06;
 const MOST_WARM_UP: f64 = 0.12;
@@ -97,6 +99,10 @@ impl PathRun<'_> {
             if size > self.ceiling {
                 break;
             }
+            self.feel(size)?;
+            if size > self.ceiling {
+                break;
+            }
             let elapsed = (self.session.now() - begin) as f64 * 1e-9;
             let block = self.one_block(size);
             let alone = elapsed + self.takes(size) * FEWEST as f64;
@@ -141,6 +147,26 @@ impl PathRun<'_> {
         }
         self.unload();
         self.spent += (self.session.now() - begin) as f64 * 1e-9;
+        Ok(())
+    }
+
+    /// Where a size lies so far above those that were seen that a guess in step with size would leave it out, what sizes between take tells
+    /// more: each a few times as large as the one before, at least twice, and itself foreseen to be quick. They are no points, and stand in no
+    /// file.
+    fn feel(&mut self, size: u64) -> Result<(), RunError> {
+        let quick = TOO_SLOW.min(self.plan.budget) * SURVEY;
+        while self.one_block(size) > quick && size <= self.ceiling {
+            let Some(below) = self.reached_below(size).max(self.felt.keys().next_back().copied()) else { break };
+            // A path that takes long for the least message is felt for in smaller steps, and may take more of the time for them.
+            let times = ((TOO_SLOW / 2.0).min(self.plan.budget * SURVEY) / (FEWEST as f64 * self.takes(below))) as u64;
+            let stone = below.max(1).saturating_mul(times.min(STONES));
+            if stone >= size || times < 2 {
+                break;
+            }
+            self.measure(stone, self.fewest_looked(stone), 0, true)?;
+            let Some(point) = self.points.remove(&stone).filter(|point| point.estimate > 0.0) else { break };
+            self.felt.insert(stone, point.estimate);
+        }
         Ok(())
     }
 

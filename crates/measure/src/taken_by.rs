@@ -64,7 +64,7 @@ pub(crate) fn warnings(taken: &Taken) -> Vec<Warning> {
         let share = Share(share);
         let (code, text) = match cause {
             Cause::Processes => (
-                "foreign-cpu",
+                "cpu-interference",
                 format!(
                     "other processes took {share} of one CPU on the pinned CPUs during the run; stop them, or pin to CPUs they \
                      don't use (--pin A,B)"
@@ -118,7 +118,7 @@ mod tests {
         let codes = |t: &Taken| warnings(t).into_iter().map(|w| w.code).collect::<Vec<_>>();
         assert_eq!((codes(&quiet), most(&quiet)), (vec![], None));
         assert_eq!((codes(&stolen), most(&stolen)), (vec!["steal".to_owned()], Some(Cause::Hypervisor)));
-        assert_eq!((codes(&busy), most(&busy)), (vec!["foreign-cpu".to_owned()], Some(Cause::Processes)));
+        assert_eq!((codes(&busy), most(&busy)), (vec!["cpu-interference".to_owned()], Some(Cause::Processes)));
         assert_eq!((codes(&stopped), most(&stopped)), (vec!["throttled".to_owned()], Some(Cause::Quota)));
         let all = Taken { steal: 0.95, processes: 0.5, ..stopped };
         assert_eq!((codes(&all).len(), most(&all)), (3, Some(Cause::Hypervisor)));

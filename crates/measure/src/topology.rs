@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{Pattern, flows};
+
 /// How the connections of a path share processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -18,11 +20,13 @@ pub enum Topology {
     FanIn,
     /// One far process that streams to near processes with a connection each.
     FanOut,
+    /// One near process that casts to far processes, each a member of its group.
+    Group,
 }
 
 impl Topology {
     /// Every topology.
-    pub const ALL: [Self; 4] = [Self::Flows, Self::Pairs, Self::FanIn, Self::FanOut];
+    pub const ALL: [Self; 5] = [Self::Flows, Self::Pairs, Self::FanIn, Self::FanOut, Self::Group];
 
     /// Its name, which is also the option of a path that names the number: `tcp:pairs=2`.
     pub fn name(self) -> &'static str {
@@ -31,6 +35,7 @@ impl Topology {
             Self::Pairs => "pairs",
             Self::FanIn => "fan-in",
             Self::FanOut => "fan-out",
+            Self::Group => "group",
         }
     }
 
@@ -45,6 +50,7 @@ impl Topology {
             Self::Flows => "flow",
             Self::Pairs => "pair",
             Self::FanIn | Self::FanOut => "member",
+            Self::Group => "receiving member",
         }
     }
 
@@ -54,15 +60,17 @@ impl Topology {
             Self::Flows => "flows",
             Self::Pairs => "pairs",
             Self::FanIn | Self::FanOut => "members",
+            Self::Group => "receiving members",
         }
     }
 
-    /// So many of them: "1 pair", "3 members of a fan-in".
+    /// So many of them: "1 pair", "3 members of a fan-in"; of a group all its members, the casting one too.
     pub fn counted(self, count: u32) -> String {
         let noun = if count == 1 { self.one() } else { self.several() };
         match self {
             Self::Flows | Self::Pairs => format!("{count} {noun}"),
             Self::FanIn | Self::FanOut => format!("{count} {noun} of a {}", self.name()),
+            Self::Group => format!("a group of {} members", self.asked(count)),
         }
     }
 
@@ -71,7 +79,7 @@ impl Topology {
         match self {
             Self::Flows => "--flows",
             Self::Pairs => "--pairs",
-            Self::FanIn | Self::FanOut => "--members",
+            Self::FanIn | Self::FanOut | Self::Group => "--members",
         }
     }
 
@@ -82,6 +90,7 @@ impl Topology {
             Self::Pairs => "--pairs, or pairs= of the path",
             Self::FanIn => "--topology fan-in, or fan-in= of the path",
             Self::FanOut => "--topology fan-out, or fan-out= of the path",
+            Self::Group => "--topology group, or group= of the path",
         }
     }
 
@@ -90,14 +99,38 @@ impl Topology {
         self != Self::Flows
     }
 
-    /// Whether its connections stream where no pattern is asked for: from many to one, or from one to many.
-    pub fn streams(self) -> bool {
-        matches!(self, Self::FanIn | Self::FanOut)
+    /// What its connections do where no pattern is asked for.
+    pub fn pattern(self) -> Pattern {
+        match self {
+            Self::Flows | Self::Pairs => Pattern::PingPong,
+            Self::FanIn | Self::FanOut => Pattern::Stream,
+            Self::Group => Pattern::Cast,
+        }
+    }
+
+    /// The number that a person names for so many connections: the members of a group are one more, which casts.
+    pub fn asked(self, connections: u32) -> u32 {
+        if self == Self::Group { connections.saturating_add(1) } else { connections }
+    }
+
+    /// Connections of a path of which a person named this number.
+    pub fn connections(self, asked: u32) -> u32 {
+        if self == Self::Group { asked.saturating_sub(1) } else { asked }
+    }
+
+    /// The numbers that can be named.
+    pub fn bounds(self) -> (u32, u32) {
+        (self.asked(1), self.asked(flows::MOST))
+    }
+
+    /// Near processes of a path of so many connections, where they are processes of their own.
+    pub fn near_processes(self, connections: u32) -> u32 {
+        if self == Self::Group { 1 } else { connections }
     }
 
     /// Far processes of a path of so many connections.
     pub fn far_processes(self, connections: u32) -> u32 {
-        if self == Self::Pairs { connections } else { 1 }
+        if matches!(self, Self::Pairs | Self::Group) { connections } else { 1 }
     }
 
     /// Whether it is the usual one: files of before there were others have none.
@@ -146,8 +179,16 @@ mod tests {
     }
 
     #[test]
-    fn only_pairs_have_a_far_process_each() {
-        assert_eq!(Topology::ALL.map(|topology| topology.far_processes(3)), [1, 3, 1, 1]);
-        assert_eq!(Topology::ALL.map(Topology::has_members), [false, true, true, true]);
+    fn pairs_and_groups_have_a_far_process_each_and_a_group_has_one_that_casts() {
+        assert_eq!(Topology::ALL.map(|topology| topology.far_processes(3)), [1, 3, 1, 1, 3]);
+        assert_eq!(Topology::ALL.map(|topology| topology.near_processes(3)), [3, 3, 3, 3, 1]);
+        assert_eq!(Topology::ALL.map(Topology::has_members), [false, true, true, true, true]);
+        for topology in Topology::ALL {
+            assert_eq!(topology.connections(topology.asked(7)), 7);
+        }
+        assert_eq!(
+            (Topology::Group.counted(2), Topology::Group.bounds()),
+            ("a group of 3 members".to_owned(), (2, 129))
+        );
     }
 }

@@ -120,11 +120,15 @@ fn line(size: u64) -> f64 {
 }
 
 fn run(plan: &Plan, session: Fake) -> (Vec<Event>, measure::Outcome) {
+    run_paths(plan, vec![session])
+}
+
+fn run_paths(plan: &Plan, sessions: Vec<Fake>) -> (Vec<Event>, measure::Outcome) {
     let mut events = Vec::new();
     let outcome = measure::run(
         plan,
         calibration(),
-        vec![Box::new(session)],
+        sessions.into_iter().map(|session| Box::new(session) as Box<dyn measure::Session>).collect(),
         &mut |e: &Event| {
             events.push(e.clone());
             Ok(())
@@ -261,14 +265,14 @@ fn a_lone_slow_opening_does_not_take_the_rest_of_the_run() {
 fn two_sides_of_which_one_is_slow_to_open_both_get_rounds_with_trials() {
     let plan = plan();
     let (mut told, mut ignored) = (Vec::new(), |_: &Event| Ok(()));
-    let mut hear = |e: &Event| {
+    let mut tell = |e: &Event| {
         told.push(e.clone());
         Ok(())
     };
     let quick = Fake::new(3, line);
     let slow = Fake { opens: [0.5, 0.0], ..Fake::new(4, line) };
     let sides = vec![
-        Side { plan: &plan, sessions: vec![Box::new(quick)], tell: &mut hear },
+        Side { plan: &plan, sessions: vec![Box::new(quick)], tell: &mut tell },
         Side { plan: &plan, sessions: vec![Box::new(slow)], tell: &mut ignored },
     ];
     let outcomes = run_sides(sides, calibration(), &AtomicBool::new(false));
@@ -283,14 +287,14 @@ fn two_sides_of_which_one_is_slow_to_open_both_get_rounds_with_trials() {
 fn sides_of_which_one_carries_less_come_to_an_end() {
     let plan = plan();
     let (mut told, mut ignored) = (Vec::new(), |_: &Event| Ok(()));
-    let mut hear = |e: &Event| {
+    let mut tell = |e: &Event| {
         told.push(e.clone());
         Ok(())
     };
     let wide = Fake { between: 0.001, within: 0.001, ..Fake::new(3, line) };
     let narrow = Fake { between: 0.001, within: 0.001, swallows: 4097, ..Fake::new(4, line) };
     let sides = vec![
-        Side { plan: &plan, sessions: vec![Box::new(wide)], tell: &mut hear },
+        Side { plan: &plan, sessions: vec![Box::new(wide)], tell: &mut tell },
         Side { plan: &plan, sessions: vec![Box::new(narrow)], tell: &mut ignored },
     ];
     let outcomes = run_sides(sides, calibration(), &AtomicBool::new(false));
@@ -358,9 +362,9 @@ fn a_default_run_makes_many_short_rounds_and_large_sizes_leave_time_for_the_othe
 }
 
 #[test]
-fn three_sizes_are_measured_for_long_at_two_moments_of_a_run_whatever_its_pace() {
+fn three_sizes_are_measured_for_long_at_two_moments_of_a_run_however_fast_it_is() {
     for seed in 0..12 {
-        // Each connection has a pace of its own, so that what was seen of a size tells little of the next trial.
+        // Each connection has a speed of its own, so that what was seen of a size tells little of the next trial.
         let mut changing = Fake::new(seed, line);
         changing.between = 0.6;
         let mut quick = Fake::new(seed, line);
@@ -586,6 +590,34 @@ fn a_path_that_breaks_keeps_what_was_measured() {
 }
 
 #[test]
+fn a_path_that_breaks_leaves_the_run_and_the_others_go_on() {
+    let plan = Plan { paths: vec![transport::tcp::NAME.into(); 3], ..plan() };
+    for broken in [&[1][..], &[0, 2], &[0, 1, 2]] {
+        let fakes = (0..3).map(|path| {
+            let mut fake = Fake::new(3 + path, line);
+            fake.fail_after = broken.contains(&path).then_some(600);
+            fake
+        });
+        let (events, outcome) = run_paths(&plan, fakes.collect());
+        let said = outcome.error.unwrap().to_string();
+        assert_eq!(said.matches("closed the connection").count(), broken.len(), "{said}");
+        assert!(outcome.trials > 300);
+        let trials =
+            |of: u64| events.iter().filter(|e| matches!(e, Event::Trial(t) if u64::from(t.path) == of)).count();
+        let ends = |of: u64| {
+            let of_path = |e: &&Event| matches!(e, Event::Point(p) if u64::from(p.path) == of && p.why == Why::Stopped);
+            events.iter().filter(of_path).count()
+        };
+        for path in 0..3 {
+            // Its points say so, and those of the others end as they would have.
+            assert_eq!(ends(path) > 0, broken.contains(&path), "{path} of {broken:?}");
+            assert!(trials(path) > 100, "{path} of {broken:?}: {}", trials(path));
+            assert!(broken.contains(&path) || trials(path) > 800, "{path} of {broken:?}: {}", trials(path));
+        }
+    }
+}
+
+#[test]
 fn exact_sizes_and_trials_are_kept_to() {
     let exact = Plan { sizes: Some(vec![1, 64, 4096]), trials: Some(4), repeats: Some(20), ..plan() };
     let (events, _) = run(&exact, Fake::new(3, line));
@@ -604,6 +636,18 @@ fn slow_links_end_at_the_papers_rule() {
     assert!(points(&events).iter().all(|p| p.figures.median < 3.0));
 }
 
+#[test]
+fn a_size_far_above_one_that_takes_long_is_measured() {
+    // As two sides that spin on one CPU, or acknowledgements that are put off, make it.
+    for latency in [4e-3, 20e-3] {
+        let slow = move |s: u64| latency + s as f64 * 1e-9;
+        let (events, outcome) =
+            run(&Plan { budget: 12.0, sizes: Some(vec![1, 4096, 1 << 20]), ..plan() }, Fake::new(3, slow));
+        assert!(outcome.error.is_none());
+        assert_eq!(points(&events).iter().map(|p| p.size).collect::<Vec<_>>(), [1, 4096, 1 << 20], "{latency}");
+    }
+}
+
 /// Both CPUs held by other programs: whatever is measured takes so many times its typical iterations, a trial so long to begin, and a
 /// connection so long to open, seconds.
 fn held(stretch: f64, control: f64, opens: f64) -> impl Fn(u64) -> Fake {
@@ -613,17 +657,17 @@ fn held(stretch: f64, control: f64, opens: f64) -> impl Fn(u64) -> Fake {
 /// The events of both sides of a run on one machine.
 fn both_sides(plan: &Plan, session: impl Fn(u64) -> Fake) -> [Vec<Event>; 2] {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    let mut hear = |e: &Event| {
+    let mut tell = |e: &Event| {
         first.push(e.clone());
         Ok(())
     };
-    let mut hear_other = |e: &Event| {
+    let mut tell_other = |e: &Event| {
         second.push(e.clone());
         Ok(())
     };
     let sides = vec![
-        Side { plan, sessions: vec![Box::new(session(3))], tell: &mut hear },
-        Side { plan, sessions: vec![Box::new(session(4))], tell: &mut hear_other },
+        Side { plan, sessions: vec![Box::new(session(3))], tell: &mut tell },
+        Side { plan, sessions: vec![Box::new(session(4))], tell: &mut tell_other },
     ];
     assert!(run_sides(sides, calibration(), &AtomicBool::new(false)).iter().all(|o| o.error.is_none()));
     [first, second]

@@ -171,7 +171,7 @@ fn a_useless_figure_carries_a_warning_with_its_likely_cause() {
     let points = [Judged { size: 1000, figures, trials: &trials, ended: Some(Why::Budget) }];
     let busy = host::Taken { processes: 0.5, ..host::Taken::default() };
     let all = warnings(&p, transport::tcp::NAME, &points, Some(busy));
-    assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["foreign-cpu", "noisy"]);
+    assert_eq!(all.iter().map(|w| w.code.as_str()).collect::<Vec<_>>(), ["cpu-interference", "noisy"]);
     let asked = Plan { precise: true, ..p.clone() };
     assert_eq!(
         warnings(&asked, transport::tcp::NAME, &points, None).last().map(|w| &w.code[..]),
@@ -459,7 +459,7 @@ fn the_warning_and_the_line_of_the_rounds_say_the_same() {
     let round = |at: f64| ((at + 1e-9) / 0.4) as u64;
     assert_eq!(said(&|_| 1.0, 0.02), None);
     let turns = said(&|at| if round(at) % 2 == 1 { 1.35 } else { 1.0 }, 0.02).unwrap();
-    assert!(turns.contains("changed its pace from round to round") && !turns.contains("stands for no single one"));
+    assert!(turns.contains("changed its speed from round to round") && !turns.contains("stands for no single one"));
     let step = said(&|at| if round(at) > 5 { 1.5 } else { 1.0 }, 0.02).unwrap();
     assert!(step.contains("one median stands for no single one") && step.contains("1.5"), "{step}");
     let lone = said(&|at| if round(at) == 5 { 10.0 } else { 1.0 }, 0.02).unwrap();

@@ -13,7 +13,7 @@ use measure::solo::Solo;
 use measure::{Cache, FarReport, Pattern, Session, SessionError, TrialReport, TrialSpec, Workspace, far, near};
 use transport::clock::Monotonic;
 use transport::theory::Theory;
-use transport::{Capabilities, End, Link, LinkError, OneSided, Queued, Semantics};
+use transport::{Capabilities, Delivered, End, Group, Link, LinkError, OneSided, Queued, Semantics};
 use workload::hint::{Kernel, Precision, Team};
 
 const SIZE: u64 = 100;
@@ -48,6 +48,7 @@ struct Wire {
     spoilt: bool,
     posted: u64,
     exposed: bool,
+    casts: u32,
 }
 
 impl Wire {
@@ -56,7 +57,7 @@ impl Wire {
         let memory: Arc<Mutex<Vec<u8>>> = Arc::default();
         let end = |out, into| {
             let (memory, did) = (Arc::clone(&memory), Vec::new());
-            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0, exposed: false })
+            End::new(Wire { out, into, did, memory, spoilt: false, posted: 0, exposed: false, casts: 0 })
         };
         (end(there, from_far), end(back, from_near))
     }
@@ -64,12 +65,16 @@ impl Wire {
 
 impl Link for Wire {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { semantics: Semantics::Message, one_sided: true, queued: true, ..Capabilities::plain() }
+        let semantics = Semantics::Message;
+        Capabilities { semantics, one_sided: true, queued: true, group: true, ..Capabilities::plain() }
     }
     fn queued(&mut self) -> Option<&mut dyn Queued> {
         Some(self)
     }
     fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        Some(self)
+    }
+    fn group(&mut self) -> Option<&mut dyn Group> {
         Some(self)
     }
     fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
@@ -110,6 +115,31 @@ impl Queued for Wire {
     }
     fn copied(&self) -> Option<(u64, u64)> {
         Some((self.posted / 2, self.posted))
+    }
+}
+
+/// A group of two.
+impl Group for Wire {
+    fn members(&self) -> u32 {
+        2
+    }
+    fn rank(&self) -> u32 {
+        panic!("no pattern asks for its own")
+    }
+    fn cast(&mut self, block: &[u8]) -> Result<u32, LinkError> {
+        self.casts += 1;
+        self.send(block).map(|()| self.casts)
+    }
+    fn deliver(&mut self, block: &mut [u8]) -> Result<Delivered, LinkError> {
+        self.casts += 1;
+        self.recv(block).map(|()| Delivered { from: 0, number: self.casts })
+    }
+    fn answer(&mut self, to: u32, block: &[u8]) -> Result<(), LinkError> {
+        assert_eq!(to, 0);
+        self.send(block)
+    }
+    fn answered(&mut self, block: &mut [u8]) -> Result<u32, LinkError> {
+        self.recv(block).map(|()| 1)
     }
 }
 
@@ -198,6 +228,8 @@ fn must(pattern: Pattern, i: u64) -> Option<Vec<Did>> {
         }
         Pattern::Bidirectional => vec![Sent(own(SIZE)), Received(near)],
         Pattern::Request => vec![Received(near), Sent(own(RESPONSE))],
+        // The answer says which cast it answers, from 1.
+        Pattern::Cast => vec![Received(near), Sent((i as u32 + 1).to_le_bytes().to_vec())],
         // The far side takes no part.
         Pattern::Put | Pattern::Get => Vec::new(),
         Pattern::Connect => return None,
@@ -345,7 +377,7 @@ fn way(theory: &Theory, size: u64) -> f64 {
 
 #[test]
 fn each_takes_its_own_time_on_the_modelled_link() {
-    let settings = transport::theory::settings("work=1us").unwrap();
+    let settings = transport::theory::settings("work=1us,members=3").unwrap();
     let theory = Theory::of(&settings);
     let path = PathPlan { settings, ..transport::theory::NAME.into() };
     let way = |size| way(&theory, size);
@@ -355,13 +387,16 @@ fn each_takes_its_own_time_on_the_modelled_link() {
         session.open(1).unwrap();
         let spec = TrialSpec { check: false, ..spec(*pattern) };
         let report = session.trial(&spec).unwrap();
-        assert_eq!(report.far.received, REPEATS * pattern.facts().sends(&spec), "{pattern:?}");
+        let receivers = if *pattern == Pattern::Cast { 2 } else { 1 };
+        assert_eq!(report.far.received, REPEATS * receivers * pattern.facts().sends(&spec), "{pattern:?}");
         let exact = match pattern {
             Pattern::PingPong => 2.0 * way(SIZE),
             Pattern::Bidirectional => way(SIZE),
             // The message one way, and a packet without payload the other.
             Pattern::Put | Pattern::Get => way(SIZE) + way(0),
             Pattern::Request => way(SIZE) + way(RESPONSE),
+            // The second answer waits for the line.
+            Pattern::Cast => way(SIZE) + way(4) + way(4) - theory.latency,
             Pattern::Connect => 2.0 * way(0) + way(SIZE) + way(RESPONSE),
             Pattern::Hint => way(16) + SIZE as f64 * theory.work,
             // Blocks follow each other before the first has arrived.
@@ -392,7 +427,13 @@ fn each_has_its_facts() {
         assert_eq!(serde_json::from_value::<Pattern>(name.into()).unwrap(), *pattern);
         assert_eq!(facts.help.is_none(), facts.score.is_some(), "{name}: HINT alone has a command of its own");
         assert_eq!(
-            (facts.refuses)(&Capabilities { connects: true, one_sided: true, queued: true, ..plain.clone() }),
+            (facts.refuses)(&Capabilities {
+                connects: true,
+                one_sided: true,
+                queued: true,
+                group: true,
+                ..plain.clone()
+            }),
             None,
             "{name}"
         );
@@ -411,6 +452,7 @@ fn each_has_its_facts() {
     assert_eq!(Pattern::those(|f| f.netpipe.is_some()), "ping-pong, stream and bidirectional");
     assert_eq!(Pattern::those(|f| f.unanswered), "stream and post");
     assert_eq!(Pattern::those(|f| f.one_sided), "put and get");
+    assert_eq!(Pattern::those(|f| f.in_group.is_some()), "stream and cast");
     for pattern in Pattern::ALL.iter().filter(|p| p.facts().one_sided) {
         let reliable = |reliable| Capabilities { one_sided: true, reliable, ..plain.clone() };
         let refused = |can: &Capabilities| (pattern.facts().refuses)(can).is_some();

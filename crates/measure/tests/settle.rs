@@ -114,7 +114,7 @@ impl Case {
             let mut path = Path { between, within, lasts, level: 0.0, slow: false, changes: 0.0, now: 0.0, rng };
             path.slow = path.rng.random();
             let (mut ended, mut trials) = (Vec::new(), BTreeMap::<u64, Vec<Trial>>::new());
-            let mut hear = |e: &Event| {
+            let mut tell = |e: &Event| {
                 match e {
                     Event::Point(p) => ended.push(p.clone()),
                     Event::Trial(t) => trials.entry(t.size).or_default().push(t.clone()),
@@ -122,7 +122,7 @@ impl Case {
                 }
                 Ok(())
             };
-            measure::run(&plan, calibration, vec![Box::new(path)], &mut hear, &AtomicBool::new(false));
+            measure::run(&plan, calibration, vec![Box::new(path)], &mut tell, &AtomicBool::new(false));
             early.points += ended.len();
             let kind = transport::tcp::NAME;
             let common = Common::of(&plan, kind, calibration, trials.values().map(Vec::as_slice));

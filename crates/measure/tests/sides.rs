@@ -23,7 +23,7 @@ fn told(plans: [&Plan; 2], fails: [usize; 2]) -> (Vec<(usize, Event)>, Vec<Outco
     let session = |plan: &Plan| -> Vec<Box<dyn Session>> {
         vec![Box::new(Solo::new(&plan.paths[0], Arc::clone(&stop)).unwrap())]
     };
-    let hear = |side: usize, event: &Event| {
+    let tell = |side: usize, event: &Event| {
         let mut all = all.borrow_mut();
         if all.iter().filter(|(s, _)| *s == side).count() >= fails[side] {
             return Err(std::io::Error::other("the disk is full"));
@@ -31,7 +31,7 @@ fn told(plans: [&Plan; 2], fails: [usize; 2]) -> (Vec<(usize, Event)>, Vec<Outco
         all.push((side, event.clone()));
         Ok(())
     };
-    let (mut a, mut b) = (|e: &Event| hear(0, e), |e: &Event| hear(1, e));
+    let (mut a, mut b) = (|e: &Event| tell(0, e), |e: &Event| tell(1, e));
     let sides = vec![
         Side { plan: plans[0], sessions: session(plans[0]), tell: &mut a },
         Side { plan: plans[1], sessions: session(plans[1]), tell: &mut b },

@@ -24,7 +24,7 @@ fn plan(theory: &Theory, sizes: &[u64], duration: f64, every: f64) -> Plan {
 }
 
 /// The events of a soak over a session, and how it ended.
-fn heard(plan: &Plan, session: Box<dyn Session + '_>, stop: &AtomicBool) -> (Vec<Event>, measure::Outcome) {
+fn events_of(plan: &Plan, session: Box<dyn Session + '_>, stop: &AtomicBool) -> (Vec<Event>, measure::Outcome) {
     let mut events = Vec::new();
     let calibration = Calibration { clock_cost_ns: 0.0, clock_step_ns: 1.0, loop_cost_ns: 0.0 };
     let outcome = measure::run(
@@ -43,7 +43,7 @@ fn heard(plan: &Plan, session: Box<dyn Session + '_>, stop: &AtomicBool) -> (Vec
 fn modelled(plan: &Plan) -> Vec<Event> {
     let stop = Arc::new(AtomicBool::new(false));
     let session = Solo::new(&plan.paths[0], stop.clone()).unwrap();
-    let (events, outcome) = heard(plan, Box::new(session), &stop);
+    let (events, outcome) = events_of(plan, Box::new(session), &stop);
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     events
 }
@@ -166,7 +166,7 @@ impl Session for Steady {
 #[test]
 fn ten_hours_are_told_interval_by_interval_and_hold_a_bounded_number_of_them() {
     let plan = plan(&Theory::default(), &[64], 36_000.0, 1.0);
-    let (events, outcome) = heard(&plan, Box::new(Steady::new(2e-5)), &AtomicBool::new(false));
+    let (events, outcome) = events_of(&plan, Box::new(Steady::new(2e-5)), &AtomicBool::new(false));
     assert!(outcome.error.is_none());
     let all = intervals(&events);
     assert_eq!(all.len(), 36_000);
@@ -181,7 +181,7 @@ fn ten_hours_are_told_interval_by_interval_and_hold_a_bounded_number_of_them() {
 #[test]
 fn a_path_that_stands_still_makes_one_interval_longer_and_the_next_begin_at_its_moment() {
     let steady = Steady { stands: (4.3, 7.5), ..Steady::new(2e-5) };
-    let (events, _) = heard(&plan(&Theory::default(), &[64], 10.0, 1.0), Box::new(steady), &AtomicBool::new(false));
+    let (events, _) = events_of(&plan(&Theory::default(), &[64], 10.0, 1.0), Box::new(steady), &AtomicBool::new(false));
     let starts: Vec<f64> = intervals(&events).iter().map(|t| t.at.round()).collect();
     assert_eq!(starts[..6], [0.0, 1.0, 2.0, 3.0, 4.0, 8.0], "{starts:?}");
     assert_eq!(starts.len(), 8, "what is left of the eighth second, and two more");
@@ -192,7 +192,8 @@ fn a_path_that_stands_still_makes_one_interval_longer_and_the_next_begin_at_its_
 #[test]
 fn what_was_measured_whole_stays_when_the_far_side_dies_or_somebody_stops_the_run() {
     let dies = Steady { dies: 3.6, ..Steady::new(2e-5) };
-    let (events, outcome) = heard(&plan(&Theory::default(), &[64], 10.0, 1.0), Box::new(dies), &AtomicBool::new(false));
+    let (events, outcome) =
+        events_of(&plan(&Theory::default(), &[64], 10.0, 1.0), Box::new(dies), &AtomicBool::new(false));
     let all = intervals(&events);
     assert_eq!(all.len(), 4, "the last has the parts before its end");
     assert!(all[3].report.seconds < 0.6 && all[3].report.repeats > 0);
@@ -201,7 +202,7 @@ fn what_was_measured_whole_stays_when_the_far_side_dies_or_somebody_stops_the_ru
 
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Steady { stop_at: 2.6, stop: Arc::clone(&stop), ..Steady::new(2e-5) };
-    let (events, outcome) = heard(&plan(&Theory::default(), &[64], 10.0, 1.0), Box::new(stopped), &stop);
+    let (events, outcome) = events_of(&plan(&Theory::default(), &[64], 10.0, 1.0), Box::new(stopped), &stop);
     assert!(outcome.error.unwrap().interrupted() && intervals(&events).len() == 3);
     assert!(events.iter().any(|e| matches!(e, Event::Point(p) if p.why == Why::Stopped)));
 }

@@ -156,3 +156,30 @@ fn of_a_lossy_stream_the_share_lost_is_the_links() {
     let mean = stats::mean(&points.iter().map(|p| p.figures.loss).collect::<Vec<_>>());
     assert!((mean - 0.3).abs() < 0.02, "{mean}");
 }
+
+#[test]
+fn two_sizes_that_lie_far_apart_are_both_measured() {
+    // In step with size one byte's 15 us would make 16 MiB last four minutes.
+    let theory = Theory { latency: 15e-6, rate: 1e10, ..Theory::default() };
+    for far in [1 << 16, 1 << 20, 1 << 24] {
+        let sizes = Some(vec![1, far]);
+        let (events, points) = run(&Plan { sizes, to: far, ..plan(Pattern::PingPong, theory.clone()) });
+        let measured: Vec<u64> = points.iter().map(|p| p.size).collect();
+        assert_eq!(measured, [1, far]);
+        near(points[1].figures.median, one_way(&theory, far), "the larger");
+        let tried = |e: &Event| matches!(e, Event::Trial(t) if t.size != 1 && t.size != far);
+        assert!(!events.iter().any(tried), "sizes that nobody asked for are in no event");
+    }
+}
+
+#[test]
+fn a_far_larger_size_that_really_takes_too_long_is_left_out_at_little_cost() {
+    let slow = Theory { latency: 1e-3, rate: 1e6, ..Theory::default() };
+    let sizes = Some(vec![1, 1 << 20]);
+    let (events, points) = run(&Plan { sizes, to: 1 << 20, ..plan(Pattern::PingPong, slow) });
+    assert_eq!(points.iter().map(|p| p.size).collect::<Vec<_>>(), [1]);
+    let warned = events.iter().find_map(|e| if let Event::Warning(w) = e { Some(w.code.clone()) } else { None });
+    assert_eq!(warned.as_deref(), Some("stopped-short"));
+    let Some(Event::End(end)) = events.last() else { panic!("the run ends") };
+    assert!(end.at < 4.5, "{} s of a budget of 3 s", end.at);
+}

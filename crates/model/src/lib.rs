@@ -7,7 +7,7 @@
 //! [`answer`] holds answers to readers' questions. [`Comparison::of`] says whether two paths differ.
 //! [`Fits::of`] fits models: lines, the bandwidth curve, the saturation point. [`Breaks::of`] finds dips and steps,
 //! [`Jitter::of`] outliers, drift and periods, [`LogGp::of`] LogGP parameters, [`Quips::of`] HINT's figures. [`scale`] is the model
-//! of other rates and machines.
+//! of other rates and machines. [`sweep`] is what settings do, and which to take.
 //!
 //! `curve` cleans and resamples, `resampled` turns resamples into intervals, `shape` reads figures off one set of medians,
 //! `smooth` takes the luck of single sizes off a curve, `summary` puts the intervals to all of them.
@@ -27,11 +27,12 @@ pub mod scale;
 mod shape;
 mod smooth;
 mod summary;
+pub mod sweep;
 
 pub use breaks::{Break, Breaks, Dip, Edge, Fact, Fate, Knob, Sight, Step, Suspect, fate, suspects};
 pub use compare::{
-    BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, History, Pace, Paired, Seen, Shift, Side,
-    Stretch,
+    BetweenRuns, Circumstances, Compared, Comparison, Disturbed, Disturber, History, MachineReadings, Paired, Seen,
+    Shift, Side, Stretch,
 };
 pub use fit::{BandwidthCurve, Fits, LatencyLine, LatencyLines, Misfit, Piece, Saturation};
 pub use hint::Quips;

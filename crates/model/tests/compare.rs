@@ -46,13 +46,13 @@ fn runs_that_stand_at_levels_of_their_own_do_not_differ_either() {
 }
 
 #[test]
-fn what_the_machines_own_pace_explains_is_no_difference_and_what_goes_beyond_is() {
+fn what_the_machine_itself_explains_is_no_difference_and_what_goes_beyond_is() {
     const RUNS: u64 = 100;
     let sizes = sizes(8e6, 130);
     let read = |noisy: &mut Noisy, level: f64| {
         let seconds = (0..11).map(|_| 3e-5 * level * (0.01 * noisy.normal()).exp()).collect();
-        let paces = vec![model::Pace { what: "wake-up round trip".to_owned(), seconds }];
-        model::Circumstances { paces, foreign: Some(0.01), ..model::Circumstances::default() }
+        let calibrations = vec![model::MachineReadings { what: "wake-up round trip".to_owned(), seconds }];
+        model::Circumstances { calibrations, programs: Some(0.01), ..model::Circumstances::default() }
     };
     let (mut differ, mut missed) = (0, 0);
     for seed in 0..RUNS {
@@ -81,7 +81,7 @@ fn a_difference_that_others_may_have_made_is_none_and_equal_sides_are_equal_all_
     let mut noisy = Noisy::new(5);
     let (a, same) = ([noisy.curve(&sizes, line)], [noisy.curve(&sizes, line)]);
     let slower = [noisy.curve(&sizes, |x| line(x) * 3.0)];
-    let took = |share| [model::Circumstances { foreign: Some(share), ..model::Circumstances::default() }];
+    let took = |share| [model::Circumstances { programs: Some(share), ..model::Circumstances::default() }];
     let (none, much) = (took(0.01), took(0.9));
     let of = |runs, circumstances| {
         Comparison::of(Side { circumstances: &none, ..Side::of(&a) }, Side { circumstances, ..Side::of(runs) }).unwrap()

@@ -107,13 +107,21 @@ fn may_colour(terminal: bool, no_color: bool, dumb: bool) -> bool {
     terminal && !no_color && !dumb
 }
 
-/// Columns of the terminal at standard output; 100 where it is none.
+/// Columns of the terminal at standard output; as many as tables take where it is none.
 pub fn width() -> usize {
     match rustix::termios::tcgetwinsize(io::stdout()) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => 100,
+        _ => COLUMNS,
     }
 }
+
+/// Columns of prose: those of the terminal, as far as tables reach.
+pub fn prose() -> usize {
+    width().clamp(40, COLUMNS)
+}
+
+/// Columns of tables.
+const COLUMNS: usize = 80;
 
 #[cfg(test)]
 mod tests {

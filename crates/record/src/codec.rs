@@ -233,6 +233,14 @@ pub(crate) enum Line {
     Unknown(String),
 }
 
+/// The event of a line that this version wrote, or what is wrong with it.
+pub fn event(line: &[u8]) -> Result<Event, String> {
+    match read(line)? {
+        Line::Event(event) => Ok(event),
+        Line::Unknown(kind) => Err(format!("an event of another version: '{kind}'")),
+    }
+}
+
 /// What is looked at where a line is no event that we know.
 #[derive(Deserialize)]
 pub(crate) struct Head<'a> {
@@ -334,6 +342,7 @@ mod tests {
             lost: 9,
             reordered: 10,
             duplicated: 11,
+            strangers: 37,
             corrupt: Some((1, 2)),
             bounds: Some((16, 17)),
             cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),

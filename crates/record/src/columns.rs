@@ -76,6 +76,12 @@ impl<'a> At<'a> {
         self.f.flows.is_some() || self.members().is_some()
     }
 
+    /// How many flows, pairs or members there are: where both sides send, each flow is a connection, and a pair or member has one each way.
+    fn several(self) -> Option<u32> {
+        let count = self.f.flows?.count;
+        Some(if self.run.run.plan.both && self.members().is_some() { count / 2 } else { count })
+    }
+
     /// How processes are joined, where near halves are processes of their own.
     fn members(self) -> Option<Topology> {
         Some(self.run.run.plan.topology(self.path.opened.path)).filter(|topology| topology.has_members())
@@ -415,7 +421,7 @@ columns! {
     /// Segments that TCP sent again on the near side in all trials that count; none of other paths.
     retransmits: Option<u64> = |a| a.retransmits(), None, shown(72, "retransmits"), Some("pipegauge_retransmits");
     /// Flows that ran at once, where there are several (`--flows`): then times, throughput and rates are those of all.
-    flows: Option<u32> = |a| a.f.flows.map(|flows| flows.count), None, shown(5, "flows"), None;
+    flows: Option<u32> = |a| a.several(), None, shown(5, "flows"), None;
     /// Rate of all flows, one over the median: messages, transactions or what else `time` counts a second; none of one flow that is no pair or
     /// member.
     rate_per_s: Option<f64> = |a| a.rated().then(|| a.f.median.recip()), Some(Unit::PerSecond), shown(53, "rate of all"), None;

@@ -2,6 +2,7 @@
 
 use measure::Load;
 use serde_json::Value;
+use transport::{Settings, registry};
 
 use crate::{PathRun, RunFile};
 
@@ -30,7 +31,7 @@ pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) ->
             ("flows", Value::from(run.run.plan.flows(path.opened.path))),
             ("topology", Value::from(run.run.plan.topology(path.opened.path).name())),
             ("loading", part(serde_json::to_value(run.run.plan.load(path.opened.path).map(Load::words)))),
-            ("settings", part(serde_json::to_value(run.run.plan.settings(path.opened.path)))),
+            ("settings", typed(path, run.run.plan.settings(path.opened.path))),
             ("near", part(serde_json::to_value(&run.run.near))),
             ("far", part(serde_json::to_value(&path.opened.far))),
             ("near_effective", part(serde_json::to_value(&path.opened.near_effective))),
@@ -42,6 +43,16 @@ pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) ->
         walk(name, a, b, &mut found);
     }
     found
+}
+
+/// Settings as a person types them: with their units where the transport says which.
+fn typed(path: &PathRun, settings: &Settings) -> Value {
+    let options = registry::find(path.opened.transport).map_or(&[][..], |transport| transport.options());
+    let text = |name: &str, value: &transport::Value| {
+        let option = options.iter().find(|option| option.name == name);
+        option.map_or_else(|| value.to_string(), |option| option.form.text(value))
+    };
+    settings.iter().map(|(name, value)| (name.to_owned(), Value::from(text(name, value)))).collect()
 }
 
 fn walk(name: &str, a: &Value, b: &Value, found: &mut Vec<Difference>) {
@@ -88,6 +99,6 @@ mod tests {
         let found = differences((&a, &a.paths[0]), (&b, &b.paths[0]));
         let names: Vec<&str> = found.iter().map(|d| d.what.as_str()).collect();
         assert_eq!(names, ["settings.sockbuf", "near.kernel"]);
-        assert_eq!((found[0].first.as_str(), found[0].second.as_str()), ("absent", "4096"));
+        assert_eq!((found[0].first.as_str(), found[0].second.as_str()), ("absent", "4KiB"));
     }
 }

@@ -96,8 +96,8 @@ mod tests {
                 block,
                 at: 0.0,
                 planned: 5,
-                pace: None,
-                far_pace: None,
+                calibration: None,
+                far_calibration: None,
             }));
             for _ in 0..5 {
                 extent.event(&trial);

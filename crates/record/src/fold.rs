@@ -487,7 +487,7 @@ mod tests {
         let recorded = Figures { median: 7e-5, ..point.figures };
         let ended = PointEnded { path: 0, size: 64, time: point.time, figures: recorded, why: Why::Budget };
         fold.event(&Event::Point(ended));
-        fold.event(&Event::End(End { at: 1.0, error: None, foreign_cpu: None, taken: None }));
+        fold.event(&Event::End(End { at: 1.0, error: None, cpu_interference: None, taken: None }));
         let point = &fold.run().unwrap().paths[0].points[0];
         let middle = (1e-5f64 * 3e-5).sqrt();
         assert!((point.figures.median / middle - 1.0).abs() < 1e-12, "whatever was recorded: {point:?}");
@@ -526,7 +526,7 @@ mod tests {
             change(&mut trial.report);
             trial
         };
-        let wild = [
+        let outlier = [
             trial(&|r| r.histogram = vec![(1, u64::MAX), (2, u64::MAX)]),
             trial(&|r| r.repeats = u64::MAX),
             trial(&|r| (r.median, r.max) = (1e300, 1e308)),
@@ -534,13 +534,13 @@ mod tests {
             trial(&|r| r.lost = 1 << 60),
             trial(&|r| r.far.received = u64::MAX),
         ];
-        for trial in wild {
+        for trial in outlier {
             fold.event(&Event::Trial(trial.clone()));
             fold.event(&Event::Sustained(trial));
         }
         let taken = Taken { throttled_share: Some(1e300), ..Taken::default() };
         fold.event(&Event::Taken(BlockTaken { path: 0, block: 1, taken }));
-        fold.event(&Event::End(End { at: 9.0, error: None, foreign_cpu: None, taken: Some(taken) }));
+        fold.event(&Event::End(End { at: 9.0, error: None, cpu_interference: None, taken: Some(taken) }));
         let file = fold.finish().unwrap();
         assert_eq!(file.paths[0], before);
         assert_eq!(file.end.unwrap().taken, None);
@@ -634,7 +634,7 @@ mod tests {
             fold.event(&Event::Trial(sample::trial(0, block, 0.0, 64, 1e-5)));
         }
         assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO);
-        fold.event(&Event::End(End { at: 1.0, error: None, foreign_cpu: None, taken: None }));
+        fold.event(&Event::End(End { at: 1.0, error: None, cpu_interference: None, taken: None }));
         assert_eq!(fold.run().unwrap().paths[0].points[0].figures.trials as usize, EACH_TRIAL_UP_TO + 10);
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     fn run(n: u64, time: impl Fn(u64) -> f64) -> RunFile {
         let mut run = sample::file();
         (run.run.plan.pattern, run.run.plan.to, run.run.plan.memory) = (Pattern::Hint, 1 << 26, Some(1 << 40));
-        run.end = Some(End { at: 1.0, error: None, foreign_cpu: None, taken: None });
+        run.end = Some(End { at: 1.0, error: None, cpu_interference: None, taken: None });
         run.paths.truncate(1);
         run.paths[0].opened.transport = Name::ALONE;
         let points = steps::all(Team::ALONE, n).into_iter().map(|size| {
@@ -149,7 +149,7 @@ mod tests {
         exhausted.paths[0].points[0].size = 1 << 26;
         exhausted.paths[0].points.truncate(1);
         assert_eq!(ended(&exhausted), Some(Ended::Precision));
-        full.end = Some(End { at: 1.0, error: Some("interrupted".into()), foreign_cpu: None, taken: None });
+        full.end = Some(End { at: 1.0, error: Some("interrupted".into()), cpu_interference: None, taken: None });
         assert_eq!(ended(&full), None, "rounds visit sizes in any order");
         full.end = None;
         assert_eq!(ended(&full), None);

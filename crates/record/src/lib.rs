@@ -14,7 +14,7 @@
 //! {"event":"block","path":0,"block":0,"at":0.012,"planned":124}
 //! {"event":"trial","path":0,"block":0,"at":0.013,"size":1,"repeats":500,"seconds":0.0091,"median":1.8e-5,...}
 //! {"event":"point","path":0,"size":1,"time":"half-round-trip","blocks":7,"trials":7,"median":9.1e-6,"low":9.0e-6,"high":9.2e-6,...,"why":"precision"}
-//! {"event":"warning","code":"foreign-cpu","path":0,"text":"other processes took 12% of the pinned CPUs: ..."}
+//! {"event":"warning","code":"cpu-interference","path":0,"text":"other processes took 12% of the pinned CPUs: ..."}
 //! {"event":"end","at":14.2}
 //! ```
 //!
@@ -53,6 +53,7 @@
 //! | [`input`] | opening what a person named: no FIFO, no device, no more than a bound |
 //! | [`import`] | NetPIPE's output of 2.x, 3.x and 5.x |
 
+mod alike;
 mod analysis;
 pub mod codec;
 pub mod columns;
@@ -61,6 +62,7 @@ mod differences;
 pub mod export;
 mod extent;
 mod facts;
+mod flows;
 pub mod fold;
 mod hint;
 pub mod history;

@@ -1,38 +1,38 @@
-//! What surrounded a path while it was measured, for comparisons: the machines' pace and what other programs took of them;
+//! What surrounded a path while it was measured, for comparisons: the machines' calibration and what other programs took of them;
 //! and whether two runs were on the same machines.
 
 use host::{Environment, Taken};
-use model::{Circumstances, Pace};
+use model::{Circumstances, MachineReadings};
 use transport::Ends;
 
 use crate::{PathRun, RunFile};
 
 impl RunFile {
-    /// What the blocks of the path at this index read of the machines' pace, and what was taken of the CPUs meanwhile; beyond
+    /// What the blocks of the path at this index read of the machines' calibration, and what was taken of the CPUs meanwhile; beyond
     /// the paths, and where the blocks do not tell, what was taken during the run.
     pub fn circumstances(&self, path: usize) -> Circumstances {
         let path = self.paths.get(path);
         let blocks: Vec<Taken> = path.map(|p| p.taken.iter().map(|t| t.taken).collect()).unwrap_or_default();
         let taken = Taken::over(&blocks).or_else(|| self.end.as_ref()?.taken);
         Circumstances {
-            paces: path.map(paces).unwrap_or_default(),
-            foreign: taken.map(|t| t.processes).or_else(|| self.end.as_ref()?.foreign_cpu),
+            calibrations: path.map(calibrations).unwrap_or_default(),
+            programs: taken.map(|t| t.processes).or_else(|| self.end.as_ref()?.cpu_interference),
             stolen: taken.map(|t| t.steal),
             stopped: taken.and_then(|t| t.throttled_share),
         }
     }
 }
 
-fn paces(path: &PathRun) -> Vec<Pace> {
+fn calibrations(path: &PathRun) -> Vec<MachineReadings> {
     let mut found = Vec::new();
     for (side, of) in [("", false), ("far side's ", true)] {
-        let readings = || path.blocks.iter().filter_map(|b| if of { b.far_pace } else { b.pace });
+        let readings = || path.blocks.iter().filter_map(|b| if of { b.far_calibration } else { b.calibration });
         let mut add = |what: &str, seconds: Vec<f64>| {
             if !seconds.is_empty() {
-                found.push(Pace { what: format!("{side}{what}"), seconds });
+                found.push(MachineReadings { what: format!("{side}{what}"), seconds });
             }
         };
-        // One process alone neither wakes nor hears another.
+        // One process alone neither wakes another nor is woken.
         if path.opened.transport.ends() != Ends::Copied {
             add("wake-up round trip", readings().map(|p| p.wake).collect());
             add("cache line round trip", readings().filter_map(|p| p.line).collect());
@@ -42,7 +42,7 @@ fn paces(path: &PathRun) -> Vec<Pace> {
     found
 }
 
-/// Whether all were measured between the same machines, on the same CPUs at the same settings: only then is it their pace
+/// Whether all were measured between the same machines, on the same CPUs at the same settings: only then is it their speed
 /// that changed, and not they that differ.
 pub fn same_machines<'a>(runs: impl IntoIterator<Item = (&'a RunFile, &'a PathRun)>) -> bool {
     let one = |e: &Environment| {
@@ -62,16 +62,20 @@ mod tests {
     #[test]
     fn readings_are_those_of_the_blocks_and_a_copy_wakes_nobody() {
         let mut file = sample::file();
-        assert!(file.circumstances(0).paces.is_empty() && file.circumstances(99).paces.is_empty());
+        assert!(file.circumstances(0).calibrations.is_empty() && file.circumstances(99).calibrations.is_empty());
         for (i, block) in file.paths[0].blocks.iter_mut().enumerate() {
-            block.pace = Some(host::Pace { wake: 1e-5 * (i + 1) as f64, line: (i > 0).then_some(1e-7), copy: 1e-6 });
+            block.calibration = Some(host::MachineCalibration {
+                wake: 1e-5 * (i + 1) as f64,
+                line: (i > 0).then_some(1e-7),
+                copy: 1e-6,
+            });
         }
         file.paths[0].opened.transport = transport::tcp::NAME;
         let blocks = file.paths[0].blocks.len();
-        let found = file.circumstances(0).paces;
+        let found = file.circumstances(0).calibrations;
         assert_eq!(found.iter().map(|p| p.seconds.len()).collect::<Vec<_>>(), [blocks, blocks - 1, blocks]);
         file.paths[0].opened.transport = transport::memcpy::NAME;
-        assert_eq!(file.circumstances(0).paces.len(), 1);
+        assert_eq!(file.circumstances(0).calibrations.len(), 1);
     }
 
     #[test]
@@ -79,7 +83,7 @@ mod tests {
         let mut file = sample::file();
         let of = |file: &RunFile| {
             let c = file.circumstances(0);
-            (c.foreign, c.stolen, c.stopped)
+            (c.programs, c.stolen, c.stopped)
         };
         assert_eq!(of(&file), (Some(0.01), None, None), "a run that did not tell them apart");
         let taken = Taken { processes: 0.02, steal: 0.3, throttled: Some(2), throttled_share: Some(0.1) };
@@ -97,7 +101,7 @@ mod tests {
         let mut b = a.clone();
         b.run.near.load = Some((9.0, 9.0, 9.0));
         b.run.near.sysctls.insert("net.ipv4.tcp_sack".into(), "0".into());
-        assert!(same(&b), "how the network is set says nothing of the CPUs' pace");
+        assert!(same(&b), "how the network is set says nothing of the CPUs' speed");
         b.run.near.governor = Some("powersave".into());
         assert!(!same(&b));
         b = a.clone();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use measure::event::TimeKind;
+use measure::event::{PathPlan, TimeKind};
 use measure::figures::Lost;
 use model::Estimate;
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct OverRates {
 pub struct AtRate {
     /// Index of the path among the run's.
     pub path: usize,
-    /// Bits a second that were to be offered.
+    /// Bits a second that were to be offered, of both directions together where both sides send, as what arrived and what was lost is.
     pub offered: f64,
     /// Bits a second that the sender sent; less than was to be offered where the path held it up or it can't make messages so fast. None where
     /// no time of the sender is known.
@@ -71,30 +71,7 @@ impl RunFile {
 
     /// Indices of paths that are the same but for the rate that is offered, by ascending rate.
     fn rate_groups(&self) -> Vec<Vec<usize>> {
-        let plan = &self.run.plan;
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for (index, path) in self.paths.iter().enumerate() {
-            let number = path.opened.path;
-            if plan.offered_on(number).is_none() {
-                continue;
-            }
-            let same = |group: &Vec<usize>| {
-                let first = &self.paths[group[0]].opened;
-                first.transport == path.opened.transport
-                    && plan.settings(first.path) == plan.settings(number)
-                    && plan.flows(first.path) == plan.flows(number)
-                    && plan.topology(first.path) == plan.topology(number)
-                    // Two paths of one rate are told apart by more than it.
-                    && group.iter().all(|i| plan.offered_on(self.paths[*i].opened.path) != plan.offered_on(number))
-            };
-            match groups.iter_mut().find(|group| same(group)) {
-                Some(group) => group.push(index),
-                None => groups.push(vec![index]),
-            }
-        }
-        let rate = |index: &usize| plan.offered_on(self.paths[*index].opened.path).unwrap_or(0.0);
-        groups.iter_mut().for_each(|group| group.sort_by(|a, b| rate(a).total_cmp(&rate(b))));
-        groups
+        self.alike_but(|path| self.run.plan.offered_on(path), |plan| PathPlan { offered: None, ..plan })
     }
 }
 
@@ -115,6 +92,11 @@ impl Analysis<'_> {
         found
     }
 
+    /// In how many directions each path sends.
+    fn directions(&self) -> f64 {
+        if self.run().run.plan.both { 2.0 } else { 1.0 }
+    }
+
     /// What came of the rate of a path; a row without figures where none of its trials of this size has any.
     fn at_rate(&self, index: usize, size: u64) -> Option<AtRate> {
         let path = &self.paths[index];
@@ -129,7 +111,7 @@ impl Analysis<'_> {
         let mean = point.and_then(|point| point.figures.sender_throughput);
         Some(AtRate {
             path: index,
-            offered: self.run().run.plan.offered_on(path.opened.path)?,
+            offered: self.run().run.plan.offered_on(path.opened.path)? * self.directions(),
             sent: mean,
             arrived: point.map(|point| match mean.filter(|_| sent > 0) {
                 Some(mean) if high.is_finite() => {

@@ -38,7 +38,7 @@ pub enum ReadError {
     Empty(String),
     /// It is something else.
     #[error("{name} is not a run file: {looks}")]
-    Foreign {
+    NotARun {
         /// The file.
         name: String,
         /// What it looks like, and what would read it.

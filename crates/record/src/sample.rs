@@ -125,7 +125,14 @@ pub fn events() -> Vec<Event> {
                 events.push(Event::Path(opened(1, kinds[1])));
             }
             let at = f64::from(block) + 0.5 * f64::from(path);
-            events.push(Event::Block(BlockOpened { path, block, at, planned: 4, pace: None, far_pace: None }));
+            events.push(Event::Block(BlockOpened {
+                path,
+                block,
+                at,
+                planned: 4,
+                calibration: None,
+                far_calibration: None,
+            }));
             for (i, size) in sizes.into_iter().enumerate().filter(|(i, _)| block < 2 || i % 2 == block as usize % 2) {
                 let noise = 1.0 + 0.013 * f64::from((block * 7 + i as u32 * 3 + path) % 5);
                 let seconds = (9.1e-6 + size as f64 / 4.7e9) * noise / f64::from(path + 1);
@@ -144,12 +151,12 @@ pub fn events() -> Vec<Event> {
         }
     }
     events.push(Event::Warning(Warning {
-        code: "foreign-cpu".into(),
+        code: "cpu-interference".into(),
         path: Some(0),
         sizes: vec![1, 24],
         text: "other processes took 12% of the pinned CPUs; \u{7f6e} stop them".into(),
     }));
-    events.push(Event::End(End { at: 5.0, error: None, foreign_cpu: Some(0.01), taken: None }));
+    events.push(Event::End(End { at: 5.0, error: None, cpu_interference: Some(0.01), taken: None }));
     events
 }
 

@@ -27,6 +27,16 @@ fn what_older_runs_did_not_count_is_absent() {
     assert!(points > 0);
 }
 
+/// What has another name since then is read under its new one.
+#[test]
+fn older_names_are_read_as_todays() {
+    let run = read("tcp-unix");
+    assert!(run.paths.iter().all(|path| path.blocks.iter().any(|block| block.calibration.is_some())));
+    assert!(run.end.as_ref().unwrap().cpu_interference.is_some());
+    let codes: Vec<String> = NAMES.iter().flat_map(|n| read(n).warnings).map(|w| w.code).collect();
+    assert!(codes.iter().any(|c| c == "cpu-interference") && !codes.iter().any(|c| c == "foreign-cpu"), "{codes:?}");
+}
+
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/version-1").join(name)
 }

@@ -45,6 +45,12 @@ pub(crate) fn differences(
                 found.push(Difference { setting, asked: value.to_string(), near, far });
             }
         }
+        if let (Some(here), Some(there)) = (near.options.get(option.name), far.options.get(option.name))
+            && here != there
+        {
+            let (near, far) = (here.clone(), there.clone());
+            found.push(Difference { setting: option.name.to_owned(), asked: value.to_string(), near, far });
+        }
     }
     found
 }

@@ -153,9 +153,9 @@ pub enum MeetError {
     /// A setting took effect differently on the two sides.
     #[error("the two sides do not have the same settings: {}", list(.0))]
     Unequal(Vec<Difference>),
-    /// Nothing was heard in the time that a step may take.
+    /// Nothing came in the time that a step may take.
     #[error(
-        "nothing was heard for {:.1} s while {doing}: the other side is stopped, overloaded, unreachable or not pipegauge",
+        "nothing came for {:.1} s while {doing}: the other side is stopped, overloaded, unreachable or not pipegauge",
         waited.as_secs_f64()
     )]
     Silent {
@@ -174,6 +174,15 @@ pub enum MeetError {
         /// What this side was doing.
         doing: &'static str,
         /// How long it waited.
+        waited: Duration,
+    },
+    /// The process that leads a run on another host said nothing for longer than it may.
+    #[error(
+        "nothing was received from the near side for {:.1} s: its host or its process is stopped, overloaded or unreachable (--patience sets this limit)",
+        waited.as_secs_f64()
+    )]
+    LeadSilent {
+        /// How long this side waited.
         waited: Duration,
     },
     /// The control connection is gone.

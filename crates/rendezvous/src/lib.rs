@@ -17,6 +17,7 @@
 //! | `started` `stopped` | what a started process reads first; whether a process is stopped |
 //! | `peer` `member` | hidden commands: a far side, and a near member with the near half of one connection |
 //! | `far` | gate and door for strangers, the loop that attends to one near side, `serve` |
+//! | `lead` | a run whose near side is another host: its process there, and far processes that wait for it |
 //! | `near` | dialling, launching here or over ssh, the conversation, the session |
 //!
 //! No stranger gets further than the gate: eight unproved connections at most, five seconds each, messages of 4 KiB at
@@ -30,12 +31,14 @@ mod error;
 mod far;
 mod frame;
 mod key;
+mod lead;
 mod limits;
 mod member;
 mod message;
 mod moments;
 mod near;
 mod peer;
+mod seat;
 mod secret;
 mod spread;
 mod started;
@@ -50,8 +53,10 @@ pub use agree::Difference;
 pub use error::{MeetError, Peer};
 pub use far::serve::{ServeEvent, ServeOptions, serve};
 pub use key::{Key, KeyError};
+pub use lead::{Lead, Waits, led, ssh_host};
 pub use limits::{Limits, check};
 pub use member::member;
 pub use message::FarPin;
 pub use near::meet::{Far, meet};
 pub use peer::peer;
+pub use seat::{prepared, rank, seat};

@@ -188,7 +188,8 @@ fn fits(spec: &TrialSpec, capabilities: &Capabilities) -> Result<(), String> {
         return Err(format!("both directions at once need as many flows each way, and not {} in all", spec.flows));
     }
     let several = spec.flows > if spec.both { 2 } else { 1 };
-    if several && (spec.rate.is_some() || spec.offered.is_some()) {
+    // A group has one sender, whatever receives.
+    if several && !capabilities.group && (spec.rate.is_some() || spec.offered.is_some()) {
         return Err("several flows send as fast as they can, and not on a schedule".to_owned());
     }
     if spec.offered.is_some() && !facts.unanswered {

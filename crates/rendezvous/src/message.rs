@@ -2,9 +2,9 @@
 //!
 //! The greeting's shape never changes: a side of any version can read the other's and name both versions.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use host::{Environment, Pace, Taken};
+use host::{Environment, MachineCalibration, Taken};
 use measure::{FarReport, Flows, Load, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
@@ -14,7 +14,7 @@ use crate::course::Numbers;
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 9;
+pub(crate) const PROTOCOL: u32 = 10;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -139,9 +139,9 @@ pub(crate) enum Ask {
     Close { connection: u64 },
     /// What did others take of the far side's CPU since the path was opened, or since this was asked last? Only between
     /// trials.
-    Foreign,
+    Taken,
     /// How fast is the far side's machine just now? It looks for about so many seconds. Only between trials.
-    Pace { time: f64 },
+    Calibrate { time: f64 },
     /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
     Cancel,
     /// The near half of the trial is over: what is missing of an unreliable path is lost. No answer of its own.
@@ -192,10 +192,10 @@ pub(crate) enum Answer {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         courses: Vec<Numbers>,
     },
-    /// To `Foreign`: what was taken, and by whom; none where the far side is on no CPU in particular or can't tell.
-    Foreign { taken: Option<Taken> },
-    /// To `Pace`; none where it can't tell.
-    Pace { pace: Option<Pace> },
+    /// To `Taken`: what was taken, and by whom; none where the far side is on no CPU in particular or can't tell.
+    Taken { taken: Option<Taken> },
+    /// To `Calibrate`; none where it can't tell.
+    Calibrated { calibration: Option<MachineCalibration> },
     /// It did not work out.
     Failed { cause: Cause, text: String },
     /// It was not tried: against the limits, or without sense.
@@ -254,6 +254,13 @@ pub(crate) struct Launch {
     pub cpus: Vec<u32>,
     /// What the near side may ask for.
     pub limits: Limits,
+    /// On the near side's host: the address at which the near side reaches it, where data connections are opened; none where that is the
+    /// host itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub door: Option<IpAddr>,
+    /// Started by ssh for a near side that reaches it at another address than ssh did: it listens at all, and ends when its standard input does.
+    #[serde(default)]
+    pub anywhere: bool,
 }
 
 /// How a far process was started.

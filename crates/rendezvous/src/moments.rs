@@ -1,7 +1,7 @@
 //! Moments of another host's clock by this one's. Pure.
 //!
 //! The far side reads its clock between the question and the answer that prepare a trial, so it reads what this side's clock shows somewhere between
-//! asking and hearing. How far its clock is ahead lies between two ends, and the middle is off by at most half the time that question and answer took:
+//! asking and being answered. How far its clock is ahead lies between two ends, and the middle is off by at most half the time that question and answer took:
 //! less than a round trip of the control connection, on a path that is idle just then.
 
 /// How far the far side's clock is ahead of this one's, nanoseconds: between two ends.
@@ -15,10 +15,10 @@ impl Ahead {
     /// Processes of one host share its clock.
     pub(crate) const NOT: Self = Self { least: 0, most: 0 };
 
-    /// Of a far side that read `there` between this side's moments `asked` and `heard`.
-    pub(crate) fn told(asked: u64, there: u64, heard: u64) -> Self {
+    /// Of a far side that read `there` between this side's moments `asked` and `answered`.
+    pub(crate) fn told(asked: u64, there: u64, answered: u64) -> Self {
         let there = i128::from(there);
-        Self { least: there - i128::from(heard), most: there - i128::from(asked) }
+        Self { least: there - i128::from(answered), most: there - i128::from(asked) }
     }
 
     /// What two questions to processes of one host tell together; none where they can't both be true.
@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn no_number_makes_it_panic() {
         for there in [0, 1, u64::MAX] {
-            for (asked, heard) in [(0, 0), (0, u64::MAX), (u64::MAX, 0)] {
-                let ahead = Ahead::told(asked, there, heard);
+            for (asked, answered) in [(0, 0), (0, u64::MAX), (u64::MAX, 0)] {
+                let ahead = Ahead::told(asked, there, answered);
                 let _ = (ahead.here(0), ahead.here(u64::MAX), ahead.error());
             }
         }

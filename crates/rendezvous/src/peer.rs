@@ -1,6 +1,6 @@
 //! `pipegauge peer`, the hidden command: a far side that a near side has started, here or over ssh.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use data_encoding::HEXLOWER;
 
 use crate::far::attend::attend;
 use crate::far::gate::Gate;
-use crate::far::house::{self, House, Seen};
+use crate::far::listener::{self, Listener, Seen};
 use crate::far::path::Path;
 use crate::far::serve::bind;
 use crate::far::{Pin, Terms};
 use crate::message::{By, Speaker, Waiting};
-use crate::started::{LAST_RESORT, Started, say};
+use crate::started::{self, LAST_RESORT, Started, say};
 use crate::tls::Identity;
 use crate::{MeetError, zone};
 
@@ -28,9 +28,15 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     match started.launch.by {
         By::Spawn => started.here(&stop, |channel, keys, terms| attend(channel, keys, terms, &mut Path::new(), &stop)),
         By::Ssh => {
-            let at = reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?;
             let Started { launch, gate, identity } = started;
-            let terms = Terms { limits: launch.limits, pin: Pin::Choose, last_resort: LAST_RESORT, near_stopped: None };
+            let at = if launch.anywhere {
+                started::ends_with_input(&stop)?;
+                anywhere()
+            } else {
+                reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?
+            };
+            let pin = Pin::Choose;
+            let terms = Terms { limits: launch.limits, pin, last_resort: LAST_RESORT, door: None, near_stopped: None };
             from_elsewhere(at, identity, gate, terms, stop)
         }
     }
@@ -48,12 +54,23 @@ fn from_elsewhere(
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
     let mut outcome = Ok(());
-    house::run(House { listener, identity, gate, terms, work: Path::new, stop }, Some(CONNECTS), &mut |seen| {
-        let Seen::Ended(_, how) = seen else { return false };
-        outcome = how;
-        true
-    })?;
+    listener::run(
+        Listener { socket: listener, identity, gate, terms, work: Path::new, stop },
+        Some(CONNECTS),
+        &mut |seen| {
+            let Seen::Ended(_, how) = seen else { return false };
+            outcome = how;
+            true
+        },
+    )?;
     outcome
+}
+
+/// All addresses, of both IP versions where there are both.
+fn anywhere() -> SocketAddr {
+    let all = |ip: IpAddr| SocketAddr::new(ip, 0);
+    let both = all(Ipv6Addr::UNSPECIFIED.into());
+    if bind(both).is_ok() { both } else { all(Ipv4Addr::UNSPECIFIED.into()) }
 }
 
 /// The address at which ssh reached this host, with no port: the third word of `SSH_CONNECTION` (client, its port, server, its port).
@@ -112,6 +129,8 @@ mod tests {
             pin: Some(1),
             cpus: vec![0, 1],
             limits: Limits::own(),
+            door: None,
+            anywhere: false,
         };
         let line = serde_json::to_string(&launch).unwrap();
         let back = read(&mut line.as_bytes()).unwrap().expect("this version");

@@ -4,7 +4,7 @@
 use std::io::{BufRead, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use data_encoding::HEXLOWER;
 
@@ -59,6 +59,7 @@ impl Started {
             limits: self.launch.limits,
             pin: Pin::Decided(self.launch.pin),
             last_resort: LAST_RESORT,
+            door: self.launch.door,
             near_stopped: Some(parent_is_stopped),
         };
         let taking = MeetError::io("taking over standard input as the control connection");
@@ -74,6 +75,17 @@ impl Started {
 
 /// What ends such a process where nothing else ends a trial.
 pub(crate) const LAST_RESORT: Option<fn()> = Some(|| std::process::exit(2));
+
+/// Ends this process in good order when nobody holds its standard input open any more: who started it over ssh is gone.
+pub(crate) fn ends_with_input(stop: &Arc<AtomicBool>) -> Result<(), MeetError> {
+    let stop = Arc::clone(stop);
+    let watch = move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        stop.store(true, Ordering::Relaxed);
+    };
+    let begun = std::thread::Builder::new().name("input".into()).spawn(watch);
+    begun.map(drop).map_err(MeetError::io("starting a thread that watches standard input"))
+}
 
 /// Whether the process that started this one is stopped.
 fn parent_is_stopped() -> bool {

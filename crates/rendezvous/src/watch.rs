@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_does_not_hear_the_flag_loses_its_control_connection() {
+    fn a_trial_that_does_not_see_the_flag_loses_its_control_connection() {
         let (mut near, far) = pair();
         let watch = Watch::over(&far, Rules { until: Some(Instant::now()), ..rules() }).unwrap();
         watch.arm(0);

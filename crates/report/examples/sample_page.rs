@@ -42,6 +42,14 @@ fn main() -> io::Result<()> {
     fs::write(folder.join("marked.html"), html::of(&[&first], &marked, &[]))?;
     fs::write(folder.join("odd.html"), html::page(&[&Analysis::of(&odd())]))?;
 
+    for paths in [1, 3, 6, 12] {
+        fs::write(folder.join(format!("crowd-{paths}.html")), html::page(&[&Analysis::of(&sample::crowd(paths))]))?;
+    }
+    let rates = sample::offered(&[(1e8, 0), (4e8, 250), (1e9, 600)]);
+    fs::write(folder.join("rates.html"), html::page(&[&Analysis::of(&rates)]))?;
+    let flows = sample::flows(&[1, 2, 4], &[64, 4096]);
+    fs::write(folder.join("flows.html"), html::page(&[&Analysis::of(&flows)]))?;
+
     // 100,000 points in one page, and 100,000 trials of fewer points, to feel whether it stays fluid.
     let sizes: Vec<u64> = (1..=25_000).map(|i| i * 335).collect();
     for (name, run) in [

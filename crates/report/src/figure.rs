@@ -6,7 +6,7 @@ use record::Analysis;
 use crate::curve::{Pt, Series};
 use crate::graph::Graph;
 use crate::overlay::Mark;
-use crate::scale::{Quantity, Scale};
+use crate::scale::{Quantity, Scale, Spread};
 use crate::words;
 
 /// An axis of a figure.
@@ -96,6 +96,17 @@ impl Figure {
         Figure::from_series(&series, graph, subtitles.collect())
     }
 
+    /// The same with a logarithmic axis of throughput, where it is linear: small messages then take as much room as large ones.
+    pub fn logarithmic(mut self) -> Figure {
+        if let Some((_, y)) = &mut self.axes
+            && y.quantity.is_rate()
+            && let Some(scale) = covering(Spread::Log, y.quantity, |p| p.1, self.graph, &self.lines)
+        {
+            y.scale = scale;
+        }
+        self
+    }
+
     /// The figure of one graph over curves, as [`Figure::of`] makes it from runs.
     pub fn from_series(series: &[Series], graph: Graph, subtitles: Vec<String>) -> Figure {
         let lines: Vec<Line> = series
@@ -147,21 +158,31 @@ fn dot(graph: Graph, p: &Pt) -> Dot {
 /// How far beyond the medians an axis goes for the sake of intervals, as a factor.
 const BEYOND: f64 = 2.0;
 
+/// An axis on which the lines lie; none where there is nothing to draw.
+fn covering(
+    spread: Spread,
+    quantity: Quantity,
+    pick: fn(&(f64, f64)) -> f64,
+    graph: Graph,
+    lines: &[Line],
+) -> Option<Scale> {
+    let dots = || lines.iter().flat_map(|l| &l.dots);
+    let (low, high) =
+        dots().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
+    // An interval that goes far beyond all medians would press them flat: it leaves the picture instead. Percentiles of a soak are
+    // what is looked for.
+    let beyond = if graph.of_soak() || graph.of_tcp() { f64::INFINITY } else { BEYOND };
+    let values = dots().flat_map(|d| {
+        let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
+        [from, to, d.min].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
+    });
+    Scale::covering(spread, quantity, values)
+}
+
 fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)> {
     let (qx, qy) = graph.quantities();
     let axis = |quantity: Quantity, pick: fn(&(f64, f64)) -> f64| {
-        let spread = graph.spread(series, quantity);
-        let dots = || lines.iter().flat_map(|l| &l.dots);
-        let (low, high) = dots()
-            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
-        // An interval that goes far beyond all medians would press them flat: it leaves the picture instead. Percentiles of a soak are
-        // what is looked for.
-        let beyond = if graph.of_soak() || graph.of_tcp() { f64::INFINITY } else { BEYOND };
-        let values = dots().flat_map(|d| {
-            let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
-            [from, to, d.min].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
-        });
-        let scale = Scale::covering(spread, quantity, values)?;
+        let scale = covering(graph.spread(series, quantity), quantity, pick, graph, lines)?;
         Some(Axis { quantity, scale, title: axis_title(series, graph, quantity) })
     };
     Some((axis(qx, |p| p.0)?, axis(qy, |p| p.1)?))
@@ -169,7 +190,7 @@ fn axes(series: &[Series], graph: Graph, lines: &[Line]) -> Option<(Axis, Axis)>
 
 fn axis_title(series: &[Series], graph: Graph, quantity: Quantity) -> String {
     match (quantity, graph.time_title()) {
-        (Quantity::Time | Quantity::Share, Some(title)) => title.to_owned(),
+        (Quantity::Time | Quantity::Share | Quantity::Rate, Some(title)) => title.to_owned(),
         (Quantity::Time | Quantity::PerSecond, _) => format!("{} ({})", quantity.title(), time_words(series)),
         _ => quantity.title().to_owned(),
     }
@@ -242,6 +263,9 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
             let flows = p.size.saturating_sub(1);
             return format!("{}: {} under {flows} loading flows", s.name, units::Seconds(p.seconds));
         }
+        if graph == Graph::Flows {
+            return format!("{}: {} over {} connections", s.name, units::BitRate(p.throughput), p.size);
+        }
         if graph.of_tcp() {
             let (_, y) = graph.quantities();
             return format!("{}: {}", s.name, crate::scale::label(y, p.seconds));
@@ -268,7 +292,6 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::scale::Spread;
 
     /// A curve of a link with a latency and a rate, measured at powers of two.
     pub(crate) fn link(name: &str, latency: f64, rate: f64, to: u32) -> Series {
@@ -315,6 +338,7 @@ pub(crate) mod tests {
             (1e-3, 2e-5),
             (1e-3, 4e8),
             (999.0, 2e-5),
+            (1e3, 4e8),
         ];
         for (graph, (x, y)) in Graph::EVERY.into_iter().zip(want) {
             let found = graph.place(&p, 2e-5);
@@ -340,6 +364,18 @@ pub(crate) mod tests {
         assert_eq!(near.axes.expect("axes").1.scale.spread, Spread::Linear);
         let far = Figure::from_series(&[link("a", 1e-6, 40e9, 23), link("b", 1e-6, 1e9, 23)], Graph::Signature, vec![]);
         assert_eq!(far.axes.expect("axes").1.scale.spread, Spread::Log);
+    }
+
+    #[test]
+    fn throughput_turns_logarithmic_where_that_is_asked_for() {
+        let figure =
+            || Figure::from_series(&[link("a", 1e-6, 40e9, 23), link("b", 1e-6, 20e9, 23)], Graph::Signature, vec![]);
+        let (x, y) = figure().logarithmic().axes.expect("axes");
+        assert_eq!((y.scale.spread, x), (Spread::Log, figure().axes.expect("axes").0));
+        // 1 B in 1 us is 8 Mbit/s: it has a place.
+        assert!(y.scale.low < 8e6 && y.scale.low > 4e6 && y.scale.high > 40e9, "{:?}", y.scale);
+        let sizes = Figure::from_series(&[link("a", 1e-6, 40e9, 23)], Graph::Latency, vec![]);
+        assert_eq!(sizes.clone().logarithmic(), sizes, "it has no axis of throughput");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use record::{Analysis, RunFile};
 
 use crate::curve::{self, Pt, Series};
 use crate::scale::{Quantity, Spread};
-use crate::{cost, load, rates, soak, tcp};
+use crate::{cost, flows, load, rates, soak, tcp};
 
 /// Which graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub enum Graph {
     RateOverTime,
     /// Percentiles of the time of a transfer over the number of flows that load the path (`load.rs`).
     Load,
+    /// Total throughput over the number of flows, pairs or members (`flows.rs`).
+    Flows,
     /// Share of messages lost over the rate that is offered (`rates.rs`).
     Loss,
     /// Congestion window of TCP over the time since the start (`tcp.rs`).
@@ -60,6 +62,8 @@ enum Of {
     CarryingSoak,
     /// Those whose paths are loaded.
     Loaded,
+    /// Those whose paths differ in their number of connections.
+    Several,
     /// Those whose paths differ in the offered rate.
     Offered,
     /// Those that tell the state of a TCP connection.
@@ -109,7 +113,7 @@ impl Graph {
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
-    pub const EVERY: [Graph; 15] = [
+    pub const EVERY: [Graph; 16] = [
         Graph::Signature,
         Graph::Throughput,
         Graph::Saturation,
@@ -122,13 +126,14 @@ impl Graph {
         Graph::OverTime,
         Graph::RateOverTime,
         Graph::Load,
+        Graph::Flows,
         Graph::Loss,
         Graph::TcpWindow,
         Graph::TcpRtt,
     ];
 
     const fn look(self) -> Look {
-        use Quantity::{Flows, Moment, Offered, PerSecond, Quips, Rate, Segments, Share, Size, Time};
+        use Quantity::{Connections, Flows, Moment, Offered, PerSecond, Quips, Rate, Segments, Share, Size, Time};
         match self {
             Graph::Signature => Look {
                 name: "signature",
@@ -309,6 +314,22 @@ impl Graph {
                 curves: Curves::Own(load::series),
                 of: Of::Loaded,
             },
+            Graph::Flows => Look {
+                name: "flows",
+                help: Some(
+                    "Total throughput over the number of flows, pairs or members, of a run with several numbers of them",
+                ),
+                title: "Flows graph: total throughput over the number of connections",
+                read: "What all connections carry together, a line for each message size (five at most). Where a line rises, one connection does \
+                       not fill the path; where it is flat, more bring nothing; where it falls, they are in each other's way.",
+                line: LINE,
+                axes: (Connections, Rate),
+                place: |p, seconds| (p.size as f64, p.throughput_at(seconds)),
+                time: Some("Total throughput"),
+                linear: false,
+                curves: Curves::Own(flows::series),
+                of: Of::Several,
+            },
             Graph::Loss => Look {
                 name: "loss",
                 help: Some(
@@ -414,7 +435,7 @@ impl Graph {
             Quantity::Rate | Quantity::Quips => s.max_throughput(),
             _ => s.points.iter().map(|p| p.seconds).max_by(f64::total_cmp),
         };
-        if matches!(quantity, Quantity::Moment | Quantity::Flows | Quantity::Segments)
+        if matches!(quantity, Quantity::Moment | Quantity::Flows | Quantity::Connections | Quantity::Segments)
             || self == Graph::Loss && quantity == Quantity::Share
         {
             return Spread::Linear;
@@ -460,10 +481,32 @@ impl Graph {
             () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
             () if runs.iter().all(|run| run.has_loaded()) && !runs.is_empty() => Graph::Load,
             () if runs.iter().all(|run| run.has_rates()) && !runs.is_empty() => Graph::Loss,
+            () if runs.iter().all(|run| run.has_flows() && !is_curve(run)) && !runs.is_empty() => Graph::Flows,
             () if runs.iter().all(|run| run.carries()) => Graph::Signature,
             () if runs.iter().all(|run| run.arrives()) => Graph::Throughput,
             () => Graph::Latency,
         }
+    }
+
+    /// The graphs over message sizes that say something of these runs together, in the order in which a report shows them. None of soaks, of HINT and
+    /// where one size was measured: what is between sizes is all that they show.
+    pub fn over_sizes(runs: &[&RunFile]) -> Vec<Graph> {
+        let other = runs.iter().any(|run| run.run.plan.soaks() || run.is_hint());
+        if other || runs.iter().map(|run| sizes(run)).max() == Some(1) {
+            return Vec::new();
+        }
+        let graphs: &[Graph] = match () {
+            () if !runs.iter().all(|run| run.arrives()) => &[Graph::Latency, Graph::Saturation],
+            // What a message waits for among others is a time, and not what the path carries.
+            () if runs.iter().any(|run| run.has_loaded()) => &[Graph::Latency, Graph::Saturation],
+            // At an offered rate a message takes what the rate leaves it.
+            () if !runs.iter().all(|run| run.carries()) => &[Graph::Throughput],
+            () => &Graph::ALL,
+        };
+        // A latency, a knee and a maximum of two sizes or three are those sizes.
+        let few = runs.iter().all(|run| !is_curve(run) && sizes(run) > 0);
+        let shape = |graph: &Graph| matches!(graph, Graph::Signature | Graph::Saturation);
+        graphs.iter().copied().filter(|graph| !(few && shape(graph))).collect()
     }
 
     /// The graphs of a run that is being measured, in the order in which a person goes through them.
@@ -534,7 +577,7 @@ impl Graph {
             Of::Hint if hint == 0 => {
                 Err(format!("--graph {name} draws what pipegauge hint measured, and this run is none of it"))
             }
-            Of::Blocks | Of::Carrying | Of::Costed | Of::Loaded | Of::Offered if hint > 0 => {
+            Of::Blocks | Of::Carrying | Of::Costed | Of::Loaded | Of::Several | Of::Offered if hint > 0 => {
                 Err(format!("a HINT run has no throughput and so no {name} graph; --graph quips draws it"))
             }
             Of::Carrying if !runs.iter().all(|run| run.arrives()) => Err(format!(
@@ -543,6 +586,14 @@ impl Graph {
             )),
             Of::Loaded if !runs.iter().all(|run| run.has_loaded()) => Err(format!(
                 "--graph {name} draws a path idle and under load, and this run has none such (run --load 1,2,4)"
+            )),
+            Of::Several if !runs.iter().all(|run| run.has_flows()) => Err(format!(
+                "--graph {name} draws paths that differ in their number of connections, and this run has none such (run --flows 1,2,4 or \
+                 --pairs 1,2,4)"
+            )),
+            Of::Several if !runs.iter().all(|run| run.arrives()) => Err(format!(
+                "a run on a schedule (--rate) says nothing of how much the path carries and so has no {name} graph; --graph latency \
+                 draws its times"
             )),
             Of::Offered if !runs.iter().all(|run| run.has_rates()) => Err(format!(
                 "--graph {name} draws a stream at several offered rates, and this run has none such (run udp --pattern stream --rate \
@@ -555,6 +606,18 @@ impl Graph {
             _ => Ok(graph),
         }
     }
+}
+
+/// Sizes that make a curve.
+const CURVE: usize = 4;
+
+/// How many sizes the path with the most of them has.
+fn sizes(run: &RunFile) -> usize {
+    run.paths.iter().map(|path| path.points.len()).max().unwrap_or(0)
+}
+
+fn is_curve(run: &RunFile) -> bool {
+    sizes(run) >= CURVE
 }
 
 /// So many times below the top of another, a line lies flat.
@@ -572,7 +635,26 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
-        assert_eq!(Graph::named().count(), 13);
+        assert_eq!(Graph::named().count(), 14);
+    }
+
+    #[test]
+    fn a_page_has_the_graphs_over_sizes_that_say_something() {
+        let of = |run: &RunFile| Graph::over_sizes(&[run]);
+        let sized = |sizes: &[u64]| sample::run_of(&sample::MODELS, sizes, 5, 1);
+        assert_eq!(of(&sample::run(1)), Graph::ALL);
+        assert_eq!(of(&sized(&[64, 4096])), [Graph::Throughput], "two sizes have no knee");
+        assert_eq!(of(&sized(&[64])), []);
+        assert_eq!(of(&sample::offered(&[(1e8, 0), (2e8, 3)])), [], "one size at several rates");
+        assert_eq!(of(&sample::loaded(&[1, 4], (0, 1))), []);
+        let mut scheduled = sample::run(1);
+        scheduled.run.plan.rate = Some(1e4);
+        assert_eq!(of(&scheduled), [Graph::Latency, Graph::Saturation]);
+        assert_eq!(Graph::over_sizes(&[&sample::run(2), &scheduled]), [Graph::Latency, Graph::Saturation]);
+        let mut offered = sample::run(1);
+        offered.run.plan.offered = Some(1e8);
+        assert_eq!(of(&offered), [Graph::Throughput]);
+        assert_eq!(of(&sized(&[])), Graph::ALL, "they say that nothing was measured");
     }
 
     #[test]

@@ -12,16 +12,19 @@
 //! | [`scale`] | linear and logarithmic axes, their ticks and labels |
 //! | [`graph`] | which graphs there are: the names, words, axes and places of each |
 //! | [`figure`] | a graph of curves: axes, lines, bands, notes, without pixels |
+//! | [`text`] | words in lines of so many columns |
 //! | [`terminal`] | braille graph for a terminal |
 //! | [`table`] | aligned text tables: summary, points, paths, warnings |
 //! | [`svg`] | paper-quality SVG, written by hand |
 //! | [`png`] | the same picture as pixels, with an embedded font |
 //! | [`compare`] | comparisons in words, as a table, Markdown and JUnit XML |
 //! | [`layers`] | what each layer adds, in words, as a table and a figure |
+//! | `flows` | what connections carry together over their number, as curves |
 //! | `load` | percentiles of a path over the number of flows that load it, as curves |
 //! | `soak` | the curves of the graphs over the time: a soak's intervals |
 //! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`scaled`] | what paths would take elsewhere, estimated and actual |
+//! | [`sweep`] | a sweep's cells and effects as tables, which to take in words, heat maps |
 //! | [`tables`] | the papers' tables of several paths, as text and Markdown |
 //! | [`html`] | one self-contained page with its data and the run file; its script is built from `web/` |
 //! | [`words`] | phrases that several pictures share |
@@ -30,6 +33,7 @@ pub mod compare;
 mod cost;
 pub mod curve;
 pub mod figure;
+mod flows;
 pub mod graph;
 pub mod html;
 pub mod layers;
@@ -43,10 +47,12 @@ pub mod scaled;
 mod sheet;
 mod soak;
 pub mod svg;
+pub mod sweep;
 pub mod table;
 pub mod tables;
 mod tcp;
 pub mod terminal;
+pub mod text;
 pub mod words;
 
 #[cfg(test)]

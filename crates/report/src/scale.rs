@@ -19,6 +19,8 @@ pub enum Quantity {
     Moment,
     /// Flows that load a path: linear, whole numbers.
     Flows,
+    /// Connections of a path, as [`Quantity::Flows`].
+    Connections,
     /// Rate that a sender offers, bits a second: ticks at 1, 2, 5 of a decade.
     Offered,
     /// Segments under way: linear.
@@ -37,6 +39,7 @@ impl Quantity {
             Quantity::Quips => "Quality improvement a second",
             Quantity::Moment => "Time since the start",
             Quantity::Flows => "Loading flows",
+            Quantity::Connections => "Flows, pairs or members",
             Quantity::Offered => "Offered rate",
             Quantity::Segments => "Congestion window",
         }
@@ -127,7 +130,7 @@ impl Scale {
         let about = about.max(2);
         let (major, minor) = match (self.spread, quantity) {
             (Spread::Linear, Quantity::Size) => (self.binary_steps(about), Vec::new()),
-            (Spread::Linear, Quantity::Flows) => (self.whole_steps(about), Vec::new()),
+            (Spread::Linear, Quantity::Flows | Quantity::Connections) => (self.whole_steps(about), Vec::new()),
             (Spread::Linear, _) => (self.round_steps(about), Vec::new()),
             (Spread::Log, Quantity::Size) => self.octaves(about),
             (Spread::Log, _) => self.decades(about),
@@ -232,7 +235,7 @@ pub fn label(quantity: Quantity, value: f64) -> String {
         Quantity::Quips => units::Kind::Quips,
         // Hours and parts of a second are told in seconds alike, so that two moments of one axis compare.
         Quantity::Moment => return format!("{} s", (value * 1e6).round() / 1e6),
-        Quantity::Flows => return value.to_string(),
+        Quantity::Flows | Quantity::Connections => return value.to_string(),
         Quantity::Segments => return format!("{} segments", (value * 1e3).round() / 1e3),
     };
     units::short(value, kind)
@@ -257,16 +260,16 @@ mod tests {
 
     #[test]
     fn no_number_makes_an_axis_without_end() {
-        for wild in [f64::MAX, 5e-324, f64::INFINITY, f64::NAN, -1.0, 0.0, 1e149, 1e-149] {
+        for outlier in [f64::MAX, 5e-324, f64::INFINITY, f64::NAN, -1.0, 0.0, 1e149, 1e-149] {
             for (spread, quantity) in [
                 (Spread::Linear, Quantity::Size),
                 (Spread::Linear, Quantity::Time),
                 (Spread::Log, Quantity::Size),
                 (Spread::Log, Quantity::Time),
             ] {
-                let scale = Scale::covering(spread, quantity, [1.0, wild, 2.0].into_iter()).unwrap();
+                let scale = Scale::covering(spread, quantity, [1.0, outlier, 2.0].into_iter()).unwrap();
                 assert!(scale.low.is_finite() && scale.high.is_finite());
-                assert!(scale.ticks(quantity, 8).ticks.len() < 2000, "{wild}");
+                assert!(scale.ticks(quantity, 8).ticks.len() < 2000, "{outlier}");
             }
         }
     }

@@ -43,8 +43,19 @@ pub fn letter(run: usize) -> String {
 
 /// What a path is called without the rate that is offered on it.
 pub fn without_rate(opened: &measure::event::PathOpened) -> String {
+    without(opened, &["offered="])
+}
+
+/// What a path is called without its number of connections.
+pub fn without_flows(opened: &measure::event::PathOpened) -> String {
+    without(opened, &["flows=", "pairs=", "fan-in=", "fan-out="])
+}
+
+/// A path's name without an option, of which it stands at the end.
+fn without(opened: &measure::event::PathOpened, options: &[&str]) -> String {
     let name = opened.name();
-    name.find("offered=").and_then(|at| name[..at].strip_suffix([':', ','])).unwrap_or(name).to_owned()
+    let bare = |option: &&str| name.find(option).and_then(|at| name[..at].strip_suffix([':', ',']));
+    options.iter().find_map(bare).unwrap_or(name).to_owned()
 }
 
 /// Where and how a run was measured, in one line: hosts, date, pattern, pinning, the CPU that others took.
@@ -53,7 +64,8 @@ pub fn run_line(run: &RunFile) -> String {
     parts.extend(date(&run.run.started));
     parts.push(run.run.plan.pattern_words());
     parts.push(pinning(run));
-    if let Some(share) = run.end.as_ref().and_then(|e| e.foreign_cpu).filter(|s| s.is_finite()) {
+    parts.extend(run.run.plan.under_words());
+    if let Some(share) = run.end.as_ref().and_then(|e| e.cpu_interference).filter(|s| s.is_finite()) {
         parts.push(format!("other processes took {}", units::Share(share)));
     }
     if let Some(taken) = run.end.as_ref().and_then(|e| e.taken) {
@@ -151,9 +163,25 @@ pub fn subintervals(sizes: &[u64], most: usize) -> String {
     format!("n = {}", shown.join("; "))
 }
 
+/// A command line as a shell takes it: words of other than plain characters stand in quotes.
+pub fn command(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./@%+:,=-".contains(c);
+    let word = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let words = ["run", "--near-under", "env A='x y'", "--vs", "", "a*2"].map(str::to_owned);
+        assert_eq!(command(&words), r"run --near-under 'env A='\''x y'\''' --vs '' 'a*2'");
+    }
 
     #[test]
     fn letters_go_on_after_z() {

@@ -20,7 +20,7 @@ const DEGREES: f64 = 2.0;
 /// Degrees of freedom that the spreads of other paths of the same machine count for at most, one as well as all together. Paths of one
 /// machine have the same neighbours and frequencies, but not the same spread: it is taken to differ by a factor of 1.65 from one to the
 /// next (a logarithm's standard deviation of a half, which is that of a spread known with two degrees of freedom). Those of one command
-/// ran in the same minutes, and share their luck. So others are heard only where they warn: a quiet path says nothing of one that is not.
+/// ran in the same minutes, and share their luck. So others count only where they warn: a quiet path says nothing of one that is not.
 const ALIKE: f64 = 2.0;
 
 /// Spreads that are weighed, evenly on a logarithmic scale between these ends.

@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_round_of_few_sizes_that_were_stopped_elsewhere_has_no_level_of_its_own() {
         // Round 0 visits all sizes and is stopped at four of them; round 3 visits those four again, and hardly another.
-        let wild = [2, 5, 8, 11];
+        let outlier = [2, 5, 8, 11];
         let visits: [&[u64]; 4] = [
             &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
             &[1, 3, 4, 6, 7, 9],
@@ -245,7 +245,7 @@ mod tests {
         let mut trials = Vec::new();
         for (round, sizes) in visits.iter().enumerate() {
             for size in *sizes {
-                let stopped = if round == 0 && wild.contains(size) { 200f64.ln() } else { 0.0 };
+                let stopped = if round == 0 && outlier.contains(size) { 200f64.ln() } else { 0.0 };
                 let noise = 0.01 * ((size * 7 + round as u64 * 3) % 5) as f64;
                 trials.push(Moment { size: *size, round: round as u32, at: trials.len() as f64, log: stopped + noise });
             }

@@ -225,10 +225,10 @@ mod tests {
 
     #[test]
     fn a_wild_round_of_one_size_and_too_few_rounds_or_sizes_share_nothing() {
-        let mut wild = rounds(40, 30, 0.0);
-        wild[5][3].1 += 10.0;
-        wild[6][3].1 += 10.0;
-        assert!(shared_nearby(&wild).iter().all(|s| *s < 0.02));
+        let mut outlier = rounds(40, 30, 0.0);
+        outlier[5][3].1 += 10.0;
+        outlier[6][3].1 += 10.0;
+        assert!(shared_nearby(&outlier).iter().all(|s| *s < 0.02));
         assert_eq!(shared_nearby(&rounds(40, 1, 0.1)), [0.0; 40]);
         assert_eq!(shared_nearby(&rounds(1, 9, 0.1)), [0.0]);
         assert_eq!(shared_nearby(&[]), [0.0; 0]);

@@ -423,8 +423,8 @@ mod tests {
         let mut levels = vec![0.0, 0.01, -0.01, 0.02, -0.02, 0.01, -0.01, 0.0, 0.01];
         let calm = Moves::of(&levels);
         levels[4] = 2.3;
-        let wild = Moves::of(&levels);
-        assert!(wild.error.value < 2.5 * calm.error.value, "{wild:?} {calm:?}");
+        let outlier = Moves::of(&levels);
+        assert!(outlier.error.value < 2.5 * calm.error.value, "{outlier:?} {calm:?}");
         let still = Moves::of(&[0.5; 12]);
         assert_eq!((still.error.value, still.spread), (0.0, 0.0));
         assert!(!still.slow(0.0));

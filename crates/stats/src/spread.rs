@@ -128,7 +128,7 @@ pub(crate) fn median_error(k: usize) -> f64 {
 ///
 /// It is the median distance of a block from its own point's median, over all points, each distance measured in units
 /// of its expected median for normal noise and that number of blocks. So a few outlying blocks, and a few points that
-/// are wild throughout, leave it alone, and points of two blocks count rightly beside points of twelve. Values of 0 or
+/// are outliers throughout, leave it alone, and points of two blocks count rightly beside points of twelve. Values of 0 or
 /// less and points of fewer than two blocks are left out; 0 if nothing is left.
 pub fn pooled_log_sigma(blocks_by_point: &[Vec<f64>]) -> f64 {
     let mut distances = Vec::new();

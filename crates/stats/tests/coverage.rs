@@ -87,11 +87,11 @@ fn pooled_sigma_is_right_for_any_number_of_blocks_and_ignores_outliers() {
     }
     let mut mixed: Vec<Vec<f64>> =
         (0..600).map(|i| (0..2 + i % 9).map(|_| noise.contaminated(0.05)).collect()).collect();
-    for wild in mixed.iter_mut().step_by(20) {
-        wild.iter_mut().for_each(|b| *b *= noise.log_normal(3.0));
+    for outlier in mixed.iter_mut().step_by(20) {
+        outlier.iter_mut().for_each(|b| *b *= noise.log_normal(3.0));
     }
     let found = pooled_log_sigma(&mixed) / 0.05;
-    assert!((1.0..1.35).contains(&found), "with outliers and wild points: {found} of the clean spread");
+    assert!((1.0..1.35).contains(&found), "with outlying rounds and outlying points: {found} of the clean spread");
 }
 
 #[test]

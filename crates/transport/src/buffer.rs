@@ -7,7 +7,6 @@ use std::ptr::NonNull;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// `len` bytes that start `offset` bytes after a multiple of `align`. Parts of it are taken as slices.
-#[derive(Debug)]
 pub struct Buffer {
     /// Start and length of the whole mapping.
     map: NonNull<u8>,
@@ -15,6 +14,8 @@ pub struct Buffer {
     /// Where the caller's bytes start within it, and how many there are.
     start: usize,
     len: usize,
+    /// How memory that a link's own domain gave goes back there; none where it is this process's mapping.
+    release: Option<Box<dyn FnOnce(*mut u8) + Send + Sync>>,
 }
 
 // SAFETY: the mapping belongs to this value alone and is reached only through it, like a `Vec<u8>`.
@@ -59,7 +60,7 @@ impl Buffer {
         }?;
         let map = NonNull::new(at.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
         let start = at.addr().next_multiple_of(align) - at.addr() + offset;
-        let mut buffer = Self { map, mapped, start, len };
+        let mut buffer = Self { map, mapped, start, len, release: None };
         // MAP_POPULATE may stop early without saying so; a write to each page can't. The bytes need not start with a page,
         // so the last one may lie on a page of its own.
         for at in touched(len, page) {
@@ -67,6 +68,21 @@ impl Buffer {
             unsafe { std::ptr::write_volatile(&mut buffer[at], 0) };
         }
         Ok(buffer)
+    }
+
+    /// Memory that a link's own domain gave, and how it goes back there.
+    ///
+    /// # Safety
+    ///
+    /// `len` bytes from `at` on belong to this value alone until `release` is called, and are initialised.
+    pub(crate) unsafe fn lent(at: NonNull<u8>, len: usize, release: Box<dyn FnOnce(*mut u8) + Send + Sync>) -> Self {
+        Self { map: at, mapped: 0, start: 0, len, release: Some(release) }
+    }
+}
+
+impl std::fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Buffer({} bytes at {:?})", self.len, self.as_ptr())
     }
 }
 
@@ -95,6 +111,9 @@ impl DerefMut for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        if let Some(release) = self.release.take() {
+            return release(self.map.as_ptr());
+        }
         // SAFETY: this mapping was made by `new` with this length and nothing refers to it any more. It can fail only for
         // a wrong address, which would be our own bug; the memory is then kept, which harms nobody.
         let _ = unsafe { munmap(self.map.as_ptr().cast(), self.mapped) };

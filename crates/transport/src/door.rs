@@ -4,8 +4,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SocketFlags, SocketType};
+use rustix::net::{RecvFlags, SocketFlags, SocketType, ipproto, sockopt};
 
 use crate::patience::LOOK;
 use crate::sys;
@@ -25,6 +26,8 @@ pub(crate) struct Door {
     of: SocketType,
     pending: Vec<Pending>,
     patience: Patience,
+    /// Accepting comes back by itself. MPTCP takes a listener's time-out and does not keep it.
+    bounded: bool,
 }
 
 /// A connection that has not shown its proof yet.
@@ -50,7 +53,12 @@ fn silence(patience: &Patience) -> Duration {
 impl Door {
     pub fn new(listener: OwnedFd, of: SocketType, patience: &Patience) -> Result<Self, LinkError> {
         sys::bound_calls(listener.as_fd(), LOOK)?;
-        Ok(Self { listener, of, pending: Vec::with_capacity(PENDING), patience: patience.clone() })
+        let bounded = sockopt::socket_protocol(&listener) != Ok(Some(ipproto::MPTCP));
+        if !bounded {
+            fcntl_setfl(&listener, OFlags::NONBLOCK)
+                .map_err(|e| LinkError::io("making a listener that never waits", e))?;
+        }
+        Ok(Self { listener, of, pending: Vec::with_capacity(PENDING), patience: patience.clone(), bounded })
     }
 
     /// The next connection that shows `proof`. Whoever shows another or none in time ([`silence`]) is turned away without a
@@ -77,7 +85,7 @@ impl Door {
 
     /// Waits for a new connection or a word of a pending one; true where the listener should be asked.
     fn knock(&self) -> Result<bool, LinkError> {
-        if self.pending.is_empty() {
+        if self.pending.is_empty() && self.bounded {
             // Accepting waits by itself.
             return Ok(true);
         }

@@ -142,7 +142,7 @@ impl<L: Link> DerefMut for End<L> {
 impl<L: Link> Drop for End<L> {
     fn drop(&mut self) {
         if let Some(link) = self.link.as_mut().filter(|link| link.capabilities().queued) {
-            // Nobody is left to hear of an error.
+            // Nobody is left to be told of an error.
             let _ = link.close();
         }
     }

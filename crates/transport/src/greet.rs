@@ -1,7 +1,7 @@
 //! How two sides meet by datagrams, which may be lost, come twice, or come from anybody.
 //!
 //! The near side shows its proof again and again until the far proof comes back. The far side answers from a socket of its
-//! own that is connected to the source of the right proof and hears nobody else; its address is the door's, which stays
+//! own that is connected to the source of the right proof and takes nothing from others; its address is the door's, which stays
 //! open for the next connection.
 
 use std::net::SocketAddr;

@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType};
 use socket2::SockRef;
 
 use crate::registry::Address;
@@ -38,9 +39,19 @@ pub(crate) fn addresses(fd: BorrowedFd<'_>) -> Option<String> {
 
 /// A socket of the family of `address`.
 pub(crate) fn socket(address: &SocketAddr, of: SocketType) -> Result<OwnedFd, LinkError> {
-    let (family, name) = if address.is_ipv6() { (AddressFamily::INET6, "IPv6") } else { (AddressFamily::INET, "IPv4") };
-    rustix::net::socket_with(family, of, SocketFlags::CLOEXEC, None)
-        .map_err(|e| LinkError::io(format!("making an {name} socket"), e))
+    socket_of(address, of, None).map_err(|e| no_socket(address, e))
+}
+
+/// The same of a protocol, or the system's reason.
+pub(crate) fn socket_of(address: &SocketAddr, of: SocketType, protocol: Option<Protocol>) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    rustix::net::socket_with(family, of, SocketFlags::CLOEXEC, protocol)
+}
+
+/// No socket for `address` can be had.
+#[cold]
+pub(crate) fn no_socket(address: &SocketAddr, e: Errno) -> LinkError {
+    LinkError::io(format!("making an {} socket", if address.is_ipv6() { "IPv6" } else { "IPv4" }), e)
 }
 
 /// The local address of an IP socket.
@@ -80,7 +91,8 @@ pub(crate) fn reaches_itself() -> Result<(), LinkError> {
     })
 }
 
-fn on_loopback(try_at: impl Fn(IpAddr) -> Result<(), LinkError>) -> Result<(), LinkError> {
+/// Tries either loopback address; the error is that of IPv4.
+pub(crate) fn on_loopback(try_at: impl Fn(IpAddr) -> Result<(), LinkError>) -> Result<(), LinkError> {
     try_at(Ipv4Addr::LOCALHOST.into()).or_else(|v4| try_at(Ipv6Addr::LOCALHOST.into()).map_err(|_| v4))
 }
 

@@ -12,7 +12,7 @@
 //! | module | job |
 //! |---|---|
 //! | [`port`] | the trait, capabilities, errors |
-//! | [`OneSided`] [`Queued`] | beside sends and receives, where a link has it: memory that a side exposes, put and get; sends that complete later |
+//! | [`OneSided`] [`Queued`] [`Group`] | beside sends and receives, where a link has it: memory that a side exposes, put and get; sends that complete later; members of a group, cast and deliver |
 //! | [`registry`] | the transports by name; the port that each is |
 //! | `name` | a name, checked where it enters |
 //! | [`options`] [`settings`] | what can be set on a path, as data; what was, and what took effect |
@@ -21,12 +21,13 @@
 //! | [`patience`] | how long a link waits, and what ends the wait |
 //! | [`clock`] | monotonic and virtual time |
 //! | [`proof`] | both ends show that they belong to this measurement |
-//! | `ip` `local` | what transports over IP, and what those of one host share of meeting |
+//! | `ip` `ip_stream` `local` | what transports over IP, streams among them, and what those of one host share of meeting |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`tcp`] [`udp`] [`theory`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`udp`] [`multicast`] [`theory`] | one transport each |
+//! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
-//! | `stream` `sequence` `watchdog` `sys` | what transports share |
+//! | `stream` `packet` `sequence` `watchdog` `sys` | what transports share |
 //! | `zerocopy` | sends of TCP that the kernel completes later |
 //! | [`decorate`] | trace, fault injection, shaping: the same port around another link |
 
@@ -36,14 +37,22 @@ pub mod clock;
 pub mod decorate;
 mod door;
 mod end;
+pub mod exec;
 mod greet;
+mod group;
 mod ip;
+mod ip_stream;
+pub mod last_words;
 mod local;
 mod meet;
 pub mod memcpy;
+pub mod module;
+pub mod mptcp;
+pub mod multicast;
 mod name;
 mod one_sided;
 pub mod options;
+mod packet;
 pub mod patience;
 pub mod pipe;
 pub mod port;
@@ -61,12 +70,14 @@ mod tcp_state;
 pub mod theory;
 pub mod udp;
 pub mod unix;
+pub mod unixgram;
 mod watchdog;
 mod zerocopy;
 
 pub use any::Visit;
 pub use buffer::Buffer;
 pub use end::{Asked, End, Room};
+pub use group::{Delivered, Group, VisitGroup};
 pub use name::{BadName, Name};
 pub use one_sided::{OneSided, VisitOneSided};
 pub use options::OptionSpec;

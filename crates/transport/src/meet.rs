@@ -14,9 +14,9 @@ use rustix::net::{
     SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 
+use crate::ip_stream::BACKLOG;
 use crate::patience::LOOK;
 use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::tcp::BACKLOG;
 use crate::{Link, LinkError, Patience, Proof, Settings, Wait};
 
 /// A listening UNIX socket in a fresh directory that only its owner may enter. Both go when this value does; what a killed
@@ -218,13 +218,13 @@ mod tests {
         let temp = std::env::temp_dir().join(format!("sweep-{}", sys::random_name().unwrap()));
         let at = |name: &str| temp.join(name);
         let names = ["0123456789abcdef", "fedcba9876543210", "00000000ffffffff.new", "x"];
-        let [dead, living, making, foreign] = names.map(|name| at(&format!("{PREFIX}{name}")));
-        for directory in [&dead, &living, &making, &foreign] {
+        let [dead, living, making, other] = names.map(|name| at(&format!("{PREFIX}{name}")));
+        for directory in [&dead, &living, &making, &other] {
             std::fs::create_dir_all(directory).unwrap();
             std::fs::write(directory.join("meet"), "").unwrap();
         }
         let held = lock(&living).unwrap();
-        let there = || [&dead, &living, &making, &foreign].map(|directory| directory.exists());
+        let there = || [&dead, &living, &making, &other].map(|directory| directory.exists());
         sweep(&temp, YOUNG);
         assert_eq!(
             there(),
@@ -242,7 +242,7 @@ mod tests {
         sweep(&temp, Duration::ZERO);
         assert!(place.directory.exists());
         drop(place);
-        assert_eq!(std::fs::read_dir(&temp).unwrap().count(), 2, "the foreign one and the one with something else");
+        assert_eq!(std::fs::read_dir(&temp).unwrap().count(), 2, "the other one and the one with something else");
         std::fs::remove_dir_all(&temp).unwrap();
     }
 }

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use crate::registry::{Ends, Transport};
-use crate::{AnyLink, Buffer, Capabilities, End, Link, LinkError, Name, OptionSpec, Settings};
+use crate::{AnyLink, Buffer, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("memcpy");
@@ -38,7 +38,7 @@ impl Transport for Copies {
     fn options(&self) -> &'static [OptionSpec] {
         &[]
     }
-    fn solo(&self, _: &Settings) -> Result<AnyLink, LinkError> {
+    fn solo(&self, _: &Settings, _: &Patience) -> Result<AnyLink, LinkError> {
         Ok(AnyLink::Memcpy(End::new(Memcpy::new())))
     }
 }

@@ -66,7 +66,7 @@ impl Name {
     }
 }
 
-const fn well_formed(text: &[u8]) -> bool {
+pub(crate) const fn well_formed(text: &[u8]) -> bool {
     if text.is_empty() || text.len() > Name::LONGEST {
         return false;
     }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Virtual;
 use crate::settings::Effective;
-use crate::{Asked, Buffer, DatagramCounts, OneSided, Queued, TcpState, VisitOneSided, VisitQueued};
-use crate::{one_sided, queued};
+use crate::{Asked, Buffer, DatagramCounts, Group, OneSided, Queued, TcpState, VisitGroup, VisitOneSided, VisitQueued};
+use crate::{group, one_sided, queued};
 
 /// Whether message boundaries survive the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +53,9 @@ pub struct Capabilities {
     /// A send can be posted: its memory is the path's until the path says that it is done with it ([`Queued`], post pattern).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queued: bool,
+    /// A message can go to all other members of a group at once, each of which delivers it with its sender's rank ([`Group`], cast pattern).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub group: bool,
     /// The wait modes it knows; the first is its default.
     pub waits: Vec<crate::Wait>,
 }
@@ -74,6 +77,7 @@ impl Capabilities {
             virtual_time: false,
             one_sided: false,
             queued: false,
+            group: false,
             waits: vec![crate::Wait::Block, crate::Wait::Spin],
         }
     }
@@ -229,6 +233,19 @@ pub trait Link: Send {
     {
         self.queued().map(|link| visitor.visit(&mut queued::Through(link)))
     }
+
+    /// The group that this link is a member of, where [`Capabilities::group`] says so: one indirect call an operation.
+    fn group(&mut self) -> Option<&mut dyn Group> {
+        None
+    }
+
+    /// Hands the member to `visitor`, as [`Link::visit_one_sided`] does.
+    fn visit_group<V: VisitGroup>(&mut self, visitor: V) -> Option<V::Out>
+    where
+        Self: Sized,
+    {
+        self.group().map(|link| visitor.visit(&mut group::Through(link)))
+    }
 }
 
 /// A link behind a pointer: one indirect call an operation, where its type is not known.
@@ -277,6 +294,9 @@ macro_rules! behind_a_pointer {
             fn queued(&mut self) -> Option<&mut dyn Queued> {
                 (**self).queued()
             }
+            fn group(&mut self) -> Option<&mut dyn Group> {
+                (**self).group()
+            }
         }
     };
 }
@@ -284,3 +304,4 @@ macro_rules! behind_a_pointer {
 behind_a_pointer!({L: Link + ?Sized} Box<L>);
 behind_a_pointer!({} one_sided::Through<'_>);
 behind_a_pointer!({} queued::Through<'_>);
+behind_a_pointer!({} group::Through<'_>);

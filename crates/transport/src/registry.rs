@@ -1,6 +1,9 @@
 //! The transports that this program has. A new one is a file of its own and two lines here.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +11,18 @@ use crate::any::links;
 use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 8] = [
+static ALL: [&dyn Transport; 12] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
     &crate::unix::TRANSPORT,
     &crate::seqpacket::TRANSPORT,
+    &crate::unixgram::TRANSPORT,
     &crate::tcp::TRANSPORT,
+    &crate::mptcp::TRANSPORT,
     &crate::udp::TRANSPORT,
+    &crate::multicast::TRANSPORT,
+    &crate::exec::TRANSPORT,
     &crate::theory::TRANSPORT,
 ];
 
@@ -25,9 +32,14 @@ links! {
     Shm(crate::shm::Shm),
     Unix(crate::unix::Unix),
     Seqpacket(crate::seqpacket::Seqpacket),
+    Unixgram(crate::unixgram::Unixgram),
     Tcp(crate::tcp::Tcp),
+    Mptcp(crate::mptcp::Mptcp),
     Udp(crate::udp::Udp),
+    Multicast(crate::multicast::Multicast),
+    Exec(crate::exec::Echoed),
     Theory(crate::theory::TheoryLink),
+    Module(crate::module::ModuleLink),
 }
 
 /// Who plays the ends of a path.
@@ -37,6 +49,8 @@ pub enum Ends {
     Two,
     /// One process, which copies memory.
     Copied,
+    /// One process, which sends to an echo and receives from it.
+    Echoed,
     /// One process on a virtual clock.
     Modelled,
 }
@@ -51,11 +65,29 @@ pub trait Transport: Sync {
         env!("CARGO_PKG_VERSION")
     }
 
+    /// The file that it was found in; none of one that is built in.
+    fn source(&self) -> Option<&Path> {
+        None
+    }
+
     /// What it is, in one line.
     fn summary(&self) -> &'static str;
 
     /// What people call it when they ask about it, its name first.
     fn spoken(&self) -> &'static [&'static str];
+
+    /// The command that starts the processes of a path together; empty where they start by themselves. `{n}` stands for how many.
+    fn launch(&self) -> &'static [String] {
+        &[]
+    }
+
+    /// Called first of all in a process that [`launch`](Transport::launch) started, with the settings of its path.
+    ///
+    /// # Errors
+    /// The path can't be used with them.
+    fn prepare(&self, _: &Settings) -> Result<(), LinkError> {
+        Ok(())
+    }
 
     /// What its links can do with these settings, as far as that is known before one is opened. A link's own [`Capabilities`] may be
     /// narrower.
@@ -112,8 +144,25 @@ pub trait Transport: Sync {
         Err(LinkError::Unsupported("connect two processes (it plays both ends in one)"))
     }
 
-    /// A link of which one process plays both ends.
-    fn solo(&self, _settings: &Settings) -> Result<AnyLink, LinkError> {
+    /// The near member of a group whose other members wait at these doors, which each far side named, and each of which shows one of `proofs`, in
+    /// their order. Returns when all have joined.
+    fn gather(
+        &self,
+        _settings: &Settings,
+        _doors: &[(Address, SocketAddr)],
+        _proofs: &[Proof],
+        _patience: &Patience,
+    ) -> Result<AnyLink, LinkError> {
+        Err(LinkError::Unsupported("join several members in a group (list says which transports can)"))
+    }
+
+    /// The option that all the rest of a path's text is, from where no option begins: `exec:ssh host cat`.
+    fn takes_the_rest(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A link of which one process plays both ends, or the only one.
+    fn solo(&self, _settings: &Settings, _patience: &Patience) -> Result<AnyLink, LinkError> {
         Err(LinkError::Unsupported("play both ends in one process"))
     }
 }
@@ -190,9 +239,35 @@ pub trait Connect: Send {
 pub(crate) const NO_TRANSACTIONS: LinkError =
     LinkError::Unsupported("make a connection for each transaction (list says which transports can: connect pattern)");
 
-/// Every transport, in the order in which they are listed.
+/// Finds the module of a name: none where no file has it, an error where one does and can't be used.
+pub type Lookup = fn(&str) -> Option<Result<&'static dyn Transport, String>>;
+
+/// How this process finds modules; one that was never told finds none.
+static LOOKUP: OnceLock<Lookup> = OnceLock::new();
+
+/// Modules that were found, or why they can't be used.
+static MODULES: Mutex<BTreeMap<String, Result<&'static dyn Transport, String>>> = Mutex::new(BTreeMap::new());
+
+/// Says how this process finds modules: once, before any is asked for.
+pub fn modules_by(lookup: Lookup) {
+    let _ = LOOKUP.set(lookup);
+}
+
+/// Every transport that is built in, in the order in which they are listed, and every module that was asked for.
 pub fn all() -> impl Iterator<Item = &'static dyn Transport> {
-    ALL.into_iter()
+    let modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+    ALL.into_iter().chain(modules.values().filter_map(|found| found.clone().ok()).collect::<Vec<_>>())
+}
+
+/// The module of this name: looked for once.
+fn module(text: &str) -> Option<Result<&'static dyn Transport, String>> {
+    let known = MODULES.lock().unwrap_or_else(PoisonError::into_inner).get(text).cloned();
+    if known.is_some() {
+        return known;
+    }
+    let found = LOOKUP.get()?(text)?;
+    MODULES.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned(), found.clone());
+    Some(found)
 }
 
 /// The names of all.
@@ -207,13 +282,31 @@ pub fn find(name: Name) -> Option<&'static dyn Transport> {
 
 /// The transport that a person or a peer names; the error lists those that there are.
 pub fn named(text: &str) -> Result<&'static dyn Transport, UnknownTransport> {
-    all().find(|t| t.name().as_str() == text).ok_or_else(|| UnknownTransport(units::received::clean(text, 40)))
+    if let Some(built_in) = ALL.into_iter().find(|t| t.name().as_str() == text) {
+        return Ok(built_in);
+    }
+    match module(text) {
+        Some(Ok(module)) => Ok(module),
+        Some(Err(why)) => Err(UnknownTransport::Module { name: units::received::clean(text, 40), why }),
+        None => Err(UnknownTransport::None(units::received::clean(text, 40))),
+    }
 }
 
-/// No transport has this name.
+/// No transport of this name can be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no transport is named '{0}'; there are: {list} (pipegauge list says more)", list = listed())]
-pub struct UnknownTransport(pub String);
+pub enum UnknownTransport {
+    /// Nothing has it.
+    #[error("no transport is named '{0}'; there are: {list} (pipegauge list says more)", list = listed())]
+    None(String),
+    /// A module's file has it, and can't be used.
+    #[error("the module '{name}' can't be used: {why}")]
+    Module {
+        /// The name.
+        name: String,
+        /// Why.
+        why: String,
+    },
+}
 
 fn listed() -> String {
     names().map(Name::as_str).collect::<Vec<_>>().join(", ")

@@ -1,28 +1,14 @@
 //! UNIX sequenced-packet sockets: a connection that keeps message boundaries.
-//!
-//! A message must fit the sender's socket buffer as a whole, and most of it must lie in one piece of kernel memory. So the
-//! send buffer is raised as far as the system lets it (`net.core.wmem_max`), and the largest message is what a trial send
-//! shows to work.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::OnceLock;
-use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags};
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair, sockopt};
+use rustix::net::SocketType;
 
-use crate::local::{self, Local};
+use crate::local::Local;
 use crate::meet::{Made, shake};
-use crate::options::{self, SOCKBUF};
-use crate::patience::LOOK;
-use crate::settings::Effective;
-use crate::sys::{self, Idle, RECEIVING, SENDING};
-use crate::watchdog::Watchdog;
-use crate::{
-    AnyLink, Buffer, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings, Wait,
-};
+use crate::packet::{self, Packets};
+use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Proof, Settings};
 
 /// What it is called.
 pub const NAME: Name = Name::literal("seqpacket");
@@ -33,10 +19,6 @@ pub static TRANSPORT: Seqpackets = Seqpackets;
 /// UNIX sequenced-packet sockets between two processes of one host.
 #[derive(Debug, Clone, Copy)]
 pub struct Seqpackets;
-
-fn capabilities(most: usize) -> Capabilities {
-    Capabilities { semantics: Semantics::Message, max_block: Some(most as u64), ..Capabilities::plain() }
-}
 
 impl Local for Seqpackets {
     const NAME: Name = NAME;
@@ -52,303 +34,26 @@ impl Local for Seqpackets {
         "sequenced packet sockets",
         "sequenced packet socket",
     ];
-    const OPTIONS: &'static [OptionSpec] = &[
-        OptionSpec { default: "as large as the system lets it be", ..SOCKBUF },
-        options::wait(local::WAIT_NAMES, "block"),
-    ];
+    const OPTIONS: &'static [OptionSpec] = packet::OPTIONS;
     const TYPE: SocketType = SocketType::SEQPACKET;
 
     fn can(settings: &Settings) -> Capabilities {
-        let room = || -> Result<usize, LinkError> {
-            let (a, _b) = connected()?;
-            size_buffers(a.as_fd(), settings)?;
-            room(a.as_fd())
-        };
-        // With buffers of a size that was asked for, what they have room for.
-        let most = settings.whole("sockbuf").map_or(usize::MAX, |_| room().unwrap_or(0));
-        capabilities(most.min(limit()))
+        packet::can(SocketType::SEQPACKET, settings)
     }
     fn needs() -> Result<(), LinkError> {
-        match limit() {
-            0 => Err(LinkError::Unsupported("carry a message of any size here")),
-            _ => Ok(()),
-        }
+        packet::needs(SocketType::SEQPACKET)
     }
     fn far(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let mut link = Seqpacket::new(fd, made.wait, at, &made.settings, &made.patience)?;
+        let mut link = Seqpacket::new(fd, None, at, made)?;
         link.send(&proof.far)?;
         Ok(AnyLink::Seqpacket(End::new(link)))
     }
     fn near(fd: OwnedFd, at: &Path, made: &Made, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let mut link = Seqpacket::new(fd, made.wait, at, &made.settings, &made.patience)?;
+        let mut link = Seqpacket::new(fd, None, at, made)?;
         shake(&mut link, proof)?;
         Ok(AnyLink::Seqpacket(End::new(link)))
     }
 }
 
-/// Largest message tried; the kernel's allocator gives no larger piece of memory (order 10 of 4 KiB pages).
-const CEILING: usize = 4 << 20;
-
-/// What the kernel keeps of a send buffer for itself (`unix_dgram_sendmsg`).
-const RESERVED: usize = 32;
-
 /// One end of a UNIX sequenced-packet connection.
-#[derive(Debug)]
-pub struct Seqpacket {
-    /// Ends before the descriptor that it watches (fields are dropped in this order).
-    watchdog: Option<Watchdog>,
-    fd: OwnedFd,
-    reading: RecvFlags,
-    writing: SendFlags,
-    wait: Wait,
-    most: usize,
-    at: String,
-    patience: Patience,
-}
-
-impl Seqpacket {
-    /// Takes over a socket connected at `at`.
-    fn new(fd: OwnedFd, wait: Wait, at: &Path, settings: &Settings, patience: &Patience) -> Result<Self, LinkError> {
-        size_buffers(fd.as_fd(), settings)?;
-        let most = room(fd.as_fd())?.min(limit());
-        let (reading, writing) = sys::modes(fd.as_fd(), wait, RecvFlags::TRUNC, LOOK)?;
-        let watchdog = match wait {
-            Wait::Spin => None,
-            _ => {
-                sys::unbound_receives(fd.as_fd())?;
-                Some(Watchdog::over_socket(fd.as_fd(), patience)?)
-            }
-        };
-        Ok(Self {
-            watchdog,
-            fd,
-            reading,
-            writing,
-            wait,
-            most,
-            at: at.display().to_string(),
-            patience: patience.clone(),
-        })
-    }
-
-    /// True once `block` is on its way, false if there was no room for it yet.
-    #[inline]
-    fn put(&self, block: &[u8], flags: SendFlags) -> Result<bool, LinkError> {
-        match send(&self.fd, block, flags) {
-            // The kernel takes a message as a whole or not at all.
-            Ok(_) => Ok(true),
-            Err(Errno::AGAIN) => Ok(false),
-            Err(e) => self.interrupted(e, SENDING).map(|()| false),
-        }
-    }
-
-    /// True once `block` is filled, false if nothing was there yet.
-    #[inline]
-    fn take(&self, block: &mut [u8], flags: RecvFlags) -> Result<bool, LinkError> {
-        let asked = block.len();
-        let take = || recv(&self.fd, block, flags);
-        let taken = match &self.watchdog {
-            Some(watchdog) => watchdog.over(false, take),
-            None => take(),
-        };
-        match taken {
-            Ok((_, n)) if n == asked => Ok(true),
-            // What the watchdog cut off reads as the end of the connection.
-            Ok((_, 0)) => Err(self.verdict().unwrap_or(LinkError::Closed { doing: RECEIVING })),
-            Ok((_, n)) => Err(LinkError::Protocol(format!("a message of {n} bytes came where {asked} were due"))),
-            Err(Errno::AGAIN) => Ok(false),
-            Err(e) => self.interrupted(e, RECEIVING).map(|()| false),
-        }
-    }
-
-    #[cold]
-    fn interrupted(&self, e: Errno, doing: &'static str) -> Result<(), LinkError> {
-        match e {
-            Errno::NOBUFS | Errno::NOMEM => {
-                Err(LinkError::io("sending a message (the kernel has no piece of memory of this size free)", e))
-            }
-            e => self.verdict().map_or_else(|| sys::again(e, &self.patience, doing), Err),
-        }
-    }
-
-    /// Why a call was cut off by this side's own watch, where that is so.
-    fn verdict(&self) -> Option<LinkError> {
-        self.watchdog.as_ref().and_then(Watchdog::verdict)
-    }
-
-    #[inline]
-    fn fits(&self, block: &[u8]) -> Result<(), LinkError> {
-        if block.len() > self.most {
-            return Err(LinkError::TooLarge { asked: block.len() as u64, most: self.most as u64 });
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn idle(&self, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
-        if self.wait == Wait::Spin {
-            idle.spun(&self.patience, doing)
-        } else {
-            idle.waited(&self.patience, doing, LOOK)
-        }
-    }
-}
-
-/// Sets the buffers asked for, or raises the send buffer as far as the system lets it.
-fn size_buffers(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError> {
-    match settings.whole("sockbuf") {
-        Some(bytes) => sys::ask_buffers(fd, bytes),
-        None => sockopt::set_socket_send_buffer_size(fd, i32::MAX as usize / 2)
-            .map_err(|e| LinkError::io("raising a socket's send buffer", e)),
-    }
-}
-
-fn room(fd: BorrowedFd<'_>) -> Result<usize, LinkError> {
-    sockopt::socket_send_buffer_size(fd)
-        .map(|n| n.saturating_sub(RESERVED))
-        .map_err(|e| LinkError::io("asking for a socket's send buffer", e))
-}
-
-/// The largest message this system carries with the largest send buffer it allows; 0 if it has no such sockets.
-/// Tried once a process.
-fn limit() -> usize {
-    static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| try_limit().unwrap_or(0))
-}
-
-/// Both ends of a connection within this process.
-fn connected() -> Result<(OwnedFd, OwnedFd), LinkError> {
-    socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).map_err(trying)
-}
-
-fn trying(e: Errno) -> LinkError {
-    LinkError::io("trying a sequenced-packet socket", e)
-}
-
-fn try_limit() -> Result<usize, LinkError> {
-    let (a, _b) = connected()?;
-    size_buffers(a.as_fd(), &Settings::default())?;
-    let mut most = room(a.as_fd())?.min(CEILING);
-    let block = Buffer::new(most, 1, 0).map_err(|e| LinkError::io("trying a sequenced-packet socket", e))?;
-    while most > 0 {
-        match send(&a, &block[..most], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-            Ok(_) => return Ok(most),
-            Err(Errno::MSGSIZE | Errno::NOBUFS | Errno::NOMEM) => most /= 2,
-            Err(Errno::INTR) => {}
-            Err(e) => return Err(trying(e)),
-        }
-    }
-    Ok(0)
-}
-
-impl Link for Seqpacket {
-    fn capabilities(&self) -> Capabilities {
-        capabilities(self.most)
-    }
-
-    fn effective(&self) -> Effective {
-        sys::effective(self.fd.as_fd(), self.wait, Some(self.at.clone()))
-    }
-
-    #[inline]
-    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
-        self.fits(block)?;
-        // An empty message would read as the end of the connection.
-        let mut idle = Idle::default();
-        while !block.is_empty() && !self.put(block, self.writing)? {
-            self.idle(&mut idle, SENDING)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
-        let mut idle = Idle::default();
-        while !block.is_empty() && !self.take(block, self.reading)? {
-            self.idle(&mut idle, RECEIVING)?;
-        }
-        Ok(())
-    }
-
-    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
-        self.fits(out)?;
-        if out.is_empty() {
-            return self.recv(into);
-        }
-        let mut idle = Idle::default();
-        while !self.put(out, self.writing | SendFlags::DONTWAIT)? {
-            if !into.is_empty() && self.take(into, self.reading | RecvFlags::DONTWAIT)? {
-                return self.send(out);
-            }
-            if self.wait == Wait::Spin {
-                idle.spun(&self.patience, "exchanging messages")?;
-                continue;
-            }
-            // What is unread and not asked for would end each wait at once.
-            let events = if into.is_empty() { PollFlags::OUT } else { PollFlags::IN | PollFlags::OUT };
-            let mut fds = [PollFd::from_borrowed_fd(self.fd.as_fd(), events)];
-            if !sys::poll_for(&mut fds, LOOK).map_err(|e| sys::fault(e, SENDING))? {
-                idle.waited(&self.patience, "exchanging messages", LOOK)?;
-            }
-        }
-        self.recv(into)
-    }
-
-    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
-        sys::readable(&self.fd, wait, self.wait == Wait::Spin, &self.patience)
-    }
-
-    fn close(&mut self) -> Result<(), LinkError> {
-        sys::shut(self.fd.as_fd())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pair(settings: &Settings) -> (Seqpacket, Seqpacket) {
-        let (a, b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
-        let make = |fd| Seqpacket::new(fd, Wait::Block, Path::new("x"), settings, &Patience::default()).unwrap();
-        (make(a), make(b))
-    }
-
-    #[test]
-    fn the_largest_block_named_really_goes_and_one_more_byte_is_refused() {
-        let plain = Settings::default();
-        for settings in [plain.clone(), plain.clone().with("sockbuf", 20_000u64), plain.with("sockbuf", 100_000u64)] {
-            let (mut a, mut b) = pair(&settings);
-            let most = a.capabilities().max_block.unwrap() as usize;
-            assert_eq!(Seqpackets::can(&settings), a.capabilities(), "known before it is opened");
-            assert!(most > 10_000);
-            let block = vec![3; most + 1];
-            let mut into = vec![0; most];
-            a.send(&block[..most]).unwrap();
-            b.recv(&mut into).unwrap();
-            assert!(into.iter().all(|x| *x == 3));
-            assert!(matches!(a.send(&block), Err(LinkError::TooLarge { most: m, .. }) if m == most as u64));
-        }
-    }
-
-    #[test]
-    fn an_exchange_that_receives_nothing_has_patience_whatever_is_unread() {
-        let (mut a, mut b) = pair(&Settings::default());
-        a.patience.limit = Duration::from_millis(150);
-        b.send(b"unread").unwrap();
-        let block = vec![0; a.most];
-        let (told, heard) = std::sync::mpsc::channel();
-        // Not joined: a wait without end would take the test with it.
-        std::thread::spawn(move || told.send((0..100).find_map(|_| a.exchange(&block, &mut []).err())));
-        let outcome = heard.recv_timeout(Duration::from_secs(60)).expect("the wait must end");
-        assert!(matches!(outcome, Some(LinkError::Stalled { .. })), "{outcome:?}");
-        drop(b);
-    }
-
-    #[test]
-    fn a_message_of_another_length_is_a_breach() {
-        let (mut a, mut b) = pair(&Settings::default());
-        a.send(b"four").unwrap();
-        let e = b.recv(&mut [0; 3]).unwrap_err();
-        assert!(e.to_string().contains("4 bytes came where 3"), "{e}");
-    }
-}
+pub type Seqpacket = Packets;

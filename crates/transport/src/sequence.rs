@@ -76,6 +76,8 @@ pub struct DatagramCounts {
     pub duplicated: u64,
     /// Datagrams of another size than the message asked for: remains of an earlier trial. They were dropped.
     pub mismatched: u64,
+    /// Datagrams that nobody of this measurement sent. They were dropped.
+    pub strangers: u64,
 }
 
 /// The counters behind [`DatagramCounts`].
@@ -85,6 +87,8 @@ pub(crate) struct Counters {
     late: u64,
     double: u64,
     mismatched: u64,
+    /// Datagrams that nobody of this measurement sent.
+    pub strangers: u64,
 }
 
 impl Counters {
@@ -94,6 +98,7 @@ impl Counters {
             reordered: self.late,
             duplicated: self.double,
             mismatched: self.mismatched,
+            strangers: self.strangers,
         }
     }
 

@@ -308,6 +308,9 @@ pub struct Effective {
     /// Local and remote address in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<String>,
+    /// What took effect of a module's options, by name, as it would be typed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
 impl Effective {
@@ -323,5 +326,7 @@ impl Effective {
             && self.mss.is_none_or(|mss| mss <= u32::from(u16::MAX))
             && text(&self.congestion, 15)
             && text(&self.addresses, 1000)
+            && self.options.len() <= 64
+            && self.options.iter().all(|(name, value)| text(&Some(name.clone()), 32) && text(&Some(value.clone()), 200))
     }
 }

@@ -61,6 +61,10 @@ pub trait Duct: Send {
     fn verdict(&self) -> Option<LinkError> {
         None
     }
+    /// Whether the peer has ended its direction; asked only where sends find no room.
+    fn left(&self) -> bool {
+        false
+    }
 }
 
 /// One end of a stream of bytes: whole messages over a duct, with patience.
@@ -79,16 +83,27 @@ impl<D: Duct> Stream<D> {
     #[inline]
     fn pause(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
         if e == Errno::AGAIN && self.duct.spins() {
-            idle.spun(&self.patience, doing)
+            idle.spun(&self.patience, doing)?;
+            if idle.looked() { self.awaited(doing) } else { Ok(()) }
         } else {
             self.stuck(e, idle, doing)
         }
     }
 
+    /// Whether a send that finds no room has anybody to wait for. Of TCP a reset says that nobody is there; MPTCP holds what is sent to
+    /// a socket that was closed for a minute (`net.mptcp.close_timeout`).
+    #[cold]
+    fn awaited(&self, doing: &'static str) -> Result<(), LinkError> {
+        if doing == SENDING && self.duct.left() { Err(LinkError::Closed { doing }) } else { Ok(()) }
+    }
+
     #[cold]
     fn stuck(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
         match e {
-            Errno::AGAIN => idle.waited(&self.patience, doing, LOOK),
+            Errno::AGAIN => {
+                idle.waited(&self.patience, doing, LOOK)?;
+                self.awaited(doing)
+            }
             e => self.broken(e, doing),
         }
     }
@@ -414,6 +429,11 @@ impl Duct for Socket {
     fn verdict(&self) -> Option<LinkError> {
         self.watchdog.as_ref().and_then(Watchdog::verdict)
     }
+    fn left(&self) -> bool {
+        let mut fds = [PollFd::from_borrowed_fd(self.fd(), PollFlags::RDHUP)];
+        // News of posts are an event as well.
+        sys::poll_for(&mut fds, Duration::ZERO).is_ok() && fds[0].revents().contains(PollFlags::RDHUP)
+    }
 }
 
 impl Stream<Socket> {
@@ -423,7 +443,7 @@ impl Stream<Socket> {
         self.duct.posts = (self.duct.can)().queued.then(Pending::default);
         if !self.duct.spins() {
             sys::unbound_receives(self.duct.fd())?;
-            self.duct.watchdog = Some(Watchdog::over_socket(self.duct.fd(), &self.patience)?);
+            self.duct.watchdog = Some(Watchdog::over_socket(self.duct.fd(), None, &self.patience)?);
         }
         Ok(self)
     }

@@ -43,6 +43,12 @@ impl Idle {
         patience.check(since, doing)
     }
 
+    /// Whether the last empty poll was one that looked at the patience: time to look at whatever else is not worth a look each time.
+    #[inline]
+    pub fn looked(&self) -> bool {
+        self.polls == 0
+    }
+
     /// A call that doesn't wait came back empty.
     #[inline]
     pub fn spun(&mut self, patience: &Patience, doing: &'static str) -> Result<(), LinkError> {
@@ -154,10 +160,22 @@ pub(crate) fn poll_for(fds: &mut [PollFd<'_>], wait: Duration) -> Result<bool, E
 /// Waits at most `wait` until `fd` can be read, by polling without sleep if `spin`. The end of a stream counts as
 /// readable: the receive then says `Closed`.
 pub(crate) fn readable(fd: impl AsFd, wait: Duration, spin: bool, patience: &Patience) -> Result<bool, LinkError> {
-    let fd = fd.as_fd();
-    let look = |d: Duration| {
-        poll_for(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], d).map_err(|e| fault(e, "waiting for a message"))
-    };
+    one_readable(&mut [PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)], wait, spin, patience)
+}
+
+/// Whether a stream that carries nothing has ended.
+pub(crate) fn ended(fd: BorrowedFd<'_>) -> bool {
+    poll_for(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Duration::ZERO).is_ok_and(|ended| ended)
+}
+
+/// The same until one of `fds`, each of which asks for what can be read.
+pub(crate) fn one_readable(
+    fds: &mut [PollFd<'_>],
+    wait: Duration,
+    spin: bool,
+    patience: &Patience,
+) -> Result<bool, LinkError> {
+    let mut look = |d: Duration| poll_for(fds, d).map_err(|e| fault(e, "waiting for a message"));
     if look(Duration::ZERO)? {
         return Ok(true);
     }
@@ -194,15 +212,20 @@ pub fn anywhere() {
     let _ = rustix::thread::sched_setaffinity(None, &all);
 }
 
+/// Bytes that nobody can guess.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], LinkError> {
+    let mut bytes = [0u8; N];
+    let n = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())
+        .map_err(|e| LinkError::io("drawing random bytes", e))?;
+    if n != N {
+        return Err(LinkError::Protocol(format!("the system gave {n} random bytes, not {N}")));
+    }
+    Ok(bytes)
+}
+
 /// 16 hexadecimal digits that nobody can guess.
 pub(crate) fn random_name() -> Result<String, LinkError> {
-    let mut bytes = [0u8; 8];
-    let n = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())
-        .map_err(|e| LinkError::io("drawing a random name", e))?;
-    if n != bytes.len() {
-        return Err(LinkError::Protocol(format!("the system gave {n} random bytes, not 8")));
-    }
-    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+    Ok(format!("{:016x}", u64::from_ne_bytes(random()?)))
 }
 
 #[cfg(test)]

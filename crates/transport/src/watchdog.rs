@@ -6,7 +6,7 @@
 //! pipe itself, which it opens by way of `/proc/self/fd`, of a socket by shutting it down. That spoils the stream, so a link whose
 //! call was cut off never carries another message.
 
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -58,22 +58,37 @@ impl Watchdog {
         })
     }
 
-    /// Watches calls on a connected socket.
-    pub fn over_socket(fd: BorrowedFd<'_>, patience: &Patience) -> Result<Self, LinkError> {
-        let fd = fd.try_clone_to_owned().map_err(|e| LinkError::io(DOING, e))?;
+    /// Watches calls on a connected socket. `life` is a stream that ends with the peer, where the socket doesn't tell that.
+    pub fn over_socket(
+        fd: BorrowedFd<'_>,
+        life: Option<BorrowedFd<'_>>,
+        patience: &Patience,
+    ) -> Result<Self, LinkError> {
+        let own = |fd: BorrowedFd<'_>| fd.try_clone_to_owned().map_err(|e| LinkError::io(DOING, e));
+        let (fd, life) = (own(fd)?, life.map(own).transpose()?);
         // An error means that it is not connected any more: then no call on it waits.
-        Self::new(patience, move |_| {
+        let cut = move |_| {
             let _ = rustix::net::shutdown(&fd, Shutdown::Both);
-        })
+        };
+        Self::beside(patience, cut, move || life.as_ref().is_some_and(|life| sys::ended(life.as_fd())))
     }
 
     /// Watches calls that `cut` makes return, which is told whether the call writes.
     fn new(patience: &Patience, cut: impl Fn(bool) + Send + 'static) -> Result<Self, LinkError> {
+        Self::beside(patience, cut, || false)
+    }
+
+    /// The same; calls end as well once the peer is `gone`, and what it left behind is received before that.
+    fn beside(
+        patience: &Patience,
+        cut: impl Fn(bool) + Send + 'static,
+        gone: impl Fn() -> bool + Send + 'static,
+    ) -> Result<Self, LinkError> {
         let shared = Arc::new(Shared::default());
         let (theirs, patience) = (shared.clone(), patience.clone());
         let thread = std::thread::Builder::new()
             .name("watchdog".to_owned())
-            .spawn(move || watch(&theirs, &patience, cut))
+            .spawn(move || watch(&theirs, &patience, cut, gone))
             .map_err(|e| LinkError::io(DOING, e))?;
         Ok(Self { shared, thread: Some(thread) })
     }
@@ -127,7 +142,7 @@ pub(crate) fn open(path: &str, way: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, way | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())
 }
 
-fn watch(shared: &Shared, patience: &Patience, end: impl Fn(bool)) {
+fn watch(shared: &Shared, patience: &Patience, end: impl Fn(bool), gone: impl Fn() -> bool) {
     // It wakes ten times a second, which the CPU that is measured on must not notice.
     sys::anywhere();
     let (mut seen, mut since) = (0, Instant::now());
@@ -138,6 +153,10 @@ fn watch(shared: &Shared, patience: &Patience, end: impl Fn(bool)) {
             (seen, since) = (turn, Instant::now());
         }
         if turn & 1 == 0 {
+            continue;
+        }
+        if gone() {
+            end(shared.writing.load(Ordering::Relaxed));
             continue;
         }
         let cut = match patience.check(since, "waiting") {
@@ -152,8 +171,6 @@ fn watch(shared: &Shared, patience: &Patience, end: impl Fn(bool)) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsFd;
-
     use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
     use super::*;

@@ -49,9 +49,9 @@ fn lost_late_and_double_datagrams_are_counted_and_never_returned() {
             assert_eq!(block, numbered(number, len));
         }
         let counts = if len == 1 {
-            DatagramCounts { lost: 2, reordered: 0, duplicated: 0, mismatched: 0 }
+            DatagramCounts { lost: 2, reordered: 0, duplicated: 0, mismatched: 0, strangers: 0 }
         } else {
-            DatagramCounts { lost: 1, reordered: 1, duplicated: 3, mismatched: 0 }
+            DatagramCounts { lost: 1, reordered: 1, duplicated: 3, mismatched: 0, strangers: 0 }
         };
         assert_eq!(link.datagrams(), Some(counts), "{len} bytes");
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use pairs::{LOOPBACK, Settings, all_at_once, content, meet, name, patience, proof, settings, variants};
 use transport::{
-    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, pipe, registry,
-    seqpacket, shm, tcp, theory, udp, unix,
+    Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, mptcp, multicast, pipe,
+    registry, seqpacket, shm, tcp, theory, udp, unix, unixgram,
 };
 
 fn bind(kind: Name, settings: &Settings, patience: &Patience) -> Acceptor {
@@ -76,7 +76,9 @@ fn a_far_side_that_is_not_ours_is_not_believed() {
             let what = name(kind, &settings);
             match kind {
                 // Anybody may send a datagram; a wrong one is not the far side's word.
-                udp::NAME => assert!(matches!(outcome, Err(LinkError::Io { .. })), "{what}: {outcome:?}"),
+                udp::NAME | multicast::NAME => {
+                    assert!(matches!(outcome, Err(LinkError::Io { .. })), "{what}: {outcome:?}")
+                }
                 _ => assert!(matches!(outcome, Err(LinkError::Protocol(_))), "{what}: {outcome:?}"),
             }
             let _ = far.join().unwrap();
@@ -87,7 +89,7 @@ fn a_far_side_that_is_not_ours_is_not_believed() {
 #[test]
 fn silent_and_chattering_strangers_hold_up_nobody() {
     let patience = patience(20.0).0;
-    for kind in [tcp::NAME, unix::NAME, pipe::NAME, shm::NAME] {
+    for kind in [tcp::NAME, unix::NAME, pipe::NAME, shm::NAME, unixgram::NAME] {
         let mut acceptor = bind(kind, &settings(), &patience);
         let address = acceptor.address();
         let knock = || -> Box<dyn Stranger> {
@@ -147,7 +149,7 @@ fn an_address_of_another_sort_is_refused() {
     let patience = Patience::default();
     for (kind, _) in variants() {
         let other = match kind {
-            tcp::NAME | udp::NAME => "/nowhere",
+            tcp::NAME | mptcp::NAME | udp::NAME | multicast::NAME => "/nowhere",
             _ => "9",
         };
         let e = pairs::try_dial(kind, &settings(), Address::new(other), &patience).err().unwrap();
@@ -165,13 +167,13 @@ fn what_a_kind_cannot_do_is_said_before_anything_is_opened() {
         ));
     }
     let busy = settings().with("wait", Wait::BusyPoll);
-    for kind in [pipe::NAME, shm::NAME, unix::NAME, seqpacket::NAME] {
+    for kind in [pipe::NAME, shm::NAME, unix::NAME, seqpacket::NAME, unixgram::NAME] {
         assert!(
             matches!(pairs::bind(kind, &busy, (LOOPBACK, 0).into(), &patience), Err(LinkError::Unsupported(_))),
             "{kind}"
         );
     }
-    for t in registry::all() {
+    for t in registry::all().filter(|t| !pairs::OPTIONAL.contains(&t.name())) {
         t.availability().unwrap_or_else(|e| panic!("{}: {e}", t.name()));
         t.reaches_itself().unwrap_or_else(|e| panic!("{}: {e}", t.name()));
     }
@@ -182,7 +184,7 @@ fn the_ip_version_follows_the_flag_where_the_address_has_both() {
     let patience = Patience::default();
     let six = settings().with("family", Family::V6);
     let four = settings().with("family", Family::V4);
-    for kind in [tcp::NAME, udp::NAME] {
+    for kind in [tcp::NAME, mptcp::NAME, udp::NAME].into_iter().filter(|k| pairs::here(k.transport().unwrap())) {
         let six_here = IpAddr::V6(Ipv6Addr::LOCALHOST);
         for (at, settings, ip) in [
             (LOOPBACK, &six, six_here),
@@ -210,7 +212,7 @@ fn the_ip_version_follows_the_flag_where_the_address_has_both() {
 
 #[test]
 fn local_kinds_meet_in_a_directory_of_their_owner_that_goes_away() {
-    for kind in [pipe::NAME, shm::NAME, unix::NAME, seqpacket::NAME] {
+    for kind in [pipe::NAME, shm::NAME, unix::NAME, seqpacket::NAME, unixgram::NAME] {
         let acceptor = bind(kind, &settings(), &Patience::default());
         let address = acceptor.address();
         let directory = Path::new(address.text().unwrap()).parent().unwrap().to_owned();
@@ -255,7 +257,7 @@ fn a_transaction_needs_the_proof_and_a_kind_that_connects() {
         connector.transaction(&proof(7), &[0; 4], &mut [0; 4]).unwrap();
         far.join().unwrap().unwrap();
     });
-    for kind in [pipe::NAME, shm::NAME, seqpacket::NAME, udp::NAME] {
+    for kind in [pipe::NAME, shm::NAME, seqpacket::NAME, unixgram::NAME, udp::NAME, multicast::NAME] {
         let mut acceptor = bind(kind, &settings(), &brief);
         let mut connector = pairs::dial(kind, &settings(), acceptor.address(), &brief);
         let far = acceptor.transaction(&proof(7), &mut [0; 4], &[1; 4]);
@@ -288,10 +290,10 @@ fn a_large_request_to_a_peer_that_does_not_read_ends() {
             let settings = settings().with("wait", wait);
             let acceptor = bind(kind, &settings, &Patience::default());
             let mut connector = pairs::dial(kind, &settings, acceptor.address(), &patience(0.3).0);
-            let (told, heard) = std::sync::mpsc::channel();
+            let (tell, told) = std::sync::mpsc::channel();
             // Not joined: a call that waits for ever would take the test with it.
-            std::thread::spawn(move || told.send(connector.transaction(&proof(7), &vec![0; 64 << 20], &mut [0; 4])));
-            let outcome = heard.recv_timeout(Duration::from_secs(60)).expect("the wait must end");
+            std::thread::spawn(move || tell.send(connector.transaction(&proof(7), &vec![0; 64 << 20], &mut [0; 4])));
+            let outcome = told.recv_timeout(Duration::from_secs(60)).expect("the wait must end");
             assert!(matches!(outcome, Err(LinkError::Stalled { .. })), "{kind} {wait:?}: {outcome:?}");
         }
     }
@@ -312,7 +314,7 @@ fn what_took_effect_is_reported_by_both_ends() {
                 _ => assert_eq!((effective.send_buffer, effective.receive_buffer), (Some(256 << 10), Some(256 << 10))),
             }
         }
-        assert_eq!(near.datagrams().is_some(), kind == udp::NAME, "{}", name(kind, &settings));
+        assert_eq!(near.datagrams().is_some(), pairs::lossy(kind), "{}", name(kind, &settings));
     }
     // More than the system allows is cut to that, and reported so.
     let huge = settings().with("sockbuf", 1u64 << 31);
@@ -323,7 +325,7 @@ fn what_took_effect_is_reported_by_both_ends() {
 #[test]
 fn busy_polling_carries_blocks_where_it_may_be_had() {
     let settings = settings().with("wait", Wait::BusyPoll);
-    for kind in [tcp::NAME, udp::NAME] {
+    for kind in [tcp::NAME, udp::NAME, multicast::NAME] {
         let patience = patience(5.0).0;
         let mut acceptor = bind(kind, &settings, &patience);
         let mut connector = pairs::dial(kind, &settings, acceptor.address(), &patience);

@@ -25,7 +25,7 @@ fn who_blocks_sleeps_and_who_spins_does_not() {
     for (kind, settings) in variants() {
         let (patience, stop) = patience(600.0);
         let (mut near, far) = pair(kind, &settings, &patience);
-        // What took effect: without a wish it is the transport's own.
+        // What took effect: where nothing is asked for it is the transport's own.
         let spins = near.effective().wait == Some(Wait::Spin);
         assert!(
             settings.set.wait().is_none_or(|asked| near.effective().wait == Some(asked)),

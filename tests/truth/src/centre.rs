@@ -11,7 +11,7 @@ const DRAWS: u64 = 40_000;
 const MOMENTS: usize = 4096;
 
 /// Median of what the noise does in the long run, at the machine's typical level: the truth of the machine. Two states that are as
-/// likely as each other have the middle between them; what happens once (a slow start, one wild round) is no part of it.
+/// likely as each other have the middle between them; what happens once (a slow start, one outlying round) is no part of it.
 pub fn of_machine(noise: Noise, seed: u64) -> f64 {
     match noise {
         Noise::Rounds(_) | Noise::Seconds(_) => SLOW.ln() / 2.0,

@@ -45,13 +45,20 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<
             opened = Some(t.round);
             let planned = shape.sizes.len() as u32;
             // Block 0 is the survey, which a synthetic run has not.
-            let block = BlockOpened { path: 0, block: t.round + 1, at: t.at, planned, pace: None, far_pace: None };
+            let block = BlockOpened {
+                path: 0,
+                block: t.round + 1,
+                at: t.at,
+                planned,
+                calibration: None,
+                far_calibration: None,
+            };
             events.push(Event::Block(block));
         }
         events.push(Event::Trial(trial(t)));
     }
     let at = trials.last().map_or(0.0, |t| t.at + t.lasted);
-    events.push(Event::End(End { at, error: None, foreign_cpu: None, taken: None }));
+    events.push(Event::End(End { at, error: None, cpu_interference: None, taken: None }));
     events
 }
 

@@ -81,15 +81,28 @@ export async function page({ check, lines, shot, pictures }) {
     await shot(page, "empty");
   });
 
-  await check("one point is drawn", "one-point.html", {}, async (page) => {
-    assert.equal(await page.locator(".panel.signature .curve circle").count(), 1);
+  await check("one size has no graphs over sizes, and its times are shown", "one-point.html", {}, async (page) => {
+    const graphs = await page.locator(".panel").evaluateAll((all) => all.map((p) => p.dataset.graph));
+    assert.deepEqual(graphs, ["histogram", "trials"]);
+    assert.ok((await page.locator(".panel.trials circle").count()) > 1);
+    assert.equal(await page.locator("#tools").isVisible(), false, "nothing is left to choose");
     assert.doesNotMatch(await page.locator("main").innerHTML(), /NaN|undefined|Infinity/);
     assert.equal(await page.locator(".range").isVisible(), false, "one size is no range");
-    assert.equal(await page.locator(".panel.overhead").count(), 0, "one path has nothing to be held against");
-    await page.locator(".panel.signature .frame").focus();
-    await page.keyboard.press("+");
-    assert.equal(await page.locator(".panel.signature .curve circle").count(), 1);
     await shot(page, "one-point");
+  });
+
+  await check("a run at several rates shows what was lost, and no graph over sizes", "rates.html", {}, async (page) => {
+    assert.match(await page.locator("section .picture").first().textContent(), /Loss graph/);
+    const graphs = await page.locator(".panel").evaluateAll((all) => all.map((p) => p.dataset.graph));
+    assert.deepEqual(graphs, ["histogram", "trials"]);
+    await shot(page, "rates");
+  });
+
+  await check("a run of several numbers of flows shows the total over them first", "flows.html", {}, async (page) => {
+    assert.match(await page.locator("section .picture").first().textContent(), /Flows graph/);
+    const graphs = await page.locator(".panel").evaluateAll((all) => all.map((p) => p.dataset.graph));
+    assert.deepEqual(graphs.slice(0, 2), ["throughput", "percentiles"], "two sizes have no knee");
+    await shot(page, "flows");
   });
 
   for (const [words, file] of [["100,000 points", "large.html"], ["100,000 trials", "trials.html"]]) {

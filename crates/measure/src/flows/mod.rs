@@ -5,6 +5,7 @@
 //! *common time* ([`window`]): from the moment when the last flow had begun what is timed to the moment when the first was done with it.
 //! Only then were all of them on the path, so that a flow which begins late or ends early neither flatters nor blames the others.
 
+mod group;
 mod report;
 mod threads;
 pub(crate) mod turns;
@@ -13,6 +14,7 @@ pub mod window;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use group::of_group;
 pub use report::{Sent, far, joined, near, told};
 pub use window::{Course, Step};
 

@@ -141,6 +141,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
             lost: sum(|flow| flow.far.lost),
             reordered: sum(|flow| flow.far.reordered),
             duplicated: sum(|flow| flow.far.duplicated),
+            strangers: sum(|flow| flow.far.strangers),
             corrupt: None,
             bounds: None,
             cost: Cost::of_all(each.iter().map(|flow| flow.far.cost)),

@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(e, "flow 2 of 3: the peer closed the connection while this side was sending");
     }
 
-    /// A far side may hear that the near one is done before its threads run: what came is there all the same.
+    /// A far side may be told that the near one is done before its threads run: what came is there all the same.
     #[test]
     fn a_flag_that_was_up_before_leaves_each_flow_to_look_for_itself() {
         let halt = halt();

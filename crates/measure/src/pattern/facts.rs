@@ -32,6 +32,8 @@ pub struct Facts {
     pub anew: Option<Anew>,
     /// Whether several flows of it can run at once (`--flows`).
     pub flows: bool,
+    /// What it measures in a group, whose near member casts and whose other members receive; none where it can't run in one.
+    pub in_group: Option<InGroup>,
     /// Whether it can be measured while other flows load the path (`--load`): each of its messages waits for an answer, whose time the load
     /// makes longer.
     pub under_load: bool,
@@ -111,6 +113,7 @@ impl Facts {
             whole: |_| Ok(()),
             anew: None,
             flows: true,
+            in_group: None,
             under_load: false,
             responds: false,
             bursts: false,
@@ -169,7 +172,8 @@ impl Facts {
             1 => None,
             0 => Some("a path has at least 1 flow".to_owned()),
             _ if !self.flows => {
-                let those = Pattern::those(|facts| facts.flows);
+                // A pattern of whole groups has members, not flows.
+                let those = Pattern::those(|facts| facts.flows && facts.in_group != Some(InGroup::Whole));
                 Some(format!("{name} has no flows that could run at once (--flows is for {those})"))
             }
             _ if !can.two_ended => {
@@ -231,6 +235,15 @@ impl Facts {
         let why = "one process plays both ends, so both directions are one (leave out --reverse)";
         (!can.two_ended).then(|| why.to_owned())
     }
+}
+
+/// What a pattern measures in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InGroup {
+    /// Each receiver times what it receives: together they are as flows.
+    Each,
+    /// An iteration is one of all members, and the near one times it.
+    Whole,
 }
 
 /// Quality of the trials' answers, and QUIPS at their median time; none where the trials say nothing possible.

@@ -4,6 +4,7 @@
 
 mod bidirectional;
 mod burst;
+mod cast;
 mod connect;
 mod facts;
 mod get;
@@ -22,7 +23,7 @@ use transport::{End, Link};
 
 use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
-pub use facts::{Anew, Facts, LogGp, NetPipe, Score, Seen};
+pub use facts::{Anew, Facts, InGroup, LogGp, NetPipe, Score, Seen};
 
 /// What a near half of a trial found.
 pub type Timed = Result<TrialReport, SessionError>;
@@ -84,6 +85,8 @@ patterns! {
     Get "get" get;
     /// A stream whose sends are posted, and complete later.
     Post "post" post;
+    /// A block to all other members of a group, each of which answers it.
+    Cast "cast" cast;
     /// HINT: both sides work out their share of an answer, then add up two numbers of 8 bytes each (`seeds/004`, section 3).
     /// A trial's size is the number of subintervals of each side, and its iterations are answers.
     Hint "hint" hint;

@@ -24,6 +24,7 @@ const WAIT: Duration = Duration::from_secs(1);
 pub(super) const FACTS: Facts = Facts {
     help: Some(HELP),
     refuses: |can| (!can.queued).then_some(LACKS),
+    in_group: None,
     reverses: false,
     undecorated: true,
     loggp: None,

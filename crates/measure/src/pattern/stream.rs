@@ -8,7 +8,7 @@ use transport::theory::{FarRole, TheoryLink};
 use transport::{End, Link, Semantics};
 
 use super::facts::answered;
-use super::{Answered, Facts, LogGp, NetPipe, Seen, Timed};
+use super::{Answered, Facts, InGroup, LogGp, NetPipe, Seen, Timed};
 use crate::buffers::Slots;
 use crate::content::Writer;
 use crate::cost::Cost;
@@ -39,6 +39,7 @@ pub(super) const FACTS: Facts = Facts {
     refuses: |_| None,
     reverses: true,
     unanswered: true,
+    in_group: Some(InGroup::Each),
     blocks: |spec| if spec.reverse { (0, spec.size) } else { (spec.size, 0) },
     ways: |_| 1,
     modelled,

@@ -2,8 +2,8 @@
 
 use stats::{holm, student_p};
 
+use super::growth::{Surprise, surprise};
 use super::luck::believed;
-use super::pace::{Surprise, surprise};
 use super::rough::Rough;
 use super::{Edge, SHALLOWEST};
 

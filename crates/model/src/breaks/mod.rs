@@ -10,8 +10,8 @@
 
 mod edges;
 mod fate;
+mod growth;
 mod luck;
-mod pace;
 mod pair;
 mod rough;
 mod sight;

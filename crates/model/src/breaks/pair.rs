@@ -3,7 +3,7 @@
 use stats::{StandardError, student_t};
 
 use super::edges::{Jump, STRETCH, least, sides};
-use super::pace::surprise_at;
+use super::growth::surprise_at;
 use super::rough::Rough;
 use super::{Dip, Step};
 use crate::Estimate;
@@ -102,7 +102,7 @@ fn stands(rough: &Rough, jumps: &[Jump], i: usize) -> bool {
     let mut errors = Vec::new();
     for l in &left {
         for r in &right {
-            // At the pace next to the jump: farther out another jump may follow, as on a staircase.
+            // At the growth next to the jump: farther out another jump may follow, as on a staircase.
             let Some(s) = surprise_at(&rough.places, (*l, *r), jumps[i].between) else { return false };
             all.push(s.height * jumps[i].height.signum());
             errors.push(s.error);

@@ -1,7 +1,7 @@
-//! What the machine itself did between two sides: its own pace, and what other programs took of it.
+//! What the machine itself did between two sides: its own calibration, and what other programs took of it.
 //!
-//! A machine may stand at another pace in one run than in the other (a virtual machine's CPUs are moved about), and a single
-//! run can't know a pace that it did not see. But a run reads its machine's pace before each block, whatever it measures. How
+//! A machine may stand at another speed in one run than in the other (a virtual machine's CPUs are moved about), and a single
+//! run can't know a speed that it did not see. But a run reads its machine's calibration before each block, whatever it measures. How
 //! far those readings lie apart bounds what the machine explains: a path moves with one yardstick or another, or with none.
 //!
 //! What other programs take bounds nothing: they stop a side in the middle of a block, and their work may as well keep CPUs
@@ -15,7 +15,7 @@ use stats::{StandardError, mean, median, median_log_error, student_t};
 
 /// What one run read off one yardstick of its machine.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pace {
+pub struct MachineReadings {
     /// Name of the yardstick, as it is to be shown.
     pub what: String,
     /// Readings, one a block, seconds.
@@ -25,11 +25,11 @@ pub struct Pace {
 /// What surrounded one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Circumstances {
-    /// Its machine's pace; empty where the sides' machines are what is compared, or it was not read.
-    pub paces: Vec<Pace>,
+    /// Its machine's calibration; empty where the sides' machines are what is compared, or it was not read.
+    pub calibrations: Vec<MachineReadings>,
     /// What other programs took of the CPUs measured on, as a share of one CPU, where known.
-    pub foreign: Option<f64>,
-    /// What the hypervisor kept of them, as a share of one CPU; none where it is not known apart from `foreign`.
+    pub programs: Option<f64>,
+    /// What the hypervisor kept of them, as a share of one CPU; none where it is not known apart from `programs`.
     pub stolen: Option<f64>,
     /// For what share of the time a CPU quota stopped the measurement, where known.
     pub stopped: Option<f64>,
@@ -77,7 +77,7 @@ impl Disturbed {
             Some(Self { by, first: share(first, of)?, second: share(second, of)?, undecided: false })
         };
         let all = [
-            by(Disturber::Programs, |c| c.foreign),
+            by(Disturber::Programs, |c| c.programs),
             by(Disturber::Hypervisor, |c| c.stolen),
             by(Disturber::Quota, |c| c.stopped),
         ];
@@ -104,13 +104,13 @@ pub struct Shift {
 /// The yardsticks that all runs read and that moved.
 pub(super) fn shifts(first: &[Circumstances], second: &[Circumstances]) -> Vec<Shift> {
     let Some(run) = first.first() else { return Vec::new() };
-    run.paces.iter().filter_map(|y| shift(&y.what, first, second)).collect()
+    run.calibrations.iter().filter_map(|y| shift(&y.what, first, second)).collect()
 }
 
 fn shift(what: &str, first: &[Circumstances], second: &[Circumstances]) -> Option<Shift> {
     let level = |side: &[Circumstances]| -> Option<(f64, Vec<StandardError>)> {
         let of = |run: &Circumstances| {
-            let readings = run.paces.iter().find(|y| y.what == what)?.seconds.as_slice();
+            let readings = run.calibrations.iter().find(|y| y.what == what)?.seconds.as_slice();
             let good: Vec<f64> = readings.iter().copied().filter(|t| *t > 0.0 && t.is_finite()).collect();
             Some((median(&good).ln(), median_log_error(&good, 0.0)?))
         };
@@ -154,8 +154,8 @@ mod tests {
     use super::*;
 
     fn run(wake: &[f64], line: &[f64]) -> Circumstances {
-        let of = |what: &str, seconds: &[f64]| Pace { what: what.to_owned(), seconds: seconds.to_vec() };
-        Circumstances { paces: vec![of("wake", wake), of("line", line)], ..Circumstances::default() }
+        let of = |what: &str, seconds: &[f64]| MachineReadings { what: what.to_owned(), seconds: seconds.to_vec() };
+        Circumstances { calibrations: vec![of("wake", wake), of("line", line)], ..Circumstances::default() }
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
     fn what_not_every_run_read_tells_nothing() {
         let a = || run(&[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]);
         let only = |seconds: Vec<f64>| Circumstances {
-            paces: vec![Pace { what: "wake".into(), seconds }],
+            calibrations: vec![MachineReadings { what: "wake".into(), seconds }],
             ..Circumstances::default()
         };
         let b = || only(vec![2.0, 2.0, 2.0]);
@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn sides_are_disturbed_where_others_took_more_of_one_of_them() {
-        let took = |foreign: &[Option<f64>]| -> Vec<Circumstances> {
-            foreign.iter().map(|f| Circumstances { foreign: *f, ..Circumstances::default() }).collect()
+        let took = |programs: &[Option<f64>]| -> Vec<Circumstances> {
+            programs.iter().map(|f| Circumstances { programs: *f, ..Circumstances::default() }).collect()
         };
         let of = |a: &[Option<f64>], b: &[Option<f64>]| Disturbed::of(&took(a), &took(b));
         assert_eq!(
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_the_hypervisor_kept_or_a_quota_stopped_disturbs_under_its_own_name() {
-        let run = |foreign, stolen, stopped| [Circumstances { foreign, stolen, stopped, ..Circumstances::default() }];
+        let run = |programs, stolen, stopped| [Circumstances { programs, stolen, stopped, ..Circumstances::default() }];
         let quiet = run(Some(0.02), Some(0.01), Some(0.0));
         let by = |other: &[Circumstances]| Disturbed::of(&quiet, other).map(|d| (d.by, d.first, d.second));
         assert_eq!(by(&run(Some(0.02), Some(0.95), Some(0.0))), Some((Disturber::Hypervisor, 0.01, 0.95)));

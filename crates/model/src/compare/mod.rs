@@ -19,7 +19,7 @@ mod seen;
 mod verdict;
 
 pub use between::{BetweenRuns, History};
-pub use machine::{Circumstances, Disturbed, Disturber, Pace, Shift};
+pub use machine::{Circumstances, Disturbed, Disturber, MachineReadings, Shift};
 pub use paired::Paired;
 pub use seen::Seen;
 pub use verdict::Stretch;

@@ -38,7 +38,7 @@ pub(crate) fn line_beside(points: &[(f64, f64)], known: impl Fn(f64) -> f64) -> 
     let mut weights: Vec<f64> = points.iter().map(|p| p.1.powi(-2)).collect();
     let mut found = solve(&rests, &weights)?;
     for _ in 0..ROUNDS {
-        // A wild line may pass below zero: relative to what was measured it stays a number.
+        // An outlying line may pass below zero: relative to what was measured it stays a number.
         let of = |(p, rest): (&(f64, f64), &(f64, f64))| (found.at(p.0) + (p.1 - rest.1)).max(p.1 / 4.0);
         let fitted: Vec<f64> = points.iter().zip(&rests).map(of).collect();
         let residuals: Vec<f64> = points.iter().zip(&fitted).map(|(p, f)| p.1 / f - 1.0).collect();

@@ -4,7 +4,7 @@
 /// Variance of what wanders, over that of the white noise.
 const RATIOS: [f64; 8] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0];
 
-/// Paces are tried a factor apart, up to so many lengths of the run, beyond which a process does not return within it.
+/// Return times are tried a factor apart, up to so many lengths of the run, beyond which a process does not return within it.
 const APART: f64 = 2.5;
 const LONGEST: f64 = 30.0;
 
@@ -14,7 +14,7 @@ pub(super) struct Background {
     /// Variance of what wanders.
     ratio: f64,
     /// How long it takes to return, seconds.
-    pace: f64,
+    returns: f64,
 }
 
 impl Background {
@@ -23,22 +23,22 @@ impl Background {
     pub fn all(moments: &[f64]) -> Vec<Self> {
         let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Vec::new() };
         let span = last - first;
-        let mut all = vec![Self { ratio: 0.0, pace: 1.0 }];
+        let mut all = vec![Self { ratio: 0.0, returns: 1.0 }];
         if span.is_nan() || span <= 0.0 {
             return all;
         }
         let shortest = span / moments.len() as f64 / 2.0;
-        for pace in (0..40).map(|i| shortest * APART.powi(i)).take_while(|p| *p <= LONGEST * span) {
-            // One that hardly returns within the run starts anywhere: its variance grows with its pace.
-            let wider = (pace / span).max(1.0);
-            all.extend(RATIOS.iter().map(|ratio| Self { ratio: ratio * wider, pace }));
+        for returns in (0..40).map(|i| shortest * APART.powi(i)).take_while(|p| *p <= LONGEST * span) {
+            // One that hardly returns within the run starts anywhere: its variance grows with its return time.
+            let wider = (returns / span).max(1.0);
+            all.extend(RATIOS.iter().map(|ratio| Self { ratio: ratio * wider, returns }));
         }
         all
     }
 
     /// Whether its levels hardly return within so many seconds.
     pub fn wanders(self, within: f64) -> bool {
-        self.ratio > 0.0 && self.pace > within
+        self.ratio > 0.0 && self.returns > within
     }
 
     /// The likeliest background of a series; none of fewer than eight levels, or where none vary.
@@ -126,7 +126,7 @@ impl Background {
     fn gains(self, series: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
         let (mut variance, mut last) = (self.ratio, None::<f64>);
         let each = |(at, _): &(f64, f64)| {
-            let kept = last.map_or(0.0, |last| (-(at - last) / self.pace).exp());
+            let kept = last.map_or(0.0, |last| (-(at - last) / self.returns).exp());
             if last.is_some() {
                 variance = kept * kept * variance + (1.0 - kept * kept) * self.ratio;
             }
@@ -145,7 +145,7 @@ impl Background {
         self,
         series: &[(f64, f64)],
         row: impl Fn(f64, f64) -> [f64; N],
-        mut hear: impl FnMut([f64; N]),
+        mut tell: impl FnMut([f64; N]),
     ) -> f64 {
         let (mut state, mut logs) = ([0.0; N], 0.0);
         for ((at, level), (kept, gain, over)) in series.iter().zip(self.gains(series)) {
@@ -157,7 +157,7 @@ impl Background {
                 *told *= over;
             }
             logs -= 2.0 * over.ln();
-            hear(told);
+            tell(told);
         }
         logs
     }

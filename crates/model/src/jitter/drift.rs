@@ -184,28 +184,28 @@ mod tests {
 
     #[test]
     fn one_wild_block_moves_no_drift_out_of_its_interval_and_leaves_that_bounded() {
-        for wild in [2.3, 7.0, 300.0] {
+        for outlier in [2.3, 7.0, 300.0] {
             for at in [0, 4, 9] {
                 let mut held = 0;
                 for seed in 0..40 {
                     let mut rng = ChaCha8Rng::seed_from_u64(seed);
                     let level = |k: u32| (1.2 * f64::from(k), 0.03 * normal(&mut rng) + 0.01 * f64::from(k));
                     let mut levels: Vec<(f64, f64)> = (0..10).map(level).collect();
-                    levels[at].1 += wild;
+                    levels[at].1 += outlier;
                     let ratio = Drift::through(levels).unwrap().ratio;
                     held += u32::from(ratio.low <= 1.094 && 1.094 <= ratio.high);
-                    assert!(ratio.low > 0.2 && ratio.high < 5.0, "{wild} at {at}: {ratio:?}");
+                    assert!(ratio.low > 0.2 && ratio.high < 5.0, "{outlier} at {at}: {ratio:?}");
                 }
-                assert!(held >= 36, "{wild} at {at}: {held} of 40");
+                assert!(held >= 36, "{outlier} at {at}: {held} of 40");
             }
         }
     }
 
     #[test]
     fn levels_that_are_all_equal_did_not_drift() {
-        let level = |k: u32, wild: f64| (f64::from(k), if k == 3 { wild } else { 1e-17 * f64::from(k) });
-        for wild in [0.0, 5.0] {
-            let found = Drift::through((0..10).map(|k| level(k, wild)).collect()).unwrap();
+        let level = |k: u32, outlier: f64| (f64::from(k), if k == 3 { outlier } else { 1e-17 * f64::from(k) });
+        for outlier in [0.0, 5.0] {
+            let found = Drift::through((0..10).map(|k| level(k, outlier)).collect()).unwrap();
             assert!(found.ratio == Estimate { value: 1.0, low: 1.0, high: 1.0 } && !found.sure(), "{found:?}");
         }
         assert_eq!(Drift::through(vec![(1.0, 0.0); 10]), None);

@@ -1,7 +1,7 @@
 //! Trials that are slower for a while, again and again: a sine in the trials' levels.
 //!
 //! Machines change on every scale of time, and a spectrum of such changes has peaks at random, the higher the slower
-//! (red noise). So a sine is held against a red background: levels that wander and return at some pace (a first-order
+//! (red noise). So a sine is held against a red background: levels that wander and return after some time (a first-order
 //! process) with white noise on top and a straight drift, fitted to the run's own levels by likelihood. A Kalman filter
 //! whitens levels and sines alike at the moments at which trials ran, so that gaps between trials and between blocks
 //! are allowed for exactly (as the likelihood-ratio test of Baluev 2008 for white noise). What the background leaves

@@ -10,7 +10,7 @@
 //! | `stops` | a slow period of the longest pauses |
 //! | `divided` | tells it from a whole multiple of a quicker one |
 //! | `levels` | a period in how long trials take, beyond a red `background` |
-//! | `rhythm` | the pace of the run's own trials and blocks |
+//! | `rhythm` | the rhythm of the run's own trials and blocks |
 
 mod background;
 mod cycle;
@@ -90,8 +90,8 @@ impl Jitter {
         Self::told(trials, trials)
     }
 
-    /// The same of the intervals of one connection, a block each, which follow each other at a pace of their own: a new interval is no
-    /// new connection, so that what comes back at that pace is a disturbance like any other. Its drift is that of at most
+    /// The same of the intervals of one connection, a block each, which follow each other at a rhythm of their own: a new interval is no
+    /// new connection, so that what comes back at that rhythm is a disturbance like any other. Its drift is that of at most
     /// [`STRETCHES`] stretches of them.
     pub fn of_intervals(intervals: &[Moment]) -> Self {
         let held: Vec<Moment> = intervals.iter().map(|t| Moment { block: 0, ..t.clone() }).collect();

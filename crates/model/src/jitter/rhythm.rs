@@ -1,4 +1,4 @@
-//! The run's own rhythm: trials and blocks begin at a pace of their own, and what comes with them is no disturbance.
+//! The run's own rhythm: trials and blocks begin at a rhythm of their own, and what comes with them is no disturbance.
 
 use std::f64::consts::TAU;
 

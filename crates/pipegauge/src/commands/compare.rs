@@ -70,7 +70,7 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         if let Some(said) = left_out {
             text.push_str(&format!("\n{}\n", report::words::plain(&said)));
         }
-        out::text(&text)?;
+        out::text(&report::text::folded(&text, out::prose()))?;
     }
     Ok(exit)
 }
@@ -291,7 +291,7 @@ fn histories(side: &Repeats, name: &str) -> Result<Vec<History>> {
     side.runs.iter().map(|r| Ok(r.history(files::one_path(r, Some(name))?))).collect()
 }
 
-/// What surrounded each run. Where it is not the same machines all through, they are what is compared, and their pace
+/// What surrounded each run. Where it is not the same machines all through, they are what is compared, and their speed
 /// explains nothing away.
 fn circumstances((a, x): (&Repeats, &str), (b, y): (&Repeats, &str)) -> Result<[Vec<Circumstances>; 2]> {
     let places = |side: &Repeats, name: &str| -> Result<Vec<usize>> {
@@ -302,7 +302,7 @@ fn circumstances((a, x): (&Repeats, &str), (b, y): (&Repeats, &str)) -> Result<[
     let same = record::same_machines(all.map(|(run, path)| (run, &run.paths[*path])));
     let of = |side: &Repeats, at: &[usize]| {
         let each = side.runs.iter().zip(at).map(|(run, path)| run.circumstances(*path));
-        each.map(|c| Circumstances { paces: if same { c.paces } else { Vec::new() }, ..c }).collect()
+        each.map(|c| Circumstances { calibrations: if same { c.calibrations } else { Vec::new() }, ..c }).collect()
     };
     Ok([of(a, &first), of(b, &second)])
 }

@@ -42,10 +42,13 @@ fn floor_figures() -> Vec<FloorFigure> {
 fn table(findings: &[Finding], floor: &[FloorFigure]) -> String {
     let mut text = String::new();
     let width = findings.iter().map(|f| f.name.len()).max().unwrap_or(0).max("floor unix".len());
+    let mut line = |level: &str, name: &str, words: &str| {
+        text.push_str(&report::text::hanging(&format!("{level:<4}  {name:<width$}  "), words, width + 8, out::prose()));
+    };
     for f in findings {
-        text.push_str(&format!("{:<4}  {:<width$}  {}\n", word(&f.level), f.name, f.found));
+        line(word(&f.level), &f.name, &f.found);
         if let Some(remedy) = &f.remedy {
-            text.push_str(&format!("{:<4}  {:<width$}  -> {remedy}\n", "", ""));
+            line("", "", &format!("-> {remedy}"));
         }
     }
     for f in floor {
@@ -56,7 +59,7 @@ fn table(findings: &[Finding], floor: &[FloorFigure]) -> String {
             }
             (None, error) => ("WARN", error.clone().unwrap_or_default()),
         };
-        text.push_str(&format!("{level:<4}  {name:<width$}  {found}\n"));
+        line(level, &name, &found);
     }
     text
 }

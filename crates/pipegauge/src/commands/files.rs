@@ -1,13 +1,18 @@
 //! Reading run files and writing results, with errors that name the file.
 
+use std::fs::Permissions;
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use record::RunFile;
 
 use crate::config::names::same_file;
 use crate::out;
+
+/// What a file that is not yet whole is called, before letters that nobody can foresee.
+const PART: &str = ".pipegauge-";
 
 /// Reads a run file; a file cut off before its end is said, and what is whole is used.
 pub fn read(path: &Path) -> Result<RunFile> {
@@ -95,7 +100,7 @@ impl<W: Write> Write for Counted<W> {
 
 /// As [`write()`], what something writes a piece at a time; gives its length, bytes.
 pub fn write_with(path: &Path, contents: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<u64> {
-    let name = path.file_name().ok_or_else(|| anyhow!("{} is no file name", path.display()))?;
+    ensure!(path.file_name().is_some(), "{} is no file name", path.display());
     // A device or a pipe can't be replaced; it is written to as it is.
     if path.exists() && !path.is_file() {
         let file = std::fs::File::create(path).with_context(|| format!("writing {}", path.display()))?;
@@ -103,21 +108,22 @@ pub fn write_with(path: &Path, contents: impl FnOnce(&mut (dyn Write + Send)) ->
         contents(&mut out).and_then(|()| Ok(out.flush()?)).with_context(|| format!("writing {}", path.display()))?;
         return Ok(out.bytes);
     }
-    let mut part = name.to_os_string();
-    part.push(format!(".part-{}", std::process::id()));
-    let part = path.with_file_name(part);
-    let written = std::fs::File::create(&part).map_err(anyhow::Error::from).and_then(|file| {
-        let mut out = Counted { to: BufWriter::new(file), bytes: 0 };
-        contents(&mut out)?;
-        out.flush()?;
-        out.to.get_ref().sync_all()?;
-        std::fs::rename(&part, path)?;
-        Ok(out.bytes)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written.with_context(|| format!("writing {}", path.display()))
+    whole(path, contents).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Writes a new file beside `path` under a name that nobody can foresee, and puts it in the place of `path`.
+fn whole(path: &Path, contents: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<u64> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Permissions as any new file has them: the umask takes its part.
+    let part = tempfile::Builder::new().prefix(PART).permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    let mut out = Counted { to: BufWriter::new(part), bytes: 0 };
+    contents(&mut out)?;
+    out.flush()?;
+    let bytes = out.bytes;
+    let part = out.to.into_inner().map_err(|e| e.into_error())?;
+    part.as_file().sync_all()?;
+    part.persist(path)?;
+    Ok(bytes)
 }
 
 /// The number of the path that `name` asks for: what it is called, or the number itself. Without a name, the only path.

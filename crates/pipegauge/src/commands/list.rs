@@ -1,36 +1,64 @@
 //! `pipegauge list`.
 
 use anyhow::Result;
-use transport::{Capabilities, Semantics, registry};
+use transport::{Capabilities, Semantics, module, registry};
 use units::Bytes;
 
-use crate::document::{ListDocument, ListedOption, ListedTransport};
+use crate::document::{ListDocument, ListedOption, ListedTransport, Unusable};
 use crate::exit::Exit;
 use crate::out;
 
-/// Every transport: what it can do and, if it can't be used here, why.
-pub fn list(json: bool) -> Result<Exit> {
-    let listed: Vec<ListedTransport> = registry::all().map(ListedTransport::of).collect();
-    if json {
-        out::json(&ListDocument::new(listed))?;
+/// Every transport, or those that are named: what it can do and, if it can't be used here, why.
+pub fn list(names: &[String], json: bool) -> Result<Exit> {
+    let (unusable, listed) = if names.is_empty() {
+        (modules(), registry::all().map(ListedTransport::of).collect())
     } else {
-        out::text(&table(&listed))?;
+        let named: Result<Vec<_>, _> = names.iter().map(|name| registry::named(name)).collect();
+        (Vec::new(), named?.into_iter().map(ListedTransport::of).collect::<Vec<_>>())
+    };
+    if json {
+        out::json(&ListDocument::new(listed, unusable))?;
+    } else {
+        out::text(&table(&listed, &unusable))?;
     }
     Ok(Exit::Ok)
 }
 
-fn table(listed: &[ListedTransport]) -> String {
+/// Has every module described that is found; those that can't be used.
+fn modules() -> Vec<Unusable> {
+    let built_in: Vec<&str> = registry::names().map(|name| name.as_str()).collect();
+    let why = |name: &str| match built_in.contains(&name) {
+        true => Some("a transport that is built in has its name: give it another".to_owned()),
+        false => registry::named(name).err().map(|e| e.to_string()),
+    };
+    let found = module::found_in(&module::places());
+    let unusable = found.into_iter().filter_map(|module::Found { name, file }| {
+        Some(Unusable { why: why(&name)?, name, file: file.display().to_string() })
+    });
+    unusable.collect()
+}
+
+fn table(listed: &[ListedTransport], unusable: &[Unusable]) -> String {
     let mut text = String::new();
+    let mut line =
+        |lead: &str, words: &str, indent| text.push_str(&report::text::hanging(lead, words, indent, out::prose()));
     for t in listed {
-        text.push_str(&format!("{:<10} {}\n", t.name, t.summary));
-        text.push_str(&format!("{:<10} {}\n", "", abilities(&t.capabilities)));
+        let none = format!("{:<10} ", "");
+        line(&format!("{:<10} ", t.name), t.summary, 11);
+        line(&none, &abilities(&t.capabilities), 11);
         for option in &t.options {
             let ListedOption { name, help, takes, default, .. } = option;
-            text.push_str(&format!("{:<12} {name:<13} {help} ({takes}) [default: {default}]\n", ""));
+            line(&format!("{:<12} {name:<13} ", ""), &format!("{help} ({takes}) [default: {default}]"), 27);
+        }
+        if let Some(file) = &t.file {
+            line(&none, &format!("module: {file}, version {}", t.version), 11);
         }
         if let Some(why) = &t.unavailable {
-            text.push_str(&format!("{:<10} not available here: {why}\n", ""));
+            line(&none, &format!("not available here: {why}"), 11);
         }
+    }
+    for Unusable { name, why, .. } in unusable {
+        line(&format!("{name:<10} "), &format!("not usable: {why}"), 11);
     }
     text
 }
@@ -50,7 +78,12 @@ fn abilities(can: &Capabilities) -> String {
     if let Some(most) = can.max_block {
         words.push(format!("messages to {}", Bytes(most)));
     }
-    words.push(if can.two_ended { "two processes" } else { "one process" }.to_owned());
+    let processes = match (can.two_ended, can.group) {
+        (_, true) => "two processes or more",
+        (true, false) => "two processes",
+        (false, false) => "one process",
+    };
+    words.push(processes.to_owned());
     if can.two_ended {
         words.push(if can.local_only { "one host" } else { "one or two hosts" }.to_owned());
     }
@@ -59,6 +92,7 @@ fn abilities(can: &Capabilities) -> String {
         (can.poll && can.reliable && can.ordered && !can.virtual_time, "open loop"),
         (can.connects, "connect pattern"),
         (can.one_sided, "put and get"),
+        (can.group, "groups"),
         (can.queued, "post"),
         (can.virtual_time, "virtual time"),
     ];

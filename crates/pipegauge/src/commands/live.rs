@@ -28,13 +28,14 @@ pub fn live(flags: &LiveFlags, json: bool) -> Result<Exit> {
     }
     let wait = !flags.no_wait;
     super::run::with(&flags.run, json, |config, stop| {
-        let pins = config.plan.pin.map(|(near, far)| match config.far {
+        let here = config.plan.pin.filter(|_| config.near.is_none());
+        let pins = here.map(|(near, far)| match config.far {
             rendezvous::Far::Local { .. } => vec![near, far],
             _ => vec![near],
         });
         stop.hold()?;
         let resume = stop.clone();
-        let wishes = live::Wishes {
+        let requests = live::Requests {
             file: config.output.display().to_string(),
             colour: crate::out::colour(),
             keys: stdin().is_terminal(),
@@ -44,15 +45,15 @@ pub fn live(flags: &LiveFlags, json: bool) -> Result<Exit> {
             forced: Exit::CouldNot.code().into(),
             gone: Box::new(move || resume.resume()),
         };
-        let screen = live::Screen::open(std::os::fd::AsFd::as_fd(&stdout()), wishes);
+        let screen = live::Screen::open(std::os::fd::AsFd::as_fd(&stdout()), requests);
         Ok(Box::new(screen.map_err(|e| anyhow::anyhow!("taking the terminal: {e}"))?))
     })
 }
 
 #[cfg(feature = "live")]
 impl super::run::Front for live::Screen {
-    fn hear(&mut self, event: &measure::Event) {
-        self.hear(event);
+    fn take_event(&mut self, event: &measure::Event) {
+        self.take_event(event);
     }
 
     fn done(&mut self) {

@@ -5,6 +5,7 @@ mod ask;
 mod compare;
 mod completions;
 mod doctor;
+mod echo;
 mod explain;
 mod export;
 mod files;
@@ -12,11 +13,14 @@ mod hint;
 mod history;
 mod import;
 mod jitter;
+mod lab;
 mod layers;
+mod lead;
 mod list;
 mod live;
 mod loggp;
 mod man;
+mod module;
 mod peer;
 mod plot;
 mod run;
@@ -24,6 +28,7 @@ mod scale;
 mod schema;
 mod serve;
 mod show;
+mod sweep;
 mod tables;
 mod wires;
 
@@ -36,10 +41,18 @@ use crate::flags::{Cli, Command};
 pub fn dispatch(cli: Cli) -> Result<Exit> {
     let json = cli.json;
     match cli.command {
+        Command::Peer | Command::Member | Command::Serve(_) => module::by_loading(),
+        _ => module::by_description(),
+    }
+    match cli.command {
         Command::Run(flags) => run::run(&flags, json),
         Command::Live(flags) => live::live(&flags, json),
+        Command::Sweep(flags) => sweep::sweep(&flags, json),
+        Command::Lab(flags) => lab::lab(&flags),
+        Command::LabInside => lab::inside(),
         Command::Hint(flags) => hint::hint(&flags, json),
-        Command::List => list::list(json),
+        Command::List { names } => list::list(&names, json),
+        Command::Module(flags) => module::module(&flags, json),
         Command::Show(flags) => show::show(&flags, json),
         Command::Plot(flags) => plot::plot(&flags, json),
         Command::History(flags) => history::history(&flags, json),
@@ -54,12 +67,16 @@ pub fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Export(flags) => export::export(&flags, json),
         Command::Import(flags) => import::import(&flags, json),
         Command::Serve(flags) => serve::serve(&flags, json),
+        Command::Echo(flags) => echo::echo(&flags),
         Command::Doctor => doctor::doctor(json),
         Command::Man(flags) => man::man(&flags, json),
         Command::Completions(flags) => completions::completions(&flags, json),
         Command::Schema(flags) => schema::schema(&flags, json),
         Command::Peer => peer::peer(),
         Command::Member => peer::member(),
+        Command::Lead => lead::lead(),
+        Command::Seat(flags) => peer::seat(&flags),
+        Command::Rank(flags) => Err(rendezvous::rank(&flags.folder).into()),
         Command::Floor(flags) => peer::floor(&flags.args),
     }
 }

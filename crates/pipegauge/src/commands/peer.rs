@@ -7,8 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use rendezvous::MeetError;
+use transport::registry;
 
 use crate::exit::Exit;
+use crate::flags::SeatFlags;
 use crate::signals;
 
 /// The far side of a local or ssh measurement: what to do comes over standard input, answers go to standard output.
@@ -24,7 +26,18 @@ pub fn member() -> Result<Exit> {
 fn started(does: fn(Arc<AtomicBool>) -> Result<(), MeetError>) -> Result<Exit> {
     // The kernel named the process after the link that it was started by; people look for the program.
     let _ = rustix::thread::set_name(c"pipegauge");
-    does(signals::peer_stop_flag()?)?;
+    let stop = signals::peer_stop_flag()?;
+    // What was started together begins together: neither would get far without the other.
+    if let Some((name, settings)) = rendezvous::prepared()? {
+        registry::named(&name)?.prepare(&settings)?;
+    }
+    does(stop)?;
+    Ok(Exit::Ok)
+}
+
+/// Stands for a process that a launcher starts, until that ends.
+pub fn seat(flags: &SeatFlags) -> Result<Exit> {
+    rendezvous::seat(&flags.folder, flags.number, &flags.words)?;
     Ok(Exit::Ok)
 }
 

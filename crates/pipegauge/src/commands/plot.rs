@@ -26,11 +26,14 @@ pub fn plot(flags: &PlotFlags, json: bool) -> Result<Exit> {
     if ending == "html" && graph.of_hint() {
         bail!("the HTML report is of messages, and these are HINT runs: give -o a name that ends in .svg or .png");
     }
-    let draw = if flags.fits { report::svg::draw_fitted } else { report::svg::draw };
+    let draw = || {
+        let figure = report::Figure::with(&runs, graph, flags.fits);
+        report::svg::render(&if flags.log { figure.logarithmic() } else { figure })
+    };
     let contents = match ending.as_str() {
         "html" => report::html::page(&runs).into_bytes(),
-        "png" => report::png::render(&draw(&runs, graph), PNG_SCALE)?,
-        _ => draw(&runs, graph).into_bytes(),
+        "png" => report::png::render(&draw(), PNG_SCALE)?,
+        _ => draw().into_bytes(),
     };
     files::write(&flags.output, &contents)?;
     if json {

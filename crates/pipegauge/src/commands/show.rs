@@ -58,7 +58,7 @@ pub fn graph(runs: &[&Analysis<'_>], asked: Option<Graph>) -> Result<Graph> {
 /// How far the figures may be trusted, and the run's warnings: by cause, or whole where that was asked for.
 fn told(run: &RunFile, flags: &ShowFlags) -> String {
     let warnings =
-        if flags.warnings { table::warnings(run) } else { table::grouped(run, out::width(), "(whole: --warnings)") };
+        if flags.warnings { table::warnings(run) } else { table::grouped(run, out::prose(), "(whole: --warnings)") };
     let between = if warnings.is_empty() { "" } else { "\n" };
     format!("\n{}{between}{warnings}", table::trust(run))
 }
@@ -75,5 +75,6 @@ fn curves(run: &Analysis<'_>, told: &str) -> String {
 
 /// What was typed, and where and how it was measured.
 fn heading(run: &RunFile) -> String {
-    format!("{}\n{}", words::plain(&run.run.command.join(" ")).replace('\n', " "), words::run_line(run))
+    let command = words::plain(&words::command(&run.run.command)).replace('\n', " ");
+    format!("{command}\n{}", report::text::hanging("", &words::run_line(run), 2, out::prose()).trim_end())
 }

@@ -151,6 +151,9 @@ fn bounds(plan: &Plan, flags: &RunFlags) -> Result<()> {
         bail!("--trace follows one path: its lines don't say which; name one transport");
     }
     let most = (0..plan.paths.len() as u32).map(|path| plan.connections(path)).max().unwrap_or(1);
+    if !plan.near_under.is_empty() && flags.trace.is_some() {
+        bail!("--trace follows a connection of this process: leave out --near-under");
+    }
     if plan.both && flags.trace.is_some() {
         bail!("--trace follows one connection of this process: leave out --both");
     }

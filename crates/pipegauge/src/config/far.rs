@@ -19,18 +19,29 @@ const LONGEST_KEY: u64 = 4096;
 
 /// Where the far side runs.
 pub fn resolve(flags: &RunFlags) -> Result<Far> {
+    let at = flags.common.peer_address.clone();
+    let local = || Far::Local { program: Far::own(), at: at.clone() };
     let Some(peer) = flags.common.peer.as_deref() else {
         if flags.common.key.is_some() {
             bail!("--key belongs to another host's `pipegauge serve`; name that host with --peer HOST:PORT");
         }
-        return Ok(Far::here());
+        return Ok(local());
     };
     if let Some(target) = peer.strip_prefix("ssh://") {
         if flags.common.key.is_some() {
             bail!("--peer {peer} needs no --key: ssh itself knows who is there");
         }
-        let program = flags.common.remote_program.clone().unwrap_or_else(|| DEFAULT_PROGRAM.to_owned());
-        return Ok(Far::Ssh { target: ssh_target(peer, target)?, program });
+        // Both sides on one other host: the near side starts its far processes itself.
+        if flags.common.near.as_deref() == Some(peer) {
+            return Ok(local());
+        }
+        return Ok(Far::Ssh { target: ssh_target("--peer", peer, target)?, program: remote_program(flags), at });
+    }
+    if at.is_some() {
+        bail!("--peer-address changes nothing here: data goes to HOST of --peer HOST:PORT; name the address there");
+    }
+    if flags.common.peer_under.is_some() {
+        bail!("--peer-under is for far processes that this command starts; start `pipegauge serve` there under it");
     }
     let (host, port) = host_and_port(peer)?;
     let text = match &flags.common.key {
@@ -76,11 +87,16 @@ pub fn with_key(flags: &RunFlags) -> Result<RunFlags> {
     Ok(flags)
 }
 
+/// The program on other hosts.
+pub fn remote_program(flags: &RunFlags) -> String {
+    flags.common.remote_program.clone().unwrap_or_else(|| DEFAULT_PROGRAM.to_owned())
+}
+
 /// A target goes to `ssh` as an argument, so it must not look like an option.
-fn ssh_target(peer: &str, target: &str) -> Result<String> {
+pub fn ssh_target(flag: &str, typed: &str, target: &str) -> Result<String> {
     let target = target.trim_end_matches('/');
     if target.is_empty() || target.starts_with('-') || target.contains(char::is_whitespace) || target.contains('/') {
-        bail!("--peer {peer}: write ssh://user@host or ssh://user@host:port");
+        bail!("{flag} {typed}: write ssh://user@host or ssh://user@host:port");
     }
     Ok(target.to_owned())
 }
@@ -115,9 +131,9 @@ mod tests {
 
     #[test]
     fn an_ssh_target_is_never_an_option() {
-        assert_eq!(ssh_target("ssh://u@h:22", "u@h:22").unwrap(), "u@h:22");
+        assert_eq!(ssh_target("--peer", "ssh://u@h:22", "u@h:22").unwrap(), "u@h:22");
         for bad in ["", "-oProxyCommand=x", "u@h x", "u@h/path"] {
-            assert!(ssh_target("ssh://...", bad).is_err(), "{bad}");
+            assert!(ssh_target("--peer", "ssh://...", bad).is_err(), "{bad}");
         }
     }
 

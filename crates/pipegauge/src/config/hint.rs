@@ -19,7 +19,9 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
             workload::hint::BYTES
         );
     }
-    fits(plan, far, host::memory(&host::Root::system()))?;
+    if flags.common.near.is_none() {
+        fits(plan, far, host::memory(&host::Root::system()))?;
+    }
     if flags.common.peer.is_some() && plan.transports().all(|t| t == Name::ALONE) {
         bail!("--peer names the far side of a path, and HINT without a path has none: name a transport (tcp)");
     }
@@ -28,7 +30,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
 
 /// Whether what HINT may take fits into the memory of this machine: a system that runs out of it ends processes as it likes.
 /// Paths take turns, and give their memory back after each.
-fn fits(plan: &Plan, far: &Far, machine: Option<u64>) -> Result<()> {
+pub fn fits(plan: &Plan, far: &Far, machine: Option<u64>) -> Result<()> {
     let takes =
         |team| steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX)).0.saturating_mul(workload::hint::BYTES);
     let near: u64 = (plan.transports())
@@ -62,8 +64,8 @@ mod tests {
             memory: Some(1 << 30),
             ..Plan::default()
         };
-        let here = Far::Local { program: "pipegauge".into() };
-        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into() };
+        let here = Far::Local { program: "pipegauge".into(), at: None };
+        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into(), at: None };
         let fits = |transports: &[Name], far, gib: u64| fits(&plan(transports), far, Some(gib << 30));
         fits(&[Name::ALONE], &here, 2).unwrap();
         fits(&[Name::ALONE, transport::tcp::NAME, transport::unix::NAME], &here, 3).unwrap();

@@ -7,8 +7,10 @@ mod far;
 pub mod gate;
 mod hint;
 pub mod history;
+pub mod lab;
 mod load;
 pub mod names;
+pub mod near;
 pub mod paths;
 mod pin;
 pub mod question;
@@ -16,9 +18,11 @@ mod rates;
 pub mod retyped;
 pub mod sides;
 mod soak;
+pub mod sweep;
 #[cfg(test)]
 mod typed;
 mod unused;
+mod words;
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -33,6 +37,7 @@ use units::Bytes;
 use workload::hint::Precision;
 
 use crate::flags::RunFlags;
+use near::Near;
 
 /// Largest block where nobody asked for another and the transports can carry it.
 const DEFAULT_TO: u64 = 8 << 20;
@@ -56,6 +61,10 @@ pub struct RunConfig {
     pub plan: Plan,
     /// Where the far side of the two-ended paths runs.
     pub far: Far,
+    /// Another host that the near side runs on; none where that is this one.
+    pub near: Option<Near>,
+    /// `--pin` as typed: the near host reads it.
+    pub pins: String,
     /// On which CPU a far side on another host runs.
     pub far_pin: FarPin,
     /// The run file.
@@ -85,13 +94,16 @@ impl RunConfig {
         let mut notes = Vec::new();
         rates::check(flags)?;
         let paths = paths::resolve(flags)?;
+        let near = near::resolve(flags)?;
         let far = far::resolve(flags)?;
-        let plan = plan(flags, paths, &far, &mut notes)?;
+        let plan = plan(flags, paths, &far, near.is_some(), &mut notes)?;
         check::plan(&plan, flags, &far)?;
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
         notes.extend(load::notes(&plan));
-        check::available(&plan, &far)?;
+        if near.is_none() {
+            check::available(&plan, &far)?;
+        }
         let output = flags.common.output.clone().unwrap_or_else(|| names::run_file(now));
         let html = match (&flags.html, flags.no_html) {
             (Some(file), _) => Some(file.clone()),
@@ -101,6 +113,8 @@ impl RunConfig {
         names::distinct(&output, html.as_deref(), flags.trace.as_deref())?;
         Ok(Self {
             far_pin: pin::far(&flags.common.pin, plan.pin),
+            pins: flags.common.pin.clone(),
+            near,
             plan,
             far,
             output,
@@ -115,7 +129,7 @@ impl RunConfig {
     }
 }
 
-fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<String>) -> Result<Plan> {
+fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, elsewhere: bool, notes: &mut Vec<String>) -> Result<Plan> {
     let (from, to) = range(flags, &paths, notes);
     Ok(Plan {
         pattern: if flags.hint.is_some() { Pattern::Hint } else { flags.pattern().into() },
@@ -149,10 +163,10 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
         align: flags.align.unwrap_or(DEFAULT_ALIGN),
         offset: flags.offset.unwrap_or_default(),
         cache: cache(flags),
-        pool: pool(flags, notes),
+        pool: if cache(flags) == Cache::Cold && !elsewhere { cold_pool(notes) } else { 0 },
         memory: flags.hint.map(|hint| hint.memory),
         reconnect: flags.reconnect,
-        pin: pin::resolve(&flags.common.pin, far, notes)?,
+        pin: if elsewhere { pin::elsewhere(&flags.common.pin)? } else { pin::resolve(&flags.common.pin, far, notes)? },
         seed: flags.common.seed,
         patience: flags.common.patience.unwrap_or(Plan::default().patience),
         decorators: Decorators {
@@ -160,6 +174,8 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, notes: &mut Vec<Strin
             shape: flags.common.shape.clone(),
             trace: flags.trace.clone(),
         },
+        near_under: near::under("--near-under", flags.common.near_under.as_ref())?,
+        peer_under: near::under("--peer-under", flags.common.peer_under.as_ref())?,
         paths,
     })
 }
@@ -194,10 +210,7 @@ fn cache(flags: &RunFlags) -> Cache {
 }
 
 /// Bytes of the cold pool: twice the last-level cache, so that a block is gone from it when its turn comes again.
-fn pool(flags: &RunFlags, notes: &mut Vec<String>) -> u64 {
-    if cache(flags) == Cache::Warm {
-        return 0;
-    }
+fn cold_pool(notes: &mut Vec<String>) -> u64 {
     let cache = host::cpu::last_level_cache(&host::Root::system()).unwrap_or_else(|| {
         notes.push(format!(
             "the last-level cache's size is not known here; --cache cold walks over {}",

@@ -9,9 +9,18 @@ use anyhow::{Result, bail};
 
 /// `pipegauge-20260131T120000Z.run.jsonl` in the current directory; a number is added where that is taken.
 pub fn run_file(now: SystemTime) -> PathBuf {
+    stamped(now, "run.jsonl")
+}
+
+fn stamped(now: SystemTime, end: &str) -> PathBuf {
     let stamp: String =
         humantime::format_rfc3339_seconds(now).to_string().chars().filter(|c| !matches!(c, '-' | ':')).collect();
-    free(|number| PathBuf::from(format!("pipegauge-{stamp}{number}.run.jsonl")))
+    free(|number| PathBuf::from(format!("pipegauge-{stamp}{number}.{end}")))
+}
+
+/// `pipegauge-20260131T120000Z.sweep`, as [`run_file`].
+pub fn sweep(now: SystemTime) -> PathBuf {
+    stamped(now, "sweep")
 }
 
 /// The report's name beside a run file where nobody gave another: the run file's own, ending in .html, with a number

@@ -2,12 +2,15 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
-use measure::{Load, LoadDirection, Topology, flows};
+use measure::{Load, LoadDirection, Topology};
 use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 use units::Bytes;
 
 use super::{load, rates};
 use crate::flags::RunFlags;
+
+/// Members of a group where nobody says how many.
+const MEMBERS: u32 = 3;
 
 /// Most characters of a label.
 const LONGEST_LABEL: usize = 60;
@@ -57,12 +60,16 @@ pub fn resolve(flags: &RunFlags) -> Result<Vec<PathPlan>> {
     let mut paths = Vec::new();
     let shared = flagged(flags);
     for text in &flags.transports {
-        let path = path(text, &shared, flags)?;
+        let (path, said) = path(text, &shared, flags)?;
         let mut counted = match flags.connections() {
-            _ if path.flows > 1 || path.topology.has_members() => vec![path],
+            _ if said && (path.flows > 1 || path.topology.has_members()) => vec![path],
             (_, []) => vec![path],
             (topology, counts) => {
-                counts.iter().map(|flows| PathPlan { flows: *flows, topology, ..path.clone() }).collect()
+                let of = |count: &u32| {
+                    let flows = connections(topology, &count.to_string())?;
+                    Ok(PathPlan { flows, topology, ..path.clone() })
+                };
+                counts.iter().map(of).collect::<Result<_>>()?
             }
         };
         for path in counted.drain(..) {
@@ -110,13 +117,14 @@ fn direction(flags: &RunFlags) -> LoadDirection {
     flags.load_direction.unwrap_or_default()
 }
 
-/// One path: what its text sets, and beside it what flags set.
-fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
+/// One path: what its text sets, and beside it what flags set; and whether its text says how many connections it has.
+fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, bool)> {
     let (name, options) = text.split_once(':').map_or((text, None), |(name, options)| (name, Some(options)));
     let transport = registry::named(name)?;
-    let (mut settings, mut label, mut connections) = (Settings::default(), None, None);
+    let (mut settings, mut label, mut joined) = (Settings::default(), None, None);
     let (mut loads, mut way, mut size) = (None, None, None);
-    for item in options.map_or(Vec::new(), |options| options.split(',').collect()) {
+    let items = options.map_or(Vec::new(), |options| items(transport, options));
+    for item in &items {
         let (option, value) = item.split_once('=').ok_or_else(|| {
             anyhow!("{text}: '{item}' is not of the form option=value; write for example {}", example(transport))
         })?;
@@ -129,12 +137,12 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
                 size = Some(value.parse::<Bytes>().map_err(|e| anyhow!("load-size={value}: {e}"))?.0);
             }
             (option, value) if let Some(topology) = Topology::named(option) => {
-                if connections.is_some() {
+                if joined.is_some() {
                     bail!(
-                        "{text}: how many connections there are is said twice; give one of flows, pairs, fan-in and fan-out"
+                        "{text}: how many connections there are is said twice; give one of flows, pairs, fan-in, fan-out and group"
                     );
                 }
-                connections = Some((topology, checked_connections(topology, value)?));
+                joined = Some((topology, connections(topology, value)?));
             }
             _ => settings.read(transport.options(), option, value).map_err(|e| anyhow!("{text}: {name}: {e}"))?,
         }
@@ -151,7 +159,7 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
             settings.set(&set.option, set.value.clone());
         }
     }
-    let (topology, flows) = connections.unwrap_or((Topology::Flows, 1));
+    let (topology, flows) = joined.unwrap_or_else(|| usual(transport, &settings));
     let path = PathPlan { transport: transport.name(), label, settings, flows, topology, load: None, offered: None };
     if let (None, Some(option)) = (loads, way.map(|_| "load-direction").or(size.map(|_| "load-size"))) {
         bail!("{text}: {option} is of a path that is loaded; add load=N");
@@ -160,7 +168,43 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<PathPlan> {
         let size = load::size(&path, size.or(flags.load_size));
         Load { flows, direction: way.unwrap_or(direction(flags)), size }
     });
-    Ok(PathPlan { load, ..path })
+    Ok((PathPlan { load, ..path }, joined.is_some()))
+}
+
+/// The options of a path, each as it was typed. Where the transport has one that takes the rest, that is what follows the last option
+/// that is named: `exec:label=a,ssh host echo a,b`.
+fn items(transport: &dyn Transport, text: &str) -> Vec<String> {
+    let Some(rest) = transport.takes_the_rest() else { return text.split(',').map(str::to_owned).collect() };
+    let known = |name: &str| name == "label" || transport.options().iter().any(|option| option.name == name);
+    let (mut left, mut all) = (text, Vec::new());
+    while !left.is_empty() {
+        let named = left.split_once('=').filter(|(name, _)| known(name));
+        match (named, left.split_once(',')) {
+            (None, _) => {
+                all.push(format!("{rest}={left}"));
+                break;
+            }
+            (Some((name, _)), Some((item, more))) if name != rest => {
+                all.push(item.to_owned());
+                left = more;
+            }
+            _ => {
+                all.push(left.to_owned());
+                break;
+            }
+        }
+    }
+    all
+}
+
+/// How the connections of a path share processes where nobody says: a transport that is a group has a few members.
+fn usual(transport: &dyn Transport, settings: &Settings) -> (Topology, u32) {
+    let can = transport.capabilities(settings);
+    if can.group && can.two_ended {
+        (Topology::Group, Topology::Group.connections(MEMBERS))
+    } else {
+        (Topology::Flows, 1)
+    }
 }
 
 /// A path with an option, as it is typed.
@@ -171,11 +215,14 @@ fn example(transport: &dyn Transport) -> String {
     }
 }
 
-fn checked_connections(topology: Topology, text: &str) -> Result<u32> {
-    let count = text.parse().ok().filter(|count| (1..=flows::MOST).contains(count));
-    count.ok_or_else(|| {
-        let (option, several) = (topology.name(), topology.several());
-        anyhow!("{option}={text}: a path has 1 to {} {several}", flows::MOST)
+/// Connections of a path of which a person names this number.
+fn connections(topology: Topology, text: &str) -> Result<u32> {
+    let (least, most) = topology.bounds();
+    let count = text.parse().ok().filter(|count| (least..=most).contains(count));
+    count.map(|count| topology.connections(count)).ok_or_else(|| {
+        let (option, several) =
+            (topology.name(), if topology == Topology::Group { "members" } else { topology.several() });
+        anyhow!("{option}={text}: a path has {least} to {most} {several}")
     })
 }
 
@@ -244,7 +291,7 @@ fn apart(paths: &mut [PathPlan]) -> Result<()> {
         let mut label = typed(path.transport, mine, differs);
         let usual = *connections == (Topology::Flows, 1);
         if !usual && set.iter().any(|(t, _, others, _)| *t == path.transport && others != connections) {
-            added(&mut label, connections.0.name(), connections.1);
+            added(&mut label, connections.0.name(), connections.0.asked(connections.1));
         }
         if let Some(load) = load {
             let others = || set.iter().filter(|(t, ..)| *t == path.transport).filter_map(|(.., other)| other.as_ref());
@@ -347,6 +394,14 @@ mod tests {
         assert_eq!(of("tcp:pairs=1 --flows 2"), [(Topology::Pairs, 1)], "what a path says of itself comes first");
         assert!(said("tcp:pairs=0").contains("a path has 1 to 128 pairs"));
         assert!(said("tcp:fan-in=129").contains("a path has 1 to 128 members"));
+        assert_eq!(of("multicast"), [(Topology::Group, 2)], "it is a group by itself, of three members");
+        assert_eq!(of("multicast --topology group --members 2,9"), [(Topology::Group, 1), (Topology::Group, 8)]);
+        assert_eq!(names("multicast:group=5 multicast"), ["multicast:group=5", "multicast:group=3"]);
+        assert_eq!(of("multicast:group=5 --topology group --members 2"), [(Topology::Group, 4)]);
+        assert_eq!(of("theory:members=5"), [(Topology::Flows, 1)], "one process plays all members");
+        assert!(said("multicast:group=1").contains("a path has 2 to 129 members"));
+        assert!(said("multicast:address=10.0.0.1").contains("224.0.0.0 to 239.255.255.255"));
+        assert!(said("theory:members=1").contains("2 to 129"));
         assert!(said("tcp:flows=2,pairs=2").contains("said twice"));
         assert!(said("tcp --pairs 2,2").contains("named twice"));
         for wrong in [

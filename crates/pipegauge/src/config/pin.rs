@@ -31,6 +31,11 @@ pub fn resolve(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<
     }
 }
 
+/// The same where another host is the near side, which knows its own CPUs and decides: what of it can be known here.
+pub fn elsewhere(text: &str) -> Result<Option<(u32, u32)>> {
+    if ["none", "auto"].contains(&text) { Ok(None) } else { numbers(text).map(Some) }
+}
+
 /// What a far side on another host is asked for: it knows its own CPUs, so that `auto` is its choice to make.
 /// `pair` is what [`resolve`] made of the text.
 pub fn far(text: &str, pair: Option<(u32, u32)>) -> FarPin {
@@ -58,7 +63,7 @@ mod tests {
     use super::*;
 
     fn here() -> Far {
-        Far::Local { program: "pipegauge".into() }
+        Far::Local { program: "pipegauge".into(), at: None }
     }
 
     #[test]
@@ -66,7 +71,7 @@ mod tests {
         let e = resolve("0,4000000", &here(), &mut Vec::new()).unwrap_err().to_string();
         assert!(e.contains("CPU 4000000") && e.contains("may use"), "{e}");
         // Another host may have it.
-        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into() };
+        let there = Far::Ssh { target: "host".into(), program: "pipegauge".into(), at: None };
         let cpu = host::allowed_cpus()[0];
         assert_eq!(resolve(&format!("{cpu},4000000"), &there, &mut Vec::new()).unwrap(), Some((cpu, 4_000_000)));
     }

@@ -2,7 +2,8 @@
 //! never the file's to say.
 
 use measure::Cache;
-use measure::event::Plan;
+use measure::event::{PathOpened, Plan};
+use record::RunFile;
 use transport::Value;
 use transport::decorate::{Fault, Shape};
 use transport::options::Form;
@@ -15,7 +16,7 @@ pub fn path(plan: &Plan, number: u32, loaded: bool) -> String {
     let Some(path) = plan.paths.get(number as usize) else { return String::new() };
     let mut text = typed(path.transport, &beyond_defaults(path), |_| true);
     if path.flows > 1 || path.topology.has_members() {
-        added(&mut text, path.topology.name(), path.flows);
+        added(&mut text, path.topology.name(), path.topology.asked(path.flows));
     }
     if let Some(load) = path.load.filter(|_| loaded) {
         added(&mut text, "load", load.flows);
@@ -33,8 +34,8 @@ pub fn flags(plan: &Plan, number: u32, pattern: &str, scheduled: bool) -> String
     let mut add = |flag: &str, value: String| {
         text.push_str(&format!(" --{flag}{}{value}", if value.is_empty() { "" } else { " " }))
     };
-    let fans = plan.paths.get(number as usize).is_some_and(|path| path.topology.streams());
-    if pattern != usual.pattern.name() || fans {
+    let other = plan.paths.get(number as usize).is_some_and(|path| path.topology.pattern() != usual.pattern);
+    if pattern != usual.pattern.name() || other {
         add("pattern", pattern.to_owned());
     }
     if pattern == plan.pattern.name() {
@@ -80,6 +81,20 @@ pub fn flags(plan: &Plan, number: u32, pattern: &str, scheduled: bool) -> String
         add("fault", faulty(fault));
     }
     text
+}
+
+/// The flags that say where a path of a run was measured, as [`flags`]: its CPUs, where they are others than a run chooses by itself, and that its far
+/// side was on another host. Which one is for the person to say: a file names no host that a command then connects to.
+pub fn place(run: &RunFile, path: &PathOpened) -> String {
+    let Some(far) = path.far.as_ref() else { return String::new() };
+    let chosen = host::choose_pair(&run.run.near.cpus);
+    let pin = match run.run.plan.pin {
+        Some(pair) if chosen != Some(pair) => format!(" --pin {},{}", pair.0, pair.1),
+        None if chosen.is_some() => " --pin none".to_owned(),
+        _ => String::new(),
+    };
+    let peer = if far.hostname == run.run.near.hostname { "" } else { " --peer HOST" };
+    format!("{pin}{peer}")
 }
 
 fn share(x: f64) -> String {
@@ -135,6 +150,9 @@ mod tests {
             "tcp --topology fan-in --members 2",
             "tcp:fan-in=2 --pattern ping-pong",
             "unix:fan-out=3",
+            "multicast",
+            "multicast:ttl=1,group=5 --pattern stream --rate 1Mbit/s --sizes 64",
+            "theory:members=4 --pattern cast",
             "tcp --load 2 --load-direction both --load-size 4KiB --sizes 64",
             "tcp --reconnect --cache cold",
         ] {

@@ -11,6 +11,7 @@ use report::compare::Basis;
 use transport::registry;
 use units::Seconds;
 
+use super::words::split;
 use super::{RunConfig, command_line, far, names, paths};
 use crate::flags::{Cli, RunFlags};
 
@@ -101,6 +102,8 @@ fn same_run(first: &RunFlags, second: &RunFlags) -> Result<(), String> {
     let kept = [
         ("--peer", first.common.peer != second.common.peer),
         ("--key", first.common.key != second.common.key),
+        ("--near", first.common.near != second.common.near),
+        ("--peer-address", first.common.peer_address != second.common.peer_address),
         ("--remote-program", first.common.remote_program != second.common.remote_program),
         ("--output", first.common.output != second.common.output),
         ("--html", first.html != second.html || first.no_html != second.no_html),
@@ -121,6 +124,9 @@ fn comparable(first: &RunConfig, second: &RunConfig) -> Result<(), String> {
     }
     if first.far_pin != second.far_pin && !matches!(first.far, Far::Local { .. }) {
         return Err("one far side on another host serves both sides; give --pin outside of --vs".to_owned());
+    }
+    if a.peer_under != b.peer_under && !matches!(first.far, Far::Local { .. }) {
+        return Err("one far side on another host serves both sides; give --peer-under outside of --vs".to_owned());
     }
     let beyond = |plan: &Plan| {
         let mut plan = plan.clone();
@@ -201,47 +207,9 @@ fn time(plan: &Plan) -> Option<String> {
     })
 }
 
-/// The words of a line as a shell has them: apart by blanks, but for quotes and backslashes. None where a quote never ends.
-fn split(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            c if c.is_whitespace() => words.extend(word.take()),
-            '\'' | '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match chars.next()? {
-                        end if end == c => break,
-                        '\\' if c == '"' => word.push(chars.next()?),
-                        other => word.push(other),
-                    }
-                }
-            }
-            '\\' => word.get_or_insert_default().push(chars.next()?),
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    Some(words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_split_as_a_shell_splits_them() {
-        let of = |line: &str| split(line).map(|words| words.join("|"));
-        assert_eq!(of(" --sockbuf  256KiB\n").as_deref(), Some("--sockbuf|256KiB"));
-        assert_eq!(of("--theory 'a=1, b=2' x\\ y").as_deref(), Some("--theory|a=1, b=2|x y"));
-        assert_eq!(of(r#"a"b 'c"d '' "\"""#).as_deref(), Some("ab 'cd||\""));
-        assert_eq!(of("  ").as_deref(), Some(""));
-        for open in ["'x", "\"x", "x\\", "\"x\\\""] {
-            assert_eq!(of(open), None, "{open}");
-        }
-    }
 
     #[test]
     fn the_second_sides_words_come_last_but_before_what_flags_end_with() {

@@ -1,9 +1,9 @@
-//! Flags that would change nothing in this run: each is a mistake, not a wish, and is answered instead of passed over.
+//! Flags that would change nothing in this run: each is a mistake, and is refused instead of passed over.
 
 use anyhow::{Result, bail};
 use measure::event::{PathPlan, Plan, Schedule};
 use rendezvous::Far;
-use transport::options::LOSS_TIMEOUT;
+use transport::options::{FAMILY, LOSS_TIMEOUT};
 use transport::settings::LOSS;
 use transport::{Ends, Settings, Transport, registry};
 
@@ -37,8 +37,14 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
             measure::Pattern::those(|facts| facts.echoes)
         );
     }
-    if flags.common.remote_program.is_some() && !matches!(far, Far::Ssh { .. }) {
-        bail!("--remote-program is what ssh runs on the other host: it belongs to --peer ssh://user@host");
+    let over_ip = |t: &dyn Transport| t.options().iter().any(|option| option.name == FAMILY.name);
+    if flags.common.peer_address.is_some() && !plan.transports().filter_map(registry::find).any(over_ip) {
+        said("--peer-address", registry::all().filter(|t| over_ip(*t)))?;
+    }
+    if flags.common.remote_program.is_some() && flags.common.near.is_none() && !matches!(far, Far::Ssh { .. }) {
+        bail!(
+            "--remote-program is what ssh runs on the other host: it belongs to --peer ssh://user@host, or to --near"
+        );
     }
     Ok(())
 }
@@ -66,6 +72,7 @@ fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
         said(name, registry::all().filter(|t| listens(*t, set_here(*t))))?;
     }
     let two_ended = |t: &dyn Transport, _: &Settings| t.ends() == Ends::Two;
+    let bounded = |t: &dyn Transport, _: &Settings| matches!(t.ends(), Ends::Two | Ends::Echoed);
     let real = |t: &dyn Transport, _: &Settings| t.ends() != Ends::Modelled;
     let placed = |t: &dyn Transport, settings: &Settings| t.feels_places(settings);
     type Listens<'a> = &'a dyn Fn(&dyn Transport, &Settings) -> bool;
@@ -74,7 +81,7 @@ fn transports(plan: &Plan, flags: &RunFlags) -> Result<()> {
         ("--shape", flags.common.shape.is_some(), &two_ended),
         ("--trace", flags.trace.is_some(), &two_ended),
         ("--reconnect", flags.reconnect, &two_ended),
-        ("--patience", flags.common.patience.is_some(), &two_ended),
+        ("--patience", flags.common.patience.is_some(), &bounded),
         ("--cache", flags.cache.is_some(), &real),
         ("--align", flags.align.is_some(), &placed),
         ("--offset", flags.offset.is_some(), &placed),

@@ -11,12 +11,25 @@ pub struct ListDocument {
     schema: &'static str,
     /// The transports.
     transports: Vec<ListedTransport>,
+    /// Modules that were found and can't be used.
+    unusable: Vec<Unusable>,
+}
+
+/// A module that was found and can't be used.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Unusable {
+    /// The name that its file gives it.
+    pub name: String,
+    /// Its file.
+    pub file: String,
+    /// Why it can't be used.
+    pub why: String,
 }
 
 impl ListDocument {
     /// A list.
-    pub fn new(transports: Vec<ListedTransport>) -> Self {
-        Self { schema: "pipegauge-list/1", transports }
+    pub fn new(transports: Vec<ListedTransport>, unusable: Vec<Unusable>) -> Self {
+        Self { schema: "pipegauge-list/1", transports, unusable }
     }
 }
 
@@ -27,6 +40,9 @@ pub struct ListedTransport {
     pub name: &'static str,
     /// Its version.
     pub version: &'static str,
+    /// The file that it was found in; none of one that is built in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// What it is.
     pub summary: &'static str,
     /// Whether it can be used on this host.
@@ -70,6 +86,7 @@ impl ListedTransport {
         Self {
             name: transport.name().as_str(),
             version: transport.version(),
+            file: transport.source().map(|file| file.display().to_string()),
             summary: transport.summary(),
             available: unavailable.is_none(),
             unavailable,
@@ -77,6 +94,55 @@ impl ListedTransport {
             options: options.collect(),
         }
     }
+}
+
+/// Printed by `module check`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ModuleDocument {
+    /// `pipegauge-module/1`.
+    schema: &'static str,
+    /// The file.
+    file: String,
+    /// The module's name.
+    name: &'static str,
+    /// Its version.
+    version: &'static str,
+    /// What was tried.
+    cases: Vec<CheckedCase>,
+}
+
+impl ModuleDocument {
+    /// What came of a check.
+    pub fn new(file: &std::path::Path, name: &'static str, version: &'static str, cases: Vec<CheckedCase>) -> Self {
+        Self { schema: "pipegauge-module/1", file: file.display().to_string(), name, version, cases }
+    }
+}
+
+/// One thing that was tried on a module.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedCase {
+    /// Its name.
+    pub name: &'static str,
+    /// What was tried.
+    pub what: &'static str,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// As it has to be.
+    Passed,
+    /// Not so.
+    Failed {
+        /// What was found.
+        why: String,
+    },
+    /// The module does not say that it can.
+    Skipped,
 }
 
 /// Printed by `serve`, one on each line as things happen.

@@ -5,9 +5,9 @@
 //! | module | documents of |
 //! |---|---|
 //! | [`results`] | `run`, `hint`, `show` |
-//! | [`ask`], [`compare`], [`explain`], [`history`], [`jitter`], [`layers`], [`loggp`], [`scale`], [`tables`] | the commands of these names |
+//! | [`ask`], [`compare`], [`explain`], [`history`], [`jitter`], [`layers`], [`loggp`], [`scale`], [`sweep`], [`tables`] | the commands of these names |
 //! | [`files`] | `plot`, `export`, `import` |
-//! | [`here`] | `list`, `doctor`, `serve` |
+//! | [`here`] | `list`, `module`, `doctor`, `serve` |
 //! | this one | `man`, `completions`, `schema`, and errors |
 
 mod ask;
@@ -21,6 +21,7 @@ mod layers;
 mod loggp;
 mod results;
 mod scale;
+mod sweep;
 mod tables;
 
 use std::path::Path;
@@ -32,20 +33,27 @@ pub use ask::{Answered, AskDocument};
 pub use compare::CompareDocument;
 pub use explain::{ExplainDocument, Explained, Tested};
 pub use files::{ExportDocument, ImportDocument, PlotDocument};
-pub use here::{DoctorDocument, FloorFigure, Happened, ListDocument, ListedOption, ListedTransport, ServeDocument};
+pub use here::{
+    CheckedCase, DoctorDocument, FloorFigure, Happened, ListDocument, ListedOption, ListedTransport, ModuleDocument,
+    Outcome, ServeDocument, Unusable,
+};
 pub use history::{HistoryDocument, HistoryOf};
 pub use jitter::{JitterDocument, JitterOf, PercentilesAt};
 pub use layers::LayersDocument;
 pub use loggp::{LoggpDocument, LoggpOf};
 pub use results::{HintDocument, Results, RunDocument, ShowDocument};
 pub use scale::ScaleDocument;
+pub use sweep::SweepDocument;
 pub use tables::TablesDocument;
 
 /// Names of the documents.
-pub const NAMES: [&str; 22] = [
+pub const NAMES: [&str; 25] = [
     "run",
+    "sweep",
+    "sweep-file",
     "hint",
     "list",
+    "module",
     "show",
     "plot",
     "history",
@@ -71,8 +79,11 @@ pub const NAMES: [&str; 22] = [
 pub fn schema(name: &str) -> Option<Schema> {
     Some(match name {
         "run" => schema_for!(RunDocument),
+        "sweep" => schema_for!(SweepDocument),
+        "sweep-file" => schema_for!(crate::config::sweep::PlanFile),
         "hint" => schema_for!(HintDocument),
         "list" => schema_for!(ListDocument),
+        "module" => schema_for!(ModuleDocument),
         "show" => schema_for!(ShowDocument),
         "plot" => schema_for!(PlotDocument),
         "history" => schema_for!(HistoryDocument),

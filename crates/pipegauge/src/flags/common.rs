@@ -59,10 +59,23 @@ pub struct CommonFlags {
     /// The far side: HOST:PORT of `pipegauge serve`, or ssh://user@host to start it there [default: a process here]
     #[arg(long, value_name = "PEER", help_heading = "Two hosts")]
     pub peer: Option<String>,
+    /// Start the near side on another host, by ssh, and measure from there to the far side; this command only leads and records:
+    /// ssh://user@host [default: here]
+    #[arg(long, value_name = "NEAR", help_heading = "Two hosts")]
+    pub near: Option<String>,
+    /// Address of the far side as the near side reaches it, where that is not the one of --peer: data goes there
+    #[arg(long, value_name = "ADDRESS", help_heading = "Two hosts")]
+    pub peer_address: Option<String>,
+    /// Run each near process under this command: 'numactl -N0', 'env LD_PRELOAD=/x/lib.so', 'ip netns exec NAME'
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true, help_heading = "Path")]
+    pub near_under: Option<String>,
+    /// Run each far process under this command
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true, help_heading = "Path")]
+    pub peer_under: Option<String>,
     /// What `serve` printed; - reads it from standard input, @FILE from a file [default: PIPEGAUGE_KEY]
     #[arg(long, value_name = "KEY", allow_hyphen_values = true, help_heading = "Two hosts")]
     pub key: Option<String>,
-    /// The command on the other host, for ssh [default: pipegauge]
+    /// The command on other hosts, for ssh [default: pipegauge]
     #[arg(long, value_name = "PROGRAM", help_heading = "Two hosts")]
     pub remote_program: Option<String>,
 

@@ -4,28 +4,38 @@
 mod ask;
 mod common;
 mod compare;
+mod echo;
 mod explain;
 mod hint;
 mod history;
+mod lab;
 mod live;
+mod module;
 mod pattern;
 mod replay;
 mod run;
 mod scale;
+mod seat;
+mod sweep;
 mod value;
 mod view;
 
 pub use ask::AskFlags;
 pub use common::CommonFlags;
 pub use compare::{CompareFlags, LayersFlags, TablesFlags};
+pub use echo::EchoFlags;
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
 pub use hint::{HintFlags, HintWish};
 pub use history::{HistoryFlags, HistoryWish};
+pub use lab::LabFlags;
 pub use live::LiveFlags;
+pub use module::{ModuleFlags, ModuleTask};
 pub use pattern::PatternFlag;
 pub use replay::LARGEST;
 pub use run::RunFlags;
 pub use scale::{ScaleFlags, WireFlags};
+pub use seat::{RankFlags, SeatFlags};
+pub use sweep::SweepFlags;
 pub use value::SendRate;
 pub use view::{
     CompletionsFlags, ExportFlags, ExportFormat, FloorFlags, ImportFlags, ManFlags, PlotFlags, SchemaFlags, ServeFlags,
@@ -107,10 +117,20 @@ pub enum Command {
     Run(RunFlags),
     /// Measure as `run` does and watch the curve grow, on the whole terminal
     Live(LiveFlags),
+    /// Every combination of settings, measured in turns: what each setting does, and which to take
+    Sweep(SweepFlags),
+    /// Hosts on this machine, joined by links with a rate, MTU and offloads of your choice, for one command
+    Lab(LabFlags),
     /// HINT over paths: how soon does a program that adds up two numbers come up to speed?
     Hint(HintFlags),
     /// List the transports: what each can do and, if it can't be used here, why
-    List,
+    List {
+        /// Only these
+        #[arg(value_name = "TRANSPORT")]
+        names: Vec<String>,
+    },
+    /// Transports of your own, in shared libraries: try one, begin one
+    Module(ModuleFlags),
     /// Show a run file: graph, summary, every point
     Show(ShowFlags),
     /// Draw one or more run files as SVG, PNG or a one-file HTML report
@@ -139,6 +159,8 @@ pub enum Command {
     Import(ImportFlags),
     /// Wait for another host that wants to measure, and print the line to type there
     Serve(ServeFlags),
+    /// Give back what comes: the far end of a path that is a program (run exec:COMMAND)
+    Echo(EchoFlags),
     /// Is this machine fit to measure? Each finding comes with its remedy
     Doctor,
     /// Print the manual page (roff): pipegauge man | man -l -
@@ -153,6 +175,18 @@ pub enum Command {
     /// A near process of a local measurement, told what to do over standard input
     #[command(hide = true)]
     Member,
+    /// Stands for a process that a launcher starts
+    #[command(hide = true)]
+    Seat(SeatFlags),
+    /// A process that a launcher started, until it becomes what its seat says
+    #[command(hide = true)]
+    Rank(RankFlags),
+    /// The first process within a laboratory
+    #[command(hide = true)]
+    LabInside,
+    /// The process that leads a run on another host than the command's, told what to do over standard input
+    #[command(hide = true)]
+    Lead,
     /// The bare floor program
     #[command(hide = true, disable_help_flag = true)]
     Floor(FloorFlags),

@@ -12,9 +12,6 @@ impl PatternFlag {
     /// Where nothing else is asked for.
     pub const DEFAULT: Self = Self(Pattern::PingPong);
 
-    /// What a fan-in or a fan-out does where nothing else is asked for.
-    pub const STREAM: Self = Self(Pattern::Stream);
-
     /// The flag of a pattern; none of one that has a command of its own.
     pub fn new(pattern: Pattern) -> Option<Self> {
         pattern.facts().help.map(|_| Self(pattern))

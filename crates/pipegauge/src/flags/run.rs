@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use measure::event::{PathPlan, Schedule};
-use measure::{Cache, LoadDirection, Topology};
+use measure::{Cache, LoadDirection, Pattern, Topology};
+use transport::{Settings, registry};
 
 use super::value;
 use super::{CommonFlags, HintWish, PatternFlag};
@@ -38,7 +39,7 @@ pub struct RunFlags {
     #[arg(long, value_enum, default_value_t = Schedule::Adaptive, help_heading = "Sizes")]
     pub schedule: Schedule,
 
-    /// Who sends what, and when [default: ping-pong, of a fan-in or fan-out stream]
+    /// Who sends what, and when [default: ping-pong, of a fan-in or fan-out stream, of a group cast]
     #[arg(long, value_enum, help_heading = "Pattern")]
     pub pattern: Option<PatternFlag>,
     /// The far side sends and this side receives, for the patterns that go one way: stream and burst
@@ -57,11 +58,11 @@ pub struct RunFlags {
           conflicts_with_all = ["flows", "topology"], help_heading = "Pattern")]
     pub pairs: Vec<u32>,
     /// How near processes are joined to the far side: each to a far process of its own (pairs), all to one that they stream to (fan-in) or
-    /// that streams to them (fan-out); a fan streams unless another pattern is asked for
+    /// that streams to them (fan-out), which they do unless another pattern is asked for; or one that casts to all far processes (group)
     #[arg(long, value_enum, requires = "members", conflicts_with = "flows", help_heading = "Pattern")]
     pub topology: Option<Topology>,
-    /// Near processes of --topology; of several numbers (1,2,4) each is a path of its own
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST)),
+    /// Near processes of --topology, of a group all its processes; of several numbers (1,2,4) each is a path of its own
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(measure::flows::MOST + 1)),
           requires = "topology", help_heading = "Pattern")]
     pub members: Vec<u32>,
     /// Latency under load: measure the path idle and while so many flows fill it, in turns; of several numbers (1,2,4,8) each is a path of
@@ -152,8 +153,8 @@ pub struct RunFlags {
 impl RunFlags {
     /// The pattern that was asked for, or the usual one.
     pub fn pattern(&self) -> PatternFlag {
-        let fans = self.topologies().any(Topology::streams);
-        self.pattern.unwrap_or(if fans { PatternFlag::STREAM } else { PatternFlag::DEFAULT })
+        let usual = self.topologies().map(Topology::pattern).find(|pattern| *pattern != Pattern::PingPong);
+        self.pattern.or_else(|| PatternFlag::new(usual?)).unwrap_or_default()
     }
 
     /// Whether the far side sends, as was asked for or as a fan-out has it.
@@ -166,7 +167,12 @@ impl RunFlags {
         let options = self.transports.iter().filter_map(|text| Some(text.split_once(':')?.1));
         let named =
             options.flat_map(|options| options.split(',')).filter_map(|o| Topology::named(o.split('=').next()?));
-        self.topology.into_iter().chain(named)
+        let grouped = |text: &&String| {
+            let name = text.split(':').next().unwrap_or_default();
+            registry::named(name).is_ok_and(|t| t.capabilities(&Settings::default()).group)
+        };
+        let groups = self.transports.iter().filter(grouped).map(|_| Topology::Group);
+        self.topology.into_iter().chain(named).chain(groups)
     }
 
     /// How the connections of a path share processes where its own text does not say, and how many there are: each number is a path.

@@ -168,6 +168,19 @@ pub fn per_second(text: &str) -> Result<f64, String> {
     }
 }
 
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Switch(pub bool);
+
+/// "on" or "off".
+pub fn switch(text: &str) -> Result<Switch, String> {
+    match text {
+        "on" => Ok(Switch(true)),
+        "off" => Ok(Switch(false)),
+        _ => Err(format!("'{text}' is neither on nor off")),
+    }
+}
+
 /// A rate of a wire: "155Mbit/s".
 pub fn wire_rate(text: &str) -> Result<f64, String> {
     match parse::<BitRate>(text)?.0 {

@@ -53,6 +53,9 @@ pub struct PlotFlags {
     /// Draw fitted models and saturation points too (the HTML report has them at a click)
     #[arg(long)]
     pub fits: bool,
+    /// Throughput on a logarithmic axis (the HTML report has both)
+    #[arg(long)]
+    pub log: bool,
 }
 
 /// `--format`.

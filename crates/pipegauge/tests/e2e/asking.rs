@@ -135,7 +135,7 @@ fn what_cannot_be_read_is_refused_with_the_nearest_that_can() {
         dir.run(&["ask", "a.run.jsonl", text]).refuses(words);
     }
     let said = dir.run(&["ask", "a.run.jsonl", "how long for 1 \u{1b}[31mKB"]);
-    assert!(said.code() == 2 && !said.err.contains('\u{1b}'), "{said}");
+    assert!(said.code() == 2 && !said.err.0.contains('\u{1b}'), "{said}");
 }
 
 #[test]
@@ -813,7 +813,7 @@ fn flows_at_once_are_answered_by_the_paths_that_have_them() {
     assert!(said.measured(), "{said}");
     let said = dir.run(&["ask", "a.run.jsonl", "throughput at 4 KiB with 2 connections"]);
     assert!(said.out.contains("over unix:flows=2 (a)\nunix:flows=2: messages of 4 KiB move"), "{said}");
-    assert!(!said.out.contains("\nunix: "), "{said}");
+    assert!(!said.out.0.contains("\nunix: "), "{said}");
     dir.run(&["ask", "a.run.jsonl", "throughput at 4 KiB with 8 connections"])
         .refuses(&["run unix --flows 8 measures it"]);
 }

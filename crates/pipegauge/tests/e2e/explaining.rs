@@ -97,6 +97,7 @@ fn a_run_that_does_not_say_how_it_was_measured_is_named() {
 
 /// The file with a curve that breaks, as if a stranger had measured tcp with these words.
 fn strangers(dir: &Scratch, name: &str, command: &[&str]) {
+    let _ = std::fs::remove_file(dir.path("model.run.jsonl"));
     dips(dir, "model.run.jsonl");
     let text = std::fs::read_to_string(dir.path("model.run.jsonl")).unwrap();
     let mut lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
@@ -138,6 +139,22 @@ fn a_file_does_not_say_where_to_connect_or_what_to_run() {
     let mark = std::fs::read_to_string(dir.path("mark")).unwrap();
     assert!(mark.contains("mine") && mark.contains("my-pipegauge") && !mark.contains("evil"), "{mark}");
     assert!(!mark.contains("rm -rf"), "{mark}");
+    // Nor does it name another near host, or what processes run under.
+    let _ = std::fs::remove_file(dir.path("mark"));
+    std::fs::copy(&ssh, dir.path("bin/wrapper")).unwrap();
+    let led = ["pipegauge", "run", "tcp", "--near", "ssh://evil"];
+    strangers(&dir, "s.run.jsonl", &led);
+    let said = explain(&["--peer", "ssh://mine"]);
+    assert!(said.code() == 2 && said.err.contains("--near") && !dir.path("mark").exists(), "{said}");
+    for side in ["near_under", "peer_under"] {
+        strangers(&dir, "s.run.jsonl", &["pipegauge", "run", "tcp"]);
+        let text = std::fs::read_to_string(dir.path("s.run.jsonl")).unwrap();
+        let with = format!("\"plan\":{{\"{side}\":[\"wrapper\",\"x\"],");
+        std::fs::write(dir.path("s.run.jsonl"), text.replacen("\"plan\":{", &with, 1)).unwrap();
+        let said = explain(&[]);
+        assert!(said.code() == 2 && said.err.contains("under 'wrapper x'"), "{said}");
+        assert!(!dir.path("mark").exists(), "{said}");
+    }
 }
 
 #[test]

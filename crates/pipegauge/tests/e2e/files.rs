@@ -1,11 +1,11 @@
-//! Run files: foreign, unreadable, cut off; and the ways in and out of them.
+//! Run files: unreadable, cut off; and the ways in and out of them.
 
 use std::fs;
 
 use super::support::{Scratch, json};
 
 #[test]
-fn a_foreign_file_is_called_foreign() {
+fn a_file_that_is_no_run_is_called_that() {
     let dir = Scratch::new();
     for (name, contents) in [
         ("text", &b"hello world\n"[..]),
@@ -128,7 +128,7 @@ fn np_holds_one_path_and_survives_the_way_out_and_in() {
 }
 
 #[test]
-fn a_foreign_np_out_is_refused_and_leaves_no_file() {
+fn an_np_out_that_is_none_is_refused_and_leaves_no_file() {
     let dir = Scratch::new();
     fs::write(dir.path("np.out"), "not a NetPIPE file\n").unwrap();
     dir.run(&["import", "np.out"]).refuses(&["np.out"]);
@@ -233,7 +233,7 @@ fn an_exported_document_acts_on_no_terminal_wherever_it_is_written() {
     let said = dir.run(&["export", "odd.run.jsonl", "--format", "json"]);
     assert_eq!(said.code(), 0, "{said}");
     let odd = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{202e}' | '\u{feff}'));
-    assert!(!said.out.contains(odd), "{:?}", said.out);
+    assert!(!said.out.0.contains(odd), "{:?}", said.out);
     // What a terminal acts on was taken out as the file was read.
     let clean = "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b";
     assert_eq!(json(&said.out)["run"]["near"]["hostname"], clean);

@@ -189,7 +189,7 @@ fn what_others_put_into_the_folder_neither_holds_a_run_nor_reaches_the_terminal(
         let said = dir.run(&args(&format!("h{n}.run.jsonl"), &[]));
         assert!(said.measured(), "{said}");
         for said in [said, dir.run(&["history"])] {
-            assert!(!said.out.contains('\u{1b}') && !said.err.contains('\u{1b}'), "{n}: {said}");
+            assert!(!said.out.0.contains('\u{1b}') && !said.err.0.contains('\u{1b}'), "{n}: {said}");
             assert!(!said.err.contains("panicked"), "{said}");
         }
     }
@@ -227,8 +227,8 @@ fn separate_runs_without_earlier_ones_are_compared_as_these_two_alone() {
         assert!(said.measured(), "{said}");
     }
     let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+900000%"]);
-    let first = said.out.lines().next().unwrap();
-    assert!(first.starts_with("About these runs alone: nothing tells") && first.contains("in one run"), "{said}");
+    assert!(said.out.starts_with("About these runs alone: nothing tells"), "{said}");
+    assert!(said.out.contains("measure both in one run"), "{said}");
     assert!(said.out.contains("(of these runs alone)"), "{said}");
     // Paths of one run took turns: their difference holds no level of a run.
     measure(&dir, "both.run.jsonl", &["unix", "pipe"]);

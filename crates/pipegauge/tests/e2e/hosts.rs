@@ -14,7 +14,7 @@ const NEAR: &str = "10.137.0.1";
 const FAR: &str = "10.137.0.2";
 
 /// Runs `ip`; an error is what it said.
-fn ip(args: &[&str]) -> Result<(), String> {
+pub fn ip(args: &[&str]) -> Result<(), String> {
     let said = Command::new("ip").args(args).output().map_err(|e| e.to_string())?;
     if said.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&said.stderr).trim().to_owned()) }
 }

@@ -415,7 +415,7 @@ fn the_default_run_prints_a_graph_a_summary_and_where_the_files_are() {
         assert!(said.out.contains(word), "{word} is missing in: {said}");
     }
     assert!(said.err.contains("unix: "), "one progress line for each message: {said}");
-    assert!(!said.out.contains('\u{1b}'), "no colour into a pipe: {said}");
+    assert!(!said.out.0.contains('\u{1b}'), "no colour into a pipe: {said}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 
 use super::support::{HISTORY, Running, SHORT, Said, Scratch, binary, json, skip};
 
-/// Runs the command where there is no network at all; none, having said why, where that can't be had.
-fn run(dir: &Scratch, args: &[&str]) -> Option<Said> {
+/// A program where there is no network at all; none, having said why, where that can't be had.
+pub fn isolated(program: impl AsRef<std::ffi::OsStr>) -> Option<Command> {
     // Who is not root gets a user namespace of their own.
     let ways: [&[&str]; 2] = [&["--net"], &["--user", "--map-root-user", "--net"]];
     let works = |way: &&&[&str]| {
@@ -17,8 +17,14 @@ fn run(dir: &Scratch, args: &[&str]) -> Option<Said> {
         return None;
     };
     let mut command = Command::new("unshare");
-    command.args(*way).arg(binary()).args(args).current_dir(dir.path(".")).stdin(Stdio::null());
-    command.env(HISTORY.0, HISTORY.1);
+    command.args(*way).arg(program).stdin(Stdio::null()).env(HISTORY.0, HISTORY.1);
+    Some(command)
+}
+
+/// Runs the command there.
+fn run(dir: &Scratch, args: &[&str]) -> Option<Said> {
+    let mut command = isolated(binary())?;
+    command.args(args).current_dir(dir.path("."));
     Some(Running::start(command).end())
 }
 

@@ -150,9 +150,9 @@ fn no_colour_where_nobody_sees_it_or_somebody_asked_against_it() {
     let dir = Scratch::new();
     dir.measure("x.run.jsonl", &["memcpy"]);
     let mut args = vec!["show", "x.run.jsonl"];
-    assert!(!dir.run(&args).out.contains('\u{1b}'));
+    assert!(!dir.run(&args).out.0.contains('\u{1b}'));
     args.push("--json");
-    assert!(!dir.run(&args).out.contains('\u{1b}'));
+    assert!(!dir.run(&args).out.0.contains('\u{1b}'));
     let Some(script) = super::support::installed("script") else {
         return super::support::skip("script is not installed, so there is no terminal to show colour on");
     };
@@ -162,8 +162,8 @@ fn no_colour_where_nobody_sees_it_or_somebody_asked_against_it() {
         command.env("NO_COLOR", no_color).env("TERM", "xterm-256color").current_dir(dir.path("."));
         Running::start(command).end()
     };
-    assert!(terminal("").out.contains('\u{1b}'), "a terminal gets colour");
-    assert!(!terminal("1").out.contains('\u{1b}'), "NO_COLOR is heard");
+    assert!(terminal("").out.0.contains('\u{1b}'), "a terminal gets colour");
+    assert!(!terminal("1").out.0.contains('\u{1b}'), "NO_COLOR is obeyed");
 }
 
 #[test]
@@ -191,6 +191,20 @@ fn every_document_fits_its_schema() {
     fits("run", &dir.run(&soak));
     fits("show", &dir.run(&["show", "s.run.jsonl", "--json"]));
     fits("list", &dir.run(&["list", "--json"]));
+    let axes = ["--over", "rate=1Gbit/s,2Gbit/s", "--over", "latency=1us,2us"];
+    let sweep = [
+        &["sweep", "theory", "--rounds", "4", "--budget", "1s", "-q", "-o", "swept", "--json"][..],
+        &axes,
+        &["--", "--sizes", "1,4KiB"],
+    ];
+    fits("sweep", &dir.run(&sweep.concat()));
+    let file = r#"{"transports":["tcp"],"rounds":4,"budget":"2s","flags":[],"over":[{"name":"nodelay","values":[true,"off",1,0.5]}]}"#;
+    assert!(schema("sweep-file").is_valid(&json(file)) && !schema("sweep-file").is_valid(&json(r#"{"round":4}"#)));
+    let new = dir.run(&["module", "new", "mine"]);
+    assert_eq!(new.code(), 0, "{new}");
+    let made = std::process::Command::new("make").arg("-C").arg(dir.path("mine")).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    fits("module", &dir.run(&["module", "check", "mine/mine.so", "--json"]));
     fits("show", &dir.run(&["show", "x.run.jsonl", "--json"]));
     fits("compare", &dir.run(&["compare", "x.run.jsonl", "x.run.jsonl", "--fail-if", "time>+5%", "--json"]));
     let two = ["run", "unix", "tcp", "-o", "two.run.jsonl"];
@@ -240,7 +254,7 @@ fn every_document_fits_its_schema() {
         assert!(schema("export-json").is_valid(&exported), "{exported}");
     }
     let names = json(&dir.run(&["schema", "--json"]).out)["names"].as_array().unwrap().len();
-    assert_eq!(names, 24, "a schema that no document here was held against");
+    assert_eq!(names, 27, "a schema that no document here was held against");
 }
 
 #[test]
@@ -250,6 +264,10 @@ fn list_says_what_each_transport_can_do() {
     for name in ["memcpy", "pipe", "shm", "unix", "seqpacket", "tcp", "udp", "theory"] {
         assert!(said.out.contains(name), "{name}: {said}");
     }
+    let said = dir.run(&["list", "tcp", "multicast"]);
+    assert!(said.code() == 0 && said.out.0.starts_with("tcp "), "{said}");
+    assert!(said.out.contains("two processes or more") && !said.out.contains("memcpy"), "{said}");
+    dir.run(&["list", "no-such"]).refuses(&["no-such", "tcp"]);
 }
 
 #[test]
@@ -269,4 +287,53 @@ fn doctor_gives_a_remedy_with_each_warning() {
     assert_eq!(floor.len(), 3);
     any |= floor.iter().any(|f| f["latency"].is_null());
     assert_eq!(said.code(), i32::from(any), "{said}");
+}
+
+#[test]
+fn prose_keeps_to_eighty_columns_on_a_pipe_and_commands_stay_whole() {
+    let dir = Scratch::new();
+    for (line, out) in [
+        (vec!["run", "theory:latency=2us", "theory:latency=30us", "--budget", "200ms"], "a.run.jsonl"),
+        (
+            vec![
+                "run",
+                "tcp",
+                "--pattern",
+                "stream",
+                "--both",
+                "--rate",
+                "10Mbit/s,100Mbit/s",
+                "--sizes",
+                "1KiB",
+                "--budget",
+                "200ms",
+            ],
+            "b.run.jsonl",
+        ),
+        (vec!["run", "theory", "--duration", "1s", "--sizes", "64"], "c.run.jsonl"),
+    ] {
+        let said = dir.run(&[&line[..], &["--no-html", "-o", out]].concat());
+        assert!(said.code() <= 1, "{said}");
+        narrow(&said.out);
+        // The first line is the command of the run, to be copied.
+        narrow(dir.run(&["show", out]).out.split_once('\n').unwrap().1);
+    }
+    narrow(&dir.run(&["list"]).out);
+    narrow(&dir.run(&["compare", "a.run.jsonl"]).out);
+    for question in
+        ["what is the bandwidth", "which path is the fastest for 100 kB", "which message size saturates the link"]
+    {
+        let said = dir.run(&["ask", "a.run.jsonl", question]);
+        narrow(&said.out);
+        for command in said.out.lines().filter(|line| line.contains("pipegauge run")) {
+            assert!(command.contains("--budget 30s"), "a command in one piece: {said}");
+        }
+    }
+}
+
+/// No line but a command is wider than a terminal.
+fn narrow(text: &str) {
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("pipegauge ")) {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
 }

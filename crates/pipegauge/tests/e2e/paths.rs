@@ -67,7 +67,7 @@ fn every_reader_finds_a_path_by_its_name() {
         let np = said(&["export", "a.run.jsonl", "--format", "np", "--path", name]);
         assert!(np.lines().count() > 0, "{name}: {np}");
         let shown = said(&["show", "a.run.jsonl", "--path", name]);
-        assert!(name == "unix" || !shown.contains("\nunix "), "{name}: {shown}");
+        assert!(name == "unix" || !shown.0.contains("\nunix "), "{name}: {shown}");
     }
     assert!(said(&["ask", "a.run.jsonl", "--path", "big", "--arrive", "64B"]).contains("big"));
     assert!(said(&["ask", "a.run.jsonl", "how long does 64 B take over big?"]).contains("big"));
@@ -77,7 +77,7 @@ fn every_reader_finds_a_path_by_its_name() {
 }
 
 /// The run file with its second path of a transport that no program of ours has, and that transport's options.
-fn foreign(dir: &Scratch, from: &str, to: &str) {
+fn other_transport(dir: &Scratch, from: &str, to: &str) {
     let text = fs::read_to_string(dir.path(from)).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     lines[0]["plan"]["paths"][1] =
@@ -93,7 +93,7 @@ fn foreign(dir: &Scratch, from: &str, to: &str) {
 fn a_file_of_a_transport_that_is_not_here_opens_and_can_not_be_measured_again() {
     let dir = Scratch::new();
     dir.measure("a.run.jsonl", &["tcp", "unix"]);
-    foreign(&dir, "a.run.jsonl", "b.run.jsonl");
+    other_transport(&dir, "a.run.jsonl", "b.run.jsonl");
     for args in [
         &["show", "b.run.jsonl"][..],
         &["compare", "b.run.jsonl"],
@@ -105,7 +105,7 @@ fn a_file_of_a_transport_that_is_not_here_opens_and_can_not_be_measured_again() 
     ] {
         let said = dir.run(args);
         assert!([0, 1].contains(&said.code()), "{args:?}: {said}");
-        assert!(!said.out.contains('\u{1b}') || said.out.is_empty(), "{args:?}");
+        assert!(!said.out.0.contains('\u{1b}') || said.out.is_empty(), "{args:?}");
     }
     assert!(dir.run(&["show", "b.run.jsonl"]).out.contains("ucx-rc"));
     dir.run(&["run", "ucx-rc"]).refuses(&["no transport is named 'ucx-rc'", "seqpacket"]);
@@ -128,6 +128,30 @@ fn a_path_that_cannot_be_is_refused_before_anything_is_measured() {
         dir.run(&[&["run"][..], paths].concat()).refuses(says);
     }
     assert!(dir.names().is_empty());
+}
+
+#[test]
+fn two_sides_on_one_cpu_are_told_apart_from_a_slow_path() {
+    let dir = Scratch::new();
+    let said = dir.run(&[
+        "run",
+        "tcp",
+        "--pin",
+        "0,0",
+        "--sizes",
+        "64",
+        "--budget",
+        "500ms",
+        "--no-html",
+        "-q",
+        "-o",
+        "x.run.jsonl",
+    ]);
+    assert_eq!(said.code(), 0, "{said}");
+    let run = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    assert_eq!(run.matches(r#""code":"one-cpu""#).count(), 1, "{run}");
+    let said = dir.run(&["show", "x.run.jsonl", "--warnings"]);
+    assert!(said.out.contains("both sides keep to CPU 0"), "{said}");
 }
 
 #[test]

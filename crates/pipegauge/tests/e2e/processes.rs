@@ -21,6 +21,11 @@ pub struct Process {
 }
 
 impl Process {
+    /// The process of this number that runs now.
+    pub fn of(pid: u32) -> Option<Self> {
+        stat(pid).filter(|s| s.state != "Z").map(|s| Self { pid, started: s.started })
+    }
+
     /// Whether it still runs (a zombie does not).
     pub fn runs(&self) -> bool {
         stat(self.pid).is_some_and(|s| s.started == self.started && s.state != "Z" && s.state != "X")

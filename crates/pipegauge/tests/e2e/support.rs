@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -107,8 +108,44 @@ impl Scratch {
 /// What a finished process said.
 pub struct Said {
     pub status: ExitStatus,
-    pub out: String,
-    pub err: String,
+    pub out: Printed,
+    pub err: Printed,
+}
+
+/// What was printed. Prose is broken into lines as a terminal is wide: words are looked for across their ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Printed(pub String);
+
+impl Printed {
+    pub fn contains(&self, words: &str) -> bool {
+        let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.0.contains(words) || in_one_line(&self.0).contains(&in_one_line(words))
+    }
+}
+
+impl Deref for Printed {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<&str> for Printed {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl AsRef<[u8]> for Printed {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl std::fmt::Display for Printed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 impl Said {
@@ -226,7 +263,7 @@ impl Running {
 
     pub fn outputs(&mut self, status: ExitStatus) -> Said {
         let join = |h: Option<JoinHandle<String>>| h.and_then(|h| h.join().ok()).unwrap_or_default();
-        Said { status, out: join(self.out.take()), err: join(self.err.take()) }
+        Said { status, out: Printed(join(self.out.take())), err: Printed(join(self.err.take())) }
     }
 }
 

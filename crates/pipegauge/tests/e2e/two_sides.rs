@@ -158,7 +158,7 @@ fn a_peer_that_only_listens_is_given_up() {
     let peer = mute.local_addr().unwrap().to_string();
     let mut command = dir.command(&["run", "tcp", "--peer", &peer, "--patience", "1s", "--no-html"]);
     command.env("PIPEGAUGE_KEY", &serve.key);
-    Running::start(command).end().refuses(&["nothing was heard", "not pipegauge"]);
+    Running::start(command).end().refuses(&["nothing came", "not pipegauge"]);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Folder {
             None => Ok(Found::default()),
             Some(Read::Path(of, found)) if of == *key => Ok(found),
             Some(Read::Later) => Err(HistoryError::Later(path)),
-            Some(Read::Path(..) | Read::Foreign) => Err(HistoryError::Foreign(path)),
+            Some(Read::Path(..) | Read::Other) => Err(HistoryError::NotHistory(path)),
         }
     }
 
@@ -162,7 +162,7 @@ impl Folder {
                 }
                 Ok(None) => {}
                 Ok(Some(Read::Later)) => listing.notes.push(HistoryError::Later(file).to_string()),
-                Ok(Some(Read::Foreign)) => listing.notes.push(HistoryError::Foreign(file).to_string()),
+                Ok(Some(Read::Other)) => listing.notes.push(HistoryError::NotHistory(file).to_string()),
                 Err(e) => listing.notes.push(e.to_string()),
             }
         }

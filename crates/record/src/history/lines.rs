@@ -61,19 +61,19 @@ pub(super) enum Read {
     /// A later version's.
     Later,
     /// Nothing of ours.
-    Foreign,
+    Other,
 }
 
 /// Reads a file's bytes; damaged lines are counted and left out.
 pub(super) fn read(bytes: &[u8]) -> Read {
     let mut lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     let Some(head) = lines.next().and_then(|line| serde_json::from_slice::<AnyHead>(line).ok()) else {
-        return Read::Foreign;
+        return Read::Other;
     };
     if head.schema != SCHEMA {
-        return if head.schema.starts_with("pipegauge-history-file/") { Read::Later } else { Read::Foreign };
+        return if head.schema.starts_with("pipegauge-history-file/") { Read::Later } else { Read::Other };
     }
-    let Ok(key) = serde_json::from_value(head.key) else { return Read::Foreign };
+    let Ok(key) = serde_json::from_value(head.key) else { return Read::Other };
     let mut found = Found::default();
     for line in lines {
         match serde_json::from_slice::<Kept>(line) {

@@ -51,7 +51,7 @@ pub enum HistoryError {
     },
     /// The file does not say that it is of this path.
     #[error("{} is no history of the path that its name stands for; remove it", .0.display())]
-    Foreign(PathBuf),
+    NotHistory(PathBuf),
     /// A later version wrote it.
     #[error("{} was written by a later version of pipegauge, and is left as it is; use that version, or remove the file", .0.display())]
     Later(PathBuf),

@@ -119,8 +119,8 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
             block: BLOCK,
             at: 0.0,
             planned: trials.len().try_into().unwrap_or(u32::MAX),
-            pace: None,
-            far_pace: None,
+            calibration: None,
+            far_calibration: None,
         }),
     ];
     events.extend(trials.into_iter().map(Event::Trial));
@@ -134,7 +134,7 @@ pub fn np_from(text: &str, source: &Source) -> Result<Vec<Event>, ImportError> {
         events.push(Event::Point(PointEnded { path: 0, size, time, figures, why: Why::Trials }));
     }
     events.push(Event::Warning(about(version, kind, source, samples.iter().any(|(_, _, s)| s.unlike))));
-    events.push(Event::End(End { at: 0.0, error: None, foreign_cpu: None, taken: None }));
+    events.push(Event::End(End { at: 0.0, error: None, cpu_interference: None, taken: None }));
     Ok(events)
 }
 
@@ -181,6 +181,8 @@ fn plan(kind: Name, pattern: Pattern, sizes: &[u64]) -> Plan {
         seed: 0,
         patience: 0.0,
         decorators: Decorators::default(),
+        near_under: Vec::new(),
+        peer_under: Vec::new(),
     }
 }
 

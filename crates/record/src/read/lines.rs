@@ -46,7 +46,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
             let start = self.peek()?;
             match start.iter().find(|b| !b.is_ascii_whitespace()) {
                 Some(b'{') | None => {}
-                Some(_) => return Err(ReadError::Foreign { name: name.to_owned(), looks: looks(start) }),
+                Some(_) => return Err(ReadError::NotARun { name: name.to_owned(), looks: looks(start) }),
             }
         }
         let line = self.number;
@@ -90,9 +90,9 @@ impl<'a, R: BufRead> Lines<'a, R> {
     /// The first line as the run's header, or what the file is instead.
     pub(super) fn header(&self) -> Result<Event, ReadError> {
         let name = self.name.to_owned();
-        let foreign = |looks: &str| Err(ReadError::Foreign { name: name.clone(), looks: looks.to_owned() });
+        let not_a_run = |looks: &str| Err(ReadError::NotARun { name: name.clone(), looks: looks.to_owned() });
         if self.blank() {
-            return foreign("its first line is blank; a run file's first line is its header");
+            return not_a_run("its first line is blank; a run file's first line is its header");
         }
         let head = match serde_json::from_slice::<Head>(&self.text) {
             Ok(head) => head,
@@ -102,19 +102,19 @@ impl<'a, R: BufRead> Lines<'a, R> {
                 if !self.ended() && self.text[..n] == START[..n] {
                     return Err(ReadError::HeaderCut(name));
                 }
-                return foreign("it begins with a brace, but its first line is not one whole JSON object");
+                return not_a_run("it begins with a brace, but its first line is not one whole JSON object");
             }
         };
         let schema = head.schema.as_deref().unwrap_or_default();
         match head.event.as_deref() {
             Some("run") => {}
             _ if schema.starts_with("pipegauge-export/") => {
-                return foreign("it is an export (JSON); show, plot and export read the run file it came from");
+                return not_a_run("it is an export (JSON); show, plot and export read the run file it came from");
             }
             Some(kind) if KNOWN.contains(&kind) => {
-                return foreign("it has events of a run, but its first line, the header, is missing");
+                return not_a_run("it has events of a run, but its first line, the header, is missing");
             }
-            _ => return foreign("its first line is JSON, but not a run's header"),
+            _ => return not_a_run("its first line is JSON, but not a run's header"),
         }
         // "pipegauge-run/2", or a later "pipegauge-run/2.1" that only adds.
         let major = schema.split_once('.').map_or(schema, |(major, _)| major);
@@ -131,7 +131,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         };
         match if before { upgraded() } else { codec::read(&self.text) } {
             Ok(Line::Event(event)) => Ok(event),
-            Ok(Line::Unknown(_)) => foreign("its first line is not a run's header"),
+            Ok(Line::Unknown(_)) => not_a_run("its first line is not a run's header"),
             Err(what) => Err(ReadError::Damaged { name, line: 1, what }),
         }
     }

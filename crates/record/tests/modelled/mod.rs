@@ -25,11 +25,11 @@ pub fn measured(plan: &Plan) -> RunFile {
         calibration,
         side: None,
     }));
-    let mut hear = |e: &Event| {
+    let mut tell = |e: &Event| {
         fold.event(e);
         Ok(())
     };
-    let outcome = measure::run(plan, calibration, sessions, &mut hear, &stop);
+    let outcome = measure::run(plan, calibration, sessions, &mut tell, &stop);
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     fold.run().unwrap().clone()
 }

@@ -1,11 +1,12 @@
 //! Does what one near side asks for, until it says goodbye, goes away or breaks a rule.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use host::{CpuWatch, Environment, Pace};
+use host::{CpuWatch, Environment, MachineCalibration};
 use measure::{Load, SessionError, TrialSpec, flows};
 use transport::clock::{Clock, Monotonic};
 use transport::{Capabilities, LinkError, Name, Patience, Settings};
@@ -20,7 +21,7 @@ use crate::spread;
 use crate::watch::Watch;
 
 const WAITING: &str = "waiting for what to do next";
-/// Longest look at this machine's pace.
+/// Longest look at this machine's calibration.
 const LONGEST_LOOK: Duration = Duration::from_millis(20);
 
 /// Attends to the near side on `channel`, which has proved the secret. Ends with an error unless it said goodbye.
@@ -34,7 +35,7 @@ pub(crate) fn attend<W: Work>(
     let until = Instant::now() + terms.limits.time();
     let watch = Watch::over(channel.socket(), terms.rules(stop, until))?;
     let mut attendant =
-        Attendant { channel, keys, terms, work, watch, until, open: None, cpu: None, foreign: None, last: 0 };
+        Attendant { channel, keys, terms, work, watch, until, open: None, cpu: None, others: None, last: 0 };
     let outcome = attendant.run();
     attendant.work.close();
     attendant.farewell(&outcome);
@@ -52,7 +53,7 @@ struct Attendant<'a, W> {
     /// The CPU that this side keeps to.
     cpu: Option<u32>,
     /// What others take of it, since the path was opened.
-    foreign: Option<CpuWatch>,
+    others: Option<CpuWatch>,
     /// Number of the last connection: a number is never used twice, so a proof never is.
     last: u64,
 }
@@ -98,14 +99,14 @@ impl<W: Work> Attendant<'_, W> {
                         self.close();
                     }
                 }
-                Ask::Foreign => {
-                    let taken = self.foreign.as_mut().and_then(CpuWatch::taken);
-                    self.channel.send(&Answer::Foreign { taken })?;
+                Ask::Taken => {
+                    let taken = self.others.as_mut().and_then(CpuWatch::taken);
+                    self.channel.send(&Answer::Taken { taken })?;
                 }
-                Ask::Pace { time } => {
+                Ask::Calibrate { time } => {
                     // Longer than anybody needs would only keep the CPUs busy.
                     let time = Duration::try_from_secs_f64(time).unwrap_or_default().min(LONGEST_LOOK);
-                    self.channel.send(&Answer::Pace { pace: Pace::here(self.cpu, time) })?;
+                    self.channel.send(&Answer::Calibrated { calibration: MachineCalibration::here(self.cpu, time) })?;
                 }
                 // Came after what it was to break off had ended.
                 Ask::Cancel | Ask::Enough => {}
@@ -115,7 +116,7 @@ impl<W: Work> Attendant<'_, W> {
         }
     }
 
-    /// Tells the near side why this side ends, if it was not its own wish and it can still hear.
+    /// Tells the near side why this side ends, where that was not meant and can still be told.
     fn farewell(&mut self, outcome: &Result<(), MeetError>) {
         let (cause, text) = match outcome {
             Err(MeetError::Interrupted) => (Cause::Ending, "was asked to stop".to_owned()),
@@ -134,9 +135,9 @@ impl<W: Work> Attendant<'_, W> {
         self.open = None;
     }
 
-    fn hello(&mut self, wish: FarPin, rank: u32, environment: bool) -> Result<(), MeetError> {
+    fn hello(&mut self, far_pin: FarPin, rank: u32, environment: bool) -> Result<(), MeetError> {
         let allowed = host::allowed_cpus();
-        let cpu = match (self.terms.pin, wish) {
+        let cpu = match (self.terms.pin, far_pin) {
             (Pin::Decided(cpu), _) => cpu,
             (Pin::Choose, FarPin::None) => None,
             (Pin::Choose, FarPin::Auto) => host::choose_pair(&allowed).map(|(_, cpu)| cpu),
@@ -144,6 +145,11 @@ impl<W: Work> Attendant<'_, W> {
         };
         let own = |cpu| spread::alone(cpu, &allowed, rank.min(flows::MOST) + 1).pop().unwrap_or(cpu);
         let cpu = if self.terms.pin == Pin::Choose { cpu.map(own) } else { cpu };
+        if let (Pin::Decided(Some(cpu)), false) = (self.terms.pin, cpu.is_none_or(|cpu| allowed.contains(&cpu))) {
+            let text =
+                format!("it may not run on CPU {cpu}: what it runs under keeps it to {allowed:?}; choose with --pin");
+            return self.channel.send(&Answer::Refused { text });
+        }
         // Pinning narrows the CPUs that this thread sees: the environment is read first.
         let environment = environment.then(|| Box::new(Environment::here(cpu)));
         if let Some(cpu) = cpu
@@ -191,7 +197,8 @@ impl<W: Work> Attendant<'_, W> {
         let patience = Duration::from_secs_f64(patience);
         self.watch.bear(patience);
         let of_links = Patience::new(patience, self.watch.halt());
-        let address = match self.work.door(known, settings, self.channel.local.address(), &of_links) {
+        let at = self.terms.door.map_or_else(|| self.channel.local.address(), |door| SocketAddr::new(door, 0));
+        let address = match self.work.door(known, settings, at, &of_links) {
             Ok(address) => address,
             Err(e) => return self.failed(&e),
         };
@@ -218,7 +225,7 @@ impl<W: Work> Attendant<'_, W> {
         match accepted {
             Ok(accepted) => {
                 let watched: Vec<u32> = cpus.iter().copied().chain(self.cpu).collect();
-                self.foreign = self.cpu.map(|_| CpuWatch::new(&watched, &[std::process::id()]));
+                self.others = self.cpu.map(|_| CpuWatch::new(&watched, &[std::process::id()]));
                 let load = load.map(|l| Loads { cpus: self.load_cpus(&l), ..l });
                 let on = load.as_ref().map_or(Vec::new(), |l| l.cpus.clone());
                 self.open = accepted.first().map(|(_, can)| {
@@ -278,7 +285,7 @@ impl<W: Work> Attendant<'_, W> {
             return self.channel.send(&Answer::Refused { text });
         };
         let (all, shared) = (flows.saturating_add(*others), *others > 0 || spec.both);
-        // On a path that loses messages each side hears when the other has sent all.
+        // On a path that loses messages each side is told when the other has sent all.
         let two_ends = spec.timed_at_both() && !capabilities.reliable;
         if spec.flows != all {
             let text = format!("a trial of {} flows on a path of {all}", spec.flows);

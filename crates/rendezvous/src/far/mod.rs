@@ -2,11 +2,11 @@
 
 pub(crate) mod attend;
 pub(crate) mod gate;
-pub(crate) mod house;
+pub(crate) mod listener;
 pub(crate) mod path;
 pub(crate) mod serve;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -62,6 +62,8 @@ pub(crate) struct Terms {
     pub pin: Pin,
     /// What ends this process where nothing else ends a trial; none where the process has other things to do.
     pub last_resort: Option<fn()>,
+    /// Where the near side reaches data connections, where that is another address than the control connection's.
+    pub door: Option<IpAddr>,
     /// Tells whether the near side's process is stopped; none where this side can't see it.
     pub near_stopped: Option<fn() -> bool>,
 }
@@ -79,6 +81,6 @@ impl Terms {
 pub(crate) enum Pin {
     /// On this one, or on any: the near side decided, on the same host.
     Decided(Option<u32>),
-    /// As the near side wishes.
+    /// As the near side asks.
     Choose,
 }

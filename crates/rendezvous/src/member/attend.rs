@@ -77,6 +77,13 @@ impl Attendant<'_> {
     fn dial(&mut self, dial: &Dial) -> Result<Told, SessionError> {
         self.link = None;
         if let Some(cpu) = dial.cpu {
+            let allowed = host::cpus_before_pinning();
+            if !allowed.contains(&cpu) {
+                let what = format!(
+                    "the near process may not run on CPU {cpu}: what it runs under keeps it to {allowed:?}; choose with --pin"
+                );
+                return Err(SessionError::Control(what));
+            }
             host::pin_this_thread(cpu)
                 .map_err(|e| LinkError::io("choosing the CPU of a member (--pin none leaves it)", e))?;
         }
@@ -84,8 +91,14 @@ impl Attendant<'_> {
         self.watch.bear(patience);
         let patience = Patience::new(patience, self.watch.halt());
         let transport = dial.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
-        let known =
-            transport.dial(&dial.settings, &dial.address, dial.peer, &patience)?.connect(&proof(&dial.proof)?)?;
+        let proofs = dial.doors.iter().map(|door| proof(&door.proof)).collect::<Result<Vec<_>, _>>()?;
+        let known = match (&dial.doors[..], &proofs[..]) {
+            ([door], [proof]) => transport.dial(&dial.settings, &door.address, door.peer, &patience)?.connect(proof)?,
+            (doors, proofs) => {
+                let doors: Vec<_> = doors.iter().map(|door| (door.address.clone(), door.peer)).collect();
+                transport.gather(&dial.settings, &doors, proofs, &patience)?
+            }
+        };
         let link = known.altered(&dial.decorators, &patience);
         let told = Told::Stands { effective: Box::new(link.effective()), capabilities: Box::new(link.capabilities()) };
         self.link = Some(link);

@@ -1,6 +1,7 @@
 //! What the command and a near member that it started say to each other.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use measure::{SessionError, TrialReport, TrialSpec};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub(crate) const FRAME: usize = 64 << 20;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub(crate) enum Order {
-    /// Connect to a far side, in place of what was open. Answer: `Stands`.
+    /// Connect to a far side, or bring a group together, in place of what was open. Answer: `Stands`.
     Dial(Box<Dial>),
     /// Run the near half of a trial on the connection. Answer: `Ran`; where the far side sends (`TrialSpec::far_sends`) `Waits` before.
     Run { spec: Box<TrialSpec> },
@@ -36,18 +37,25 @@ pub(crate) enum Order {
 pub(crate) struct Dial {
     pub transport: Name,
     pub settings: Settings,
-    /// What the far side named.
-    pub address: Address,
-    /// The far side's own address, whose port is of no meaning.
-    pub peer: SocketAddr,
-    /// What to show there and what must be shown, in hexadecimal.
-    pub proof: (String, String),
+    /// Where: a far side, or those of all other members of a group.
+    pub doors: Vec<Door>,
     /// Seconds without progress after which the member gives up.
     pub patience: f64,
     /// What is put around the link.
     pub decorators: Decorators,
     /// The CPU to keep to.
     pub cpu: Option<u32>,
+}
+
+/// Where a far side waits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Door {
+    /// What it named.
+    pub address: Address,
+    /// Its own address, whose port is of no meaning.
+    pub peer: SocketAddr,
+    /// What to show there and what must be shown, in hexadecimal.
+    pub proof: (String, String),
 }
 
 /// What a member answers.
@@ -65,13 +73,13 @@ pub(crate) enum Told {
 }
 
 /// What a member met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Met {
     /// The far side closed the connection, or it was cut.
     Closed,
-    /// Nothing moved on it.
-    Stalled,
+    /// Nothing moved on it for so many seconds, in which it was doing this.
+    Stalled { doing: String, seconds: f64 },
     /// It was asked to break off.
     Interrupted,
     /// So many messages in a row were lost.
@@ -80,11 +88,23 @@ pub(crate) enum Met {
     Other,
 }
 
+/// What links do as they wait.
+const DOING: [&str; 6] =
+    ["sending", "receiving", "posting", "connecting", "exchanging messages", "waiting for the peer to connect"];
+
+/// A link's error as it was in a member.
+pub(crate) fn stalled(doing: &str, seconds: f64) -> LinkError {
+    let doing = DOING.into_iter().find(|known| *known == doing).unwrap_or("waiting");
+    LinkError::Stalled { doing, waited: Duration::try_from_secs_f64(seconds).unwrap_or_default() }
+}
+
 impl Met {
     pub(crate) fn of(e: &SessionError) -> Self {
         match e.root() {
             SessionError::Link(LinkError::Closed { .. }) => Self::Closed,
-            SessionError::Link(LinkError::Stalled { .. }) => Self::Stalled,
+            SessionError::Link(LinkError::Stalled { doing, waited }) => {
+                Self::Stalled { doing: (*doing).to_owned(), seconds: waited.as_secs_f64() }
+            }
             SessionError::Link(LinkError::Interrupted) | SessionError::Interrupted => Self::Interrupted,
             SessionError::NothingArrives { in_a_row } => Self::NothingArrives { in_a_row: *in_a_row },
             _ => Self::Other,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use host::{Environment, Pace, Taken};
+use host::{Environment, MachineCalibration, Taken};
 use measure::event::Plan;
 use measure::{FarReport, Flows, Load, TrialSpec};
 use transport::clock::{Clock, Monotonic};
@@ -63,6 +63,8 @@ pub(crate) struct Control {
     talk: Talk,
     keys: SessionKeys,
     watch: Watch,
+    /// Where data goes, where that is another address than the control connection's.
+    pub at: Option<IpAddr>,
     /// Whether goodbye was said.
     left: bool,
     /// Number of the last data connection.
@@ -94,6 +96,7 @@ impl Control {
             keys,
             watch,
             left: false,
+            at: None,
             number: 0,
             ahead: Ahead::NOT,
             losses,
@@ -103,7 +106,7 @@ impl Control {
 
     /// The far side's own address, whose port is of no meaning: data goes there and nowhere else.
     pub(crate) fn peer(&self) -> SocketAddr {
-        self.talk.channel.peer.address()
+        self.at.map_or_else(|| self.talk.channel.peer.address(), |at| SocketAddr::new(at, 0))
     }
 
     /// The far side's address, where it is on another host than this side.
@@ -114,7 +117,7 @@ impl Control {
         (!same).then_some(there.ip())
     }
 
-    /// Whether the conversation broke down: the far side will not hear a goodbye.
+    /// Whether the conversation broke down: no goodbye will reach the far side.
     pub(crate) fn is_broken(&self) -> bool {
         self.talk.is_broken()
     }
@@ -245,7 +248,7 @@ impl Control {
         self.ask(&Ask::Go)
     }
 
-    /// The same where both sides send: then this side may hear that the far side has sent all long before it has itself, and `sent` must follow.
+    /// The same where both sides send: then this side may be told that the far side has sent all long before it has itself, and `sent` must follow.
     pub(crate) fn go_both(&mut self, drain: Option<Duration>) -> Result<(), MeetError> {
         self.watch.arm(drain.map_or(u32::MAX, |drain| self.grace().saturating_add(ticks(drain))));
         self.ask(&Ask::Go)
@@ -293,7 +296,7 @@ impl Control {
     /// What the far side says of its half of a trial, which is here: its report, or what it met.
     pub(crate) fn half(&mut self) -> Result<Result<Reported, Words>, MeetError> {
         self.watch.disarm();
-        match self.talk.answer("hearing the far side's report of a trial", SLACK)? {
+        match self.talk.answer("waiting for the far side's report of a trial", SLACK)? {
             Answer::Done { reports, flows, load, courses } => Ok(Ok(Reported { reports, flows, load, courses })),
             Answer::Failed { cause, text } => Ok(Err(Words::Failed(cause, text))),
             other => Err(self.unexpected(other)),
@@ -301,28 +304,28 @@ impl Control {
     }
 
     /// What others took of the far side's CPU since the path was opened or this was asked last.
-    pub(crate) fn foreign(&mut self) -> Result<Option<Taken>, MeetError> {
-        self.ask(&Ask::Foreign)?;
+    pub(crate) fn taken(&mut self) -> Result<Option<Taken>, MeetError> {
+        self.ask(&Ask::Taken)?;
         match self.answer("asking what others took of the far side's CPU", SLACK)? {
-            Answer::Foreign { taken } => Ok(taken.filter(Taken::is_sane)),
+            Answer::Taken { taken } => Ok(taken.filter(Taken::is_sane)),
             other => Err(self.unexpected(other)),
         }
     }
 
     /// How fast the far side's machine is just now; it looks for about `time`.
-    pub(crate) fn pace(&mut self, time: Duration) -> Result<Option<Pace>, MeetError> {
-        self.ask(&Ask::Pace { time: time.as_secs_f64() })?;
+    pub(crate) fn calibration(&mut self, time: Duration) -> Result<Option<MachineCalibration>, MeetError> {
+        self.ask(&Ask::Calibrate { time: time.as_secs_f64() })?;
         match self.answer("asking how fast the far side's machine is", SLACK + time)? {
-            Answer::Pace { pace } => Ok(pace.filter(Pace::is_sane)),
+            Answer::Calibrated { calibration } => Ok(calibration.filter(MachineCalibration::is_sane)),
             other => Err(self.unexpected(other)),
         }
     }
 
     /// After a failure of this side's data connection, which must be closed by now: breaks off the far side's half and
-    /// hears what it has to say.
+    /// reads what it has to say.
     pub(crate) fn last_words(&mut self) -> Words {
         self.cancel();
-        self.hear_out(Instant::now() + SLACK)
+        self.read_out(Instant::now() + SLACK)
     }
 
     /// Breaks off the far side's half of what is being done.
@@ -332,11 +335,11 @@ impl Control {
     }
 
     /// What the far side has to say after that, by `deadline`.
-    pub(crate) fn hear_out(&mut self, deadline: Instant) -> Words {
+    pub(crate) fn read_out(&mut self, deadline: Instant) -> Words {
         if self.talk.is_broken() {
             return Words::Gone;
         }
-        let mut answer = || self.talk.answer_anyway("hearing the far side out", deadline);
+        let mut answer = || self.talk.answer_anyway("waiting for the last words of the far side", deadline);
         let answer = match answer() {
             Ok(Answer::Sent) => answer(),
             other => other,
@@ -418,8 +421,8 @@ impl Control {
             Answer::Sent => "sent",
             Answer::Load => "load",
             Answer::Done { .. } => "done",
-            Answer::Foreign { .. } => "foreign",
-            Answer::Pace { .. } => "pace",
+            Answer::Taken { .. } => "taken",
+            Answer::Calibrated { .. } => "calibration",
             Answer::Failed { .. } => "failed",
             Answer::Refused { .. } => "refused",
         };

@@ -1,18 +1,19 @@
-//! Starts a process, far or near, hears where it waits, and makes sure that it ends.
+//! Starts a process, far or near, reads where it waits, and makes sure that it ends.
 
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Read, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use transport::last_words::{LastWords, in_words};
 
-use super::ending::{LastWords, in_words};
 use crate::error::printable;
 use crate::message::{By, Launch, Speaker, Waiting};
 use crate::secret::Secret;
@@ -43,6 +44,28 @@ pub(crate) struct Launched {
     grace: Duration,
     /// Held open: a far process must never find nobody behind its standard output.
     stdout: ChildStdout,
+    /// Held open for one that ends with it.
+    input: Option<ChildStdin>,
+}
+
+/// How a process is started, and what it is told.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    pub by: By,
+    /// CPU to run on.
+    pub pin: Option<u32>,
+    /// Under a wrapper, which may choose CPUs.
+    pub wrapped: bool,
+    /// The address at which this side reaches it, where it is on this host and that is not the host itself.
+    pub door: Option<IpAddr>,
+    /// It listens at all addresses of its host, and holds on to its standard input.
+    pub anywhere: bool,
+}
+
+impl How {
+    pub(crate) fn of(by: By) -> Self {
+        Self { by, pin: None, wrapped: false, door: None, anywhere: false }
+    }
 }
 
 /// How it is reached, and how it is known.
@@ -73,18 +96,12 @@ pub(super) const FAR: &str = "the far side";
 
 impl Starting {
     /// Runs `command`, which is `what`, and gives it a fresh secret over its standard input.
-    pub(crate) fn begin(what: &'static str, mut command: Command, by: By, pin: Option<u32>) -> Result<Self, MeetError> {
-        // This program is started by a link that follows it wherever its file went; people know it by its path.
-        let path = std::env::current_exe().ok().filter(|_| command.get_program() == OWN);
-        let program = path.as_ref().map_or(command.get_program(), |path| path.as_os_str());
-        let words = std::iter::once(program).chain(command.get_args()).map(|word| word.to_string_lossy());
-        let name = words.collect::<Vec<_>>().join(" ");
-        // A group of its own: Ctrl-C reaches only this side, which then ends the far one in good order.
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let launching = |source| MeetError::Launch { what, program: name.clone(), source };
+    pub(crate) fn begin(what: &'static str, mut command: Command, how: How) -> Result<Self, MeetError> {
+        let How { by, pin, wrapped, door, anywhere } = how;
         let own = match by {
             By::Spawn => {
-                let (own, theirs) = UnixStream::pair().map_err(launching)?;
+                let pairing = |source| MeetError::Launch { what, program: named(&command), source };
+                let (own, theirs) = UnixStream::pair().map_err(pairing)?;
                 command.stdin(OwnedFd::from(theirs));
                 Some(own)
             }
@@ -93,32 +110,30 @@ impl Starting {
                 None
             }
         };
-        let mut child = command.spawn().map_err(launching)?;
-        // It holds the other end of the pair open, whose end must be the far process's own.
-        drop(command);
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
-            return Err(launching(std::io::Error::other("its standard streams are missing")));
-        };
-        let last_words = LastWords::of(stderr);
-        let process = Launched { child, what, name, last_words, grace: Duration::from_secs(1), stdout };
+        // Its other end of the pair goes with the command: that end must be the far process's own.
+        let (mut process, mut stdin) =
+            if wrapped { host::unpinned(|| Launched::run(what, command)) } else { Launched::run(what, command) }?;
         let secret = Secret::fresh()?;
         let launch = Launch {
             speaker: Speaker::here(),
             secret: HEXLOWER.encode(secret.bytes()),
             by,
             pin,
-            cpus: if by == By::Spawn { host::cpus_before_pinning() } else { Vec::new() },
+            // A wrapper may have chosen.
+            cpus: if by == By::Spawn && !wrapped { host::cpus_before_pinning() } else { Vec::new() },
             limits: Limits::own(),
+            door,
+            anywhere,
         };
         let mut line = serde_json::to_vec(&launch).map_err(|e| MeetError::Protocol(e.to_string()))?;
         line.push(b'\n');
         // A process that ended at once leaves a broken pipe; what it said tells more.
-        let _ = match (&own, stdin) {
+        let _ = match (&own, &mut stdin) {
             (Some(own), _) => (&*own).write_all(&line),
-            (None, Some(mut stdin)) => stdin.write_all(&line),
+            (None, Some(stdin)) => stdin.write_all(&line),
             (None, None) => Ok(()),
         };
+        process.input = stdin.filter(|_| anywhere);
         Ok(Self { process, own, secret })
     }
 
@@ -140,12 +155,30 @@ impl Launched {
     /// Starts a far side and waits for its answer.
     pub(crate) fn start(
         command: Command,
-        by: By,
-        pin: Option<u32>,
+        how: How,
         time: Duration,
         stop: &AtomicBool,
     ) -> Result<(Self, Place), MeetError> {
-        Starting::begin(FAR, command, by, pin)?.ready(time, stop)
+        Starting::begin(FAR, command, how)?.ready(time, stop)
+    }
+
+    /// Runs `command`, which is `what`, in a group of its own: Ctrl-C reaches only this side, which then ends the other in good order.
+    pub(crate) fn run(what: &'static str, mut command: Command) -> Result<(Self, Option<ChildStdin>), MeetError> {
+        let name = named(&command);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let launching = |source| MeetError::Launch { what, program: name.clone(), source };
+        let mut child = command.spawn().map_err(launching)?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
+            return Err(launching(std::io::Error::other("its standard streams are missing")));
+        };
+        let last_words = LastWords::of(stderr);
+        Ok((Self { child, what, name, last_words, grace: Duration::from_secs(1), stdout, input: None }, stdin))
+    }
+
+    /// Its standard output.
+    pub(crate) fn stdout(&mut self) -> &mut ChildStdout {
+        &mut self.stdout
     }
 
     /// Its process id.
@@ -154,25 +187,25 @@ impl Launched {
     }
 
     /// The first line of its standard output that is an answer.
-    fn answer(&mut self, mut deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
-        let (mut heard, mut begun) = (Vec::new(), 0);
+    pub(crate) fn answer(&mut self, mut deadline: Instant, stop: &AtomicBool) -> Result<Waiting, MeetError> {
+        let (mut received, mut begun) = (Vec::new(), 0);
         loop {
-            while let Some(end) = heard[begun..].iter().position(|b| *b == b'\n') {
-                let line = &heard[begun..=begun + end];
+            while let Some(end) = received[begun..].iter().position(|b| *b == b'\n') {
+                let line = &received[begun..=begun + end];
                 if let Ok(waiting) = units::received::json::<Waiting>(line) {
                     return Ok(waiting);
                 }
                 begun += end + 1;
             }
-            if heard.len() > NOISE {
-                return Err(self.not_ready(&unanswered("it prints something else without end", &heard)));
+            if received.len() > NOISE {
+                return Err(self.not_ready(&unanswered("it prints something else without end", &received)));
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(MeetError::Interrupted);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(self.not_ready(&unanswered("it does not say where it waits", &heard)));
+                return Err(self.not_ready(&unanswered("it does not say where it waits", &received)));
             }
             let look = left.min(Duration::from_millis(100));
             let time = Timespec { tv_sec: 0, tv_nsec: i64::from(look.subsec_nanos()) };
@@ -181,12 +214,12 @@ impl Launched {
             }
             let mut piece = [0; 1024];
             match self.stdout.read(&mut piece) {
-                Ok(0) => return Err(self.not_ready(&unanswered("it ended", &heard))),
+                Ok(0) => return Err(self.not_ready(&unanswered("it ended", &received))),
                 Ok(n) => {
-                    if heard.is_empty() {
+                    if received.is_empty() {
                         deadline = deadline.min(Instant::now() + CHATTER);
                     }
-                    heard.extend_from_slice(&piece[..n]);
+                    received.extend_from_slice(&piece[..n]);
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(source) => return Err(MeetError::Io { doing: "reading the far side's answer", source }),
@@ -214,7 +247,7 @@ impl Launched {
             Some(status) => format!(": {}", in_words(status)),
             None => String::new(),
         };
-        let said = self.last_words.heard();
+        let said = self.last_words.text();
         if !said.is_empty() {
             text.push_str("; it said: ");
             text.push_str(&said);
@@ -242,6 +275,7 @@ impl Launched {
 
     /// Waits for its end, which the end of the control connection brings about; kills it if it does not come.
     pub(crate) fn end(&mut self) {
+        self.input = None;
         if self.wait(self.grace).is_none() {
             // By its process id, and only while it has not been reaped: nobody else can be hit.
             let _ = self.child.kill();
@@ -256,14 +290,25 @@ impl Drop for Launched {
     }
 }
 
+/// A command line as people know it: this program is started by a link that follows it wherever its file went.
+fn named(command: &Command) -> String {
+    let link = format!("/proc/{}/exe", std::process::id());
+    let path = std::env::current_exe().ok();
+    let word = |word: &OsStr| match &path {
+        Some(path) if word == OWN || *word == *link => path.display().to_string(),
+        _ => word.to_string_lossy().into_owned(),
+    };
+    std::iter::once(command.get_program()).chain(command.get_args()).map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// What went wrong, and the last of what was printed in place of an answer.
-fn unanswered(what: &str, heard: &[u8]) -> String {
-    let text = printable(&String::from_utf8_lossy(&heard[heard.len().saturating_sub(TOLD)..]));
+fn unanswered(what: &str, received: &[u8]) -> String {
+    let text = printable(&String::from_utf8_lossy(&received[received.len().saturating_sub(TOLD)..]));
     if text.is_empty() {
         return what.to_owned();
     }
-    let whole = if heard.len() > TOLD { "and last " } else { "" };
-    format!("{what} ({} bytes came, {whole}\"{}\")", heard.len(), text.replace('\n', " "))
+    let whole = if received.len() > TOLD { "and last " } else { "" };
+    format!("{what} ({} bytes came, {whole}\"{}\")", received.len(), text.replace('\n', " "))
 }
 
 #[cfg(test)]
@@ -277,7 +322,7 @@ mod tests {
     }
 
     fn fails(script: &str, time: Duration) -> String {
-        let started = Launched::start(shell(script), By::Spawn, None, time, &AtomicBool::new(false));
+        let started = Launched::start(shell(script), How::of(By::Spawn), time, &AtomicBool::new(false));
         started.err().expect("should fail").to_string()
     }
 
@@ -294,7 +339,7 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named() {
         let command = Command::new("/does/not/exist");
-        let e = Launched::start(command, By::Spawn, None, LONG, &AtomicBool::new(false)).err().expect("should fail");
+        let e = Launched::start(command, How::of(By::Spawn), LONG, &AtomicBool::new(false)).err().expect("should fail");
         assert!(e.to_string().contains("/does/not/exist"), "{e}");
     }
 
@@ -321,7 +366,7 @@ mod tests {
         .unwrap();
         let script = format!("echo 'Welcome to host!'; echo; echo '{answer}'; cat >/dev/null");
         let (far, place) =
-            Launched::start(shell(&script), By::Ssh, None, LONG, &AtomicBool::new(false)).expect("answers");
+            Launched::start(shell(&script), How::of(By::Ssh), LONG, &AtomicBool::new(false)).expect("answers");
         assert!(matches!(place.way, Way::At(at) if at.port() == 9));
         assert_eq!(place.key.pin, [0xab; 32]);
         assert!(far.pid() > 0);

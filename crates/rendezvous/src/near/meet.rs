@@ -1,7 +1,7 @@
 //! How a near side finds its far side.
 
 use std::cell::RefCell;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub enum Far {
     Local {
         /// The program ([`Far::here`] is this one, whatever becomes of its file).
         program: PathBuf,
+        /// The address at which the near side reaches it, where that is not the host itself: under a wrapper that has another network.
+        at: Option<String>,
     },
     /// On another host, started there by ssh.
     Ssh {
@@ -32,6 +34,15 @@ pub enum Far {
         target: String,
         /// The program on that host.
         program: String,
+        /// Its address as the near side reaches it, where that is not the one at which ssh does.
+        at: Option<String>,
+    },
+    /// On another host, started there by whoever started this process.
+    Waiting {
+        /// Name or address, as this host knows it.
+        host: String,
+        /// Port and key of each process.
+        processes: Vec<(u16, Key)>,
     },
     /// On another host, where `pipegauge serve` is waiting.
     Listening {
@@ -47,7 +58,12 @@ pub enum Far {
 impl Far {
     /// On this host, by this program itself.
     pub fn here() -> Self {
-        Far::Local { program: OWN.into() }
+        Far::Local { program: Self::own(), at: None }
+    }
+
+    /// This program, whatever becomes of its file.
+    pub fn own() -> PathBuf {
+        OWN.into()
     }
 }
 
@@ -82,22 +98,32 @@ pub(crate) fn meet_with(
     if two_ended.is_empty() {
         return Ok(plans.iter().map(|_| Vec::new()).collect());
     }
-    // As many far processes as the path that has most of them.
-    let processes = |plan: &&Plan| {
-        let each = (0u32..).zip(&plan.paths).map(|(i, path)| path.topology.far_processes(plan.connections(i)));
-        each.max()
-    };
-    let most = plans.iter().filter_map(processes).max().unwrap_or(1);
-    let terms = Terms { pin: None, wish: pin, plan, stop: &stop, environment: true, rank: 0 };
+    let most = plans.iter().map(|plan| far_processes(plan)).max().unwrap_or(1);
+    let terms = Terms { pin: None, far_pin: pin, plan, stop: &stop, environment: true, rank: 0, at: None };
+    let reached = |at: &Option<String>| at.as_deref().map(|host| address(host, family(plan))).transpose();
     let mut others = Vec::new();
     let (reach, program): (Box<dyn Fn() -> Reach>, &Path) = match far {
-        Far::Local { program } => (Box::new(|| Reach::Fresh(program.clone())), program),
-        Far::Ssh { target, program } => {
+        Far::Local { program, at } => {
+            let at = reached(at)?;
+            (Box::new(move || Reach::Fresh(program.clone(), at)), program)
+        }
+        Far::Ssh { target, program, at } => {
+            let terms = Terms { at: reached(at)?, ..terms };
             let first = shared(meeting::over_ssh(ssh, target, program, &terms)?, plan)?;
             for rank in 1..most {
                 let terms = Terms { rank, environment: false, ..terms };
                 others.push(Rc::new(RefCell::new(meeting::over_ssh(ssh, target, program, &terms)?)));
             }
+            (first, own)
+        }
+        Far::Waiting { host, processes } => {
+            let mut met = (0..).zip(processes.iter().take(most.max(1) as usize)).map(|(rank, (port, key))| {
+                let terms = Terms { rank, environment: rank == 0, ..terms };
+                let addresses = resolve(host, *port, family(plan), host)?;
+                meeting::started_elsewhere(&addresses, host, key, &terms)
+            });
+            let first = shared(met.next().ok_or(MeetError::OneProcess { asked: most })??, plan)?;
+            others = met.map(|met| met.map(|met| Rc::new(RefCell::new(met)))).collect::<Result<_, _>>()?;
             (first, own)
         }
         Far::Listening { .. } if most > 1 => return Err(MeetError::OneProcess { asked: most }),
@@ -111,7 +137,7 @@ pub(crate) fn meet_with(
         let plan = Rc::new((*plan).clone());
         let session = |path: &usize| -> Box<dyn Session> {
             let (path, plan, stop) = (*path, Rc::clone(&plan), Arc::clone(&stop));
-            match plan.paths[path].topology.has_members() {
+            match plan.paths[path].topology.has_members() || !plan.near_under.is_empty() || of_a_module(&plan, path) {
                 false => Box::new(RemoteSession::new(path, plan, stop, reach())),
                 true => Box::new(GroupSession::new(path, plan, stop, reach(), others.clone(), program.to_path_buf())),
             }
@@ -119,6 +145,17 @@ pub(crate) fn meet_with(
         two_ended.iter().map(session).collect()
     };
     Ok(plans.iter().map(sessions).collect())
+}
+
+/// Whether a path is over a module, which no process loads but those that measure over it.
+fn of_a_module(plan: &Plan, path: usize) -> bool {
+    transport::registry::find(plan.paths[path].transport).is_some_and(|t| t.source().is_some())
+}
+
+/// As many far processes as the path that has most of them.
+pub(crate) fn far_processes(plan: &Plan) -> u32 {
+    let each = (0u32..).zip(&plan.paths).map(|(i, path)| path.topology.far_processes(plan.connections(i)));
+    each.max().unwrap_or(1)
 }
 
 /// Hands the same far side to every session, if all their transports reach it.
@@ -141,6 +178,16 @@ fn family(plan: &Plan) -> Option<Family> {
     let mut asked = plan.paths.iter().filter_map(|path| path.settings.family());
     let first = asked.next()?;
     asked.all(|other| other == first).then_some(first)
+}
+
+/// The address of a far side that is reached elsewhere than where it was started.
+fn address(host: &str, family: Option<Family>) -> Result<IpAddr, MeetError> {
+    let found = resolve(host, 0, family, host)?;
+    found.first().map(SocketAddr::ip).ok_or_else(|| MeetError::Unreachable {
+        peer: host.to_owned(),
+        why: "the name has no address of the IP version asked for".to_owned(),
+        advice: "give another with --peer-address",
+    })
 }
 
 fn resolve(host: &str, port: u16, family: Option<Family>, name: &str) -> Result<Vec<SocketAddr>, MeetError> {

@@ -1,9 +1,7 @@
 //! A far side that this side has met: its control connection, and its process where this side started it.
 
-use std::net::SocketAddr;
-use std::os::unix::process::CommandExt;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,8 +11,8 @@ use measure::event::Plan;
 
 use super::control::Control;
 use super::dial::{dial, greet};
-use super::launch::{FAR, Launched, Place, Starting, Way};
-use super::ssh;
+use super::launch::{FAR, How, Launched, Place, Starting, Way};
+use super::{ssh, under};
 use crate::channel::Channel;
 use crate::message::{By, FarPin};
 use crate::secret::SessionKeys;
@@ -37,30 +35,38 @@ pub(crate) struct Terms<'a> {
     /// CPU for a far process on this host.
     pub pin: Option<u32>,
     /// The same for a far side on another, which decides for itself.
-    pub wish: FarPin,
+    pub far_pin: FarPin,
     pub plan: &'a Plan,
     pub stop: &'a Arc<AtomicBool>,
     /// Whether to ask for the environment.
     pub environment: bool,
     /// Which it is, from 0, of several far processes of a path.
     pub rank: u32,
+    /// Where this side reaches it, where that is not where it was started.
+    pub at: Option<IpAddr>,
+}
+
+impl Terms<'_> {
+    /// How a far process of this host is started.
+    pub(crate) fn here(&self) -> How {
+        How { pin: self.pin, wrapped: !self.plan.peer_under.is_empty(), door: self.at, ..How::of(By::Spawn) }
+    }
 }
 
 /// A fresh far process on this host.
 pub(crate) fn here(program: &Path, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
-    met_here(begin_here(FAR, program, "peer", terms.pin)?, terms)
+    met_here(begin_here(FAR, &terms.plan.peer_under, program, "peer", terms.here())?, terms)
 }
 
-/// Starts `program` on this host for one of its hidden commands.
+/// Starts `program` on this host for one of its hidden commands, under a wrapper's words where there are some.
 pub(crate) fn begin_here(
     what: &'static str,
+    under: &[String],
     program: &Path,
     command: &str,
-    pin: Option<u32>,
+    how: How,
 ) -> Result<Starting, MeetError> {
-    let mut line = Command::new(program);
-    line.arg0("pipegauge").arg(command);
-    Starting::begin(what, line, By::Spawn, pin)
+    Starting::begin(what, under::command(under, program, command), how)
 }
 
 /// Meets a process of this host that was started: it, and what is said to it.
@@ -81,14 +87,40 @@ pub(crate) fn met_here(starting: Starting, terms: &Terms<'_>) -> Result<Meeting,
 
 /// A far process on another host, started by ssh.
 pub(crate) fn over_ssh(ssh: &Path, target: &str, program: &str, terms: &Terms<'_>) -> Result<Meeting, MeetError> {
-    let command = ssh::command(ssh, target, program)?;
-    let (launched, place) = Launched::start(command, By::Ssh, terms.pin, STARTS_OVER_SSH, terms.stop)?;
+    let (launched, at, key) = wait_over_ssh(ssh, target, program, terms)?;
     let advice = "ssh gets there, but a connection of its own does not: a firewall, address translation or a jump host \
                   stands in between; open a port there and use 'pipegauge serve --port' with --peer HOST:PORT";
-    let Way::At(at) = place.way else { return Err(no_way()) };
-    let at = from_here(at, target)?;
-    let channel = dial(&[at], target, advice, &place.key, terms.stop)?;
+    let at = match terms.at {
+        Some(ip) => SocketAddr::new(ip, at.port()),
+        None => from_here(at, target)?,
+    };
+    let channel = dial(&[at], target, advice, &key, terms.stop)?;
     with(Some(launched), channel, terms)
+}
+
+/// Starts a far process on another host by ssh, under the wrapper that the plan names; where it waits and its key.
+fn wait_over_ssh(
+    ssh: &Path,
+    target: &str,
+    program: &str,
+    terms: &Terms<'_>,
+) -> Result<(Launched, SocketAddr, Key), MeetError> {
+    let how = How { anywhere: terms.at.is_some(), ..How::of(By::Ssh) };
+    waits_over_ssh(ssh, target, (&terms.plan.peer_under, program), how, terms.stop)
+}
+
+/// The same for whoever connects to it.
+pub(crate) fn waits_over_ssh(
+    ssh: &Path,
+    target: &str,
+    (under, program): (&[String], &str),
+    how: How,
+    stop: &AtomicBool,
+) -> Result<(Launched, SocketAddr, Key), MeetError> {
+    let command = ssh::command(ssh, target, under, program, "peer")?;
+    let (launched, Place { way, key }) = Launched::start(command, how, STARTS_OVER_SSH, stop)?;
+    let Way::At(at) = way else { return Err(no_way()) };
+    Ok((launched, at, key))
 }
 
 /// Where a far side that was reached at `target` waits, as this host must write it: the far side numbers its own interfaces.
@@ -99,6 +131,18 @@ fn from_here(at: SocketAddr, target: &str) -> Result<SocketAddr, MeetError> {
         why: format!("{} is link-local, and the target names no interface of this host", at.ip()),
         advice: "write ssh://user@[ADDRESS%INTERFACE], or give another address",
     })
+}
+
+/// A far process that waits on another host, where whoever started this process started it.
+pub(crate) fn started_elsewhere(
+    addresses: &[SocketAddr],
+    name: &str,
+    key: &Key,
+    terms: &Terms<'_>,
+) -> Result<Meeting, MeetError> {
+    let advice = "it was started there; is its address as the near host knows it another one (--peer-address), and does a firewall \
+                  between the two hosts let new ports through?";
+    with(None, dial(addresses, name, advice, key, terms.stop)?, terms)
 }
 
 /// A far side that serves.
@@ -118,9 +162,10 @@ fn no_way() -> MeetError {
 }
 
 fn with(launched: Option<Launched>, channel: (Channel, SessionKeys), terms: &Terms<'_>) -> Result<Meeting, MeetError> {
-    let control = Control::over(channel, terms.plan, terms.stop)?;
+    let mut control = Control::over(channel, terms.plan, terms.stop)?;
+    control.at = terms.at;
     let mut meeting = Meeting { control, launched, environment: None };
-    let hello = meeting.control.hello(terms.wish, terms.rank, terms.environment);
+    let hello = meeting.control.hello(terms.far_pin, terms.rank, terms.environment);
     match hello {
         Ok((environment, _)) => {
             meeting.environment = environment;

@@ -2,13 +2,14 @@
 
 pub(crate) mod control;
 pub(crate) mod dial;
-mod ending;
 mod flows;
 pub(crate) mod group;
-mod launch;
+pub(crate) mod launch;
 pub(crate) mod meet;
 pub(crate) mod meeting;
+pub(crate) mod seats;
 pub(crate) mod session;
-mod ssh;
+pub(crate) mod ssh;
 mod talk;
+mod under;
 pub(crate) mod verdict;

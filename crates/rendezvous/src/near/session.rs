@@ -1,13 +1,14 @@
 //! [`measure::Session`] over a far side on a control connection.
 
 use std::cell::RefCell;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use host::{CpuWatch, Environment, Pace, Taken};
+use host::{CpuWatch, Environment, MachineCalibration, Taken};
 use measure::event::{LoadOpened, Plan};
 use measure::session::Party;
 use measure::workspace::Halt;
@@ -25,8 +26,8 @@ use crate::{MeetError, agree, spread};
 
 /// Where the far side of each block comes from.
 pub(crate) enum Reach {
-    /// A fresh process on this host for each block.
-    Fresh(PathBuf),
+    /// A fresh process on this host for each block, and where this side reaches it if that is not the host itself.
+    Fresh(PathBuf, Option<IpAddr>),
     /// One far side for all blocks and paths.
     Shared(Rc<RefCell<Meeting>>),
 }
@@ -38,19 +39,23 @@ impl Reach {
         match (pin, self) {
             _ if flows == 1 => (Vec::new(), Vec::new()),
             (None, _) => (Vec::new(), Vec::new()),
-            (Some(pin), Self::Fresh(_)) => spread::pairs(pin, &allowed, flows),
+            (Some(pin), Self::Fresh(..)) => spread::pairs(pin, &allowed, flows),
             (Some((near, _)), Self::Shared(_)) => (spread::alone(near, &allowed, flows), Vec::new()),
         }
     }
 
     /// How fast the machine is just now, and the far side's where that is another; each within about `time`.
-    pub(crate) fn pace(&self, pin: Option<(u32, u32)>, time: Duration) -> (Option<Pace>, Option<Pace>) {
+    pub(crate) fn calibration(
+        &self,
+        pin: Option<(u32, u32)>,
+        time: Duration,
+    ) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
         match (self, pin) {
-            (Self::Fresh(_), Some((near, far))) => (Pace::read(Some(near), Some(far), time), None),
-            (Self::Fresh(_), None) => (Pace::read(None, None, time), None),
+            (Self::Fresh(..), Some((near, far))) => (MachineCalibration::read(Some(near), Some(far), time), None),
+            (Self::Fresh(..), None) => (MachineCalibration::read(None, None, time), None),
             (Self::Shared(meeting), pin) => {
-                let near = Pace::here(pin.map(|(near, _)| near), time);
-                (near, meeting.borrow_mut().control.pace(time).ok().flatten())
+                let near = MachineCalibration::here(pin.map(|(near, _)| near), time);
+                (near, meeting.borrow_mut().control.calibration(time).ok().flatten())
             }
         }
     }
@@ -109,7 +114,7 @@ struct Path {
 impl RemoteSession {
     pub(crate) fn new(number: usize, plan: Rc<Plan>, stop: Arc<AtomicBool>, reach: Reach) -> Self {
         let environment = match &reach {
-            Reach::Fresh(_) => None,
+            Reach::Fresh(..) => None,
             Reach::Shared(meeting) => meeting.borrow().environment.clone(),
         };
         let (path, meeting, cpu) = (None, None, None);
@@ -158,16 +163,17 @@ impl RemoteSession {
     fn meet(&mut self) -> Result<Rc<RefCell<Meeting>>, MeetError> {
         match &self.reach {
             Reach::Shared(meeting) => Ok(Rc::clone(meeting)),
-            Reach::Fresh(program) => {
+            Reach::Fresh(program, at) => {
                 // The last block's process ends before the next one starts: two would share the far CPU.
                 self.meeting = None;
                 let terms = Terms {
                     pin: self.plan.pin.map(|(_, far)| far),
-                    wish: FarPin::None,
+                    far_pin: FarPin::None,
                     plan: &self.plan,
                     stop: &self.stop,
                     environment: self.environment.is_none(),
                     rank: 0,
+                    at: *at,
                 };
                 let meeting = meeting::here(program, &terms)?;
                 self.environment = meeting.inherited().or(self.environment.take());
@@ -182,7 +188,7 @@ impl RemoteSession {
         let mut cpus = vec![near_cpu];
         cpus.extend(&path.cpus.0);
         Some(match far {
-            Some(far) if matches!(self.reach, Reach::Fresh(_)) => {
+            Some(far) if matches!(self.reach, Reach::Fresh(..)) => {
                 cpus.push(far_cpu);
                 cpus.extend(path.cpus.1.iter().flatten());
                 CpuWatch::new(&cpus, &[me, far])
@@ -203,7 +209,7 @@ impl RemoteSession {
     fn spread_load(&self) -> (Vec<u32>, Vec<u32>) {
         let connections = self.load().map_or(0, |load| load.connections());
         match (self.plan.pin, &self.reach) {
-            (Some(pin), Reach::Fresh(_)) => spread::load_pairs(pin, &host::cpus_before_pinning(), connections),
+            (Some(pin), Reach::Fresh(..)) => spread::load_pairs(pin, &host::cpus_before_pinning(), connections),
             (Some((near, _)), Reach::Shared(_)) => {
                 (spread::load_alone(near, &host::cpus_before_pinning(), connections), Vec::new())
             }
@@ -439,13 +445,14 @@ fn of_flow(number: u32, of: u32, e: SessionError) -> SessionError {
 
 /// What to show for this side's failure on data connections that are closed by now.
 fn failed(meeting: &mut Meeting, mine: SessionError) -> SessionError {
+    let asked = Instant::now();
     let words = meeting.control.last_words();
     if meeting.control.stopped() {
         return SessionError::Interrupted;
     }
     // Which flow it was, and how its error is named.
     type Named = fn(u32, u32, Box<SessionError>) -> SessionError;
-    let (flow, mine): (Option<(u32, u32, Named)>, _) = match mine {
+    let (flow, mut mine): (Option<(u32, u32, Named)>, _) = match mine {
         SessionError::Flow { number, of, source } => {
             (Some((number, of, |number, of, source| SessionError::Flow { number, of, source })), *source)
         }
@@ -454,6 +461,10 @@ fn failed(meeting: &mut Meeting, mine: SessionError) -> SessionError {
         }
         mine => (None, mine),
     };
+    if let (Words::Silent, SessionError::Link(LinkError::Stalled { waited, .. })) = (&words, &mut mine) {
+        // Its silence went on while its last words were waited for.
+        *waited += asked.elapsed();
+    }
     let gone = words == Words::Gone;
     // The far side names a flow itself, and its end is no flow's in particular.
     let flow = flow.filter(|_| !gone && words != Words::Silent);
@@ -533,7 +544,7 @@ impl Session for RemoteSession {
         let Some(meeting) = self.meeting.as_ref().filter(|_| matches!(self.reach, Reach::Shared(_))) else {
             return Some(near);
         };
-        let far = meeting.borrow_mut().control.foreign().ok()?;
+        let far = meeting.borrow_mut().control.taken().ok()?;
         match (far, self.environment.as_ref().and_then(|e| e.pinned)) {
             (Some(far), _) => Some(near.with(far)),
             // It keeps to no CPU: the near one is all that was pinned.
@@ -542,14 +553,14 @@ impl Session for RemoteSession {
         }
     }
 
-    fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
-        self.reach.pace(self.plan.pin, time)
+    fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
+        self.reach.calibration(self.plan.pin, time)
     }
 }
 
 impl Drop for RemoteSession {
     fn drop(&mut self) {
-        // Nobody is left to hear of what a dropped session could not write.
+        // Nobody is left to be told of what a dropped session could not write.
         let _ = self.close();
     }
 }

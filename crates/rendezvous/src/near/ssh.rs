@@ -5,8 +5,14 @@ use std::process::Command;
 
 use crate::MeetError;
 
-/// `ssh -T -o BatchMode=yes ... [-p port] user@host program peer`.
-pub(super) fn command(ssh: &Path, target: &str, program: &str) -> Result<Command, MeetError> {
+/// `ssh -T -o BatchMode=yes ... [-p port] user@host program peer`, the program under a wrapper's words where there are some.
+pub(crate) fn command(
+    ssh: &Path,
+    target: &str,
+    under: &[String],
+    program: &str,
+    hidden: &str,
+) -> Result<Command, MeetError> {
     let (host, port) = parse(target)?;
     let mut command = Command::new(ssh);
     // No terminal, no questions (nobody could answer them), no forwarding that a configuration may ask for.
@@ -14,12 +20,12 @@ pub(super) fn command(ssh: &Path, target: &str, program: &str) -> Result<Command
     if let Some(port) = port {
         command.args(["-p", &port.to_string()]);
     }
-    command.args([host.as_str(), &quoted(program), "peer"]);
+    command.arg(host.as_str()).args(under.iter().map(|word| quoted(word))).args([&quoted(program), hidden]);
     Ok(command)
 }
 
 /// `user@host`, `host`, `user@host:port`, `user@[address]:port`, with or without `ssh://` in front.
-fn parse(target: &str) -> Result<(String, Option<u16>), MeetError> {
+pub(crate) fn parse(target: &str) -> Result<(String, Option<u16>), MeetError> {
     let wrong = || MeetError::SshTarget(target.to_owned());
     let rest = target.strip_prefix("ssh://").unwrap_or(target);
     let (user, host) = match rest.rsplit_once('@') {
@@ -97,10 +103,14 @@ mod tests {
 
     #[test]
     fn the_command_line_has_no_secret_and_asks_nothing() {
-        let command = command(Path::new("ssh"), "u@h:22", "/opt/my tools/pipegauge").unwrap();
+        let command = command(Path::new("ssh"), "u@h:22", &[], "/opt/my tools/pipegauge", "peer").unwrap();
         let args: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
         assert!(args.join(" ").starts_with("-T -o BatchMode=yes"));
         assert_eq!(args[args.len() - 5..], ["-p", "22", "u@h", "'/opt/my tools/pipegauge'", "peer"]);
+        let under = ["env".to_owned(), "X=a b".to_owned()];
+        let wrapped = super::command(Path::new("ssh"), "h", &under, "p", "lead").unwrap();
+        let args: Vec<_> = wrapped.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
+        assert_eq!(args[args.len() - 5..], ["h", "env", "'X=a b'", "p", "lead"]);
         assert_eq!(quoted("~/bin/pipegauge"), "~/bin/pipegauge");
         assert_eq!(quoted("it's"), r"'it'\''s'");
     }

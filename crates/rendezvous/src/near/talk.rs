@@ -25,7 +25,7 @@ impl Talk {
         Self { channel, patience, broken: None }
     }
 
-    /// Whether it broke down: the other side will not hear a goodbye.
+    /// Whether it broke down: the other side will get no goodbye.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
@@ -49,7 +49,7 @@ impl Talk {
         self.note(sent)
     }
 
-    /// Says something that needs no answer, within `time`, where it can still be heard.
+    /// Says something that needs no answer, within `time`, where it can still be received.
     pub(crate) fn tell<T: Serialize>(&mut self, what: &T, time: Duration) {
         if self.broken.is_none() {
             let _ = self.channel.send_within(what, time);

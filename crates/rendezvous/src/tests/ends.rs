@@ -78,6 +78,12 @@ fn a_killed_far_side_is_told_with_the_signal() {
     }
 }
 
+/// How long an error says that a side was silent.
+pub(super) fn seconds_silent(text: &str) -> f64 {
+    let after = text.split("silent for ").nth(1).unwrap_or_else(|| panic!("{text}"));
+    after.split(' ').next().unwrap().parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
 #[test]
 fn a_far_side_stopped_for_good_is_given_up_and_ends() {
     let programs = Programs::new();
@@ -85,6 +91,8 @@ fn a_far_side_stopped_for_good_is_given_up_and_ends() {
     let far = session.far_pid().unwrap();
     let text = fails(&mut session, |far| signal(far, Signal::STOP));
     assert!(text.contains("silent for") && text.contains("--patience"), "{text}");
+    // Half a second of patience, and then its last words are waited for.
+    assert!(seconds_silent(&text) >= 2.0, "{text}");
     session.close().unwrap();
     assert!(is_gone(far), "a stopped far side is left over");
 }

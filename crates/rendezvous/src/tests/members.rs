@@ -8,7 +8,7 @@ use transport::Name;
 use transport::decorate::Fault;
 
 use super::double::Double;
-use super::ends::{endless, is_gone, no_stop, signal, until};
+use super::ends::{endless, is_gone, no_stop, seconds_silent, signal, until};
 use super::whole::{Programs, plan};
 use super::*;
 use crate::far::path::Path;
@@ -17,19 +17,19 @@ use crate::near::group::GroupSession;
 const LOCAL: [Name; 3] = [transport::tcp::NAME, transport::unix::NAME, transport::shm::NAME];
 
 /// A plan of one path of so many connections.
-fn group(transport: Name, topology: Topology, of: u32) -> Plan {
+pub(super) fn group(transport: Name, topology: Topology, of: u32) -> Plan {
     let mut asked = plan(&[transport], Pattern::PingPong);
     asked.paths[0] = PathPlan { flows: of, topology, ..transport.into() };
     asked
 }
 
-fn opened(programs: &Programs, asked: Plan) -> GroupSession {
+pub(super) fn opened(programs: &Programs, asked: Plan) -> GroupSession {
     let mut session = programs.group(asked, &no_stop());
     session.open(0).unwrap_or_else(|e| panic!("{e}"));
     session
 }
 
-fn trial_of(pattern: Pattern, flows: u32) -> TrialSpec {
+pub(super) fn trial_of(pattern: Pattern, flows: u32) -> TrialSpec {
     TrialSpec { pattern, flows, repeats: 300, warmup: 3, check: true, response: 10, burst: 5, ..spec(7) }
 }
 
@@ -267,7 +267,7 @@ fn a_near_process_that_does_not_get_ready_is_quoted_with_its_number() {
         &format!("if [ \"$1\" = member ]; then echo 'no such luck' >&2; exit 3; fi; exec '{}'", peer.display()),
     );
     let plan = std::rc::Rc::new(group(transport::tcp::NAME, Topology::Pairs, 2));
-    let reach = crate::near::session::Reach::Fresh(peer);
+    let reach = crate::near::session::Reach::Fresh(peer, None);
     let mut session = GroupSession::new(0, plan, no_stop(), reach, Vec::new(), own);
     let text = session.open(0).unwrap_err().to_string();
     for part in ["pair 1 of 2", "a near process", "status 3", "no such luck"] {
@@ -309,7 +309,7 @@ fn liar() -> Double {
 }
 
 /// A far side that serves with this work, as a path of pairs has one; it ends with the flag.
-fn serves<W: Work + 'static>(
+pub(super) fn serves<W: Work + 'static>(
     work: fn() -> W,
     stop: &Arc<AtomicBool>,
     rank: u32,
@@ -321,8 +321,16 @@ fn serves<W: Work + 'static>(
     std::thread::spawn(move || serve_with(&options, theirs, &mut |event| drop(tell.send(event)), work));
     let Ok(ServeEvent::Listening { addr, key }) = events.recv_timeout(LONG) else { panic!("not listening") };
     let stop = no_stop();
-    let wish = FarPin::None;
-    let terms = crate::near::meeting::Terms { pin: None, wish, plan: asked, stop: &stop, environment: false, rank };
+    let far_pin = FarPin::None;
+    let terms = crate::near::meeting::Terms {
+        pin: None,
+        far_pin,
+        plan: asked,
+        stop: &stop,
+        environment: false,
+        rank,
+        at: None,
+    };
     let met = crate::near::meeting::serving(&[addr], "the test", &key, &terms).unwrap();
     std::rc::Rc::new(std::cell::RefCell::new(met))
 }
@@ -354,6 +362,31 @@ fn a_far_side_that_lies_of_one_pair_is_not_believed() {
     stop.store(true, Ordering::Relaxed);
 }
 
+/// Does its half of a trial and says nothing of it for longer than anybody waits.
+fn mute() -> Double {
+    let trial = |path: &mut Path, spec: &TrialSpec, sent: Sent<'_>| {
+        let reports = path.trial(spec, sent)?;
+        std::thread::sleep(LONG);
+        Ok(reports)
+    };
+    Double { trial, ..Double::new() }
+}
+
+#[test]
+fn a_far_side_that_is_late_with_its_report_is_told_with_the_time_that_was_waited() {
+    let programs = Programs::new();
+    let stop = no_stop();
+    let asked = Plan { patience: 0.5, ..group(transport::tcp::NAME, Topology::Pairs, 1) };
+    let mute = serves(mute, &stop, 0, &asked);
+    let reach = crate::near::session::Reach::Shared(mute);
+    let mut session = GroupSession::new(0, std::rc::Rc::new(asked), no_stop(), reach, Vec::new(), programs.peer());
+    session.open(0).unwrap();
+    let text = session.trial(&trial_of(Pattern::Stream, 1)).unwrap_err().to_string();
+    // Half a second of patience, and the time beyond it that is given to every answer.
+    assert!(text.contains("the far side has been silent") && seconds_silent(&text) >= 2.0, "{text}");
+    stop.store(true, Ordering::Relaxed);
+}
+
 #[test]
 fn pairs_need_a_far_process_each() {
     let served = Served::keeping();
@@ -371,8 +404,11 @@ fn pairs_and_a_fan_in_reach_far_processes_that_ssh_starts() {
         "ssh",
         &format!("{}\nexport SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'\nexec \"$@\"", super::whole::SSH),
     );
-    let far =
-        crate::near::meet::Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string() };
+    let far = crate::near::meet::Far::Ssh {
+        target: "user@host".into(),
+        program: programs.peer().display().to_string(),
+        at: None,
+    };
     let mut asked = group(transport::tcp::NAME, Topology::Pairs, 2);
     asked.paths.push(PathPlan { flows: 3, topology: Topology::FanIn, ..transport::unix::NAME.into() });
     let sessions = crate::near::meet::meet_with(&far, &[&asked], FarPin::Auto, no_stop(), &ssh, &programs.peer())
@@ -390,7 +426,7 @@ fn pairs_and_a_fan_in_reach_far_processes_that_ssh_starts() {
 }
 
 #[test]
-fn all_processes_of_a_path_hear_goodbye_before_any_is_waited_for() {
+fn all_processes_of_a_path_are_told_goodbye_before_any_is_waited_for() {
     let programs = Programs::new();
     let mut session = opened(&programs, group(transport::unix::NAME, Topology::Pairs, 3));
     let (near, far) = session.pids();

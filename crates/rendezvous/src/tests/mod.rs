@@ -5,6 +5,7 @@ mod both;
 mod double;
 mod ends;
 mod flows;
+mod groups;
 mod hostile;
 mod load;
 mod members;

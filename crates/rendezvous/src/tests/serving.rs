@@ -199,7 +199,7 @@ fn the_far_side_tells_what_others_took_of_its_cpu() {
     // A share needs some ticks of the system's clock to pass; how many is not what is tested.
     let began = Instant::now();
     let taken = loop {
-        if let Some(taken) = control.foreign().unwrap() {
+        if let Some(taken) = control.taken().unwrap() {
             break taken;
         }
         assert!(began.elapsed() < LONG, "a pinned side can tell");
@@ -226,17 +226,17 @@ fn the_far_side_is_pinned_as_wished_and_says_all_that_it_may_use() {
     let served = Served::keeping();
     let allowed = host::allowed_cpus();
     let last = *allowed.last().unwrap();
-    let wishes = [
+    let far_pins = [
         (FarPin::None, None),
         (FarPin::Cpu(last), Some(last)),
         (FarPin::Auto, host::choose_pair(&allowed).map(|(_, cpu)| cpu)),
     ];
-    for (wish, expected) in wishes {
-        let (environment, pinned) = served.meet().unwrap().hello(wish, 0, true).unwrap();
-        assert_eq!(pinned, expected, "{wish:?}");
+    for (far_pin, expected) in far_pins {
+        let (environment, pinned) = served.meet().unwrap().hello(far_pin, 0, true).unwrap();
+        assert_eq!(pinned, expected, "{far_pin:?}");
         let environment = environment.expect("asked for");
-        assert_eq!((&environment.cpus, environment.pinned), (&allowed, expected), "{wish:?}");
-        // Until this one's end was seen, the next one would hear "busy".
+        assert_eq!((&environment.cpus, environment.pinned), (&allowed, expected), "{far_pin:?}");
+        // Until this one's end was seen, the next one would be told "busy".
         served.ended();
     }
     let refused = served.meet().unwrap().hello(FarPin::Cpu(4_000), 0, false).unwrap_err().to_string();

@@ -207,7 +207,7 @@ fn a_crowd_that_comes_and_goes_leaves_nothing_behind() {
 }
 
 #[test]
-fn while_measuring_everybody_else_hears_busy() {
+fn while_measuring_everybody_else_is_told_busy() {
     let served = Served::keeping();
     let mut control = served.meet().unwrap();
     control.hello(FarPin::None, 0, false).unwrap();
@@ -216,9 +216,9 @@ fn while_measuring_everybody_else_hears_busy() {
     assert!(served.refused().contains("in progress"));
     // A stranger that says nothing is told as well, and let go.
     let mut stranger = served.tcp();
-    let mut heard = Vec::new();
-    stranger.read_to_end(&mut heard).unwrap();
-    assert_eq!(heard, [21, 3, 3, 0, 2, 2, 49]);
+    let mut received = Vec::new();
+    stranger.read_to_end(&mut received).unwrap();
+    assert_eq!(received, [21, 3, 3, 0, 2, 2, 49]);
     open(&mut control);
     assert_eq!(trial(&mut control, ANSWER).unwrap().received, 17, "the measurement goes on");
     drop(control);

@@ -68,18 +68,18 @@ impl Programs {
     }
 
     fn local(&self) -> Far {
-        Far::Local { program: self.peer() }
+        Far::Local { program: self.peer(), at: None }
     }
 
     /// The same of a path whose near halves are processes of their own.
     pub(super) fn group(&self, plan: Plan, stop: &Arc<AtomicBool>) -> GroupSession {
-        let reach = Reach::Fresh(self.peer());
+        let reach = Reach::Fresh(self.peer(), None);
         GroupSession::new(0, Rc::new(plan), Arc::clone(stop), reach, Vec::new(), self.peer())
     }
 
     /// A session of the concrete type, so that a test can get at its far process.
     pub(super) fn session(&self, plan: Plan, stop: &Arc<AtomicBool>) -> RemoteSession {
-        RemoteSession::new(0, Rc::new(plan), Arc::clone(stop), Reach::Fresh(self.peer()))
+        RemoteSession::new(0, Rc::new(plan), Arc::clone(stop), Reach::Fresh(self.peer(), None))
     }
 }
 
@@ -276,7 +276,7 @@ fn a_far_side_started_by_ssh() {
             "{SSH}\necho 'Welcome, it is a fine day'\nexport SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'\nexec \"$@\""
         ),
     );
-    let far = Far::Ssh { target: "user@host:2222".into(), program: programs.peer().display().to_string() };
+    let far = Far::Ssh { target: "user@host:2222".into(), program: programs.peer().display().to_string(), at: None };
     let mut sessions = meet_with(
         &far,
         &[&plan(&[transport::tcp::NAME, transport::unix::NAME], Pattern::PingPong)],
@@ -297,7 +297,7 @@ fn a_far_side_started_by_ssh() {
 fn ssh_that_fails_is_quoted() {
     let programs = Programs::new();
     let one = plan(&[transport::tcp::NAME], Pattern::PingPong);
-    let far = Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string() };
+    let far = Far::Ssh { target: "user@host".into(), program: programs.peer().display().to_string(), at: None };
     let denies = programs.script("denies", "echo 'user@host: Permission denied (publickey).' >&2; exit 255");
     let e =
         meet_with(&far, &[&one], FarPin::None, no_stop(), &denies, Path::new("no-member")).err().unwrap().to_string();
@@ -310,7 +310,7 @@ fn ssh_that_fails_is_quoted() {
 #[test]
 fn a_program_that_is_no_far_side_is_named() {
     let mut sessions = meet(
-        &Far::Local { program: "/bin/false".into() },
+        &Far::Local { program: "/bin/false".into(), at: None },
         &[&plan(&[transport::tcp::NAME], Pattern::PingPong)],
         FarPin::None,
         no_stop(),

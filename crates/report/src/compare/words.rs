@@ -46,7 +46,7 @@ fn alone(named: &Named) -> String {
     )
 }
 
-/// A shift of the machine's pace below this share is nothing that a person need hear of.
+/// A shift of the machine's calibration below this share is not worth a line.
 const WORTH_A_WORD: f64 = 0.02;
 
 /// What the machine itself did, where it did something.
@@ -66,8 +66,8 @@ fn machine(c: &Comparison) -> String {
         return text;
     }
     text + &format!(
-        "\nThe machine itself stood at another pace: {} of the time it took on the first side. What that explains is not \
-         counted as a difference; paths that are measured in one run, in turns, share the pace.",
+        "\nThe machine itself ran at another speed: {} of the time it took on the first side. What that explains is not \
+         counted as a difference; paths that are measured in one run, in turns, share the speed.",
         parts.join(", ")
     )
 }
@@ -418,11 +418,14 @@ pub fn table(named: &Named) -> String {
     let unmet = named.comparison.paired.is_some_and(|p| p.rounds == 0);
     let of = ratio_of(&named.comparison);
     let judged_of = format!("{of} [95%]");
-    let (first, second) = (plain(&named.first), plain(&named.second));
+    let names = (plain(&named.first), plain(&named.second));
+    // A long name is that of no column of times.
+    let short = names.0.chars().count().max(names.1.chars().count()) <= LONGEST_TITLE;
+    let (first, second) = if short { (&*names.0, &*names.1) } else { ("A", "B") };
     let mut grid = Grid::new(&[
         (named.sizes(), Right),
-        (&first, Right),
-        (&second, Right),
+        (first, Right),
+        (second, Right),
         (if judged { &judged_of } else { of }, Left),
         ("effect", Right),
         ("p", Right),
@@ -454,7 +457,11 @@ pub fn table(named: &Named) -> String {
         ];
         grid.row(times.into_iter().chain(judgement.into_iter().filter(|_| judged)));
     }
-    let mut text = grid.text();
+    let mut text = String::new();
+    if !short {
+        text.push_str(&format!("A: {}\nB: {}\n", names.0, names.1));
+    }
+    text.push_str(&grid.text());
     if judged {
         text.push_str(
             "[95%]: of each size alone. Effect: the difference in units of one round's noise. p: of such a difference at any of the \
@@ -464,6 +471,9 @@ pub fn table(named: &Named) -> String {
     text.push_str(&about(&named.comparison));
     text
 }
+
+/// Most characters of a column's title: with two of them a table still fits a terminal.
+const LONGEST_TITLE: usize = 12;
 
 /// What the ratios of the sizes are made of: of sides in turns they are no quotients of the times beside them.
 pub(super) fn ratio_of(c: &Comparison) -> &'static str {
@@ -562,13 +572,13 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_at_another_pace_is_told_and_a_hardly_other_one_is_not() {
+    fn a_machine_at_another_speed_is_told_and_a_hardly_other_one_is_not() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.0, false)]);
         let shift = |ratio| model::Shift { what: "wake-up round trip".into(), ratio, noise: 0.01 };
         n.comparison.machine = vec![shift(1.01)];
         assert!(!verdict(&n).contains("machine"), "{}", verdict(&n));
         n.comparison.machine = vec![shift(0.5)];
-        assert!(verdict(&n).contains("another pace: wake-up round trip 50.0% of the time"), "{}", verdict(&n));
+        assert!(verdict(&n).contains("another speed: wake-up round trip 50.0% of the time"), "{}", verdict(&n));
     }
 
     #[test]

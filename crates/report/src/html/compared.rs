@@ -1,7 +1,9 @@
 //! What comparing the page's runs says: the verdicts, and behind each its table.
 
+use maud::{Markup, html};
+
+use super::pieces::{scroll, section as part};
 use crate::compare::{Named, table, verdict};
-use crate::svg::xml::escape;
 use crate::words;
 
 /// `tcp against tcp --nodelay off`; none where nothing is compared.
@@ -11,26 +13,19 @@ pub fn title(all: &[Named]) -> Option<String> {
 }
 
 /// Which side is which, the verdict of each pair of paths, and the table of its sizes at a click.
-pub fn section(all: &[Named]) -> String {
+pub fn section(all: &[Named]) -> Markup {
     if all.is_empty() {
-        return String::new();
+        return Markup::default();
     }
-    let one = |c: &Named| {
-        let (a, b) = (words::letter(0), words::letter(1));
-        let said = verdict(c);
-        let lines: String = said.lines().map(|line| format!("<p>{}</p>\n", escape(&words::plain(line)))).collect();
-        format!(
-            "<p class=\"note\"><b>{a}</b>: {} &nbsp; <b>{b}</b>: {}</p>\n{lines}\
-             <details><summary>Each size</summary>{scroll}\
-             <pre>{}</pre></div></details>\n",
-            escape(&words::plain(&c.first)),
-            escape(&words::plain(&c.second)),
-            escape(&table(c)),
-            scroll = super::sections::scroll("Each size")
-        )
-    };
-    format!(
-        "<section aria-labelledby=\"compared\"><h2 id=\"compared\">Compared</h2>\n{}</section>\n",
-        all.iter().map(one).collect::<String>()
-    )
+    part("compared", "Compared", &html! { @for pair in all { (one(pair)) } })
+}
+
+fn one(c: &Named) -> Markup {
+    html! {
+        p.note {
+            b { (words::letter(0)) } ": " (words::plain(&c.first)) " \u{a0} " b { (words::letter(1)) } ": " (words::plain(&c.second))
+        }
+        @for line in verdict(c).lines() { p { (words::plain(line)) } "\n" }
+        details { summary { "Each size" } (scroll("Each size", &html! { pre { (table(c)) } })) }
+    }
 }

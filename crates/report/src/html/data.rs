@@ -15,6 +15,7 @@ use super::columns;
 use super::fitted::{self, Models};
 use super::trials::{self, Trials};
 use crate::curve::Series;
+use crate::graph::Graph;
 use crate::overlay::Mark;
 use crate::words;
 
@@ -23,6 +24,8 @@ struct Page<'a> {
     schema: &'static str,
     /// The table of points, from left to right, after the size.
     columns: Vec<Head>,
+    /// The graphs over sizes that say something of these runs, by name.
+    graphs: Vec<&'static str>,
     runs: Vec<Run<'a>>,
 }
 
@@ -85,6 +88,8 @@ fn topology(runs: &[&Analysis<'_>]) -> Topology {
 /// The data as JSON. `series` are the curves of these runs, in their order; `parts` says how many parts each run's raw data has.
 pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> String {
     let topology = topology(runs);
+    let files: Vec<&RunFile> = runs.iter().map(|run| run.run()).collect();
+    let graphs = Graph::over_sizes(&files).into_iter().map(Graph::name).collect();
     let mut series = series.iter();
     let runs = runs.iter().zip(parts).enumerate().map(|(i, (run, &parts))| Run {
         letter: words::letter(i),
@@ -120,7 +125,7 @@ pub fn json(runs: &[&Analysis<'_>], series: &[Series], parts: &[usize]) -> Strin
             form: shown.form,
         })
         .collect();
-    let page = Page { schema: "pipegauge-page/3", columns, runs: runs.collect() };
+    let page = Page { schema: "pipegauge-page/3", columns, graphs, runs: runs.collect() };
     // Plain structs of numbers and strings always serialise.
     serde_json::to_string(&page).unwrap_or_else(|_| "{\"runs\":[]}".to_owned())
 }

@@ -1,24 +1,30 @@
 //! One page that needs nothing else: it opens from disk, loads nothing from anywhere, and carries the run's data.
 //!
-//! Figures, warnings and environments are plain HTML written here, so that the page says what matters without its script
+//! Figures, warnings and environments are plain HTML, made with `maud`, which escapes all text, so that the page says what matters without its script
 //! too. The script (built from `web/`) draws the linked graphs and the table of points from the data in the page.
 
 mod columns;
 mod compared;
 mod data;
+mod environment;
 mod fitted;
 mod models;
+mod pieces;
 mod raw;
 mod sections;
+mod swept;
+mod told;
 mod trials;
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Analysis, RunFile};
 
 use crate::compare::Named;
 use crate::curve::Series;
 use crate::graph::Graph;
-use crate::svg::{self, xml::escape};
 use crate::words;
+use pieces::picture;
+pub use swept::sweep;
 
 const SCRIPT: &str = include_str!("../../assets/report.js");
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -47,59 +53,87 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
     let raw: Vec<Vec<String>> = runs.iter().map(|run| raw::parts(run)).collect();
     let parts: Vec<usize> = raw.iter().map(Vec::len).collect();
     let title = compared::title(compared).unwrap_or_else(|| title(&files));
-    let mut out = String::with_capacity(1 << 16);
-    let mut put = |piece: &str| out.push_str(piece);
-    put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    put(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n"));
-    put(&format!("<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n", escape(&title)));
-    put("<a class=\"skip\" href=\"#summary\">Skip to the figures</a>\n");
-    put(&format!("<header><div><h1>{}</h1>\n", escape(&title)));
-    for (i, run) in runs.iter().enumerate() {
-        let letter = if runs.len() > 1 { format!("<b>{}</b>: ", words::letter(i)) } else { String::new() };
-        put(&format!("<p class=\"sub\">{letter}{}</p>\n", escape(&words::run_line(run))));
-    }
-    put("</div><div id=\"theme\"></div></header>\n<main>\n");
-    // What a run at several rates is made for comes first.
-    put(&sections::rates(runs));
-    put("<h2 class=\"aside\">Graphs</h2>\n");
-    let picture = svg::draw(runs, Graph::most_telling(&files));
     let soak = files.iter().any(|run| run.run.plan.soaks());
-    if soak {
-        // The script draws curves over sizes, of which a soak has none; it adds each interval and its messages' times.
-        put(&format!(
-            "<div class=\"picture\">{picture}</div>\n<div hidden><div id=\"tools\"></div></div>\n<div id=\"graphs\"></div>\n"
-        ));
-    } else {
-        put(&format!("<div id=\"tools\"></div>\n<div id=\"graphs\"><noscript>{picture}</noscript></div>\n"));
-    }
-    put(&compared::section(compared));
-    put(&sections::load(runs));
-    put(&if soak { sections::soak(runs) } else { sections::summary(runs) });
-    put(&sections::warnings(&files));
-    put("<h2 class=\"aside\">More graphs</h2>\n<div id=\"more\"></div>\n");
-    put(&sections::cpu(runs));
-    if !soak {
-        put(&models::table(runs));
-    }
-    put("<section aria-labelledby=\"points-title\" id=\"points\"><h2 id=\"points-title\">Points</h2>");
-    put(
-        "<noscript><p>The table of points needs the page's script; <code>pipegauge show RUN</code> prints it.</p></noscript>",
-    );
-    put("</section>\n");
-    put(&sections::environment(&files));
-    put(&sections::raw(&files));
-    put("</main>\n<footer>Made by pipegauge. This page loads nothing from anywhere.</footer>\n");
-    put("<script type=\"application/json\" id=\"data\">");
-    put(&script_safe(&data::json(runs, series, &parts)));
-    put("</script>\n");
-    for (i, parts) in raw.iter().enumerate() {
-        for (k, part) in parts.iter().enumerate() {
-            put(&format!("<script type=\"application/gzip\" id=\"raw-{i}-{k}\">{part}</script>\n"));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            "\n"
+            body {
+                a.skip href="#summary" { "Skip to the figures" }
+                header {
+                    div {
+                        h1 { (title) }
+                        @for (i, run) in runs.iter().enumerate() {
+                            p.sub { @if runs.len() > 1 { b { (words::letter(i)) } ": " } (words::run_line(run)) }
+                        }
+                    }
+                    div #theme {}
+                }
+                "\n"
+                main {
+                    // What a run of several rates, loads or numbers of flows is made for comes first.
+                    (told::rates(runs))
+                    (told::load(runs))
+                    (told::flows(runs))
+                    h2.aside { "Graphs" }
+                    (graphs(runs, &files, soak))
+                    (compared::section(compared))
+                    @if soak { (sections::soak(runs)) } @else { (sections::summary(runs)) }
+                    (sections::warnings(&files))
+                    h2.aside { "More graphs" }
+                    div #more {}
+                    (told::cpu(runs))
+                    @if !soak { (models::table(runs)) }
+                    section aria-labelledby="points-title" #points {
+                        h2 #points-title { "Points" }
+                        noscript {
+                            p { "The table of points needs the page's script; " code { "pipegauge show RUN" } " prints it." }
+                        }
+                    }
+                    (environment::environment(&files))
+                    (sections::raw(&files))
+                }
+                "\n"
+                footer { "Made by pipegauge. This page loads nothing from anywhere." }
+                "\n"
+                script type="application/json" id="data" { (PreEscaped(script_safe(&data::json(runs, series, &parts)))) }
+                "\n"
+                @for (i, parts) in raw.iter().enumerate() {
+                    @for (k, part) in parts.iter().enumerate() {
+                        script type="application/gzip" id={ "raw-" (i) "-" (k) } { (PreEscaped(part)) }
+                        "\n"
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
         }
+        "\n"
+    };
+    page.into_string()
+}
+
+/// Where the script draws its curves over sizes, and what stands there without it.
+fn graphs(runs: &[&Analysis<'_>], files: &[&RunFile], soak: bool) -> Markup {
+    if soak {
+        // A soak has no curves over sizes; the script adds each interval and its messages' times.
+        return html! {
+            div.picture { (picture(runs, Graph::most_telling(files))) }
+            div hidden { div #tools {} }
+            div #graphs {}
+        };
     }
-    put(&format!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
-    out
+    let first = Graph::over_sizes(files).first().copied();
+    html! {
+        div hidden[first.is_none()] { div #tools {} }
+        div #graphs { @if let Some(graph) = first { noscript { (picture(runs, graph)) } } }
+    }
 }
 
 /// `How memcpy, shm and tcp perform on bench-1`.

@@ -1,78 +1,68 @@
-//! The table of fitted models: figures of `table::fits`, in plain HTML.
+//! The table of fitted models: figures of `table::fits`.
 
-use model::Estimate;
+use maud::{Markup, html};
+use model::{Estimate, Fits, Misfit};
+use record::Analysis;
 use units::{Bytes, Kind, Seconds, Share};
 
-use super::sections::estimate;
-use crate::svg::xml::escape;
-use crate::table::startup_words;
-use crate::words;
-use record::Analysis;
+use super::pieces::{cell, estimate, letter, micro, none, row, scroll, section, table as grid, text};
+use crate::table::{cost, startup_words};
 
 /// A line's start-up time: what can't be told from 0 is no figure.
-fn startup(e: Estimate) -> String {
-    startup_words(e).map_or_else(|| estimate(e, Kind::Seconds), |words| escape(&words.replace(" us", " µs")))
+fn startup(e: Estimate) -> Markup {
+    startup_words(e).map_or_else(|| estimate(e, Kind::Seconds), |words| text(&micro(&words)))
+}
+
+fn misfit(m: Option<&Misfit>) -> Markup {
+    m.map_or_else(none, |m| html! { (Share(m.typical)) @if m.systematic { small { "the shape is wrong" } } })
 }
 
 /// Latency line, bandwidth curve and saturation point of each path, and what does not fit; nothing where nothing was fitted.
-pub fn table(runs: &[&Analysis<'_>]) -> String {
-    let mut rows = String::new();
-    let mut notes = String::new();
+pub fn table(runs: &[&Analysis<'_>]) -> Markup {
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for (r, run) in runs.iter().enumerate() {
         for (index, path) in run.paths.iter().enumerate() {
             let Some(fits) = run.fits(index) else { continue };
-            let name = path.opened.name();
-            let name = escape(&if runs.len() > 1 { format!("{} {name}", words::letter(r)) } else { name.to_owned() });
-            let cell = |e: Option<Estimate>, kind| e.map_or("-".into(), |e| estimate(e, kind));
-            let all = fits.latency.all.as_ref();
-            let bandwidth = fits.bandwidth.as_ref();
-            let misfit = |m: Option<&model::Misfit>| {
-                m.map_or("-".into(), |m| {
-                    let wrong = if m.systematic { "<small>the shape is wrong</small>" } else { "" };
-                    format!("{}{wrong}", escape(&Share(m.typical).to_string()))
-                })
-            };
-            let cells = [
-                cell(all.map(|l| l.per_byte), Kind::SecondsPerByte),
-                all.map_or("-".into(), |l| startup(l.t0)),
-                misfit(all.map(|l| &l.misfit)),
-                cell(bandwidth.map(|b| b.r_max), Kind::BitsPerSecond),
-                cell(bandwidth.map(|b| b.n_half), Kind::Bytes),
-                misfit(bandwidth.map(|b| &b.misfit)),
-                cell(fits.saturation.as_ref().map(|s| s.point), Kind::Bytes),
-            ];
-            let cells: String = cells.iter().map(|c| format!("<td>{c}</td>")).collect();
-            rows.push_str(&format!("<tr><th scope=\"row\">{name}</th>{cells}</tr>\n"));
-            for warning in &fits.warnings {
-                notes.push_str(&format!("<li>{name}: {}</li>\n", escape(warning)));
-            }
-            for piece in &fits.latency.pieces {
-                notes.push_str(&format!(
-                    "<li>{name}, {} to {}: {} + {}</li>\n",
-                    Bytes(piece.from),
-                    Bytes(piece.to),
-                    if piece.t0 > 0.0 {
-                        escape(&Seconds(piece.t0).to_string()).replace(" us", " µs")
-                    } else {
-                        "a start-up time not resolved".into()
-                    },
-                    escape(&crate::table::cost(piece.per_byte))
-                ));
-            }
+            let name = format!("{}{}", letter("", r, runs.len(), " "), path.opened.name());
+            rows.push(row(&name, &cells(fits)));
+            notes.extend(remarks(&name, fits));
         }
     }
     if rows.is_empty() {
-        return String::new();
+        return Markup::default();
     }
-    let heads: String = ["Path", "b, per byte", "t0", "Misfit", "Rmax", "n½", "Misfit", "Saturation point"]
-        .map(|head| format!("<th scope=\"col\">{head}</th>"))
-        .concat();
-    format!(
-        "<section aria-labelledby=\"models\"><h2 id=\"models\">What models fit</h2>\n<p class=\"note\">Latency line t0 + b B and \
-         bandwidth curve Rmax B / (n½ + B) over messages of B bytes; the saturation point is the size beyond which time grows \
-         with size. The button Fits draws them.</p>\n{scroll}<table data-copy><thead><tr>{heads}</tr></thead>\n\
-         <tbody>\n{rows}</tbody></table></div>\n<details><summary>Pieces and misfits</summary><ul class=\"note\">\n{notes}</ul>\
-         </details></section>\n",
-        scroll = super::sections::scroll("What models fit")
-    )
+    let heads = ["Path", "b, per byte", "t0", "Misfit", "Rmax", "n½", "Misfit", "Saturation point"];
+    let body = html! {
+        p.note {
+            "Latency line t0 + b B and bandwidth curve Rmax B / (n½ + B) over messages of B bytes; the saturation point is the size \
+             beyond which time grows with size. The button Fits draws them."
+        }
+        (scroll("What models fit", &grid(&heads, &rows)))
+        details { summary { "Pieces and misfits" } ul.note { @for note in &notes { li { (note) } "\n" } } }
+    };
+    section("models", "What models fit", &body)
+}
+
+fn cells(fits: &Fits) -> [Markup; 7] {
+    let (all, bandwidth) = (fits.latency.all.as_ref(), fits.bandwidth.as_ref());
+    [
+        cell(all.map(|l| l.per_byte), Kind::SecondsPerByte),
+        all.map_or_else(none, |l| startup(l.t0)),
+        misfit(all.map(|l| &l.misfit)),
+        cell(bandwidth.map(|b| b.r_max), Kind::BitsPerSecond),
+        cell(bandwidth.map(|b| b.n_half), Kind::Bytes),
+        misfit(bandwidth.map(|b| &b.misfit)),
+        cell(fits.saturation.as_ref().map(|s| s.point), Kind::Bytes),
+    ]
+}
+
+/// What does not fit a path, and the pieces of its line.
+fn remarks(name: &str, fits: &Fits) -> Vec<String> {
+    let warnings = fits.warnings.iter().map(|warning| format!("{name}: {warning}"));
+    let pieces = fits.latency.pieces.iter().map(|piece| {
+        let t0 =
+            if piece.t0 > 0.0 { micro(&Seconds(piece.t0).to_string()) } else { "a start-up time not resolved".into() };
+        format!("{name}, {} to {}: {t0} + {}", Bytes(piece.from), Bytes(piece.to), cost(piece.per_byte))
+    });
+    warnings.chain(pieces).collect()
 }

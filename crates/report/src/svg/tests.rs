@@ -85,26 +85,26 @@ fn drawn(text: &str) -> Vec<(f64, f64, bool)> {
 
 #[test]
 fn extreme_values_stay_inside_the_picture() {
-    for wild in [1e308, 1e-308, 5e-324, f64::INFINITY] {
+    for outlier in [1e308, 1e-308, 5e-324, f64::INFINITY] {
         for graph in crate::Graph::EVERY {
             let mut series = link("odd", 1e-9, 1e15, 60);
             series.points[3].interval = Some((1e-9, 1e9));
             series.points[5].interval = None;
             series.points[4].throughput = 1e-300;
-            series.points[7].seconds = wild;
-            series.points[8].throughput = wild;
-            series.points[9].interval = Some((5e-324, wild));
-            series.points[10].min = wild;
+            series.points[7].seconds = outlier;
+            series.points[8].throughput = outlier;
+            series.points[9].interval = Some((5e-324, outlier));
+            series.points[10].min = outlier;
             let text = picture(&[series], graph);
             let height: f64 =
                 Document::parse(&text).unwrap().root_element().attribute("height").unwrap().parse().unwrap();
             let places = drawn(&text);
-            assert!(places.len() > 20, "{graph:?}, {wild:e}: {} places", places.len());
+            assert!(places.len() > 20, "{graph:?}, {outlier:e}: {} places", places.len());
             for (x, y, cut) in places {
                 let inside = (0.0..=WIDTH).contains(&x) && (0.0..=height).contains(&y);
-                assert!(inside || (cut && x.abs().max(y.abs()) < 1e6), "{graph:?}, {wild:e}: {x}, {y}");
+                assert!(inside || (cut && x.abs().max(y.abs()) < 1e6), "{graph:?}, {outlier:e}: {x}, {y}");
             }
-            assert!(text.len() < 200_000, "{graph:?}, {wild:e}: {} bytes", text.len());
+            assert!(text.len() < 200_000, "{graph:?}, {outlier:e}: {} bytes", text.len());
         }
     }
 }
@@ -198,12 +198,66 @@ fn dips_fits_and_the_saturation_point_are_drawn_with_their_words() {
 #[test]
 fn an_interval_without_bounds_leaves_the_picture_and_not_the_medians() {
     let mut series = link("tcp", 9e-6, 36e9, 23);
-    let wild = (series.points[5].seconds * 1e-12, series.points[5].seconds * 1e12);
+    let outlier = (series.points[5].seconds * 1e-12, series.points[5].seconds * 1e12);
     let calm = Figure::from_series(std::slice::from_ref(&series), Graph::Saturation, vec![]).axes;
-    series.points[5].interval = Some(wild);
+    series.points[5].interval = Some(outlier);
     let axes = Figure::from_series(&[series], Graph::Saturation, vec![]).axes;
     let reach = |axes: &Option<(crate::figure::Axis, crate::figure::Axis)>| {
         axes.as_ref().map(|a| a.0.scale.high / a.0.scale.low)
     };
     assert!(reach(&axes).unwrap() <= reach(&calm).unwrap() * 8.0, "{axes:?}");
+}
+
+/// Words of a picture with their boxes: left, top, right, bottom.
+fn boxes(text: &str) -> Vec<(String, [f64; 4])> {
+    let doc = Document::parse(text).expect("well-formed XML");
+    let mut out = Vec::new();
+    for d in doc.descendants().filter(|d| d.has_tag_name("text")) {
+        let number = |name| d.attribute(name).and_then(|v: &str| v.parse::<f64>().ok());
+        let (Some(words), Some(x), Some(y), Some(size)) = (d.text(), number("x"), number("y"), number("font-size"))
+        else {
+            continue;
+        };
+        let wide = width(words, size);
+        let left = match d.attribute("text-anchor") {
+            Some("middle") => x - wide / 2.0,
+            Some("end") => x - wide,
+            _ => x,
+        };
+        let [high, low] = [size * 0.75, size * 0.22];
+        // A title that is turned runs upwards from its middle.
+        let corners = match d.attribute("transform") {
+            Some(_) => [x - high, y - wide / 2.0, x + low, y + wide / 2.0],
+            None => [left, y - high, left + wide, y + low],
+        };
+        out.push((words.to_owned(), corners));
+    }
+    out
+}
+
+#[test]
+fn no_words_of_a_picture_lie_over_others_or_leave_it() {
+    for paths in [1, 3, 6, 12] {
+        let run = crate::sample::crowd(paths);
+        let run = Analysis::of(&run);
+        for graph in [Graph::Signature, Graph::Throughput, Graph::Saturation, Graph::Latency, Graph::MessageRate] {
+            for text in [draw(&[&run], graph), draw_fitted(&[&run], graph)] {
+                let all = boxes(&text);
+                assert!(all.len() > 12 + paths, "{graph:?}: {} texts", all.len());
+                let height: f64 =
+                    Document::parse(&text).unwrap().root_element().attribute("height").unwrap().parse().unwrap();
+                for (i, (words, [left, top, right, bottom])) in all.iter().enumerate() {
+                    let inside = *left >= 0.0 && *top >= 0.0 && *right <= WIDTH && *bottom <= height;
+                    assert!(
+                        inside,
+                        "{paths} paths, {graph:?}: {words:?} leaves the picture at {left}, {top}, {right}, {bottom}"
+                    );
+                    for (other, b) in &all[..i] {
+                        let apart = *left >= b[2] || b[0] >= *right || *top >= b[3] || b[1] >= *bottom;
+                        assert!(apart, "{paths} paths, {graph:?}: {words:?} lies over {other:?}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -4,6 +4,9 @@ use model::{Break, Breaks, Edge, Fate, Suspect};
 use record::Analysis;
 use units::{Bytes, Share};
 
+use super::WIDTH;
+use crate::text::paragraph;
+
 /// The breaks of each path, a line each, with what lies near them. Empty where no path has one.
 pub fn breaks(run: &Analysis<'_>) -> String {
     let mut text = String::new();
@@ -12,7 +15,7 @@ pub fn breaks(run: &Analysis<'_>) -> String {
         for found in run.breaks(i).all() {
             let near: Vec<String> = model::suspects(&found, &facts).iter().filter(|s| s.near()).map(suspect).collect();
             let beside = if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
-            text.push_str(&format!("{}: {}{beside}.\n", path.opened.name(), found_words(&found)));
+            paragraph("", &format!("{}: {}{beside}.", path.opened.name(), found_words(&found)), WIDTH, &mut text);
         }
     }
     if text.is_empty() {

@@ -5,12 +5,13 @@ use measure::event::Warning;
 use record::RunFile;
 use units::Share;
 
-use super::warnings::paragraph;
+use super::WIDTH;
+use crate::text::paragraph;
 
 /// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
 /// they can't see, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 19] = [
-    ("foreign-cpu", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
+const CAUSES: [(&str, &str, &str); 21] = [
+    ("cpu-interference", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
     ("loss", "messages were lost", "a larger --sockbuf often helps"),
@@ -26,12 +27,14 @@ const CAUSES: [(&str, &str, &str); 19] = [
         "loading flows carried nothing in some trials, which don't count",
         "longer --repeats, or a smaller --load-size",
     ),
+    ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
     ("burst", "long trials take another time than short ones", "the line 'sustained' has both"),
     (
         "copied",
         "the kernel copied what was posted",
         "over loopback it always does; a network device shows what posting is worth",
     ),
+    ("strangers", "others sent to the group's address and port", "address= and port= of the path choose others"),
     ("nothing-arrives", "from a size up nothing arrives", "--to leaves those sizes out"),
     ("no-figure", "sizes without a figure: too little arrived", "--loss-timeout waits longer"),
     ("unsteady", "the whole curve moved between rounds", "a longer --budget averages over more rounds"),
@@ -70,6 +73,7 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
                 Some(c) if c.0 == "noisy" && run.run.plan.soaks() => {
                     "its graph shows when it moved; pipegauge doctor looks for causes"
                 }
+                Some(c) if c.0 == "closed-loop" => scheduled(run),
                 known => known.map_or("", |c| c.2),
             };
             all.push(Caution { code: &warning.code, cause, paths: Vec::new(), remedy, warnings: Vec::new() });
@@ -83,6 +87,17 @@ pub fn cautions(run: &RunFile) -> Vec<Caution<'_>> {
     let rank = |code: &str| CAUSES.iter().position(|c| c.0 == code).map_or(0, |place| place + 1);
     all.sort_by_key(|c| rank(c.code));
     all
+}
+
+/// What charges the wait that a closed loop hides: patterns of which nothing answers each message have no schedule, and a schedule is of one connection.
+fn scheduled(run: &RunFile) -> &'static str {
+    let plan = &run.run.plan;
+    let alone = run.paths.iter().all(|path| plan.connections(path.opened.path) == 1);
+    match (plan.pattern.facts().on_schedule.is_some(), alone) {
+        (true, true) => "--rate N charges the wait",
+        (false, true) => "--pattern ping-pong --rate N charges the wait",
+        (_, false) => "--pattern ping-pong --rate N, of one connection, charges the wait",
+    }
 }
 
 /// `tcp (12 sizes)`; none where the warning names no path.
@@ -171,9 +186,6 @@ pub fn trust(run: &RunFile) -> String {
     paragraph("", &format!("Trust: {known}{repeat}."), WIDTH, &mut out);
     out
 }
-
-/// Columns of text, as the tables above it.
-const WIDTH: usize = 80;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use units::{Bytes, Kind, Share};
 use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::estimate;
-use super::warnings::paragraph;
+use crate::text::paragraph;
 
 /// Titles of [`rows`].
 pub(crate) const HEAD: [&str; 8] = ["path", "side", "CPU a transfer", "of", "CPU a byte", "busy", "at", "in kernel"];
@@ -30,7 +30,7 @@ pub fn cpu(run: &Analysis<'_>) -> String {
     let head: Vec<(&str, Flush)> = HEAD.into_iter().zip(flush).collect();
     let mut grid = Grid::new(&head);
     rows.into_iter().for_each(|row| grid.row(row));
-    let mut text = format!("{}{HOW_TO_READ}", grid.text());
+    let mut text = format!("{}{HOW_TO_READ}", grid.fitted(WIDTH, &[7, 6]));
     cycles(run).iter().for_each(|line| paragraph("", line, WIDTH, &mut text));
     text
 }

@@ -7,7 +7,7 @@ use units::{Bytes, Kind, Seconds, Share};
 use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::{NOT_RESOLVED, cost, estimate, start_time};
-use super::warnings::paragraph;
+use crate::text::paragraph;
 
 /// Latency lines, bandwidth curve and saturation point of each path, each figure with its 95% interval in the line under
 /// it, and what does not fit. Empty where nothing could be fitted.
@@ -73,7 +73,7 @@ pub fn fits(run: &Analysis<'_>) -> String {
     if !any {
         return notes;
     }
-    let tables = format!("{}\n{}", lines.fitted(WIDTH, &[3]), curves.fitted(WIDTH, &[3]));
+    let tables = format!("{}\n{}", lines.fitted(WIDTH, &[3]), curves.fitted(WIDTH, &[3, 5]));
     let unresolved = if tables.contains("not resolved") { NOT_RESOLVED } else { "" };
     format!("{tables}{unresolved}{notes}")
 }

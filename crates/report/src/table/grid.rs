@@ -62,6 +62,14 @@ impl Grid {
             let room = most.saturating_sub(width(others)).max(NARROWEST);
             self.rows.iter_mut().filter_map(|row| row.get_mut(*last)).for_each(|cell| *cell = broken(cell, room));
         }
+        // Names of paths may be as long as their options are many.
+        let used = self.used();
+        if let Some(((first, ..), others)) = used.split_first()
+            && width(&used) > most + 2
+        {
+            let room = most.saturating_sub(width(others)).max(NARROWEST);
+            self.rows.iter_mut().filter_map(|row| row.get_mut(*first)).for_each(|cell| *cell = broken(cell, room));
+        }
         self.text()
     }
 

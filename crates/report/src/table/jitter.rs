@@ -129,11 +129,11 @@ fn period(p: &Periodic) -> String {
     let or = if p.each_time { "" } else { " (or a whole multiple of that: not each time shows one)" };
     match p.source {
         Source::Pauses => format!(
-            "pauses come back every {every}, {rate}{or}: something takes the CPU or the device away at that pace (a timer, a \
+            "pauses come back every {every}, {rate}{or}: something takes the CPU or the device away at that rhythm (a timer, a \
              poller, a housekeeping task)"
         ),
         Source::Levels => format!(
-            "the path is slower for a while every {every}, {rate}: something shares or throttles it at that pace (frequency \
+            "the path is slower for a while every {every}, {rate}: something shares or throttles it at that rhythm (frequency \
              or bandwidth control, a neighbour's work)"
         ),
     }

@@ -10,7 +10,7 @@ use units::{BitRate, Bytes, Kind, thousands};
 use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::estimate;
-use super::warnings::paragraph;
+use crate::text::paragraph;
 use crate::words;
 
 /// Sizes of a path that are shown side by side; the table of points has all.

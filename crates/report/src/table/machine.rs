@@ -7,7 +7,7 @@ use record::history::Kept;
 use units::{Bytes, Seconds, Share};
 
 use super::WIDTH;
-use super::warnings::paragraph;
+use crate::text::paragraph;
 
 /// For each path where a repeat of its smallest block falls and how far runs lie apart, or that it is not known; paths of which the same is said
 /// share a line.

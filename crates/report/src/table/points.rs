@@ -10,7 +10,7 @@ use units::{BitRate, Bytes, Kind, RESOLVED, Seconds, Share, with_interval};
 
 use super::WIDTH;
 use super::grid::{Flush, stream};
-use super::warnings::paragraph;
+use crate::text::paragraph;
 use crate::words;
 
 /// What the times of a run in both directions are.
@@ -34,7 +34,8 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
         return writeln!(out, "{name}: no points.");
     };
     let both = if run.run.plan.both { BOTH } else { "" };
-    writeln!(out, "{name}: times are {}{both}", words::time_label(first.time))?;
+    let title = format!("{name}: times are {}{both}", words::time_label(first.time));
+    out.write_all(crate::text::hanging("", &title, 2, WIDTH).as_bytes())?;
     let points: Vec<&Point> = if all || p.points.len() <= MOST { p.points.iter().collect() } else { apart(&p.points) };
     let warned = crate::curve::warned_sizes(run, p.opened.path, true);
     let any_warned = points.iter().any(|point| warned.contains(&point.size));

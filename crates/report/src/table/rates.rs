@@ -1,5 +1,6 @@
 //! What came of the rates that were offered: what arrived and what was lost at each, and the highest rate without loss.
 
+use measure::Topology;
 use record::Analysis;
 use record::rates::{AtRate, OverRates};
 use units::{BitRate, Bytes, Kind, thousands};
@@ -7,7 +8,7 @@ use units::{BitRate, Bytes, Kind, thousands};
 use super::WIDTH;
 use super::grid::{Flush, Grid};
 use super::summary::estimate;
-use super::warnings::paragraph;
+use crate::text::paragraph;
 use crate::words;
 
 /// Sizes of a path that are shown one below the other; the table of points has all.
@@ -37,20 +38,31 @@ pub fn rates(run: &Analysis<'_>) -> String {
     if text.is_empty() {
         return text;
     }
+    let means = match all.iter().flat_map(|group| &group.rows).any(|row| row.sent.is_some()) {
+        true => "Sent and arrived are means over all trials: what was sent less what was lost is what arrived.",
+        false => "Arrived is the median over rounds of what the receivers timed.",
+    };
     paragraph(
         "",
-        "Sent and arrived are means over all trials: what was sent less what was lost is what arrived. In brackets: 95% intervals, from rounds, since \
-         losses come many at once. Without loss none is told: the count of messages says how rare losses may still be.",
+        &format!(
+            "{means} In brackets: 95% intervals, from rounds, since losses come many at once. Without loss none is told: the count of \
+             messages says how rare losses may still be."
+        ),
         WIDTH,
         &mut text,
     );
     if run.run.plan.both {
         paragraph(
             "",
-            "Offered is the rate of each direction (--both); arrived and lost are of both together.",
+            "All rates are of both directions together (--both), each of which offers half.",
             WIDTH,
             &mut text,
         );
+    }
+    let plan = &run.run.plan;
+    if plan.paths.iter().any(|path| path.topology == Topology::Group) {
+        let text_of = "Of a group, offered is the rate at which one member casts; arrived and lost are of all receiving members together.";
+        paragraph("", text_of, WIDTH, &mut text);
     }
     if shown.iter().any(|(_, count)| *count > SIZES) {
         text.push_str("Further sizes are in the tables of points (pipegauge show RUN).\n");
@@ -68,10 +80,12 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> String {
         ("lost", Right),
         ("share lost", Right),
     ]);
+    // Of both directions no sender's time is known: a column of nothing is none.
+    let unknown = if group.rows.iter().all(|row| row.sent.is_none()) { String::new() } else { "-".to_owned() };
     for row in &group.rows {
         grid.row([
             BitRate(row.offered).to_string(),
-            row.sent.map_or("-".to_owned(), |sent| BitRate(sent).to_string()),
+            row.sent.map_or(unknown.clone(), |sent| BitRate(sent).to_string()),
             row.arrived.map_or("-".to_owned(), |arrived| match arrived.high.is_finite() {
                 true => estimate(arrived, Kind::BitsPerSecond),
                 false => BitRate(arrived.value).to_string(),
@@ -84,7 +98,7 @@ fn table(run: &Analysis<'_>, group: &OverRates) -> String {
     let name = words::plain(&words::without_rate(&run.paths[group.path].opened));
     let mut text = String::new();
     paragraph("", &format!("Loss over the offered rate: {name}, messages of {}", Bytes(group.size)), WIDTH, &mut text);
-    text.push_str(&grid.text());
+    text.push_str(&grid.fitted(WIDTH, &[4, 3]));
     paragraph("", &highest(group), WIDTH, &mut text);
     text
 }

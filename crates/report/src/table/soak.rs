@@ -7,9 +7,10 @@ use transport::Name;
 use units::format::thousands;
 use units::{BitRate, Bytes, Seconds, Share};
 
+use super::WIDTH;
 use super::grid::{Flush, Grid};
-use super::warnings::paragraph;
 use super::{cell, jitter};
+use crate::text::paragraph;
 use crate::words;
 
 /// Share of a CPU that others take before an interval's line says so.
@@ -105,18 +106,15 @@ pub fn soak(run: &Analysis<'_>) -> String {
             sentences(run, &of, &format!("{name}{of_size}"), &mut said);
         }
         if let Some(drift) = run.drift(index) {
-            said.push_str(&format!("{name}: {}.\n", jitter::drifted(&drift)));
+            paragraph("", &format!("{name}: {}.", jitter::drifted(&drift)), WIDTH, &mut said);
         }
     }
     if said.is_empty() {
         return String::new();
     }
     let time = run.paths.iter().flat_map(|p| &p.points).next().map_or("", |p| words::time_label(p.time));
-    format!("{}Times are {time}; in brackets the 95% interval.\n\n{said}", grid.text())
+    format!("{}Times are {time}; in brackets the 95% interval.\n\n{said}", grid.fitted(WIDTH, &[5, 2]))
 }
-
-/// Columns of text.
-const WIDTH: usize = 100;
 
 fn sentences(run: &Analysis<'_>, of: &Soak, name: &str, said: &mut String) {
     let mut say = |text: String| paragraph("", &format!("{name}: {text}."), WIDTH, said);

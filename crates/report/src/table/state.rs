@@ -7,7 +7,7 @@ use transport::Ends;
 use units::{Bytes, Seconds, Share};
 
 use super::WIDTH;
-use super::warnings::paragraph;
+use crate::text::paragraph;
 
 /// A spread of rounds below this is what is left of their noise when its share is taken off.
 const RESOLVED: f64 = 5e-4;
@@ -77,7 +77,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
              hold for this run"
         ),
         Saw::Changing => format!(
-            "{rounds}, {} apart: {of} changed its pace between rounds{}; intervals hold for this run",
+            "{rounds}, {} apart: {of} changed its speed between rounds{}; intervals hold for this run",
             Share(moves.spread),
             if moves.averaged() {
                 " often enough to average over; of states that outlast the run it saw one"
@@ -132,7 +132,7 @@ fn of_some(path: &PathRun) -> String {
 /// How far rounds lie apart, beside the noise of single sizes: of rounds that share a state it is the noise that moves them.
 fn explained(spread: f64, noise: f64) -> String {
     if spread < RESOLVED {
-        return format!("no further apart than the noise of single sizes, {}, explains", Share(noise));
+        return format!("within the noise of single sizes, {}", Share(noise));
     }
     format!("{} apart, single sizes within them {}", Share(spread), Share(noise))
 }
@@ -217,8 +217,8 @@ mod tests {
                 block,
                 at: 0.4 * f64::from(block - 1),
                 planned: 40,
-                pace: None,
-                far_pace: None,
+                calibration: None,
+                far_calibration: None,
             })
             .collect();
         for (place, point) in path.points.iter_mut().enumerate() {
@@ -258,10 +258,7 @@ mod tests {
         );
         assert_eq!(explained(0.012, 0.031), "1.2% apart, single sizes within them 3.1%");
         let none = explained(0.0, 0.031);
-        assert_eq!(
-            none, "no further apart than the noise of single sizes, 3.1%, explains",
-            "what is not resolved is not given"
-        );
+        assert_eq!(none, "within the noise of single sizes, 3.1%", "what is not resolved is not given");
         let few = line(&[1.0, 1.1, 1.0]);
         assert!(
             few.ends_with("too few for an interval; what they saw is shown") && few.starts_with("3 rounds"),
@@ -275,10 +272,10 @@ mod tests {
         let lasting = line(&some);
         assert!(lasting.contains(" count as ") && lasting.ends_with("hold for this run's states"), "{lasting}");
         let changing = line(&by_turns(30, 1.35));
-        assert!(changing.contains("changed its pace between rounds often enough"), "{changing}");
+        assert!(changing.contains("changed its speed between rounds often enough"), "{changing}");
         let few = line(&[1.0, 1.2, 1.3, 1.0, 1.1, 1.3, 1.05, 1.2]);
         assert!(
-            few.contains("changed its pace between rounds, and so few do not tell") && few.ends_with("this run"),
+            few.contains("changed its speed between rounds, and so few do not tell") && few.ends_with("this run"),
             "{few}"
         );
         assert!(changing.contains(", 15.") && changing.ends_with("intervals hold for this run"), "{changing}");

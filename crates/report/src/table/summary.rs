@@ -1,5 +1,6 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
+use measure::Topology;
 use measure::event::TimeKind;
 use model::{Estimate, Summary};
 use record::{Analysis, PathRun, RunFile};
@@ -8,7 +9,7 @@ use units::{Kind, resolved};
 
 use super::WIDTH;
 use super::grid::{Flush, Grid};
-use super::warnings::paragraph;
+use crate::text::paragraph;
 use crate::words;
 
 /// What the titles mean, in a line or two.
@@ -57,7 +58,8 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         let time = path.points.first().map_or("-", |p| words::time_label(p.time));
         if let Some(offered) = run.run.plan.offered_on(path.opened.path) {
             // What a message takes there is what the rate leaves it.
-            notes.push(arrived(path, &name, offered));
+            let topology = run.run.plan.topology(path.opened.path);
+            notes.push(arrived(path, &name, offered, topology));
             grid.row([name, time.to_owned()].into_iter().chain(std::iter::repeat_n("-".to_owned(), 5)));
             continue;
         }
@@ -127,7 +129,7 @@ fn above_the_top(path: &PathRun, summary: &Summary) -> Option<f64> {
 }
 
 /// What came of a rate that was offered.
-fn arrived(path: &PathRun, name: &str, offered: f64) -> String {
+fn arrived(path: &PathRun, name: &str, offered: f64, topology: Topology) -> String {
     let figures = || path.points.iter().map(|p| (p.size, &p.figures));
     let least = figures().map(|(_, f)| f.throughput).fold(f64::INFINITY, f64::min);
     let most = figures().map(|(_, f)| f.throughput).fold(0.0, f64::max);
@@ -143,7 +145,12 @@ fn arrived(path: &PathRun, name: &str, offered: f64) -> String {
         )
     });
     let [offered, least, most] = [offered, least, most].map(|rate| units::BitRate(rate).to_string());
-    format!("{name}: {offered} offered (--rate), {least} to {most} arrived; {lost}.")
+    // What one member casts arrives at each of the others.
+    let at = match path.points.iter().find_map(|p| p.figures.flows) {
+        Some(flows) if topology == Topology::Group => format!(" at {} {} together", flows.count, topology.several()),
+        _ => String::new(),
+    };
+    format!("{name}: {offered} offered (--rate), {least} to {most} arrived{at}; {lost}.")
 }
 
 /// Rounds of the size with the maximum throughput, where they are fewer than an interval takes though the run has enough.

@@ -4,8 +4,8 @@ use record::{Analysis, PathRun};
 use units::{BitRate, Seconds, thousands};
 
 use super::WIDTH;
-use super::warnings::paragraph;
 use crate::tcp::trials;
+use crate::text::paragraph;
 
 /// A line for each path whose connections told their state; empty of a run that has none.
 pub fn tcp(run: &Analysis<'_>) -> String {

@@ -227,3 +227,57 @@ fn every_table_that_is_shown_keeps_to_eighty_columns() {
         }
     }
 }
+
+#[test]
+fn what_a_closed_loop_hides_is_charged_by_a_pattern_that_has_a_schedule() {
+    let remedy = |run: &record::RunFile| cautions(run).into_iter().find(|c| c.code == "closed-loop").map(|c| c.remedy);
+    let mut run = sample::run(1);
+    assert_eq!(remedy(&run), Some("--rate N charges the wait"));
+    run.run.plan.pattern = measure::Pattern::Burst;
+    assert_eq!(remedy(&run), Some("--pattern ping-pong --rate N charges the wait"));
+    run.run.plan.paths[1].flows = 2;
+    assert_eq!(remedy(&run), Some("--pattern ping-pong --rate N, of one connection, charges the wait"));
+}
+
+#[test]
+fn rates_of_both_directions_stand_on_one_basis() {
+    let mut run = sample::offered(&[(1e8, 0), (4e8, 250)]);
+    run.run.plan.both = true;
+    for path in &mut run.paths {
+        path.points.iter_mut().for_each(|p| p.figures.sender_throughput = None);
+    }
+    let analysis = Analysis::of(&run);
+    let offered: Vec<f64> = analysis.over_rates()[0].rows.iter().map(|row| row.offered).collect();
+    assert_eq!(offered, [2e8, 8e8], "what arrives is of both directions, and so is what is offered");
+    let text = rates(&analysis);
+    assert!(!text.contains("sent  ") && text.contains("200 Mbit/s"), "{text}");
+    assert!(
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("both directions together (--both), each of which")
+    );
+}
+
+#[test]
+fn tables_of_long_names_keep_to_eighty_columns() {
+    for paths in [1, 3, 12] {
+        let mut run = sample::costly(sample::crowd(paths));
+        run.paths
+            .iter_mut()
+            .for_each(|path| path.opened.label = path.opened.label.as_ref().map(|l| format!("{l},mss=1448")));
+        let run = Analysis::of(&run);
+        for text in [
+            summary(&run),
+            cpu(&run),
+            fits(&run),
+            machine(&run),
+            grouped(&run, WIDTH, "(whole: --warnings)"),
+            warnings(&run),
+        ] {
+            for line in text.lines() {
+                assert!(line.chars().count() <= WIDTH, "{} columns: {line}", line.chars().count());
+            }
+        }
+    }
+}

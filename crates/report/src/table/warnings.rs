@@ -3,10 +3,9 @@
 use measure::event::Warning;
 use record::RunFile;
 
+use super::WIDTH;
+use crate::text::paragraph;
 use crate::words;
-
-/// Columns of text.
-const WIDTH: usize = 100;
 
 /// The run's warnings, one paragraph each, with the paths and sizes they concern; an empty string if there are none.
 /// How a run was cut off or failed comes first.
@@ -45,27 +44,4 @@ pub(crate) fn subject(run: &RunFile, warning: &Warning) -> String {
         parts.push(sizes(&warning.sizes, 6));
     }
     if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
-}
-
-/// Adds the words in lines of `width` columns, the first after `lead`, the others indented.
-pub(super) fn paragraph(lead: &str, text: &str, width: usize, out: &mut String) {
-    let mut column = 0;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if column == 0 {
-            out.push_str(lead);
-            column = lead.len();
-        } else if column + 1 + length > width {
-            out.push_str("\n  ");
-            column = 2;
-        } else {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(&words::plain(word));
-        column += length;
-    }
-    if column > 0 {
-        out.push('\n');
-    }
 }

@@ -85,7 +85,7 @@ pub fn run_of(models: &[Model], sizes: &[u64], blocks: u32, seed: u64) -> RunFil
                         .into(),
             },
         ],
-        end: Some(End { at: 41.8, error: None, foreign_cpu: Some(0.013), taken: None }),
+        end: Some(End { at: 41.8, error: None, cpu_interference: Some(0.013), taken: None }),
         cut: None,
         paths,
     }
@@ -158,8 +158,8 @@ fn path(number: u32, m: &Model, sizes: &[u64], blocks: u32, noise: &mut Noise) -
                 block: b,
                 at: f64::from(b) * 2.1,
                 planned: 12,
-                pace: None,
-                far_pace: None,
+                calibration: None,
+                far_calibration: None,
             })
             .collect(),
         points: sizes.iter().map(|&s| point(number, m, s, blocks, noise)).collect(),
@@ -341,6 +341,38 @@ pub fn offered(rates: &[(f64, u64)]) -> RunFile {
                 (trial.report.far.lost, trial.report.far.received) = (lost, 1000 - lost);
             }
         }
+    }
+    run
+}
+
+/// A stream over each of these numbers of flows, of which each carries as much as any other.
+#[allow(dead_code, reason = "not every test program draws it")]
+pub fn flows(numbers: &[u32], sizes: &[u64]) -> RunFile {
+    use measure::event::PathPlan;
+    let model = MODELS.last().expect("there are models");
+    let rate = |flows: &u32| Model { rate: model.rate * f64::from(*flows), ..*model };
+    let all: Vec<Model> = numbers.iter().map(rate).collect();
+    let mut run = run_of(&all, sizes, 8, 7);
+    run.run.plan.pattern = measure::Pattern::Stream;
+    for (i, flows) in numbers.iter().enumerate() {
+        run.run.plan.paths[i] = PathPlan { flows: *flows, ..run.run.plan.paths[0].clone() };
+        run.paths[i].opened.label = (*flows > 1).then(|| format!("{}:flows={flows}", run.paths[i].opened.transport));
+        run.paths[i].points.iter_mut().for_each(|point| point.time = TimeKind::OneWay);
+    }
+    run
+}
+
+/// A run of so many paths with long names that end near each other.
+#[allow(dead_code, reason = "not every test program draws it")]
+pub fn crowd(paths: usize) -> RunFile {
+    let model = MODELS.last().expect("there are models");
+    let faster = |i: usize| 1.0 + 0.03 * i as f64;
+    let all: Vec<Model> = (0..paths)
+        .map(|i| Model { latency: model.latency * faster(i), rate: model.rate / faster(i), ..*model })
+        .collect();
+    let mut run = run_of(&all, &sizes(), 8, 7);
+    for (i, path) in run.paths.iter_mut().enumerate() {
+        path.opened.label = Some(format!("tcp:sockbuf={}", units::Bytes(1 << (10 + i)).to_string().replace(' ', "")));
     }
     run
 }

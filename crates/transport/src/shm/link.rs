@@ -130,7 +130,7 @@ impl Shm {
             Piece::Data { at, len } => self.map.get(peer, at, &mut rest[..len]),
         }
         let told = self.rx.release(lane, piece, said);
-        self.tx.hear(said.seen).map_err(broken)?;
+        self.tx.acknowledge(said.seen).map_err(broken)?;
         if told {
             self.tell_peer();
         }
@@ -147,7 +147,7 @@ impl Shm {
         for _ in 0..Idle::polls(self.crowded) {
             if answer.there() {
                 let Some(told) = self.rx.accept(lane, answer, block) else { return false };
-                self.tx.hear_all();
+                self.tx.acknowledge_all();
                 if told {
                     self.tell_peer();
                 }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_files_are_refused_before_they_are_believed() {
+    fn other_files_are_refused_before_they_are_believed() {
         let size = SIZE as u64;
         assert!(refusal(&file(size, SealFlags::empty())).contains("change size"));
         assert!(refusal(&file(size, SealFlags::SHRINK)).contains("change size"));

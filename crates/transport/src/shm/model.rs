@@ -110,7 +110,7 @@ impl End {
             && let Some(told) = self.rx.accept(lane, answer, &mut got[..len])
         {
             assert_eq!(got[..len], [tag; INLINE][..len]);
-            self.tx.hear_all();
+            self.tx.acknowledge_all();
             if told {
                 self.tell_peer();
             }
@@ -135,7 +135,7 @@ impl End {
             }
         }
         let told = self.rx.release(lane, piece, said);
-        self.tx.hear(said.seen).unwrap();
+        self.tx.acknowledge(said.seen).unwrap();
         if told {
             self.tell_peer();
         }

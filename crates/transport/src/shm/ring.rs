@@ -72,7 +72,7 @@ pub(super) struct Producer {
     /// Number of the next message.
     next: u64,
     /// What the last incoming message said about this lane: messages its sender is done with. Never above `next`.
-    heard: u64,
+    acknowledged: u64,
     /// Messages whose slots and bytes are accounted for as free.
     freed: u64,
     place: Place,
@@ -87,7 +87,7 @@ pub(super) struct Producer {
 impl Producer {
     pub(super) fn new() -> Self {
         let held = [Held::default(); SLOTS as usize];
-        Self { next: 0, heard: 0, freed: 0, place: Place::default(), slots: SLOTS, room: DATA, held }
+        Self { next: 0, acknowledged: 0, freed: 0, place: Place::default(), slots: SLOTS, room: DATA, held }
     }
 
     /// Where the next piece of a message with `left` bytes left goes, if there is room for it.
@@ -111,7 +111,7 @@ impl Producer {
     /// Whether the peer's last message said that it is done with all of this side's: a conversation.
     #[inline(always)]
     fn answered(&self) -> bool {
-        self.heard == self.next
+        self.acknowledged == self.next
     }
 
     #[inline(always)]
@@ -135,7 +135,7 @@ impl Producer {
         // Acquire: what the consumer read from the freed memory, it read before this side writes there again.
         let freed = lane.freed.0.load(Ordering::Acquire);
         self.check(freed)?;
-        // An old number is no lie (`heard` may have overtaken it) and frees nothing.
+        // An old number is no lie (`acknowledged` may have overtaken it) and frees nothing.
         while self.freed < freed {
             let held = self.held[(self.freed % u64::from(SLOTS)) as usize];
             self.slots += held.slots;
@@ -152,19 +152,19 @@ impl Producer {
     /// Takes what an incoming message says: its sender is done with `seen` messages of this lane, modulo 2^32. (The message
     /// was looked at with Acquire, which orders this as in `learn`.)
     #[inline(always)]
-    pub(super) fn hear(&mut self, seen: u32) -> Result<(), BadIndex> {
-        // The number only ever rises, from `heard` to at most `next`. Should these two ever be 2^32 apart, it can't be told
+    pub(super) fn acknowledge(&mut self, seen: u32) -> Result<(), BadIndex> {
+        // The number only ever rises, from `acknowledged` to at most `next`. Should these two ever be 2^32 apart, it can't be told
         // any more, and is ignored from then on.
-        if self.next - self.heard <= u64::from(u32::MAX) {
-            let heard = self.heard + u64::from(seen.wrapping_sub(self.heard as u32));
-            self.check(heard)?;
-            self.heard = heard;
+        if self.next - self.acknowledged <= u64::from(u32::MAX) {
+            let acknowledged = self.acknowledged + u64::from(seen.wrapping_sub(self.acknowledged as u32));
+            self.check(acknowledged)?;
+            self.acknowledged = acknowledged;
         }
         Ok(())
     }
 
     /// Announces `piece`, just reserved, of a message with `left` bytes left: `bytes` are its payload if it travels in the
-    /// slot; otherwise they lie in the data ring already. `seen` is for the peer's [`Producer::hear`].
+    /// slot; otherwise they lie in the data ring already. `seen` is for the peer's [`Producer::acknowledge`].
     #[inline(always)]
     pub(super) fn publish(&mut self, lane: &Lane, left: usize, piece: Piece, bytes: &[u8], seen: u32) {
         let slot = self.place.slot;

@@ -113,16 +113,17 @@ fn nothing_under_way_shares_memory_whatever_the_lengths_and_answers() {
             }
             if !random(&mut state).is_multiple_of(3) {
                 // Never less than the last: messages come in order.
-                let old = (random(&mut state) as u64 % 3).min(u64::from(pair.consumer.seen()) - pair.producer.heard);
-                pair.producer.hear(pair.consumer.seen() - old as u32).unwrap();
+                let old =
+                    (random(&mut state) as u64 % 3).min(u64::from(pair.consumer.seen()) - pair.producer.acknowledged);
+                pair.producer.acknowledge(pair.consumer.seen() - old as u32).unwrap();
             }
         }
         while !pair.under_way.is_empty() {
             pair.take();
         }
         assert_eq!(pair.consumer.look(&pair.lane), None);
-        // All is free again, once the producer has heard it.
-        pair.producer.hear(pair.consumer.seen()).unwrap();
+        // All is free again, once the producer was told.
+        pair.producer.acknowledge(pair.consumer.seen()).unwrap();
         pair.producer.reserve(&pair.lane, 1).unwrap();
         assert_eq!((pair.producer.slots, pair.producer.room), (SLOTS, DATA));
         assert_eq!(pair.accepted > 100, pair.short, "{} were taken the short way", pair.accepted);
@@ -138,7 +139,7 @@ fn a_conversation_stays_on_the_same_few_lines() {
             while !pair.under_way.is_empty() {
                 pair.take();
             }
-            pair.producer.hear(pair.consumer.seen()).unwrap();
+            pair.producer.acknowledge(pair.consumer.seen()).unwrap();
         }
         assert!(pair.reach.0 <= slots && pair.reach.1 <= data, "{len}: {:?}", pair.reach);
     }
@@ -191,19 +192,19 @@ fn an_index_from_beyond_is_refused() {
     }
     for claimed in [SLOTS + 1, 1 << 31, u32::MAX] {
         let bad = Err(BadIndex { claimed: claimed.into(), sent: SLOTS.into() });
-        assert_eq!(pair.producer.hear(claimed), bad);
+        assert_eq!(pair.producer.acknowledge(claimed), bad);
     }
-    assert_eq!(pair.producer.hear(SLOTS), Ok(()));
+    assert_eq!(pair.producer.acknowledge(SLOTS), Ok(()));
 }
 
 #[test]
 fn answers_are_told_apart_until_they_can_not_be() {
     let mut producer = Producer::new();
-    (producer.next, producer.heard) = (u64::from(u32::MAX) + 10, 20);
-    producer.hear(5).unwrap();
-    assert_eq!(producer.heard, (1 << 32) + 5);
-    producer.next = producer.heard + (1 << 32);
-    producer.hear(5).unwrap();
+    (producer.next, producer.acknowledged) = (u64::from(u32::MAX) + 10, 20);
+    producer.acknowledge(5).unwrap();
+    assert_eq!(producer.acknowledged, (1 << 32) + 5);
+    producer.next = producer.acknowledged + (1 << 32);
+    producer.acknowledge(5).unwrap();
     assert!(!producer.answered(), "2^32 messages under way look like none");
 }
 
@@ -211,11 +212,11 @@ fn answers_are_told_apart_until_they_can_not_be() {
 fn an_answer_to_all_is_ignored_too_where_it_can_not_be_told_from_none() {
     let mut producer = Producer::new();
     producer.next = u64::from(u32::MAX);
-    producer.hear_all();
+    producer.acknowledge_all();
     assert!(producer.answered(), "so many under way can be told");
-    (producer.next, producer.heard) = (1 << 32, 0);
-    producer.hear_all();
-    assert_eq!(producer.heard, 0, "2^32 messages under way look like none");
+    (producer.next, producer.acknowledged) = (1 << 32, 0);
+    producer.acknowledge_all();
+    assert_eq!(producer.acknowledged, 0, "2^32 messages under way look like none");
 }
 
 #[test]
@@ -224,7 +225,7 @@ fn slots_that_a_message_skipped_come_back_without_an_answer() {
     for _ in 1..WARM_SLOTS {
         pair.send(1);
         pair.take();
-        pair.producer.hear(pair.consumer.seen()).unwrap();
+        pair.producer.acknowledge(pair.consumer.seen()).unwrap();
     }
     // This one goes back to the start; the peer takes it and what follows, and says nothing more.
     for _ in 0..WARM_SLOTS {
@@ -257,10 +258,10 @@ fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
                 2 => {
                     let answer = rx.awaited(&back, len, tx.sent());
                     let taken = answer.there().then(|| rx.accept(&back, answer, &mut vec![0; len])).flatten();
-                    taken.map(|_| (tx.hear_all(), short += 1)).map(drop).ok_or(None)
+                    taken.map(|_| (tx.acknowledge_all(), short += 1)).map(drop).ok_or(None)
                 }
                 _ => rx.look(&back).ok_or(None).and_then(|said| {
-                    tx.hear(said.seen).map_err(Some)?;
+                    tx.acknowledge(said.seen).map_err(Some)?;
                     let piece = rx.piece(said, random(&mut state) % (2 * CHUNK));
                     match piece {
                         Piece::Slot(len) => rx.read(&back, &mut vec![0; len]),
@@ -274,7 +275,7 @@ fn a_lane_that_changes_at_random_leads_to_no_place_outside_the_ring() {
                     Ok(())
                 }),
             };
-            assert!(tx.heard <= tx.next && tx.freed <= tx.next, "{tx:?}");
+            assert!(tx.acknowledged <= tx.next && tx.freed <= tx.next, "{tx:?}");
             // As much as all may be free; a place is that of a slot and a byte that are there.
             assert!(tx.slots <= SLOTS && tx.room <= DATA, "{tx:?}");
             assert!(tx.place.slot < SLOTS && tx.place.data < DATA, "{tx:?}");
@@ -312,30 +313,30 @@ fn sends(tx: &mut Producer, out: &Lane, mut left: usize, seen: u32) -> Result<()
 /// Changes a part of the lanes: half of the time to what the other side could have written, else to anything.
 fn scribble(state: &mut u64, out: &Lane, back: &Lane, tx: &Producer, rx: &Consumer) {
     let mut next = || random(state);
-    let wild = (next() as u64) << (next() % 34);
+    let outlier = (next() as u64) << (next() % 34);
     match next() % 8 {
-        0 => out
-            .freed
-            .0
-            .store(if next() % 64 == 0 { wild } else { tx.next - tx.next.min(next() as u64 % 3) }, Ordering::Relaxed),
-        1 => back.freed.0.store(wild, Ordering::Relaxed),
-        2 => out.slot(Place { slot: next() as u32, data: 0 }).say(wild, hostile(wild, next())),
+        0 => out.freed.0.store(
+            if next() % 64 == 0 { outlier } else { tx.next - tx.next.min(next() as u64 % 3) },
+            Ordering::Relaxed,
+        ),
+        1 => back.freed.0.store(outlier, Ordering::Relaxed),
+        2 => out.slot(Place { slot: next() as u32, data: 0 }).say(outlier, hostile(outlier, next())),
         _ => {
             let slot = back.slot(rx.place);
-            slot.write(&wild.to_le_bytes());
+            slot.write(&outlier.to_le_bytes());
             let fair = Said {
                 left: (next() % (INLINE + 1)) as u32,
                 slots_back: rx.place.slot + 1 >= WARM_SLOTS,
                 data_back: true,
                 seen: tx.next as u32,
             };
-            let said = if next() % 50 == 0 { hostile(wild, next()) } else { fair };
-            slot.say(if next() % 8 == 0 { wild } else { rx.next }, said);
+            let said = if next() % 50 == 0 { hostile(outlier, next()) } else { fair };
+            slot.say(if next() % 8 == 0 { outlier } else { rx.next }, said);
         }
     }
 }
 
-fn hostile(wild: u64, other: usize) -> Said {
-    let seen = (wild ^ other as u64) as u32;
+fn hostile(outlier: u64, other: usize) -> Said {
+    let seen = (outlier ^ other as u64) as u32;
     Said { left: other as u32 & ((1 << 30) - 1), slots_back: other & 1 == 0, data_back: other & 2 == 0, seen }
 }

@@ -5,13 +5,15 @@ use std::time::Duration;
 use super::answers::{Answer, Answers};
 use super::dice::Dice;
 use super::far::{Far, FarView, Reaction};
+use super::group::Members;
 use super::model::Line;
 use super::queued::Posts;
 use super::region::Exposed;
 use super::{FarRole, Theory};
 use crate::clock::{Clock, Virtual};
 use crate::{
-    Asked, Buffer, Capabilities, Link, LinkError, OneSided, Queued, Semantics, VisitOneSided, VisitQueued, Wait,
+    Asked, Buffer, Capabilities, Group, Link, LinkError, OneSided, Queued, Semantics, VisitGroup, VisitOneSided,
+    VisitQueued, Wait,
 };
 
 /// Virtual nanoseconds that a look costs ([`Link::ready`] with no wait): a loop that only looks must come to an end.
@@ -30,6 +32,7 @@ pub(super) fn capabilities(theory: &Theory) -> Capabilities {
         virtual_time: true,
         one_sided: true,
         queued: true,
+        group: theory.members.is_some(),
         waits: vec![Wait::Block],
         ..Capabilities::plain()
     }
@@ -61,9 +64,10 @@ pub struct TheoryLink {
     pub(super) dice: Dice,
     far: Far,
     loss_timeout: f64,
-    answers: Answers,
+    pub(super) answers: Answers,
     pub(super) exposed: Exposed,
     pub(super) posts: Posts,
+    pub(super) members: Members,
     open: bool,
 }
 
@@ -84,6 +88,7 @@ impl TheoryLink {
             answers: Answers::new(),
             exposed: Exposed::default(),
             posts: Posts::default(),
+            members: Members::of(theory),
             open: true,
         }
     }
@@ -97,12 +102,14 @@ impl TheoryLink {
     /// trial.
     pub fn set_role(&mut self, role: FarRole) {
         self.far.begin(role);
+        self.members.begin(role);
         self.forget();
     }
 
     /// Leaves the next `blocks` out of what the far side reports: a trial's warm-up. Call it after `set_role`.
     pub fn skip(&mut self, blocks: u64) {
         self.far.skip(blocks);
+        self.members.skip(blocks);
     }
 
     /// Makes a fresh connection; `block` alone, with the seed, decides the noise that it shares. The role stays; what
@@ -131,6 +138,11 @@ impl TheoryLink {
         self.far.view()
     }
 
+    /// What each other member of its group saw, in the order of their ranks; empty where it has none.
+    pub fn member_reports(&self) -> Vec<FarView> {
+        self.members.views()
+    }
+
     /// Connect, request, response, close: one round trip of an empty packet, then `request` there and `response` back.
     /// The role must be `FarRole::Answer` with the response's size. A lost packet anywhere is `Lost` after the loss
     /// timeout.
@@ -150,6 +162,7 @@ impl TheoryLink {
         self.answers.clear();
         self.exposed.clear();
         self.posts = Posts::default();
+        self.members.forget();
     }
 
     pub(super) fn usable(&self, doing: &'static str) -> Result<(), LinkError> {
@@ -209,7 +222,7 @@ impl TheoryLink {
     }
 
     /// Nothing more will come: lost if something should have, stalled otherwise.
-    fn nothing_comes(&mut self) -> LinkError {
+    pub(super) fn nothing_comes(&mut self) -> LinkError {
         self.move_to(self.now + self.loss_timeout);
         if self.answers.take_missing() {
             LinkError::Lost
@@ -244,6 +257,14 @@ impl Link for TheoryLink {
         self.out.known_no_more();
         self.back.known_no_more();
         Ok(memory)
+    }
+
+    fn group(&mut self) -> Option<&mut dyn Group> {
+        self.theory.members.is_some().then_some(self as &mut dyn Group)
+    }
+
+    fn visit_group<V: VisitGroup>(&mut self, visitor: V) -> Option<V::Out> {
+        self.theory.members.map(|_| visitor.visit(self))
     }
 
     fn queued(&mut self) -> Option<&mut dyn Queued> {

@@ -20,6 +20,7 @@ mod answers;
 mod dice;
 mod far;
 pub(crate) mod flags;
+mod group;
 mod link;
 mod model;
 mod parse;
@@ -78,7 +79,7 @@ impl Transport for Model {
         let buffer = settings.whole(SOCKBUF.name).unwrap_or(SOCKBUF_UNSET);
         Some(Line { rate, packet, header, buffer })
     }
-    fn solo(&self, settings: &Settings) -> Result<AnyLink, LinkError> {
+    fn solo(&self, settings: &Settings, _: &crate::Patience) -> Result<AnyLink, LinkError> {
         let theory = Theory::of(settings).with_sockbuf(settings.whole(SOCKBUF.name));
         Ok(AnyLink::Theory(End::new(TheoryLink::new(&theory, settings.real(LOSS_TIMEOUT.name).unwrap_or(LOSS)))))
     }
@@ -92,7 +93,7 @@ const fn parameter(name: &'static str, form: Form, default: &'static str, help: 
 /// Longest latency and timeout of a model, seconds.
 const LONGEST: f64 = 1e6;
 
-static OPTIONS: [OptionSpec; 12] = [
+static OPTIONS: [OptionSpec; 13] = [
     parameter("latency", Form::Seconds(0.0, LONGEST), "10us", "one-way latency"),
     parameter("rate", Form::Rate, "10Gbit/s", "line rate"),
     parameter("packet", Form::Bytes(1, u64::MAX), "1448", "largest payload of a packet"),
@@ -107,6 +108,12 @@ static OPTIONS: [OptionSpec; 12] = [
     parameter("block-noise", Form::Share, "0%", "noise that one connection shares"),
     parameter("loss", Form::Share, "0%", "share of messages lost"),
     parameter("work", Form::Seconds(0.0, 1.0), "10ns", "work of a process with each subinterval of HINT"),
+    parameter(
+        "members",
+        Form::Text("a number of members from 2 to 129", parse::members_fit),
+        "no group",
+        "members of a group, all but one of which answer each cast",
+    ),
     parameter("seed", Form::Whole, "1", "seed of noise and loss"),
     OptionSpec {
         default: "64KiB",
@@ -181,6 +188,8 @@ pub struct Theory {
     pub loss: f64,
     /// Seconds of work that a process has with each subinterval of HINT: what a program does beside the path.
     pub work: f64,
+    /// Members of the group that the path is; none where it is one of two ends.
+    pub members: Option<u32>,
     /// Seed of noise and loss.
     pub seed: u64,
 }
@@ -197,6 +206,7 @@ impl Default for Theory {
             block_noise: 0.0,
             loss: 0.0,
             work: 10e-9,
+            members: None,
             seed: 1,
         }
     }
@@ -220,6 +230,7 @@ impl Theory {
             block_noise: real("block-noise", plain.block_noise),
             loss: real("loss", plain.loss),
             work: real("work", plain.work),
+            members: set.text("members").and_then(parse::members),
             seed: whole("seed", plain.seed),
         }
     }
@@ -250,6 +261,9 @@ impl Theory {
         }
         if !self.dips.is_empty() {
             set.set("dip", self.dips.iter().map(Dip::to_string).collect::<Vec<_>>());
+        }
+        if let Some(members) = self.members {
+            set.set("members", members.to_string().as_str());
         }
         set
     }

@@ -101,6 +101,20 @@ impl Line {
         }
         Passage { begin, sent, first, last, lost }
     }
+
+    /// The way of the last message, `first`, to one more receiver of it: its noise and its loss are its own.
+    #[inline]
+    pub fn also(&self, dice: &mut Dice, first: &Passage) -> Passage {
+        let (latency, line) = self.known.map_or((0.0, 0.0), |(_, latency, line, _)| (latency, line));
+        let factor = dice.factor();
+        let begin = first.begin;
+        Passage {
+            first: begin + latency * factor,
+            last: begin + (latency + line) * factor,
+            lost: dice.lost(),
+            ..*first
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::settings::SettingError;
 
 const GRAMMAR: Grammar = Grammar {
     what: "the theoretical link",
-    once: &["latency", "rate", "packet", "header", "noise", "block-noise", "loss", "work", "seed"],
+    once: &["latency", "rate", "packet", "header", "noise", "block-noise", "loss", "work", "members", "seed"],
     many: &["dip"],
     example: "latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,\
               work=20ns,seed=7",
@@ -34,6 +34,16 @@ impl FromStr for Theory {
     fn from_str(text: &str) -> Result<Self, FlagError> {
         Ok(Theory::of(&settings(text)?))
     }
+}
+
+/// Whether a text is a number of members.
+pub(super) fn members_fit(text: &str) -> bool {
+    members(text).is_some()
+}
+
+/// Members of a group: with more, no path between processes could be compared with it.
+pub(super) fn members(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|members| (2..=129).contains(members))
 }
 
 /// Whether a text is a dip; the error says what is.

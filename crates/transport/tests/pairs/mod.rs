@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use transport::decorate::Decorators;
 use transport::{
-    Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Value, Wait, registry, shm,
-    tcp, udp,
+    Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
+    mptcp, registry, shm, tcp, udp,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -17,12 +17,12 @@ pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Every kind between two ends, in every wait mode that can be had without privileges, and over both IP versions.
 pub fn variants() -> Vec<(Name, Settings)> {
     let mut all = Vec::new();
-    for kind in registry::all().filter(|t| t.ends() == Ends::Two).map(|t| t.name()) {
+    for kind in registry::all().filter(|t| t.ends() == Ends::Two && here(*t)).map(|t| t.name()) {
         for wait in [Wait::Block, Wait::Spin] {
             all.push((kind, settings().with("wait", wait)));
         }
     }
-    for kind in [tcp::NAME, udp::NAME] {
+    for kind in [tcp::NAME, mptcp::NAME, udp::NAME].into_iter().filter(|kind| here(kind.transport().unwrap())) {
         all.push((kind, settings().with("family", Family::V6)));
     }
     // Decorators that change nothing: the port must behave the same through them.
@@ -31,6 +31,20 @@ pub fn variants() -> Vec<(Name, Settings)> {
     let quiet = Settings { with: quiet, ..settings() };
     all.extend([tcp::NAME, shm::NAME, udp::NAME].map(|kind| (kind, quiet.clone())));
     all
+}
+
+/// Transports that a kernel may be built without; every other one must be had wherever tests run.
+pub const OPTIONAL: [Name; 1] = [mptcp::NAME];
+
+/// Whether a transport can be had here; one that can't is skipped with its reason.
+pub fn here(t: &dyn Transport) -> bool {
+    match t.availability().and_then(|()| t.reaches_itself()) {
+        Err(e) if OPTIONAL.contains(&t.name()) => {
+            eprintln!("not tried with {}: {e}", t.name());
+            false
+        }
+        _ => true,
+    }
 }
 
 /// What is asked of a path, and what is put around its near end.
@@ -85,11 +99,51 @@ pub fn pair(kind: Name, settings: &Settings, patience: &Patience) -> (AnyLink, A
 
 /// A pair of links by way of `acceptor`.
 pub fn meet(acceptor: &mut Acceptor, kind: Name, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
+    try_meet(acceptor, kind, settings, patience).unwrap()
+}
+
+fn try_meet(
+    acceptor: &mut Acceptor,
+    kind: Name,
+    settings: &Settings,
+    patience: &Patience,
+) -> Result<(AnyLink, AnyLink), LinkError> {
     let mut connector = dial(kind, settings, acceptor.address(), patience);
     std::thread::scope(|s| {
         let far = s.spawn(|| acceptor.accept(&proof(7)));
-        let near = connector.connect(&proof(7)).unwrap().altered(&settings.with, patience);
-        (near, far.join().unwrap().unwrap())
+        let near = connector.connect(&proof(7)).map(|near| near.altered(&settings.with, patience));
+        let far = far.join().unwrap();
+        Ok((near?, far?))
+    })
+}
+
+/// A pair of links with little patience, which a busy machine may need several tries to bring together.
+pub fn hasty_pair(kind: Name, settings: &Settings, patience: &Patience) -> (AnyLink, AnyLink) {
+    let mut tries = (0..100).map(|_| {
+        let mut acceptor = bind(kind, settings, (LOOPBACK, 0).into(), patience)?;
+        try_meet(&mut acceptor, kind, settings, patience)
+    });
+    tries.find_map(Result::ok).expect("a pair within a hundred tries")
+}
+
+/// Whether messages may be lost.
+pub fn lossy(kind: Name) -> bool {
+    !kind.capabilities().reliable
+}
+
+/// The members of a group, in the order of their ranks.
+pub fn group(kind: Name, settings: &Settings, members: usize, patience: &Patience) -> Vec<AnyLink> {
+    let mut acceptors: Vec<Acceptor> =
+        (1..members).map(|_| bind(kind, settings, (LOOPBACK, 0).into(), patience).unwrap()).collect();
+    let doors: Vec<(Address, SocketAddr)> =
+        acceptors.iter().map(|acceptor| (acceptor.address(), (LOOPBACK, 0).into())).collect();
+    let proofs: Vec<Proof> = (1..members).map(|member| proof(member as u8)).collect();
+    std::thread::scope(|s| {
+        let far: Vec<_> =
+            acceptors.iter_mut().zip(&proofs).map(|(acceptor, proof)| s.spawn(|| acceptor.accept(proof))).collect();
+        let near = kind.transport().unwrap().gather(&settings.set, &doors, &proofs, patience).unwrap();
+        let far = far.into_iter().map(|far| far.join().unwrap().unwrap());
+        std::iter::once(near).chain(far).collect()
     })
 }
 

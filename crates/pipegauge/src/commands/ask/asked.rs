@@ -3,6 +3,7 @@
 use measure::event::{TimeKind, Trial};
 use measure::figures::Singles;
 use measure::figures::cost::End;
+use measure::pattern::InGroup;
 use model::answer::{self, Unanswered};
 use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
@@ -97,7 +98,8 @@ impl Asked<'_> {
 
     /// The flags of `run` that say what was measured, for the path's own pattern or another one; `scheduled` keeps the rate (`--rate`).
     pub fn flags(&self, pattern: &str, scheduled: bool) -> String {
-        retyped::flags(&self.run.run.plan, self.number(), pattern, scheduled)
+        let place = retyped::place(self.run, &self.run.paths[self.index].opened);
+        retyped::flags(&self.run.run.plan, self.number(), pattern, scheduled) + &place
     }
 
     /// Its number in the plan.
@@ -277,6 +279,8 @@ impl Asked<'_> {
     pub fn own_times(&self) -> Result<(), Unanswered> {
         match self.flows() {
             1 if !self.both_ways() => Ok(()),
+            // A cast is over when all have answered: its time is its own.
+            _ if self.run.run.plan.pattern.facts().in_group == Some(InGroup::Whole) => Ok(()),
             _ => Err(Unanswered::NoSum(format!(
                 "{} ran at once, and what was measured is the rate of all; a percentile tells how long single transfers took, and \
                  pipegauge run {} --pattern {} how long they take alone",

@@ -106,7 +106,7 @@ fn told(s: &Sustained) -> Kept {
         () if s.high <= units::RESOLVED * s.low => Kept {
             factor: None,
             near: true,
-            words: format!("; {trials} take {ratio} the short ones' median: what is kept up is not surely another"),
+            words: format!("; {trials} take {ratio} the short ones' median: the rate that is kept up may be the same"),
         },
         () => Kept {
             factor: None,
@@ -173,7 +173,7 @@ mod tests {
             [Some(1), Some(1), None, Some(3000), None, Some(1 << 20)]
         );
         assert!(told(&all[0]).factor.is_some() && told(&all[0]).words.starts_with("; sustained: trials of 400 ms"));
-        assert!(told(&all[1]).factor.is_none() && told(&all[1]).words.contains("not surely another"));
+        assert!(told(&all[1]).factor.is_none() && told(&all[1]).words.contains("may be the same"));
         assert!(told(&all[2]).factor.is_none() && told(&all[2]).words.contains("no interval"));
     }
 

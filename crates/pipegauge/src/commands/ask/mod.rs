@@ -112,7 +112,7 @@ pub fn ask(flags: &AskFlags, json: bool) -> Result<Exit> {
     if json {
         out::json(&AskDocument::new(answers))?;
     } else {
-        out::text(&report::words::plain(&text.join("\n")))?;
+        out::text(&report::text::folded(&report::words::plain(&text.join("\n")), out::prose()))?;
     }
     Ok(exit)
 }

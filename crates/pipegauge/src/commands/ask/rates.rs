@@ -174,7 +174,7 @@ fn reached(kept: &Kept) -> String {
         if from == to { format!("at {}", Bytes(from)) } else { format!("from {} to {}", Bytes(from), Bytes(to)) }
     };
     let at = if kept.open && kept.from < kept.to {
-        format!("reached from {} on", Bytes(kept.from))
+        format!("reached at the measured sizes from {} on", Bytes(kept.from))
     } else {
         format!("reached {}", place(kept.from, kept.to))
     };
@@ -330,11 +330,11 @@ mod tests {
     #[test]
     fn where_a_rate_is_reached_has_both_ends_and_its_gaps() {
         let kept = |from, to, open, but: &[(u64, u64)]| reached(&Kept { from, to, open, but: but.to_vec() });
-        assert_eq!(kept(1024, 8192, true, &[]), "reached from 1 KiB on");
+        assert_eq!(kept(1024, 8192, true, &[]), "reached at the measured sizes from 1 KiB on");
         assert_eq!(kept(1024, 8192, false, &[]), "reached from 1 KiB to 8 KiB");
         assert_eq!(kept(1024, 1024, true, &[]), "reached at 1 KiB");
         let but = [(2048, 2048), (3072, 4096), (5, 5), (6, 6), (7, 7)];
-        let want = "reached from 1 KiB on, but not at 2 KiB, from 3 KiB to 4 KiB, at 5 B, in 2 more stretches";
+        let want = "reached at the measured sizes from 1 KiB on, but not at 2 KiB, from 3 KiB to 4 KiB, at 5 B, in 2 more stretches";
         assert_eq!(kept(1024, 8192, true, &but), want);
     }
 }

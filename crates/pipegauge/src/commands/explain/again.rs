@@ -35,6 +35,20 @@ pub fn flags(asked: &ExplainFlags, run: &RunFile, path: &PathRun, edges: &[model
             report::words::hosts(run)
         );
     }
+    let near = run.run.command.iter().any(|word| word == "--near" || word.starts_with("--near="));
+    if let Some(how) = run.run.plan.under_words().or(near.then(|| "from another host (--near)".to_owned())) {
+        bail!(
+            "{file}: its path {kind} was measured {how}, and explain starts nothing that a file names: measure it again with `pipegauge run` and \
+             one knob moved (--vs), or --dry-run to measure nothing",
+            how = report::words::plain(&how)
+        );
+    }
+    if path.opened.transport.ends() == Ends::Echoed {
+        bail!(
+            "{file}: its path {kind} is a command or a socket, and explain starts nothing that a file names: measure it again with `pipegauge run`, \
+             or --dry-run to measure nothing"
+        );
+    }
     let first = edges.iter().map(|e| e.below).min().unwrap_or(1);
     let last = edges.iter().map(|e| e.above).max().unwrap_or(1);
     let most = path.opened.capabilities.max_block.unwrap_or(LARGEST).min(LARGEST);
@@ -93,23 +107,8 @@ pub fn output(run: &Path, path: &PathRun, what: &str) -> PathBuf {
     names::beside(run, &format!("-explain-{}{number}-{what}", path.opened.transport))
 }
 
-/// Measures. Each measurement has a thread of its own: pinning narrows what its thread sees of the machine.
+/// Measures.
 pub fn measure(flags: &RunFlags, stop: &Arc<AtomicBool>) -> Result<RunFile> {
     let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let work = || -> Result<RunFile> {
-        let started = SystemTime::now();
-        let config = RunConfig::replayed(flags, &command, started)?;
-        let (mut listeners, outcome) = run::measured(&config, started, stop, || Ok(run::progress(&config)))?;
-        if let Some(e) = listeners.failure() {
-            return Err(e.into());
-        }
-        if let Some(e) = outcome.error {
-            return Err(e.into());
-        }
-        let Some(run) = listeners.results().filter(|r| r.paths.iter().any(|p| !p.points.is_empty())) else {
-            bail!("nothing was measured (run file: {})", config.output.display());
-        };
-        Ok(run)
-    };
-    std::thread::scope(|s| s.spawn(work).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    run::alone(&RunConfig::replayed(flags, &command, SystemTime::now())?, stop)
 }

@@ -57,7 +57,7 @@ pub fn finish(
     if let Some(e) = &error {
         out::tell(&format!("pipegauge: {e}; what was measured until then is shown"));
     }
-    let cautions = table::grouped(&run, out::width(), &whole(&config.output.display().to_string()));
+    let cautions = table::grouped(&run, out::prose(), &whole(&config.output.display().to_string()));
     let printed = if json {
         out::tell_all(&cautions);
         let (output, code, results) = (&config.output, exit.code(), Results::of(&run));
@@ -89,7 +89,7 @@ pub fn without_points(run: &RunFile, plan: &Plan) -> Option<String> {
 
 /// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.
 fn picture(run: &Analysis<'_>) -> String {
-    let mut text = format!("{}\n\n", words::run_line(run));
+    let mut text = format!("{}\n", report::text::hanging("", &words::run_line(run), 2, out::prose()));
     let graph = Graph::most_telling(&[run.run()]);
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');

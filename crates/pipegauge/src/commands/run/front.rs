@@ -5,7 +5,7 @@ use measure::Event;
 /// A front end: a line of progress, or a screen.
 pub trait Front {
     /// Shows what happened.
-    fn hear(&mut self, event: &Event);
+    fn take_event(&mut self, event: &Event);
 
     /// Goes away: what follows is printed as by any command.
     fn done(&mut self);

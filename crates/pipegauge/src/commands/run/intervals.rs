@@ -71,7 +71,7 @@ impl Intervals {
 }
 
 impl Front for Intervals {
-    fn hear(&mut self, event: &Event) {
+    fn take_event(&mut self, event: &Event) {
         match event {
             Event::Trial(trial) if !trial.warmup => {
                 if self.waiting.last().is_some_and(|last| last.block != trial.block) {

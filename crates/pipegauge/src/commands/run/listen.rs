@@ -1,4 +1,4 @@
-//! Who hears the events of a run: the run file, the fold that pictures are drawn from, and what people see.
+//! Who is told the events of a run: the run file, the fold that pictures are drawn from, and what people see.
 
 use std::io;
 
@@ -27,7 +27,7 @@ impl Listeners {
     }
 
     /// Hands an event to each, and after a path's opening what earlier runs of it found.
-    pub fn hear(&mut self, event: &Event) -> io::Result<()> {
+    pub fn take_event(&mut self, event: &Event) -> io::Result<()> {
         self.tell(event)?;
         match self.past.as_mut().and_then(|past| past.after(event)) {
             Some(earlier) => self.tell(&earlier),
@@ -43,7 +43,7 @@ impl Listeners {
             return Err(told);
         }
         self.fold.event(event);
-        self.front.hear(event);
+        self.front.take_event(event);
         Ok(())
     }
 
@@ -58,7 +58,7 @@ impl Listeners {
         self.past.take().map_or(Vec::new(), |past| past.end(run))
     }
 
-    /// Takes the front away and gives what was heard.
+    /// Takes the front away and gives what was told.
     pub fn results(&mut self) -> Option<RunFile> {
         self.front.done();
         self.fold.run().cloned()

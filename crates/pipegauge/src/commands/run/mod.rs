@@ -1,23 +1,26 @@
 //! `pipegauge run`: sessions are opened, the driver measures, listeners keep and show what happens. `pipegauge live` is the
 //! same with another front.
 
+mod elsewhere;
 mod finish;
 mod front;
 mod intervals;
 mod listen;
 mod past;
 mod progress;
-mod sessions;
+pub mod sessions;
+pub mod told;
 mod versus;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use host::Environment;
 use measure::event::{Calibration, Run, SCHEMA, SideOf};
 use measure::{Event, Outcome};
+use record::RunFile;
 
 use crate::config::RunConfig;
 use crate::exit::Exit;
@@ -74,26 +77,55 @@ pub fn measured(
     stop: &Arc<AtomicBool>,
     front: impl FnOnce() -> Result<Box<dyn Front>>,
 ) -> Result<(Listeners, Outcome)> {
-    // Pinning narrows the CPUs that this process sees: the environment is read first.
-    let near = Environment::here(config.plan.pin.map(|(near, _)| near));
-    pin(config)?;
     for note in &config.notes {
         out::tell(&format!("note: {note}"));
     }
+    if let Some(near) = &config.near {
+        let mut front = Some(front);
+        let mut begun = |_, header| match front.take() {
+            Some(front) => begin(config, header, front),
+            None => Err(anyhow!("a run of one side has one header; this is a bug in pipegauge")),
+        };
+        let headers = vec![(config, header(config, started, None))];
+        let (mut listeners, mut outcomes) = elsewhere::measure(near, headers, stop, &mut begun)?;
+        return match (listeners.pop(), outcomes.pop()) {
+            (Some(listeners), Some(outcome)) => Ok((listeners, outcome)),
+            _ => Err(anyhow!("the run has no side; this is a bug in pipegauge")),
+        };
+    }
     // The far side is met first: where there is none, no file is left behind.
-    let sessions = sessions::open(&[config], stop)?.pop().unwrap_or_default();
-    let calibration = measure::calibrate();
-    let header = header(config, near, started, calibration, None);
+    let mut ready = sessions::ready(&[&config.plan], &config.far, config.far_pin, stop)?;
+    let header = ready.filled(header(config, started, None));
     let mut listeners = begin(config, header, front)?;
-    let mut tell = |event: &Event| listeners.hear(event);
-    let outcome = measure::run(&config.plan, calibration, sessions, &mut tell, stop);
+    let mut tell = |event: &Event| listeners.take_event(event);
+    let sessions = ready.sessions.pop().unwrap_or_default();
+    let outcome = measure::run(&config.plan, ready.calibration, sessions, &mut tell, stop);
     Ok((listeners, outcome))
+}
+
+/// Measures what a configuration asks for, for a command that reads the run and does not show it. Each measurement has a thread of its
+/// own: pinning narrows what its thread sees of the machine. A run that ended early, or measured nothing, is an error.
+pub fn alone(config: &RunConfig, stop: &Arc<AtomicBool>) -> Result<RunFile> {
+    let work = || -> Result<RunFile> {
+        let (mut listeners, outcome) = measured(config, SystemTime::now(), stop, || Ok(progress(config)))?;
+        if let Some(e) = listeners.failure() {
+            return Err(e.into());
+        }
+        if let Some(e) = outcome.error {
+            return Err(e.into());
+        }
+        let Some(run) = listeners.results().filter(|r| r.paths.iter().any(|p| !p.points.is_empty())) else {
+            bail!("nothing was measured (run file: {})", config.output.display());
+        };
+        Ok(run)
+    };
+    std::thread::scope(|s| s.spawn(work).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Creates the run file with its header, then the front.
 fn begin(config: &RunConfig, header: Run, front: impl FnOnce() -> Result<Box<dyn Front>>) -> Result<Listeners> {
     let mut listeners = Listeners::open(config, front)?;
-    if listeners.hear(&Event::Run(header)).is_err() {
+    if listeners.take_event(&Event::Run(header)).is_err() {
         // Not even the header fits: an empty file helps nobody. (A device that was named stays.)
         if config.output.is_file() {
             let _ = std::fs::remove_file(&config.output);
@@ -103,27 +135,16 @@ fn begin(config: &RunConfig, header: Run, front: impl FnOnce() -> Result<Box<dyn
     Ok(listeners)
 }
 
-/// Keeps this thread to its CPU.
-fn pin(config: &RunConfig) -> Result<()> {
-    let Some((near, _)) = config.plan.pin else { return Ok(()) };
-    host::pin_this_thread(near).with_context(|| format!("keeping to CPU {near} (--pin none does without)"))
-}
-
-fn header(
-    config: &RunConfig,
-    near: Environment,
-    started: SystemTime,
-    calibration: Calibration,
-    side: Option<SideOf>,
-) -> Run {
+/// A run's header but for what only the near host knows of itself.
+fn header(config: &RunConfig, started: SystemTime, side: Option<SideOf>) -> Run {
     Run {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: humantime::format_rfc3339_seconds(started).to_string(),
         command: config.command.clone(),
         plan: config.plan.clone(),
-        near,
-        calibration,
+        near: Environment::default(),
+        calibration: Calibration::default(),
         side,
     }
 }

@@ -30,14 +30,14 @@ struct Side {
 }
 
 impl Front for Side {
-    fn hear(&mut self, event: &Event) {
+    fn take_event(&mut self, event: &Event) {
         let mut event = event.clone();
         match &mut event {
             Event::Block(b) => b.path += self.beyond,
             Event::Trial(t) | Event::Sustained(t) => t.path += self.beyond,
             _ => return,
         }
-        self.all.borrow_mut().hear(&event);
+        self.all.borrow_mut().take_event(&event);
     }
 
     fn done(&mut self) {
@@ -87,7 +87,7 @@ impl Progress {
 }
 
 impl Front for Progress {
-    fn hear(&mut self, event: &Event) {
+    fn take_event(&mut self, event: &Event) {
         self.extent.event(event);
         let name = |path: u32| self.names.get(path as usize).map_or("?", String::as_str);
         match (&self.show, event) {

@@ -1,24 +1,47 @@
-//! One session for each path, in the order of the plan.
+//! What a run has before its first trial: a session for each path, in the order of the plan, and what the near host is.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
+use host::Environment;
 use measure::Session;
-use measure::event::Plan;
+use measure::event::{Calibration, Plan, Run};
 use measure::solo::Solo;
+use rendezvous::{Far, FarPin};
 use transport::{Ends, registry};
 
-use crate::config::RunConfig;
+/// A run that is about to begin on this host.
+pub struct Ready {
+    /// The sessions of each side, whose plans these are.
+    pub sessions: Vec<Vec<Box<dyn Session>>>,
+    /// This host.
+    pub near: Environment,
+    /// What the calibration found.
+    pub calibration: Calibration,
+}
 
-/// Meets the far side for the two-ended transports of each side, and makes the others here. The sides have the same transports and
-/// far side.
-pub fn open(sides: &[&RunConfig], stop: &Arc<AtomicBool>) -> Result<Vec<Vec<Box<dyn Session>>>> {
-    let Some(first) = sides.first() else { return Ok(Vec::new()) };
-    let plans: Vec<&Plan> = sides.iter().map(|side| &side.plan).collect();
-    let met = rendezvous::meet(&first.far, &plans, first.far_pin, Arc::clone(stop))?;
-    plans.into_iter().zip(met).map(|(plan, met)| all(plan, met.into(), stop)).collect()
+impl Ready {
+    /// A header with what this host is.
+    pub fn filled(&self, header: Run) -> Run {
+        Run { near: self.near.clone(), calibration: self.calibration, ..header }
+    }
+}
+
+/// Keeps this thread to its CPU, meets the far side for the two-ended transports of each side, and makes the other sessions here. The sides have
+/// the same transports, near CPU and far side.
+pub fn ready(plans: &[&Plan], far: &Far, far_pin: FarPin, stop: &Arc<AtomicBool>) -> Result<Ready> {
+    let cpu = plans.first().and_then(|plan| plan.pin).map(|(near, _)| near);
+    // Pinning narrows the CPUs that this process sees: the environment is read first.
+    let near = Environment::here(cpu);
+    if let Some(cpu) = cpu {
+        host::pin_this_thread(cpu).with_context(|| format!("keeping to CPU {cpu} (--pin none does without)"))?;
+    }
+    let met = rendezvous::meet(far, plans, far_pin, Arc::clone(stop))?;
+    let sessions = plans.iter().zip(met).map(|(plan, met)| all(plan, met.into(), stop)).collect::<Result<_>>()?;
+    Ok(Ready { sessions, near, calibration: measure::calibrate() })
 }
 
 fn all(plan: &Plan, mut met: VecDeque<Box<dyn Session>>, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Session>>> {
@@ -29,7 +52,8 @@ fn all(plan: &Plan, mut met: VecDeque<Box<dyn Session>>, stop: &Arc<AtomicBool>)
                 met.pop_front()
                     .ok_or_else(|| anyhow!("no session was opened for {}; this is a bug in pipegauge", path.name()))
             } else {
-                Ok(Box::new(Solo::new(path, Arc::clone(stop))?))
+                let limit = Duration::try_from_secs_f64(plan.patience).unwrap_or(Duration::from_secs(10));
+                Ok(Box::new(Solo::patient(path, Arc::clone(stop), limit)?))
             }
         })
         .collect()

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use anyhow::{Result, anyhow};
-use host::Environment;
 use measure::driver::{RunError, Side};
 use measure::event::SideOf;
 use measure::{Event, Outcome};
@@ -14,7 +13,7 @@ use report::table;
 
 use super::finish::{page, without_points};
 use super::progress::Progress;
-use super::{Listeners, begin, command, header, pin, sessions};
+use super::{Listeners, begin, command, elsewhere, header, sessions};
 use crate::commands::compare;
 use crate::config::sides::Sides;
 use crate::document::CompareDocument;
@@ -29,20 +28,30 @@ pub fn run(flags: &RunFlags, more: &str, json: bool) -> Result<Exit> {
     let sides = Sides::resolve(flags, more, &command(), started)?;
     let [first, second] = &sides.configs;
     let stop = Stop::listen()?.flag();
-    // Pinning narrows the CPUs that this process sees: the environment is read first.
-    let near = Environment::here(first.plan.pin.map(|(near, _)| near));
-    pin(first)?;
     for note in &first.notes {
         out::tell(&format!("note: {note}"));
     }
-    // The far side is met first: where there is none, no file is left behind.
-    let mut opened = sessions::open(&[first, second], &stop)?;
-    let calibration = measure::calibrate();
-    let [front_a, front_b] = Progress::sides(&first.plan, first.progress);
+    let mut fronts = Progress::sides(&first.plan, first.progress).map(Some);
     let of = format!("{:016x}", RandomState::new().build_hasher().finish());
     let side = |number| Some(SideOf { of: of.clone(), number });
-    let mut a = begin(first, header(first, near.clone(), started, calibration, side(0)), || Ok(front_a))?;
-    let mut b = match begin(second, header(second, near, started, calibration, side(1)), || Ok(front_b)) {
+    let [header_a, header_b] = [(first, 0), (second, 1)].map(|(config, number)| header(config, started, side(number)));
+    let mut begun = |number: usize, header| {
+        let front = fronts.get_mut(number).and_then(Option::take);
+        begin(&sides.configs[number], header, || {
+            front.ok_or_else(|| anyhow!("a side began twice; this is a bug in pipegauge"))
+        })
+    };
+    if let Some(near) = &first.near {
+        let headers = vec![(first, header_a), (second, header_b)];
+        let (listeners, outcomes) = elsewhere::measure(near, headers, &stop, &mut begun)?;
+        let both: [Listeners; 2] =
+            listeners.try_into().map_err(|_| anyhow!("the run has no two sides; this is a bug in pipegauge"))?;
+        return finish(&sides, both, &outcomes, stop.load(Ordering::Relaxed), json);
+    }
+    // The far side is met first: where there is none, no file is left behind.
+    let mut ready = sessions::ready(&[&first.plan, &second.plan], &first.far, first.far_pin, &stop)?;
+    let mut a = begun(0, ready.filled(header_a))?;
+    let mut b = match begun(1, ready.filled(header_b)) {
         Ok(listeners) => listeners,
         Err(e) => {
             // One side alone compares with nothing, and holds nothing yet.
@@ -51,13 +60,13 @@ pub fn run(flags: &RunFlags, more: &str, json: bool) -> Result<Exit> {
             return Err(e);
         }
     };
-    let (of_second, of_first) = (opened.pop().unwrap_or_default(), opened.pop().unwrap_or_default());
-    let (mut tell_a, mut tell_b) = (|e: &Event| a.hear(e), |e: &Event| b.hear(e));
+    let (of_second, of_first) = (ready.sessions.pop().unwrap_or_default(), ready.sessions.pop().unwrap_or_default());
+    let (mut tell_a, mut tell_b) = (|e: &Event| a.take_event(e), |e: &Event| b.take_event(e));
     let both = vec![
         Side { plan: &first.plan, sessions: of_first, tell: &mut tell_a },
         Side { plan: &second.plan, sessions: of_second, tell: &mut tell_b },
     ];
-    let outcomes = measure::run_sides(both, calibration, &stop);
+    let outcomes = measure::run_sides(both, ready.calibration, &stop);
     finish(&sides, [a, b], &outcomes, stop.load(Ordering::Relaxed), json)
 }
 
@@ -97,7 +106,7 @@ fn finish(
     }
     let mut told = String::new();
     for (run, file) in [&a, &b].into_iter().zip(&files) {
-        let cautions = table::grouped(run, out::width(), &super::finish::whole(file));
+        let cautions = table::grouped(run, out::prose(), &super::finish::whole(file));
         if !cautions.is_empty() {
             told.push_str(&format!("\n{file}:\n{cautions}"));
         }
@@ -106,7 +115,8 @@ fn finish(
         out::tell_all(&told);
         out::json(&CompareDocument::of_run(&all, exit.code(), &files, html, error))
     } else {
-        let mut text = all.iter().map(compare::section).collect::<Vec<_>>().join("\n");
+        let sections = all.iter().map(compare::section).collect::<Vec<_>>().join("\n");
+        let mut text = report::text::folded(&sections, out::prose());
         text.push_str(&told);
         text.push_str(&format!("\nrun files {}\n          {}\n", files[0], files[1]));
         if let Some(html) = html {

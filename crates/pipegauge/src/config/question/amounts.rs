@@ -158,7 +158,7 @@ impl Amounts<'_> {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
         }
         if named || w.any(at, &["%", "percent"]) {
-            let thousandths = super::hearing::thousandths(value, &self.shown())?;
+            let thousandths = super::pieces::thousandths(value, &self.shown())?;
             let next = at + 1 + usize::from(w.any(at + 1, &["percentile", "percentiles"]));
             return found(Amount::Percentile(thousandths), next);
         }

@@ -5,9 +5,9 @@ use measure::Topology;
 use transport::{Ends, registry};
 
 use super::amounts::Amount;
-use super::heard::{Heard, Item};
 use super::lexicon::Topic::{self, *};
 use super::names::{Measured, Named};
+use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 
 /// What works at once, as people count it: "4 connections", "2 pairs", "3 processes".
@@ -48,8 +48,8 @@ impl What {
 
 /// Reads "with 4 connections", "2 pairs", "in parallel": as the paths of so many, where the runs have such, else as what no run of one
 /// connection tells.
-pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
-    if heard.has(BothWays) {
+pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()> {
+    if sentence.has(BothWays) {
         if measured.both.is_empty() {
             bail!(
                 "'{}': in these runs messages went one way at a time, and what both directions carry at once does not follow from that: \
@@ -57,62 +57,66 @@ pub fn of(text: &str, heard: &mut Heard, measured: &Measured) -> Result<()> {
                 shown(text)
             );
         }
+        if sentence.has(Direction) {
+            // "which direction is slower": what each carries tells it.
+            sentence.items.retain(|i| !matches!(i, Item::Topics(_)));
+        }
         // All that was measured there is of both directions: nothing more is meant by the words.
-        heard.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&BothWays) || t.contains(&AtOnce)));
+        sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&BothWays) || t.contains(&AtOnce)));
         // "how much in each direction" names nothing else: it asks for what directions carry.
-        if !heard.items.iter().any(|i| matches!(i, Item::Topics(t) if t.iter().any(|t| !matches!(t, HowMuch)))) {
-            heard.items.push(Item::Topics(vec![Throughput]));
+        if !sentence.items.iter().any(|i| matches!(i, Item::Topics(t) if t.iter().any(|t| !matches!(t, HowMuch)))) {
+            sentence.items.push(Item::Topics(vec![Throughput]));
         }
     }
     let mut several = Vec::new();
-    let named = heard.paths();
-    while let Some((at, number, what)) = counted(heard) {
-        let found = found(heard, &named, measured, Some((number, what)));
-        heard.items.drain(at..at + 2);
+    let named = sentence.paths();
+    while let Some((at, number, what)) = counted(sentence) {
+        let found = found(sentence, &named, measured, Some((number, what)));
+        sentence.items.drain(at..at + 2);
         if found.is_empty() && number == 1 {
             // One of them is what every run of one connection has.
             continue;
         }
         if found.is_empty() {
-            return Err(lacks(text, heard, measured, Some((number, what))));
+            return Err(lacks(text, sentence, measured, Some((number, what))));
         }
         // Of several numbers each stands for its own path.
-        if counted(heard).is_some() || !several.is_empty() {
-            heard.items.splice(at..at, found.iter().cloned().map(Item::Path));
+        if counted(sentence).is_some() || !several.is_empty() {
+            sentence.items.splice(at..at, found.iter().cloned().map(Item::Path));
         }
         several.push(found);
     }
     // "how many processes" and "between processes" count none.
-    let at_once = heard.has(AtOnce);
+    let at_once = sentence.has(AtOnce);
     match &several[..] {
         [] if !at_once => return Ok(()),
         [] => {
-            let found = found(heard, &named, measured, None);
+            let found = found(sentence, &named, measured, None);
             if found.is_empty() {
-                return Err(lacks(text, heard, measured, None));
+                return Err(lacks(text, sentence, measured, None));
             }
-            only(heard, found);
+            only(sentence, found);
         }
-        [one] => only(heard, one.clone()),
+        [one] => only(sentence, one.clone()),
         _ => {}
     }
-    heard.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce)));
+    sentence.items.retain(|i| !matches!(i, Item::Topics(t) if t.contains(&AtOnce)));
     Ok(())
 }
 
 /// The paths that are asked about are these.
-fn only(heard: &mut Heard, found: Vec<Named>) {
-    heard.items.retain(|i| !matches!(i, Item::Path(_)));
-    heard.items.extend(found.into_iter().map(Item::Path));
+fn only(sentence: &mut Sentence, found: Vec<Named>) {
+    sentence.items.retain(|i| !matches!(i, Item::Path(_)));
+    sentence.items.extend(found.into_iter().map(Item::Path));
 }
 
 /// The paths of so many at once, of those that are named; of any number where none is said.
-fn found(heard: &Heard, named: &[Named], measured: &Measured, counted: Option<(u64, What)>) -> Vec<Named> {
+fn found(sentence: &Sentence, named: &[Named], measured: &Measured, counted: Option<(u64, What)>) -> Vec<Named> {
     let file = |at: usize| measured.file(at);
     let transport = |label: &str, at: usize| {
         measured.paths.iter().find(|(l, _, f)| l == label && *f == at).map_or("", |(_, transport, _)| transport)
     };
-    let others = heard.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_))));
+    let others = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Count(_))));
     let meant = |(label, at, flows, topology): &&(String, usize, u32, Topology)| {
         let number = match counted {
             Some((number, what)) => number == u64::from(*flows) && what.is(*topology),
@@ -126,10 +130,10 @@ fn found(heard: &Heard, named: &[Named], measured: &Measured, counted: Option<(u
 }
 
 /// The error for what no path of the runs does at once, with what they do and the run that would measure it.
-fn lacks(text: &str, heard: &Heard, measured: &Measured, counted: Option<(u64, What)>) -> Error {
+fn lacks(text: &str, sentence: &Sentence, measured: &Measured, counted: Option<(u64, What)>) -> Error {
     let (number, what) = counted.unwrap_or((4, What::Connections));
     let (words, flag) = what.told(number.clamp(2, 128));
-    let named = heard.paths().iter().find_map(|n| n.transport.clone());
+    let named = sentence.paths().iter().find_map(|n| n.transport.clone());
     let path = named.or_else(|| usual(measured)).unwrap_or_else(|| "tcp".to_owned());
     let transport = measured.paths.iter().find(|(label, ..)| *label == path).map_or(path.as_str(), |(_, of, _)| of);
     let had: Vec<String> = (measured.at_once.iter())
@@ -160,9 +164,9 @@ fn usual(measured: &Measured) -> Option<String> {
 
 /// How many connections, flows, pairs or processes work at once, and the place of their number: "with 4 connections", but not "10 connections a
 /// second".
-fn counted(heard: &Heard) -> Option<(usize, u64, What)> {
-    let rated = heard.items.iter().any(|i| matches!(i, Item::Amount(Amount::Rate(_))));
-    let many = heard.any(&[PerSecond, HowMany]);
+fn counted(sentence: &Sentence) -> Option<(usize, u64, What)> {
+    let rated = sentence.items.iter().any(|i| matches!(i, Item::Amount(Amount::Rate(_))));
+    let many = sentence.any(&[PerSecond, HowMany]);
     let what = |t: &Topic| match t {
         Pairs => Some(What::Pairs),
         Processes => Some(What::Processes),
@@ -171,7 +175,7 @@ fn counted(heard: &Heard) -> Option<(usize, u64, What)> {
         Streams if !many && !rated => Some(What::Connections),
         _ => None,
     };
-    heard.items.windows(2).enumerate().find_map(|(at, two)| match two {
+    sentence.items.windows(2).enumerate().find_map(|(at, two)| match two {
         [Item::Amount(Amount::Count(n)), Item::Topics(t)] => Some((at, *n, t.iter().find_map(what)?)),
         _ => None,
     })
@@ -179,12 +183,13 @@ fn counted(heard: &Heard) -> Option<(usize, u64, What)> {
 
 /// Whether something is supposed of a path that is not so: "if the network were twice as fast", but not "tell me if it is" or "if I use
 /// tcp".
-pub fn supposed(heard: &Heard) -> bool {
+pub fn supposed(sentence: &Sentence) -> bool {
     let has = |item: &Item, of: &[Topic]| matches!(item, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
-    heard.items.iter().enumerate().any(|(at, item)| {
-        let next = heard.items[at + 1..].iter().find(|i| !has(i, &[Filler]) || has(i, &[Were]));
+    sentence.items.iter().enumerate().any(|(at, item)| {
+        let next = sentence.items[at + 1..].iter().find(|i| !has(i, &[Filler]) || has(i, &[Were]));
         has(item, &[Supposed])
-            && (heard.has(Were) || next.is_some_and(|i| has(i, &[Latency, RoundTrip, Throughput, Link, HowFast, Cpu])))
+            && (sentence.has(Were)
+                || next.is_some_and(|i| has(i, &[Latency, RoundTrip, Throughput, Link, HowFast, Cpu])))
     })
 }
 
@@ -233,8 +238,14 @@ mod tests {
                 .map(|r| r.says(0, measured))
                 .unwrap_or_else(|e| e.to_string())
         };
-        let texts =
-            ["throughput in both directions", "the most throughput both ways at once", "how much in each direction"];
+        let texts = [
+            "throughput in both directions",
+            "the most throughput both ways at once",
+            "how much in each direction",
+            "which direction is slower",
+            "which direction is faster",
+            "which direction is the fastest over tcp",
+        ];
         for text in texts {
             assert!(says(text, &measured).contains("--pattern stream --both measures it"), "{}", says(text, &measured));
         }

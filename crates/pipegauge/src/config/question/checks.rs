@@ -3,15 +3,15 @@
 use anyhow::{Error, Result, anyhow, bail};
 
 use super::forms::Asked;
-use super::heard::Item;
 use super::lexicon::Topic::*;
+use super::sentence::Item;
 use super::suggest::shown;
 use super::{KNOWN, Question};
 
 impl Asked<'_> {
     /// Whether a yes to what the words ask is that of a slow path: longer than a time, or less than a rate.
     pub fn turned(&self, time: bool) -> Result<bool> {
-        let h = &self.heard;
+        let h = &self.sentence;
         let near = if time { "does 64KiB arrive within 20 us?" } else { "can tcp do 1 Gbit/s?" };
         let unclear = |what: &str| anyhow!("'{}': {what}; ask for one thing: '{near}'", shown(self.text));
         let more = h.direction(time).map_err(unclear)?;
@@ -34,7 +34,7 @@ impl Asked<'_> {
     /// Fails where the words ask for the slow side of what only has a fast one.
     pub fn straight(&self, time: bool) -> Result<()> {
         if self.turned(time)? {
-            let sized = time && self.heard.any(&[WhichSize, HowBig, HowMuch]);
+            let sized = time && self.sentence.any(&[WhichSize, HowBig, HowMuch]);
             let near = if sized { "how much data in 1 ms?" } else { "can it sustain 60/s frames of 2MB?" };
             bail!(
                 "'{}': this can't tell what is too slow or too much; ask for what can be: '{near}'",
@@ -97,7 +97,7 @@ impl Asked<'_> {
         // Frames come so many a second, or so many in a time, or one each time: what else is named would be lost.
         let frames = matches!(first, Question::Frames { .. }) && self.per_second.is_empty();
         let multiple = matches!(first, Question::Cost { multiple: Some(_), .. }) && !self.counts.is_empty();
-        let streams = matches!(first, Question::Carries { .. }) && self.heard.has(Streams);
+        let streams = matches!(first, Question::Carries { .. }) && self.sentence.has(Streams);
         let (timed, counted) =
             (timed || frames, frames || streams || multiple || matches!(first, Question::Series { .. }));
         let left = match () {

@@ -3,8 +3,8 @@
 use anyhow::{Error, Result, anyhow, bail};
 
 use super::amounts::Amount;
-use super::heard::{Heard, Item};
 use super::lexicon::Topic::*;
+use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::{KNOWN, Measured, Question, Reading, at_once, versus};
 
@@ -17,51 +17,51 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
             shown(text)
         );
     }
-    let mut heard = Heard::of(text, measured)?;
-    at_once::of(text, &mut heard, measured)?;
-    if let Some(elsewhere) = heard.items.iter().find_map(|i| match i {
+    let mut sentence = Sentence::of(text, measured)?;
+    at_once::of(text, &mut sentence, measured)?;
+    if let Some(elsewhere) = sentence.items.iter().find_map(|i| match i {
         Item::Topics(t) => t.iter().find_map(|t| if let Elsewhere(how) = t { Some(*how) } else { None }),
         _ => None,
     }) {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
-    if heard.loads() && !heard.any(&[Cpu, UnderLoad]) {
+    if sentence.loads() && !sentence.any(&[Cpu, UnderLoad]) {
         bail!(
             "'{}': a run does not tell how busy its path is; what a path takes idle and under load a run with --load tells \
              (pipegauge run tcp --load 1,2,4): ask it for the latency under load",
             shown(text)
         );
     }
-    if heard.has(Not) {
+    if sentence.has(Not) {
         bail!("'{}': this can't follow what is left out or denied; ask for what is meant", shown(text));
     }
-    if heard.has(Sockets) && heard.paths().is_empty() {
+    if sentence.has(Sockets) && sentence.paths().is_empty() {
         bail!("'{}': which sockets? Write unix sockets, tcp or udp", shown(text));
     }
-    let asked = Asked::of(text, &mut heard)?;
-    let but = heard.but();
-    let compared = if heard.any(&[Cpu, UnderLoad]) { Vec::new() } else { versus::of(&asked, measured)? };
+    let asked = Asked::of(text, &mut sentence)?;
+    let but = sentence.but();
+    let compared = if sentence.any(&[Cpu, UnderLoad]) { Vec::new() } else { versus::of(&asked, measured)? };
     let (questions, over) = match compared.is_empty() {
         false => (compared, Vec::new()),
-        true => (asked.questions()?, heard.paths()),
+        true => (asked.questions()?, sentence.paths()),
     };
     if !but.is_empty() && !measured.leaves(&over, &but) {
         bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());
     }
     asked.all_used(&questions)?;
-    if at_once::supposed(&heard) && !questions.iter().any(|q| matches!(q, Question::Link { .. })) {
+    if at_once::supposed(&sentence) && !questions.iter().any(|q| matches!(q, Question::Link { .. })) {
         bail!(
             "'{}': ask tells what was measured; of what is supposed it knows another rate only ('what would a link of 10 Gbit/s bring for \
              64KiB?'), and pipegauge scale RUN tells what another wire, CPU or memory would make of it",
             shown(text)
         );
     }
-    heard.counts_what_is_known(text)?;
+    sentence.counts_what_is_known(text)?;
     // Words that mean little by themselves carry no question that has more words beyond them.
-    let unread = heard.unread();
-    let named = !heard.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
+    let unread = sentence.unread();
+    let named = !sentence.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
     let weak = !named
-        && !heard
+        && !sentence
             .any(&[UnderLoad, Throughput, Latency, RoundTrip, WhichSize, Saturation, HalfPower, Control, PerSecond]);
     if (weak && !unread.is_empty()) || unread.len() > 4 {
         let words: Vec<String> = unread.iter().take(5).map(|w| shown(w)).collect();
@@ -71,11 +71,11 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
             words.join("', '")
         );
     }
-    let mut notes = heard.notes.clone();
-    if heard.any(&[Slowest, Most]) && questions.iter().any(|q| matches!(q, Question::Cheapest(_))) {
+    let mut notes = sentence.notes.clone();
+    if sentence.any(&[Slowest, Most]) && questions.iter().any(|q| matches!(q, Question::Cheapest(_))) {
         notes.push("the one that costs most is the last of those named".to_owned());
     }
-    if heard.has(Slowest)
+    if sentence.has(Slowest)
         && questions.iter().any(|q| matches!(q, Question::Fastest(_) | Question::Control | Question::Strongest))
     {
         notes.push("the slowest is the last of those named".to_owned());
@@ -84,21 +84,21 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         let words: Vec<String> = unread.iter().map(|w| format!("'{}'", shown(w))).collect();
         notes.push(format!("not read: {}", words.join(", ")));
     }
-    for item in &heard.items {
+    for item in &sentence.items {
         if let Item::Topics(topics) = item {
             notes.extend(topics.iter().filter_map(|t| if let Taken(how) = t { Some((*how).to_owned()) } else { None }));
         }
     }
-    if heard.has(Average) && !questions.iter().any(|q| matches!(q, Question::Mean { .. })) {
+    if sentence.has(Average) && !questions.iter().any(|q| matches!(q, Question::Mean { .. })) {
         notes.push("no mean is kept of this: it is told of the median time".to_owned());
     }
-    if heard.alone && questions.iter().any(|q| matches!(q, Question::Most | Question::Throughput(_))) {
+    if sentence.alone && questions.iter().any(|q| matches!(q, Question::Most | Question::Throughput(_))) {
         notes.push("so many of a unit without a time are taken as so many a second".to_owned());
     }
     notes.dedup();
-    let sustained = heard.has(Sustained);
+    let sustained = sentence.has(Sustained);
     let flows = |q: &Question| matches!(q, Question::Most | Question::Throughput(_) | Question::Strongest);
-    let in_unit = heard.in_unit.filter(|_| questions.iter().any(flows));
+    let in_unit = sentence.in_unit.filter(|_| questions.iter().any(flows));
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
 }
 
@@ -115,7 +115,7 @@ fn further(text: &str) -> u64 {
 /// The pieces of a question, sorted.
 pub struct Asked<'a> {
     pub text: &'a str,
-    pub heard: Heard,
+    pub sentence: Sentence,
     pub sizes: Vec<u64>,
     pub rates: Vec<f64>,
     pub times: Vec<f64>,
@@ -127,24 +127,24 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(text: &'a str, heard: &mut Heard) -> Result<Self> {
-        let mut sizes = heard.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
+    fn of(text: &'a str, sentence: &mut Sentence) -> Result<Self> {
+        let mut sizes = sentence.amounts(|a| if let Amount::Size(s) = a { Some(*s) } else { None });
         // "tcp 1MB vs unix 1MB"
         sizes.dedup();
-        if let Some((size, words)) = heard.frame.size() {
-            heard.notes.push(words);
+        if let Some((size, words)) = sentence.frame.size() {
+            sentence.notes.push(words);
             sizes.push(size);
-        } else if heard.frame.pixels.is_some() {
+        } else if sentence.frame.pixels.is_some() {
             bail!("'{}': a frame of so many pixels has no size that can be counted", shown(text));
         }
-        let mut percentiles = heard.amounts(|a| if let Amount::Percentile(p) = a { Some(*p) } else { None });
-        for item in &heard.items {
+        let mut percentiles = sentence.amounts(|a| if let Amount::Percentile(p) = a { Some(*p) } else { None });
+        for item in &sentence.items {
             if let Item::Topics(t) = item {
                 percentiles.extend(t.iter().filter_map(|t| if let Percentile(p) = t { Some(*p) } else { None }));
             }
         }
         percentiles.dedup();
-        if let Some(share) = heard
+        if let Some(share) = sentence
             .amounts(|a| if let Amount::Bare(d) = a { d.strip_suffix('%').map(str::to_owned) } else { None })
             .first()
         {
@@ -153,7 +153,7 @@ impl<'a> Asked<'a> {
                 shown(text)
             );
         }
-        let bare = heard.amounts(|a| if let Amount::Bare(d) = a { Some(d.clone()) } else { None });
+        let bare = sentence.amounts(|a| if let Amount::Bare(d) = a { Some(d.clone()) } else { None });
         if let Some(digits) = bare.first() {
             let digits = shown(digits);
             bail!(
@@ -164,14 +164,14 @@ impl<'a> Asked<'a> {
         Ok(Self {
             text,
             sizes,
-            rates: heard.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
-            times: heard.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
-            per_second: heard.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
-            periods: heard.amounts(|a| if let Amount::Period(s) = a { Some(*s) } else { None }),
-            counts: heard.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
+            rates: sentence.amounts(|a| if let Amount::Rate(r) = a { Some(*r) } else { None }),
+            times: sentence.amounts(|a| if let Amount::Time(t) = a { Some(*t) } else { None }),
+            per_second: sentence.amounts(|a| if let Amount::PerSecond(n) = a { Some(*n) } else { None }),
+            periods: sentence.amounts(|a| if let Amount::Period(s) = a { Some(*s) } else { None }),
+            counts: sentence.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
             percentiles,
-            shares: heard.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
-            heard: heard.clone(),
+            shares: sentence.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
+            sentence: sentence.clone(),
         })
     }
 
@@ -191,7 +191,7 @@ impl<'a> Asked<'a> {
     }
 
     fn questions(&self) -> Result<Vec<Question>> {
-        let h = &self.heard;
+        let h = &self.sentence;
         let (size, rate, time) = (self.size(), self.rates.first().copied(), self.time());
         let round_trip = h.any(&[RoundTrip, Requests]);
         if h.has(Cpu) && h.any(&[PerByte, Throughput, PartOf]) {

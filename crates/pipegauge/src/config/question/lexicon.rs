@@ -134,6 +134,8 @@ pub enum Topic {
     AtOnce,
     /// Messages that go both ways at once.
     BothWays,
+    /// One of both directions is asked for.
+    Direction,
     /// What is not so, and is supposed to be.
     Supposed,
     /// "were", "had".
@@ -152,7 +154,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 82] = [
+const TOPICS: [(Topic, &[&str]); 84] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -181,8 +183,10 @@ const TOPICS: [(Topic, &[&str]); 82] = [
     (Pairs, &["pair", "pairs", "process pair", "process pairs", "pair of processes", "pairs of processes"]),
     (Processes, &["process", "processes", "members", "member", "ranks", "rank", "senders"]),
     (BothWays, &[
-        "both directions", "in both directions", "both directions at once", "both ways", "each direction", "in each direction", "full duplex"
+        "both directions", "in both directions", "both directions at once", "both ways", "each direction", "in each direction", "full duplex",
+        "which direction", "what direction", "which of the directions"
     ]),
+    (Direction, &["which direction", "what direction", "which of the directions"]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
     (Were, &["were", "had", "was"]),
     (Taken("a web page is taken as one message: what its server and a browser do besides is no part of that"), &[
@@ -440,9 +444,16 @@ const TOPICS: [(Topic, &[&str]); 82] = [
         "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
         "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation"
     ]),
-    (Elsewhere("pipegauge show RUN tells what was lost"), &[
+    (Elsewhere("pipegauge show RUN tells what was lost, at each rate of a run with several (run udp --pattern stream --rate 10Mbit/s..1Gbit/s)"), &[
         "loss", "lost", "losses", "lose packets", "dropped", "drops", "packet loss", "reordered", "reordering",
-        "lossy", "reliable", "drop"
+        "lossy", "reliable", "drop", "loses the most", "lose the most", "loses most", "loses the least", "loses least", "drops the most",
+        "drops most", "drops the least", "loses messages", "lose messages", "messages does lose"
+    ]),
+    (Elsewhere("patterns are measured in runs of their own, and pipegauge compare PUT.run.jsonl GET.run.jsonl holds two such runs against each other"), &[
+        "put faster than get", "get faster than put", "put slower than get", "get slower than put", "a put faster", "a get faster", "put or get", "get or put",
+        "put vs get", "get vs put", "put versus get", "get versus put", "put than get", "get than put", "faster than get", "faster than put",
+        "slower than get", "slower than put", "than a get", "than a put", "stream or ping pong", "ping pong or stream", "faster than ping pong",
+        "slower than ping pong", "stream vs ping pong", "put over get", "get over put"
     ]),
     (Elsewhere("pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
         "why", "explain", "dip", "dips", "reason", "because", "step in", "chasm", "cliff", "anomaly"

@@ -11,7 +11,7 @@ impl Asked<'_> {
     /// The longest time that was seen, or the mean, where the words ask for one: "maximum time of 64 bytes", "longest of 71 B", "how long
     /// does 1 MB take on average".
     pub fn longest_or_mean(&self, size: Option<u64>, time: Option<f64>, round_trip: bool) -> Option<Question> {
-        let h = &self.heard;
+        let h = &self.sentence;
         let timed = h.any(&[Latency, RoundTrip, HowLong]);
         let other = h
             .any(&[Throughput, Which, PerSecond, HowMuch, HowBig, WhichSize, Versus, Streams, Data, Control, StartUp])
@@ -36,7 +36,7 @@ impl Asked<'_> {
 
     /// Questions without a rate, a time or a count.
     pub fn without_numbers(&self, size: Option<u64>, round_trip: bool) -> Result<Vec<Question>> {
-        let h = &self.heard;
+        let h = &self.sentence;
         let flow = h.has(Throughput);
         let time = h.any(&[Latency, RoundTrip]);
         let several =

@@ -11,15 +11,15 @@ impl Asked<'_> {
     /// What is counted.
     pub fn what(&self) -> Unit {
         match () {
-            () if self.heard.any(&[Frames, Video]) || self.heard.frame.pixels.is_some() => Unit::Frames,
-            () if self.heard.any(&[Requests, RoundTrip]) => Unit::Requests,
+            () if self.sentence.any(&[Frames, Video]) || self.sentence.frame.pixels.is_some() => Unit::Frames,
+            () if self.sentence.any(&[Requests, RoundTrip]) => Unit::Requests,
             () => Unit::Messages,
         }
     }
 
     /// Questions of so many a second.
     pub fn a_second(&self, size: Option<u64>, rate: Option<f64>, time: Option<f64>) -> Option<Result<Vec<Question>>> {
-        let h = &self.heard;
+        let h = &self.sentence;
         let round_trip = h.has(Requests);
         // "1 million 64 byte messages per second": the number stands apart from its period.
         let apart = self.counts.first().filter(|_| h.has(PerSecond) && self.times.is_empty());
@@ -94,7 +94,7 @@ impl Asked<'_> {
 
     /// How many streams of so many frames, or so many bits, a second.
     fn streams(&self, size: Option<u64>, rate: Option<f64>) -> Option<Result<Vec<Question>>> {
-        let h = &self.heard;
+        let h = &self.sentence;
         // "can it carry 10 streams of 25 Mbit/s": ten times as much.
         if let (true, false, [count], Some(rate), None) = (h.has(Streams), h.has(HowMany), &self.counts[..], rate, size)
         {

@@ -4,9 +4,9 @@ use anyhow::{Result, bail};
 
 use super::amounts::Amount;
 use super::forms::Asked;
-use super::heard::Item;
 use super::lexicon::Topic::{self, *};
 use super::names::{Measured, Named};
+use super::sentence::Item;
 use super::suggest::shown;
 use super::{Multiple, Question};
 
@@ -22,7 +22,7 @@ pub fn of(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
 fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
     const HOW: [&str; 5] = ["how many times", "how much", "what factor", "which factor", "how many percent"];
     let text = asked.text.to_lowercase();
-    let h = &asked.heard;
+    let h = &asked.sentence;
     let [x] = &h.paths()[..] else { return Ok(Vec::new()) };
     let asks = HOW.iter().any(|how| text.contains(how)) && FASTER.iter().any(|word| text.contains(word));
     let amount = |i: &Item| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_)));
@@ -49,7 +49,7 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
 const FASTER: [&str; 6] = ["faster", "slower", "quicker", "as fast", "as slow", "as quick"];
 
 fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
-    let h = &asked.heard;
+    let h = &asked.sentence;
     let paths = h.paths();
     // "tcp over unix", "tcp/unix": nothing else is said.
     let bare = h.items.iter().all(|i| match i {

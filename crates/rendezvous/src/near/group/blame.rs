@@ -23,8 +23,8 @@ pub(super) enum What {
     Failed(SessionError),
     /// It said nothing for so long.
     Silent(Duration),
-    /// Nothing moved on its connection, in its own words.
-    Stalled(String),
+    /// Nothing moved on its connection: of a near process the link's own error, of a far side its words.
+    Stalled(SessionError),
     /// The other end closed its connection, or it was cut, in its own words.
     Closed(String),
     /// It did not say in time what became of it, which a busy machine may explain: for so long it said nothing.
@@ -53,13 +53,15 @@ impl What {
     fn order(&self) -> u8 {
         match self {
             Self::Ended(_) => 0,
+            // That nothing arrives is what a process sees of another one that is stopped.
+            Self::Failed(SessionError::NothingArrives { .. }) => 3,
             Self::Failed(_) => 1,
             Self::Silent(_) => 2,
-            Self::Stalled(_) => 3,
-            Self::Closed(_) => 4,
-            Self::Late(_) => 5,
-            Self::Consequence => 6,
-            Self::Stop => 7,
+            Self::Stalled(_) => 4,
+            Self::Closed(_) => 5,
+            Self::Late(_) => 6,
+            Self::Consequence => 7,
+            Self::Stop => 8,
         }
     }
 
@@ -67,7 +69,7 @@ impl What {
     pub(super) fn of_far(words: Words, waited: Duration, how: impl FnOnce() -> String) -> Self {
         match words {
             Words::Failed(Cause::Other | Cause::Ending, text) => Self::Failed(SessionError::Far(text)),
-            Words::Failed(Cause::Stalled, text) => Self::Stalled(text),
+            Words::Failed(Cause::Stalled, text) => Self::Stalled(SessionError::Far(text)),
             Words::Failed(Cause::Closed, text) => Self::Closed(text),
             Words::Failed(Cause::Interrupted, _) | Words::Complete => Self::Consequence,
             Words::Silent => Self::Silent(waited),
@@ -79,6 +81,10 @@ impl What {
 impl Shape {
     /// An error of the connection `number`, from 0, in words that name it.
     pub(super) fn named(self, number: usize, e: SessionError) -> SessionError {
+        // The one connection of a path whose near half runs under a wrapper has no number.
+        if !self.topology.has_members() {
+            return e;
+        }
         let number = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
         SessionError::Member { what: self.topology.one(), number, of: self.of, source: Box::new(e) }
     }
@@ -86,6 +92,7 @@ impl Shape {
     /// An error of this process: one that all connections share is none's in particular.
     pub(super) fn of(self, who: Who, e: SessionError) -> SessionError {
         match who {
+            Who::Near(_) if self.topology.near_processes(self.of) < self.of => e,
             Who::Near(number) => self.named(number, e),
             Who::Far(number) if self.topology.far_processes(self.of) > 1 || self.of == 1 => self.named(number, e),
             Who::Far(_) => e,
@@ -103,13 +110,11 @@ impl Shape {
         let side = if matches!(who, Who::Near(_)) { "the near process" } else { "the far side" };
         let e = match (what, who) {
             (What::Ended(how), _) => SessionError::Control(format!("{side} ended{how}")),
-            (What::Failed(e), _) => e,
+            (What::Failed(e) | What::Stalled(e), _) => e,
             (What::Silent(waited) | What::Late(waited), _) => SessionError::Control(format!(
                 "{side} has been silent for {:.1} s: it is stopped, overloaded or unreachable (--patience sets this limit)",
                 waited.as_secs_f64()
             )),
-            (What::Stalled(text), Who::Near(_)) => SessionError::Control(text),
-            (What::Stalled(text), Who::Far(_)) => SessionError::Far(text),
             (What::Closed(text), _) => SessionError::Control(format!(
                 "the data connection was cut, while the processes at both ends are there ({side}: {text})"
             )),
@@ -133,8 +138,12 @@ mod tests {
         What::Closed("the peer closed the connection while this side was receiving".into())
     }
 
+    fn stall() -> transport::LinkError {
+        transport::LinkError::Stalled { doing: "receiving", waited: Duration::from_secs(1) }
+    }
+
     fn stalled() -> What {
-        What::Stalled("no progress for 1.0 s while receiving (--patience)".into())
+        What::Stalled(SessionError::Far(stall().to_string()))
     }
 
     #[test]
@@ -147,6 +156,8 @@ mod tests {
         assert_eq!(text, "member 2 of 3: the near process ended: it was killed by signal 9; it said: oh");
         let text = said(Topology::Pairs, vec![(Who::Near(2), closed()), (Who::Far(2), killed())]);
         assert!(text.starts_with("pair 3 of 3: the far side ended: it was killed by signal 9"), "{text}");
+        let text = said(Topology::Group, vec![(Who::Far(1), What::Consequence), (Who::Near(0), killed())]);
+        assert!(text.starts_with("the near process ended"), "one casts to all members: {text}");
         let text = said(Topology::FanOut, vec![(Who::Near(0), closed()), (Who::Far(0), killed())]);
         assert!(text.starts_with("the far side ended: it was killed"), "all members have that far side: {text}");
     }
@@ -157,6 +168,9 @@ mod tests {
         let text = said(Topology::Pairs, vec![(Who::Far(1), stalled()), (Who::Near(1), silent())]);
         assert!(text.contains("pair 2 of 3: the near process has been silent for 2.0 s"), "{text}");
         assert!(text.contains("--patience"), "{text}");
+        let lost = What::Failed(SessionError::NothingArrives { in_a_row: 10 });
+        let text = said(Topology::Group, vec![(Who::Near(0), lost), (Who::Far(1), silent())]);
+        assert!(text.contains("receiving member 2 of 3: the far side has been silent"), "{text}");
         let text = said(Topology::Pairs, vec![(Who::Far(1), stalled()), (Who::Near(1), What::Consequence)]);
         assert!(text.contains("pair 2 of 3: the far side: no progress"), "{text}");
     }
@@ -171,6 +185,17 @@ mod tests {
         ]);
         assert!(matches!(e.root(), SessionError::NothingArrives { in_a_row: 10 }), "{e}");
         assert!(e.to_string().starts_with("pair 3 of 3: 10 datagrams"), "{e}");
+    }
+
+    #[test]
+    fn a_stall_keeps_its_kind_and_says_whose_it_is() {
+        let told = crate::member::message::Met::of(&stall().into());
+        let crate::member::message::Met::Stalled { doing, seconds } = told else { panic!("{told:?}") };
+        let e = crate::member::message::stalled(&doing, seconds).into();
+        let e = Shape { topology: Topology::Pairs, of: 3 }
+            .cause(vec![Finding { who: Who::Near(1), what: What::Stalled(e) }]);
+        let link = matches!(e.root(), SessionError::Link(transport::LinkError::Stalled { doing: "receiving", waited }) if waited.as_secs() == 1);
+        assert!(link && e.to_string().starts_with("pair 2 of 3: no progress for 1.0 s while receiving"), "{e:?}");
     }
 
     #[test]

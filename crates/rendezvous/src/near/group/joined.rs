@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use measure::{FarReport, SessionError, TrialReport, TrialSpec, credible};
+use measure::{FarReport, SessionError, Topology, TrialReport, TrialSpec, credible};
 use transport::Capabilities;
 
 use super::blame::Shape;
@@ -11,7 +11,7 @@ use crate::moments::Ahead;
 use crate::near::control::Reported;
 use crate::near::flows::{by_this_clock, common_is_credible, one, reports_are_credible};
 
-/// When a trial ran: how long it took until all was heard, from when to when that was by this side's clock, and how far the far sides' clock is ahead;
+/// When a trial ran: how long it took until all had answered, from when to when that was by this side's clock, and how far the far sides' clock is ahead;
 /// none where what they say of it can't be.
 pub(super) struct When {
     pub elapsed: Duration,
@@ -61,10 +61,17 @@ pub(super) fn joined(
         credible::credible_flows(told.as_ref(), &far, spec, elapsed)
             .map_err(|why| (None, SessionError::Control(format!("the far sides report what can't be: {why}"))))?;
     }
-    for (number, (near, far)) in near.iter().zip(&far).enumerate() {
+    // One that casts has all others as the other half of its trial.
+    let casts = shape.topology == Topology::Group;
+    let halves = near.iter().cycle().take(if casts { far.len() } else { near.len() });
+    for (number, (near, far)) in halves.zip(&far).enumerate() {
         one(near, far, spec).map_err(|e| (None, shape.named(number, e)))?;
     }
-    let report = measure::flows::joined(spec, near, far, told);
+    let report = match <[TrialReport; 1]>::try_from(near) {
+        Ok([near]) if casts => measure::flows::of_group(spec, near, far, told).map_err(|e| (None, e))?,
+        Ok(near) => measure::flows::joined(spec, near.into(), far, told),
+        Err(near) => measure::flows::joined(spec, near, far, told),
+    };
     common_is_credible(&report, spec)
         .map_err(|why| (None, SessionError::Control(format!("the far sides report what can't be: {why}"))))?;
     Ok(report)
@@ -73,7 +80,7 @@ pub(super) fn joined(
 #[cfg(test)]
 mod tests {
     use measure::flows::Step;
-    use measure::{Course, Pattern, Topology};
+    use measure::{Course, Pattern};
 
     use super::*;
     use crate::course::Numbers;

@@ -12,8 +12,9 @@ use transport::settings::Effective;
 use super::blame::What;
 use crate::MeetError;
 use crate::channel::Channel;
-use crate::member::message::{Dial, FRAME, Met, Order, Told};
-use crate::near::launch::{Launched, Starting};
+use crate::member::message::{Dial, FRAME, Met, Order, Told, stalled};
+use crate::message::By;
+use crate::near::launch::{How, Launched, Starting};
 use crate::near::meeting::{begin_here, greet_here};
 use crate::near::talk::{SLACK, Talk};
 
@@ -39,9 +40,10 @@ pub(super) enum Half {
 }
 
 impl Member {
-    /// Starts its process.
-    pub(super) fn begin(program: &Path) -> Result<Starting, MeetError> {
-        begin_here(NEAR, program, "member", None)
+    /// Starts its process, under a wrapper's words where there are some.
+    pub(super) fn begin(under: &[String], wrapped: bool, program: &Path) -> Result<Starting, MeetError> {
+        let how = How { wrapped, ..How::of(By::Spawn) };
+        begin_here(NEAR, under, program, "member", how)
     }
 
     /// Meets it.
@@ -107,13 +109,13 @@ impl Member {
     }
 
     /// What it has to say after that, by `deadline`.
-    pub(super) fn hear_out(&mut self, deadline: Instant) -> What {
+    pub(super) fn read_out(&mut self, deadline: Instant) -> What {
         if let Some(why) = self.talk.why_broken() {
             let why = why.to_owned();
             return self.gone(why);
         }
         loop {
-            match self.talk.answer_anyway("hearing a near process out", deadline) {
+            match self.talk.answer_anyway("waiting for the last words of a near process", deadline) {
                 Ok(Told::Waits) => {}
                 Ok(told) => return failed(told),
                 Err(e) => return self.broken(e),
@@ -174,7 +176,7 @@ impl Drop for Member {
 fn failed(told: Told) -> What {
     match told {
         Told::Failed { met: Met::Closed, text } => What::Closed(text),
-        Told::Failed { met: Met::Stalled, text } => What::Stalled(text),
+        Told::Failed { met: Met::Stalled { doing, seconds }, .. } => What::Stalled(stalled(&doing, seconds).into()),
         Told::Failed { met: Met::Interrupted, .. } | Told::Ran { .. } | Told::Stands { .. } => What::Consequence,
         Told::Failed { met: Met::NothingArrives { in_a_row }, .. } => {
             What::Failed(SessionError::NothingArrives { in_a_row })

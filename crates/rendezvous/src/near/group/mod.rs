@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use host::{CpuWatch, Environment, Pace, Taken};
+use host::{CpuWatch, Environment, MachineCalibration, Taken};
 use measure::event::{PathPlan, Plan};
 use measure::session::Party;
 use measure::{Session, SessionError, TrialReport, TrialSpec};
@@ -30,6 +30,7 @@ use self::open::Open;
 use self::trial::Processes;
 use super::flows::flows;
 use super::meeting::Meeting;
+use super::seats::Seats;
 use super::session::Reach;
 
 /// One path whose near halves are processes of their own.
@@ -59,7 +60,7 @@ impl GroupSession {
         program: PathBuf,
     ) -> Self {
         let environment = match &reach {
-            Reach::Fresh(_) => None,
+            Reach::Fresh(..) => None,
             Reach::Shared(meeting) => meeting.borrow().environment.clone(),
         };
         let capabilities = plan.paths[number].transport.capabilities();
@@ -77,7 +78,7 @@ impl GroupSession {
     pub(crate) fn broken_talk(&mut self) -> String {
         let member = &mut self.open.as_mut().expect("it is open").members[0];
         member.breaks("as the test asked");
-        format!("{:?}", member.hear_out(Instant::now()))
+        format!("{:?}", member.read_out(Instant::now()))
     }
 
     /// The near processes, and the far ones that this side started.
@@ -109,7 +110,8 @@ impl GroupSession {
         let mut cpus = open.cpus.0.clone();
         let mut pids = vec![std::process::id()];
         pids.extend(open.members.iter().map(Member::pid));
-        if matches!(self.reach, Reach::Fresh(_)) {
+        pids.extend(open.seats.iter().flat_map(Seats::pids));
+        if matches!(self.reach, Reach::Fresh(..)) {
             cpus.extend(open.cpus.1.iter().flatten());
             pids.extend(open.fars.iter().filter_map(|far| Some(far.borrow().launched.as_ref()?.pid())));
         }
@@ -131,7 +133,7 @@ impl GroupSession {
         let _aside = Aside::from(
             self.plan.pin,
             &open.cpus.0,
-            if matches!(self.reach, Reach::Fresh(_)) { &open.cpus.1 } else { &[] },
+            if matches!(self.reach, Reach::Fresh(..)) { &open.cpus.1 } else { &[] },
         );
         let mut processes = Processes { members: &mut open.members, fars, patience, reliable };
         let report = match processes.run(spec) {
@@ -208,13 +210,13 @@ impl Session for GroupSession {
         // Far processes of this host are watched from here, with their CPUs.
         let Some(open) = open else { return Some(near) };
         let pinned = self.environment.as_ref().is_some_and(|e| e.pinned.is_some());
-        open.fars.iter().try_fold(near, |all, far| match (far.borrow_mut().control.foreign().ok()?, pinned) {
+        open.fars.iter().try_fold(near, |all, far| match (far.borrow_mut().control.taken().ok()?, pinned) {
             (Some(far), _) => Some(all.with(far)),
             (None, pinned) => (!pinned).then_some(all),
         })
     }
 
-    fn pace(&mut self, time: Duration) -> (Option<Pace>, Option<Pace>) {
-        self.reach.pace(self.plan.pin, time)
+    fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
+        self.reach.calibration(self.plan.pin, time)
     }
 }

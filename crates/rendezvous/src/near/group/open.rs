@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use data_encoding::HEXLOWER;
-use measure::SessionError;
 use measure::topology::{MemberOpened, Role};
+use measure::{SessionError, Topology};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use transport::Proof;
 use transport::settings::Effective;
@@ -14,11 +14,12 @@ use transport::settings::Effective;
 use super::GroupSession;
 use super::blame::{Finding, What, Who};
 use super::member::Member;
-use crate::member::message::Dial;
+use crate::member::message::{Dial, Door};
 use crate::message::FarPin;
 use crate::near::control::Share;
 use crate::near::launch::{FAR, Starting};
 use crate::near::meeting::{self, Meeting, Terms};
+use crate::near::seats::Seats;
 use crate::near::session::Reach;
 use crate::{MeetError, agree};
 
@@ -34,6 +35,8 @@ pub(super) struct Open {
     /// A CPU for each connection, here and there; empty where they keep to none in particular.
     pub cpus: (Vec<u32>, Vec<Option<u32>>),
     pub used: bool,
+    /// Declared last: the launcher ends after the processes that it started.
+    pub seats: Option<Seats>,
 }
 
 impl GroupSession {
@@ -51,31 +54,54 @@ impl GroupSession {
         let named = |who, e: MeetError| shape.of(who, e.into());
         let (near_cpus, far_cpus) = self.cpus();
         let far_processes = shape.topology.far_processes(shape.of) as usize;
+        let near_processes = shape.topology.near_processes(shape.of) as usize;
         let far_pin = |i: usize| far_cpus.get(i).copied().or(self.plan.pin.map(|(_, far)| far));
         more_files();
+        let launch = self.path().transport.transport().map_or(&[][..], transport::Transport::launch);
+        let mut seats = match (launch, &self.reach) {
+            ([], _) => None,
+            (words, Reach::Fresh(..)) => {
+                Some(Seats::begin(words, far_processes + near_processes, self.path().transport, &self.path().settings)?)
+            }
+            (_, Reach::Shared(_)) => {
+                let why = "its processes are started together, by a launcher of this host (leave out --peer)";
+                return Err(SessionError::Control(why.to_owned()));
+            }
+        };
+        let under = |seats: &Option<Seats>, number: usize, wrapper: &[String]| match seats {
+            Some(seats) => seats.under(number, wrapper),
+            None => wrapper.to_vec(),
+        };
         let mut starting: Vec<Starting> = Vec::new();
-        if let Reach::Fresh(program) = &self.reach {
+        let mut door = None;
+        let terms = |i: usize, door, environment| Terms {
+            pin: far_pin(i),
+            far_pin: FarPin::None,
+            plan: &self.plan,
+            stop: &self.stop,
+            environment,
+            rank: i as u32,
+            at: door,
+        };
+        if let Reach::Fresh(program, at) = &self.reach {
+            door = *at;
             for i in 0..far_processes {
-                let begun = meeting::begin_here(FAR, program, "peer", far_pin(i));
+                let how = terms(i, door, false).here();
+                let begun = meeting::begin_here(FAR, &under(&seats, i, &self.plan.peer_under), program, "peer", how);
                 starting.push(begun.map_err(|e| named(Who::Far(i), e))?);
             }
         }
         let mut near = Vec::new();
-        for i in 0..shape.of as usize {
-            near.push(Member::begin(&self.program).map_err(|e| named(Who::Near(i), e))?);
+        for i in 0..near_processes {
+            let wrapper = under(&seats, far_processes + i, &self.plan.near_under);
+            let wrapped = !self.plan.near_under.is_empty();
+            near.push(Member::begin(&wrapper, wrapped, &self.program).map_err(|e| named(Who::Near(i), e))?);
         }
         let mut fars = Vec::new();
         for (i, starting) in starting.into_iter().enumerate() {
             let environment = i == 0 && self.environment.is_none();
-            let terms = Terms {
-                pin: far_pin(i),
-                wish: FarPin::None,
-                plan: &self.plan,
-                stop: &self.stop,
-                environment,
-                rank: i as u32,
-            };
-            let met = meeting::met_here(starting, &terms).map_err(|e| named(Who::Far(i), e))?;
+            let met = meeting::met_here(starting, &terms(i, door, environment));
+            let met = met.map_err(|e| named(Who::Far(i), launched(&mut seats, e)))?;
             self.environment = met.inherited().or(self.environment.take());
             fars.push(Rc::new(RefCell::new(met)));
         }
@@ -85,20 +111,25 @@ impl GroupSession {
         let mut members = Vec::new();
         for (i, starting) in near.into_iter().enumerate() {
             let met = Member::met(starting, self.patience(), &self.stop);
-            members.push(met.map_err(|e| named(Who::Near(i), e))?);
+            members.push(met.map_err(|e| named(Who::Near(i), launched(&mut seats, e)))?);
         }
+        // One that has all connections is on one CPU.
+        let near_cpus = if near_processes == 1 { near_cpus.into_iter().take(1).collect() } else { near_cpus };
         let cpus = (near_cpus, far_cpus.into_iter().map(Some).collect());
-        Ok(Open { members, fars, numbers: Vec::new(), effective: Vec::new(), cpus, used: false })
+        Ok(Open { members, fars, numbers: Vec::new(), effective: Vec::new(), cpus, used: false, seats })
     }
 
     /// Opens the data connections between the processes.
     pub(super) fn connect(&mut self, open: &mut Open) -> Result<(), SessionError> {
+        if self.shape().topology == Topology::Group {
+            return self.gather(open);
+        }
         let plan = Rc::clone(&self.plan);
         let path = &plan.paths[self.number];
         let (shape, settings) = (self.shape(), &path.settings);
         let transport = path.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
         let each = shape.of / open.fars.len() as u32;
-        let here = matches!(self.reach, Reach::Fresh(_));
+        let here = matches!(self.reach, Reach::Fresh(..));
         let (mut number, mut far_cpus) = (0, Vec::new());
         open.numbers.clear();
         open.effective.clear();
@@ -111,19 +142,11 @@ impl GroupSession {
             open.numbers.push(first);
             let mut near = Vec::new();
             for proof in &proofs {
-                let dial = Dial {
-                    transport: path.transport,
-                    settings: settings.clone(),
-                    address: address.clone(),
-                    peer: far.control.peer(),
-                    proof: hexadecimal(proof),
-                    patience: self.plan.patience,
-                    decorators: self.plan.decorators.of_flow(number as u32),
-                    cpu: open.cpus.0.get(number).copied(),
-                };
+                let door = Door { address: address.clone(), peer: far.control.peer(), proof: hexadecimal(proof) };
+                let dial = self.dial(vec![door], number, open);
                 let stands = open.members[number].dial(dial).map_err(|what| {
                     far.control.cancel();
-                    let words = far.control.hear_out(Instant::now() + self.patience());
+                    let words = far.control.read_out(Instant::now() + self.patience());
                     let found = What::of_far(words, self.patience(), || far.how());
                     shape.cause(vec![
                         Finding { who: Who::Near(number), what },
@@ -149,6 +172,67 @@ impl GroupSession {
         Ok(())
     }
 
+    /// What the near process `number` is told to connect to.
+    fn dial(&self, doors: Vec<Door>, number: usize, open: &Open) -> Dial {
+        let path = self.path();
+        Dial {
+            transport: path.transport,
+            settings: path.settings.clone(),
+            doors,
+            patience: self.plan.patience,
+            decorators: self.plan.decorators.of_flow(number as u32),
+            cpu: open.cpus.0.get(number).copied(),
+        }
+    }
+
+    /// Has the near process bring the group together: all other members wait at their doors before it invites any.
+    fn gather(&mut self, open: &mut Open) -> Result<(), SessionError> {
+        let plan = Rc::clone(&self.plan);
+        let path = &plan.paths[self.number];
+        let (shape, settings) = (self.shape(), &path.settings);
+        let transport = path.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
+        let share = || Share { own: 1, others: shape.of - 1 };
+        let mut doors = Vec::new();
+        open.numbers.clear();
+        open.effective.clear();
+        for (f, far) in open.fars.iter().enumerate() {
+            let mut far = far.borrow_mut();
+            let asked = far.control.open(path.transport, settings, share(), Vec::new(), None);
+            let (first, address, proofs) = asked.map_err(|e| shape.of(Who::Far(f), far.ended(e).into()))?;
+            open.numbers.push(first);
+            let peer = far.control.peer();
+            doors.extend(proofs.iter().map(|proof| Door { address: address.clone(), peer, proof: hexadecimal(proof) }));
+        }
+        let dial = self.dial(doors, 0, open);
+        let (near, capabilities) = open.members[0].dial(dial).map_err(|what| {
+            let mut findings = vec![Finding { who: Who::Near(0), what }];
+            let deadline = Instant::now() + self.patience();
+            open.fars.iter().for_each(|far| far.borrow_mut().control.cancel());
+            for (f, far) in open.fars.iter().enumerate() {
+                let mut far = far.borrow_mut();
+                let words = far.control.read_out(deadline);
+                findings.push(Finding { who: Who::Far(f), what: What::of_far(words, self.patience(), || far.how()) });
+            }
+            shape.cause(findings)
+        })?;
+        self.capabilities = capabilities;
+        let mut far_cpus = Vec::new();
+        for (f, far) in open.fars.iter().enumerate() {
+            let mut far = far.borrow_mut();
+            let (stands, _) = far.control.opened(1, None).map_err(|e| shape.of(Who::Far(f), far.ended(e).into()))?;
+            for there in stands {
+                let unequal = agree::differences(transport.options(), settings, &near, &there.effective);
+                if !unequal.is_empty() {
+                    return Err(MeetError::Unequal(unequal).into());
+                }
+                far_cpus.push(there.cpu);
+                open.effective.push((near.clone(), there.effective));
+            }
+        }
+        open.cpus.1 = far_cpus;
+        Ok(())
+    }
+
     /// The processes as a run file tells them.
     pub(super) fn members(&self, open: &Open) -> Vec<MemberOpened> {
         let of = |role, rank: usize, cpus: Vec<u32>| MemberOpened { role, rank: rank as u32 + 1, cpus };
@@ -158,6 +242,14 @@ impl GroupSession {
         let far = open.cpus.1.chunks(each.max(1)).enumerate();
         let far = far.map(|(i, cpus)| of(Role::Far, i, cpus.iter().copied().flatten().collect()));
         near.chain(far).collect()
+    }
+}
+
+/// An error with what a launcher says of it.
+fn launched(seats: &mut Option<Seats>, e: MeetError) -> MeetError {
+    match seats {
+        Some(seats) => seats.how(e),
+        None => e,
     }
 }
 

@@ -1,4 +1,4 @@
-//! A trial on a path of several processes: all are asked, whoever answers first is heard first, and what fails anywhere ends it everywhere.
+//! A trial on a path of several processes: all are asked, whoever answers first is read first, and what fails anywhere ends it everywhere.
 
 use std::cell::RefMut;
 use std::time::{Duration, Instant};
@@ -32,14 +32,14 @@ pub(super) struct Processes<'a> {
 /// What came of a trial: of each near process, and of each far one.
 pub(super) type Came = (Vec<TrialReport>, Vec<Reported>);
 
-/// What has been heard so far.
-struct Heard {
+/// What has come so far.
+struct Answers {
     near: Vec<Option<TrialReport>>,
     far: Vec<Option<Reported>>,
-    /// When the answer of a far side is due at the latest, and when those of its near processes.
-    due: Vec<Option<Instant>>,
-    /// Looks in a row at which a process was stopped: near ones, then far ones.
-    stopped: Vec<u32>,
+    /// Since when the answer of a far side is waited for, or those of its near processes, and when they are due at the latest.
+    due: Vec<Option<(Instant, Instant)>>,
+    /// Since when each look found a process stopped: near ones, then far ones.
+    stopped: Vec<Option<Instant>>,
 }
 
 impl Processes<'_> {
@@ -50,29 +50,34 @@ impl Processes<'_> {
         When { elapsed: asked.elapsed(), between: (began, Monotonic.now()), ahead }
     }
 
-    /// The far process that near process `number` is connected to.
-    fn far_of(&self, number: usize) -> usize {
-        if self.fars.len() == 1 { 0 } else { number }
+    /// Whether these two are connected: a side that is one process is to all of the other.
+    fn joins(&self, near: usize, far: usize) -> bool {
+        self.fars.len() == 1 || self.members.len() == 1 || near == far
+    }
+
+    /// The trial as the connection `number` of several has it; in a group all receive the same.
+    fn its(&self, spec: &TrialSpec, number: usize) -> TrialSpec {
+        if self.members.len() == 1 { spec.clone() } else { spec.flow(number as u32) }
     }
 
     /// Whether all near processes of a far one have reported.
-    fn over(&self, heard: &Heard, far: usize) -> bool {
-        heard.near.iter().enumerate().all(|(i, report)| report.is_some() || self.far_of(i) != far)
+    fn over(&self, answers: &Answers, far: usize) -> bool {
+        answers.near.iter().enumerate().all(|(i, report)| report.is_some() || !self.joins(i, far))
     }
 
     /// Runs a trial whose half each process knows by its number. The error is what is known of the processes when it failed.
     pub(super) fn run(&mut self, spec: &TrialSpec) -> Result<Came, Vec<Finding>> {
         let began = Instant::now();
-        let mut heard = Heard {
+        let mut answers = Answers {
             near: self.members.iter().map(|_| None).collect(),
             far: self.fars.iter().map(|_| None).collect(),
             due: vec![None; self.fars.len()],
-            stopped: vec![0; self.members.len() + self.fars.len()],
+            stopped: vec![None; self.members.len() + self.fars.len()],
         };
-        let outcome = self.ask(spec).and_then(|()| self.hear(spec, began, &mut heard));
+        let outcome = self.ask(spec).and_then(|()| self.gather(spec, began, &mut answers));
         match outcome {
-            Ok(()) => Ok((heard.near.into_iter().flatten().collect(), heard.far.into_iter().flatten().collect())),
-            Err(finding) => Err(self.hear_out(finding, &heard, began)),
+            Ok(()) => Ok((answers.near.into_iter().flatten().collect(), answers.far.into_iter().flatten().collect())),
+            Err(finding) => Err(self.read_out(finding, &answers, began)),
         }
     }
 
@@ -81,11 +86,12 @@ impl Processes<'_> {
         let alone = self.fars.len() == 1;
         for i in 0..self.fars.len() {
             // One that has all connections knows by itself which contents each has.
-            let its = if alone { spec.clone() } else { spec.flow(i as u32) };
+            let its = if alone { spec.clone() } else { self.its(spec, i) };
             self.far(i, |far| far.control.trial(&its))?;
         }
-        for (i, member) in self.members.iter_mut().enumerate() {
-            member.run(&spec.flow(i as u32)).map_err(|what| Finding { who: Who::Near(i), what })?;
+        let halves: Vec<TrialSpec> = (0..self.members.len()).map(|i| self.its(spec, i)).collect();
+        for ((i, member), its) in self.members.iter_mut().enumerate().zip(&halves) {
+            member.run(its).map_err(|what| Finding { who: Who::Near(i), what })?;
         }
         if !spec.far_sends() {
             return Ok(());
@@ -109,37 +115,40 @@ impl Processes<'_> {
         what(far).map_err(|e| Finding { who: Who::Far(number), what: of_control(e, far) })
     }
 
-    /// Hears all that is said of the trial.
-    fn hear(&mut self, spec: &TrialSpec, began: Instant, heard: &mut Heard) -> Result<(), Finding> {
+    /// Reads all that is said of the trial.
+    fn gather(&mut self, spec: &TrialSpec, began: Instant, answers: &mut Answers) -> Result<(), Finding> {
         let drain = (spec.pattern.facts().drain)(spec);
-        while heard.near.iter().any(Option::is_none) || heard.far.iter().any(Option::is_none) {
-            match self.next(heard) {
-                None => self.nobody(heard)?,
+        while answers.near.iter().any(Option::is_none) || answers.far.iter().any(Option::is_none) {
+            match self.next(answers) {
+                None => self.nobody(answers)?,
                 Some(who @ Who::Near(i)) => {
                     let half = self.members[i].half().map_err(|what| Finding { who, what })?;
                     let Half::Ran(report) = half else {
                         let what = What::Failed(SessionError::Control("it is ready a second time".into()));
                         return Err(Finding { who, what });
                     };
-                    heard.near[i] = Some(*report);
-                    let far = self.far_of(i);
-                    if self.over(heard, far) && heard.far[far].is_none() {
+                    answers.near[i] = Some(*report);
+                    for far in 0..self.fars.len() {
+                        if !self.joins(i, far) || !self.over(answers, far) || answers.far[far].is_some() {
+                            continue;
+                        }
                         if !self.reliable && !spec.flow(far as u32).far_sends() {
                             self.far(far, |far| far.control.enough())?;
                         }
                         let leeway = self.fars[far].control.leeway() + began.elapsed() + drain;
-                        heard.due[far] = Some(Instant::now() + leeway);
+                        answers.due[far] = Some((Instant::now(), Instant::now() + leeway));
                     }
                 }
                 Some(Who::Far(i)) => {
                     let half = self.far(i, |far| far.control.half())?;
                     let failed =
                         |words| Finding { who: Who::Far(i), what: What::of_far(words, began.elapsed(), String::new) };
-                    heard.far[i] = Some(half.map_err(failed)?);
-                    heard.due[i] = Some(Instant::now() + self.fars[i].control.leeway() + drain);
+                    answers.far[i] = Some(half.map_err(failed)?);
+                    let due = Instant::now() + self.fars[i].control.leeway() + drain;
+                    answers.due[i] = Some((Instant::now(), due));
                     if !self.reliable && spec.flow(i as u32).far_sends() {
                         // Else a receiver would take the end of its patience for the end of the stream.
-                        let waits = |k: &usize| heard.near[*k].is_none() && self.far_of(*k) == i;
+                        let waits = |k: &usize| answers.near[*k].is_none() && self.joins(*k, i);
                         let waiting: Vec<usize> = (0..self.members.len()).filter(waits).collect();
                         waiting.into_iter().for_each(|k| self.members[k].enough());
                     }
@@ -150,14 +159,14 @@ impl Processes<'_> {
     }
 
     /// Who has something to say; none where nobody had for a while.
-    fn next(&mut self, heard: &Heard) -> Option<Who> {
+    fn next(&mut self, answers: &Answers) -> Option<Who> {
         let mut who = Vec::new();
         let mut channels = Vec::new();
-        for (i, member) in self.members.iter_mut().enumerate().filter(|(i, _)| heard.near[*i].is_none()) {
+        for (i, member) in self.members.iter_mut().enumerate().filter(|(i, _)| answers.near[*i].is_none()) {
             who.push(Who::Near(i));
             channels.push(member.channel());
         }
-        for (i, far) in self.fars.iter_mut().enumerate().filter(|(i, _)| heard.far[*i].is_none()) {
+        for (i, far) in self.fars.iter_mut().enumerate().filter(|(i, _)| answers.far[*i].is_none()) {
             who.push(Who::Far(i));
             channels.push(far.control.channel());
         }
@@ -165,15 +174,15 @@ impl Processes<'_> {
     }
 
     /// What nobody says: that a person asked to stop, that an answer is overdue, that a process is stopped.
-    fn nobody(&mut self, heard: &mut Heard) -> Result<(), Finding> {
+    fn nobody(&mut self, answers: &mut Answers) -> Result<(), Finding> {
         if self.fars.iter().any(|far| far.control.stopped()) {
             return Err(Finding { who: Who::Far(0), what: What::Stop });
         }
-        let overdue = |due: &Option<Instant>| due.is_some_and(|due| Instant::now() >= due);
-        for far in (0..self.fars.len()).filter(|far| overdue(&heard.due[*far])) {
-            let what = What::Silent(self.patience);
-            let late = (0..self.members.len()).find(|i| heard.near[*i].is_none() && self.far_of(*i) == far);
-            match (late, &heard.far[far]) {
+        let overdue = |due: &Option<(Instant, Instant)>| due.filter(|(_, due)| Instant::now() >= *due);
+        for (far, since) in (0..self.fars.len()).filter_map(|far| Some((far, overdue(&answers.due[far])?.0))) {
+            let what = What::Silent(since.elapsed());
+            let late = (0..self.members.len()).find(|i| answers.near[*i].is_none() && self.joins(*i, far));
+            match (late, &answers.far[far]) {
                 (Some(late), _) => return Err(Finding { who: Who::Near(late), what }),
                 (None, None) => return Err(Finding { who: Who::Far(far), what }),
                 (None, Some(_)) => {}
@@ -181,13 +190,12 @@ impl Processes<'_> {
         }
         let fars = self.fars.iter().map(|far| far.launched.as_ref().map(|far| far.pid()));
         let pids: Vec<Option<u32>> = self.members.iter().map(|member| Some(member.pid())).chain(fars).collect();
-        let most = u32::try_from(self.patience.as_millis() / LOOK.as_millis()).unwrap_or(u32::MAX);
-        for (i, (pid, looks)) in pids.iter().zip(&mut heard.stopped).enumerate() {
-            *looks = if pid.is_some_and(is_stopped) { looks.saturating_add(1) } else { 0 };
-            if *looks > most {
+        for (i, (pid, since)) in pids.iter().zip(&mut answers.stopped).enumerate() {
+            *since = since.or(Some(Instant::now())).filter(|_| pid.is_some_and(is_stopped));
+            if let Some(waited) = since.map(|since| since.elapsed()).filter(|waited| *waited > self.patience) {
                 let far = i.checked_sub(self.members.len());
                 let who = far.map_or(Who::Near(i), Who::Far);
-                return Err(Finding { who, what: What::Silent(self.patience) });
+                return Err(Finding { who, what: What::Silent(waited) });
             }
         }
         Ok(())
@@ -203,31 +211,36 @@ impl Processes<'_> {
         }
     }
 
-    /// Breaks off what all others do, and hears what they have to say.
-    fn hear_out(&mut self, found: Finding, heard: &Heard, began: Instant) -> Vec<Finding> {
+    /// Breaks off what all others do, and reads what they still say.
+    fn read_out(&mut self, found: Finding, answers: &Answers, began: Instant) -> Vec<Finding> {
         let busy = |who: Who| match who {
             // It has said what it has to say; nobody has where a person asked to stop.
             _ if who == found.who && !matches!(found.what, What::Stop) => false,
-            Who::Near(i) => heard.near[i].is_none(),
-            Who::Far(i) => heard.far[i].is_none(),
+            Who::Near(i) => answers.near[i].is_none(),
+            Who::Far(i) => answers.far[i].is_none(),
         };
         let near: Vec<usize> = (0..self.members.len()).filter(|i| busy(Who::Near(*i))).collect();
         let far: Vec<usize> = (0..self.fars.len()).filter(|i| busy(Who::Far(*i))).collect();
         near.iter().for_each(|i| self.members[*i].cancel());
         far.iter().for_each(|i| self.fars[*i].control.cancel());
-        let deadline = Instant::now() + SLACK;
+        let asked = Instant::now();
+        let deadline = asked + SLACK;
         let mut findings = vec![found];
         for i in near {
-            let what = self.members[i].hear_out(deadline);
+            let what = self.members[i].read_out(deadline);
             let what = self.silence(what, Some(self.members[i].pid()), began);
             findings.push(Finding { who: Who::Near(i), what });
         }
         for i in far {
-            let words = self.fars[i].control.hear_out(deadline);
+            let words = self.fars[i].control.read_out(deadline);
             let far = &mut self.fars[i];
             let what = What::of_far(words, SLACK, || far.how());
             let pid = far.launched.as_ref().map(|far| far.pid());
             findings.push(Finding { who: Who::Far(i), what: self.silence(what, pid, began) });
+        }
+        // Its silence went on while the others were answers out.
+        if let What::Silent(waited) = &mut findings[0].what {
+            *waited += asked.elapsed();
         }
         findings
     }

@@ -21,11 +21,11 @@ impl Producer {
         self.next as u32
     }
 
-    /// The peer's last message answered all that was sent: what [`Producer::hear`] does, which ignores what it can't tell.
+    /// The peer's last message answered all that was sent: what [`Producer::acknowledge`] does, which ignores what it can't tell.
     #[inline(always)]
-    pub(in crate::shm) fn hear_all(&mut self) {
-        if self.next - self.heard <= u64::from(u32::MAX) {
-            self.heard = self.next;
+    pub(in crate::shm) fn acknowledge_all(&mut self) {
+        if self.next - self.acknowledged <= u64::from(u32::MAX) {
+            self.acknowledged = self.next;
         }
     }
 

@@ -1,19 +1,19 @@
-//! Hearing a question: one piece after another becomes an item.
+//! Reading a question: one piece after another becomes an item.
 
 use anyhow::{Result, bail};
 use units::words::{Read, Unit, unit};
 
 use super::InUnit;
 use super::amounts::{Amount, Amounts, NOUNS, lines_and_rate};
-use super::heard::{Heard, Item};
 use super::lexer::Lexeme;
 use super::lexicon::{LONGEST, Topic, topics};
 use super::names::{Measured, Named, elsewhere, spoken};
 use super::numbers::Words;
+use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::video::resolution;
 
-impl Heard {
+impl Sentence {
     /// Takes the piece at a place; the place after it.
     pub fn next(&mut self, amounts: &Amounts<'_>, measured: &Measured, at: usize) -> Result<usize> {
         let words = amounts.words;

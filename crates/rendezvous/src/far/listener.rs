@@ -35,8 +35,8 @@ pub(crate) enum Seen {
 }
 
 /// A far side and what it needs to let people in.
-pub(crate) struct House<W> {
-    pub listener: TcpListener,
+pub(crate) struct Listener<W> {
+    pub socket: TcpListener,
     pub identity: Identity,
     pub gate: Gate,
     pub terms: Terms,
@@ -46,7 +46,7 @@ pub(crate) struct House<W> {
 }
 
 struct Shared<W> {
-    house: House<W>,
+    listener: Listener<W>,
     seen: SyncSender<Seen>,
     wake: OwnedFd,
 }
@@ -88,17 +88,17 @@ fn moves(standing: &AtomicU8, to: u8) -> bool {
 
 /// Serves until `enough` says so after something was seen, until `patience` has passed with nobody let in, or until stop.
 pub(crate) fn run<W: Work + 'static>(
-    house: House<W>,
+    listener: Listener<W>,
     patience: Option<Duration>,
     enough: &mut dyn FnMut(Seen) -> bool,
 ) -> Result<(), MeetError> {
     let opening = || MeetError::io("waiting for control connections");
-    house.listener.set_nonblocking(true).map_err(opening())?;
+    listener.socket.set_nonblocking(true).map_err(opening())?;
     let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|e| opening()(e.into()))?;
-    let (seen, heard) = sync_channel(64);
-    let shared = Arc::new(Shared { house, seen, wake });
+    let (seen, events) = sync_channel(64);
+    let shared = Arc::new(Shared { listener, seen, wake });
     let mut strangers = Vec::new();
-    let outcome = receive(&shared, &heard, &mut strangers, patience, enough);
+    let outcome = receive(&shared, &events, &mut strangers, patience, enough);
     for stranger in strangers.iter().filter(|s| moves(&s.standing, PUSHED_OUT)) {
         let _ = stranger.tcp.shutdown(Shutdown::Both);
     }
@@ -107,23 +107,23 @@ pub(crate) fn run<W: Work + 'static>(
 
 fn receive<W: Work + 'static>(
     shared: &Arc<Shared<W>>,
-    heard: &Receiver<Seen>,
+    events: &Receiver<Seen>,
     strangers: &mut Vec<Stranger>,
     patience: Option<Duration>,
     enough: &mut dyn FnMut(Seen) -> bool,
 ) -> Result<(), MeetError> {
-    let house = &shared.house;
+    let listener = &shared.listener;
     let began = Instant::now();
     let mut met = false;
     loop {
-        while let Ok(seen) = heard.try_recv() {
+        while let Ok(seen) = events.try_recv() {
             met |= matches!(seen, Seen::Met(_));
             if enough(seen) {
                 return Ok(());
             }
         }
-        if house.stop.load(Ordering::Relaxed) {
-            return stopped(shared, heard, enough);
+        if listener.stop.load(Ordering::Relaxed) {
+            return stopped(shared, events, enough);
         }
         if let Some(limit) = patience
             && !met
@@ -135,10 +135,10 @@ fn receive<W: Work + 'static>(
         let room = make_room(strangers);
         let mut fds = vec![PollFd::new(&shared.wake, PollFlags::IN)];
         if room {
-            fds.push(PollFd::new(&house.listener, PollFlags::IN));
+            fds.push(PollFd::new(&listener.socket, PollFlags::IN));
         }
         // While somebody is measured nobody is let in, and the measurement's own watch looks at the stop flag.
-        let tick = match (house.gate.measuring(), room) {
+        let tick = match (listener.gate.measuring(), room) {
             (true, _) => Timespec { tv_sec: 1, tv_nsec: 0 },
             (false, true) => Timespec { tv_sec: 0, tv_nsec: 100_000_000 },
             (false, false) => Timespec { tv_sec: 0, tv_nsec: 20_000_000 },
@@ -148,13 +148,13 @@ fn receive<W: Work + 'static>(
         if !room {
             continue;
         }
-        match house.listener.accept() {
-            // With nobody left to let in, or a measurement to protect, nobody is heard out.
-            Ok((tcp, peer)) if house.gate.busy() => {
+        match listener.socket.accept() {
+            // With nobody left to let in, or a measurement to protect, nobody is listened to.
+            Ok((tcp, peer)) if listener.gate.busy() => {
                 alert::turn_away(tcp);
                 shared.tell(Seen::Refused(peer, MeetError::Busy { peer: Peer::At(peer) }));
             }
-            Ok((tcp, peer)) => strangers.extend(hear(shared, tcp, peer)),
+            Ok((tcp, peer)) => strangers.extend(talk(shared, tcp, peer)),
             Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
             // Out of descriptors, or the peer was gone before it was let in: the next one may fare better.
             Err(_) => std::thread::sleep(Duration::from_millis(10)),
@@ -165,17 +165,17 @@ fn receive<W: Work + 'static>(
 /// After a stop: lets a measurement in progress tell its near side, which takes it a moment.
 fn stopped<W>(
     shared: &Shared<W>,
-    heard: &Receiver<Seen>,
+    events: &Receiver<Seen>,
     enough: &mut dyn FnMut(Seen) -> bool,
 ) -> Result<(), MeetError> {
     let deadline = Instant::now() + Duration::from_secs(3);
-    while shared.house.gate.measuring() {
-        match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+    while shared.listener.gate.measuring() {
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(seen) => drop(enough(seen)),
             Err(_) => break,
         }
     }
-    while let Ok(seen) = heard.try_recv() {
+    while let Ok(seen) = events.try_recv() {
         enough(seen);
     }
     Err(MeetError::Interrupted)
@@ -197,15 +197,15 @@ fn make_room(strangers: &mut Vec<Stranger>) -> bool {
     true
 }
 
-/// Hears a stranger out on a thread of its own; none if there can't be one.
-fn hear<W: Work + 'static>(shared: &Arc<Shared<W>>, tcp: TcpStream, peer: SocketAddr) -> Option<Stranger> {
+/// Talks to a stranger on a thread of its own; none if there can't be one.
+fn talk<W: Work + 'static>(shared: &Arc<Shared<W>>, tcp: TcpStream, peer: SocketAddr) -> Option<Stranger> {
     let standing = Arc::new(AtomicU8::new(OUTSIDE));
     let stranger = Stranger { since: Instant::now(), tcp: tcp.try_clone().ok()?, standing: Arc::clone(&standing) };
     let shared = Arc::clone(shared);
     let body = move || {
         let admitted =
-            Channel::far(tcp, &shared.house.identity, Arc::clone(&shared.house.stop)).and_then(|mut channel| {
-                let keys = shared.house.gate.admit(&mut channel, &|| moves(&standing, INSIDE))?;
+            Channel::far(tcp, &shared.listener.identity, Arc::clone(&shared.listener.stop)).and_then(|mut channel| {
+                let keys = shared.listener.gate.admit(&mut channel, &|| moves(&standing, INSIDE))?;
                 Ok((channel, keys))
             });
         drop(standing);
@@ -214,13 +214,13 @@ fn hear<W: Work + 'static>(shared: &Arc<Shared<W>>, tcp: TcpStream, peer: Socket
             Err(e) => return shared.tell(Seen::Refused(peer, e)),
         };
         shared.tell(Seen::Met(peer));
-        // A panic is a bug of ours; the next near side must still be served, and this one must hear that it is over.
+        // A panic is a bug of ours; the next near side must still be served, and this one must be told that it is over.
         let how = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            let mut work = (shared.house.work)();
-            attend(&mut channel, &keys, &shared.house.terms, &mut work, &shared.house.stop)
+            let mut work = (shared.listener.work)();
+            attend(&mut channel, &keys, &shared.listener.terms, &mut work, &shared.listener.stop)
         }));
         channel.shutdown();
-        shared.house.gate.leave();
+        shared.listener.gate.leave();
         let bug = || Err(MeetError::Far("ended by a bug of pipegauge (its standard error says more)".into()));
         shared.tell(Seen::Ended(peer, how.unwrap_or_else(|_| bug())));
     };

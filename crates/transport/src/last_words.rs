@@ -1,4 +1,4 @@
-//! How a far process ended, and the last it said.
+//! How a process that was started here ended, and the last it said.
 
 use std::io::{ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -7,39 +7,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::error::printable;
-
 /// How much of its standard error is kept.
 const TAIL: usize = 2000;
 
-/// The last of what a far process writes to its standard error, read as it comes so that it never has to wait.
-pub(super) struct LastWords {
+/// The last of what a process writes to its standard error, read as it comes so that it never has to wait.
+#[derive(Debug)]
+pub struct LastWords {
     said: Arc<Mutex<Vec<u8>>>,
     listener: Option<JoinHandle<()>>,
 }
 
 impl LastWords {
-    pub(super) fn of(stderr: ChildStderr) -> Self {
+    /// Begins to read.
+    pub fn of(stderr: ChildStderr) -> Self {
         let said = Arc::new(Mutex::new(Vec::new()));
         let keep = Arc::clone(&said);
-        let listener = std::thread::Builder::new().name("far-stderr".into()).spawn(move || tail(stderr, &keep)).ok();
+        let listener = std::thread::Builder::new().name("stderr".into()).spawn(move || tail(stderr, &keep)).ok();
         Self { said, listener }
     }
 
     /// What it said last, of a process that has ended or is about to.
-    pub(super) fn heard(&self) -> String {
+    pub fn text(&self) -> String {
         // It may still be on its way; somebody else may hold the other end open for longer.
         let began = Instant::now();
         while self.listener.as_ref().is_some_and(|l| !l.is_finished()) && began.elapsed() < Duration::from_millis(200) {
             std::thread::sleep(Duration::from_millis(2));
         }
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        printable(&String::from_utf8_lossy(&said))
+        units::received::clean(String::from_utf8_lossy(&said).replace('\r', "").trim(), units::received::SENTENCE)
     }
 }
 
 /// How a process ended, in words.
-pub(super) fn in_words(status: ExitStatus) -> String {
+pub fn in_words(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("it was killed by signal {signal}"),
         (None, Some(code)) => format!("it exited with status {code}"),

@@ -1,4 +1,4 @@
-//! What was heard in a question, word by word: amounts, paths and topics, and what was not read.
+//! What was read in a question, word by word: amounts, paths and topics, and what was not read.
 
 use anyhow::{Result, bail};
 
@@ -26,9 +26,9 @@ pub enum Item {
     Unread(String),
 }
 
-/// A question, heard.
+/// A question as it was read, piece by piece.
 #[derive(Debug, Clone, Default)]
-pub struct Heard {
+pub struct Sentence {
     /// Its pieces, in order.
     pub items: Vec<Item>,
     /// How words that can mean more than one thing were taken.
@@ -57,24 +57,24 @@ const CHANGES: [&str; 29] = [
     "increase", "increased", "decrease", "decreased", "reduce", "reduced",
 ];
 
-impl Heard {
-    /// Hears a question about these paths.
+impl Sentence {
+    /// Reads a question about these paths.
     pub fn of(text: &str, measured: &Measured) -> Result<Self> {
         let lexemes = lex(text, measured)?;
         let words = Words(&lexemes);
         let video = (0..lexemes.len()).any(|i| words.any(i, &VIDEO));
-        let mut heard = Self::default();
+        let mut sentence = Self::default();
         let amounts = Amounts { question: text, words, video };
         let mut at = 0;
         while at < lexemes.len() {
-            at = heard.next(&amounts, measured, at)?;
+            at = sentence.next(&amounts, measured, at)?;
         }
-        heard.leave_out();
-        heard.paths_exist(text, measured)?;
-        Ok(heard)
+        sentence.leave_out();
+        sentence.paths_exist(text, measured)?;
+        Ok(sentence)
     }
 
-    /// Whether a topic was heard.
+    /// Whether a topic was read.
     pub fn has(&self, topic: Topic) -> bool {
         self.items.iter().any(|i| matches!(i, Item::Topics(t) if t.contains(&topic)))
     }
@@ -87,7 +87,7 @@ impl Heard {
         self.items.iter().enumerate().any(|(at, item)| load(item) && !sized(at))
     }
 
-    /// Whether any of these was heard.
+    /// Whether any of these was read.
     pub fn any(&self, of: &[Topic]) -> bool {
         of.iter().any(|t| self.has(*t))
     }

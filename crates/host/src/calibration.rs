@@ -1,8 +1,8 @@
 //! How fast the machine itself is just now, whatever is measured on it.
 //!
-//! A virtual machine's CPUs change their pace: where the hypervisor puts them decides how long a cache line or a wake-up
+//! A virtual machine's CPUs change their speed: where the hypervisor puts them decides how long a cache line or a wake-up
 //! takes from one to the other, and everything that is measured between two processes moves with it. A run that reads its
-//! machine's pace before each block can be told from another by what the machine did, and by what the path did.
+//! machine's calibration before each block can be told from another by what the machine did, and by what the path did.
 
 use std::hint::{black_box, spin_loop};
 use std::io::{Read, Write};
@@ -31,9 +31,9 @@ const OVER: u32 = u32::MAX;
 /// What a part of a look can take, seconds: light crosses a millimetre, or the machine stands still.
 const POSSIBLE: std::ops::Range<f64> = 3e-12..100.0;
 
-/// The machine's pace at one moment. All times are seconds, medians of a few rounds.
+/// The machine's calibration at one moment. All times are seconds, medians of a few rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Pace {
+pub struct MachineCalibration {
     /// One byte to a sleeping thread on the far side's CPU and back: two wake-ups.
     pub wake: f64,
     /// A cache line to that CPU and back, both sides spinning; none where there is no second CPU to spin on.
@@ -43,19 +43,19 @@ pub struct Pace {
     pub copy: f64,
 }
 
-impl Pace {
+impl MachineCalibration {
     /// Whether all its times can be times: what comes from elsewhere is looked at first.
     pub fn is_sane(&self) -> bool {
         [Some(self.wake), self.line, Some(self.copy)].into_iter().flatten().all(|t| POSSIBLE.contains(&t))
     }
 
-    /// [`Pace::read`] for a side that has this machine to itself: from the CPU that it keeps to, if it does, to another one.
+    /// [`MachineCalibration::read`] for a side that has this machine to itself: from the CPU that it keeps to, if it does, to another one.
     pub fn here(near: Option<u32>, time: Duration) -> Option<Self> {
         let far = near.and_then(|near| cpus_before_pinning().into_iter().find(|cpu| *cpu != near));
         Self::read(near, far.or(near), time)
     }
 
-    /// Reads the pace within about `time`, from the calling thread (which keeps to `near`, where that is named) to a thread
+    /// Reads the calibration within about `time`, from the calling thread (which keeps to `near`, where that is named) to a thread
     /// of its own on `far`. None where `time` is less than a millisecond, which no look is worth, or the system
     /// refuses a thread or the pin.
     pub fn read(near: Option<u32>, far: Option<u32>, time: Duration) -> Option<Self> {
@@ -75,7 +75,7 @@ impl Pace {
                     reflect(&line);
                 }
             };
-            let partner = thread::Builder::new().name("pace".into()).spawn_scoped(scope, partner).ok()?;
+            let partner = thread::Builder::new().name("calibration".into()).spawn_scoped(scope, partner).ok()?;
             let wake = rounds(part, WAKES, || round_trip(&mut mine));
             drop(mine);
             let mut turn = 0;
@@ -110,7 +110,7 @@ fn rounds(part: u64, each: u32, mut one: impl FnMut() -> Option<()>) -> Option<f
     let mut times = Vec::with_capacity(MOST + 1);
     while times.len() <= MOST {
         let begin = clock::nanoseconds();
-        // On a busy machine a round takes far longer, and that is when its pace is of interest.
+        // On a busy machine a round takes far longer, and that is when its speed is of interest.
         if begin >= until && times.len() > LEAST {
             break;
         }
@@ -149,37 +149,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_machine_takes_is_no_pace() {
-        let pace = Pace { wake: 1e-5, line: Some(1e-7), copy: 2e-6 };
-        assert!(pace.is_sane());
-        for wild in [0.0, -1.0, 1e-300, 1e308, f64::INFINITY, f64::NAN] {
-            for bad in [Pace { wake: wild, ..pace }, Pace { line: Some(wild), ..pace }, Pace { copy: wild, ..pace }] {
+    fn what_no_machine_takes_is_no_calibration() {
+        let calibration = MachineCalibration { wake: 1e-5, line: Some(1e-7), copy: 2e-6 };
+        assert!(calibration.is_sane());
+        for outlier in [0.0, -1.0, 1e-300, 1e308, f64::INFINITY, f64::NAN] {
+            for bad in [
+                MachineCalibration { wake: outlier, ..calibration },
+                MachineCalibration { line: Some(outlier), ..calibration },
+                MachineCalibration { copy: outlier, ..calibration },
+            ] {
                 assert!(!bad.is_sane(), "{bad:?}");
             }
         }
     }
 
     #[test]
-    fn a_pace_has_every_part_that_the_cpus_allow() {
+    fn a_calibration_has_every_part_that_the_cpus_allow() {
         let cpus = crate::allowed_cpus();
         thread::spawn(move || {
             let near = cpus[0];
             pin_this_thread(near).unwrap();
-            let one = Pace::read(Some(near), Some(near), Duration::from_secs(5)).unwrap();
+            let one = MachineCalibration::read(Some(near), Some(near), Duration::from_secs(5)).unwrap();
             assert!(one.wake > 0.0 && one.copy > 0.0 && one.line.is_none(), "no spinning on one CPU: {one:?}");
             if let Some(far) = cpus.get(1) {
-                let two = Pace::read(Some(near), Some(*far), Duration::from_secs(5)).unwrap();
+                let two = MachineCalibration::read(Some(near), Some(*far), Duration::from_secs(5)).unwrap();
                 assert!(two.wake > 0.0 && two.copy > 0.0 && two.line.is_some_and(|l| l > 0.0), "{two:?}");
             }
         })
         .join()
         .unwrap();
-        assert!(Pace::read(None, None, Duration::from_secs(5)).is_some_and(|p| p.line.is_none()));
+        assert!(MachineCalibration::read(None, None, Duration::from_secs(5)).is_some_and(|p| p.line.is_none()));
     }
 
     #[test]
     fn what_cannot_be_read_is_none_and_holds_nobody() {
-        assert_eq!(Pace::read(None, None, Duration::ZERO), None);
-        assert_eq!(Pace::read(None, Some(1 << 20), Duration::from_secs(5)), None, "there is no such CPU");
+        assert_eq!(MachineCalibration::read(None, None, Duration::ZERO), None);
+        assert_eq!(MachineCalibration::read(None, Some(1 << 20), Duration::from_secs(5)), None, "there is no such CPU");
     }
 }

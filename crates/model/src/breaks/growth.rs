@@ -2,19 +2,19 @@
 //!
 //! Where a cache ends, a curve bends: from there on each byte costs several times as much, and on logarithmic axes the first sizes
 //! after it climb as steeply as a step. In time over size such a bend is two lines that meet. So the growth over a span is held
-//! against the pace on both of its sides, each as a line in time over size and as one on logarithmic axes: on a curve that bends,
+//! against the growth on both of its sides, each as a line in time over size and as one on logarithmic axes: on a curve that bends,
 //! sharply or in a round, one of the four explains it.
 
 use super::rough::Place;
 
-/// The stretch on one side of a span from which the pace is taken, as a logarithm of size; places that it holds at least, and
+/// The stretch on one side of a span from which the growth is taken, as a logarithm of size; places that it holds at least, and
 /// that are looked at at most.
 const SIDE: f64 = 0.4;
 const LEAST: usize = 3;
 const USUAL: usize = 6;
 const MOST: usize = 10;
 
-/// What the pace of a side makes of a span: the factor by which time grows, and its error, as logarithms.
+/// What the growth of a side makes of a span: the factor by which time grows, and its error, as logarithms.
 #[derive(Debug, Clone, Copy)]
 struct Growth {
     value: f64,
@@ -24,7 +24,7 @@ struct Growth {
 /// How far time jumps over a span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Surprise {
-    /// Logarithm of the jump; 0 where growth at the pace of either side explains it.
+    /// Logarithm of the jump; 0 where growth as on either side explains it.
     pub height: f64,
     /// Its standard error.
     pub error: f64,
@@ -35,7 +35,7 @@ pub(super) fn surprise(places: &[Place], span: (usize, usize)) -> Option<Surpris
     surprise_at(places, span, span)
 }
 
-/// [`surprise`] over a span at the pace beside another one.
+/// [`surprise`] over a span at the growth beside another one.
 pub(super) fn surprise_at(places: &[Place], (from, to): (usize, usize), beside: (usize, usize)) -> Option<Surprise> {
     let (a, b) = (&places[from], &places[to]);
     let sides = [before(places, beside.0), after(places, beside.1)];
@@ -79,16 +79,16 @@ fn thinned(all: Vec<&Place>) -> Vec<&Place> {
     (0..MOST).map(|i| all[i * (all.len() - 1) / (MOST - 1)]).collect()
 }
 
-/// What the pace of a side makes of the growth from `a` to `b`, as a line in time over size and on logarithmic axes. Time does not
+/// What the growth of a side makes of the growth from `a` to `b`, as a line in time over size and on logarithmic axes. Time does not
 /// fall as size grows.
 fn growths_at(side: &[&Place], a: &Place, b: &Place) -> Option<[Growth; 2]> {
     let noise = stats::median(&side.iter().map(|p| p.error.value).collect::<Vec<_>>());
-    let power = pace(side, |p| (p.x, p.y))?;
+    let power = slope(side, |p| (p.x, p.y))?;
     let wide = b.x - a.x;
     let log = Growth { value: power.slope.max(0.0) * wide, error: noise / power.spread * wide };
     // In units of `a`, so that neither sizes nor times are too large to be squared.
     let (size, time) = (a.size as f64, a.y);
-    let line = pace(side, |p| (p.size as f64 / size, (p.y - time).exp()))?;
+    let line = slope(side, |p| (p.size as f64 / size, (p.y - time).exp()))?;
     let wide = (b.size as f64 - size) / size;
     let grown = 1.0 + line.slope.max(0.0) * wide;
     let level = stats::median(&side.iter().map(|p| (p.y - time).exp()).collect::<Vec<_>>());
@@ -105,7 +105,7 @@ struct Line {
 
 /// The middle of the slopes between all pairs of places, each weighted by its width (Theil 1950; Sen 1968): a place or two beyond
 /// another break do not move it.
-fn pace(side: &[&Place], at: impl Fn(&Place) -> (f64, f64)) -> Option<Line> {
+fn slope(side: &[&Place], at: impl Fn(&Place) -> (f64, f64)) -> Option<Line> {
     if side.len() < LEAST {
         return None;
     }

@@ -1,0 +1,89 @@
+//! The first process within a laboratory's namespaces: makes the hosts, runs the command, and ends everything with it.
+
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Inside, PLAN, code};
+use crate::config::lab::Lab;
+use crate::exit::Exit;
+
+/// Where iproute2 keeps the names of network namespaces.
+const NAMES: &str = "/run/netns";
+
+/// Does it, and exits.
+pub fn inside() -> Result<Exit> {
+    let plan = std::env::var(PLAN).map_err(|_| anyhow!("this is a part of `pipegauge lab`, which starts it"))?;
+    let Inside { lab, command, pipe } = serde_json::from_str(&plan).context("reading the laboratory's plan")?;
+    let pipe = taken(pipe)?;
+    place(&lab)?;
+    lab.steps().iter().try_for_each(|step| made(step))?;
+    let mut line = Command::new("ip");
+    line.args(["netns", "exec", &Lab::host(1)]).args(&command).env_remove(PLAN);
+    for n in 1..=lab.hosts {
+        line.env(format!("H{n}"), Lab::address(n).to_string()).env(format!("H{n}_IPV6"), Lab::address6(n));
+    }
+    let mut child = line.spawn().context("starting the command")?;
+    heed(pipe, &child);
+    let status = child.wait().context("waiting for the command")?;
+    std::process::exit(code(status));
+}
+
+/// The pipe that ends when the command that was typed does.
+fn taken(number: i32) -> Result<std::fs::File> {
+    host::inherited(number).map(Into::into).context("taking over the laboratory's pipe")
+}
+
+/// A place for the hosts' names that no one else sees, and names for their addresses.
+fn place(lab: &Lab) -> Result<()> {
+    // Where this can't be made, as for who is not really root, all of /run is hidden.
+    let over = if std::fs::create_dir_all(NAMES).is_ok() { NAMES } else { "/run" };
+    let mounted = || made(&["mount", "-t", "tmpfs", "tmpfs", over].map(str::to_owned));
+    mounted()?;
+    std::fs::create_dir_all(NAMES).with_context(|| format!("making {NAMES}"))?;
+    let names = Path::new(NAMES).join("hosts");
+    std::fs::write(&names, lab.names()).with_context(|| format!("writing {}", names.display()))?;
+    if Path::new("/etc/hosts").exists() {
+        made(&["mount", "--bind", &names.display().to_string(), "/etc/hosts"].map(str::to_owned))?;
+    }
+    // Here that file would be taken for a host's name: it is hidden, not removed, so that /etc/hosts stays a place to mount at.
+    mounted()?;
+    std::fs::create_dir_all(NAMES).with_context(|| format!("making {NAMES}"))
+}
+
+/// Runs one command of iproute2; what it says is in the error.
+fn made(step: &[String]) -> Result<()> {
+    let line = report::words::command(step);
+    let Some((program, words)) = step.split_first() else { return Ok(()) };
+    let done =
+        Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
+    let done = done.with_context(|| format!("making the laboratory: `{line}` can't be started"))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = units::received::clean(&String::from_utf8_lossy(&done.stderr), 300);
+    let why = if said.is_empty() { format!("it ended with {}", code(done.status)) } else { said };
+    bail!("making the laboratory: `{line}` failed: {why}")
+}
+
+/// Hands signals on to the command as they come, and ends this process, and with it all others in here, with the pipe.
+fn heed(mut pipe: std::fs::File, child: &Child) {
+    let pid = Pid::from_child(child);
+    std::thread::spawn(move || {
+        let mut byte = [0];
+        loop {
+            match pipe.read(&mut byte) {
+                Ok(0) => std::process::exit(i32::from(Exit::CouldNot.code())),
+                Ok(_) => {
+                    // It may have ended already.
+                    let _ = Signal::from_named_raw(i32::from(byte[0])).map(|signal| kill_process(pid, signal));
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => std::process::exit(i32::from(Exit::CouldNot.code())),
+            }
+        }
+    });
+}

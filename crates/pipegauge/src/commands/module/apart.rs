@@ -1,0 +1,73 @@
+//! Does something with a module's file in a process of its own: this program again, watched over.
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rendezvous::Far;
+
+/// Longest time that a module is given to load and to say what it is.
+pub const LOADS: Duration = Duration::from_secs(10);
+/// Longest time of a case that is tried: more than the waits in any of them together.
+pub const CASE: Duration = Duration::from_secs(120);
+/// How often the process is looked at.
+const LOOK: Duration = Duration::from_millis(2);
+/// Most bytes that are read of what it says.
+const MOST: u64 = 1 << 20;
+
+/// What the process printed that does this with the file; the error says how it failed.
+pub fn run(task: &[&str], file: &Path, more: &[&str], limit: Duration) -> Result<String, String> {
+    let shown = units::received::clean(&file.display().to_string(), 200);
+    let failed = |what: String| format!("{shown}: {what}");
+    let mut process = Command::new(Far::own())
+        .args(task)
+        .arg(file)
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| failed(format!("starting a process that loads it: {e}")))?;
+    // Read beside: a process that says more than a pipe holds would wait for ever.
+    let (out, err) = (process.stdout.take().map(reader), process.stderr.take().map(reader));
+    let since = Instant::now();
+    let status = loop {
+        match process.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if since.elapsed() < limit => std::thread::sleep(LOOK),
+            Ok(None) => {
+                // It ends: it is our own, and can't refuse.
+                let _ = process.kill();
+                let _ = process.wait();
+                return Err(failed(format!("no answer within {} s: it hangs", limit.as_secs())));
+            }
+            Err(e) => return Err(failed(format!("waiting for the process that loads it: {e}"))),
+        }
+    };
+    let read = |from: Option<JoinHandle<String>>| from.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    let (out, err) = (read(out), read(err));
+    if status.success() { Ok(out) } else { Err(ended(&shown, status, &err)) }
+}
+
+/// How the process ended, in words: its own last ones, or the signal that ended it.
+fn ended(shown: &str, status: ExitStatus, err: &str) -> String {
+    let last = err.lines().rev().find_map(|line| line.strip_prefix("pipegauge: "));
+    match (status.signal(), last) {
+        (Some(signal), _) => format!("{shown}: it ended the process that had it loaded, by signal {signal}"),
+        (None, Some(last)) => units::received::clean(last, 600),
+        (None, None) => format!("{shown}: the process that had it loaded ended with {status}"),
+    }
+}
+
+/// Reads a stream on a thread of its own.
+fn reader(from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What can't be read is not there.
+        let _ = from.take(MOST).read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}

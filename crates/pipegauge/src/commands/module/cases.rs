@@ -1,0 +1,553 @@
+//! What the module interface asks of a module, tried: each case is a function that says what is wrong. A process of its own runs each.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use rendezvous::Far;
+use transport::options::Form;
+use transport::{
+    Acceptor, Address, AnyLink, Capabilities, Link, LinkError, Patience, Proof, Semantics, Settings, Transport, Value,
+};
+
+use super::load;
+
+/// One thing to try.
+pub struct Case {
+    /// Its name, for `module try`.
+    pub name: &'static str,
+    /// What is tried, in words.
+    pub what: &'static str,
+    /// Whether a module of these capabilities has to do it.
+    pub applies: fn(&Capabilities) -> bool,
+    try_it: fn(&'static dyn Transport) -> Result<()>,
+}
+
+/// Every case, in the order in which they are tried.
+pub const CASES: [Case; 16] = [
+    Case {
+        name: "sizes",
+        what: "messages of 1 B to 16 MiB arrive as they were sent, both ways",
+        applies: always,
+        try_it: sizes,
+    },
+    Case { name: "memory", what: "messages may begin at any byte of memory", applies: always, try_it: memory },
+    Case {
+        name: "order",
+        what: "3,000 messages arrive in order",
+        applies: |can| can.reliable && can.ordered,
+        try_it: order,
+    },
+    Case {
+        name: "exchange",
+        what: "both sides send 8 MiB at once and neither waits for ever",
+        applies: |can| can.duplex && can.reliable,
+        try_it: exchange,
+    },
+    Case {
+        name: "ready",
+        what: "ready() tells whether a message is there, and waits no longer than it is told",
+        applies: |can| can.poll,
+        try_it: ready,
+    },
+    Case {
+        name: "close",
+        what: "receives say CLOSED once the peer has closed",
+        applies: |can| can.reliable,
+        try_it: close,
+    },
+    Case {
+        name: "death",
+        what: "receives say CLOSED once the peer's process has ended",
+        applies: |can| can.reliable,
+        try_it: death,
+    },
+    Case {
+        name: "patience",
+        what: "a receive without a message says STALLED when patience is over",
+        applies: |can| can.reliable,
+        try_it: patience,
+    },
+    Case {
+        name: "stop",
+        what: "a receive that waits says INTERRUPTED when it is to stop",
+        applies: |can| can.reliable,
+        try_it: stop,
+    },
+    Case { name: "nobody", what: "accept() ends by patience, and when it is to stop", applies: always, try_it: nobody },
+    Case {
+        name: "nowhere",
+        what: "connect() to a listener that is gone fails in time",
+        applies: always,
+        try_it: nowhere,
+    },
+    Case {
+        name: "stranger",
+        what: "a stranger's connection does not keep the right one away",
+        applies: |can| can.reliable,
+        try_it: stranger,
+    },
+    Case {
+        name: "again",
+        what: "100 connections one after another leave no file open",
+        applies: always,
+        try_it: again,
+    },
+    Case {
+        name: "settings",
+        what: "every option works at its bounds, or is refused in words",
+        applies: always,
+        try_it: settings,
+    },
+    Case { name: "put", what: "what is put and got is what is exposed", applies: |can| can.one_sided, try_it: put },
+    Case {
+        name: "post",
+        what: "posts arrive in order, and are done in order",
+        applies: |can| can.queued,
+        try_it: post,
+    },
+];
+
+fn always(_: &Capabilities) -> bool {
+    true
+}
+
+/// Patience that no case is to use up on a busy machine.
+const LONG: Duration = Duration::from_secs(10);
+/// Patience that is to be used up.
+const SHORT: Duration = Duration::from_millis(600);
+/// Longest time until what is to end has ended, beyond what it was given.
+const LATE: Duration = Duration::from_secs(3);
+
+const PROOF: Proof = Proof { near: [1; 32], far: [2; 32] };
+const HOME: std::net::SocketAddr = std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+
+/// Runs a case on a file.
+pub fn run(case: &str, file: &std::path::Path, address: Option<&str>) -> Result<()> {
+    let module = load(file).map_err(|e| anyhow!(e))?;
+    if case == "die" {
+        return die(module, address.unwrap_or_default());
+    }
+    let case = CASES.iter().find(|c| c.name == case).with_context(|| format!("there is no case '{case}'"))?;
+    (case.try_it)(module)
+}
+
+/// Patience with a flag of its own.
+fn patience_of(limit: Duration) -> (Patience, Arc<AtomicBool>) {
+    let stop = Arc::new(AtomicBool::new(false));
+    (Patience::new(limit, Arc::clone(&stop)), stop)
+}
+
+/// Ends what one half of a case waits for where the other has failed. A process runs one case.
+static FAILED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// A message whose bytes tell its number.
+fn content(len: usize, number: u64) -> Vec<u8> {
+    (0..len as u64).map(|i| (i.wrapping_mul(31) ^ (i >> 8) ^ number.wrapping_mul(97)) as u8).collect()
+}
+
+/// Both ends of a connection: near, far.
+fn pair(module: &'static dyn Transport, settings: &Settings, limit: Duration) -> Result<(AnyLink, AnyLink)> {
+    let patience = Patience::new(limit, Arc::clone(&FAILED));
+    let mut acceptor = module.listen(settings, HOME, &patience).context("listen()")?;
+    joined(module, settings, &mut acceptor, &patience)
+}
+
+fn joined(
+    module: &'static dyn Transport,
+    settings: &Settings,
+    acceptor: &mut Acceptor,
+    patience: &Patience,
+) -> Result<(AnyLink, AnyLink)> {
+    let address = acceptor.address();
+    std::thread::scope(|s| {
+        let near = s.spawn(|| -> Result<AnyLink> {
+            let mut connector = module.dial(settings, &address, HOME, patience).context("connect()")?;
+            let link = connector.connect(&PROOF).context("connect()");
+            link.inspect_err(|_| FAILED.store(true, Ordering::Relaxed))
+        });
+        let far = acceptor.accept(&PROOF).context("accept()");
+        let near = near.join().map_err(|_| anyhow!("connecting panicked"))?;
+        Ok((near?, far?))
+    })
+}
+
+/// Runs both halves at once; the error is that of the half that failed by itself.
+fn both(near: impl FnOnce() -> Result<()> + Send, far: impl FnOnce() -> Result<()> + Send) -> Result<()> {
+    let told = |done: Result<()>| done.inspect_err(|_| FAILED.store(true, Ordering::Relaxed));
+    let (near, far) = std::thread::scope(|s| {
+        let far = s.spawn(|| told(far()));
+        let near = told(near());
+        (near, far.join().unwrap_or_else(|_| Err(anyhow!("the far half panicked"))))
+    });
+    let ended = |e: &anyhow::Error| matches!(e.downcast_ref(), Some(LinkError::Interrupted));
+    match (near, far) {
+        (Err(near), Err(far)) if ended(&near) => Err(far),
+        (near, far) => near.and(far),
+    }
+}
+
+fn most(link: &AnyLink) -> usize {
+    link.capabilities().max_block.map_or(usize::MAX, |most| most as usize)
+}
+
+fn sizes(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let most = most(&near);
+    let edges = [
+        1,
+        2,
+        64,
+        1448,
+        1472,
+        1500,
+        4096,
+        8192,
+        9000,
+        16_384,
+        32_768,
+        65_507,
+        65_536,
+        131_072,
+        1 << 20,
+        4 << 20,
+        16 << 20,
+    ];
+    let mut all: Vec<usize> =
+        edges.iter().flat_map(|n: &usize| [n - 1, *n, n + 1]).filter(|n| (1..=most).contains(n)).collect();
+    if most < 16 << 20 {
+        all.push(most);
+    }
+    both(
+        || {
+            for &size in &all {
+                let (out, mut back) = (content(size, 1), vec![0; size]);
+                near.send(&out).with_context(|| format!("send() of {size} bytes"))?;
+                near.flush()?;
+                near.recv(&mut back).with_context(|| format!("recv() of {size} bytes"))?;
+                ensure!(back == content(size, 2), "a message of {size} bytes came back with other content");
+            }
+            Ok(())
+        },
+        || {
+            for &size in &all {
+                let mut block = vec![0; size];
+                far.recv(&mut block).with_context(|| format!("recv() of {size} bytes"))?;
+                ensure!(block == content(size, 1), "a message of {size} bytes arrived with other content");
+                far.send(&content(size, 2)).with_context(|| format!("send() of {size} bytes"))?;
+                far.flush()?;
+            }
+            Ok(())
+        },
+    )
+}
+
+fn memory(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let len = 5000.min(most(&near));
+    for offset in [0, 1, 2, 3, 4, 7, 8, 63, 64] {
+        let (mut out, mut into) = (vec![0; len + offset], vec![0; len + offset]);
+        out[offset..].copy_from_slice(&content(len, offset as u64));
+        both(|| Ok(near.send(&out[offset..]).and_then(|()| near.flush())?), || Ok(far.recv(&mut into[offset..])?))?;
+        ensure!(into[offset..] == out[offset..], "a message at an offset of {offset} bytes arrived with other content");
+        ensure!(into[..offset].iter().all(|b| *b == 0), "recv() wrote before the memory that it was given");
+    }
+    Ok(())
+}
+
+fn order(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let len = |i: u64| 1 + i as usize % 200;
+    both(
+        || {
+            (0..3000).try_for_each(|i| near.send(&content(len(i), i)))?;
+            Ok(near.flush()?)
+        },
+        || {
+            for i in 0..3000 {
+                let mut block = vec![0; len(i)];
+                far.recv(&mut block).with_context(|| format!("recv() of message {i}"))?;
+                ensure!(block == content(len(i), i), "message {i} is another, or has other content");
+            }
+            Ok(())
+        },
+    )
+}
+
+fn exchange(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let large = (8 << 20).min(most(&near));
+    for (there, back) in [(large, large), (large, 9.min(large)), (1, large)] {
+        let half = |link: &mut AnyLink, out: (usize, u64), into: (usize, u64)| -> Result<()> {
+            let mut block = vec![0; into.0];
+            link.exchange(&content(out.0, out.1), &mut block)
+                .with_context(|| format!("exchange() of {} bytes with {}", out.0, into.0))?;
+            ensure!(block == content(into.0, into.1), "exchange() received other content");
+            Ok(())
+        };
+        both(|| half(&mut near, (there, 1), (back, 2)), || half(&mut far, (back, 2), (there, 1)))?;
+    }
+    Ok(())
+}
+
+fn ready(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    for _ in 0..3 {
+        ensure!(!near.ready(Duration::ZERO)?, "ready(0) says that a message is there, and none was sent");
+        let since = Instant::now();
+        ensure!(!near.ready(Duration::from_millis(50))?, "ready() says that a message is there, and none was sent");
+        ensure!(since.elapsed() >= Duration::from_millis(45), "ready(0.05) came back after {:?}", since.elapsed());
+        far.send(&content(100.min(most(&near)), 1))?;
+        far.flush()?;
+        ensure!(near.ready(LONG)?, "ready() does not see a message that was sent");
+        near.recv(&mut vec![0; 100.min(most(&near))])?;
+    }
+    Ok(())
+}
+
+fn close(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, far) = pair(module, &Settings::default(), LONG)?;
+    drop(far);
+    said(
+        "recv() after the peer closed",
+        near.recv(&mut [0; 10]),
+        |e| matches!(e, LinkError::Closed { .. }),
+        "PIPEGAUGE_CLOSED",
+    )
+}
+
+fn death(module: &'static dyn Transport) -> Result<()> {
+    let (patience, _) = patience_of(LONG);
+    let mut acceptor = module.listen(&Settings::default(), HOME, &patience).context("listen()")?;
+    let Some(file) = module.source() else { bail!("it has no file") };
+    let address = acceptor.address();
+    let mut peer = Command::new(Far::own())
+        .args(["module", "try"])
+        .arg(file)
+        .args(["die", "--address", address.text()?])
+        .stdin(Stdio::null())
+        .spawn()
+        .context("starting a peer")?;
+    let mut link = acceptor.accept(&PROOF).context("accept()")?;
+    let came = link.recv(&mut [0; 10]);
+    // It has ended itself, or is ended here.
+    let _ = peer.kill();
+    let _ = peer.wait();
+    said("recv() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
+}
+
+/// The peer that ends without a word.
+fn die(module: &'static dyn Transport, address: &str) -> Result<()> {
+    let (patience, _) = patience_of(LONG);
+    let mut connector = module.dial(&Settings::default(), &Address::new(address), HOME, &patience)?;
+    let _link = connector.connect(&PROOF)?;
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;
+    bail!("it outlived its end")
+}
+
+/// Whether a call failed as it has to.
+fn said<T>(what: &str, came: Result<T, LinkError>, right: fn(&LinkError) -> bool, wanted: &str) -> Result<()> {
+    match came {
+        Err(e) if right(&e) => Ok(()),
+        Err(e) => bail!("{what} has to return {wanted}, and came to: {e}"),
+        Ok(_) => bail!("{what} has to return {wanted}, and returned PIPEGAUGE_OK"),
+    }
+}
+
+fn in_time(what: &str, since: Instant, given: Duration) -> Result<()> {
+    let took = since.elapsed();
+    ensure!(took <= given + LATE, "{what} took {:.1} s, and had {:.1} s", took.as_secs_f64(), given.as_secs_f64());
+    Ok(())
+}
+
+fn patience(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, _far) = pair(module, &Settings::default(), SHORT)?;
+    let since = Instant::now();
+    let came = near.recv(&mut [0; 10]);
+    in_time("recv() with nothing to receive", since, SHORT)?;
+    ensure!(since.elapsed() >= SHORT / 2, "recv() gave up after {:?}, and was to wait {SHORT:?}", since.elapsed());
+    said("recv() with nothing to receive", came, |e| matches!(e, LinkError::Stalled { .. }), "PIPEGAUGE_STALLED")
+}
+
+fn stop(module: &'static dyn Transport) -> Result<()> {
+    let (patience, stop) = patience_of(LONG);
+    let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
+    let (mut near, _far) = joined(module, &Settings::default(), &mut acceptor, &patience)?;
+    stopping(&stop, "recv() while it is to stop", || near.recv(&mut [0; 10]))
+}
+
+/// Raises the flag while `waits` waits.
+fn stopping<T: Send>(stop: &AtomicBool, what: &str, waits: impl FnOnce() -> Result<T, LinkError> + Send) -> Result<()> {
+    let since = Instant::now();
+    let came = std::thread::scope(|s| {
+        s.spawn(|| {
+            sleep(Duration::from_millis(200));
+            stop.store(true, Ordering::Relaxed);
+        });
+        waits()
+    });
+    in_time(what, since, Duration::from_millis(200))?;
+    said(what, came, |e| matches!(e, LinkError::Interrupted), "PIPEGAUGE_INTERRUPTED")
+}
+
+fn nobody(module: &'static dyn Transport) -> Result<()> {
+    let (patience, _) = patience_of(SHORT);
+    let since = Instant::now();
+    let came = module.listen(&Settings::default(), HOME, &patience)?.accept(&PROOF);
+    in_time("accept() with nobody who connects", since, SHORT)?;
+    said("accept() with nobody who connects", came, |e| matches!(e, LinkError::Stalled { .. }), "PIPEGAUGE_STALLED")?;
+    let (patience, stop) = patience_of(LONG);
+    let mut acceptor = module.listen(&Settings::default(), HOME, &patience)?;
+    stopping(&stop, "accept() while it is to stop", || acceptor.accept(&PROOF))
+}
+
+fn nowhere(module: &'static dyn Transport) -> Result<()> {
+    let (patience, _) = patience_of(SHORT);
+    let address = module.listen(&Settings::default(), HOME, &patience)?.address();
+    let since = Instant::now();
+    let came = module.dial(&Settings::default(), &address, HOME, &patience).and_then(|mut c| c.connect(&PROOF));
+    in_time("connect() to a listener that is gone", since, SHORT * 2)?;
+    ensure!(came.is_err(), "connect() to a listener that is gone returned PIPEGAUGE_OK");
+    for odd in ["", "\u{7f}nothing", "999999", &"x".repeat(3000)] {
+        let came =
+            module.dial(&Settings::default(), &Address::new(odd), HOME, &patience).and_then(|mut c| c.connect(&PROOF));
+        ensure!(came.is_err(), "connect() to the address '{}' returned PIPEGAUGE_OK", odd.escape_default());
+    }
+    Ok(())
+}
+
+fn stranger(module: &'static dyn Transport) -> Result<()> {
+    let (patience, _) = patience_of(LONG);
+    let plain = Settings::default();
+    let mut acceptor = module.listen(&plain, HOME, &patience)?;
+    let address = acceptor.address();
+    let wrong = Proof { near: [9; 32], far: [9; 32] };
+    std::thread::scope(|s| {
+        let near = s.spawn(|| -> Result<AnyLink> {
+            let refused = module.dial(&plain, &address, HOME, &patience)?.connect(&wrong);
+            ensure!(refused.is_err(), "a stranger was let in");
+            module.dial(&plain, &address, HOME, &patience)?.connect(&PROOF).context("connect() after a stranger")
+        });
+        let far = acceptor.accept(&PROOF).context("accept() after a stranger");
+        near.join().map_err(|_| anyhow!("connecting panicked"))??;
+        far.map(drop)
+    })
+}
+
+fn again(module: &'static dyn Transport) -> Result<()> {
+    let open = || std::fs::read_dir("/proc/self/fd").map(|all| all.count()).context("counting open files");
+    // The first may open what stays.
+    drop(pair(module, &Settings::default(), LONG)?);
+    let before = open()?;
+    for i in 0..100 {
+        let (mut near, mut far) =
+            pair(module, &Settings::default(), LONG).with_context(|| format!("connection {i}"))?;
+        both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut [0; 8])?))?;
+    }
+    let after = open()?;
+    ensure!(after <= before + 8, "{} files were open before 100 connections, and {after} are after", before);
+    Ok(())
+}
+
+fn settings(module: &'static dyn Transport) -> Result<()> {
+    for option in module.options() {
+        let values: Vec<Value> = match option.form {
+            Form::Switch => vec![true.into(), false.into()],
+            Form::Bytes(least, most) => vec![least.into(), most.into()],
+            Form::Seconds(low, high) => vec![low.into(), high.into()],
+            Form::Whole => vec![0u64.into(), u64::MAX.into()],
+            Form::Share => vec![0.0.into(), 1.0.into()],
+            Form::Rate => vec![1e3.into(), 1e12.into()],
+            Form::OneOf(words) => words.iter().map(|word| (*word).into()).collect(),
+            Form::Word(_) | Form::Text(..) | Form::Many(_) => vec!["x".into()],
+        };
+        for value in values {
+            let set = Settings::default().with(option.name, value.clone());
+            let words = format!("{}={}", option.name, option.form.text(&value));
+            match pair(module, &set, Duration::from_secs(5)) {
+                Ok((mut near, mut far)) => {
+                    both(|| Ok(near.send(&[1; 8]).and_then(|()| near.flush())?), || Ok(far.recv(&mut [0; 8])?))
+                        .with_context(|| words.clone())?
+                }
+                Err(e) => {
+                    let text = format!("{e:#}");
+                    ensure!(!text.contains("it does not say why"), "{words} is refused without a word: {text}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn put(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let len = 100_000;
+    both(
+        || {
+            let link = near.one_sided().context("its link has no one-sided access")?;
+            link.reach(len)?;
+            for (at, size) in [(0, 1), (1, 4095), (4096, 50_000), (len - 7, 7)] {
+                link.put(at, &content(size, at as u64))?;
+                link.fence()?;
+                let mut back = vec![0; size];
+                link.get(at, &mut back)?;
+                ensure!(
+                    back == content(size, at as u64),
+                    "get() of {size} bytes at {at} gives another content than was put"
+                );
+            }
+            Ok(link.leave()?)
+        },
+        || {
+            let link = far.one_sided().context("its link has no one-sided access")?;
+            link.reserve(len)?;
+            link.expose(len)?;
+            ensure!(link.withdraw(LONG)?, "withdraw() did not see the peer leave");
+            let mut seen = vec![0; 50_000];
+            link.read(4096, &mut seen)?;
+            ensure!(seen == content(50_000, 4096), "what was put is not in the memory that is exposed");
+            Ok(())
+        },
+    )
+}
+
+fn post(module: &'static dyn Transport) -> Result<()> {
+    let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
+    let messages: Vec<Vec<u8>> = (0..50).map(|i| content(1000 + i, i as u64)).collect();
+    both(
+        || {
+            let link = near.queued().context("its link has no queued operations")?;
+            for message in &messages {
+                link.post(message)?;
+            }
+            ensure!(link.posted() == 50, "posted() says {} after 50 posts", link.posted());
+            let mut done = 0;
+            while done < 50 {
+                let now = link.poll(50, LONG)?;
+                ensure!(now >= done && now <= 50, "poll() says that {now} posts are done after {done}, of 50");
+                ensure!(now > done, "poll() came back after {LONG:?} without a post that is done");
+                done = now;
+            }
+            Ok(())
+        },
+        || {
+            for message in &messages {
+                let mut block = vec![0; message.len()];
+                far.recv(&mut block)?;
+                ensure!(&block == message, "a post arrived with other content");
+            }
+            Ok(())
+        },
+    )
+}
+
+/// A line on what the module is.
+pub fn kind(can: &Capabilities) -> &'static str {
+    match can.semantics {
+        Semantics::Message => "messages",
+        Semantics::Stream => "a stream of bytes",
+    }
+}

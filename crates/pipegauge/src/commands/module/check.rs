@@ -1,0 +1,58 @@
+//! `pipegauge module check`: each case in a process of its own, so that what crashes or hangs in one says so and the others go on.
+
+use std::path::Path;
+
+use anyhow::Result;
+use transport::Transport;
+
+use super::cases::{self, CASES};
+use super::{apart, describe};
+use crate::document::{CheckedCase, ModuleDocument, Outcome};
+use crate::exit::Exit;
+use crate::out;
+
+/// Tries everything that the interface asks of a module, and says what is wrong.
+pub fn check(file: &Path, json: bool) -> Result<Exit> {
+    let module = describe::described(file).map_err(anyhow::Error::msg)?;
+    let can = module.capabilities(&Default::default());
+    if let Err(why) = module.availability() {
+        anyhow::bail!("{} can't be used here, so that nothing of it can be tried: {why}", file.display());
+    }
+    if !json {
+        let (name, version) = (module.name(), module.version());
+        out::text(&format!("{name} {version}: {} ({})\n", module.summary(), cases::kind(&can)))?;
+    }
+    let mut tried = Vec::new();
+    for case in &CASES {
+        // A process that ends takes all with it that its launcher started: there is no peer left to tell it.
+        let launched = case.name == "death" && !module.launch().is_empty();
+        let outcome = if (case.applies)(&can) && !launched {
+            match apart::run(&["module", "try"], file, &[case.name], apart::CASE) {
+                Ok(_) => Outcome::Passed,
+                Err(why) => Outcome::Failed { why },
+            }
+        } else {
+            Outcome::Skipped
+        };
+        if !json {
+            let (word, why) = match &outcome {
+                Outcome::Passed => ("ok", String::new()),
+                Outcome::Failed { why } => ("WRONG", format!(": {why}")),
+                Outcome::Skipped if launched => ("-", " (its launcher ends all its processes)".into()),
+                Outcome::Skipped => ("-", " (it does not say that it can)".into()),
+            };
+            let line = format!("{}{why}", case.what);
+            out::text(&report::text::hanging(&format!("  {word:<5}  {:<9} ", case.name), &line, 19, out::prose()))?;
+        }
+        tried.push(CheckedCase { name: case.name, what: case.what, outcome });
+    }
+    let wrong = tried.iter().filter(|case| matches!(case.outcome, Outcome::Failed { .. })).count();
+    let exit = if wrong == 0 { Exit::Ok } else { Exit::Short };
+    if json {
+        out::json(&ModuleDocument::new(file, module.name().as_str(), module.version(), tried))?;
+    } else {
+        let passed = tried.iter().filter(|case| matches!(case.outcome, Outcome::Passed)).count();
+        out::text(&format!("{passed} right, {wrong} wrong, {} not tried\n", tried.len() - passed - wrong))?;
+    }
+    Ok(exit)
+}

@@ -1,0 +1,46 @@
+//! Modules: transports in shared libraries, found at run time. The command itself loads none: [`describe`] has a process of its own do it.
+
+mod apart;
+mod cases;
+mod check;
+pub mod describe;
+mod new;
+
+use std::path::Path;
+
+use anyhow::Result;
+use transport::module;
+use transport::{Transport, registry};
+
+use crate::exit::Exit;
+use crate::flags::{ModuleFlags, ModuleTask};
+
+/// Does what was asked of a module.
+pub fn module(flags: &ModuleFlags, json: bool) -> Result<Exit> {
+    match &flags.what {
+        ModuleTask::Check { file } => check::check(file, json),
+        ModuleTask::New { name, rust, directory } => new::new(name, *rust, directory),
+        ModuleTask::Try { file, case, address } => cases::run(case, file, address.as_deref()).map(|()| Exit::Ok),
+        ModuleTask::Describe { file, settings } => describe::tell(file, settings),
+    }
+}
+
+/// Has this process find modules, and know them by what another process tells: for the command.
+pub fn by_description() {
+    registry::modules_by(|name| {
+        let file = module::file_of(&module::places(), name)?;
+        Some(describe::described(&file).map(|module| module as &'static dyn Transport))
+    });
+}
+
+/// Has this process find modules and load them: for processes that measure.
+pub fn by_loading() {
+    registry::modules_by(|name| {
+        let file = module::file_of(&module::places(), name)?;
+        Some(load(&file))
+    });
+}
+
+fn load(file: &Path) -> Result<&'static dyn Transport, String> {
+    module::Module::load(file).map(|module| module as &'static dyn Transport).map_err(|e| e.to_string())
+}

@@ -1,0 +1,143 @@
+//! `pipegauge sweep`: every combination of settings in a run of its own, in random order in rounds; what each setting does, and which
+//! to take.
+
+mod elsewhere;
+mod figures;
+mod measure;
+mod store;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use anyhow::{Result, bail};
+use report::sweep::Sweep;
+use units::Seconds;
+
+use super::files;
+use crate::config::names;
+use crate::config::sweep::SweepPlan;
+use crate::document::SweepDocument;
+use crate::exit::Exit;
+use crate::flags::SweepFlags;
+use crate::out;
+use crate::signals::Stop;
+use store::Store;
+
+/// Measures what was asked for, or what is missing of it, and shows what the folder then has.
+pub fn sweep(flags: &SweepFlags, json: bool) -> Result<Exit> {
+    if let Some(folder) = &flags.show {
+        let (store, plan) = Store::open(folder)?;
+        return shown(flags, &store, &plan, &[], false, json);
+    }
+    let (store, plan) = match &flags.resume {
+        Some(folder) => {
+            let (store, plan) = Store::open(folder)?;
+            if let Some(what) = plan.steers().filter(|_| !flags.trust) {
+                bail!(
+                    "{}: its plan names {what}, and a folder may be a stranger's: look at its sweep.json, and add --trust",
+                    folder.display()
+                );
+            }
+            (store.lock()?, plan)
+        }
+        None => {
+            let plan = SweepPlan::resolve(flags)?;
+            (Store::nowhere(flags.output.clone().unwrap_or_else(|| names::sweep(SystemTime::now()))), plan)
+        }
+    };
+    let (cells, refused) = measure::cells(&plan, &store)?;
+    if flags.dry_run {
+        return planned(&plan, &cells, &refused);
+    }
+    // Only now, so that a sweep that can't be measured leaves no folder.
+    let store = if flags.resume.is_some() { store } else { store.create(&plan)? };
+    let stop = Stop::listen()?.flag();
+    let failed = measure::all(&plan, &store, &cells, flags.quiet, &stop)?;
+    let missing: Vec<(String, String)> = refused.into_iter().chain(failed).collect();
+    let stopped = stop.load(Ordering::Relaxed);
+    if stopped {
+        out::tell(&format!(
+            "pipegauge: interrupted; to go on: pipegauge sweep --resume {}",
+            report::words::command(&[store.folder().display().to_string()])
+        ));
+    }
+    shown(flags, &store, &plan, &missing, stopped, json)
+}
+
+/// What would be measured.
+fn planned(plan: &SweepPlan, cells: &[crate::config::sweep::Cell], refused: &[(String, String)]) -> Result<Exit> {
+    let time = cells.len() as f64 * f64::from(plan.rounds) * plan.budget;
+    let mut text = format!(
+        "{} cells in {} rounds of {} each: at least {}\n",
+        cells.len(),
+        plan.rounds,
+        Seconds(plan.budget),
+        Seconds(time)
+    );
+    cells.iter().for_each(|cell| text.push_str(&format!("  {}\n", cell.name())));
+    text.push_str(&left_out(refused));
+    out::text(&report::words::plain(&text))?;
+    Ok(Exit::Ok)
+}
+
+fn left_out(missing: &[(String, String)]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let lines: String = missing.iter().map(|(cell, why)| format!("  {cell}: {why}\n")).collect();
+    format!("\nNot measured:\n{lines}")
+}
+
+/// Shows what the folder has, draws it, and says how it ended.
+fn shown(
+    flags: &SweepFlags,
+    store: &Store,
+    plan: &SweepPlan,
+    missing: &[(String, String)],
+    stopped: bool,
+    json: bool,
+) -> Result<Exit> {
+    let sweep = figures::read(plan, store)?;
+    if sweep.is_empty() {
+        let why = missing.first().map_or(String::new(), |(cell, why)| format!(" ({cell}: {why})"));
+        bail!("no cell of {} was measured{why}", store.folder().display());
+    }
+    let map = drawn(flags, store, &sweep)?;
+    let page = store.folder().join("sweep.html");
+    files::write(&page, report::html::sweep(&sweep).as_bytes())?;
+    let short = stopped || !missing.is_empty() || sweep.measured() < sweep.wanted();
+    let exit = if short { Exit::Short } else { Exit::Ok };
+    let printed = if json {
+        out::json(&SweepDocument::new(store.folder(), &sweep, missing, map.as_deref(), &page))
+    } else {
+        let mut text = sweep.text();
+        text.push_str(&left_out(missing));
+        text.push_str(&format!("\nRuns: {}\nPage: {}\n", store.folder().display(), page.display()));
+        text.extend(map.as_ref().map(|file| format!("Heat map: {}\n", file.display())));
+        out::text(&report::text::folded(&report::words::plain(&text), out::prose())).map_err(Into::into)
+    };
+    crate::exit::printed(printed, exit)
+}
+
+/// Draws the heat map, where there are two axes or more to draw over.
+fn drawn(flags: &SweepFlags, store: &Store, sweep: &Sweep) -> Result<Option<PathBuf>> {
+    let Some(svg) = sweep.svg() else {
+        if flags.map.is_some() {
+            bail!("a heat map needs two axes, and this sweep has one: its effects are in the table");
+        }
+        return Ok(None);
+    };
+    let file = flags.map.clone().unwrap_or_else(|| store.folder().join("map.svg"));
+    let png = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("png"));
+    match png {
+        true => files::write(&file, &report::png::render(&svg, 2.0)?)?,
+        false => files::write(&file, svg.as_bytes())?,
+    }
+    Ok(Some(file))
+}
+
+/// The file of a cell's run in a round, in the sweep's folder.
+fn run_file(folder: &Path, cell: usize, round: u32) -> PathBuf {
+    folder.join(format!("cell-{:04}-round-{:03}.run.jsonl", cell + 1, round + 1))
+}

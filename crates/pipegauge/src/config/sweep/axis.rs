@@ -1,0 +1,217 @@
+//! An axis: a name, and the levels that it takes.
+
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow, bail};
+use clap::{ArgAction, CommandFactory};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use transport::registry;
+
+use crate::flags::Cli;
+
+/// The axis whose levels are paths.
+pub const TRANSPORT: &str = "transport";
+/// The level that sets nothing.
+pub const DEFAULT: &str = "default";
+/// Most levels of an axis.
+const MOST_LEVELS: usize = 1000;
+
+/// Flags of `run` that say where a run's outcome goes, how much is measured, or that make several paths of one: no axis, and not for all cells.
+const NO_AXIS: [&str; 17] = [
+    "output",
+    "html",
+    "no-html",
+    "json",
+    "quiet",
+    "no-history",
+    "vs",
+    "trace",
+    "duration",
+    "every",
+    "budget",
+    "seed",
+    "key",
+    "help",
+    "version",
+    "load-direction",
+    "load-size",
+];
+
+/// What is varied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// `transport`, an option of a path, or a flag of `run` without its dashes.
+    pub name: String,
+    /// Its levels, as they are typed; `default` sets nothing. Effects are told against the first.
+    pub levels: Vec<String>,
+}
+
+/// What an axis's name stands for on a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    /// The path itself.
+    Transport,
+    /// An option of the path: `NAME:option=value`.
+    Option,
+    /// A flag with a value.
+    Flag,
+    /// A flag without one: on, or off.
+    Switch,
+    /// The laboratory's: with its flag.
+    Lab,
+}
+
+impl Axis {
+    /// An axis with its levels, checked.
+    pub fn new(name: &str, levels: Vec<String>) -> Result<Self> {
+        let axis = Self { name: name.to_owned(), levels };
+        axis.check()?;
+        Ok(axis)
+    }
+
+    /// Whether the name is one that some transport or `run` knows, and its levels differ.
+    pub fn check(&self) -> Result<()> {
+        let name = report::words::plain(&self.name);
+        if self.levels.len() < 2 {
+            bail!("the axis {name} has {} level; name two or more: --over {name}=A,B", self.levels.len());
+        }
+        if self.levels.len() > MOST_LEVELS {
+            bail!("the axis {name} has {} levels; {MOST_LEVELS} are the most", self.levels.len());
+        }
+        for (at, level) in self.levels.iter().enumerate() {
+            if level.is_empty() || self.levels[..at].contains(level) {
+                let what = if level.is_empty() { "an empty level" } else { "a level twice" };
+                bail!(
+                    "the axis {name} has {what} ({}); each level has a value of its own",
+                    report::words::plain(&self.levels.join(","))
+                );
+            }
+        }
+        if self.name != TRANSPORT && !self.is_the_labs() && !any_option(&self.name) && flag(&self.name).is_none() {
+            bail!(
+                "--over {name}: no transport has an option of that name and `run` no such flag that a sweep can vary; pipegauge list \
+                 names the options, pipegauge run --help the flags"
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether it is a setting of a laboratory's links and hosts.
+    pub fn is_the_labs(&self) -> bool {
+        matches!(self.name.as_str(), "mtu" | "offloads" | "link-rate")
+            || self.name.starts_with("offload.")
+            || self.name.starts_with("net.")
+    }
+
+    /// A level as flags of `lab`.
+    pub fn lab_flags(&self, level: &str) -> Vec<String> {
+        match self.name.split_once('.') {
+            Some(("offload", name)) => vec!["--offload".to_owned(), format!("{name}={level}")],
+            Some(("net", _)) => vec!["--sysctl".to_owned(), format!("{}={level}", self.name)],
+            _ if self.name == "link-rate" => vec!["--rate".to_owned(), level.to_owned()],
+            _ => vec![format!("--{}", self.name), level.to_owned()],
+        }
+    }
+
+    /// What the name stands for on a path over this transport.
+    pub fn means(&self, transport: &str) -> Result<Means> {
+        if self.name == TRANSPORT {
+            return Ok(Means::Transport);
+        }
+        if self.is_the_labs() {
+            return Ok(Means::Lab);
+        }
+        let has = |t: &dyn transport::Transport| t.options().iter().any(|o| o.name == self.name);
+        if registry::named(transport).is_ok_and(has) {
+            return Ok(Means::Option);
+        }
+        // What is an option of others does nothing here, though a flag of its name is taken.
+        let found = if any_option(&self.name) { None } else { flag(&self.name) };
+        found.ok_or_else(|| anyhow!("{transport} has no option {}", self.name))
+    }
+}
+
+/// `NAME=LEVEL,LEVEL`; where a level holds a comma, levels are parted by `|`.
+impl FromStr for Axis {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, levels) = text.split_once('=').ok_or_else(|| {
+            anyhow!("--over '{text}' is not of the form NAME=LEVEL,LEVEL: write for example --over nodelay=on,off")
+        })?;
+        let parted = if levels.contains('|') { '|' } else { ',' };
+        Self::new(
+            name.trim().trim_start_matches('-'),
+            levels.split(parted).map(|level| level.trim().to_owned()).collect(),
+        )
+    }
+}
+
+fn any_option(name: &str) -> bool {
+    registry::all().any(|t| t.options().iter().any(|o| o.name == name))
+}
+
+/// The flag of `run` of this name, if a sweep can vary it.
+fn flag(name: &str) -> Option<Means> {
+    let command = Cli::command();
+    let run = command.find_subcommand("run")?;
+    let found = run.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+    (!NO_AXIS.contains(&name)).then(|| match found.get_action() {
+        ArgAction::Set | ArgAction::Append => Means::Flag,
+        _ => Means::Switch,
+    })
+}
+
+/// Whether a flag belongs to the sweep itself, so that cells can't have it.
+pub fn is_the_sweeps(word: &str) -> Option<&'static str> {
+    let long = word.split('=').next().unwrap_or(word);
+    let short = match long {
+        "-o" => "output",
+        "-q" => "quiet",
+        "-h" => "help",
+        _ => long.strip_prefix("--")?,
+    };
+    NO_AXIS.into_iter().find(|name| *name == short && !name.starts_with("load-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_parted_by_commas_or_bars() {
+        let axis: Axis = "sockbuf=64KiB, 1MiB,default".parse().unwrap();
+        assert_eq!((axis.name.as_str(), axis.levels.join(" ")), ("sockbuf", "64KiB 1MiB default".to_owned()));
+        let axis: Axis = "--offset=0,0|0,8".parse().unwrap();
+        assert_eq!((axis.name.as_str(), axis.levels), ("offset", vec!["0,0".to_owned(), "0,8".to_owned()]));
+    }
+
+    #[test]
+    fn what_no_path_and_no_run_has_is_no_axis() {
+        for text in [
+            "sockbuf",
+            "sockbuf=1",
+            "sockbuf=",
+            "sockbuf=1,1",
+            "sockbuf=1,",
+            "nonsense=1,2",
+            "output=a,b",
+            "vs=a,b",
+            "=1,2",
+        ] {
+            assert!(text.parse::<Axis>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_an_option_where_any_path_has_it_and_else_a_flag() {
+        let of = |text: &str, transport: &str| text.parse::<Axis>().unwrap().means(transport).ok();
+        assert_eq!(of("sockbuf=1KiB,2KiB", "tcp"), Some(Means::Option));
+        assert_eq!(of("align=64,4KiB", "tcp"), Some(Means::Flag));
+        assert_eq!(of("check=on,off", "tcp"), Some(Means::Switch));
+        assert_eq!(of("ttl=1,2", "tcp"), None, "an option of another transport alone");
+        assert_eq!(of("nodelay=on,off", "unix"), None, "a flag that does nothing on this path");
+    }
+}

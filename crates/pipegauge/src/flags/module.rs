@@ -1,0 +1,54 @@
+//! Flags of `pipegauge module`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// A transport in a shared library.
+#[derive(Debug, Clone, Args)]
+pub struct ModuleFlags {
+    /// What to do
+    #[command(subcommand)]
+    pub what: ModuleTask,
+}
+
+/// What to do with a module.
+#[derive(Debug, Clone, Subcommand)]
+pub enum ModuleTask {
+    /// Try everything that the module interface asks of a module, and say what is wrong
+    Check {
+        /// Its file, NAME.so
+        file: PathBuf,
+    },
+    /// Write a module that compiles, passes the check and measures, to be turned into your own
+    New {
+        /// What it is called: the folder, its file and the transport
+        name: String,
+        /// In Rust [default: in C]
+        #[arg(long)]
+        rust: bool,
+        /// Where its folder is made
+        #[arg(long, default_value = ".")]
+        directory: PathBuf,
+    },
+    /// Try one case in this process
+    #[command(hide = true)]
+    Try {
+        /// Its file
+        file: PathBuf,
+        /// Which
+        case: String,
+        /// Where the other side waits
+        #[arg(long)]
+        address: Option<String>,
+    },
+    /// Load a module in this process and print what it is
+    #[command(hide = true)]
+    Describe {
+        /// Its file
+        file: PathBuf,
+        /// Settings of a path over it
+        #[arg(long, default_value = "{}")]
+        settings: String,
+    },
+}

@@ -1,0 +1,142 @@
+//! Groups from outside: what a run of one measures and tells, what it refuses, and what becomes of it when a member ends.
+
+use rustix::process::Signal;
+
+use super::no_network::isolated;
+use super::processes::{children, send, under_way};
+use super::support::{LONG, Running, Said, Scratch, binary, skip, until};
+
+fn measured(dir: &Scratch, sizes: &str, repeats: &str, more: &[&str]) -> Said {
+    let mut args = vec!["run", "multicast:loss-timeout=5s", "--check", "--sizes", sizes, "--repeats", repeats];
+    args.extend(["--trials", "2", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"]);
+    args.extend(more);
+    let said = dir.run(&args);
+    assert!(said.measured(), "{more:?}: {said}");
+    said
+}
+
+fn events(dir: &Scratch) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_transport_that_is_a_group_casts_to_two_receivers_by_itself() {
+    let dir = Scratch::new();
+    measured(&dir, "64,4KiB", "300", &[]);
+    let lines = events(&dir);
+    let plan = &lines.iter().find(|line| line["event"] == "run").unwrap()["plan"];
+    assert_eq!((&plan["pattern"], &plan["paths"][0]["topology"]), (&"cast".into(), &"group".into()));
+    let trials: Vec<_> = lines.iter().filter(|line| line["event"] == "trial").collect();
+    assert!(!trials.is_empty());
+    for trial in trials {
+        assert_eq!(trial["flows"]["each"].as_array().map(Vec::len), Some(2), "{trial}");
+        assert!(trial["median"].as_f64().is_some_and(|median| median > 0.0), "{trial}");
+    }
+    let shown = dir.run(&["show", "x.run.jsonl", "--points"]);
+    for part in
+        ["a group of 3 members at once", "times are RTT", "receiving members", "slowest receiving member", "fairness"]
+    {
+        assert!(shown.out.contains(part), "{part}: {shown}");
+    }
+    for format in ["csv", "json"] {
+        assert!(dir.run(&["export", "x.run.jsonl", "--format", format]).out.contains("group"), "{format}");
+    }
+    let asked = dir.run(&["ask", "x.run.jsonl", "latency of 64 B"]);
+    assert!(asked.code() == 0 && !asked.out.contains("no answer") && asked.out.contains(" us"), "{asked}");
+    assert_eq!(dir.run(&["compare", "x.run.jsonl", "x.run.jsonl"]).code(), 0);
+}
+
+#[test]
+fn groups_of_several_sizes_are_paths_of_one_run_and_a_stream_is_counted_at_each_receiver() {
+    let dir = Scratch::new();
+    measured(&dir, "64,4KiB", "300", &["--topology", "group", "--members", "2,4"]);
+    let labels: Vec<_> =
+        events(&dir)[0]["plan"]["paths"].as_array().unwrap().iter().map(|p| p["label"].clone()).collect();
+    assert!(
+        labels[0].as_str().unwrap().ends_with("group=2") && labels[1].as_str().unwrap().ends_with("group=4"),
+        "{labels:?}"
+    );
+    let shown = dir.run(&["show", "x.run.jsonl"]);
+    assert!(shown.out.contains("groups of 2 and 4 members at once"), "{shown}");
+    let dir = Scratch::new();
+    measured(&dir, "1KiB", "30", &["--pattern", "stream", "--rate", "1Mbit/s"]);
+    let lines = events(&dir);
+    let trial = lines.iter().rfind(|line| line["event"] == "trial").unwrap();
+    assert!(trial["flows"]["each"].as_array().unwrap().iter().all(|flow| flow["sent"].as_f64() > Some(0.0)), "{trial}");
+}
+
+#[test]
+fn what_is_no_group_and_what_no_group_does_is_refused_before_anything_is_measured() {
+    let dir = Scratch::new();
+    for (args, says) in [
+        (&["tcp", "--topology", "group", "--members", "3"][..], "it has no group"),
+        (&["multicast", "--pattern", "ping-pong"], "--pattern stream and cast"),
+        (&["multicast", "--pairs", "2"], "--topology group --members N"),
+        (&["multicast", "--pattern", "stream", "--reverse"], "one member casts"),
+        (&["multicast", "--to", "1MiB"], "messages of at most 65,491 B"),
+        (&["multicast:address=10.0.0.1"], "224.0.0.0 to 239.255.255.255"),
+        (&["multicast:group=1"], "2 to 129 members"),
+        (&["multicast:interface=nosuch0"], "interface 'nosuch0'"),
+        (&["theory:members=3", "--pattern", "stream"], "only answer"),
+    ] {
+        let said = dir.run(&[&["run"], args, &["--no-html", "-o", "x.run.jsonl"]].concat());
+        assert!(said.code() == 2, "{args:?}: {said}");
+        said.complains(&[says]);
+    }
+}
+
+#[test]
+fn an_interface_that_does_no_multicast_is_refused() {
+    let dir = Scratch::new();
+    let Some(mut shell) = isolated("sh") else { return };
+    let run = format!(
+        "ip link set lo up; ip link add d0 type dummy && ip link set d0 up multicast off || exit 77; \
+         '{}' run multicast:interface=d0,ttl=1 --no-history --no-html -o x.run.jsonl",
+        binary().display()
+    );
+    let out = shell.args(["-c", &run]).current_dir(dir.path(".")).output().unwrap();
+    if out.status.code() == Some(77) {
+        skip("an interface of one's own is not to be had here (ip link add type dummy)");
+        return;
+    }
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert!(text.contains("it does no multicast") && out.status.code() == Some(2), "{text}");
+}
+
+#[test]
+fn a_killed_member_ends_the_run_is_named_and_leaves_none() {
+    for (command, pattern, says) in [
+        ("member", "cast", "the near process ended"),
+        ("peer", "cast", "receiving member"),
+        ("peer", "stream", "receiving member"),
+    ] {
+        let dir = Scratch::new();
+        let mut args = vec!["run", "multicast", "--pattern", pattern, "-o", "x.run.jsonl"];
+        args.extend(LONG);
+        let mut run = Running::start(dir.command(&args));
+        under_way(&mut run, &dir.path("x.run.jsonl"));
+        let pid = run.pid();
+        let victim = until("a process of the run", || children(pid, command).pop());
+        send(victim.pid, Signal::KILL);
+        let said = run.end();
+        assert!(said.code() == 1 || said.code() == 2, "{command} {pattern}: {said}");
+        said.complains(&[says, "signal 9"]);
+        assert!(children(pid, "").is_empty(), "{command} {pattern}");
+        let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+        assert!(text.contains("\"event\":\"trial\"") && text.contains("\"event\":\"end\""), "{command} {pattern}");
+    }
+}
+
+#[test]
+fn a_modelled_group_takes_exactly_its_time() {
+    let dir = Scratch::new();
+    let path = "theory:latency=10us,rate=8Gbit/s,header=0,packet=1GiB,members=4";
+    let said = dir.run(&["run", path, "--pattern", "cast", "--sizes", "1000", "--no-html", "-o", "x.run.jsonl"]);
+    assert!(said.measured(), "{said}");
+    let lines = events(&dir);
+    let trial = lines.iter().rfind(|line| line["event"] == "trial").unwrap();
+    // 10 us and 1 us there, 10 us back, and three answers of 4 ns one after another.
+    assert_eq!(trial["median"].as_f64().map(|median| (median * 1e9).round()), Some(21_012.0), "{trial}");
+    assert_eq!(trial["flows"]["each"].as_array().map(Vec::len), Some(3));
+}

@@ -1,0 +1,71 @@
+//! ZeroMQ and NNG as modules.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::mpi::{built, command};
+use super::support::{Scratch, json, skip};
+
+/// The modules that can be made here, each with its file; says why of one that can't.
+fn modules(dir: &Scratch) -> Vec<(&'static str, PathBuf)> {
+    let mut all = Vec::new();
+    for (name, header) in [("zeromq", "/usr/include/zmq.h"), ("nng", "/usr/include/nng/nng.h")] {
+        if Path::new(header).exists() {
+            all.push((name, built(dir, name, &[name]).join(format!("{name}.so"))));
+        } else {
+            skip(&format!("{name}: {header} is not installed"));
+        }
+    }
+    all
+}
+
+#[test]
+fn they_pass_the_check_of_modules() {
+    let dir = Scratch::new();
+    for (name, file) in modules(&dir) {
+        let said = command(&dir, &dir.path("modules"), &["module", "check", file.to_str().unwrap()]).output().unwrap();
+        let out = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert!(said.status.success() && out.contains("14 right, 0 wrong"), "{name}: {out}");
+    }
+}
+
+#[test]
+fn they_are_measured_in_every_pattern_that_they_have() {
+    let dir = Scratch::new();
+    for (name, _) in modules(&dir) {
+        let paths = [name.to_owned(), format!("{name}:over=ipc")];
+        let more: &[&str] = if name == "zeromq" { &["zeromq:sockets=dealer,hwm=16"] } else { &["nng:waiting=16"] };
+        let paths: Vec<&str> = paths.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        for pattern in ["ping-pong", "stream", "burst", "request", "bidirectional"] {
+            let counted = ["--sizes", "1,4097,64KiB", "--trials", "2", "--repeats", "5", "--check"];
+            let rest = ["--pattern", pattern, "--budget", "60s", "--no-html", "-q", "-o", "x.run.jsonl"];
+            let burst: &[&str] = if pattern == "burst" { &["--burst", "20"] } else { &[] };
+            let _ = fs::remove_file(dir.path("x.run.jsonl"));
+            let line = [&["run"][..], &paths, &counted, burst, &rest].concat();
+            let said = command(&dir, &dir.path("modules"), &line).output().unwrap();
+            assert_eq!(said.status.code(), Some(0), "{name} {pattern}: {}", String::from_utf8_lossy(&said.stderr));
+            let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+            let points = run.lines().filter(|line| line.contains(r#""event":"point""#)).count();
+            assert_eq!(points, 9, "{name} {pattern}: {run}");
+            let opened: Vec<_> = run.lines().filter(|line| line.contains(r#""event":"path""#)).map(json).collect();
+            assert_eq!(opened[1]["far_effective"]["options"]["over"], "ipc", "{}", opened[1]);
+        }
+    }
+}
+
+#[test]
+fn sockets_that_take_turns_refuse_patterns_without_turns() {
+    let dir = Scratch::new();
+    if !modules(&dir).iter().any(|(name, _)| *name == "zeromq") {
+        return;
+    }
+    for (pattern, code) in [("ping-pong", 0), ("request", 0), ("stream", 2), ("bidirectional", 2)] {
+        let line =
+            ["run", "zeromq:sockets=reqrep", "--pattern", pattern, "--sizes", "64", "--trials", "2", "--repeats", "5"];
+        let rest = ["--no-html", "-q", "-o", &format!("{pattern}.run.jsonl"), "--budget", "60s"];
+        let said = command(&dir, &dir.path("modules"), &[&line[..], &rest].concat()).output().unwrap();
+        let err = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert_eq!(said.status.code(), Some(code), "{pattern}: {err}");
+        assert!(code == 0 || err.contains("take turns") || err.contains("at once"), "{pattern}: {err}");
+    }
+}

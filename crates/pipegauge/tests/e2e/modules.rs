@@ -1,0 +1,272 @@
+//! Modules: found, described, tried, measured beside what is built in, and contained where they misbehave.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::support::{HISTORY, Printed, Said, Scratch, binary, json};
+
+/// The module in C that a new one begins with.
+const SKELETON: &str = include_str!("../../../../modules/new/c/module.c");
+const HEADER: &str = include_str!("../../../../include/pipegauge.h");
+const SEND: &str = "static int send_message(pipegauge_link *link, const void *message, size_t len, error *e)\n{\n";
+const RECEIVE: &str = "return exchange(link, NULL, 0, message, len, e);";
+
+/// A folder with the skeleton as a module of this name, changed.
+fn made(dir: &Scratch, name: &str, change: impl Fn(&str) -> String) -> PathBuf {
+    let folder = dir.path("modules");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("pipegauge.h"), HEADER).unwrap();
+    let source = folder.join(format!("{name}.c"));
+    fs::write(&source, change(&SKELETON.replace("NAME", name))).unwrap();
+    compiled(&source, &folder.join(format!("{name}.so")), &[]);
+    folder
+}
+
+fn compiled(source: &Path, file: &Path, more: &[&str]) {
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o"])
+        .arg(file)
+        .arg(source)
+        .args(more);
+    let done = cc.output().expect("a C compiler");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Replaces `old`, which is there.
+fn changed(text: &str, old: &str, new: &str) -> String {
+    assert!(text.contains(old), "{old}");
+    text.replace(old, new)
+}
+
+/// Runs the command with modules in a folder.
+fn with(dir: &Scratch, modules: &Path, args: &[&str]) -> Said {
+    let mut command = Command::new(binary());
+    command.args(args).env("PIPEGAUGE_MODULES", modules).env(HISTORY.0, HISTORY.1).current_dir(dir.path("."));
+    let done = command.output().unwrap();
+    let text = |bytes: &[u8]| Printed(String::from_utf8_lossy(bytes).into_owned());
+    Said { status: done.status, out: text(&done.stdout), err: text(&done.stderr) }
+}
+
+#[test]
+fn a_new_module_in_c_compiles_passes_the_check_and_is_measured_like_any_other() {
+    let dir = Scratch::new();
+    let said = dir.run(&["module", "new", "mine"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let made = Command::new("make").arg("-C").arg(dir.path("mine")).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let said = dir.run(&["module", "check", "mine/mine.so"]);
+    assert!(said.code() == 0 && said.out.contains("14 right, 0 wrong, 2 not tried"), "{said}");
+
+    let folder = dir.path("mine");
+    let listed = with(&dir, &folder, &["list", "--json"]);
+    let listed = json(&listed.out);
+    let mine = listed["transports"].as_array().unwrap().iter().find(|t| t["name"] == "mine").unwrap().clone();
+    assert_eq!(mine["version"], "0.1.0");
+    assert!(mine["file"].as_str().unwrap().ends_with("mine/mine.so"), "{mine}");
+    assert_eq!(mine["options"][1]["name"], "buffer");
+
+    let paths =
+        ["run", "mine", "mine:nodelay=off,buffer=64KiB,label=small", "tcp", "--check", "--sizes", "1,64,4KiB,1MiB"];
+    let said = with(
+        &dir,
+        &folder,
+        &[&paths[..], &["--trials", "3", "--repeats", "5", "--no-html", "-o", "a.run.jsonl"]].concat(),
+    );
+    assert!(said.code() == 0 && said.out.contains("small"), "{said}");
+    // What took effect is each side's own word.
+    let run = fs::read_to_string(dir.path("a.run.jsonl")).unwrap();
+    assert!(run.contains(r#""buffer":"65536""#) && run.contains(r#""nodelay":"off""#), "{run}");
+    // The file is read where the module is not.
+    let shown = dir.run(&["show", "a.run.jsonl", "--path", "small"]);
+    assert!(shown.code() == 0 && shown.out.contains("small"), "{shown}");
+    for (pattern, more) in
+        [("stream", &[][..]), ("burst", &[]), ("request", &["--response", "64"]), ("ping-pong", &["--pairs", "2"])]
+    {
+        let file = format!("{pattern}.run.jsonl");
+        let line =
+            ["run", "mine", "--check", "--pattern", pattern, "--sizes", "64,4KiB", "--budget", "300ms", "-o", &file];
+        let said = with(&dir, &folder, &[&line[..], more, &["--no-html", "--quiet"]].concat());
+        assert!(said.code() == 0, "{pattern}: {said}");
+    }
+    with(&dir, &folder, &["run", "mine:buffer=1"]).refuses(&["buffer=1", "1024 to 1073741824 bytes"]);
+    with(&dir, &folder, &["run", "mine:mtu=9000"]).refuses(&["no option is named 'mtu'", "nodelay, buffer"]);
+    dir.run(&["run", "mine"]).refuses(&["no transport is named 'mine'"]);
+    dir.run(&["module", "new", "mine"]).refuses(&["is there already"]);
+    dir.run(&["module", "new", "tcp"]).refuses(&["built in"]);
+}
+
+#[test]
+fn a_new_module_in_rust_compiles_and_passes_the_check() {
+    let dir = Scratch::new();
+    assert_eq!(dir.run(&["module", "new", "rusty", "--rust"]).code(), 0);
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--release", "--offline", "--manifest-path"]).arg(dir.path("rusty/Cargo.toml"));
+    let done = cargo.env("CARGO_TARGET_DIR", dir.path("target")).output().unwrap();
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && !err.contains("warning"), "{err}");
+    fs::copy(dir.path("target/release/libmodule.so"), dir.path("rusty/rusty.so")).unwrap();
+    let said = dir.run(&["module", "check", "rusty/rusty.so"]);
+    assert!(said.code() == 0 && said.out.contains("14 right, 0 wrong"), "{said}");
+}
+
+#[test]
+fn the_check_finds_what_is_wrong_and_goes_on() {
+    let dir = Scratch::new();
+    let wrong = |name: &str, case: &str, says: &str, change: &dyn Fn(&str) -> String| {
+        let folder = made(&dir, name, change);
+        let said = dir.run(&["module", "check", &folder.join(format!("{name}.so")).display().to_string(), "--json"]);
+        assert_eq!(said.code(), 1, "{name}: {said}");
+        let cases = json(&said.out)["cases"].as_array().unwrap().clone();
+        let case = cases.iter().find(|c| c["name"] == case).unwrap();
+        assert!(case["outcome"] == "failed" && case["why"].as_str().unwrap().contains(says), "{name}: {case}");
+        assert!(cases.iter().any(|c| c["outcome"] == "passed"), "{name}: {cases:?}");
+    };
+    wrong("deaf", "stop", "while it is to stop took", &|s| {
+        changed(s, "if (pipegauge_stopped(terms))\n            return PIPEGAUGE_INTERRUPTED;", "")
+    });
+    wrong("hasty", "patience", "gave up after", &|s| {
+        changed(s, "double until = now() + terms->patience;", "double until = now() + terms->patience * 0;")
+    });
+    wrong("mute", "close", "returned PIPEGAUGE_OK", &|s| {
+        changed(
+            s,
+            "else if (n == 0)\n            return PIPEGAUGE_CLOSED;",
+            "else if (n == 0)\n            return PIPEGAUGE_OK + (*done = len) * 0;",
+        )
+    });
+    wrong("leaky", "again", "files were open", &|s| {
+        changed(s, "    close(link->fd);\n    free(link);", "    shutdown(link->fd, SHUT_RDWR);\n    free(link);")
+    });
+    wrong("crashing", "ready", "by signal 11", &|s| changed(s, "*is = n > 0;", "*is = n + *(volatile int *)8;"));
+    wrong("garbled", "sizes", "with other content", &|s| {
+        changed(
+            s,
+            RECEIVE,
+            "int code = exchange(link, NULL, 0, message, len, e);\n    ((char *)message)[len - 1] ^= len > 32;\n    return code;",
+        )
+    });
+}
+
+#[test]
+fn what_cannot_be_loaded_is_listed_with_the_reason() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "good", str::to_owned);
+    let add = |name: &str, change: &dyn Fn(&str) -> String| drop(made(&dir, name, change));
+    fs::write(folder.join("text.so"), "no library").unwrap();
+    add("silent", &|s| {
+        changed(
+            s,
+            "pipegauge_module(uint32_t abi)\n{",
+            "another_name(uint32_t abi);\nconst struct pipegauge_module *another_name(uint32_t abi)\n{",
+        )
+    });
+    add("future", &|s| changed(s, ".abi = PIPEGAUGE_ABI", ".abi = 7"));
+    add("unwilling", &|s| changed(s, "abi == PIPEGAUGE_ABI ? &module : NULL", "abi == 7 ? &module : NULL"));
+    add("small", &|s| changed(s, ".size = sizeof(struct pipegauge_module)", ".size = 40"));
+    add("unable", &|s| changed(s, ".recv = receive_message", ".recv = 0 ? receive_message : NULL"));
+    add("renamed", &|s| changed(s, ".name = \"renamed\"", ".name = \"other\""));
+    add("boastful", &|s| changed(s, "PIPEGAUGE_DUPLEX | PIPEGAUGE_POLL", "PIPEGAUGE_DUPLEX | PIPEGAUGE_ONE_SIDED"));
+    add("odd", &|s| changed(s, "PIPEGAUGE_SWITCH,", "(enum pipegauge_form)77,"));
+    add("crashing", &|s| format!("{s}\n__attribute__((constructor)) static void begin(void)\n{{\n    abort();\n}}\n"));
+    add("leaving", &|s| format!("{s}\n__attribute__((constructor)) static void begin(void)\n{{\n    _exit(0);\n}}\n"));
+    add("talking", &|s| {
+        format!(
+            "{s}\n__attribute__((constructor)) static void begin(void)\n{{\n    puts(\"{{}} hello\");\n    fflush(stdout);\n}}\n"
+        )
+    });
+    add("tcp", &str::to_owned);
+    // It needs a library that is gone.
+    let gone = folder.join("libgone.so");
+    compiled(&folder.join("good.c"), &gone, &["-Wl,-soname,libgone.so"]);
+    fs::write(
+        folder.join("needy.c"),
+        changed(
+            &SKELETON.replace("NAME", "needy"),
+            "return abi ==",
+            "extern int gone;\n    (void)gone;\n    return abi ==",
+        ),
+    )
+    .unwrap();
+    compiled(
+        &folder.join("needy.c"),
+        &folder.join("needy.so"),
+        &["-Wl,--no-as-needed", "-L", folder.to_str().unwrap(), "-lgone"],
+    );
+    fs::remove_file(&gone).unwrap();
+
+    let said = with(&dir, &folder, &["list", "--json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    let listed = json(&said.out);
+    let has = |name: &str| listed["transports"].as_array().unwrap().iter().any(|t| t["name"] == name);
+    assert!(has("good") && has("talking"), "{said}");
+    let unusable = listed["unusable"].as_array().unwrap();
+    for (name, says) in [
+        ("text", "can't be loaded"),
+        ("needy", "libgone.so"),
+        ("silent", "no entry point pipegauge_module"),
+        ("future", "version 7 of the module interface"),
+        ("unwilling", "another of the module interface"),
+        ("small", "says that it has 40 bytes"),
+        ("unable", "recv() is missing"),
+        ("renamed", "has to be other.so"),
+        ("boastful", "PIPEGAUGE_ONE_SIDED and has no such table"),
+        ("odd", "there is no form 77"),
+        ("crashing", "by signal 6"),
+        ("leaving", "without a word"),
+        ("tcp", "built in"),
+    ] {
+        let found = unusable.iter().find(|m| m["name"] == name).unwrap_or_else(|| panic!("{name}: {said}"));
+        assert!(found["why"].as_str().unwrap().contains(says), "{name}: {found}");
+        if name != "tcp" {
+            with(&dir, &folder, &["run", name]).refuses(&[says]);
+        }
+    }
+    assert_eq!(unusable.len(), 13, "{said}");
+}
+
+#[test]
+fn a_module_that_crashes_or_hangs_ends_its_path_alone() {
+    let dir = Scratch::new();
+    // Each round has processes of its own: those of a later one misbehave.
+    let count = |then: &str| {
+        format!(
+            "{SEND}    static int n;\n    static long round;\n    if (n++ == 0) {{\n        FILE *f = fopen(\"count\", \"a\");\n        \
+             fputc('x', f);\n        round = ftell(f);\n        fclose(f);\n    }}\n    if (round > 4 && n > 20)\n        {then};\n"
+        )
+    };
+    made(&dir, "crash", |s| changed(s, SEND, &count("*(volatile int *)8 = 1")));
+    let folder = made(&dir, "hang", |s| changed(s, SEND, &count("for (;;)\n            pause()")));
+    for (name, says) in [("crash", "killed by signal 11"), ("hang", "near process")] {
+        let _ = fs::remove_file(dir.path("count"));
+        let file = format!("{name}.run.jsonl");
+        let line = [
+            "run",
+            name,
+            "tcp",
+            "--sizes",
+            "64",
+            "--trials",
+            "6",
+            "--repeats",
+            "50",
+            "--patience",
+            "2s",
+            "--pin",
+            "none",
+        ];
+        let said = with(&dir, &folder, &[&line[..], &["--no-html", "--quiet", "-o", &file]].concat());
+        assert_eq!(said.code(), 1, "{said}");
+        assert!(said.err.contains(&format!("{name}: ")) && said.err.contains(says), "{said}");
+        // What was measured until then is kept, and the other path has all its trials.
+        let run = fs::read_to_string(dir.path(&file)).unwrap();
+        let trials = |path: u32| {
+            run.lines()
+                .filter(|l| l.contains(r#""event":"trial""#) && l.contains(&format!(r#""path":{path},"#)))
+                .count()
+        };
+        assert!(trials(0) > 0 && trials(0) < trials(1), "{} and {}: {said}", trials(0), trials(1));
+        assert!(trials(1) >= 6, "{}: {said}", trials(1));
+        assert_eq!(dir.run(&["show", &file]).code(), 0);
+    }
+}

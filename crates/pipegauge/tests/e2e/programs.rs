@@ -1,0 +1,180 @@
+//! A program as a path: commands and sockets at whose end is an echo.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use super::processes::command_line;
+use super::support::{LONG, Running, SHORT, Scratch, binary, installed, json, skip, until};
+
+/// Sizes about every boundary of pipes and sockets, and the largest that is asked of any transport.
+const WHOLE: [&str; 10] = [
+    "--sizes",
+    "1,4095,4097,65535,65537,131073,1MiB,16MiB",
+    "--trials",
+    "1",
+    "--repeats",
+    "2",
+    "--pin",
+    "none",
+    "--check",
+    "-q",
+];
+
+#[test]
+fn commands_and_sockets_are_measured_beside_other_paths_with_every_byte_checked() {
+    let dir = Scratch::new();
+    let own = binary().display();
+    let tcp = Running::start(dir.command(&["echo", "--listen", "127.0.0.1:0"]));
+    let port = tcp.line().trim().strip_prefix("listening at ").unwrap().to_owned();
+    let unix = Running::start(dir.command(&["echo", "--listen", "./echo.sock"]));
+    assert_eq!(unix.line().trim(), "listening at ./echo.sock");
+    let paths = [
+        "exec:cat".to_owned(),
+        format!("exec:label=echo,{own} echo"),
+        "exec:label=commas,sh -c 'cat' a,b=c,d".to_owned(),
+        format!("exec:connect={port},label=tcp-echo"),
+        "exec:label=unix-echo,connect=./echo.sock".to_owned(),
+        "pipe".to_owned(),
+    ];
+    let mut args = vec!["run"];
+    args.extend(paths.iter().map(String::as_str));
+    args.extend(WHOLE);
+    args.extend(["--no-html", "--no-history", "-o", "x.run.jsonl", "--budget", "60s", "--json"]);
+    let said = dir.run(&args);
+    assert_eq!(said.code(), 0, "{said}");
+    let doc = json(&said.out);
+    let names: Vec<&str> = doc["paths"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["label"].as_str().or(p["path"].as_str()).unwrap_or("?"))
+        .collect();
+    assert_eq!(names.len(), 6, "{doc}");
+    let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    let points = run.lines().filter(|line| line.contains(r#""event":"point""#)).map(json);
+    let points: Vec<_> = points
+        .map(|p| (p["path"].as_u64().unwrap(), p["size"].as_u64().unwrap(), p["time"].as_str().unwrap().to_owned()))
+        .collect();
+    assert_eq!(points.len(), 6 * 8, "{points:?}");
+    assert!(points.iter().all(|p| p.2 == "half-round-trip"), "{points:?}");
+    for word in ["commas", "tcp-echo", "unix-echo", "b=c,d"] {
+        assert!(run.contains(word), "{word}");
+    }
+    // An open loop waits with a deadline, which an echo can be waited for with as well.
+    let said = dir.run(&[
+        "run",
+        "exec:cat",
+        "--rate",
+        "500/s",
+        "--sizes",
+        "64",
+        "--budget",
+        "1s",
+        "--no-html",
+        "--no-history",
+        "-q",
+    ]);
+    assert!(said.measured(), "{said}");
+}
+
+#[test]
+fn what_an_echo_cannot_do_is_refused_before_anything_runs() {
+    let dir = Scratch::new();
+    for (more, why) in [
+        (&["--pattern", "stream"][..], "--pattern ping-pong"),
+        (&["--pattern", "put"], "one-sided"),
+        (&["--flows", "2"], "leave out --flows"),
+        (&["--pairs", "2"], "leave out --flows"),
+        (&["--load", "1"], "leave out --flows"),
+        (&["--shape", "latency=1ms"], "--shape"),
+    ] {
+        let said = dir.run(&[&["run", "exec:touch ran; cat"], more].concat());
+        assert!(said.code() == 2 && !dir.path("ran").exists(), "{more:?}: {said}");
+        assert!(said.err.contains(why) || why == "one-sided", "{more:?}: {said}");
+    }
+    dir.run(&["run", "exec"]).refuses(&["exec:cat"]);
+    dir.run(&["run", "exec:command=cat,connect=/x"]).refuses(&["cat,connect=/x"]);
+    dir.run(&["run", "exec:connect=127.0.0.1:1"]).refuses(&["connecting to 127.0.0.1:1"]);
+    dir.run(&["run", "exec:connect=/no/such/socket"]).refuses(&["connecting to /no/such/socket"]);
+    dir.run(&["echo", "--listen", "nowhere"]).refuses(&["listening at nowhere"]);
+}
+
+#[test]
+fn a_command_that_is_no_echo_fails_its_path_with_the_reason_and_others_go_on() {
+    let dir = Scratch::new();
+    for (command, why) in [
+        ("exec:no-such-command-here", "no-such-command-here"),
+        ("exec:echo failed to log in >&2; exit 4", "failed to log in"),
+        ("exec:cat >/dev/null", "did not come back"),
+        ("exec:echo welcome; cat", "no echo"),
+        ("exec:tr a-z A-Z | cat", "did not come back"),
+        ("exec:dd bs=1 count=100 status=none", "exited with status 0"),
+    ] {
+        let line = ["run", command, "memcpy", "-o", "x.run.jsonl", "--patience", "500ms", "--check"];
+        let said = dir.run(&[&line[..], &SHORT].concat());
+        assert!([1, 2].contains(&said.code()), "{command}: {said}");
+        assert!(said.err.contains(why) || said.out.contains(why), "{command}: {said}");
+        let _ = fs::remove_file(dir.path("x.run.jsonl"));
+    }
+    // What comes back as something else than it was is found by --check alone.
+    let said = dir.run(
+        &[&["run", "exec:stdbuf -i0 -o0 tr '\\000' '\\001'", "--check", "-o", "y.run.jsonl"][..], &SHORT].concat(),
+    );
+    assert!(said.code() != 0, "{said}");
+}
+
+#[test]
+fn nothing_of_a_command_stays_behind() {
+    let dir = Scratch::new();
+    for signal in [Signal::INT, Signal::KILL] {
+        let mark = format!("8{}{}", std::process::id(), signal.as_raw());
+        // Its own child would outlive it; whoever reads its input ends with it.
+        let path = format!("exec:sh -c 'cat; : {mark}'");
+        let file = format!("{}.run.jsonl", signal.as_raw());
+        let run = Running::start(dir.command(&[&["run", &path, "-o", &file][..], &LONG].concat()));
+        until("the command", || dir.path(&file).is_file().then_some(()));
+        run.signal(signal);
+        drop(run);
+        let running = || {
+            let all = fs::read_dir("/proc").unwrap().filter_map(|e| e.ok()?.file_name().to_str()?.parse::<u32>().ok());
+            all.filter(|pid| command_line(*pid).contains(&mark)).count()
+        };
+        until("no process of it", || (running() == 0).then_some(()));
+    }
+}
+
+#[test]
+fn a_strangers_file_and_folder_start_no_command() {
+    let dir = Scratch::new();
+    let said = dir.run(&[&["run", "exec:cat", "-o", "x.run.jsonl"][..], &SHORT].concat());
+    assert!(said.measured(), "{said}");
+    let run = fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+    fs::write(dir.path("x.run.jsonl"), run.replace("\"command\":\"cat\"", "\"command\":\"touch ran; cat\"")).unwrap();
+    let said = dir.run(&["explain", "x.run.jsonl", "-q"]);
+    assert!(!dir.path("ran").exists(), "{said}");
+    fs::create_dir(dir.path("s")).unwrap();
+    for (transport, flags) in
+        [("exec:touch ran; cat", "[]"), ("tcp", r#"["--near-under","touch ran"]"#), ("tcp", r#"["--peer=ssh://evil"]"#)]
+    {
+        let plan = format!(
+            r#"{{"schema":"pipegauge-sweep-plan/1","axes":[{{"name":"align","levels":["64","4KiB"]}}],"transport":"{transport}","flags":{flags},"rounds":1,"budget":1,"seed":1}}"#
+        );
+        fs::write(dir.path("s/sweep.json"), plan).unwrap();
+        dir.run(&["sweep", "--resume", "s", "-q"]).refuses(&["--trust"]);
+        assert!(!dir.path("ran").exists());
+    }
+}
+
+#[test]
+fn a_proxy_between_is_part_of_the_path() {
+    let dir = Scratch::new();
+    if installed("socat").is_none() {
+        skip("socat is not installed");
+        return;
+    }
+    let own = binary().display().to_string();
+    let said =
+        dir.run(&[&["run", &format!("exec:socat - \"EXEC:{own} echo\""), "-o", "x.run.jsonl"][..], &SHORT].concat());
+    assert!(said.measured(), "{said}");
+}

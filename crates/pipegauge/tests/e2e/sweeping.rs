@@ -1,0 +1,245 @@
+//! Sweeps: every combination of settings in runs of its own, what each does, and going on after a cut.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use super::support::{Running, Scratch, json, until};
+
+/// A sweep over the modelled link, whose figures are known.
+const KNOWN: [&str; 13] = [
+    "sweep",
+    "theory:header=0B",
+    "--over",
+    "rate=1Gbit/s,10Gbit/s",
+    "--over",
+    "latency=10us,20us",
+    "--rounds",
+    "4",
+    "--budget",
+    "60s",
+    "--quiet",
+    "-o",
+    "known",
+];
+const COUNTED: [&str; 9] = ["--", "--sizes", "1,1MiB", "--trials", "2", "--repeats", "4", "--pin", "none"];
+
+fn runs(folder: &Path) -> usize {
+    let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    all.filter(|name| name.ends_with(".run.jsonl")).count()
+}
+
+#[test]
+fn a_sweep_over_the_modelled_link_gives_the_effects_that_were_put_in() {
+    let dir = Scratch::new();
+    let said = dir.run(&[&KNOWN[..], &["--json"], &COUNTED].concat());
+    assert_eq!(said.code(), 0, "{said}");
+    let doc = json(&said.out);
+    assert_eq!((&doc["schema"], &doc["runs"]), (&"pipegauge-sweep/1".into(), &serde_json::json!([16, 16])));
+    let near = |found: &serde_json::Value, want: f64| {
+        let found = found.as_f64().unwrap();
+        assert!((found / want - 1.0).abs() < 0.01, "{found}, not {want}");
+    };
+    let effects = &doc["figures"][0]["effects"];
+    // One byte takes 8 ns at 1 Gbit/s: the rate does next to nothing to it, and the latency all.
+    near(&effects[1]["ratio"]["value"], 2.0);
+    near(&effects[0]["ratio"]["value"], 1.0);
+    let mebibyte = |rate: f64, latency: f64| 8.0 * 1_048_576.0 / rate + latency;
+    let of_rate = |latency: f64| mebibyte(1e9, latency) / mebibyte(1e10, latency);
+    near(&doc["figures"][1]["effects"][0]["ratio"]["value"], (of_rate(10e-6) * of_rate(20e-6)).sqrt());
+    for figure in [0, 1] {
+        let choice = &doc["figures"][figure]["choice"];
+        assert_eq!(
+            doc["cells"][choice["best"].as_u64().unwrap() as usize]["name"],
+            "theory:header=0B rate=10Gbit/s latency=10us"
+        );
+    }
+    assert_eq!(runs(&dir.path("known")), 16);
+    for file in ["map.svg", "sweep.html", "sweep.json"] {
+        assert!(dir.path("known").join(file).is_file(), "{file}");
+    }
+    // Its runs are runs like any other, and the folder is shown without measuring.
+    let show = dir.run(&["show", "known/cell-0001-round-001.run.jsonl"]);
+    assert!(show.code() == 0 && show.out.contains("theory"), "{show}");
+    let said = dir.run(&["sweep", "--show", "known"]);
+    assert!(said.code() == 0 && said.out.contains("Take it."), "{said}");
+    assert_eq!(runs(&dir.path("known")), 16);
+}
+
+#[test]
+fn a_cut_sweep_goes_on_and_measures_nothing_twice() {
+    let dir = Scratch::new();
+    let loud: Vec<&str> = KNOWN.iter().copied().filter(|word| *word != "--quiet").collect();
+    let sweep = Running::start(dir.command(&[&loud[..], &COUNTED].concat()));
+    let folder = dir.path("known");
+    until("three runs", || (folder.is_dir() && runs(&folder) >= 3).then_some(()));
+    sweep.signal(Signal::KILL);
+    drop(sweep);
+    let stamp = |file: &fs::DirEntry| (file.file_name(), file.metadata().unwrap().modified().unwrap());
+    let whole = |entry: &fs::DirEntry| {
+        fs::read_to_string(entry.path())
+            .is_ok_and(|text| text.lines().last().is_some_and(|line| line.contains(r#""event":"end""#)))
+    };
+    let before: Vec<_> = fs::read_dir(&folder).unwrap().map(Result::unwrap).filter(whole).map(|f| stamp(&f)).collect();
+    assert!(before.len() >= 2 && before.len() < 16, "{}", before.len());
+    let said = dir.run(&KNOWN);
+    said.refuses(&["holds a sweep", "--resume known"]);
+    // A run that was cut off, and one of which the end is missing, are measured again.
+    let cut = folder.join("cell-0001-round-004.run.jsonl");
+    fs::write(&cut, "{\"event\":\"run\"").unwrap();
+    let said = dir.run(&["sweep", "--resume", "known", "--json"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert_eq!(json(&said.out)["runs"], serde_json::json!([16, 16]));
+    let after: Vec<_> = fs::read_dir(&folder).unwrap().map(Result::unwrap).map(|f| stamp(&f)).collect();
+    for one in &before {
+        assert!(after.contains(one), "{one:?} was measured again");
+    }
+}
+
+#[test]
+fn settings_that_a_path_lacks_leave_their_cells_out_with_the_reason() {
+    let dir = Scratch::new();
+    let said = dir.run(
+        &[
+            &[
+                "sweep",
+                "unix",
+                "tcp",
+                "--over",
+                "nodelay=default,off",
+                "--rounds",
+                "2",
+                "-q",
+                "-o",
+                "s",
+                "--budget",
+                "60s",
+            ],
+            &COUNTED[..],
+        ]
+        .concat(),
+    );
+    // unix has no such option, and the flag of that name takes no value.
+    assert_eq!(said.code(), 1, "{said}");
+    assert!(said.out.contains("Not measured:") && said.out.contains("unix nodelay=off:"), "{said}");
+    assert_eq!(runs(&dir.path("s")), 6);
+    assert!(said.out.contains("Fewer than four rounds"), "{said}");
+}
+
+#[test]
+fn odd_sweeps_are_refused_before_anything_is_measured() {
+    let dir = Scratch::new();
+    for (words, why) in [
+        (&["tcp"][..], "needs an axis"),
+        (&["--over", "nodelay=on,off"], "needs a transport"),
+        (&["tcp", "--over", "nodelay"], "NAME=LEVEL"),
+        (&["tcp", "--over", "nodelay=on"], "1 level"),
+        (&["tcp", "--over", "nodelay=on,on"], "a level twice"),
+        (&["tcp", "--over", "nonsense=1,2"], "no transport has an option"),
+        (&["tcp", "--over", "output=a,b"], "no transport has an option"),
+        (&["tcp", "--over", "nodelay=on,off", "--over", "nodelay=off,on"], "named twice"),
+        (&["tcp", "--over", "nodelay=on,off", "--rounds", "0"], "rounds"),
+        (&["tcp", "--over", "nodelay=1,2"], "no cell of the sweep can be measured"),
+        (&["tcp", "--over", "nodelay=on,off", "--", "--output", "x"], "--output is no flag for all cells"),
+        (&["tcp", "--over", "nodelay=on,off", "--", "--flows", "1,2"], "a cell is one path"),
+        (&["tcp", "--over", "nodelay=on,off", "--", "--nonsense"], "nonsense"),
+        (&["nonsense", "--over", "nodelay=on,off"], "nonsense"),
+        (&["tcp", "--plan", "absent.toml", "--over", "nodelay=on,off"], "absent.toml"),
+        (&["--resume", "absent"], "no folder of a sweep"),
+        (&["--show", "absent"], "no folder of a sweep"),
+    ] {
+        dir.run(&[&["sweep"], words].concat()).refuses(&[why]);
+    }
+    assert_eq!(dir.names(), Vec::<String>::new());
+    for plan in [
+        "{}",
+        "not json",
+        r#"{"schema":"pipegauge-sweep-plan/9","axes":[],"flags":[],"rounds":1,"budget":1,"seed":1}"#,
+        r#"{"schema":"pipegauge-sweep-plan/1","axes":[{"name":"nodelay","levels":[]}],"transport":"tcp","flags":[],"rounds":1,"budget":1,"seed":1}"#,
+        r#"{"schema":"pipegauge-sweep-plan/1","axes":[],"flags":[],"rounds":4000000000,"budget":1,"seed":1}"#,
+    ] {
+        fs::create_dir_all(dir.path("odd")).unwrap();
+        fs::write(dir.path("odd/sweep.json"), plan).unwrap();
+        dir.run(&["sweep", "--resume", "odd"]).refuses(&["odd/sweep.json"]);
+    }
+}
+
+#[test]
+fn a_plan_in_toml_is_a_sweep_and_dry_run_measures_nothing() {
+    let dir = Scratch::new();
+    let plan = "transports = ['theory']\nrounds = 3\nbudget = '1s'\nflags = ['--sizes', '64']\n\
+                [[over]]\nname = 'rate'\nvalues = ['1Gbit/s', '2Gbit/s']\n[[over]]\nname = 'check'\nvalues = [false, true]\n";
+    fs::write(dir.path("plan.toml"), plan).unwrap();
+    let said = dir.run(&["sweep", "--plan", "plan.toml", "--dry-run"]);
+    assert!(said.code() == 0 && said.out.contains("4 cells in 3 rounds"), "{said}");
+    assert_eq!(dir.names(), ["plan.toml"]);
+    fs::write(dir.path("plan.toml"), plan.replace("rounds", "round")).unwrap();
+    dir.run(&["sweep", "--plan", "plan.toml"]).refuses(&["plan.toml", "line 2"]);
+}
+
+#[test]
+fn two_sweeps_never_measure_into_one_folder() {
+    let dir = Scratch::new();
+    let loud: Vec<&str> = KNOWN.iter().copied().filter(|word| *word != "--quiet").collect();
+    let sweep = Running::start(
+        dir.command(&[&loud[..], &["--", "--sizes", "1,1MiB", "--trials", "200", "--repeats", "4"]].concat()),
+    );
+    until("a run", || (dir.path("known").is_dir() && runs(&dir.path("known")) >= 1).then_some(()));
+    dir.run(&["sweep", "--resume", "known"]).refuses(&["another pipegauge measures into known"]);
+    sweep.signal(Signal::INT);
+    let said = sweep.end();
+    // What was measured is shown; where no run had ended, there is nothing to show.
+    assert!([1, 2].contains(&said.code()) && said.err.contains("--resume known"), "{said}");
+}
+
+#[test]
+fn settings_of_the_network_are_swept_in_laboratories_alone() {
+    let dir = Scratch::new();
+    dir.run(&["sweep", "tcp", "--over", "mtu=1500,9000"]).refuses(&["mtu", "--lab"]);
+    if dir.run(&["lab", "--", "true"]).code() != 0 {
+        super::support::skip("a laboratory can't be made here");
+        return;
+    }
+    let axes = ["--over", "mtu=1500,9000", "--over", "net.ipv4.tcp_sack=0,1", "--over", "nodelay=on,off"];
+    let said = dir.run(
+        &[
+            &["sweep", "tcp", "--lab", "--rounds", "1", "--budget", "60s", "-q", "-o", "net", "--json"][..],
+            &axes,
+            &COUNTED,
+        ]
+        .concat(),
+    );
+    assert_eq!(said.code(), 0, "{said}");
+    assert_eq!(json(&said.out)["runs"], serde_json::json!([8, 8]));
+    // Each run says what took effect on its own host.
+    let mss = |cell: &str| {
+        let run = fs::read_to_string(dir.path(&format!("net/cell-{cell}-round-001.run.jsonl"))).unwrap();
+        let opened = run.lines().find(|line| line.contains(r#""event":"path""#)).map(json).unwrap();
+        opened["near_effective"]["mss"].as_u64().unwrap()
+    };
+    assert_eq!((mss("0001"), mss("0005")), (1448, 8948));
+    // What can't be made fails its cells, and the others are measured.
+    let said = dir.run(
+        &[
+            &[
+                "sweep",
+                "tcp",
+                "--lab",
+                "--rounds",
+                "1",
+                "--budget",
+                "60s",
+                "-q",
+                "-o",
+                "half",
+                "--over",
+                "net.no.such=default,1",
+            ][..],
+            &COUNTED,
+        ]
+        .concat(),
+    );
+    assert!(said.code() == 1 && said.out.contains("tcp net.no.such=1: in 1 of 1 rounds:"), "{said}");
+    assert!(said.out.contains("/proc/sys/net/no/such"), "{said}");
+}

@@ -1,0 +1,104 @@
+//! The processes of a path that a launcher starts together.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use transport::last_words::{LastWords, in_words};
+use transport::{Name, Settings};
+
+use crate::{MeetError, seat};
+
+/// How long a launcher may take to end with its processes.
+const ENDS: Duration = Duration::from_millis(800);
+
+/// A launcher, and where its processes take their seats. Both end with this.
+pub(super) struct Seats {
+    folder: Folder,
+    launcher: Child,
+    name: String,
+    said: Option<LastWords>,
+    /// How many seats.
+    of: usize,
+}
+
+/// A folder of this run's alone.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Seats {
+    /// Has a launcher start so many processes: `{n}` in its words stands for their number.
+    pub(super) fn begin(words: &[String], n: usize, transport: Name, settings: &Settings) -> Result<Self, MeetError> {
+        let name = words.first().cloned().unwrap_or_default();
+        let launching = |source| MeetError::Launch { what: "the launcher", program: name.clone(), source };
+        let random = crate::secret::Secret::fresh()?;
+        let folder =
+            std::env::temp_dir().join(format!("pipegauge-{}", data_encoding::HEXLOWER.encode(&random.bytes()[..8])));
+        let mut making = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut making, 0o700);
+        making.create(&folder).map_err(launching)?;
+        let folder = Folder(folder);
+        let words: Vec<String> = words.iter().map(|word| word.replace("{n}", &n.to_string())).collect();
+        let mut line = Command::new(&name);
+        line.args(words.iter().skip(1)).arg(own()).arg("rank").arg(&folder.0);
+        line.env(seat::PREPARE, seat::prepare(transport, settings).map_err(launching)?);
+        line.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        std::os::unix::process::CommandExt::process_group(&mut line, 0);
+        let mut launcher = line.spawn().map_err(launching)?;
+        let said = launcher.stderr.take().map(LastWords::of);
+        Ok(Self { folder, launcher, name, said, of: n })
+    }
+
+    /// The words under which a process takes a seat.
+    pub(super) fn under(&self, number: usize, wrapper: &[String]) -> Vec<String> {
+        let own = [own(), "seat".to_owned(), self.folder.0.display().to_string(), number.to_string()];
+        own.into_iter().chain(wrapper.iter().cloned()).collect()
+    }
+
+    /// The launcher, and the processes that took the seats.
+    pub(super) fn pids(&self) -> Vec<u32> {
+        let of = |number| std::fs::read_to_string(seat::process(&self.folder.0, number)).ok()?.parse().ok();
+        (0..self.of).filter_map(of).chain([self.launcher.id()]).collect()
+    }
+
+    /// The same error with what the launcher says, where a process did not get ready.
+    pub(super) fn how(&mut self, e: MeetError) -> MeetError {
+        let MeetError::NotReady { what, program, found } = e else { return e };
+        let ended =
+            self.launcher.try_wait().ok().flatten().map(|status| format!("{}: {}", self.name, in_words(status)));
+        let said = self.said.as_ref().map(LastWords::text).filter(|said| !said.is_empty());
+        let said = said.map(|said| format!("{} said: {said}", self.name));
+        let all: Vec<String> = std::iter::once(found).chain(ended).chain(said).collect();
+        MeetError::NotReady { what, program, found: all.join("; ") }
+    }
+}
+
+/// This program, as other processes find it.
+fn own() -> String {
+    format!("/proc/{}/exe", std::process::id())
+}
+
+impl Drop for Seats {
+    /// Its processes end by themselves once nobody speaks to them; it, and what of them is left, is asked to, and then made to.
+    fn drop(&mut self) {
+        let group = Pid::from_child(&self.launcher);
+        for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
+            if let Some(signal) = signal {
+                let _ = kill_process_group(group, signal);
+            }
+            let until = Instant::now() + ENDS;
+            while Instant::now() < until {
+                if !matches!(self.launcher.try_wait(), Ok(None)) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Processes that must be started together, by a launcher of their own (`mpirun`): each takes a seat.
+//!
+//! The command starts a *seat* for each process of a path, as it would start the process itself, and the launcher starts as many *ranks*. A rank
+//! takes the standard input, output and error of a seat over a UNIX socket, and becomes the program that the seat was told: with the environment of
+//! the launcher, and with the conversation of the seat. The seat ends when the rank does.
+
+use std::ffi::OsString;
+use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::FdFlags;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    recvmsg, sendmsg,
+};
+use transport::{Name, Settings};
+
+/// The variable that tells a process that a launcher started of which transport it is, and with which settings: a name, a space, and JSON.
+pub(crate) const PREPARE: &str = "PIPEGAUGE_PREPARE";
+/// How long a seat waits for a rank, and a rank for a seat: launchers take their time.
+const MEETS: Duration = Duration::from_secs(20);
+/// How often a rank looks for a free seat.
+const LOOK: Duration = Duration::from_millis(2);
+/// Most bytes of a seat's words.
+const LONGEST: usize = 64 << 10;
+
+/// What [`PREPARE`] says of a path.
+pub(crate) fn prepare(transport: Name, settings: &Settings) -> io::Result<String> {
+    Ok(format!("{transport} {}", serde_json::to_string(settings)?))
+}
+
+/// The transport and the settings of the path for which a launcher started this process; none where no launcher did.
+///
+/// # Errors
+/// The environment names them in another way: it is not of this program.
+pub fn prepared() -> io::Result<Option<(String, Settings)>> {
+    let Ok(words) = std::env::var(PREPARE) else { return Ok(None) };
+    let (name, settings) = words.split_once(' ').ok_or_else(|| {
+        io::Error::other(format!("{PREPARE} in the environment is not of this program: it names no path (unset it)"))
+    })?;
+    Ok(Some((name.to_owned(), serde_json::from_str(settings)?)))
+}
+
+/// Where a seat waits.
+fn place(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("seat-{number}"))
+}
+
+/// Where a rank says which process it is.
+pub(crate) fn process(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("process-{number}"))
+}
+
+/// Waits for a rank, gives it this process's standard streams and the words of a program, and ends with it.
+///
+/// # Errors
+/// No rank comes in time, or it can't be given them.
+pub fn seat(folder: &Path, number: usize, words: &[OsString]) -> io::Result<()> {
+    let listener = UnixListener::bind(place(folder, number))?;
+    let mut fds = [PollFd::new(&listener, PollFlags::IN)];
+    if poll(&mut fds, Some(&Timespec { tv_sec: MEETS.as_secs() as i64, tv_nsec: 0 }))? == 0 {
+        return Err(io::Error::other("the launcher started no process that took this seat"));
+    }
+    let (mut rank, _) = listener.accept()?;
+    // Whoever else waits in line finds out at once.
+    drop(listener);
+    // Only one rank has it.
+    std::fs::remove_file(place(folder, number))?;
+    let told: Vec<u8> = words.iter().flat_map(|word| word.as_bytes().iter().copied().chain([0])).collect();
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&streams));
+    let sent = sendmsg(&rank, &[IoSlice::new(&told)], &mut control, SendFlags::NOSIGNAL)?;
+    if sent < told.len() {
+        return Err(io::Error::other("its words are too long"));
+    }
+    rank.shutdown(std::net::Shutdown::Write)?;
+    // What it holds is closed with it.
+    while rank.read(&mut [0; 64])? > 0 {}
+    Ok(())
+}
+
+/// Takes a seat, and becomes the program that it was told. Returns only where that fails.
+pub fn rank(folder: &Path) -> io::Error {
+    match taken(folder) {
+        Ok(mut command) => command.exec(),
+        Err(e) => e,
+    }
+}
+
+fn taken(folder: &Path) -> io::Result<Command> {
+    let (number, seat, told, [stdin, stdout, stderr]) = free(folder)?;
+    std::fs::write(process(folder, number), std::process::id().to_string())?;
+    rustix::stdio::dup2_stdin(&stdin)?;
+    rustix::stdio::dup2_stdout(&stdout)?;
+    rustix::stdio::dup2_stderr(&stderr)?;
+    let mut words =
+        told.split(|b| *b == 0).filter(|word| !word.is_empty()).map(|word| OsString::from_vec(word.to_vec()));
+    let mut command = Command::new(words.next().ok_or_else(|| io::Error::other("the seat names no program"))?);
+    command.args(words);
+    // The seat sees its end when the program ends.
+    rustix::io::fcntl_setfd(&seat, FdFlags::empty())?;
+    std::mem::forget(seat);
+    Ok(command)
+}
+
+/// The first seat that nobody has, with what it gives.
+fn free(folder: &Path) -> io::Result<(usize, UnixStream, Vec<u8>, [OwnedFd; 3])> {
+    let began = Instant::now();
+    while began.elapsed() < MEETS {
+        for entry in std::fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix("seat-")?.parse().ok());
+            if let Some(number) = number
+                && let Ok(seat) = UnixStream::connect(place(folder, number))
+                // Another rank may have been quicker: a seat gives once.
+                && let Ok((told, streams)) = given(&seat)
+            {
+                return Ok((number, seat, told, streams));
+            }
+        }
+        std::thread::sleep(LOOK);
+    }
+    Err(io::Error::other("no seat was free"))
+}
+
+/// What a seat gives.
+fn given(seat: &UnixStream) -> io::Result<(Vec<u8>, [OwnedFd; 3])> {
+    let (mut told, mut streams) = (Vec::new(), Vec::new());
+    let mut piece = [0; 4096];
+    loop {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let n = recvmsg(seat, &mut [IoSliceMut::new(&mut piece)], &mut control, RecvFlags::CMSG_CLOEXEC)?.bytes;
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                streams.extend(fds);
+            }
+        }
+        if n == 0 {
+            let count = streams.len();
+            let streams = streams.try_into().map_err(|_| io::Error::other(format!("the seat gave {count} streams")))?;
+            return Ok((told, streams));
+        }
+        told.extend_from_slice(&piece[..n]);
+        if told.len() > LONGEST {
+            return Err(io::Error::other("the seat's words have no end"));
+        }
+    }
+}

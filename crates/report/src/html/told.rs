@@ -1,0 +1,66 @@
+//! The parts of the page that show a graph and what `show` prints of it: rates, loads, numbers of flows, CPU time.
+
+use maud::{Markup, html};
+use record::{Analysis, RunFile};
+
+use super::pieces::{letter, lines, note, picture, row, scroll, section, table as grid};
+use crate::graph::Graph;
+use crate::table;
+
+/// What the paths take idle and under load. Nothing of runs that load no path.
+pub fn load(runs: &[&Analysis<'_>]) -> Markup {
+    shown(runs, "load", "Latency under load", Graph::Load, table::load)
+}
+
+/// What came of the rates that were offered. Nothing of runs that offer no several rates.
+pub fn rates(runs: &[&Analysis<'_>]) -> Markup {
+    shown(runs, "loss", "Loss over the offered rate", Graph::Loss, table::rates)
+}
+
+/// What connections carry together over their number; the table of points has the figures. Nothing of runs of one number.
+pub fn flows(runs: &[&Analysis<'_>]) -> Markup {
+    shown(runs, "flows", "Throughput over the number of connections", Graph::Flows, |_| String::new())
+}
+
+/// Whether the runs have something that a graph shows.
+fn has(runs: &[&Analysis<'_>], graph: Graph) -> bool {
+    let files: Vec<&RunFile> = runs.iter().map(|r| r.run()).collect();
+    Graph::of_runs(&files, Some(graph)).is_ok()
+}
+
+/// A graph of all runs and the tables of each, as `show` prints them.
+fn shown(runs: &[&Analysis<'_>], id: &str, title: &str, graph: Graph, table: fn(&Analysis<'_>) -> String) -> Markup {
+    if !has(runs, graph) {
+        return Markup::default();
+    }
+    let texts = runs.iter().enumerate().map(|(r, run)| (r, table(run))).filter(|(_, text)| !text.is_empty());
+    let body = html! {
+        div.picture tabindex="0" { (picture(runs, graph)) }
+        @for (r, text) in texts {
+            (scroll(title, &html! { pre { (letter("Run ", r, runs.len(), "\n\n")) (text) } }))
+        }
+    };
+    section(id, title, &body)
+}
+
+/// What the paths cost both sides in CPU time. Nothing of runs that don't tell it.
+pub fn cpu(runs: &[&Analysis<'_>]) -> Markup {
+    if !has(runs, Graph::Cpu) {
+        return Markup::default();
+    }
+    let (mut rows, mut cycles) = (Vec::new(), Vec::new());
+    for (r, run) in runs.iter().enumerate() {
+        let letter = letter("", r, runs.len(), " ");
+        for [name, cells @ ..] in table::cpu_rows(run) {
+            rows.push(row(&format!("{letter}{name}"), &cells.each_ref().map(|text| lines(text))));
+        }
+        let told = table::cpu_cycles(run).into_iter().chain(run.paths.iter().filter_map(table::tcp_line));
+        cycles.extend(told.map(|line| format!("{letter}{line}")));
+    }
+    let body = html! {
+        (scroll("What it costs", &grid(&table::CPU_HEAD, &rows)))
+        (note(table::READ_CPU))
+        @for line in &cycles { (note(line)) }
+    };
+    section("cpu", "What it costs", &body)
+}

@@ -1,0 +1,94 @@
+//! Words in lines of so many columns: broken between words, what follows a paragraph's first line under a hanging indent.
+
+use crate::words;
+
+/// Adds the words in lines of `width` columns, the first after `lead`, the others indented by two.
+pub fn paragraph(lead: &str, text: &str, width: usize, out: &mut String) {
+    out.push_str(&hanging(lead, text, 2, width));
+}
+
+/// The words in lines of `width` columns, the first after `lead`, the others indented. A longer word stands alone; without words there is no line.
+pub fn hanging(lead: &str, text: &str, indent: usize, width: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column == 0 {
+            out.push_str(lead);
+            column = lead.chars().count();
+        } else if column + 1 + length > width {
+            out.push_str(&format!("\n{:indent$}", ""));
+            column = indent;
+        } else {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(&words::plain(word));
+        column += length;
+    }
+    if column > 0 {
+        out.push('\n');
+    }
+    out
+}
+
+/// A command that ends a line and is meant to be copied stands behind this.
+const COMMAND: &str = ": pipegauge ";
+
+/// A text whose lines of prose are broken to `width` columns, further in than they begin. A command at a line's end stays whole, on a line of its own
+/// where there is no room beside what leads to it. Rows of tables, in which blanks follow one another, and lines that are a command stay as they are.
+pub fn folded(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        let words = bare.trim_start();
+        let table = words.trim_end().contains("  ");
+        if bare.chars().count() <= width || table || words.starts_with("pipegauge ") || words.starts_with("$ ") {
+            out.push_str(line);
+            continue;
+        }
+        let indent = bare.len() - words.len();
+        let lead = &bare[..indent];
+        let (prose, command) = match words.rfind(COMMAND) {
+            Some(at) if !words[at..].contains([')', ';']) => (&words[..=at], Some(words[at + 2..].trim_end())),
+            _ => (words, None),
+        };
+        out.push_str(&hanging(lead, prose, indent + 2, width));
+        if let Some(command) = command {
+            out.push_str(&format!("{:1$}{command}\n", "", indent + 2));
+        }
+        if !line.ends_with('\n') {
+            out.pop();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_broken_between_words_under_a_hanging_indent() {
+        let text = folded("  tcp: one two three four five\nshort\n", 16);
+        assert_eq!(text, "  tcp: one two\n    three four\n    five\nshort\n");
+        assert_eq!(hanging("note  ", "one two three", 6, 13), "note  one two\n      three\n");
+        assert_eq!(folded("a word that-is-longer-than-a-line", 10), "a word\n  that-is-longer-than-a-line");
+        assert_eq!(hanging("! ", "  ", 2, 10), "");
+    }
+
+    #[test]
+    fn commands_stay_whole_and_tables_as_they_are() {
+        let text = folded("  to sharpen it: pipegauge run tcp --sizes 64,128 --budget 30s", 40);
+        assert_eq!(text, "  to sharpen it:\n    pipegauge run tcp --sizes 64,128 --budget 30s");
+        let fits = "  to sharpen it: pipegauge run tcp";
+        assert_eq!(folded(fits, 40), fits);
+        for line in
+            ["pipegauge run tcp --pattern stream --budget 30s", "tcp    1.2 us    3.4 Gbit/s    100 MiB    9.9%"]
+        {
+            assert_eq!(folded(line, 30), line);
+        }
+        let inside = folded("nothing is known: pipegauge run tcp tells; or a longer budget does", 30);
+        assert!(inside.lines().all(|line| line.chars().count() <= 30), "{inside}");
+    }
+}

@@ -1,0 +1,292 @@
+//! A link of a module: each operation is one call through its table.
+
+use std::ffi::{CString, c_int, c_void};
+use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::abi::{self, Own};
+use super::call::{Failure, Terms};
+use super::library::Library;
+use crate::settings::Effective;
+use crate::{Asked, Buffer, Capabilities, Link, LinkError, OneSided, OptionSpec, Queued};
+
+/// Longest text of what took effect.
+const EFFECTIVE: usize = 200;
+
+/// One end of a connection that a module made.
+pub struct ModuleLink {
+    /// None once closed. Memory that it gave holds it too, and the module's link ends with the last of them.
+    held: Option<Arc<Held>>,
+    /// The same, for calls; NULL once closed.
+    at: Own,
+    /// Bytes that this side reserved or exposes, and that it reached of the peer's.
+    exposed: usize,
+    reached: usize,
+    table: abi::Module,
+    one_sided: Option<abi::OneSided>,
+    queued: Option<abi::Queued>,
+    options: &'static [OptionSpec],
+    can: Capabilities,
+    failure: Failure,
+    terms: Arc<Terms>,
+}
+
+/// A link that the module has not closed yet.
+struct Held {
+    own: NonNull<c_void>,
+    close: Option<unsafe extern "C" fn(Own)>,
+}
+
+// SAFETY: only the thread that has the link, or the last of its memory, does anything with it.
+unsafe impl Send for Held {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Held {}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(close) = self.close {
+            // SAFETY: once, and nothing that could use it is left.
+            unsafe { close(self.own.as_ptr()) };
+        }
+    }
+}
+
+// SAFETY: a link is used by one thread at a time, which is all that the interface promises to a module.
+unsafe impl Send for ModuleLink {}
+
+impl ModuleLink {
+    /// Takes over what `connect` or `accept` gave.
+    pub(super) fn new(
+        own: Own,
+        library: &Library,
+        options: &'static [OptionSpec],
+        can: Capabilities,
+        terms: Arc<Terms>,
+    ) -> Result<Self, LinkError> {
+        let own = NonNull::new(own)
+            .ok_or_else(|| LinkError::Protocol("the module says that it is connected, and gives no link".into()))?;
+        let Library { table, one_sided, queued, .. } = library;
+        let failure = Failure::new();
+        let (at, held) = (own.as_ptr(), Some(Arc::new(Held { own, close: table.close })));
+        let (table, one_sided, queued) = (*table, *one_sided, *queued);
+        Ok(Self { held, at, exposed: 0, reached: 0, table, one_sided, queued, options, can, failure, terms })
+    }
+
+    #[inline]
+    fn own(&self, doing: &'static str) -> Result<Own, LinkError> {
+        if self.at.is_null() { Err(LinkError::Closed { doing }) } else { Ok(self.at) }
+    }
+
+    #[inline]
+    fn check(&mut self, came: c_int, doing: &'static str) -> Result<(), LinkError> {
+        self.failure.check(came, doing, &self.terms.patience)
+    }
+}
+
+impl Link for ModuleLink {
+    fn capabilities(&self) -> Capabilities {
+        self.can.clone()
+    }
+
+    fn buffer(&mut self, asked: &Asked) -> Result<Buffer, LinkError> {
+        const DOING: &str = "taking memory";
+        let (Some(take), Some(give_back)) = (self.table.take, self.table.give_back) else { return asked.ordinary() };
+        let own = self.own(DOING)?;
+        let room = asked.room();
+        let mut memory = null_mut();
+        // SAFETY: the link is the module's own, and what is written to lives until the call returns.
+        let came = unsafe { take(own, room.reserve, room.align, room.offset, &raw mut memory, self.failure.room()) };
+        self.check(came, DOING)?;
+        let at = NonNull::new(memory.cast::<u8>())
+            .ok_or_else(|| LinkError::Protocol("the module gives no memory, and no error".into()))?;
+        if at.as_ptr().addr().wrapping_sub(room.offset) % room.align != 0 {
+            // SAFETY: it was taken from this link just now.
+            unsafe { give_back(own, memory, room.reserve) };
+            return Err(LinkError::Protocol("the module's memory does not lie as it was asked for".into()));
+        }
+        let (held, len) = (self.held.clone(), room.reserve);
+        let release = move |at: *mut u8| {
+            if let Some(held) = &held {
+                // SAFETY: the link is there as long as it is held; this is done once.
+                unsafe { give_back(held.own.as_ptr(), at.cast(), len) };
+            }
+        };
+        // SAFETY: the module gives `reserve` bytes that are this link's until they are given back.
+        Ok(unsafe { Buffer::lent(at, len, Box::new(release)) })
+    }
+
+    #[inline]
+    fn send(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        const DOING: &str = "sending";
+        let (own, Some(send)) = (self.own(DOING)?, self.table.send) else { return Err(MISSING) };
+        // SAFETY: the link is the module's own; it reads no more than `len` bytes.
+        let came = unsafe { send(own, block.as_ptr().cast(), block.len(), self.failure.room()) };
+        self.check(came, DOING)
+    }
+
+    #[inline]
+    fn recv(&mut self, block: &mut [u8]) -> Result<(), LinkError> {
+        const DOING: &str = "receiving";
+        let (own, Some(recv)) = (self.own(DOING)?, self.table.recv) else { return Err(MISSING) };
+        // SAFETY: as for sending; it writes no more than `len` bytes.
+        let came = unsafe { recv(own, block.as_mut_ptr().cast(), block.len(), self.failure.room()) };
+        self.check(came, DOING)
+    }
+
+    fn exchange(&mut self, out: &[u8], into: &mut [u8]) -> Result<(), LinkError> {
+        const DOING: &str = "exchanging messages";
+        let (own, Some(exchange)) = (self.own(DOING)?, self.table.exchange) else {
+            return Err(LinkError::Unsupported("send both ways at once"));
+        };
+        let (from, to) = (out.as_ptr().cast(), into.as_mut_ptr().cast());
+        // SAFETY: as for sending and receiving.
+        let came = unsafe { exchange(own, from, out.len(), to, into.len(), self.failure.room()) };
+        self.check(came, DOING)
+    }
+
+    fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        const DOING: &str = "receiving";
+        let (own, Some(ready)) = (self.own(DOING)?, self.table.ready) else {
+            return Err(LinkError::Unsupported("wait with a deadline"));
+        };
+        let mut is: c_int = 0;
+        // SAFETY: the link is the module's own, and `is` lives until the call returns.
+        let came = unsafe { ready(own, wait.as_secs_f64(), &raw mut is, self.failure.room()) };
+        self.check(came, DOING).map(|()| is != 0)
+    }
+
+    fn flush(&mut self) -> Result<(), LinkError> {
+        const DOING: &str = "sending";
+        let (own, Some(flush)) = (self.own(DOING)?, self.table.flush) else { return Ok(()) };
+        // SAFETY: the link is the module's own.
+        let came = unsafe { flush(own, self.failure.room()) };
+        self.check(came, DOING)
+    }
+
+    fn close(&mut self) -> Result<(), LinkError> {
+        self.at = null_mut();
+        self.held = None;
+        Ok(())
+    }
+
+    fn effective(&self) -> Effective {
+        let (false, Some(effective)) = (self.at.is_null(), self.table.effective) else { return Effective::default() };
+        let mut failure = Failure::new();
+        let mut told = |option: &OptionSpec| {
+            let name = CString::new(option.name).ok()?;
+            let mut room = [0u8; EFFECTIVE + 1];
+            // SAFETY: the link is the module's own; it writes no more than the room that it is told of.
+            let came =
+                unsafe { effective(self.at, name.as_ptr(), room.as_mut_ptr().cast(), EFFECTIVE, failure.room()) };
+            let len = room.iter().position(|b| *b == 0).filter(|len| came == abi::code::OK && *len > 0)?;
+            let text = units::received::clean(&String::from_utf8_lossy(&room[..len]), EFFECTIVE);
+            Some((option.name.to_owned(), text))
+        };
+        Effective { options: self.options.iter().filter_map(&mut told).collect(), ..Effective::default() }
+    }
+
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        (self.can.one_sided && self.one_sided.is_some()).then_some(self as &mut dyn OneSided)
+    }
+
+    fn queued(&mut self) -> Option<&mut dyn Queued> {
+        (self.can.queued && self.queued.is_some()).then_some(self as &mut dyn Queued)
+    }
+}
+
+/// A table that was looked through when it was loaded has it.
+const MISSING: LinkError = LinkError::Unsupported("do this: its table lacks the function");
+
+/// Calls a function of an optional table.
+macro_rules! through {
+    ($self:ident, $table:ident . $function:ident, $doing:literal, ($($arg:expr),*)) => {{
+        let own = $self.own($doing)?;
+        let Some(function) = $self.$table.and_then(|table| table.$function) else { return Err(MISSING) };
+        // SAFETY: the link is the module's own; memory that is handed over lives until the call returns, and its length is told.
+        let came = unsafe { function(own, $($arg,)* $self.failure.room()) };
+        $self.check(came, $doing)
+    }};
+}
+
+/// Whether what is put or got lies within what is exposed.
+#[inline]
+fn within(offset: usize, len: usize, exposed: usize) -> Result<(), LinkError> {
+    match offset.checked_add(len).is_some_and(|end| end <= exposed) {
+        true => Ok(()),
+        false => Err(LinkError::Outside { offset, len, exposed }),
+    }
+}
+
+impl OneSided for ModuleLink {
+    fn reserve(&mut self, len: usize) -> Result<(), LinkError> {
+        through!(self, one_sided.reserve, "reserving memory to expose", (len))?;
+        self.exposed = self.exposed.max(len);
+        Ok(())
+    }
+    fn expose(&mut self, len: usize) -> Result<(), LinkError> {
+        through!(self, one_sided.expose, "exposing memory", (len))?;
+        self.exposed = self.exposed.max(len);
+        Ok(())
+    }
+    fn fill(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {
+        within(at, from.len(), self.exposed)?;
+        through!(self, one_sided.fill, "filling exposed memory", (at, from.as_ptr().cast(), from.len()))
+    }
+    fn read(&mut self, at: usize, into: &mut [u8]) -> Result<(), LinkError> {
+        within(at, into.len(), self.exposed)?;
+        through!(self, one_sided.read, "reading exposed memory", (at, into.as_mut_ptr().cast(), into.len()))
+    }
+    fn withdraw(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        let mut left: c_int = 0;
+        through!(self, one_sided.withdraw, "withdrawing memory", (wait.as_secs_f64(), &raw mut left))?;
+        Ok(left != 0)
+    }
+    fn reach(&mut self, len: usize) -> Result<(), LinkError> {
+        through!(self, one_sided.reach, "reaching exposed memory", (len))?;
+        self.reached = len;
+        Ok(())
+    }
+    fn put(&mut self, at: usize, from: &[u8]) -> Result<(), LinkError> {
+        within(at, from.len(), self.reached)?;
+        through!(self, one_sided.put, "putting", (at, from.as_ptr().cast(), from.len()))
+    }
+    fn get(&mut self, at: usize, into: &mut [u8]) -> Result<(), LinkError> {
+        within(at, into.len(), self.reached)?;
+        through!(self, one_sided.get, "getting", (at, into.as_mut_ptr().cast(), into.len()))
+    }
+    fn fence(&mut self) -> Result<(), LinkError> {
+        through!(self, one_sided.fence, "waiting for what was put", ())
+    }
+    fn leave(&mut self) -> Result<(), LinkError> {
+        through!(self, one_sided.leave, "leaving exposed memory", ())
+    }
+}
+
+impl Queued for ModuleLink {
+    fn post(&mut self, block: &[u8]) -> Result<(), LinkError> {
+        through!(self, queued.post, "posting", (block.as_ptr().cast(), block.len()))
+    }
+    fn posted(&self) -> u64 {
+        match (self.at.is_null(), self.queued.and_then(|table| table.posted)) {
+            // SAFETY: the link is the module's own.
+            (false, Some(posted)) => unsafe { posted(self.at) },
+            _ => 0,
+        }
+    }
+    fn poll(&mut self, until: u64, wait: Duration) -> Result<u64, LinkError> {
+        let mut done = 0;
+        through!(self, queued.poll, "posting", (until, wait.as_secs_f64(), &raw mut done))?;
+        Ok(done)
+    }
+    fn copied(&self) -> Option<(u64, u64)> {
+        None
+    }
+}
+
+impl Drop for ModuleLink {
+    fn drop(&mut self) {
+        // It can't fail.
+        let _ = self.close();
+    }
+}

@@ -1,0 +1,198 @@
+//! How the members of a group meet: the near one invites each other member at its door, and shows there that it may.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, SocketType};
+
+use super::header::GroupKey;
+use super::link::{Multicast, Seat};
+use super::sockets::Place;
+use crate::ip::{self, bound_to, no_answer};
+use crate::meet::Made;
+use crate::patience::LOOK;
+use crate::registry::{Accept, Address, Connect};
+use crate::{AnyLink, End, LinkError, Proof, sys};
+
+/// How often a member is invited over a path that may lose it.
+const AGAIN: Duration = Duration::from_millis(50);
+/// Bytes of an invitation.
+const INVITATION: usize = 54;
+
+/// What a member is told once the near one has shown that it may.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Invitation {
+    key: GroupKey,
+    port: u16,
+    rank: u16,
+    members: u16,
+}
+
+impl Invitation {
+    fn written(&self, proof: &Proof) -> [u8; INVITATION] {
+        let mut bytes = [0; INVITATION];
+        bytes[..32].copy_from_slice(&proof.near);
+        bytes[32..48].copy_from_slice(&self.key.0);
+        bytes[48..50].copy_from_slice(&self.port.to_le_bytes());
+        bytes[50..52].copy_from_slice(&self.rank.to_le_bytes());
+        bytes[52..].copy_from_slice(&self.members.to_le_bytes());
+        bytes
+    }
+
+    /// None where it does not show `proof`, or can't be.
+    fn read(bytes: &[u8; INVITATION], proof: &Proof) -> Option<Self> {
+        let shown: &[u8; 32] = bytes.first_chunk()?;
+        let key = GroupKey(bytes[32..48].try_into().ok()?);
+        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let (port, rank, members) = (half(48), half(50), half(52));
+        let sense = port > 0 && rank > 0 && rank < members && members < super::header::ALL;
+        (Proof::matches(shown, &proof.near) && sense).then_some(Self { key, port, rank, members })
+    }
+}
+
+/// The far side's door: a socket at which it is invited.
+pub(super) struct Door {
+    fd: OwnedFd,
+    at: SocketAddr,
+    made: Made,
+}
+
+impl Door {
+    pub fn new(at: SocketAddr, made: Made) -> Result<Self, LinkError> {
+        let place = Place::of(&made.settings);
+        // What can't carry the group is said before anybody is waited for.
+        place.index()?;
+        let fd = ip::socket(&at, SocketType::DGRAM)?;
+        rustix::net::bind(&fd, &at).map_err(|e| LinkError::io(format!("binding to {at}"), e))?;
+        let at = bound_to(fd.as_fd())?;
+        sys::bound_calls(fd.as_fd(), LOOK)?;
+        Ok(Self { fd, at, made })
+    }
+
+    /// The next invitation that shows `proof`, and who sent it.
+    fn invited(&self, proof: &Proof) -> Result<(Invitation, SocketAddr), LinkError> {
+        let start = Instant::now();
+        loop {
+            self.made.patience.check(start, "waiting to be invited into the group")?;
+            let mut bytes = [0; INVITATION];
+            match rustix::net::recvfrom(&self.fd, &mut bytes[..], RecvFlags::TRUNC) {
+                Ok((_, INVITATION, Some(from))) => {
+                    let from = SocketAddr::try_from(from);
+                    if let (Some(invitation), Ok(from)) = (Invitation::read(&bytes, proof), from) {
+                        return Ok((invitation, from));
+                    }
+                }
+                Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(e) => return Err(LinkError::io(format!("receiving on {}", self.at), e)),
+            }
+        }
+    }
+}
+
+impl Accept for Door {
+    fn address(&self) -> Address {
+        ip::told(self.at)
+    }
+
+    fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        let (Invitation { key, port, rank, members }, near) = self.invited(proof)?;
+        let place = Place::of(&self.made.settings);
+        let (joined, group) = place.joined(port, rank, &self.made.settings)?;
+        let own = place.own(self.at.ip(), &self.made.settings)?;
+        // Only now: what is cast after the answer arrives.
+        rustix::net::sendto(&own, &proof.far, SendFlags::NOSIGNAL, &near)
+            .map_err(|e| LinkError::io(format!("answering {near}"), e))?;
+        let seat = Seat { group, key, rank, members, met: vec![(0, near)] };
+        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, &place, &self.made)?)))
+    }
+}
+
+/// The near side's way to the doors of all other members.
+pub(super) struct Host {
+    pub doors: Vec<SocketAddr>,
+    pub made: Made,
+}
+
+impl Host {
+    /// Brings the group together: each other member shows one of `proofs`, in the order of the doors.
+    pub fn gather(&self, proofs: &[Proof]) -> Result<AnyLink, LinkError> {
+        let place = Place::of(&self.made.settings);
+        let members = u16::try_from(proofs.len() + 1).unwrap_or(u16::MAX);
+        let from = self.doors.first().map_or(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), beside);
+        let (joined, group) = place.joined(place.port.unwrap_or(0), 0, &self.made.settings)?;
+        let own = place.own(from, &self.made.settings)?;
+        let key = GroupKey(sys::random()?);
+        let mut met = Vec::new();
+        for ((rank, door), proof) in (1..).zip(&self.doors).zip(proofs) {
+            let invitation = Invitation { key, port: group.port(), rank, members };
+            met.push((rank, self.invite(&own, *door, proof, &invitation)?));
+        }
+        let seat = Seat { group, key, rank: 0, members, met };
+        Ok(AnyLink::Multicast(End::new(Multicast::new(joined, own, seat, &place, &self.made)?)))
+    }
+
+    /// Invites one member until it shows that it has joined, and by which address.
+    fn invite(
+        &self,
+        own: &OwnedFd,
+        door: SocketAddr,
+        proof: &Proof,
+        invitation: &Invitation,
+    ) -> Result<SocketAddr, LinkError> {
+        let doing = || format!("inviting the member at {door} into the group");
+        let start = Instant::now();
+        loop {
+            rustix::net::sendto(own, &invitation.written(proof), SendFlags::NOSIGNAL, &door)
+                .map_err(|e| LinkError::io(doing(), e))?;
+            let sent = Instant::now();
+            while sys::readable(own, AGAIN.saturating_sub(sent.elapsed()), false, &self.made.patience)? {
+                let mut shown = [0; 32];
+                match rustix::net::recvfrom(own, &mut shown[..], RecvFlags::DONTWAIT | RecvFlags::TRUNC) {
+                    Ok((_, 32, Some(from))) if Proof::matches(&shown, &proof.far) => {
+                        return SocketAddr::try_from(from).map_err(|e| LinkError::io("reading a datagram's source", e));
+                    }
+                    Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {}
+                    Err(e) => return Err(LinkError::io(doing(), e)),
+                }
+                if sent.elapsed() >= AGAIN {
+                    break;
+                }
+            }
+            match self.made.patience.check(start, "inviting a member into the group") {
+                Err(LinkError::Stalled { waited, .. }) => return Err(no_answer(door, waited)),
+                other => other?,
+            }
+        }
+    }
+}
+
+impl Connect for Host {
+    fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
+        self.gather(std::slice::from_ref(proof))
+    }
+}
+
+/// The address of this host that is on the way to `door`, where that is this host's own.
+fn beside(door: &SocketAddr) -> IpAddr {
+    if door.ip().is_loopback() { door.ip() } else { std::net::Ipv4Addr::UNSPECIFIED.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invitation_is_read_where_it_shows_the_proof_and_can_be() {
+        let proof = Proof { near: [3; 32], far: [4; 32] };
+        let of = |port, rank, members| Invitation { key: GroupKey([9; 16]), port, rank, members };
+        let fair = of(4000, 2, 3);
+        assert!(Invitation::read(&fair.written(&proof), &proof) == Some(fair));
+        let other = Proof { near: [4; 32], far: [3; 32] };
+        assert!(Invitation::read(&fair.written(&other), &proof).is_none());
+        for wrong in [of(0, 2, 3), of(4000, 0, 3), of(4000, 3, 3), of(4000, 1, u16::MAX)] {
+            assert!(Invitation::read(&wrong.written(&proof), &proof).is_none());
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! UDP multicast over IPv4: a group of members, each of which casts messages that all others deliver. Nothing leaves this host unless its options say so.
+//!
+//! A member has two sockets: one that has joined the group, and one of its own, by which it casts, and gets answers that are for it alone. Each message is a
+//! datagram with a header of [16 bytes](HEADER_BYTES) before it: the sender's rank, the number of the message, and a proof that a member of this group sent it (`header`). A datagram
+//! without such a proof (another program on the same group and port, a stranger, a replay of an earlier run) is dropped and counted; a copy of one of this
+//! run comes from another address than its member's, or has a number that was here before. The key of the proof is drawn for each connection and travels with the near side's own proof (`meeting`).
+//!
+//! Neither arrival nor order is certain: what is missing, late or double is counted for each sender by its numbers, as UDP's datagrams are.
+//!
+//! | module | job |
+//! |---|---|
+//! | `header` | the header and its proof |
+//! | `sockets` | interface, group, time to live; joining |
+//! | `meeting` | the near member invites the others |
+//! | `link` | a member |
+
+mod header;
+mod link;
+mod meeting;
+mod sockets;
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use rustix::net::SocketType;
+
+use self::header::HEADER;
+pub use self::link::Multicast;
+use self::meeting::{Door, Host};
+use self::sockets::Place;
+use crate::ip;
+use crate::meet::Made;
+use crate::options::{self, Form, LOSS_TIMEOUT, SOCKBUF};
+use crate::registry::{Acceptor, Address, Connector, Transport};
+use crate::udp::MOST_V4;
+use crate::{AnyLink, Capabilities, Family, LinkError, Name, OptionSpec, Patience, Proof, Semantics, Settings};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("multicast");
+
+/// Bytes before each message in its datagram.
+pub const HEADER_BYTES: usize = HEADER;
+
+/// Largest message: what a datagram over IPv4 carries, less the header.
+pub const MOST: usize = MOST_V4 - HEADER;
+
+/// The transport.
+pub static TRANSPORT: Groups = Groups;
+
+/// UDP multicast between processes.
+#[derive(Debug)]
+pub struct Groups;
+
+const fn plain(name: &'static str, form: Form, default: &'static str, help: &'static str) -> OptionSpec {
+    OptionSpec { name, flag: None, form, default, help, answers: &[], moved: None }
+}
+
+static OPTIONS: [OptionSpec; 7] = [
+    plain(
+        "address",
+        Form::Text("an IPv4 multicast address, 224.0.0.0 to 239.255.255.255", group),
+        "239.192.80.71",
+        "the group's address",
+    ),
+    plain("port", Form::Text("a port from 1 to 65535", port), "one that is free", "the group's port"),
+    plain(
+        "interface",
+        Form::Text("an interface's name ('ip link' lists them)", interface),
+        "lo",
+        "the interface that carries the group",
+    ),
+    plain(
+        "ttl",
+        Form::Text("a number of hops from 0 to 255", ttl),
+        "0",
+        "hops that a message may take; with 0 none leaves this host",
+    ),
+    SOCKBUF,
+    LOSS_TIMEOUT,
+    options::wait(ip::WAIT_NAMES, "block"),
+];
+
+fn group(text: &str) -> bool {
+    text.parse::<Ipv4Addr>().is_ok_and(|ip| ip.is_multicast())
+}
+
+fn port(text: &str) -> bool {
+    text.parse::<u16>().is_ok_and(|port| port > 0)
+}
+
+fn interface(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_graphic() && !"/:,=".contains(c);
+    (1..=15).contains(&text.len()) && text.chars().all(fits)
+}
+
+fn ttl(text: &str) -> bool {
+    text.parse::<u8>().is_ok()
+}
+
+impl Transport for Groups {
+    fn name(&self) -> Name {
+        NAME
+    }
+    fn summary(&self) -> &'static str {
+        "UDP multicast: one process casts, several receive; loss and reordering are counted"
+    }
+    fn spoken(&self) -> &'static [&'static str] {
+        &["multicast", "udp multicast", "ip multicast"]
+    }
+    fn capabilities(&self, settings: &Settings) -> Capabilities {
+        capabilities(Place::of(settings).stays())
+    }
+    fn availability(&self) -> Result<(), LinkError> {
+        ip::availability(SocketType::DGRAM)
+    }
+    fn reaches_itself(&self) -> Result<(), LinkError> {
+        ip::reaches_itself()
+    }
+    fn options(&self) -> &'static [OptionSpec] {
+        &OPTIONS
+    }
+    fn listen(&self, settings: &Settings, at: SocketAddr, patience: &Patience) -> Result<Acceptor, LinkError> {
+        let made = Made::new(&ip::WAITS, settings, patience)?;
+        Ok(Box::new(Door::new(ip::beside(at, &over_v4())?, made)?))
+    }
+    fn dial(
+        &self,
+        settings: &Settings,
+        address: &Address,
+        peer: SocketAddr,
+        patience: &Patience,
+    ) -> Result<Connector, LinkError> {
+        Ok(Box::new(host(settings, &[(address.clone(), peer)], patience)?))
+    }
+    fn gather(
+        &self,
+        settings: &Settings,
+        doors: &[(Address, SocketAddr)],
+        proofs: &[Proof],
+        patience: &Patience,
+    ) -> Result<AnyLink, LinkError> {
+        host(settings, doors, patience)?.gather(proofs)
+    }
+}
+
+fn host(settings: &Settings, doors: &[(Address, SocketAddr)], patience: &Patience) -> Result<Host, LinkError> {
+    let at = |(address, peer): &(Address, SocketAddr)| ip::door(address, *peer, &over_v4());
+    let doors = doors.iter().map(at).collect::<Result<_, _>>()?;
+    Ok(Host { doors, made: Made::new(&ip::WAITS, settings, patience)? })
+}
+
+/// Groups are of IPv4.
+fn over_v4() -> Settings {
+    Settings::default().with("family", Family::V4)
+}
+
+fn capabilities(stays: bool) -> Capabilities {
+    Capabilities {
+        semantics: Semantics::Message,
+        ordered: false,
+        reliable: false,
+        max_block: Some(MOST as u64),
+        local_only: stays,
+        group: true,
+        waits: ip::WAITS.to_vec(),
+        ..Capabilities::plain()
+    }
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# modules.sh FOLDER: builds the modules whose libraries are here into FOLDER, and says of the others what they need.
+set -euo pipefail
+folder=$(mkdir -p "$1" && cd "$1" && pwd)
+cd "$(dirname "$0")/../modules"
+# one NAME FOLDER PACKAGES WHAT TEST...: the module NAME, whose source is in FOLDER, is built where TEST holds; WHAT is what it needs.
+one() {
+  local name=$1 source=$2 packages=$3 what=$4
+  shift 4
+  if "$@" >/dev/null 2>&1; then
+    make -s -C "$source" OUT="$folder" "$name"
+    echo "module: $folder/$name.so"
+  else
+    echo "note: no module $name, as $what is not installed (apt install $packages)"
+  fi
+}
+header() { echo "#include <$1>" | "${CC:-cc}" -E -x c -; }
+one openmpi mpi "libopenmpi-dev openmpi-bin" mpicc.openmpi command -v mpicc.openmpi
+one mpich mpi "libmpich-dev mpich" mpicc.mpich command -v mpicc.mpich
+one zeromq zeromq libzmq3-dev zmq.h header zmq.h
+one nng nng libnng-dev nng/nng.h header nng/nng.h
