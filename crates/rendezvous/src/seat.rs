@@ -21,6 +21,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
     recvmsg, sendmsg,
 };
+use transport::folder::{PROCESS, SEAT};
 use transport::{Name, Settings};
 
 /// The variable that tells a process that a launcher started of which transport it is, and with which settings: a name, a space, and JSON.
@@ -51,12 +52,12 @@ pub fn prepared() -> io::Result<Option<(String, Settings)>> {
 
 /// Where a seat waits.
 fn place(folder: &Path, number: usize) -> PathBuf {
-    folder.join(format!("seat-{number}"))
+    folder.join(format!("{SEAT}{number}"))
 }
 
 /// Where a rank says which process it is.
 pub(crate) fn process(folder: &Path, number: usize) -> PathBuf {
-    folder.join(format!("process-{number}"))
+    folder.join(format!("{PROCESS}{number}"))
 }
 
 /// Waits for a rank, gives it this process's standard streams and the words of a program, and ends with it.
@@ -120,7 +121,7 @@ fn free(folder: &Path) -> io::Result<(usize, UnixStream, Vec<u8>, [OwnedFd; 3])>
     while began.elapsed() < MEETS {
         for entry in std::fs::read_dir(folder)? {
             let name = entry?.file_name();
-            let number = name.to_str().and_then(|name| name.strip_prefix("seat-")?.parse().ok());
+            let number = name.to_str().and_then(|name| name.strip_prefix(SEAT)?.parse().ok());
             if let Some(number) = number
                 && let Ok(seat) = UnixStream::connect(place(folder, number))
                 // Another rank may have been quicker: a seat gives once.

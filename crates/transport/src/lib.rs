@@ -22,6 +22,7 @@
 //! | [`clock`] | monotonic and virtual time |
 //! | [`proof`] | both ends show that they belong to this measurement |
 //! | `ip` `ip_stream` `local` | what transports over IP, streams among them, and what those of one host share of meeting |
+//! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
 //! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`udp`] [`multicast`] [`theory`] | one transport each |
@@ -38,6 +39,7 @@ pub mod decorate;
 mod door;
 mod end;
 pub mod exec;
+pub mod folder;
 mod greet;
 mod group;
 mod ip;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use super::processes::command_line;
+use super::processes::{command_line, send};
 use super::support::{HISTORY, LONG, Running, Scratch, binary, installed, json, skip, until};
 
 /// The modules that can be made here, in a folder; none, having said why, where there is no MPI.
@@ -153,12 +153,15 @@ fn a_killed_rank_ends_its_path_and_nothing_stays_behind() {
         let trial =
             || fs::read_to_string(dir.path(&file)).is_ok_and(|text| text.contains(r#""event":"trial""#)).then_some(());
         until("a trial", trial);
-        // The far process of this run: it is told apart by the command that started it.
+        // The far process of this run: it is told apart by the command that started it. One that is killed as its round is over anyway
+        // ends nothing, so the next one is killed, too.
         let mark = format!("/proc/{}/exe peer", run.pid());
-        let far =
-            until("the far process", || named(&mark).into_iter().find(|pid| !command_line(*pid).contains("seat")));
-        rustix::process::kill_process(rustix::process::Pid::from_raw(far as i32).unwrap(), Signal::KILL).unwrap();
-        until("the run's end", || (!run.runs()).then_some(()));
+        until("the run's end", || {
+            for far in named(&mark).into_iter().filter(|pid| !command_line(*pid).contains("seat")) {
+                send(far, Signal::KILL);
+            }
+            (!run.runs()).then_some(())
+        });
         let mark = format!("/proc/{}/exe", run.pid());
         let said = run.end();
         assert!([1, 2].contains(&said.code()) && !said.err.is_empty(), "{name}: {said}");

@@ -1,10 +1,10 @@
 //! The processes of a path that a launcher starts together.
 
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use transport::folder::Folder;
 use transport::last_words::{LastWords, in_words};
 use transport::{Name, Settings};
 
@@ -23,30 +23,15 @@ pub(super) struct Seats {
     of: usize,
 }
 
-/// A folder of this run's alone.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 impl Seats {
     /// Has a launcher start so many processes: `{n}` in its words stands for their number.
     pub(super) fn begin(words: &[String], n: usize, transport: Name, settings: &Settings) -> Result<Self, MeetError> {
         let name = words.first().cloned().unwrap_or_default();
         let launching = |source| MeetError::Launch { what: "the launcher", program: name.clone(), source };
-        let random = crate::secret::Secret::fresh()?;
-        let folder =
-            std::env::temp_dir().join(format!("pipegauge-{}", data_encoding::HEXLOWER.encode(&random.bytes()[..8])));
-        let mut making = std::fs::DirBuilder::new();
-        std::os::unix::fs::DirBuilderExt::mode(&mut making, 0o700);
-        making.create(&folder).map_err(launching)?;
-        let folder = Folder(folder);
+        let folder = Folder::new().map_err(|e| launching(std::io::Error::other(e)))?;
         let words: Vec<String> = words.iter().map(|word| word.replace("{n}", &n.to_string())).collect();
         let mut line = Command::new(&name);
-        line.args(words.iter().skip(1)).arg(own()).arg("rank").arg(&folder.0);
+        line.args(words.iter().skip(1)).arg(own()).arg("rank").arg(folder.path());
         line.env(seat::PREPARE, seat::prepare(transport, settings).map_err(launching)?);
         line.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         std::os::unix::process::CommandExt::process_group(&mut line, 0);
@@ -57,13 +42,13 @@ impl Seats {
 
     /// The words under which a process takes a seat.
     pub(super) fn under(&self, number: usize, wrapper: &[String]) -> Vec<String> {
-        let own = [own(), "seat".to_owned(), self.folder.0.display().to_string(), number.to_string()];
+        let own = [own(), "seat".to_owned(), self.folder.path().display().to_string(), number.to_string()];
         own.into_iter().chain(wrapper.iter().cloned()).collect()
     }
 
     /// The launcher, and the processes that took the seats.
     pub(super) fn pids(&self) -> Vec<u32> {
-        let of = |number| std::fs::read_to_string(seat::process(&self.folder.0, number)).ok()?.parse().ok();
+        let of = |number| std::fs::read_to_string(seat::process(self.folder.path(), number)).ok()?.parse().ok();
         (0..self.of).filter_map(of).chain([self.launcher.id()]).collect()
     }
 
