@@ -40,8 +40,8 @@ def quoted(text):
     floor = rows(found.get("pipegauge against the floor", ""))
     if floor:
         out += ["What pipegauge costs over a bare program that makes the same system calls at the same settings (median of interleaved pairs,",
-                "bootstrap 95% interval; of streams, time a byte). The floor can't be beaten: a figure below 0 is noise, or where the two programs came",
-                "to lie in memory, and no lead.", "",
+                "bootstrap 95% interval; of streams, time a byte). The floor can't be beaten: a figure below 0 is no lead, but tells how far two",
+                "programs of the same work lie apart.", "",
                 "| what | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|"]
         out += [f"| {r[0]} | {r[1]} | {r[2]} | {cost(r[0], r[3])} |" for r in floor] + [""]
     out += ["Against other tools, both sides at like settings of the socket: medians of interleaved pairs with a bootstrap 95% interval; where the",
@@ -49,7 +49,7 @@ def quoted(text):
     # What can't be faster than the floor and reads so shows how far two programs lie apart by chance.
     chance = max((1 - float(re.findall(r"\d+\.\d+", r[3])[0]) for r in floor if "stream" not in r[0]), default=0)
     if chance > 0:
-        out.append(f"Two programs lie up to {chance:.1%} apart by where they came to lie in memory (the floor, above): a lower latency within that is no lead, either.")
+        out.append(f"Two programs of the same work lay up to {chance:.1%} apart (the floor, above): a lower latency within that is no lead, either.")
     out += ["",
             "| against | what | ratio pipegauge / other |", "|---|---|---|"]
     for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),

@@ -35,6 +35,9 @@ pub use error::FloorError;
 pub use plan::{Figure, Path, Pattern, Plan};
 pub use start::{Program, measure};
 
+/// Longest time without progress, seconds.
+pub(crate) const PATIENCE: u64 = 10;
+
 /// The command `pipegauge-floor`: `args` without the program's name. Prints one JSON line.
 ///
 /// Exit code 0; 1 when the measurement failed; 2 when the arguments are wrong. Messages go to standard error.

@@ -12,8 +12,7 @@ use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
 
 use crate::block::Block;
-use crate::start::PATIENCE;
-use crate::{FloorError, Pattern, Plan};
+use crate::{FloorError, PATIENCE, Pattern, Plan};
 
 /// Payload that shares a line with its flag, bytes.
 const SMALL: usize = 63;

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::block::Block;
-use crate::start::PATIENCE;
-use crate::{FloorError, Path, Pattern, Plan};
+use crate::{FloorError, PATIENCE, Path, Pattern, Plan};
 
 /// A connected pair, made in one process so that no stranger can be at the other end.
 pub(crate) fn pair(path: Path) -> Result<(OwnedFd, OwnedFd), FloorError> {

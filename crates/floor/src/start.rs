@@ -15,9 +15,6 @@ use rustix::thread::CpuSet;
 use crate::flags::{self, Asked};
 use crate::{Figure, FloorError, Path, Plan, memory, socket};
 
-/// Longest time without progress, seconds.
-pub(crate) const PATIENCE: u64 = 10;
-
 /// How to start the far process: a program which, given `prefix` and then the arguments `far ...`, calls
 /// [`Program::main`] with what follows the prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]

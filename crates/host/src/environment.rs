@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Root, cpu, network, system, versions};
+use crate::network::{self, Interface};
+use crate::{Root, cpu, system, versions};
 
 /// One host at the time of a run. Every field is what the system said; what could not be read is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,24 +51,6 @@ pub struct Environment {
     /// CPU this side was pinned to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<u32>,
-}
-
-/// A network interface.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Interface {
-    /// Name.
-    pub name: String,
-    /// MTU, bytes.
-    pub mtu: u32,
-    /// Driver, where sysfs names one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub driver: Option<String>,
-    /// Speed, Mbit/s, where the driver knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub speed: Option<u32>,
-    /// Up or down, as the kernel says.
-    pub state: String,
 }
 
 impl Environment {

@@ -41,8 +41,9 @@ mod fixture;
 
 pub use calibration::MachineCalibration;
 pub use cpu::{allowed_cpus, choose_pair, cpus_before_pinning, pin_this_thread, run_on, unpinned};
-pub use environment::{Environment, Interface};
+pub use environment::Environment;
 pub use inherited::inherited;
+pub use network::Interface;
 pub use root::Root;
 pub use system::memory;
 pub use taken::Taken;

@@ -1,7 +1,27 @@
 //! Network interfaces, from sysfs.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::Root;
-use crate::environment::Interface;
+
+/// A network interface.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Interface {
+    /// Name.
+    pub name: String,
+    /// MTU, bytes.
+    pub mtu: u32,
+    /// Driver, where sysfs names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// Speed, Mbit/s, where the driver knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<u32>,
+    /// Up or down, as the kernel says.
+    pub state: String,
+}
 
 /// Every interface, in order of name.
 pub(crate) fn interfaces(root: &Root) -> Vec<Interface> {

@@ -13,6 +13,7 @@
 //! | `signals` | Ctrl-C, Ctrl-Z, a closed terminal: told to the screen's thread |
 //! | [`screen`] | the screen as its owner has it, and how drawing stays out of the way of what is measured |
 //! | `painter` | the thread that draws |
+//! | `shared` | what the screen is asked for, and what its owner and its thread share |
 //!
 //! No terminal library stands between: Ctrl-C and Ctrl-Z stay signals, as they are in `run`, and every byte to the
 //! terminal passes [`tty`], which knows whether the terminal is taken.
@@ -21,10 +22,12 @@ pub mod keys;
 pub mod paint;
 mod painter;
 pub mod screen;
+mod shared;
 mod signals;
 pub mod state;
 pub mod tty;
 pub mod view;
 
-pub use screen::{Requests, Screen};
+pub use screen::Screen;
+pub use shared::Requests;
 pub use state::State;

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGQUIT, SIGTSTP};
 use signal_hook::low_level;
 
-use crate::screen::{Requests, Shared};
+use crate::shared::{Requests, Shared};
 use crate::signals::{Signals, Told};
 use crate::state::{Phase, Request, State};
 use crate::tty::Tty;

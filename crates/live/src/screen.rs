@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use measure::Event;
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::OwnedFd;
 
 use crate::painter::{Context, Painter};
+use crate::shared::{Requests, Shared};
 use crate::signals::Signals;
 use crate::tty::Tty;
 
@@ -28,26 +28,6 @@ const BETWEEN: Duration = Duration::from_millis(500);
 /// Longest that the driver waits for a picture between trials.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// How a screen is wanted.
-pub struct Requests {
-    /// The run file's name.
-    pub file: String,
-    /// Whether colours may be used.
-    pub colour: bool,
-    /// Whether keys are read from the terminal.
-    pub keys: bool,
-    /// Whether the last picture stays until a key.
-    pub wait: bool,
-    /// CPUs that the run measures on.
-    pub measuring: Vec<u32>,
-    /// Asks the run to stop.
-    pub stop: Arc<AtomicBool>,
-    /// Exit code of a second Ctrl-C.
-    pub forced: i32,
-    /// Called when the screen has gone, in whichever way.
-    pub gone: Box<dyn FnOnce() + Send>,
-}
-
 /// A screen that shows a run.
 pub struct Screen {
     events: Sender<Event>,
@@ -57,17 +37,6 @@ pub struct Screen {
     /// The driver makes room for pictures.
     between: bool,
     last: Instant,
-}
-
-/// What the driver and the thread tell each other.
-pub(crate) struct Shared {
-    pub wake: OwnedFd,
-    /// The driver waits for a picture.
-    pub asked: AtomicBool,
-    /// No more events come.
-    pub over: AtomicBool,
-    /// Nobody looks any more.
-    pub closed: Arc<AtomicBool>,
 }
 
 impl Screen {
@@ -129,12 +98,6 @@ impl Drop for Screen {
     fn drop(&mut self) {
         self.shared.closed.store(true, Ordering::SeqCst);
         self.done();
-    }
-}
-
-impl Shared {
-    fn wake(&self) {
-        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 }
 

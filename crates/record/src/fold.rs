@@ -4,117 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use host::Taken;
 use measure::earlier::{Apart, EarlierRun};
-use measure::event::{
-    BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, PointEnded, Run, Schedule, TimeKind, Trial, Warning, Why,
-};
-use measure::figures::cost::{self, PointCost};
-use measure::figures::{self, Common};
-use measure::sustained::Sustained;
+use measure::event::{Plan, PointEnded, Schedule, Trial, Warning, Why};
+use measure::figures::{self, Common, cost};
 use measure::{Event, interval, settled};
 
-use crate::soak;
-
-/// A run as far as its events tell.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunFile {
-    /// The header.
-    pub run: Run,
-    /// The paths that were opened, ascending by [`PathOpened::path`]. Where every path of the plan was opened, the index
-    /// here is that number.
-    pub paths: Vec<PathRun>,
-    /// The run's warnings in order, then those of the reader (`unknown-event`, `stray-trials`, `impossible`).
-    pub warnings: Vec<Warning>,
-    /// The end, unless the run was cut off or goes on.
-    pub end: Option<End>,
-    /// How the file ends short, in words; none where it is whole (or is being measured, in a [`Fold`]).
-    pub cut: Option<String>,
-}
-
-/// One path of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PathRun {
-    /// How it was opened.
-    pub opened: PathOpened,
-    /// The blocks that began, in order.
-    pub blocks: Vec<BlockOpened>,
-    /// Earlier runs of the path on this machine, the oldest first; none where the run did not look for any, or is older than
-    /// that.
-    pub earlier: Option<Vec<EarlierRun>>,
-    /// How far runs of other paths of its hosts lay apart.
-    pub others: Vec<Apart>,
-    /// What was taken of the pinned CPUs during blocks, in order; of those that could tell.
-    pub taken: Vec<BlockTaken>,
-    /// The points, ascending by size.
-    pub points: Vec<Point>,
-    /// Trials made long, to show what the path keeps up.
-    pub sustained: Vec<Trial>,
-    /// Of a soak the worst interval of each size ([`soak::badness`]), ascending by size; empty of any other run.
-    pub worst: Vec<Trial>,
-    /// What the points have in common: the noise of a round, the machine's states that their trials met.
-    pub common: Common,
-}
-
-impl PathRun {
-    /// A path of which nothing was measured yet.
-    pub fn new(opened: PathOpened) -> Self {
-        Self {
-            opened,
-            blocks: Vec::new(),
-            taken: Vec::new(),
-            earlier: None,
-            others: Vec::new(),
-            points: Vec::new(),
-            sustained: Vec::new(),
-            worst: Vec::new(),
-            common: Common::default(),
-        }
-    }
-
-    /// Takes note of an interval, if it is the worst of its size so far.
-    fn worst(&mut self, plan: &Plan, interval: &Trial) {
-        let bad = |t: &Trial| soak::badness(plan, self.opened.transport, t);
-        match self.worst.binary_search_by_key(&interval.size, |t| t.size) {
-            Ok(i) if bad(interval) > bad(&self.worst[i]) => self.worst[i] = interval.clone(),
-            Ok(_) => {}
-            Err(_) if bad(interval).is_none() => {}
-            Err(i) => self.worst.insert(i, interval.clone()),
-        }
-    }
-
-    /// Seconds from the first round's start to the end of the run's last trial; none without a round.
-    pub fn measured_for(&self) -> Option<f64> {
-        let first = self.blocks.iter().find(|b| b.block > 0)?.at;
-        let ends = self.points.iter().flat_map(|p| &p.trials).map(|t| t.at + t.report.seconds);
-        let last = ends.fold(f64::NEG_INFINITY, f64::max);
-        (last > first && last.is_finite()).then_some(last - first)
-    }
-
-    /// What the sustained trials say, ascending by size.
-    pub fn kept_up(&self, plan: &Plan) -> Vec<Sustained> {
-        let points = self.points.iter().map(|p| (p.size, &p.trials[..]));
-        measure::sustained::sustained(plan, self.opened.transport, &self.sustained, points, &self.common)
-    }
-}
-
-/// One block size of a path.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Point {
-    /// Block size, bytes.
-    pub size: u64,
-    /// Every trial, in order, warm-up included.
-    pub trials: Vec<Trial>,
-    /// Its figures: what its trials give, or, for a point without trials, what the run recorded. (Every figure that is shown comes
-    /// from the trials, so that no two can differ.)
-    pub figures: Figures,
-    /// What a transfer cost each side: near, far; none where its trials don't tell it, and while the run goes on.
-    pub costs: [Option<PointCost>; 2],
-    /// Each direction, to the far side and to the near side, where messages go both ways at once; none while the run goes on.
-    pub ways: Option<Box<[Figures; 2]>>,
-    /// Which time the figures are.
-    pub time: TimeKind,
-    /// Why it ended; none where it has not.
-    pub why: Option<Why>,
-}
+use crate::{PathRun, Point, RunFile, soak};
 
 /// A point with more trials than this is rebuilt at every 64th trial and at the next other event, not at each trial:
 /// otherwise a point of n trials would cost n^2 while the run goes on.
@@ -257,7 +151,7 @@ impl Fold {
         self.stale.insert(trial.path);
         let soaks = file.run.plan.soaks();
         if soaks && !trial.warmup {
-            file.paths[i].worst(&file.run.plan, &trial);
+            note_worst(&mut file.paths[i], &file.run.plan, &trial);
             if let Some(intervals) = &mut self.intervals {
                 let (kind, number) = (file.paths[i].opened.transport, trial.path);
                 intervals.entry(number).or_default().extend(soak::point(&file.run.plan, kind, trial));
@@ -450,6 +344,17 @@ impl Fold {
     }
 }
 
+/// Takes note of an interval of a path, if it is the worst of its size so far.
+fn note_worst(path: &mut PathRun, plan: &Plan, interval: &Trial) {
+    let bad = |t: &Trial| soak::badness(plan, path.opened.transport, t);
+    match path.worst.binary_search_by_key(&interval.size, |t| t.size) {
+        Ok(i) if bad(interval) > bad(&path.worst[i]) => path.worst[i] = interval.clone(),
+        Ok(_) => {}
+        Err(_) if bad(interval).is_none() => {}
+        Err(i) => path.worst.insert(i, interval.clone()),
+    }
+}
+
 /// Index of the path with this number, or where it belongs.
 fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
     paths.binary_search_by_key(&number, |p| p.opened.path)
@@ -457,6 +362,8 @@ fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
 
 #[cfg(test)]
 mod tests {
+    use measure::event::{BlockTaken, TimeKind};
+
     use super::*;
     use crate::sample;
     use measure::Pattern;

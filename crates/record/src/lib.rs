@@ -34,7 +34,8 @@
 //! |---|---|
 //! | [`write`](mod@write) | [`Writer`]: a whole line or none, on a full disk too |
 //! | [`read`](mod@read) | from bytes to a [`RunFile`], and what is said about anything else |
-//! | [`fold`] | [`RunFile`] and [`Fold`]: events become points |
+//! | `run` | [`RunFile`]: paths and points, as far as events tell |
+//! | [`fold`] | [`Fold`]: events become points |
 //! | `extent` | [`Extent`]: how far a run is |
 //! | `differences` | [`differences()`]: what was not the same in two runs but their figures |
 //! | `machine` | [`RunFile::circumstances`], [`same_machines`]: what of a difference may be the machine's |
@@ -74,6 +75,7 @@ mod moments;
 pub mod rates;
 pub mod read;
 mod repeat;
+mod run;
 #[cfg(test)]
 mod sample;
 pub mod schema;
@@ -83,9 +85,10 @@ pub mod write;
 pub use analysis::Analysis;
 pub use differences::{Difference, differences};
 pub use extent::Extent;
-pub use fold::{Fold, PathRun, Point, RunFile};
+pub use fold::Fold;
 pub use hint::Hint;
 pub use machine::same_machines;
 pub use read::{ReadError, read, read_intervals};
+pub use run::{PathRun, Point, RunFile};
 pub use schema::schema;
 pub use write::{WriteError, Writer};

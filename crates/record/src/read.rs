@@ -13,8 +13,8 @@ use measure::event::{SCHEMA, Warning};
 
 use self::lines::Lines;
 use crate::codec::Line;
-use crate::fold::{Fold, RunFile};
 use crate::input::{self, InputError};
+use crate::{Fold, RunFile};
 
 /// Why a file can't be read as a run file. Every message names the file and what to do.
 #[derive(Debug, thiserror::Error)]

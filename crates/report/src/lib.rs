@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `cost` | what a transfer takes of the CPU of each side, as curves |
 //! | [`curve`] | points of each path, taken from run files in one place |
+//! | `pt` | a point of a curve as it is drawn |
 //! | [`overlay`] | what is drawn over a curve: dips, steps, fitted models |
 //! | [`scale`] | linear and logarithmic axes, their ticks and labels |
 //! | [`graph`] | which graphs there are: the names, words, axes and places of each |
@@ -41,6 +42,7 @@ mod load;
 pub mod overlay;
 pub mod png;
 pub mod precision;
+mod pt;
 mod rates;
 pub mod scale;
 pub mod scaled;

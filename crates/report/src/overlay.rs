@@ -4,7 +4,7 @@ use model::{Break, Fits};
 use record::Analysis;
 use serde::Serialize;
 
-use crate::curve::{Pt, clean};
+use crate::pt::{Pt, clean};
 use crate::table::digits;
 
 /// A range of sizes worth a reader's eye.

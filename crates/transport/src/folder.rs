@@ -59,6 +59,7 @@ impl Folder {
         Ok(Self { path, _lock: lock })
     }
 
+    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

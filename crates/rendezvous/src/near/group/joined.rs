@@ -1,23 +1,12 @@
 //! What all halves of a trial say, as one report: what far sides say is held against what can be.
 
-use std::time::Duration;
-
 use measure::{FarReport, SessionError, Topology, TrialReport, TrialSpec, credible};
 use transport::Capabilities;
 
 use super::blame::Shape;
-use super::trial::Came;
-use crate::moments::Ahead;
+use super::trial::{Came, When};
 use crate::near::control::Reported;
 use crate::near::flows::{by_this_clock, common_is_credible, one, reports_are_credible};
-
-/// When a trial ran: how long it took until all had answered, from when to when that was by this side's clock, and how far the far sides' clock is ahead;
-/// none where what they say of it can't be.
-pub(super) struct When {
-    pub elapsed: Duration,
-    pub between: (u64, u64),
-    pub ahead: Option<Ahead>,
-}
 
 /// The report of all halves of a trial as one. An error names the far process whose word it does not take.
 pub(super) fn joined(

@@ -7,10 +7,10 @@ use measure::{SessionError, TrialReport, TrialSpec};
 use transport::clock::{Clock, Monotonic};
 
 use super::blame::{Finding, What, Who};
-use super::joined::When;
 use super::member::{Half, Member};
 use crate::MeetError;
 use crate::channel::first;
+use crate::moments::Ahead;
 use crate::near::control::Reported;
 use crate::near::meeting::Meeting;
 use crate::near::talk::SLACK;
@@ -27,6 +27,14 @@ pub(super) struct Processes<'a> {
     pub patience: Duration,
     /// Whether what is sent arrives.
     pub reliable: bool,
+}
+
+/// When a trial ran: how long it took until all had answered, from when to when that was by this side's clock, and how far the far sides' clock is ahead;
+/// none where what they say of it can't be.
+pub(super) struct When {
+    pub elapsed: Duration,
+    pub between: (u64, u64),
+    pub ahead: Option<Ahead>,
 }
 
 /// What came of a trial: of each near process, and of each far one.

@@ -1,0 +1,98 @@
+//! A run as far as its events tell: its paths and their points.
+
+use measure::earlier::{Apart, EarlierRun};
+use measure::event::{BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, Run, TimeKind, Trial, Warning, Why};
+use measure::figures::Common;
+use measure::figures::cost::PointCost;
+use measure::sustained::Sustained;
+
+/// A run as far as its events tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunFile {
+    /// The header.
+    pub run: Run,
+    /// The paths that were opened, ascending by [`PathOpened::path`]. Where every path of the plan was opened, the index
+    /// here is that number.
+    pub paths: Vec<PathRun>,
+    /// The run's warnings in order, then those of the reader (`unknown-event`, `stray-trials`, `impossible`).
+    pub warnings: Vec<Warning>,
+    /// The end, unless the run was cut off or goes on.
+    pub end: Option<End>,
+    /// How the file ends short, in words; none where it is whole (or is being measured, in a [`Fold`]).
+    pub cut: Option<String>,
+}
+
+/// One path of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathRun {
+    /// How it was opened.
+    pub opened: PathOpened,
+    /// The blocks that began, in order.
+    pub blocks: Vec<BlockOpened>,
+    /// Earlier runs of the path on this machine, the oldest first; none where the run did not look for any, or is older than
+    /// that.
+    pub earlier: Option<Vec<EarlierRun>>,
+    /// How far runs of other paths of its hosts lay apart.
+    pub others: Vec<Apart>,
+    /// What was taken of the pinned CPUs during blocks, in order; of those that could tell.
+    pub taken: Vec<BlockTaken>,
+    /// The points, ascending by size.
+    pub points: Vec<Point>,
+    /// Trials made long, to show what the path keeps up.
+    pub sustained: Vec<Trial>,
+    /// Of a soak the worst interval of each size ([`soak::badness`]), ascending by size; empty of any other run.
+    pub worst: Vec<Trial>,
+    /// What the points have in common: the noise of a round, the machine's states that their trials met.
+    pub common: Common,
+}
+
+impl PathRun {
+    /// A path of which nothing was measured yet.
+    pub fn new(opened: PathOpened) -> Self {
+        Self {
+            opened,
+            blocks: Vec::new(),
+            taken: Vec::new(),
+            earlier: None,
+            others: Vec::new(),
+            points: Vec::new(),
+            sustained: Vec::new(),
+            worst: Vec::new(),
+            common: Common::default(),
+        }
+    }
+
+    /// Seconds from the first round's start to the end of the run's last trial; none without a round.
+    pub fn measured_for(&self) -> Option<f64> {
+        let first = self.blocks.iter().find(|b| b.block > 0)?.at;
+        let ends = self.points.iter().flat_map(|p| &p.trials).map(|t| t.at + t.report.seconds);
+        let last = ends.fold(f64::NEG_INFINITY, f64::max);
+        (last > first && last.is_finite()).then_some(last - first)
+    }
+
+    /// What the sustained trials say, ascending by size.
+    pub fn kept_up(&self, plan: &Plan) -> Vec<Sustained> {
+        let points = self.points.iter().map(|p| (p.size, &p.trials[..]));
+        measure::sustained::sustained(plan, self.opened.transport, &self.sustained, points, &self.common)
+    }
+}
+
+/// One block size of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Block size, bytes.
+    pub size: u64,
+    /// Every trial, in order, warm-up included.
+    pub trials: Vec<Trial>,
+    /// Its figures: what its trials give, or, for a point without trials, what the run recorded. (Every figure that is shown comes
+    /// from the trials, so that no two can differ.)
+    pub figures: Figures,
+    /// What a transfer cost each side: near, far; none where its trials don't tell it, and while the run goes on.
+    pub costs: [Option<PointCost>; 2],
+    /// Each direction, to the far side and to the near side, where messages go both ways at once; none while the run goes on.
+    pub ways: Option<Box<[Figures; 2]>>,
+    /// Which time the figures are.
+    pub time: TimeKind,
+    /// Why it ended; none where it has not.
+    pub why: Option<Why>,
+}
