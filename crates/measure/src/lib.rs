@@ -31,6 +31,7 @@
 //! | [`event`] | what happens, as it happens; the run file's lines |
 
 mod block;
+mod bucket;
 pub mod buffers;
 pub mod calibrate;
 pub mod content;

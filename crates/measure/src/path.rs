@@ -16,7 +16,7 @@ use crate::figures::Common;
 use crate::flows::turns::{self, Each, Turns};
 use crate::pattern::Facts;
 use crate::settled::settled;
-use crate::{Load, Session, SessionError, TrialSpec, figures, judge, support, sustained};
+use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, support, sustained};
 
 /// Fewest iterations of a trial.
 pub(crate) const FEWEST: u64 = 3;
@@ -54,6 +54,8 @@ pub struct PathRun<'a> {
     pub(crate) started: u64,
     pub(crate) spent: f64,
     pub(crate) announced: bool,
+    /// Whether its connections leave the host.
+    leaves: bool,
     /// It was said that both sides keep to one CPU.
     one_cpu: bool,
     pub(crate) done: bool,
@@ -132,6 +134,7 @@ impl<'a> PathRun<'a> {
             ceiling: u64::MAX,
             spent: 0.0,
             announced: false,
+            leaves: false,
             one_cpu: false,
             done: false,
             failed: None,
@@ -234,6 +237,7 @@ impl<'a> PathRun<'a> {
         let party = self.session.open(block).map_err(|source| RunError::Session { path: self.name.clone(), source })?;
         if !self.announced {
             self.announced = true;
+            self.leaves = bucket::leaves_the_host(party.near_effective.addresses.as_deref());
             self.tell(&Event::Path(PathOpened {
                 path: self.number,
                 transport: self.kind,
@@ -323,10 +327,9 @@ impl<'a> PathRun<'a> {
                 (point.estimate, point.mean, point.sure) = (each, each, sure);
             }
         } else if report.repeats > 0 {
-            let each = if report.median > 0.0 { report.median } else { report.seconds / report.repeats as f64 };
+            let each = if report.median > 0.0 { report.median } else { report.each_sent() };
             // A stream's sender may be far ahead of its receiver, who decides how long a block takes.
-            let received = report.far.seconds / (report.far.received.max(2) - 1) as f64;
-            let each = each.max(received).max(1e-10);
+            let each = each.max(report.each_received(size)).max(1e-10);
             let untimed = (self.beside() + spec.warmup as f64) * each;
             let beyond = (whole - report.seconds.max(report.far.seconds) - untimed).max(0.0);
             // One that had to wait for a CPU says little of the next.
@@ -497,10 +500,7 @@ impl<'a> PathRun<'a> {
 
     /// Seconds of the fastest iteration that any trial of a size was typical of.
     pub(crate) fn fastest(&self, size: u64) -> f64 {
-        let each = |t: &Trial| {
-            let received = t.report.far.seconds / (t.report.far.received.max(2) - 1) as f64;
-            t.report.median.max(received)
-        };
+        let each = |t: &Trial| t.report.median.max(t.report.each_received(size));
         let trials = self.points.get(&size).into_iter().flat_map(|p| &p.trials);
         trials.map(each).filter(|each| *each > 0.0).fold(self.estimate(size), f64::min)
     }
@@ -540,7 +540,10 @@ impl<'a> PathRun<'a> {
         let kept_up = sustained::sustained(self.plan, self.kind, &self.sustained, short, &common);
         let taken = Taken::over(&self.taken_long).or_else(|| Taken::over(&self.taken));
         let burst = judge::burst(self.plan, &kept_up, taken);
-        for warning in warnings.into_iter().chain(moved).chain(burst).chain(figureless) {
+        let drained = bucket::drained(self.plan, &view);
+        let bucket = bucket::token_bucket(self.plan, &view, self.leaves);
+        let of_rates = burst.into_iter().chain(bucket).chain(drained);
+        for warning in warnings.into_iter().chain(moved).chain(of_rates).chain(figureless) {
             self.warn(warning)?;
         }
         Ok(if self.plan.trials.is_some() { 0 } else { missed })

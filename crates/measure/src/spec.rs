@@ -74,7 +74,11 @@ impl TrialSpec {
             response: if facts.responds { plan.response } else { 0 },
             burst: if facts.bursts { plan.burst.max(1) } else { 0 },
             repeats,
-            warmup: if plan.schedule == Schedule::Netpipe { 0 } else { (repeats / 20).clamp(1, 50) },
+            // NetPIPE has none; but a receiver's clock starts when a message is here.
+            warmup: match plan.schedule {
+                Schedule::Netpipe => u64::from(facts.unanswered),
+                _ => (repeats / 20).clamp(1, 50),
+            },
             chunk: 1,
             reverse: plan.reverse,
             both: plan.both,
@@ -162,7 +166,7 @@ pub(crate) fn gap(rate: Option<f64>, offered: Option<f64>, size: u64) -> Option<
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FarReport {
-    /// Seconds from the first to the last byte received (stream), else 0.
+    /// Seconds from when the last message of the warm-up was here whole until the last message was (stream), else 0.
     pub seconds: f64,
     /// Bytes that `seconds` covers.
     pub bytes: u64,
@@ -197,7 +201,8 @@ pub struct FarReport {
 pub struct TrialReport {
     /// Iterations that completed.
     pub repeats: u64,
-    /// Seconds for them on the near side (stream: the sender's, whichever side that is; the receiver's is in `far`).
+    /// Seconds for them on the near side (stream: until the sender had handed over the last, whichever side that is; the receiver's time is in
+    /// `far`).
     pub seconds: f64,
     /// Median time of an iteration over the trial's chunks, seconds; 0 where the receiver timed the trial (stream).
     pub median: f64,
@@ -302,6 +307,16 @@ impl TrialReport {
             true => Self { seconds: far.seconds, far: FarReport { cost: far.cost, ..self.far }, ..self },
             false => self.with_far(far),
         }
+    }
+
+    /// Seconds that a message of `size` bytes took to arrive, as its receiver timed them; 0 where it did not.
+    pub(crate) fn each_received(&self, size: u64) -> f64 {
+        if self.far.bytes == 0 { 0.0 } else { self.far.seconds * size as f64 / self.far.bytes as f64 }
+    }
+
+    /// Seconds that an iteration took the side that sends or waits.
+    pub(crate) fn each_sent(&self) -> f64 {
+        if self.repeats == 0 { 0.0 } else { self.seconds / self.repeats as f64 }
     }
 
     /// Whether the path was loaded while the trial ran, if it was to be.

@@ -70,12 +70,31 @@ fn a_stream_is_timed_by_its_receiver_and_the_sender_stands_beside_it() {
     t.report = TrialReport {
         repeats: 100,
         seconds: 1e-4,
-        far: FarReport { seconds: 2e-4, bytes: 99_999, received: 100, ..FarReport::default() },
+        far: FarReport { seconds: 2e-4, bytes: 100_000, received: 101, ..FarReport::default() },
         ..TrialReport::default()
     };
     let f = of(&plan(Pattern::Stream), transport::tcp::NAME, &[t]).unwrap();
-    assert!((f.throughput / (99_999.0 * 8.0 / 2e-4) - 1.0).abs() < 1e-9);
+    assert!((f.throughput / (100_000.0 * 8.0 / 2e-4) - 1.0).abs() < 1e-9);
     assert!((f.sender_throughput.unwrap() / 8e9 - 1.0).abs() < 1e-9);
+}
+
+/// Twenty messages in 2 ms at the sender, which the receiver found in a buffer and read within 10 us.
+#[test]
+fn a_stream_that_lay_in_a_buffer_is_no_faster_than_it_was_sent() {
+    let mut t = trial(1, 0.0);
+    t.report = TrialReport {
+        repeats: 20,
+        seconds: 2e-3,
+        far: FarReport { seconds: 1e-5, bytes: 20 * t.size, received: 21, ..FarReport::default() },
+        ..TrialReport::default()
+    };
+    let f = of(&plan(Pattern::Stream), transport::tcp::NAME, std::slice::from_ref(&t)).unwrap();
+    assert!((f.median - 1e-4).abs() < 1e-12 && (f.min - 1e-4).abs() < 1e-12, "{f:?}");
+    assert!((f.throughput / f.sender_throughput.unwrap() - 1.0).abs() < 1e-9);
+    // A file of another program has no sender's time.
+    t.report.seconds = 0.0;
+    let f = of(&plan(Pattern::Stream), transport::tcp::NAME, &[t]).unwrap();
+    assert!((f.median - 5e-7).abs() < 1e-12, "{f:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use transport::clock::Monotonic;
 use transport::theory::{FarRole, TheoryLink};
-use transport::{Acceptor, Capabilities, Connector, End, LinkError, Proof, Semantics};
+use transport::{Acceptor, Capabilities, Connector, End, LinkError, Proof};
 use units::Bytes;
 
 use super::{Answered, Pattern, Timed};
@@ -74,7 +74,7 @@ pub struct Facts {
     /// A trial of one process without a path.
     pub alone: fn(&Monotonic, &TrialSpec, &mut Workspace) -> Timed,
     /// What only the receiver can have seen of a trial, by what it says it received; the near side's time for all of it is `elapsed`.
-    pub seen: fn(&FarReport, &TrialSpec, Semantics, elapsed: f64) -> Seen,
+    pub seen: fn(&FarReport, &TrialSpec, elapsed: f64) -> Seen,
     /// Whether what both sides found in a trial is the same.
     pub agree: fn(&TrialReport, &FarReport) -> Result<(), SessionError>,
     /// Time for what is still in buffers when the near half of a trial is over.
@@ -136,7 +136,7 @@ impl Facts {
                 Ok(near::run(link, &clock, spec, workspace)?.with_far(answered(link)))
             },
             alone: |_, _, _| Err(LinkError::Unsupported("carry messages: it is no path").into()),
-            seen: |_, _, _, _| Seen { lost: 0, bytes: 0, shortest: 0.0, longest: 0.0 },
+            seen: |_, _, _| Seen { lost: 0, bytes: 0, shortest: 0.0, longest: 0.0 },
             agree: |_, _| Ok(()),
             drain: |_| Duration::ZERO,
             bytes: |trial, _| trial.size,

@@ -69,7 +69,7 @@ macro_rules! patterns {
 patterns! {
     /// A block there and the same size back, one at a time (`seeds/004`, section 2).
     PingPong "ping-pong" ping_pong;
-    /// Blocks one after another without any answer, timed at the receiver from the first to the last byte.
+    /// Blocks one after another without any answer, timed at the receiver from one message that is here whole to another.
     Stream "stream" stream;
     /// A number of sends, then one one-byte answer (`seeds/000`, 4.2.2).
     Burst "burst" burst;

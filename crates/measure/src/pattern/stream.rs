@@ -1,11 +1,15 @@
-//! Stream: blocks one after another without any answer, timed at the receiver from the first to the last byte. Reversed, the far side
-//! sends and the near side is the receiver. At a rate that is offered each message leaves on a schedule, however the last one fared.
+//! Stream: blocks one after another without any answer, timed at the receiver. Reversed, the far side sends and the near side is the
+//! receiver. At a rate that is offered each message leaves on a schedule, however the last one fared.
+//!
+//! The receiver's clock runs from when the last message of the warm-up was here whole until the last message was, which is the time of as many
+//! messages as came between. From a first byte on it would hold one message less wherever messages arrive whole, as behind a shaper
+//! or out of a large buffer: n messages would show n/(n-1) of the rate, and a single one the speed of a copy.
 
 use std::time::Duration;
 
 use transport::clock::{Clock, Monotonic};
 use transport::theory::{FarRole, TheoryLink};
-use transport::{End, Link, Semantics};
+use transport::{End, Link};
 
 use super::facts::answered;
 use super::{Answered, Facts, InGroup, LogGp, NetPipe, Seen, Timed};
@@ -96,8 +100,9 @@ fn turned(spec: &TrialSpec) -> TrialSpec {
     TrialSpec { reverse: false, ..spec.clone() }
 }
 
-/// Sends the stream, and says how many seconds it took after the warm-up, and what it cost: at an offered rate the time up to when the message after the
-/// last would leave, so that a rate that was kept is the one that was asked for.
+/// Sends the stream, and says how many seconds it took after the warm-up to hand over the last message, and what it cost: at an offered rate the time up
+/// to when the message after the last would leave, so that a rate that was kept is the one that was asked for. What is then still under way
+/// (of queued sends, or held for a latency) is none of the sender's time, which must never be longer than that of so many messages on the path.
 fn send<L: Link, C: Clock>(
     end: &mut End<L>,
     clock: &C,
@@ -137,95 +142,82 @@ pub(super) fn sent<L: Link, C: Clock>(
         loops.fill(block, i);
         loops.link.send(block)?;
     }
-    // A schedule is over when the next message would be due: what is then still under way (of queued sends) is none of its time.
-    let scheduled = gap.map(|gap| {
+    if let Some(gap) = gap {
         leave(spec.warmup + spec.repeats, gap);
-        clock.now()
-    });
+    }
+    let took = (clock.now() - start) as f64 * 1e-9;
     loops.link.flush()?;
-    let took = (scheduled.unwrap_or_else(|| clock.now()) - start) as f64 * 1e-9;
     loops.meter.end(spec.repeats);
     Ok((took, loops.meter.cost()))
 }
 
-/// Receives a stream and times it from its first to its last byte.
+/// Receives a stream and times it.
 fn receive<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
     match spec.flows {
-        0 | 1 => received::<L, false>(end, spec, workspace),
-        _ => received::<L, true>(end, spec, workspace),
+        0 | 1 => received::<L, _, false>(end, &Monotonic, spec, workspace),
+        _ => received::<L, _, true>(end, &Monotonic, spec, workspace),
     }
 }
 
-/// Whether the receiver's clock starts at the first byte, so that all but it counts. Where blocks are messages it starts when the first one is
-/// here, whose bytes don't count; and so it does at an offered rate, where the time from a first byte to a last one holds one gap less than
-/// messages.
-fn from_first_byte(spec: &TrialSpec, semantics: Semantics) -> bool {
-    semantics == Semantics::Stream && spec.offered.is_none()
+/// Messages that are here when the receiver's clock starts: those of the warm-up; without any, the first message.
+fn before(spec: &TrialSpec) -> u64 {
+    spec.warmup.max(1)
 }
 
-/// On a stream the first byte is received alone ([`from_first_byte`]). One of several flows also keeps how it went on, which costs a reading of the clock in [`MARKS`] parts of the trial.
-fn received<L: Link, const SEVERAL: bool>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut Workspace) -> Answered {
-    let clock = Monotonic;
-    let from_byte = from_first_byte(spec, end.capabilities().semantics);
+/// Receives a stream and times it from its last message of the warm-up on. One of several flows also keeps how it went on, which costs a
+/// reading of the clock in [`MARKS`] parts of the trial.
+fn received<L: Link, C: Clock, const SEVERAL: bool>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    workspace: &mut Workspace,
+) -> Answered {
     let mut side = Side::new(end, spec, workspace)?;
-    let (mut first, mut last, mut bytes) = (None, 0, 0);
-    let all = side.iterations();
+    let (mut first, mut last, mut done) = (None, 0, 0);
+    let (all, before) = (side.iterations(), before(spec));
     let part = (spec.repeats / MARKS).max(1);
     let (mut steps, mut marked) = (Vec::with_capacity(if SEVERAL { 2 * MARKS as usize } else { 0 }), 0);
+    if spec.warmup == 0 {
+        side.begin();
+    }
     while side.report.received < all {
         side.go_on()?;
-        let begins = first.is_none() && side.report.received >= spec.warmup;
-        if begins {
-            side.begin();
-        }
         let block = side.into.slot();
-        let outcome = if begins && from_byte {
-            let (head, tail) = block.split_at_mut(1);
-            side.link.recv(head).and_then(|()| {
-                first = Some(clock.now());
-                bytes += tail.len() as u64;
-                if tail.is_empty() { Ok(()) } else { side.link.recv(tail) }
-            })
-        } else {
-            side.link.recv(block)
-        };
-        if let Err(e) = outcome {
+        if let Err(e) = side.link.recv(block) {
             if side.over(e)? {
                 break;
             }
             continue;
-        }
-        if begins {
-            first.get_or_insert_with(|| clock.now());
-        } else if first.is_some() {
-            bytes += block.len() as u64;
         }
         // One reading a block would cost a small block dearly: only a path that loses blocks needs to know when the
         // last one came before the silence.
         if !side.check.reliable {
             last = clock.now();
         }
-        if SEVERAL && first.is_some() {
-            // A byte of the first block of a stream came before the clock started, and nothing of a message after it.
-            let done = bytes.div_ceil(spec.size.max(1));
-            if done - marked >= part {
+        side.check.verify(block, side.report.received);
+        side.came();
+        if first.is_some() {
+            done += 1;
+            if SEVERAL && done - marked >= part {
                 let end = if side.check.reliable { clock.now() } else { last };
                 steps.push(Step { end, iterations: done - marked, took: 0 });
                 marked = done;
             }
+        } else if side.report.received == before {
+            if spec.warmup > 0 {
+                side.begin();
+            }
+            first = Some(if side.check.reliable { clock.now() } else { last });
         }
-        side.check.verify(block, side.report.received);
-        side.came();
     }
     if side.check.reliable {
         last = clock.now();
     }
     if let Some(first) = first {
         side.report.seconds = last.saturating_sub(first) as f64 * 1e-9;
-        side.report.bytes = bytes;
+        side.report.bytes = done.saturating_mul(spec.size);
     }
     if SEVERAL {
-        let done = bytes.div_ceil(spec.size.max(1));
         match steps.last_mut() {
             // What was looked at after the last block belongs to the trial's time, and so to its last part's.
             Some(step) if done == marked => step.end = last,
@@ -243,23 +235,19 @@ fn modelled(end: &mut End<TheoryLink>, spec: &TrialSpec, _: f64, workspace: &mut
     let clock = end.clock();
     let report = near::run(end, &clock, spec, workspace)?;
     let seen = end.far_report();
-    let (from, bytes) = match spec.offered {
-        Some(_) => (seen.first_message_ns, seen.bytes.saturating_sub(spec.size)),
-        None => (seen.first_byte_ns, seen.bytes),
+    let (from, bytes) = match seen.skipped_ns {
+        0 => (seen.first_message_ns, seen.bytes.saturating_sub(spec.size)),
+        skipped => (skipped, seen.bytes),
     };
     let seconds = seen.last_byte_ns.saturating_sub(from) as f64 * 1e-9;
     Ok(report.with_far(FarReport { seconds, bytes, ..answered(end) }))
 }
 
-/// What did not come is lost. The time covers, as the far half counts, all but the first byte after the warm-up, or all but the first
-/// block ([`from_first_byte`]). A far side that sends counts every byte after the warm-up, and receives nothing.
-fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -> Seen {
-    let blocks = if spec.reverse { spec.repeats } else { far.received.saturating_sub(spec.warmup) };
-    let bytes = match from_first_byte(spec, semantics) {
-        _ if spec.reverse => blocks.saturating_mul(spec.size),
-        true => blocks.saturating_mul(spec.size).saturating_sub(1),
-        false => blocks.saturating_sub(1).saturating_mul(spec.size),
-    };
+/// What did not come is lost. The time covers, as the far half counts, all messages but those that are here when its clock starts. A far side
+/// that sends counts every byte after the warm-up, and receives nothing.
+fn seen(far: &FarReport, spec: &TrialSpec, elapsed: f64) -> Seen {
+    let blocks = if spec.reverse { spec.repeats } else { far.received.saturating_sub(before(spec)) };
+    let bytes = blocks.saturating_mul(spec.size);
     let waited = spec.gap().filter(|_| spec.reverse).map_or(0.0, |gap| blocks as f64 * gap * (1.0 - DRIFT) - COARSE);
     let least = (bytes as f64 / FASTEST).max((blocks as f64 - 1.0) * SHORTEST) - STEP;
     Seen {
@@ -272,7 +260,8 @@ fn seen(far: &FarReport, spec: &TrialSpec, semantics: Semantics, elapsed: f64) -
 
 #[cfg(test)]
 mod tests {
-    use transport::{Capabilities, LinkError};
+    use transport::clock::Virtual;
+    use transport::{Capabilities, LinkError, Semantics};
 
     use super::*;
     use crate::Pattern;
@@ -299,6 +288,75 @@ mod tests {
         fn close(&mut self) -> Result<(), LinkError> {
             Ok(())
         }
+    }
+
+    /// A path on which whole messages arrive, each at its moment: earlier ones lie in a buffer until they are asked for.
+    struct Whole {
+        clock: Virtual,
+        at: std::vec::IntoIter<u64>,
+    }
+
+    impl Link for Whole {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::plain()
+        }
+        fn send(&mut self, _: &[u8]) -> Result<(), LinkError> {
+            Ok(())
+        }
+        fn recv(&mut self, _: &mut [u8]) -> Result<(), LinkError> {
+            self.clock.wait_until(self.at.next().ok_or(LinkError::Lost)?);
+            Ok(())
+        }
+        fn exchange(&mut self, _: &[u8], _: &mut [u8]) -> Result<(), LinkError> {
+            Err(LinkError::Lost)
+        }
+        fn ready(&mut self, _: Duration) -> Result<bool, LinkError> {
+            Ok(true)
+        }
+        fn close(&mut self) -> Result<(), LinkError> {
+            Ok(())
+        }
+    }
+
+    /// What the receiver reports of messages that arrive whole every microsecond.
+    fn every_microsecond<const SEVERAL: bool>(spec: &TrialSpec) -> FarReport {
+        let clock = Virtual::default();
+        let at: Vec<u64> = (1..=spec.warmup + spec.repeats).map(|i| 5000 + i * 1000).collect();
+        let mut end = End::new(Whole { clock: clock.clone(), at: at.into_iter() });
+        received::<_, _, SEVERAL>(&mut end, &clock, spec, &mut Workspace::new(false)).unwrap()
+    }
+
+    #[test]
+    fn messages_that_arrive_whole_show_the_rate_however_few_they_are() {
+        for (warmup, repeats) in [(1, 1), (1, 2), (1, 3), (2, 20), (50, 1000)] {
+            let spec = TrialSpec { warmup, ..TrialSpec::plain(Pattern::Stream, 1000, repeats) };
+            let far = every_microsecond::<false>(&spec);
+            assert_eq!(far.bytes, repeats * 1000);
+            assert!((far.seconds - repeats as f64 * 1e-6).abs() < 1e-12, "{warmup} {repeats}: {far:?}");
+            let bounds = seen(&far, &spec, 1.0);
+            assert!(bounds.bytes == far.bytes && bounds.shortest <= far.seconds, "{bounds:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_warm_up_the_first_message_starts_the_clock_and_does_not_count() {
+        for (repeats, seconds) in [(1, 0.0), (2, 1e-6), (100, 99e-6)] {
+            let spec = TrialSpec::plain(Pattern::Stream, 1000, repeats);
+            let far = every_microsecond::<false>(&spec);
+            assert_eq!((far.received, far.bytes), (repeats, (repeats - 1) * 1000));
+            assert!((far.seconds - seconds).abs() < 1e-12, "{far:?}");
+            assert_eq!(seen(&far, &spec, 1.0).bytes, far.bytes);
+        }
+    }
+
+    #[test]
+    fn the_course_of_a_flow_begins_when_the_warm_up_is_here() {
+        let spec = TrialSpec { warmup: 3, flows: 2, ..TrialSpec::plain(Pattern::Stream, 1000, 2000) };
+        let far = every_microsecond::<true>(&spec);
+        let course = far.course.unwrap();
+        assert_eq!((course.begin, course.steps.last().unwrap().end), (8000, 2_008_000));
+        assert_eq!(course.steps.iter().map(|step| step.iterations).sum::<u64>(), 2000);
+        assert_eq!((far.bytes, far.seconds), (2_000_000, 2e-3));
     }
 
     #[test]

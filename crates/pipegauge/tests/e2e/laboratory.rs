@@ -72,6 +72,38 @@ fn a_run_goes_from_one_host_to_the_other() {
     }
 }
 
+/// A token bucket lets pass at once what it saved up: a large message shows its rate, and what smaller ones show above that is said.
+#[test]
+fn what_a_shapers_bucket_saved_up_is_not_passed_off_as_what_the_link_carries() {
+    let dir = Scratch::new();
+    if !possible(&dir) {
+        return;
+    }
+    let program = super::support::binary().display().to_string();
+    for pattern in ["ping-pong", "stream"] {
+        let script = format!(
+            "{program} run tcp --peer-under 'ip netns exec h2' --peer-address h2 --pattern {pattern} --sizes 4KiB,16KiB,2MiB --trials 2 --repeats 3 \
+             --pin none --no-html --no-history -q -o {pattern}.run.jsonl"
+        );
+        let said = sh(&dir, &["--rate", "100Mbit/s"], &script);
+        assert!(said.measured(), "{said}");
+        let doc = super::support::json(&dir.run(&["show", &format!("{pattern}.run.jsonl"), "--json"]).out);
+        let points = doc["paths"][0]["points"].as_array().unwrap();
+        let rate = |point: &serde_json::Value, seconds: &str| {
+            let [size, seconds] = [&point["size"], &point[seconds]].map(|value| value.as_f64().unwrap());
+            size * 8.0 / seconds
+        };
+        let last = points.last().unwrap();
+        assert!(last["size"] == 2 << 20 && rate(last, "median") < 2e8, "no bucket of 128 KiB holds that: {last}");
+        // How fast small ones are is the machine's affair.
+        let surely_above = points.iter().any(|p| rate(p, "seen_high") > 1.3 * rate(last, "seen_low"));
+        let shown = dir.run(&["show", &format!("{pattern}.run.jsonl"), "--warnings"]);
+        let asked = dir.run(&["ask", "can tcp do 1 Gbit/s", &format!("{pattern}.run.jsonl")]);
+        assert!(!asked.out.contains("tcp: yes"), "{asked}");
+        assert!(!surely_above || shown.out.contains("token bucket"), "{shown}{doc}");
+    }
+}
+
 #[test]
 fn more_hosts_reach_each_other_by_a_bridge() {
     let dir = Scratch::new();

@@ -86,8 +86,8 @@ fn every_pattern_moves_over_tcp_what_it_says() {
             // Warm-up and timed iterations; only the timed ones are counted here.
             assert!(far["received"].as_u64().unwrap() > repeats * blocks, "{pattern}: {trial}");
             assert_eq!(far["received"].as_u64().unwrap() % blocks, 0, "{pattern}: {trial}");
-            // A stream is timed by its receiver, from after its first byte on.
-            let timed = if pattern == "stream" { repeats * 100 - 1 } else { 0 };
+            // A stream is timed by its receiver, from its last message of the warm-up on.
+            let timed = if pattern == "stream" { repeats * 100 } else { 0 };
             assert_eq!(far["bytes"].as_u64(), Some(timed), "{pattern}: {trial}");
             assert_eq!(far["seconds"].as_f64().unwrap() > 0.0, pattern == "stream", "{pattern}: {trial}");
         }
@@ -357,6 +357,44 @@ fn a_shaped_path_is_as_slow_as_its_shape() {
     for point in points(&doc, "tcp") {
         // Only a lower bound: how much more a loaded machine takes is its own affair. The shape is on the near side.
         assert!(point["min"].as_f64().unwrap() >= 1e-3, "{point}");
+    }
+}
+
+/// A shaper lets its rate pass and no more, but for one message after a stall, on any machine: whatever the receiver finds in its buffer, its
+/// sender needed the time.
+#[test]
+fn a_stream_is_no_faster_than_the_rate_of_its_shape() {
+    const RATE: f64 = 1e8;
+    let dir = Scratch::new();
+    let runs: [(&str, &[&str]); 5] = [
+        ("unix", &["--sizes", "1024,65536,1048576", "--budget", "2s"]),
+        ("tcp", &["--budget", "2s"]),
+        ("tcp", &["--sizes", "1KiB,64KiB", "--trials", "3", "--repeats", "20"]),
+        ("tcp", &["--sizes", "64KiB,1MiB", "--trials", "4", "--repeats", "2", "--reverse"]),
+        ("unix", &["--from", "32KiB", "--to", "64KiB", "--perturb", "0", "--schedule", "netpipe"]),
+    ];
+    for (number, (kind, more)) in runs.into_iter().enumerate() {
+        let file = format!("{number}.run.jsonl");
+        let stream = ["--shape", "rate=100Mbit/s", "--pattern", "stream", "--pin", "none", "--no-html", "-q"];
+        let said = dir.run(&[&["run", kind, "-o", &file], &stream[..], more].concat());
+        assert!(said.measured(), "{said}");
+        let repeats: Vec<(u64, u64)> =
+            trials(&dir, &file).iter().map(|t| (t["size"].as_u64().unwrap(), t["repeats"].as_u64().unwrap())).collect();
+        let points = points(&json(&dir.run(&["show", &file, "--json"]).out), kind);
+        assert!(points.len() >= 2, "{points:?}");
+        for point in points {
+            let (size, found) = (point["size"].as_u64().unwrap(), point["throughput"].as_f64().unwrap());
+            let fewest = repeats.iter().filter(|(of, _)| *of == size).map(|(_, n)| *n).min().unwrap();
+            let most = match fewest {
+                // A stall of most of what a large message takes.
+                0 | 1 if size >= 1 << 20 => 10.0 * RATE,
+                0 | 1 => continue,
+                n => 1.02 * RATE * n as f64 / (n as f64 - 1.0),
+            };
+            assert!(found <= most, "{kind} {more:?}: {found} bit/s of trials of {fewest} or more: {point}");
+        }
+        let said = dir.run(&["ask", &format!("can {kind} do 1 Gbit/s"), &file]);
+        assert!(said.out.contains(&format!("{kind}: no")), "{said}");
     }
 }
 

@@ -122,12 +122,12 @@ mod tests {
         let course = steady(by_far(at + 2 * MS), 100, MS / 10);
         let numbers = Numbers::of(&course);
         let mut far = vec![
-            FarReport { received: 100, bytes: 99_999, seconds: 0.01, ..FarReport::default() },
+            FarReport { received: 100, bytes: 100_000, seconds: 0.01, ..FarReport::default() },
             FarReport { bytes: 100_000, seconds: 0.01, ..FarReport::default() },
         ];
         courses_from_there(&spec, &mut far, vec![numbers], told, (at, at + 40 * MS)).unwrap();
         let sent = TrialReport { repeats: 100, seconds: 0.01, ..TrialReport::default() };
-        let seen = FarReport { received: 100, bytes: 99_999, seconds: 0.005, ..FarReport::default() };
+        let seen = FarReport { received: 100, bytes: 100_000, seconds: 0.005, ..FarReport::default() };
         let came = TrialReport {
             repeats: 100,
             course: Some(steady(at + 4 * MS, 100, MS / 20)),
@@ -166,7 +166,7 @@ mod tests {
         let spec = TrialSpec { both: true, flows: 2, ..TrialSpec::plain(Pattern::Stream, 1000, 100) };
         let one = || Numbers::of(&steady(MS, 100, MS / 10));
         let far = || {
-            let there = FarReport { received: 100, bytes: 99_999, seconds: 0.01, ..FarReport::default() };
+            let there = FarReport { received: 100, bytes: 100_000, seconds: 0.01, ..FarReport::default() };
             vec![there, FarReport::default()]
         };
         let said = |spec: &TrialSpec, courses| courses_from_there(spec, &mut far(), courses, Ahead::NOT, (0, 100 * MS));

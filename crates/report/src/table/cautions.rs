@@ -10,7 +10,7 @@ use crate::text::paragraph;
 
 /// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
 /// they can't see, what widens them, what is missing.
-const CAUSES: [(&str, &str, &str); 21] = [
+const CAUSES: [(&str, &str, &str); 23] = [
     ("cpu-interference", "other programs used the pinned CPUs", "stop them, or pin elsewhere (--pin A,B)"),
     ("steal", "the hypervisor kept the pinned CPUs (steal)", "measure at another time"),
     ("throttled", "a CPU quota stopped the measurement", "allow two CPUs and more"),
@@ -29,6 +29,12 @@ const CAUSES: [(&str, &str, &str); 21] = [
     ),
     ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
     ("burst", "long trials take another time than short ones", "the line 'sustained' has both"),
+    (
+        "bucket",
+        "smaller sizes show more than the largest: likely a token bucket, whose burst is not kept up",
+        "what lasts is what the largest sizes have",
+    ),
+    ("drained", "receivers read out of full buffers; the sender's rate counts there", "longer --repeats"),
     (
         "copied",
         "the kernel copied what was posted",

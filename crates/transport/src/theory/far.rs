@@ -7,6 +7,8 @@ use super::model::Passage;
 /// link's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FarView {
+    /// The last of the messages that it was told to skip had arrived whole; 0 when none did.
+    pub skipped_ns: u64,
     /// The first byte arrived; 0 when nothing did.
     pub first_byte_ns: u64,
     /// The first message had arrived whole; 0 when none did.
@@ -70,6 +72,9 @@ impl Far {
     pub fn arrive(&mut self, passage: &Passage, bytes: u64) -> Reaction {
         if self.skip > 0 {
             self.skip -= 1;
+            if !passage.lost {
+                self.view.skipped_ns = passage.last.round() as u64;
+            }
         } else if passage.lost {
             self.view.lost += 1;
         } else {
@@ -143,8 +148,15 @@ mod tests {
             let t = f64::from(i) * 100.0;
             far.arrive(&Passage { begin: t, sent: t, first: t + 1.0, last: t + 2.0, lost: i == 3 || i == 0 }, 10);
         }
-        let want =
-            FarView { first_byte_ns: 201, first_message_ns: 202, last_byte_ns: 402, bytes: 20, received: 2, lost: 1 };
+        let want = FarView {
+            skipped_ns: 102,
+            first_byte_ns: 201,
+            first_message_ns: 202,
+            last_byte_ns: 402,
+            bytes: 20,
+            received: 2,
+            lost: 1,
+        };
         assert_eq!(far.view(), want);
         far.begin(FarRole::Sink);
         assert_eq!(far.view(), FarView::default());

@@ -48,11 +48,12 @@ pub fn most(p: &Asked<'_>, sustained: bool) -> Answered {
         Ok(m) => {
             let rising = if m.rising { "; it still rises: larger messages may carry more" } else { "" };
             let text = format!(
-                "moves the most, {}, at {}{}; 95% of that {}{rising}",
+                "moves the most, {}, at {}{}; 95% of that {}{rising}{}",
                 figure(m.throughput, Kind::BitsPerSecond),
                 Bytes(m.at),
                 both_of(p, m.at),
                 from(m.from.size),
+                p.burst_at(&[m.at]),
             );
             yes(p, text, m.throughput, "bit/s", vec![m.at])
         }
@@ -155,11 +156,17 @@ pub fn carries(p: &Asked<'_>, rate: f64, size: Option<u64>, less: bool) -> Answe
             let seen = seen.map(|s| kept_up.factor.map_or(s, |f| s.times_as_long(1.0 / f.high, 1.0 / f.low)));
             // What lies below the rate is too slow.
             let (slow, seen) = seen::below(e, rate, seen, slower, Kind::BitsPerSecond);
-            let verdict = answered(slow, true);
+            let burst = p.burst_at(&rests_on);
+            // What a bucket saved up is no rate that is carried.
+            let verdict = match answered(slow, true) {
+                "yes" if !burst.is_empty() => "not surely",
+                verdict => verdict,
+            };
             let from = if size.is_none() && e.high >= rate && !slower { Kept::of(&p.curve, rate) } else { None };
             let from = from.map_or(String::new(), |kept| format!("; {} is {}", BitRate(rate), reached(&kept)));
             let verdict = answered(verdict, less);
-            let text = format!("{verdict}: {words} {} ({}){seen}{from}{kept}", figure(e, Kind::BitsPerSecond), each(p));
+            let text =
+                format!("{verdict}: {words} {} ({}){seen}{from}{kept}{burst}", figure(e, Kind::BitsPerSecond), each(p));
             yes(p, text, e, "bit/s", rests_on)
         }
     }

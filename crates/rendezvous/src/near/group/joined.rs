@@ -80,7 +80,7 @@ mod tests {
     fn received(begin: u64, each: u64) -> Reported {
         let steps: Vec<Step> = (1..=10).map(|i| Step { end: begin + i * each, iterations: 1, took: 0 }).collect();
         let report =
-            FarReport { received: 10, bytes: 9_999, seconds: (10 * each) as f64 * 1e-9, ..FarReport::default() };
+            FarReport { received: 10, bytes: 10_000, seconds: (10 * each) as f64 * 1e-9, ..FarReport::default() };
         let course = Numbers::of(&Course { begin, steps });
         Reported { reports: vec![report], flows: None, load: None, courses: vec![course] }
     }

@@ -1,0 +1,147 @@
+//! Warnings of streams and curves that show for a short time what a path does not carry for long: buffers that were full when a receiver's
+//! clock started, and shapers whose token bucket lets pass at once what it saved up. Pure.
+
+use std::net::SocketAddr;
+
+use units::{BitRate, Bytes};
+
+use crate::event::{Figures, Plan, Trial, Warning};
+use crate::figures::counted;
+use crate::judge::{Judged, warning};
+
+/// Times as fast as sent that messages must have been read before it is worth a word.
+const DRAINED: f64 = 1.5;
+/// Times as much as the largest size carries that a smaller one must surely carry.
+const ABOVE: f64 = 1.25;
+
+/// Whether a connection between these two ends ("A to B") leaves the host: nobody shapes what stays on it.
+pub(crate) fn leaves_the_host(addresses: Option<&str>) -> bool {
+    let ends = |text: &str| -> Option<(SocketAddr, SocketAddr)> {
+        let (near, far) = text.split_once(" to ")?;
+        Some((near.parse().ok()?, far.parse().ok()?))
+    };
+    let apart = |(near, far): (SocketAddr, SocketAddr)| near.ip() != far.ip() && !far.ip().is_loopback();
+    addresses.and_then(ends).is_some_and(apart)
+}
+
+/// Messages that the receiver of a stream found in a buffer and read far faster than they were sent: they count at the sender's rate
+/// ([`crate::figures::typical`]).
+pub(crate) fn drained(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
+    if !plan.pattern.facts().unanswered {
+        return None;
+    }
+    let faster = |p: &Judged<'_>| {
+        let trials: Vec<&Trial> = p.trials.iter().collect();
+        let times = |t: &&Trial| Some(t.report.each_sent() / t.report.each_received(t.size)).filter(|x| x.is_finite());
+        let times: Vec<f64> = counted(&trials).iter().filter(|t| t.report.flows.is_none()).filter_map(times).collect();
+        (!times.is_empty()).then(|| stats::median(&times))
+    };
+    let found: Vec<(u64, f64)> =
+        points.iter().filter_map(|p| Some((p.size, faster(p)?))).filter(|(_, times)| *times > DRAINED).collect();
+    let (size, times) = found.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let text = format!(
+        "at {} of {} sizes the receiver found messages in a buffer when its clock started and read them faster than they were sent (at {}: {:.1} \
+         times as fast); they count at the sender's rate (longer trials, --repeats, show what the path carries)",
+        found.len(),
+        points.len(),
+        Bytes(size),
+        times,
+    );
+    Some(warning("drained", found.into_iter().map(|(size, _)| size).collect(), text))
+}
+
+/// Throughput that smaller sizes have and the largest surely has not, on a path that leaves the host: what a token bucket does.
+pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> Option<Warning> {
+    let facts = plan.pattern.facts();
+    if !leaves || facts.score.is_some() || plan.scheduled() {
+        return None;
+    }
+    // By the slowest round of one and the fastest of the other, so that no interval is needed.
+    let at = |f: &Figures, seconds: f64| f.throughput * f.median / seconds;
+    let last = points.iter().max_by_key(|p| p.size)?;
+    let kept = at(&last.figures, last.figures.seen_low);
+    let above = points.iter().filter(|p| at(&p.figures, p.figures.seen_high) > ABOVE * kept);
+    let above: Vec<&Judged<'_>> = above.collect();
+    let most = above.iter().max_by(|a, b| a.figures.throughput.total_cmp(&b.figures.throughput))?;
+    let answered = match facts.unanswered {
+        true => "",
+        false => ", and fills again while an answer is under way, so that a ping-pong may show twice its rate for good",
+    };
+    let text = format!(
+        "throughput is {} at {} and {} at {}: likely a token bucket on the way (a shaper such as tc tbf, a provider's limit), which lets what it saved \
+         up pass at once{answered}; what the path carries for long is no more than the largest sizes have",
+        BitRate(most.figures.throughput),
+        Bytes(most.size),
+        BitRate(last.figures.throughput),
+        Bytes(last.size),
+    );
+    Some(warning("bucket", above.iter().map(|p| p.size).collect(), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{Common, figures};
+    use crate::{FarReport, Pattern, TrialReport};
+
+    /// A trial of ten messages that took so many seconds each to send and to receive; an answered one has its median.
+    fn trial(size: u64, sent: f64, received: f64) -> Trial {
+        let far = FarReport { seconds: 10.0 * received, bytes: 10 * size, received: 11, ..FarReport::default() };
+        let report = match received {
+            0.0 => TrialReport { repeats: 10, seconds: 10.0 * sent, median: sent, ..TrialReport::default() },
+            _ => TrialReport { repeats: 10, seconds: 10.0 * sent, far, ..TrialReport::default() },
+        };
+        Trial { path: 0, block: 1, at: 0.0, size, response: 0, burst: 0, warmup: false, report }
+    }
+
+    fn judged<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Judged<'a>> {
+        let each = trials.iter().map(std::slice::from_ref);
+        each.map(|trials| {
+            let figures = figures(plan, transport::tcp::NAME, &[&trials[0]], &Common::default()).unwrap();
+            Judged { size: trials[0].size, figures, trials, ended: None }
+        })
+        .collect()
+    }
+
+    #[test]
+    fn what_was_read_out_of_a_buffer_is_told_of() {
+        let plan = Plan { pattern: Pattern::Stream, ..Plan::default() };
+        let trials = [trial(1024, 8e-5, 8.2e-5), trial(65_536, 5e-3, 1e-4)];
+        let points = judged(&plan, &trials);
+        let warned = drained(&plan, &points).unwrap();
+        assert!(
+            warned.code == "drained" && warned.sizes == [65_536] && warned.text.contains("50.0 times"),
+            "{warned:?}"
+        );
+        assert!((points[1].figures.throughput / (65_536.0 * 8.0 / 5e-3) - 1.0).abs() < 1e-9);
+        assert_eq!(drained(&plan, &points[..1]), None);
+        assert_eq!(drained(&Plan::default(), &points), None, "nothing is received there");
+    }
+
+    /// Each way carries 100 Mbit/s behind a bucket of 128 KiB, and round trips of small messages never empty it.
+    #[test]
+    fn a_curve_that_falls_to_its_largest_size_on_a_network_tells_of_a_bucket() {
+        let plan = Plan::default();
+        let each = |size: u64, bits: f64| trial(size, 2.0 * size as f64 * 8.0 / bits, 0.0);
+        let shaped = [each(64, 4e7), each(4096, 1.63e9), each(18_132, 1.89e8), each(1 << 20, 1.01e8)];
+        let points = judged(&plan, &shaped);
+        let warned = token_bucket(&plan, &points, true).unwrap();
+        assert!(warned.code == "bucket" && warned.sizes == [4096, 18_132], "{warned:?}");
+        for words in ["1.63 Gbit/s at 4 KiB", "101 Mbit/s at 1 MiB", "token bucket", "twice its rate"] {
+            assert!(warned.text.contains(words), "{words}: {warned:?}");
+        }
+        assert_eq!(token_bucket(&plan, &points, false), None, "nobody shapes what stays on the host");
+        let risen = [each(64, 4e7), each(4096, 9e7), each(65_536, 1.2e8), each(1 << 20, 1e8)];
+        assert_eq!(token_bucket(&plan, &judged(&plan, &risen), true), None, "a fifth is no bucket");
+    }
+
+    #[test]
+    fn a_path_leaves_the_host_where_its_ends_have_two_addresses() {
+        assert!(leaves_the_host(Some("10.77.0.1:34000 to 10.77.0.2:5000")));
+        assert!(leaves_the_host(Some("[fd77::1]:34000 to [fd77::2]:5000")));
+        for here in ["127.0.0.1:1 to 127.0.0.1:2", "10.0.0.5:1 to 10.0.0.5:2", "[::1]:1 to [::1]:2", "nowhere"] {
+            assert!(!leaves_the_host(Some(here)), "{here}");
+        }
+        assert!(!leaves_the_host(None));
+    }
+}
