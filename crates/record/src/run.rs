@@ -70,6 +70,13 @@ impl PathRun {
         (last > first && last.is_finite()).then_some(last - first)
     }
 
+    /// Length of the machine's states, seconds, below which the path's intervals average over them and are those of the machine; none where
+    /// its rounds do not tell ([`stats::Moves::averages_below`]). What lasts longer is of this run alone.
+    pub fn averages_below(&self) -> Option<f64> {
+        let shared = self.common.shared;
+        Some(shared.moves.averages_below(shared.sigma)? * self.measured_for()?)
+    }
+
     /// What the sustained trials say, ascending by size.
     pub fn kept_up(&self, plan: &Plan) -> Vec<Sustained> {
         let points = self.points.iter().map(|p| (p.size, &p.trials[..]));

@@ -62,13 +62,13 @@ fn heavy(noise: &mut Noise) -> f64 {
 fn a_repeat_falls_where_it_is_foretold_however_far_runs_lie_apart() {
     // The least share of the repeats, and the largest width after one, two, three, five and eight earlier runs.
     let machines: [(&str, f64, [f64; 5], Machine); 6] = [
-        ("3%", 0.92, [2.6, 1.6, 1.45, 1.35, 1.3], |noise| 0.03 * noise.normal()),
-        ("12%", 0.92, [3.6, 2.7, 2.3, 2.1, 1.9], |noise| 0.12 * noise.normal()),
-        ("25%", 0.92, [5.5, 4.5, 4.0, 3.5, 3.4], |noise| 0.25 * noise.normal()),
+        ("3%", 0.92, [4.2, 4.2, 1.45, 1.35, 1.3], |noise| 0.03 * noise.normal()),
+        ("12%", 0.92, [4.5, 4.3, 2.3, 2.1, 1.9], |noise| 0.12 * noise.normal()),
+        ("25%", 0.92, [5.7, 4.7, 4.0, 3.5, 3.4], |noise| 0.25 * noise.normal()),
         ("40%", 0.90, [9.5, 8.0, 7.2, 6.6, 6.2], |noise| 0.40 * noise.normal()),
-        ("12%, heavy tails", 0.92, [3.4, 2.6, 2.3, 2.1, 2.0], |noise| 0.12 * heavy(noise)),
+        ("12%, heavy tails", 0.92, [4.5, 4.3, 2.3, 2.1, 2.0], |noise| 0.12 * heavy(noise)),
         // One run in ten is 3 to 9 spreads slower, and of 2 to 6 runs it may be none: such a run is not foretold.
-        ("12%, stray runs", 0.90, [4.0, 4.0, 4.0, 4.0, 4.0], |noise| noise.contaminated(0.12).ln()),
+        ("12%, stray runs", 0.90, [5.0, 5.0, 4.0, 4.0, 4.0], |noise| noise.contaminated(0.12).ln()),
     ];
     for (name, least, most, machine) in machines {
         for (earlier, most) in [1, 2, 3, 5, 8].into_iter().zip(most) {
@@ -86,8 +86,8 @@ fn a_repeat_falls_where_it_is_foretold_however_far_runs_lie_apart() {
 }
 
 /// A machine of two states is foretold once both were seen: with n earlier runs all n + 1 were in one state with a probability of
-/// 1 in 2^n, and every other repeat is then in the one that was not seen. No estimate can know better from these runs alone, unless the
-/// states lie no further apart than is usual.
+/// 1 in 2^n, and every other repeat is then in the one that was not seen. No estimate can know better from these runs alone; so from one
+/// or two the range reaches up to a factor of two, whatever they say.
 #[test]
 fn a_machine_of_two_states_is_foretold_as_soon_as_both_were_seen() {
     let machines: [(&str, Machine); 2] = [
@@ -103,7 +103,11 @@ fn a_machine_of_two_states_is_foretold_as_soon_as_both_were_seen() {
                     "two states {name}, {earlier} earlier, {others} others: {:.1}% within x{width:.2}",
                     share * 100.0
                 );
-                let unseen = if others > 0 { 0.1 } else { 0.5f64.powi(earlier as i32) / 2.0 };
+                // Before that is likely the range reaches up to a factor of two, at whose edge noise decides.
+                let unseen = match earlier {
+                    1 | 2 => 0.1,
+                    n => 0.5f64.powi(n as i32) / 2.0,
+                };
                 assert!(share >= 1.0 - unseen - 0.025, "{name}, {earlier} earlier runs, {others} other paths: {share}");
             }
         }

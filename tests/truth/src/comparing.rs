@@ -18,18 +18,16 @@ pub const FALSE: f64 = 0.05;
 pub struct Verdicts {
     /// Said to differ.
     pub differ: u64,
-    /// Said of the runs alone, and not of what was measured, that they differ.
-    pub alone: u64,
     /// Not said to differ.
     pub same: u64,
-    /// No comparison.
+    /// No verdict.
     pub none: u64,
 }
 
 impl Verdicts {
-    /// Whether as few differ as may, if these are comparisons of the same; a standard error is granted.
+    /// Whether of those with a verdict as few differ as may, if these are comparisons of the same; a standard error is granted.
     pub fn few(self) -> bool {
-        few(self.differ, FALSE, self.differ + self.alone + self.same)
+        few(self.differ, FALSE, self.differ + self.same)
     }
 }
 
@@ -68,7 +66,6 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
         for (sums, said) in verdicts.iter_mut().flatten().zip(one.into_iter().flatten()) {
             match said {
                 Some(Verdict::Differ) => sums.differ += 1,
-                Some(Verdict::DifferAlone) => sums.alone += 1,
                 Some(Verdict::Same) => sums.same += 1,
                 None => sums.none += 1,
             }

@@ -21,6 +21,7 @@
 //! | [`periods`] | periods and drift |
 //! | [`sustained`] | single transfers and sustained ones |
 //! | [`command`] | the built command prints the same |
+//! | [`lasting`] | how long the states of a noise last |
 //! | [`pool`] | threads |
 //! | [`repeats`] | where a further run falls |
 //! | [`shapes`] | curves that no straight line follows |
@@ -35,6 +36,7 @@ pub mod coverage;
 pub mod draw;
 pub mod events;
 pub mod finding;
+pub mod lasting;
 pub mod machine;
 pub mod noise;
 pub mod periods;

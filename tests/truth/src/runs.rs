@@ -12,6 +12,7 @@ pub use model::CurvePoint;
 
 use crate::draw::Draw;
 use crate::events::events;
+use crate::lasting::lasts;
 use crate::machine::Machine;
 use crate::noise::Noise;
 use crate::world::{Shape, Taken, World};
@@ -142,12 +143,15 @@ impl Measured {
         })
     }
 
-    /// Whether the first line of `run` and `show` says that the figures hold for the states that this run saw and no more: all that it says
-    /// but that states changed often enough to average over.
+    /// Whether the first line of `run` and `show` says that the figures hold for this run alone where the machine's states last as long as
+    /// this noise does: all that it says but up to which length it averages over them, and that where they last longer.
     pub fn of_this_run(&self) -> bool {
-        let Some(path) = self.file.paths.first() else { return true };
-        let shared = path.common.shared;
-        !(shared.moves.saw(shared.sigma) == stats::Saw::Changing && shared.moves.averaged())
+        let claimed = || {
+            let path = self.file.paths.first()?;
+            let lasts = lasts(self.machine.as_ref()?.noise(), path.common.shared.moves.rounds, path.measured_for()?);
+            Some(lasts < path.averages_below()?)
+        };
+        !claimed().unwrap_or(false)
     }
 
     /// Median and mean of each point: size, seconds, seconds.
@@ -229,20 +233,20 @@ fn scaled(curve: &[CurvePoint], seed: u64) -> Option<Estimate> {
 pub enum Verdict {
     /// They differ.
     Differ,
-    /// These runs differ; of what was measured nothing is said ("About these runs alone").
-    DifferAlone,
     /// No difference.
     Same,
 }
 
-/// What `compare` says of two sides; none where it gives no verdict.
+/// What `compare` says of two sides; none where it gives no verdict: of too few rounds, and where too few runs tell how far runs of one thing
+/// lie apart.
 pub fn compared(first: &Compares, second: &Compares) -> Option<Verdict> {
-    let found = Comparison::of(first.side(), second.side()).filter(|c| c.few_rounds.is_none())?;
-    Some(match (found.differs(), found.between.is_some_and(|b| b.sure())) {
-        (true, true) => Verdict::Differ,
-        (true, false) => Verdict::DifferAlone,
-        (false, _) => Verdict::Same,
-    })
+    let found = Comparison::of(first.side(), second.side()).filter(judged)?;
+    let far = !found.between.is_some_and(|b| b.sure());
+    Some(if found.differs() || far { Verdict::Differ } else { Verdict::Same })
+}
+
+fn judged(found: &Comparison) -> bool {
+    found.few_rounds.is_none() && found.tells(found.whole)
 }
 
 /// What `compare` says of two sides that were measured in turns, the second of a thing that takes `factor` times as long: the interval of
@@ -259,6 +263,8 @@ pub struct Ratios {
     pub sizes: Vec<Said>,
     /// That over all sizes.
     pub whole: Said,
+    /// There is a verdict; else what the intervals say is of these runs alone.
+    pub judged: bool,
     /// The sides are said to differ.
     pub differ: bool,
 }
@@ -267,7 +273,8 @@ pub struct Ratios {
 pub fn ratios(first: &Compares, second: &Compares) -> Option<Ratios> {
     let found = Comparison::of(first.side(), second.side())?;
     let sizes = found.sizes.iter().map(|s| s.ratio.into()).collect();
-    Some(Ratios { sizes, whole: found.whole.into(), differ: found.differs() })
+    let judged = judged(&found);
+    Some(Ratios { sizes, whole: found.whole.into(), judged, differ: judged && found.differs() })
 }
 
 /// A side of a comparison.

@@ -105,7 +105,7 @@ fn command(job: &Job) -> Result<String, String> {
 
 fn coverage(job: &Job) -> String {
     let mut text = "## Coverage\n\nPercent of the intervals given that hold the truth, ± their median half-width. Bold misses its target; \
-        \"Of this run alone\": runs whose first line says that their figures hold for what they saw. `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
+        \"Of this run alone\": runs whose first line says of states as long as those of the noise that the figures hold for what the run saw. `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
         1000 times apart.\n\n"
         .to_owned();
     for shape in job.shapes([(2, 40), (3, 40), (4, 40), (9, 40), (30, 155)]) {
@@ -148,13 +148,14 @@ fn repeats(job: &Job) -> String {
     let columns = repeated::SPREADS.iter().flat_map(|spread| {
         repeated::EARLIER.map(|n| format!("{n} earlier{}", if *spread > 0.0 { ", 12%" } else { "" }))
     });
-    let header: Vec<String> = table::cells(["noise"]).into_iter().chain(columns).collect();
+    let header: Vec<String> = table::cells(["noise", "target"]).into_iter().chain(columns).collect();
     for shape in job.shapes([(9, 40)]) {
         let runs = job.runs.div_ceil(2);
         let row = |noise: &Noise| {
             let row = repeated::row(*noise, &shape, runs, job.seed, job.threads);
+            let met = table::verdict(row.held.iter().flatten().all(|tally| tally.meets(Demand::Claimed)));
             let cells = row.held.iter().flatten().map(|tally| table::held(Some(tally), Some(Demand::Claimed)));
-            [noise.name()].into_iter().chain(cells).collect()
+            [noise.name(), met].into_iter().chain(cells).collect()
         };
         let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
         let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));
@@ -165,8 +166,8 @@ fn repeats(job: &Job) -> String {
 fn compare(job: &Job) -> String {
     let mut text = format!(
         "## Comparisons\n\nComparisons that say that the sides differ: of the same thing (target: at most {}), and of a second side that \
-        takes so many times as long. \"Alone\": said of these runs alone, which the first line tells, as nothing is known of how far runs of \
-        the machine lie apart. A run a side; three a side; one that carries three earlier ones. \"Runs\" are comparisons here.\n\n",
+        takes so many times as long. A run a side, of which there is no verdict, as nothing tells how far runs of the machine lie apart; three \
+        a side; one that carries three earlier ones. \"Runs\" are comparisons here.\n\n",
         table::percent(comparing::FALSE)
     );
     for shape in job.shapes([(3, 40), (9, 40), (30, 40), (30, 155)]) {
@@ -182,31 +183,31 @@ fn compare(job: &Job) -> String {
 fn several(job: &Job) -> String {
     let mut text = format!(
         "Several runs a side of the same thing: intervals of single sizes and of all sizes together that hold, in percent, ± their \
-        median half-width (targets: {}, {} with two or three runs a side and for all sizes together); then comparisons that fail a limit of no change on one size (`time@SIZE>0%`), and that are said to differ (target: at \
-        most {} of each).\n\n",
+        median half-width (targets: {}, {} with three runs a side and for all sizes together); then comparisons that fail a limit of no change on one size (`time@SIZE>0%`), and that are said to differ (target: at \
+        most {} of each). Of two runs a side there is no verdict, no limit is judged, and intervals are of these runs alone, which the first \
+        line says.\n\n",
         Held::demand(8).name(),
-        Held::demand(2).name(),
+        Held::demand(3).name(),
         table::percent(sides::FALSE)
     );
     let columns = sides::RUNS
         .iter()
         .flat_map(|runs| ["sizes", "all", "limit", "differ"].map(|what| format!("{what}, {runs} a side")));
-    let header: Vec<String> = table::cells(["noise"]).into_iter().chain(columns).collect();
+    let header: Vec<String> = table::cells(["noise", "target"]).into_iter().chain(columns).collect();
     for shape in job.shapes([(9, 40)]) {
         let runs = job.runs(&shape);
         let row = |noise: &Noise| {
             let held = sides::row(*noise, &shape, runs, job.seed, job.threads);
+            let met = sides::RUNS.into_iter().zip(&held).all(|(runs, held)| held.met(runs));
             let cells = sides::RUNS.into_iter().zip(&held).flat_map(|(runs, held)| {
-                let (sizes, whole) = (Some(&held.sizes), Some(&held.whole));
-                let counts = [held.failed, held.differ].map(|n| table::count(n, few(n, sides::FALSE, held.whole.runs)));
-                let intervals = [(sizes, Held::demand(runs)), (whole, Demand::InRun)];
-                intervals
-                    .map(|(tally, demand)| table::held(tally, Some(demand)))
-                    .into_iter()
-                    .chain(counts)
-                    .collect::<Vec<_>>()
+                let counts = [held.failed, held.differ].map(|n| match held.judged {
+                    0 => "no verdict".to_owned(),
+                    _ => table::count(n, held.few(n)),
+                });
+                let tallies = [&held.sizes, &held.whole].into_iter().zip(held.demands(runs));
+                tallies.map(|(tally, demand)| table::held(Some(tally), demand)).chain(counts).collect::<Vec<_>>()
             });
-            [noise.name()].into_iter().chain(cells).collect()
+            [noise.name(), table::verdict(met)].into_iter().chain(cells).collect()
         };
         let rows: Vec<Vec<String>> = job.noises.iter().chain(&job.of_sizes).chain(&job.of_each).map(row).collect();
         let _ = write!(text, "### {}, several a side\n\n{}\n", heading(&shape, runs), table::table(&header, &rows));

@@ -18,6 +18,8 @@ pub struct Held {
     pub sizes: Tally,
     /// Intervals over all sizes.
     pub whole: Tally,
+    /// With a verdict. Without one the intervals are of these runs alone, and no limit is judged.
+    pub judged: u64,
     /// Failed a limit of no change, `time@SIZE>0%`, on the size in the middle.
     pub failed: u64,
     /// Said to differ.
@@ -25,14 +27,27 @@ pub struct Held {
 }
 
 impl Held {
-    /// What is asked of the intervals of single sizes: of two or three runs a side they may be wider than they say.
+    /// What is asked of the intervals of single sizes: of three runs a side they may be wider than they say.
     pub fn demand(runs: usize) -> Demand {
         if runs > 3 { Demand::Nominal } else { Demand::InRun }
     }
 
-    /// Whether no more fail or differ than may; a standard error is granted.
-    pub fn few(&self) -> bool {
-        [self.failed, self.differ].into_iter().all(|n| few(n, FALSE, self.whole.runs))
+    /// What is asked of the intervals of single sizes and of that over all sizes of so many runs a side; nothing where there is no verdict,
+    /// and they are of these runs alone.
+    pub fn demands(&self, runs: usize) -> [Option<Demand>; 2] {
+        [Self::demand(runs), Demand::InRun].map(|demand| (self.judged > 0).then_some(demand))
+    }
+
+    /// Whether so many failed limits, or verdicts that the sides differ, are as few as may be; a standard error is granted.
+    pub fn few(&self, n: u64) -> bool {
+        few(n, FALSE, self.judged)
+    }
+
+    /// Whether all targets of so many runs a side are met.
+    pub fn met(&self, runs: usize) -> bool {
+        let held = [&self.sizes, &self.whole].into_iter().zip(self.demands(runs));
+        held.into_iter().all(|(tally, demand)| demand.is_none_or(|d| tally.meets(d)))
+            && [self.failed, self.differ].into_iter().all(|n| self.few(n))
     }
 }
 
@@ -54,7 +69,8 @@ pub fn row(noise: Noise, shape: &Shape, runs: u64, seed: u64, threads: usize) ->
         said.sizes.iter().for_each(|size| sum.sizes.add(*size, [1.0; 2]));
         sum.whole.add(said.whole, [1.0; 2]);
         let longer = |s: &Said| s.low > 1.0;
-        sum.failed += u64::from(said.sizes.get(said.sizes.len() / 2).is_some_and(longer));
+        sum.judged += u64::from(said.judged);
+        sum.failed += u64::from(said.judged && said.sizes.get(said.sizes.len() / 2).is_some_and(longer));
         sum.differ += u64::from(said.differ);
     }
     sums

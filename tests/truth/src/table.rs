@@ -132,9 +132,11 @@ pub fn comparing(rows: &[comparing::Row]) -> String {
         let met = row.verdicts.iter().all(|side| side[0].few());
         let at = |f: usize, s: usize| {
             let v = row.verdicts[s][f];
-            let none = if v.none > 0 { format!(", {} none", v.none) } else { String::new() };
-            let alone = if v.alone > 0 { format!(" + {} alone", v.alone) } else { String::new() };
-            count(v.differ, f > 0 || v.few()) + &alone + &none
+            match (v.none, v.differ + v.same) {
+                (0, _) => count(v.differ, f > 0 || v.few()),
+                (_, 0) => "no verdict".to_owned(),
+                (none, _) => format!("{}, {none} none", count(v.differ, f > 0 || v.few())),
+            }
         };
         let counts = (0..FACTORS.len()).flat_map(|f| (0..SIDES.len()).map(move |s| (f, s))).map(|(f, s)| at(f, s));
         [row.noise.name(), verdict(met)].into_iter().chain(counts).collect()

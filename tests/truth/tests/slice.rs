@@ -1,6 +1,6 @@
 //! A small slice of `make truth`, with loose bounds: that what holds goes on to hold, and that the bench itself works.
 
-use truth::noise::Noise;
+use truth::noise::{Demand, Noise};
 use truth::world::Shape;
 use truth::{comparing, coverage, finding, periods, repeats, shapes, sides, table, turns};
 
@@ -55,6 +55,29 @@ fn states_that_a_part_of_the_sizes_shares_count_in_its_intervals() {
 }
 
 #[test]
+fn the_first_line_claims_nothing_of_states_that_last_and_what_it_claims_of_short_ones_holds() {
+    let shape = Shape::of(30, 40);
+    for noise in [Noise::Seconds(5.0), Noise::Rounds(10.0)] {
+        let row = coverage::row(noise, &shape, 15, SEED, 2);
+        assert_eq!(row.of_this_run, row.runs, "{}", noise.name());
+    }
+    // Half a round is 0.2 s.
+    let row = coverage::row(Noise::Seconds(0.18), &shape, 40, SEED, 2);
+    let (claims, points) = (row.runs - row.of_this_run, &row.of_claiming["point"]);
+    println!("{claims} of {} claim states of 0.18 s, and {:?} of their points hold", row.runs, points.coverage());
+    // 90%, less a standard error of a share of so many runs.
+    assert!(claims >= 15 && points.meets(Demand::Claimed), "{claims} claim, {:?}", points.coverage());
+}
+
+#[test]
+fn two_runs_a_side_have_no_verdict_and_three_do_whatever_states_the_machine_has() {
+    let row = sides::row(Noise::Seconds(60.0), &Shape::of(9, 20), 20, SEED, 2);
+    let judged: Vec<u64> = row.iter().map(|held| held.judged).collect();
+    assert_eq!(judged, [0, 20, 20, 20]);
+    assert!(row[0].differ + row[0].failed == 0, "{row:?}");
+}
+
+#[test]
 fn no_noise_makes_absurd_figures_of_nine_rounds() {
     for noise in truth::noise::ALL {
         let row = coverage::row(noise, &Shape::of(9, 20), 2, SEED, 2);
@@ -69,10 +92,15 @@ fn runs_of_one_thing_do_not_differ_and_runs_of_two_do() {
     for noise in [Noise::Independent, Noise::Pareto] {
         let row = comparing::row(noise, &Shape::of(9, 40), 12, SEED, 2);
         for (side, runs) in row.verdicts.iter().zip(comparing::SIDES) {
-            assert!(side[0].differ + side[0].alone <= 1, "{}: {runs:?}: {side:?}", noise.name());
-            // What differs from run to run is known less well from three earlier runs than from three a side.
-            let least = if runs.1 > 0 { 6 } else { 10 };
-            assert!(side[3].differ + side[3].alone >= least, "{}: {runs:?}: {side:?}", noise.name());
+            assert!(side[0].differ <= 1, "{}: {runs:?}: {side:?}", noise.name());
+            // Of a run a side nothing tells how far runs lie apart; of three earlier runs it is known less well than of three a side.
+            let least = match runs {
+                (1, 0) => 0,
+                (_, 0) => 10,
+                _ => 6,
+            };
+            assert!(side[3].differ >= least, "{}: {runs:?}: {side:?}", noise.name());
+            assert!(runs != (1, 0) || side.iter().all(|said| said.none == 12), "{}: {side:?}", noise.name());
         }
     }
 }
@@ -148,7 +176,7 @@ fn a_further_run_falls_where_earlier_ones_foretell_and_without_them_nothing_is_f
     let row = repeats::row(Noise::Seconds(60.0), &Shape::of(9, 20), 20, SEED, 2);
     for tallies in &row.held {
         assert_eq!(tallies[0].given(), 0);
-        for (tally, known) in tallies.iter().zip(repeats::EARLIER).skip(3) {
+        for (tally, known) in tallies.iter().zip(repeats::EARLIER).skip(1) {
             assert!(tally.coverage() > Some(0.85), "{known} earlier: {:?}", tally.coverage());
         }
     }

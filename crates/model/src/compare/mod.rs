@@ -33,6 +33,10 @@ use crate::{CurvePoint, Estimate};
 /// intervals 95% do; those of one comparison share its level.
 const HOLD: f64 = 0.9;
 
+/// Two runs of one thing hardly lie further apart than this factor, whatever their machine: by what is usual of machines
+/// (`stats::foretold`), 4 pairs in 100 do.
+const HARDLY: f64 = 4.0;
+
 /// One side of a comparison: repeat runs of one thing, at least one.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
@@ -168,6 +172,12 @@ impl Comparison {
     /// connections of one run may settle at a level of their own, which blocks of that run have in common and another run has not.
     pub fn differs(&self) -> bool {
         self.stretches.iter().any(|s| s.differs) || self.paired.is_some_and(|p| p.differs)
+    }
+
+    /// Whether this ratio of separate runs tells of what was measured, and not of these runs alone: enough runs tell how far runs of one
+    /// thing lie apart, or they hardly ever lie so far apart.
+    pub fn tells(&self, ratio: Estimate) -> bool {
+        self.between.is_some_and(|b| b.sure()) || ratio.low > HARDLY || ratio.high < 1.0 / HARDLY
     }
 
     /// Whether the interval of all sizes together leaves out 1. Of separate runs that alone is no verdict: three a side whose states

@@ -7,7 +7,7 @@ use measure::event::{Schedule, TimeKind};
 use measure::figures::cost::End;
 use model::{Circumstances, Comparison, CurvePoint, History, Side};
 use record::{PathRun, RunFile};
-use report::compare::{Basis, CpuRatio, Named, junit, markdown, table, verdict};
+use report::compare::{Basis, CpuRatio, Gated, Named, Outcome, junit, markdown, table, verdict};
 use report::words::on_one_cpu;
 use transport::Ends;
 
@@ -48,15 +48,11 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         );
     }
     for named in &mut all {
-        named.gates = gates.iter().map(|g| g.hold(&named.comparison)).collect::<Result<_>>()?;
+        named.gates = gates.iter().map(|g| g.hold(named)).collect::<Result<_>>()?;
         let apart = named.beside_a_limit();
         named.gates.iter_mut().filter(|g| g.failed).for_each(|g| g.found.push_str(apart));
-        if named.alone() {
-            named.gates.iter_mut().for_each(|g| g.found.push_str(" (of these runs alone)"));
-        }
     }
-    let failed = all.iter().flat_map(|n| &n.gates).any(|g| g.failed);
-    let exit = if failed { Exit::Short } else { Exit::Ok };
+    let exit = exit(all.iter().flat_map(|n| &n.gates).map(Gated::outcome));
     if let Some(file) = &flags.markdown {
         files::write(file, markdown(&all).as_bytes())?;
     }
@@ -73,6 +69,15 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         out::text(&report::text::folded(&text, out::prose()))?;
     }
     Ok(exit)
+}
+
+/// As `diff` and `grep` end: 0 where all is well, 1 where a limit was passed, 2 where the runs can't tell whether one was.
+fn exit(outcomes: impl Iterator<Item = Outcome>) -> Exit {
+    outcomes.fold(Exit::Ok, |exit, outcome| match (exit, outcome) {
+        (Exit::Short, _) | (_, Outcome::Failed) => Exit::Short,
+        (_, Outcome::NotJudged) => Exit::CouldNot,
+        (exit, Outcome::Passed) => exit,
+    })
 }
 
 /// The run files of one side: names joined by commas (a file whose own name holds a comma is taken as it is).
@@ -311,7 +316,12 @@ fn circumstances((a, x): (&Repeats, &str), (b, y): (&Repeats, &str)) -> Result<[
 pub fn section(named: &Named) -> String {
     let mut text = format!("{}\n", verdict(named));
     for gate in &named.gates {
-        text.push_str(&format!("{}: {}: {}\n", if gate.failed { "FAILED" } else { "passed" }, gate.limit, gate.found));
+        let outcome = match gate.outcome() {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "FAILED",
+            Outcome::NotJudged => "not judged",
+        };
+        text.push_str(&format!("{outcome}: {}: {}\n", gate.limit, gate.found));
     }
     if !named.differences.is_empty() {
         text.push_str("\nWhat else differs, and might explain it:\n");

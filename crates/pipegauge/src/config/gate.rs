@@ -1,8 +1,8 @@
 //! `--fail-if`: a limit on a comparison, parsed and held against it.
 
 use anyhow::{Result, anyhow, bail};
-use model::{Comparison, Estimate};
-use report::compare::Gated;
+use model::Estimate;
+use report::compare::{Gated, Named};
 use units::Bytes;
 
 /// What a limit is on.
@@ -53,8 +53,10 @@ impl Gate {
     }
 
     /// Holds the limit against a comparison. It fails where the change lies beyond the limit and is itself no chance: its
-    /// 95% interval, which holds what runs of one thing differ by, leaves out no change at all.
-    pub fn hold(&self, c: &Comparison) -> Result<Gated> {
+    /// 95% interval, which holds what runs of one thing differ by, leaves out no change at all. Where nothing tells what runs of one thing
+    /// differ by, a change beyond the limit is not judged.
+    pub fn hold(&self, named: &Named) -> Result<Gated> {
+        let c = &named.comparison;
         let (what, ratio): (String, Estimate) = match self.metric {
             Metric::Latency => (format!("time of {}", Bytes(c.sizes[0].size)), c.sizes[0].ratio),
             Metric::Time => ("time over all sizes".to_owned(), c.whole),
@@ -88,25 +90,30 @@ impl Gate {
             Some(_) => String::new(),
             None => format!(" [{}, {}]", percent(ratio.low - 1.0), percent(ratio.high - 1.0)),
         };
-        let found = format!(
-            "{what}: {}{range}{}",
-            percent(change),
-            match (beyond, chance) {
-                _ if c.disturbed.is_some_and(|d| d.undecided) => ", not judged: more was taken of the CPUs on one side",
-                _ if c.few_rounds.is_some() => ", not judged: fewer than four rounds",
-                (true, true) => ", beyond the limit but within what runs of one thing differ by",
-                (true, false) => ", beyond the limit",
-                _ => "",
-            }
-        );
-        Ok(Gated { limit: self.text.clone(), found, failed: beyond && !chance })
+        let alone = !named.judges(ratio);
+        let (judged, why) = match (beyond, chance) {
+            _ if c.disturbed.is_some_and(|d| d.undecided) => (false, "more was taken of the CPUs on one side"),
+            _ if c.few_rounds.is_some() => (false, "fewer than four rounds"),
+            (true, false) if alone => (
+                false,
+                "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
+                 --vs), or each three times and more",
+            ),
+            (true, true) => (true, "beyond the limit but within what runs of one thing differ by"),
+            (true, false) => (true, "beyond the limit"),
+            _ if alone => (true, "of these runs alone"),
+            _ => (true, ""),
+        };
+        let why = if why.is_empty() { String::new() } else { format!(", {why}") };
+        let found = format!("{what}: {}{range}{why}", percent(change));
+        Ok(Gated { limit: self.text.clone(), found, failed: judged && beyond && !chance, judged })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Compared;
+    use model::{BetweenRuns, Compared, Comparison};
 
     fn comparison(value: f64, low: f64, high: f64) -> Comparison {
         let ratio = Estimate { value, low, high };
@@ -138,19 +145,59 @@ mod tests {
         }
     }
 
+    fn named(comparison: &Comparison, separate: bool) -> Named {
+        Named {
+            first: "a".into(),
+            second: "b".into(),
+            runs: (1, 1),
+            hint: false,
+            separate,
+            one_cpu: (false, false),
+            comparison: comparison.clone(),
+            note: None,
+            cpu: Vec::new(),
+            differences: Vec::new(),
+            gates: Vec::new(),
+        }
+    }
+
+    fn held(text: &str, c: &Comparison, separate: bool) -> Result<Gated> {
+        Gate::parse(text)?.hold(&named(c, separate))
+    }
+
+    #[test]
+    fn a_change_of_separate_runs_is_judged_only_where_runs_tell_what_chance_does() {
+        let slower = comparison(1.5, 1.45, 1.55);
+        let said = held("latency>+5%", &slower, true).unwrap();
+        assert!(!said.failed && !said.judged && said.found.contains("run --vs"), "{said:?}");
+        assert!(said.found.starts_with("time of 64 B: +50.0% [+45.0%, +55.0%], beyond the limit in these"), "{said:?}");
+        let within = held("latency>+60%", &slower, true).unwrap();
+        assert!(within.judged && !within.failed && within.found.ends_with("of these runs alone"), "{within:?}");
+        let known = |degrees| Some(BetweenRuns { spread: 0.02, degrees, runs: 6 });
+        let few = Comparison { between: known(2.0), ..slower.clone() };
+        assert!(!held("latency>+5%", &few, true).unwrap().judged, "two runs a side");
+        let enough = Comparison { between: known(4.0), ..slower };
+        assert!(held("latency>+5%", &enough, true).unwrap().failed, "three runs a side");
+        assert!(held("latency>+5%", &comparison(6.0, 5.0, 7.0), true).unwrap().failed, "no machine does that");
+    }
+
     #[test]
     fn limits_fail_only_beyond_chance() {
-        let failed = |text: &str, c: &Comparison| Gate::parse(text).unwrap().hold(c).unwrap().failed;
+        let failed = |text: &str, c: &Comparison| held(text, c, false).unwrap().failed;
         let slower = comparison(1.1, 1.05, 1.15);
         assert!(failed("latency>+5%", &slower) && failed("time>5%", &slower) && failed("time@64>+5%", &slower));
         assert!(failed("throughput<-5%", &slower) && !failed("throughput>+5%", &slower));
         assert!(!failed("latency>+20%", &slower) && !failed("latency<-5%", &slower));
         let unsure = comparison(1.1, 0.95, 1.25);
         assert!(!failed("latency>+5%", &unsure));
-        assert!(Gate::parse("latency>5%").unwrap().hold(&unsure).unwrap().found.contains("within what runs"));
+        assert!(held("latency>5%", &unsure, false).unwrap().found.contains("within what runs"));
         let few = Comparison { few_rounds: Some(3), ..comparison(1.1, 0.0, f64::INFINITY) };
-        let said = Gate::parse("latency>5%").unwrap().hold(&few).unwrap();
-        assert!(!said.failed && said.found.ends_with("+10.0%, not judged: fewer than four rounds"), "{}", said.found);
+        let said = held("latency>5%", &few, false).unwrap();
+        assert!(
+            !said.failed && !said.judged && said.found.ends_with("+10.0%, fewer than four rounds"),
+            "{}",
+            said.found
+        );
     }
 
     #[test]
@@ -159,7 +206,7 @@ mod tests {
             let said = Gate::parse(bad).unwrap_err().to_string();
             assert!(said.contains("METRIC>+N%") && said.contains(bad), "{bad}: {said}");
         }
-        let said = Gate::parse("time@65>1%").unwrap().hold(&comparison(1.0, 1.0, 1.0)).unwrap_err().to_string();
+        let said = held("time@65>1%", &comparison(1.0, 1.0, 1.0), false).unwrap_err().to_string();
         assert!(said.contains("65 B") && said.contains("64 B"), "{said}");
     }
 }

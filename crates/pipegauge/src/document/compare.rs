@@ -21,7 +21,7 @@ pub struct CompareDocument {
     /// The run files that were just measured and the report, of `run --vs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<SidesOfRun>,
-    /// Exit code: 1 where a limit was passed, and where something of `run --vs` fell short.
+    /// Exit code: 1 where a limit was passed, and where something of `run --vs` fell short; 2 where the runs can't tell whether one was.
     exit: u8,
 }
 
@@ -49,6 +49,9 @@ struct Compared {
     runs: (usize, usize),
     /// The verdict in words.
     verdict: String,
+    /// Whether it is one on what was measured. False where too few runs tell how far runs of one thing lie apart, and where rounds are too few
+    /// or others took of the CPUs: stretches that differ and sizes that are significant are then facts of these runs.
+    judged: bool,
     /// The comparison, size by size.
     #[serde(flatten)]
     comparison: Comparison,
@@ -68,6 +71,7 @@ impl CompareDocument {
             second: n.second.clone(),
             runs: n.runs,
             verdict: verdict(n),
+            judged: n.judged(),
             comparison: n.comparison.clone(),
             cpu: n.cpu.clone(),
             differences: n.differences.clone(),

@@ -122,9 +122,12 @@ struct RoundsResults {
     /// The machine's states were seen to outlast what the run averages over: there is no interval beyond what was seen. False says
     /// only that this was not seen: few rounds may not tell.
     states_outlast: bool,
-    /// The rounds tell that states changed often enough to average over: at least four effective rounds, however alike neighbours may
-    /// be that so many rounds leave possible.
+    /// The intervals average over states of the machine: over those shorter than `states_averaged_below`, and no others.
     states_averaged: bool,
+    /// Length of states, seconds, below which the intervals average over them and are those of the machine. Where states last longer, and
+    /// where this is absent, they hold for what this run met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states_averaged_below: Option<f64>,
     /// The same in words.
     words: String,
 }
@@ -137,7 +140,8 @@ impl RoundsResults {
             effective: moves.effective,
             spread: moves.spread,
             states_outlast: moves.slow(path.common.shared.sigma),
-            states_averaged: moves.averaged(),
+            states_averaged: path.averages_below().is_some(),
+            states_averaged_below: path.averages_below(),
             words: report::table::rounds(run, path)?,
         })
     }

@@ -141,9 +141,44 @@ fn one_round_of_each_side_gives_no_interval_and_no_verdict() {
         assert!(said.code() <= 1, "{said}");
     }
     let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+1%"]);
-    assert_eq!(said.code(), 0, "{said}");
+    assert_eq!(said.code(), 2, "{said}");
     assert!(said.out.starts_with("No verdict: ") && said.out.contains("1 round of a side"), "{said}");
-    assert!(!said.out.contains("% [") && said.out.contains("not judged: fewer than four rounds"), "{said}");
+    assert!(!said.out.contains("% [") && said.out.contains("not judged: time>+1%: "), "{said}");
+    assert!(said.out.contains(", fewer than four rounds"), "{said}");
+}
+
+/// A run of another machine's path: what is modelled has no machine, and needs no other runs.
+fn of_tcp(dir: &Scratch, from: &str, to: &str) {
+    let text = fs::read_to_string(dir.path(from)).unwrap();
+    fs::write(dir.path(to), text.replace(r#""transport":"theory""#, r#""transport":"tcp""#)).unwrap();
+}
+
+#[test]
+fn a_change_of_single_runs_is_not_judged_and_of_three_a_side_it_is() {
+    let dir = Scratch::new();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for seed in ["1", "2", "3"] {
+        let [theory_run, a, slow, b] = ["theory", "a", "slow", "b"].map(|name| format!("{name}{seed}.run.jsonl"));
+        theory(&dir, &theory_run, seed);
+        altered(&dir, &theory_run, &slow, 0, 1.5);
+        of_tcp(&dir, &theory_run, &a);
+        of_tcp(&dir, &slow, &b);
+        (first.push(a), second.push(b));
+    }
+    let limits = ["--fail-if", "latency>+5%", "--fail-if", "time>+5000%", "--junit", "j.xml"];
+    let said = dir.run(&[&["compare", &first[0], &second[0]][..], &limits].concat());
+    assert_eq!(said.code(), 2, "{said}");
+    assert!(said.out.starts_with("No verdict: nothing tells how far runs of one thing lie apart"), "{said}");
+    assert!(said.out.contains("not judged: latency>+5%: ") && said.out.contains("passed: time>+5000%: "), "{said}");
+    let junit = fs::read_to_string(dir.path("j.xml")).unwrap();
+    assert!(junit.contains("failures=\"0\" skipped=\"1\"") && junit.contains("<skipped message="), "{junit}");
+    let two = [first[..2].join(","), second[..2].join(",")];
+    let said = dir.run(&[&["compare", &two[0], &two[1]][..], &limits].concat());
+    assert!(said.code() == 2 && said.out.starts_with("No verdict: how far runs"), "{said}");
+    let three = [first.join(","), second.join(",")];
+    let said = dir.run(&[&["compare", &three[0], &three[1]][..], &limits].concat());
+    assert_eq!(said.code(), 1, "{said}");
+    assert!(said.out.contains("slower") && said.out.contains("FAILED: latency>+5%"), "{said}");
 }
 
 #[test]

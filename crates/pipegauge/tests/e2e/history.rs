@@ -218,7 +218,7 @@ fn runs_that_end_together_are_both_kept_and_one_that_is_stopped_is_not() {
 }
 
 #[test]
-fn separate_runs_without_earlier_ones_are_compared_as_these_two_alone() {
+fn separate_runs_without_earlier_ones_have_no_verdict() {
     let dir = Scratch::new();
     for name in ["a.run.jsonl", "b.run.jsonl"] {
         let four =
@@ -227,13 +227,15 @@ fn separate_runs_without_earlier_ones_are_compared_as_these_two_alone() {
         assert!(said.measured(), "{said}");
     }
     let said = dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--fail-if", "time>+900000%"]);
-    assert!(said.out.starts_with("About these runs alone: nothing tells"), "{said}");
-    assert!(said.out.contains("measure both in one run"), "{said}");
-    assert!(said.out.contains("(of these runs alone)"), "{said}");
+    assert!(said.out.starts_with("No verdict: nothing tells"), "{said}");
+    assert!(joined(&said.out).contains("measure both in one run"), "{said}");
+    assert!(said.code() == 0 && joined(&said.out).contains("of these runs alone"), "within the limit: {said}");
+    let document = json(&dir.run(&["compare", "a.run.jsonl", "b.run.jsonl", "--json"]).out);
+    assert_eq!(document["comparisons"][0]["judged"], false, "{document}");
     // Paths of one run took turns: their difference holds no level of a run.
     measure(&dir, "both.run.jsonl", &["unix", "pipe"]);
     let said = dir.run(&["compare", "both.run.jsonl"]);
-    assert!(!said.out.contains("these runs alone"), "{said}");
+    assert!(!joined(&said.out).contains("nothing tells how far runs"), "{said}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! A comparison as JUnit XML: each gate a test case, so that a build server shows which limit was passed.
 
-use super::{Named, verdict};
+use super::{Named, Outcome, verdict};
 use crate::svg::xml::escape;
 
-/// One test suite a comparison; without gates it holds one case that always passes and says the verdict.
+/// One test suite a comparison; without gates it holds one case that always passes and says the verdict. A gate that could not be judged is
+/// a skipped case.
 pub fn junit(all: &[Named]) -> String {
     let failed = |named: &Named| named.gates.iter().filter(|g| g.failed).count();
+    let skipped = |named: &Named| named.gates.iter().filter(|g| !g.judged).count();
     let total: usize = all.iter().map(|n| n.gates.len().max(1)).sum();
     let failures: usize = all.iter().map(failed).sum();
     let mut text = format!(
@@ -14,23 +16,28 @@ pub fn junit(all: &[Named]) -> String {
     for named in all {
         let suite = escape(&format!("{} against {}", named.second, named.first));
         text.push_str(&format!(
-            "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{}\">\n",
+            "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
             named.gates.len().max(1),
-            failed(named)
+            failed(named),
+            skipped(named)
         ));
         if named.gates.is_empty() {
             text.push_str(&format!("    <testcase name=\"compared\" classname=\"{suite}\"/>\n"));
         }
         for gate in &named.gates {
             let name = escape(&gate.limit);
-            if gate.failed {
-                let found = escape(&gate.found);
-                text.push_str(&format!(
-                    "    <testcase name=\"{name}\" classname=\"{suite}\">\n      <failure message=\"{found}\"/>\n    </testcase>\n"
-                ));
-            } else {
-                text.push_str(&format!("    <testcase name=\"{name}\" classname=\"{suite}\"/>\n"));
-            }
+            let element = match gate.outcome() {
+                Outcome::Passed => {
+                    text.push_str(&format!("    <testcase name=\"{name}\" classname=\"{suite}\"/>\n"));
+                    continue;
+                }
+                Outcome::NotJudged => "skipped",
+                Outcome::Failed => "failure",
+            };
+            let found = escape(&gate.found);
+            text.push_str(&format!(
+                "    <testcase name=\"{name}\" classname=\"{suite}\">\n      <{element} message=\"{found}\"/>\n    </testcase>\n"
+            ));
         }
         text.push_str(&format!("    <system-out>{}</system-out>\n  </testsuite>\n", escape(&verdict(named))));
     }

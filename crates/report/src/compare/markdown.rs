@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::words::{about, interval, ratio_of, time};
-use super::{Named, verdict};
+use super::{Named, Outcome, verdict};
 use crate::words::plain;
 
 /// Sizes in the table at most: a summary is read, not searched.
@@ -22,7 +22,11 @@ pub fn markdown(all: &[Named]) -> String {
             cell(&verdict(named))
         );
         for gate in &named.gates {
-            let mark = if gate.failed { "**failed**" } else { "passed" };
+            let mark = match gate.outcome() {
+                Outcome::Passed => "passed",
+                Outcome::Failed => "**failed**",
+                Outcome::NotJudged => "**not judged**",
+            };
             let _ = writeln!(text, "- `{}`: {mark}: {}", gate.limit, cell(&gate.found));
         }
         let _ = writeln!(

@@ -12,7 +12,7 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use words::{table, verdict};
 
-use model::Comparison;
+use model::{Comparison, Estimate};
 use record::Difference;
 
 /// A comparison with the names of its sides and what surrounds it.
@@ -48,10 +48,15 @@ impl Named {
         if self.hint { units::format::thousands(size) } else { units::Bytes(size).to_string() }
     }
 
-    /// The comparison is about these runs alone, and not about what was measured: too little is known of how far runs lie apart.
-    pub fn alone(&self) -> bool {
-        let undecided = self.comparison.disturbed.is_some_and(|d| d.undecided) || self.comparison.few_rounds.is_some();
-        self.separate && !undecided && !self.comparison.between.is_some_and(|b| b.sure())
+    /// Whether there is a verdict on what was measured; else what the comparison tells is of these runs alone.
+    pub fn judged(&self) -> bool {
+        let c = &self.comparison;
+        !c.disturbed.is_some_and(|d| d.undecided) && c.few_rounds.is_none() && self.judges(c.whole)
+    }
+
+    /// Whether this ratio of the comparison tells of what was measured, as far as separate runs do.
+    pub fn judges(&self, ratio: Estimate) -> bool {
+        !self.separate || self.comparison.tells(ratio)
     }
 
     /// What stands behind a limit that was passed where the verdict finds no difference: which of both asks about what. Begins with a semicolon;
@@ -80,4 +85,28 @@ pub struct Gated {
     pub found: String,
     /// Whether the limit was passed, beyond what runs of one thing differ by.
     pub failed: bool,
+    /// Whether the runs can tell if it was: false where they tell too little, as `found` says.
+    pub judged: bool,
+}
+
+/// What came of a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// What was measured keeps within the limit.
+    Passed,
+    /// It lies beyond.
+    Failed,
+    /// The runs can't tell.
+    NotJudged,
+}
+
+impl Gated {
+    /// What came of it.
+    pub fn outcome(&self) -> Outcome {
+        match (self.judged, self.failed) {
+            (false, _) => Outcome::NotJudged,
+            (true, true) => Outcome::Failed,
+            (true, false) => Outcome::Passed,
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::words::plain;
 pub fn verdict(named: &Named) -> String {
     let cpu: String = named.cpu.iter().map(|ratio| format!("\n{}", ratio.words())).collect();
     let note = named.note.as_ref().map_or(String::new(), |note| format!("\n{note}"));
-    format!("{}{}{note}{}{}{cpu}", alone(named), difference(named), one_cpu(named), machine(&named.comparison))
+    format!("{}{note}{}{}{cpu}", difference(named), one_cpu(named), machine(&named.comparison))
 }
 
 /// That both processes of one side shared a CPU, where those of the other did not: the first cause to think of, and part of what was
@@ -29,20 +29,26 @@ fn one_cpu(named: &Named) -> String {
     )
 }
 
-/// What the verdict is about where too little is known of how far runs lie apart, as its first line; nothing elsewhere.
+/// Of separate runs too few to tell how far runs of one thing lie apart: what they saw, and no verdict, or one on a difference that hardly any
+/// machine makes between two runs of one thing.
 fn alone(named: &Named) -> String {
-    if !named.alone() {
-        return String::new();
-    }
-    let known = match named.comparison.between {
+    let c = &named.comparison;
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = of_time(c.whole.value, &interval(c.whole));
+    let known = match c.between {
         None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
-        Some(b) => {
-            format!("how far runs of one thing lie apart is known from only {} runs", b.runs)
-        }
+        Some(b) => format!("how far runs of one thing lie apart on the machine is known from only {} runs", b.runs),
     };
+    if named.judged() {
+        return format!(
+            "{b} is {}: over all sizes it takes {whole} of {a}.\nOf single sizes and smaller differences there is no verdict: {known}, \
+             and only that it is hardly ever a factor of four.",
+            how(c.whole.value)
+        );
+    }
     format!(
-        "About these runs alone: {known}. To compare the things, measure both in one run, where they take turns{}.\n",
-        if named.comparison.between.is_none() { ", or each more often" } else { "" }
+        "No verdict: {known}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, measure both in one \
+         run, where they take turns (run --vs), or each three times and more.",
     )
 }
 
@@ -115,6 +121,9 @@ fn difference(named: &Named) -> String {
     let whole = of_time(c.whole.value, &interval(c.whole));
     if let Some(paired) = c.paired {
         return in_turns(named, paired);
+    }
+    if named.separate && c.few_rounds.is_none() && !c.between.is_some_and(|b| b.sure()) {
+        return alone(named);
     }
     if let Some(few) = c.few_rounds {
         return format!(
@@ -582,22 +591,38 @@ mod tests {
     }
 
     #[test]
-    fn separate_runs_of_an_unknown_machine_are_spoken_of_alone_in_the_first_line() {
+    fn separate_runs_of_an_unknown_machine_have_no_verdict_and_the_first_line_says_why() {
         let mut n = named(vec![stretch(1, 1 << 20, 1.5, true)]);
         assert!(!verdict(&n).contains("alone"), "paths of one run: {}", verdict(&n));
         n.separate = true;
+        n.comparison.whole = Estimate { value: 1.5, low: 1.45, high: 1.55 };
         let said = verdict(&n);
         let first = said.lines().next().unwrap();
-        assert!(first.starts_with("About these runs alone: nothing tells") && first.contains("in one run"), "{said}");
-        assert!(said.lines().nth(1).unwrap().contains("1.50 times slower"), "{said}");
+        assert!(first.starts_with("No verdict: nothing tells") && first.contains("in one run"), "{said}");
+        assert!(first.contains("took 150.0% [145.0%, 155.0%] of the time of a") && !said.contains("slower"), "{said}");
         let between = |degrees, runs| Some(model::BetweenRuns { spread: 0.1, degrees, runs });
         // Two of one side and three of the other.
         n.comparison.between = between(3.0, 5);
         let said = verdict(&n);
-        let known = "About these runs alone: how far runs of one thing lie apart is known from only 5 runs.";
-        assert!(said.starts_with(known), "{said}");
+        let known = "No verdict: how far runs of one thing lie apart on the machine is known from only 5 runs.";
+        assert!(said.starts_with(known) && !n.judged(), "{said}");
         n.comparison.between = between(4.0, 5);
-        assert!(!verdict(&n).contains("alone"), "{}", verdict(&n));
+        assert!(n.judged() && verdict(&n).contains("1.50 times slower"), "{}", verdict(&n));
+    }
+
+    #[test]
+    fn what_lies_further_apart_than_runs_of_one_thing_ever_do_has_a_verdict_without_more_runs() {
+        let mut n = named(vec![stretch(1, 64, 1.2, true), stretch(128, 1 << 20, 8.0, true)]);
+        n.separate = true;
+        n.comparison.whole = Estimate { value: 6.0, low: 5.0, high: 7.0 };
+        let said = verdict(&n);
+        let first = "is 6.00 times slower: over all sizes it takes 600.0% [500.0%, 700.0%] of the time of a.\n";
+        assert!(said.starts_with('b') && said.contains(first), "{said}");
+        assert!(n.judged() && said.contains("Of single sizes and smaller differences there is no verdict"), "{said}");
+        assert!(!n.judges(Estimate { value: 1.2, low: 1.1, high: 1.3 }));
+        assert!(n.judges(Estimate { value: 0.1, low: 0.05, high: 0.2 }));
+        n.comparison.whole = Estimate { value: 6.0, low: 3.9, high: 9.0 };
+        assert!(!n.judged() && verdict(&n).starts_with("No verdict: nothing tells"), "{}", verdict(&n));
     }
 
     #[test]

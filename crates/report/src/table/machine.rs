@@ -63,7 +63,7 @@ pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
         "{name} on this machine: {repeat}whole runs differ by {} (standard deviation, {runs} earlier {}).\n{}",
         Share(between.spread().value),
         if runs == 1 { "run" } else { "runs" },
-        // Useful widths come with three (the range is Student's t with as many degrees), all states with more.
+        // So few may all have met one of two states (`stats::Between`).
         if runs < 3 { "  Few runs tell little: the range narrows from three earlier runs on.\n" } else { "" }
     )
 }

@@ -77,12 +77,16 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
              hold for this run"
         ),
         Saw::Changing => format!(
-            "{rounds}, {} apart: {of} changed its speed between rounds{}; intervals hold for this run",
+            "{rounds}, {} apart: {of} changed its speed between rounds{}",
             Share(moves.spread),
-            if moves.averaged() {
-                " often enough to average over; of states that outlast the run it saw one"
-            } else {
-                ", and so few do not tell whether its states last longer than that"
+            match path.averages_below() {
+                Some(length) => format!(
+                    "; intervals average over its states shorter than {}, and hold for this run alone where states last longer",
+                    Seconds(length)
+                ),
+                None =>
+                    ", and so few do not tell whether its states last longer than that; intervals hold for this run"
+                        .to_owned(),
             }
         ),
         Saw::One => format!(
@@ -272,13 +276,19 @@ mod tests {
         let lasting = line(&some);
         assert!(lasting.contains(" count as ") && lasting.ends_with("hold for this run's states"), "{lasting}");
         let changing = line(&by_turns(30, 1.35));
-        assert!(changing.contains("changed its speed between rounds often enough"), "{changing}");
+        let averaged = "changed its speed between rounds; intervals average over its states shorter than ";
+        let length = changing.split(averaged).nth(1).and_then(|rest| rest.split(',').next()).unwrap_or_default();
+        // Half a round of 400 ms.
+        assert!(length.starts_with("199 ms") || length.starts_with("200 ms"), "{changing}");
         let few = line(&[1.0, 1.2, 1.3, 1.0, 1.1, 1.3, 1.05, 1.2]);
         assert!(
             few.contains("changed its speed between rounds, and so few do not tell") && few.ends_with("this run"),
             "{few}"
         );
-        assert!(changing.contains(", 15.") && changing.ends_with("intervals hold for this run"), "{changing}");
+        assert!(
+            changing.contains(", 15.") && changing.ends_with("for this run alone where states last longer"),
+            "{changing}"
+        );
         assert!(rounds(&run(&[]), &run(&[]).paths[0]).is_none(), "nothing was measured");
     }
 
