@@ -105,13 +105,16 @@ enum pipegauge_form {
     PIPEGAUGE_WORD = 7
 };
 
-/* What an option is a knob of, which `pipegauge explain` moves to see whether a dip or step goes along. */
+/* What an option is a knob of, which `pipegauge explain` moves to see whether a dip or step goes along: an eager limit to twice what took
+ * effect (effective()), the others to half of it. Where effective() says nothing, `by_default` counts if it is a size. */
 enum pipegauge_knob {
     PIPEGAUGE_NO_KNOB = 0,
     /* A buffer of the path. */
     PIPEGAUGE_BUFFER = 1,
-    /* The largest packet, frame or eager message. */
-    PIPEGAUGE_PACKET = 2
+    /* The largest packet or frame. */
+    PIPEGAUGE_PACKET = 2,
+    /* The largest message that is sent before the receiver asks for it. */
+    PIPEGAUGE_EAGER = 3
 };
 
 /* One thing that can be set on a path, as `NAME:option=value`. */

@@ -50,6 +50,8 @@ if [ "$goal" = test ]; then
   want openssh-client have ssh
   want iproute2 have ip
   want netpipe-tcp have NPtcp
+  want ethtool have ethtool
+  want socat have socat
   want strace have strace
   want openmpi-bin have mpiexec.openmpi
   want libopenmpi-dev have mpicc.openmpi

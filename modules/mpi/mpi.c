@@ -183,7 +183,9 @@ static int finished(pipegauge_link *link, MPI_Request *request, MPI_Status *stat
     struct wait wait = {0, 0};
     for (;;) {
         int is = 0;
-        int came = MPI_Test(request, &is, status);
+        int came = MPI_Test(request, &is, status), class = 0;
+        if (came != MPI_SUCCESS && MPI_Error_class(came, &class) == MPI_SUCCESS && class == MPI_ERR_TRUNCATE)
+            return failed(e, PIPEGAUGE_PROTOCOL, "a longer message came than the one that was expected");
         if (came != MPI_SUCCESS)
             return failed_in_mpi(e, receives ? "receiving" : "sending", came);
         if (is)
@@ -226,7 +228,7 @@ static const struct pipegauge_option options[] = {
      .help = EAGER_HELP,
      .by_default = EAGER,
      .form = PIPEGAUGE_BYTES,
-     .knob = PIPEGAUGE_PACKET,
+     .knob = PIPEGAUGE_EAGER,
      .least = 256,
      .most = 1 << 20},
 };
@@ -455,6 +457,7 @@ static int ready(pipegauge_link *link, double seconds, int *is, error *e)
     return PIPEGAUGE_OK;
 }
 
+#ifdef OPEN_MPI
 /* What the library says of a size that it was set to; 0 where it does not. */
 static uint64_t said(const char *variable)
 {
@@ -479,6 +482,22 @@ static uint64_t said(const char *variable)
     MPI_T_finalize();
     return value;
 }
+#endif
+
+/* The eager limit that holds, as a value that could be typed. */
+static void eager_of(const pipegauge_link *link, char *out, size_t room)
+{
+#ifdef OPEN_MPI
+    uint64_t bytes = said(link->wanted.over == TCP ? "btl_tcp_eager_limit" : "btl_vader_eager_limit");
+    if (bytes)
+        snprintf(out, room, "%llu", (unsigned long long)bytes);
+#else
+    /* UCX, which carries MPICH's messages over TCP, reads it there and does not say it. */
+    const char *read = link->wanted.over == TCP ? getenv("UCX_RNDV_THRESH") : NULL;
+    if (read && *read && strspn(read, "0123456789") == strlen(read))
+        snprintf(out, room, "%s", read);
+#endif
+}
 
 static int effective(pipegauge_link *link, const char *option, char *out, size_t room, error *e)
 {
@@ -489,11 +508,8 @@ static int effective(pipegauge_link *link, const char *option, char *out, size_t
     /* It begins with no other. */
     if (strcmp(option, "over") == 0 && link->wanted.over >= 0)
         snprintf(out, room, "%s", overs[link->wanted.over]);
-    if (strcmp(option, "eager-limit") == 0) {
-        uint64_t bytes = said(link->wanted.over == TCP ? "btl_tcp_eager_limit" : "btl_vader_eager_limit");
-        if (bytes)
-            snprintf(out, room, "%llu", (unsigned long long)bytes);
-    }
+    if (strcmp(option, "eager-limit") == 0)
+        eager_of(link, out, room);
     return PIPEGAUGE_OK;
 }
 

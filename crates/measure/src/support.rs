@@ -1,6 +1,6 @@
 //! Which combinations a path can't do: a typed answer before anything is measured, not a failure half-way.
 
-use transport::{Capabilities, Ends};
+use transport::{Capabilities, Ends, registry};
 
 use crate::event::{PathPlan, Plan, Schedule};
 use crate::pattern::{Facts, InGroup};
@@ -73,7 +73,7 @@ pub fn check(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Result<(), Uns
     if many > sizes::MANY as u64 {
         return Err(Unsupported::Many { asked: many });
     }
-    if let Some(why) = echoed(plan, path) {
+    if let Some(why) = echoed(plan, path).or_else(|| of_a_module(plan, path)) {
         return refuse(&why);
     }
     if let Some(why) = (facts.refuses)(can) {
@@ -193,6 +193,20 @@ fn echoed(plan: &Plan, path: &PathPlan) -> Option<String> {
         return None;
     };
     Some(format!("its other end is an echo, which returns what it gets and does nothing else ({only})"))
+}
+
+/// Why a path over a module can't do what was asked; none where it can, or is over what is built in. Each of its connections has a near process
+/// of its own, because no other loads the module.
+fn of_a_module(plan: &Plan, path: &PathPlan) -> Option<String> {
+    registry::find(path.transport).filter(|t| t.source().is_some())?;
+    let why = if path.load.is_some() {
+        "nothing would load the path (leave out --load; --flows or --pairs measure several connections at once)"
+    } else if plan.both && !path.topology.has_members() {
+        "none of them sends and receives at once (leave out --both, or join pairs: --pairs N --both)"
+    } else {
+        return None;
+    };
+    Some(format!("it is a module, and each connection of one has a near process of its own: {why}"))
 }
 
 /// Why a path can't have near processes of its own as its topology asks; none where it can, or asks for none.

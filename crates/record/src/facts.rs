@@ -1,7 +1,7 @@
 //! What a run knows of the constants of its paths: what might be behind a dip or a step.
 
 use model::{Fact, Knob};
-use transport::registry;
+use transport::{options, registry};
 
 use crate::RunFile;
 
@@ -21,6 +21,17 @@ impl RunFile {
         if let Some(line) = registry::find(opened.transport).and_then(|t| t.line(settings)) {
             add(Knob::SocketBuffer, "socket buffer", Some(line.buffer));
             add(Knob::Mtu, "packet of the model", Some(line.packet));
+        }
+        // What a module says of its knobs.
+        let module = registry::find(opened.transport).filter(|t| t.source().is_some());
+        for option in module.map_or(&[][..], |t| t.options()) {
+            let stands = option.stands(settings, &opened.near_effective);
+            match option.moved.map(|moved| moved.knob) {
+                Some(options::Knob::Buffer) => add(Knob::SocketBuffer, option.name, stands),
+                Some(options::Knob::Packet) => add(Knob::Mtu, option.name, stands),
+                Some(options::Knob::Eager) => add(Knob::EagerLimit, "eager limit", stands),
+                None => {}
+            }
         }
         let (near, far) = (&opened.near_effective, &opened.far_effective);
         let (sender, receiver, mss) = match self.run.plan.reverse {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use units::{BitRate, Bytes, Seconds, Share};
 
-use crate::settings::{Effective, Value};
+use crate::settings::{Effective, Settings, Value};
 
 /// One option of a transport.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +42,8 @@ pub enum Knob {
     Buffer,
     /// The largest packet or segment.
     Packet,
+    /// The largest message that is sent before the receiver asks for it.
+    Eager,
 }
 
 /// How an option is moved to another value.
@@ -59,6 +61,32 @@ pub struct Moved {
     pub limits: &'static [&'static str],
     /// The least that it is moved to.
     pub least: u64,
+}
+
+impl OptionSpec {
+    /// Where the option of a path with these settings, of which that took effect, stands as a knob; none where it is no knob or nobody says.
+    pub fn stands(&self, settings: &Settings, effective: &Effective) -> Option<u64> {
+        let moved = self.moved?;
+        // A module says what took effect as it would be typed.
+        let told = || match self.form.read(effective.options.get(self.name)?) {
+            Ok(Value::Whole(n)) => Some(n),
+            _ => None,
+        };
+        settings.whole(self.name).or_else(|| (moved.now)(effective)).or_else(told).or(moved.unset)
+    }
+
+    /// Where `explain` moves it from `now`, which these system settings bound: twice as far where the system gives so much, else half as far;
+    /// none where it is as small as it can be.
+    pub fn elsewhere(&self, now: u64, limit: u64) -> Option<u64> {
+        let moved = self.moved?;
+        let most = match self.form {
+            Form::Bytes(_, most) => most.min(limit),
+            _ => limit,
+        };
+        let twice = now.saturating_mul(2);
+        let to = if moved.doubles && twice <= most { twice } else { (now / 2).min(most) };
+        (to >= moved.least).then_some(to)
+    }
 }
 
 /// What values an option takes.
@@ -272,6 +300,32 @@ mod tests {
             assert_eq!(form.text(&value), text);
             assert_eq!(form.check(&value), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_knob_stands_where_it_was_set_or_where_the_other_side_of_the_option_says() {
+        let limit = OptionSpec {
+            name: "limit",
+            form: Form::Bytes(256, 1 << 20),
+            moved: Some(Moved { now: |_| None, unset: Some(4096), limits: &[], least: 256, ..SOCKBUF.moved.unwrap() }),
+            ..SOCKBUF
+        };
+        let said =
+            |text: &str| Effective { options: [("limit".to_owned(), text.to_owned())].into(), ..Effective::default() };
+        let set = Settings::new().with("limit", 8192u64);
+        for (settings, effective, stands) in [
+            (&set, said("65536"), 8192),
+            (&Settings::new(), said("65536"), 65_536),
+            (&Settings::new(), said("64KiB"), 65_536),
+            (&Settings::new(), said("as large as it likes"), 4096),
+            (&Settings::new(), Effective::default(), 4096),
+        ] {
+            assert_eq!(limit.stands(settings, &effective), Some(stands), "{settings:?} {effective:?}");
+        }
+        assert_eq!(limit.elsewhere(4096, u64::MAX), Some(8192));
+        assert_eq!(limit.elsewhere(1 << 20, u64::MAX), Some(1 << 19), "within its bounds");
+        assert_eq!(limit.elsewhere(4096, 5000), Some(2048), "within the system's");
+        assert_eq!(limit.elsewhere(256, 256), None);
     }
 
     #[test]

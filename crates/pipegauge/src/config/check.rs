@@ -8,7 +8,7 @@ use rendezvous::Far;
 use transport::{Ends, Name, Settings, registry};
 use units::Bytes;
 
-use super::{hint, load, soak};
+use super::{hint, load, ranks, soak};
 use crate::flags::RunFlags;
 
 /// Longest budget or patience that is taken, seconds: beyond a week it is a slip of the pen.
@@ -37,6 +37,7 @@ pub fn available(plan: &Plan, far: &Far) -> Result<()> {
     let within = matches!(far, Far::Local { .. });
     for transport in plan.transports().filter_map(registry::find) {
         let name = transport.name();
+        ranks::check(transport, |name| std::env::var(name).ok())?;
         if let Err(why) = transport.availability() {
             bail!("{name} is not available here: {why} (pipegauge list shows what is)");
         }

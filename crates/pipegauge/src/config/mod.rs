@@ -14,6 +14,7 @@ pub mod near;
 pub mod paths;
 mod pin;
 pub mod question;
+mod ranks;
 mod rates;
 pub mod retyped;
 pub mod sides;

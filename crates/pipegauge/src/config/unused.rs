@@ -37,9 +37,10 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
             measure::Pattern::those(|facts| facts.echoes)
         );
     }
-    let over_ip = |t: &dyn Transport| t.options().iter().any(|option| option.name == FAMILY.name);
-    if flags.common.peer_address.is_some() && !plan.transports().filter_map(registry::find).any(over_ip) {
-        said("--peer-address", registry::all().filter(|t| over_ip(*t)))?;
+    let to_an_address =
+        |path: &PathPlan| registry::find(path.transport).is_some_and(|t| goes_to_an_address(t, &path.settings));
+    if flags.common.peer_address.is_some() && !plan.paths.iter().any(to_an_address) {
+        said("--peer-address", registry::all().filter(|t| goes_to_an_address(*t, &Settings::default())))?;
     }
     if flags.common.remote_program.is_some() && flags.common.near.is_none() && !matches!(far, Far::Ssh { .. }) {
         bail!(
@@ -47,6 +48,13 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a path goes to the address of the other side: what is over IP has an option for its version, and a module that joins hosts is
+/// told the address.
+fn goes_to_an_address(t: &dyn Transport, settings: &Settings) -> bool {
+    let over_ip = t.options().iter().any(|option| option.name == FAMILY.name);
+    over_ip || (t.source().is_some() && !t.capabilities(settings).local_only)
 }
 
 /// Flags that only some transports listen to.

@@ -222,6 +222,7 @@ mod tests {
             .chain([
                 format!("_Static_assert(PIPEGAUGE_ABI == {ABI}, \"version\");"),
                 format!("_Static_assert(PIPEGAUGE_SYSTEM == {}, \"codes\");", code::SYSTEM),
+                "_Static_assert(PIPEGAUGE_EAGER == 3, \"knobs\");".to_owned(),
                 format!("_Static_assert(PIPEGAUGE_QUEUED == {}, \"bits\");", bit::QUEUED),
             ])
             .collect();

@@ -219,15 +219,17 @@ fn specs(declared: &[Declared]) -> Result<&'static [OptionSpec], String> {
         };
         let moved = match (option.knob, form) {
             (0, _) => None,
-            (1 | 2, Form::Bytes(least, _)) => Some(Moved {
-                knob: if option.knob == 1 { Knob::Buffer } else { Knob::Packet },
+            (1..=3, Form::Bytes(least, _)) => Some(Moved {
+                knob: [Knob::Buffer, Knob::Packet, Knob::Eager][option.knob as usize - 1],
                 unset: whole(&option.by_default),
+                // What took effect is among its options.
                 now: |_| None,
-                doubles: true,
+                // Systems bound buffers and packets, and don't say where; half is always to be had.
+                doubles: option.knob == 3,
                 limits: &[],
                 least,
             }),
-            (1 | 2, _) => return Err(format!("option '{}': only a size is a knob", option.name)),
+            (1..=3, _) => return Err(format!("option '{}': only a size is a knob", option.name)),
             (n, _) => return Err(format!("option '{}': there is no knob {n}", option.name)),
         };
         all.push(OptionSpec {

@@ -45,6 +45,10 @@ pub fn explain(flags: &ExplainFlags, json: bool) -> Result<Exit> {
         files::only(&mut run, name)?;
     }
     let stop = Stop::listen()?.flag();
+    // A module's knobs are known once it was looked up.
+    for path in &run.paths {
+        let _ = path.opened.transport.transport();
+    }
     let found = Analysis::of(&run);
     let (mut explained, mut written, mut smooth) = (Vec::<Explained>::new(), Vec::new(), Vec::new());
     for (path, measured) in run.paths.iter().enumerate() {

@@ -73,7 +73,11 @@ pub fn moves(
             Knob::PageAlignment if placed => Ok(place(plan)),
             Knob::CacheSize if real => Ok(cache(plan)),
             Knob::PageAlignment | Knob::CacheSize => Err("a modelled path touches no memory"),
-            Knob::EagerLimit => Err("this transport has no limit up to which it sends without asking"),
+            Knob::EagerLimit => option(
+                transport::options::Knob::Eager,
+                |to, now| format!("a limit of {} instead of {}", Bytes(to), Bytes(now)),
+                "this transport has no limit up to which it sends without asking",
+            ),
         };
         match found {
             Ok((change, to)) => moves.push(Move { knob, change, to }),
@@ -92,14 +96,10 @@ fn resized(
     words: fn(u64, u64) -> String,
 ) -> Result<(String, To), &'static str> {
     let moved = option.moved.ok_or("it can't be moved")?;
-    let now = settings.whole(option.name).or_else(|| (moved.now)(&path.opened.near_effective)).or(moved.unset);
-    let now = now.ok_or("the run does not say how large it was")?;
+    let now = option.stands(settings, &path.opened.near_effective).ok_or("the run does not say how large it was")?;
     let limit =
         moved.limits.iter().filter_map(|name| sysctls.get(*name)?.trim().parse().ok()).min().unwrap_or(u64::MAX);
-    let to = if moved.doubles && now.saturating_mul(2) <= limit { now * 2 } else { (now / 2).min(limit) };
-    if to < moved.least {
-        return Err("it is as small as it can be");
-    }
+    let to = option.elsewhere(now, limit).ok_or("it is as small as it can be")?;
     Ok((words(to, now), To::Option { name: option.name, bytes: to }))
 }
 
@@ -161,6 +161,60 @@ mod tests {
             ]
         );
         assert_eq!(fixed.len(), 1, "{fixed:?}");
+    }
+
+    /// A module with a knob of each sort, as another process would describe it.
+    fn module() -> transport::Name {
+        use transport::module::{Description, Module};
+        let option = |name: &str, knob: i32, default: &str| {
+            serde_json::json!({"name": name, "help": "it", "by_default": default, "form": 1, "knob": knob, "least": 256, "most": 1 << 20,
+                "low": 0.0, "high": 0.0, "words": []})
+        };
+        let told = serde_json::json!({
+            "name": "layer", "version": "1", "summary": "a layer", "spoken": [], "launch": [], "unavailable": null,
+            "options": [option("buffer", 1, "the system's"), option("frame", 2, "9000"), option("eager-limit", 3, "4KiB")],
+            "capabilities": transport::Capabilities::plain(),
+        });
+        let told: Description = serde_json::from_value(told).unwrap();
+        let found =
+            Module::described(std::path::Path::new("layer.so"), &told, |_, _| Err("it is described".to_owned()))
+                .unwrap();
+        static FOUND: std::sync::OnceLock<&'static Module> = std::sync::OnceLock::new();
+        let _ = FOUND.set(found);
+        registry::modules_by(|name| {
+            (name == "layer").then(|| FOUND.get().map(|m| *m as &dyn transport::Transport).ok_or_else(String::new))
+        });
+        registry::named("layer").unwrap().name()
+    }
+
+    #[test]
+    fn knobs_of_a_module_are_named_for_what_they_are_and_move_from_where_they_stand() {
+        let said = |options: &[(&str, &str)]| Effective {
+            options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            ..Effective::default()
+        };
+        let all = |effective| {
+            let (moves, fixed) = moves(&Plan::default(), &path(module(), effective), &BTreeMap::new());
+            let knobs = [Knob::SocketBuffer, Knob::Mtu, Knob::EagerLimit];
+            let moves = moves.into_iter().filter(|m| knobs.contains(&m.knob));
+            (moves.map(|m| format!("{} {}", m.knob.name(), m.change)).collect::<Vec<_>>(), fixed)
+        };
+        let (moves, fixed) = all(said(&[("buffer", "65536"), ("eager-limit", "64KiB")]));
+        assert_eq!(
+            moves,
+            [
+                "socket-buffer buffers of 32 KiB instead of 64 KiB",
+                "mtu segments of 4,500 B instead of 9,000 B",
+                "eager-limit a limit of 128 KiB instead of 64 KiB"
+            ]
+        );
+        assert!(fixed.is_empty(), "{fixed:?}");
+        let (moves, fixed) = all(said(&[]));
+        assert!(
+            moves.iter().any(|m| m.contains("8 KiB instead of 4 KiB")),
+            "what holds where nobody sets it: {moves:?}"
+        );
+        assert_eq!(fixed, ["socket-buffer: the run does not say how large it was"]);
     }
 
     #[test]

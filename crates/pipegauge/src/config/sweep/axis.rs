@@ -64,15 +64,15 @@ pub enum Means {
 }
 
 impl Axis {
-    /// An axis with its levels, checked.
+    /// An axis whose levels differ. Its name is checked with the plan, which knows the transports.
     pub fn new(name: &str, levels: Vec<String>) -> Result<Self> {
         let axis = Self { name: name.to_owned(), levels };
-        axis.check()?;
+        axis.differs()?;
         Ok(axis)
     }
 
-    /// Whether the name is one that some transport or `run` knows, and its levels differ.
-    pub fn check(&self) -> Result<()> {
+    /// Whether its levels differ.
+    pub fn differs(&self) -> Result<()> {
         let name = report::words::plain(&self.name);
         if self.levels.len() < 2 {
             bail!("the axis {name} has {} level; name two or more: --over {name}=A,B", self.levels.len());
@@ -89,6 +89,12 @@ impl Axis {
                 );
             }
         }
+        Ok(())
+    }
+
+    /// Whether the name is one that some transport or `run` knows. Of modules only those count that were looked up.
+    pub fn is_known(&self) -> Result<()> {
+        let name = report::words::plain(&self.name);
         if self.name != TRANSPORT && !self.is_the_labs() && !any_option(&self.name) && flag(&self.name).is_none() {
             bail!(
                 "--over {name}: no transport has an option of that name and `run` no such flag that a sweep can vary; pipegauge list \
@@ -123,8 +129,7 @@ impl Axis {
         if self.is_the_labs() {
             return Ok(Means::Lab);
         }
-        let has = |t: &dyn transport::Transport| t.options().iter().any(|o| o.name == self.name);
-        if registry::named(transport).is_ok_and(has) {
+        if registry::named(transport)?.options().iter().any(|o| o.name == self.name) {
             return Ok(Means::Option);
         }
         // What is an option of others does nothing here, though a flag of its name is taken.
@@ -190,18 +195,11 @@ mod tests {
 
     #[test]
     fn what_no_path_and_no_run_has_is_no_axis() {
-        for text in [
-            "sockbuf",
-            "sockbuf=1",
-            "sockbuf=",
-            "sockbuf=1,1",
-            "sockbuf=1,",
-            "nonsense=1,2",
-            "output=a,b",
-            "vs=a,b",
-            "=1,2",
-        ] {
+        for text in ["sockbuf", "sockbuf=1", "sockbuf=", "sockbuf=1,1", "sockbuf=1,"] {
             assert!(text.parse::<Axis>().is_err(), "{text}");
+        }
+        for text in ["nonsense=1,2", "output=a,b", "vs=a,b", "=1,2"] {
+            assert!(text.parse::<Axis>().unwrap().is_known().is_err(), "{text}");
         }
     }
 

@@ -45,7 +45,7 @@ impl Cell {
 
     /// The words of the `run` that measures it into a file.
     pub fn words(&self, output: &Path) -> Result<Vec<String>> {
-        let transport = self.path.split(':').next().unwrap_or_default();
+        let transport = super::name_of(&self.path);
         let (mut path, mut flags) = (self.path.clone(), Vec::new());
         for (axis, level) in self.set.iter().filter(|(_, level)| level != DEFAULT) {
             match axis.means(transport)? {

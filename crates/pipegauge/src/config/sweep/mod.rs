@@ -118,8 +118,13 @@ impl SweepPlan {
         if !(self.budget.is_finite() && self.budget > 0.0) {
             bail!("a cell needs time: --budget 2s");
         }
+        // A module's options are known once it was looked up. Where one can't be had, the cells say why, and a folder is shown all the same.
+        let known = self.paths().fold(true, |known, path| registry::named(name_of(path)).is_ok() && known);
         for (at, axis) in self.axes.iter().enumerate() {
-            axis.check()?;
+            axis.differs()?;
+            if known {
+                axis.is_known()?;
+            }
             if axis.is_the_labs() && !self.lab {
                 bail!(
                     "the axis {} changes the system's network: add --lab, and each combination has two hosts of its own to change it in",
@@ -139,18 +144,22 @@ impl SweepPlan {
         }
     }
 
+    /// Its paths as they are typed.
+    fn paths(&self) -> impl Iterator<Item = &String> {
+        self.axes
+            .iter()
+            .filter(|axis| axis.name == axis::TRANSPORT)
+            .flat_map(|axis| &axis.levels)
+            .chain(&self.transport)
+    }
+
     /// What in it starts a command or reaches another host: nobody typed it where the plan was read.
     pub fn steers(&self) -> Option<String> {
         let levels =
             |axis: &Axis| axis.levels.iter().map(|level| format!("--{}={level}", axis.name)).collect::<Vec<_>>();
-        let paths = self
-            .axes
-            .iter()
-            .filter(|axis| axis.name == axis::TRANSPORT)
-            .flat_map(|axis| &axis.levels)
-            .chain(&self.transport);
-        let of = |path: &String| path.split(':').next().unwrap_or_default().to_owned();
-        let commands = paths.filter(|path| registry::named(&of(path)).is_ok_and(|t| t.ends() == Ends::Echoed)).cloned();
+        let commands =
+            self.paths().filter(|path| registry::named(name_of(path)).is_ok_and(|t| t.ends() == Ends::Echoed));
+        let commands = commands.cloned();
         let words = self.flags.iter().cloned().chain(self.axes.iter().flat_map(levels));
         let steering =
             words.filter(|word| STEERING.iter().any(|flag| word == flag || word.starts_with(&format!("{flag}="))));
@@ -176,4 +185,9 @@ impl SweepPlan {
         cells.shuffle(&mut rng);
         cells
     }
+}
+
+/// The transport's name in a path.
+fn name_of(path: &str) -> &str {
+    path.split(':').next().unwrap_or_default()
 }
