@@ -46,7 +46,7 @@ pub struct Found {
 
 /// What can be counted.
 #[rustfmt::skip]
-pub const NOUNS: [&str; 111] = [
+pub const NOUNS: [&str; 113] = [
     "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
     "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections", "pair", "pairs", "process", "processes", "member", "members",
     "ranks",
@@ -56,8 +56,16 @@ pub const NOUNS: [&str; 111] = [
     "pages", "object", "objects", "row", "rows", "item", "items", "element", "elements", "piece", "pieces", "part", "parts",
     "segment", "segments", "payload", "payloads", "sample", "samples", "photo", "photos", "document", "documents", "job",
     "jobs", "task", "tasks", "update", "updates", "command", "commands", "burst", "bursts", "entry", "entries", "tuple",
-    "tuples", "tile", "tiles", "batch", "batches", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "snapshots",
+    "tuples", "tile", "tiles", "batch", "batches", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "snapshots", "neighbours", "neighbors",
 ];
+/// Elements of arrays, their bytes, and how they were taken.
+const ELEMENTS: [(u64, &[&str], &str); 4] = [
+    (8, &["double", "doubles", "float64", "float64s", "doublewords"], "a double is taken as 8 B"),
+    (4, &["float", "floats", "float32", "float32s"], "a float is taken as 4 B"),
+    (4, &["int", "ints", "integer", "integers", "int32", "int32s"], "an integer is taken as 4 B"),
+    (8, &["int64", "int64s"], "an integer of 64 bit is 8 B"),
+];
+
 /// Words whose rate of a prefix alone is meant: "a 10G link".
 #[rustfmt::skip]
 pub const LINKS: [&str; 16] = [
@@ -139,6 +147,10 @@ impl Amounts<'_> {
         let found = |amount, next| Ok(Found { amount, next, note: None });
         let value = digits.parse::<f64>().ok().filter(|v| v.is_finite());
         let Some(value) = value else { bail!("'{}': {} is beyond any number", self.shown(), shown(&digits)) };
+        if let Some((bytes, next, note)) = self.elements(at, &digits) {
+            let size = bytes.map_or_else(|| self.count(&digits), |n| Ok(Amount::Size(n)));
+            return Ok(Found { amount: size?, next, note: Some(note) });
+        }
         if w.any(at, &["cacheline", "cachelines"]) || (w.any(at, &["cache"]) && w.any(at + 1, &["line", "lines"])) {
             let lines = whole(&digits)
                 .and_then(|n| n.checked_mul(64))
@@ -232,6 +244,24 @@ impl Amounts<'_> {
             return Err(self.unknown(&digits, w.text(at).unwrap_or(word), w.glued(at)));
         }
         found(Amount::Bare(digits), at)
+    }
+
+    /// "1000 doubles", "4x4 double matrix", "3 x 3 x 3 floats": bytes (none where they are beyond any size), the place after them, and how they were taken.
+    fn elements(&self, at: usize, digits: &str) -> Option<(Option<u64>, usize, &'static str)> {
+        let w = self.words;
+        let mut number = whole(digits);
+        let mut next = at;
+        while w.any(next, &["x", "by"])
+            && let Some(Lexeme::Number(side)) = w.0.get(next + 1)
+        {
+            number = number.zip(whole(side)).and_then(|(n, side)| n.checked_mul(side));
+            next += 2;
+        }
+        while w.any(next, &["matrix", "array", "vector", "grid", "of"]) {
+            next += 1;
+        }
+        let (bytes, _, note) = ELEMENTS.into_iter().find(|(_, names, _)| w.any(next, names))?;
+        Some((number.and_then(|n| n.checked_mul(bytes)), next + 1, note))
     }
 
     fn share(&self, percent: f64) -> Result<Amount> {

@@ -49,6 +49,29 @@ impl What {
 /// Reads "with 4 connections", "2 pairs", "in parallel": as the paths of so many, where the runs have such, else as what no run of one
 /// connection tells.
 pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()> {
+    // "does sending both ways slow it down", "full duplex vs one way": of one path, the one against the other.
+    let ways = sentence.any(&[BothWays, OneWay])
+        && sentence.any(&[Versus, Cost, Slower, Slowest, Beats])
+        && sentence.paths().len() < 2;
+    let other = sentence.has(BothWays) && (sentence.has(OneWay) || !sentence.has(Direction));
+    if ways && other {
+        bail!(
+            "'{}': what both directions at once cost over one follows from two runs: pipegauge run tcp --pattern stream, once with --both and \
+             once without, and pipegauge compare holds them against each other",
+            shown(text)
+        );
+    }
+    if sentence.has(OneWay)
+        && !measured.both.is_empty()
+        && measured.both.len() >= measured.files.len()
+        && !sentence.has(BothWays)
+    {
+        bail!(
+            "'{}': in these runs messages went both ways at once, and what one direction carries alone does not follow from that: \
+             pipegauge run tcp --pattern stream measures it",
+            shown(text)
+        );
+    }
     if sentence.has(BothWays) {
         if measured.both.is_empty() {
             bail!(
@@ -253,6 +276,29 @@ mod tests {
         for text in texts {
             assert_eq!(says(text, &measured), "the most throughput, over tcp", "{text}");
         }
+    }
+
+    #[test]
+    fn both_directions_are_held_against_one_by_two_runs() {
+        let mut measured = Measured::default();
+        measured.add("a.run.jsonl", [("tcp", "tcp"), ("unix", "unix")].into_iter());
+        measured.both_ways();
+        let says = |text: &str| {
+            crate::config::question::of_words(text, &measured)
+                .map(|r| r.says(0, &measured))
+                .unwrap_or_else(|e| e.to_string())
+        };
+        for text in [
+            "does sending both ways slow it down",
+            "full duplex vs one way",
+            "does bidirectional traffic cost latency at 1 KiB",
+            "duplex penalty at 64 KiB",
+        ] {
+            assert!(says(text).contains("once with --both and once without"), "{text}: {}", says(text));
+        }
+        assert!(says("how fast is it one way").contains("what one direction carries alone does not follow"));
+        assert_eq!(says("bandwidth both directions together"), "the most throughput, over all paths");
+        assert_eq!(says("is tcp faster than unix both ways"), "tcp held against unix");
     }
 
     #[test]

@@ -56,8 +56,12 @@ impl Asked<'_> {
         const JOINTS: [&str; 5] = ["over", "does", "the", "for", "than"];
         let tells = |w: &&String| w.len() > 2 && !JOINTS.contains(&w.as_str()) && mine.contains(w);
         let common = |form: &&str| words(form).iter().filter(tells).count();
-        // Of equals the first.
-        let near = forms.into_iter().max_by_key(common).unwrap_or("when does 64KiB arrive?");
+        // Of a size alone its arrival is the nearest; of forms with as many words in common the first.
+        let alone = self.sentence.items.len() == 1 && self.sizes.len() == 1;
+        let near = match forms.into_iter().max_by_key(common) {
+            Some(near) if !alone => near,
+            _ => "when does 64KiB arrive?",
+        };
         anyhow!(
             "'{}' is no question that this knows, and no run file. The nearest that it knows: '{near}'. It knows these, in words \
              or as flags:\n{KNOWN}",
@@ -131,6 +135,16 @@ impl Asked<'_> {
             () if one(self.shares.len(), matches!(first, Question::Share(_) | Question::HalfPower)) => "a share",
             () => return Ok(()),
         };
+        let replies = self.sentence.any(&[RoundTrip, Requests]) && !self.sentence.any(&[Or, Versus]);
+        if let ([request, reply], true) = (&self.sizes[..], replies) {
+            let path = self.sentence.paths().into_iter().find_map(|named| named.transport);
+            bail!(
+                "'{}': a request and its answer are of two sizes, which a run of their own tells: pipegauge run {} --pattern request --sizes \
+                 {request} --response {reply}, and ask its run file for the round trip of {request} B",
+                shown(self.text),
+                path.as_deref().unwrap_or("tcp")
+            );
+        }
         bail!(
             "'{}' is read as {}, and {left} in it has no place there; ask about one thing at a time",
             shown(self.text),

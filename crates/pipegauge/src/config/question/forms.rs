@@ -18,13 +18,14 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         );
     }
     let mut sentence = Sentence::of(text, measured)?;
-    at_once::of(text, &mut sentence, measured)?;
     if let Some(elsewhere) = sentence.items.iter().find_map(|i| match i {
         Item::Topics(t) => t.iter().find_map(|t| if let Elsewhere(how) = t { Some(*how) } else { None }),
         _ => None,
     }) {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
     }
+    at_once::of(text, &mut sentence, measured)?;
+    sentence.parts();
     if sentence.loads() && !sentence.any(&[Cpu, UnderLoad]) {
         bail!(
             "'{}': a run does not tell how busy its path is; what a path takes idle and under load a run with --load tells \
@@ -49,6 +50,12 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         bail!("'{}': no path is left to ask about; the runs have: {}", shown(text), measured.words());
     }
     asked.all_used(&questions)?;
+    if sentence.has(Percent) && !questions.iter().any(|q| matches!(q, Question::Cost { .. } | Question::PartOf(_))) {
+        bail!(
+            "'{}': a share of what? Ask 'how much faster is unix than tcp?', or 'what percentage of the bandwidth does 4 KiB get?'",
+            shown(text)
+        );
+    }
     if at_once::supposed(&sentence) && !questions.iter().any(|q| matches!(q, Question::Link { .. })) {
         bail!(
             "'{}': ask tells what was measured; of what is supposed it knows another rate only ('what would a link of 10 Gbit/s bring for \
@@ -309,7 +316,9 @@ impl<'a> Asked<'a> {
                         longer: self.turned(true)?,
                     }])
                 }
-                None if h.any(&[HowBig, HowMuch, HowMany, WhichSize, Data]) && !h.has(Latency) => {
+                None if h.any(&[HowBig, HowMuch, HowMany, WhichSize, Data])
+                    && (!h.has(Latency) || h.asks_for_the_largest()) =>
+                {
                     self.straight(true)?;
                     Ok(vec![Question::Largest(time)])
                 }

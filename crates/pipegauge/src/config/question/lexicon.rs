@@ -136,6 +136,16 @@ pub enum Topic {
     BothWays,
     /// One of both directions is asked for.
     Direction,
+    /// One direction, and not both.
+    OneWay,
+    /// Large messages, without their size.
+    Large,
+    /// What holds the parts of a whole comes next: "100 MB in chunks of 64 KiB".
+    In,
+    /// Many messages as one.
+    Batch,
+    /// A difference is asked for as a share.
+    Percent,
     /// What is not so, and is supposed to be.
     Supposed,
     /// "were", "had".
@@ -154,7 +164,7 @@ pub const LONGEST: usize = 4;
 use Topic::*;
 
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 84] = [
+const TOPICS: [(Topic, &[&str]); 94] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -178,14 +188,19 @@ const TOPICS: [(Topic, &[&str]); 84] = [
     (AtOnce, &[
         "at once", "all at once", "at the same time", "in parallel", "parallel", "parallelly", "simultaneous", "simultaneously", "concurrent",
         "concurrently", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "several connections", "multiple connections",
-        "many connections", "more connections", "side by side"
+        "many connections", "more connections", "side by side", "neighbours", "neighbors"
     ]),
     (Pairs, &["pair", "pairs", "process pair", "process pairs", "pair of processes", "pairs of processes"]),
     (Processes, &["process", "processes", "members", "member", "ranks", "rank", "senders"]),
     (BothWays, &[
         "both directions", "in both directions", "both directions at once", "both ways", "each direction", "in each direction", "full duplex",
-        "which direction", "what direction", "which of the directions"
+        "which direction", "what direction", "which of the directions", "bidirectional", "bidirectionally", "bi directional", "two way", "two ways",
+        "duplex", "both directions together", "both ways together"
     ]),
+    (OneWay, &["one way", "one direction", "in one direction", "single direction", "half duplex", "simplex", "unidirectional"]),
+    (Large, &["large", "big", "huge", "bulk", "larger", "bigger"]),
+    (In, &["in", "into", "as", "cut into", "split into", "divided into"]),
+    (Percent, &["in percent", "in per cent", "as a percentage", "as percentage", "how many percent"]),
     (Direction, &["which direction", "what direction", "which of the directions"]),
     (Supposed, &["if", "what if", "suppose", "supposing", "imagine", "assuming", "assume"]),
     (Were, &["were", "had", "was"]),
@@ -209,7 +224,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
         "how big", "how large", "largest", "biggest", "largest message", "largest block", "biggest message",
         "biggest block", "largest size", "biggest size", "how much data", "how much can", "what size fits",
         "max size", "maximum size", "max message size", "maximum message size", "max frame size", "largest frame",
-        "biggest frame", "how large a", "how big a"
+        "biggest frame", "how large a", "how big a", "maximum payload", "max payload", "largest payload", "biggest payload"
     ]),
     (Throughput, &[
         "bandwidth", "bandwidths", "throughput", "throughputs", "data rate", "transfer rate", "transfer speed",
@@ -223,7 +238,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
     (Fastest, &[
         "fastest", "quickest", "best", "winner", "wins", "win", "lowest", "shortest", "faster", "quicker", "better",
         "smallest", "least", "optimal", "ideal", "lower", "shorter", "higher", "optimum", "minimal", "minimum",
-        "min", "beats all", "cheapest"
+        "min", "beats all", "cheapest", "less"
     ]),
     (Which, &[
         "which path", "which transport", "which one", "what path", "what transport", "which way", "which ipc",
@@ -274,7 +289,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
     ]),
     (Frames, &["frame", "frames", "fps", "frame rate", "framerate", "pictures", "images"]),
     (Requests, &[
-        "request", "requests", "rpc", "rpcs", "rps", "qps", "queries", "query", "transactions", "transaction",
+        "request", "requests", "remote procedure call", "remote procedure calls", "rpc", "rpcs", "rps", "qps", "queries", "query", "transactions", "transaction",
         "tps", "calls", "call", "request rate", "round trips", "ping pongs", "requests/sec", "requests/s", "pings",
         "request/response", "exchanges"
     ]),
@@ -308,7 +323,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
     (Within, &[
         "within", "in under", "under", "below", "at least", "less than", "no more than", "faster than", "more than",
         "in less than", "above", "over than", "slower than", "at most", "up to", "exceed", "exceeds", "beyond",
-        "in time", "by", "longer than", "greater than", "higher than", "bigger than", "larger than", "lower than",
+        "in time", "deadline", "deadlines", "time limit", "by", "longer than", "greater than", "higher than", "bigger than", "larger than", "lower than",
         "shorter than", "smaller than", "quicker than", "fail", "fails", "failing", "fall short", "falls short",
         "fall short of", "falls short of", "short of", "miss", "misses", "too slow", "too long", "no less than",
         "no longer than", "no slower than", "no faster than", "not more than", "not less than", 
@@ -359,7 +374,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
         "everything but", "excepting", "that isn't", "which isn't", "that aren't", "that is not", "exclude", "excludes", "omitting"
     ]),
     (Streams, &["streams", "cameras", "feeds", "videos"]),
-    (Seen, &["seen", "observed", "ever seen", "measured"]),
+    (Seen, &["seen", "saw", "you saw", "observed", "ever seen", "measured"]),
     (Minimum, &[
         "minimum time", "min time", "shortest time", "shortest transfer", "least time", "minimum transfer time",
         "minimum of the times", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
@@ -432,7 +447,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
     ]),
     (Cpu, &[
         "cpu", "cpus", "cpu time", "cpu times", "cpu cost", "cpu costs", "cpu load", "cpu usage", "cpu use", "cpu overhead",
-        "cpu utilisation", "cpu utilization", "cpu seconds", "processor", "processor time", "cpu busy"
+        "cpu utilisation", "cpu utilization", "cpu seconds", "cycles", "cycle", "instructions", "clock cycles", "cpu cycles", "processor", "processor time", "cpu busy"
     ]),
     (PartOf, &[
         "what percentage", "what percent", "what share", "what fraction", "what proportion", "which percentage", "which share",
@@ -442,7 +457,27 @@ const TOPICS: [(Topic, &[&str]); 84] = [
     (Filler, &["or not", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
     (Elsewhere("pipegauge jitter RUN tells how unsteady a path is"), &[
         "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
-        "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation"
+        "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation", "vary", "varies", "variable", "variability",
+        "fluctuate", "fluctuates", "fluctuation", "fluctuations", "steady"
+    ]),
+    (Elsewhere("each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, and how far a repeat may lie"), &[
+        "how sure", "sure", "certain", "certainty", "uncertain", "uncertainty", "trust", "trustworthy", "believe", "believable", "accurate", "accuracy",
+        "how precise", "confident", "confidence", "confidence interval", "confidence intervals", "error bar", "error bars", "margin of error",
+        "run to run", "repeatable", "repeatability", "reproducible", "reproducibility", "statistics", "how many samples", "sample size", "how many rounds", "how many trials"
+    ]),
+    (Batch, &[
+        "should i batch", "should we batch", "batch small", "batching", "aggregate", "aggregating", "aggregation", "coalesce", "coalescing", "bundle", "bundling",
+        "combine messages", "merge messages"
+    ]),
+    (Elsewhere("the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more byte cost?'"), &[
+        "grow with", "grows with", "grow", "grows", "growth", "depend on", "depends on", "depend", "depends", "as a function of", "scale with", "scales with"
+    ]),
+    (Elsewhere("a run times messages between two, of several connections at once (--flows, --pairs), or to a group (--topology group), and no other collective operation"), &[
+        "allreduce", "all reduce", "alltoall", "all to all", "allgather", "all gather", "bcast", "broadcast", "broadcasts", "barrier", "collective", "collectives",
+        "gather", "scatter", "halo", "reduce scatter", "stencil"
+    ]),
+    (Elsewhere("a run tells the CPU time of a transfer ('cpu cost of 64 KiB?'), and pipegauge show RUN that of a byte and how busy each side is"), &[
+        "cores", "how many cores", "how many cpus", "of a core", "of one core", "of a cpu"
     ]),
     (Elsewhere("pipegauge show RUN tells what was lost, at each rate of a run with several (run udp --pattern stream --rate 10Mbit/s..1Gbit/s)"), &[
         "loss", "lost", "losses", "lose packets", "dropped", "drops", "packet loss", "reordered", "reordering",
@@ -456,7 +491,11 @@ const TOPICS: [(Topic, &[&str]); 84] = [
         "slower than ping pong", "stream vs ping pong", "put over get", "get over put"
     ]),
     (Elsewhere("pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
-        "why", "explain", "dip", "dips", "reason", "because", "step in", "chasm", "cliff", "anomaly"
+        "why", "explain", "reason", "because"
+    ]),
+    (Elsewhere("pipegauge show RUN names the sizes at which a curve dips or steps, and pipegauge explain RUN moves one knob at a time and tells what is behind a dip"), &[
+        "dip", "dips", "step in", "chasm", "cliff", "anomaly", "anomalies", "have a step", "is there a step", "a step in", "where is the step", "any steps", "have a bend", "a bend", "kink", "kinks", "a jump", "eager", "rendezvous",
+        "eager limit", "eager threshold", "which sizes are slow", "what sizes are slow", "sizes are slow", "slow sizes", "sizes slow", "slowest sizes", "bad sizes", "worst sizes"
     ]),
     (Elsewhere("options are set when a path is measured: pipegauge list tells them, and pipegauge run tcp 'tcp:OPTION=VALUE' measures both"), &[
         "nodelay", "no delay", "tcp_nodelay", "cork", "nagle", "sockbuf", "sndbuf", "rcvbuf", "zerocopy", "busy polling"
@@ -470,7 +509,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
     ]),
     (Elsewhere("no run measures this"), &[
         "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
-        "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "cores", "tomorrow"
+        "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "tomorrow"
     ]),
     (Elsewhere("the size of packets is set where a path is measured (ip link set dev NAME mtu 9000): pipegauge compare RUN RUN holds a run before against one after"), &[
         "jumbo", "jumbo frame", "jumbo frames", "jumboframes", "mtu"
@@ -484,7 +523,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
         "each path", "every path", "each of", "this machine", "this computer", "my machine", "my computer",
         "this host", "same host", "one process", "another process", "two processes", "between processes",
         "between two processes", "to another process", "the other side", "far side", "the far end", "other end",
-        "i need", "i want", "nothing but", "none but", "do i need", "worth of", "size of", "sized", "the size of", "there is", "there are",
+        "i need", "i want", "make sure", "to be sure", "be sure that", "nothing but", "none but", "do i need", "worth of", "size of", "sized", "the size of", "there is", "there are",
         "out of", "a lot", "right now"
     ]),
     (Filler, &[
@@ -506,7 +545,7 @@ const TOPICS: [(Topic, &[&str]); 84] = [
         "local", "locally", "localhost", "loopback", "host", "hosts", "side", "sides", "paths", "transports",
         "ipc", "messaging", "channel", "required", "require", "requires", "make", "makes",
         "making", "got to", "let",
-        "let's", "lets", "i'm", "i'd", "i've", "im", "you're", "we're", "it'd", "there'd", "what'd", "how'd",
+        "traffic", "together", "vector", "vectors", "matrix", "array", "arrays", "trouble", "effort", "significant", "significantly", "noticeably", "let's", "lets", "i'm", "i'd", "i've", "im", "you're", "we're", "it'd", "there'd", "what'd", "how'd",
         "if i", "their", "them", "they", "he", "she", "him", "her", "ever", "yet", "still", "well", "quite", "bit",
         "possibly", "maybe", "terms", "case", "cases", "work", "works", "live", "start", "starts", "begin",
         "begins", "point", "whole", "entire", "good", "great", "nice", "become", "becomes", "total", "raw", "plain",
@@ -525,7 +564,7 @@ pub fn topics(phrase: &str) -> Vec<Topic> {
 
 /// A word of the table that this one is likely a slip of the pen for.
 pub fn meant(word: &str) -> Option<&'static str> {
-    let decisive = TOPICS.iter().filter(|(topic, _)| !matches!(topic, Filler | Elsewhere(_)));
+    let decisive = TOPICS.iter().filter(|(topic, _)| !matches!(topic, Filler | Large | Elsewhere(_)));
     let words = decisive.flat_map(|(_, words)| words.iter().copied()).filter(|w| !w.contains(' '));
     slip(word, words.chain(super::names::spoken().flat_map(|(_, names)| names.iter().copied())))
 }

@@ -15,6 +15,7 @@ mod lexicon;
 mod measures;
 mod names;
 mod numbers;
+mod parts;
 #[cfg(test)]
 mod phrasings;
 mod pieces;

@@ -85,6 +85,9 @@ fn power(word: Option<&str>) -> Option<u32> {
 /// The number that begins at a place: its digits, and the place after it. A bare "one" and "half" are numbers only in front
 /// of what they can count, which `counts` says of a place.
 pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Option<(String, usize)> {
+    if let Some(found) = raised(words, at) {
+        return Some(found);
+    }
     if let Some(Lexeme::Number(digits)) = words.0.get(at) {
         // "3/4 of a megabyte", "1/2 a megabyte"
         let article = at + 1 + usize::from(words.any(at + 1, &["of"]));
@@ -140,6 +143,16 @@ pub fn number(words: Words<'_>, at: usize, counts: impl Fn(usize) -> bool) -> Op
         return None;
     }
     Some(multiplied(words, halved(words, value.to_string(), next)))
+}
+
+/// "2^16", "2**16": the power's digits, and the place after it.
+fn raised(words: Words<'_>, at: usize) -> Option<(String, usize)> {
+    let Some(Lexeme::Number(base)) = words.0.get(at) else { return None };
+    let stars = words.any(at + 1, &["*"]) && words.any(at + 2, &["*"]);
+    let next = if words.any(at + 1, &["^"]) { at + 2 } else { at + 3 };
+    let Some(Lexeme::Number(exponent)) = words.0.get(next).filter(|_| stars || next == at + 2) else { return None };
+    let power = base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?)?;
+    Some((power.to_string(), next + 1))
 }
 
 /// A part of a number of something: "half of 8 MB".
@@ -235,6 +248,8 @@ mod tests {
             ("a tenth of a megabyte", "0.1"),
             ("1/2 of a megabyte", "0.5"),
             ("3/4 megabytes", "0.75"),
+            ("2^16 bytes", "65536"),
+            ("2**20", "1048576"),
             ("1.5 million", "1500000"),
             ("half a million", "500000"),
             ("a dozen", "12"),

@@ -4,6 +4,7 @@ mod people;
 mod readings;
 mod refusals;
 mod review;
+mod strangers;
 
 use self::readings::READ;
 use self::refusals::REFUSED;
@@ -18,7 +19,7 @@ fn measured() -> Measured {
 
 /// Both tables, with those of the review.
 fn all(
-    of: [&'static [(&'static str, &'static str)]; 3],
+    of: [&'static [(&'static str, &'static str)]; 4],
 ) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     of.into_iter().flatten()
 }
@@ -32,7 +33,7 @@ fn read(text: &str) -> Result<String, String> {
 
 #[test]
 fn phrasings_are_read_as_they_are_meant() {
-    let wrong: Vec<String> = all([READ, review::READ, people::READ])
+    let wrong: Vec<String> = all([READ, review::READ, people::READ, strangers::READ])
         .filter_map(|(text, want)| {
             let found = read(text);
             (found.as_deref() != Ok(*want)).then(|| format!("{text}\n  meant: {want}\n  read:  {found:?}"))
@@ -43,7 +44,7 @@ fn phrasings_are_read_as_they_are_meant() {
 
 #[test]
 fn what_cannot_be_read_is_refused_with_what_was_found() {
-    let wrong: Vec<String> = all([REFUSED, review::REFUSED, people::REFUSED])
+    let wrong: Vec<String> = all([REFUSED, review::REFUSED, people::REFUSED, strangers::REFUSED])
         .filter_map(|(text, want)| {
             let found = read(text);
             let right = found.as_ref().is_err_and(|e| e.contains(want) && e.contains(text));

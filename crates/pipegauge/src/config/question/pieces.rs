@@ -47,6 +47,8 @@ impl Sentence {
             };
             let per = amounts.per(at + 1);
             let many = at > 0 && words.any(at - 1, &["many", "much"]);
+            // "the bandwidth in gigabits"
+            let inside = at > 0 && words.any(at - 1, &["in"]) && self.has(Topic::Throughput);
             match (u, per) {
                 (Unit::Rate(unit), _) => {
                     self.in_unit = in_unit(unit, 1.0);
@@ -55,6 +57,16 @@ impl Sentence {
                 (Unit::Size(unit) | Unit::Bits(unit), Some((span, next))) => {
                     self.in_unit = in_unit(unit, span);
                     return Ok(self.push(vec![Topic::Throughput], next));
+                }
+                (Unit::Size(unit) | Unit::Bits(unit), None) if inside => {
+                    (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
+                    return Ok(at + 1);
+                }
+                // "4 KiB in ns": a time is what it is told in anyway.
+                (Unit::Time(_), None)
+                    if at > 0 && words.any(at - 1, &["in"]) && topics(words.low(at).unwrap_or("")).is_empty() =>
+                {
+                    return Ok(self.push(vec![Topic::HowLong], at + 1));
                 }
                 (Unit::Bits(unit), None) if many => {
                     (self.in_unit, self.alone) = (in_unit(unit, 1.0), true);
@@ -76,6 +88,11 @@ impl Sentence {
             }
             self.items.push(Item::Amount(Amount::Period(seconds)));
             return Ok(self.push(vec![Topic::PerSecond], next));
+        }
+        // "cpu per gigabyte", "time per kilobyte": of a unit of size with no number.
+        if !self.has(Topic::HowMany) && words.any(at, &["per"]) && words.text(at + 1).and_then(unit).is_some_and(sized)
+        {
+            return Ok(self.push(vec![Topic::PerByte], at + 2));
         }
         if let Some(next) = one_more(words, at) {
             return Ok(self.push(vec![Topic::PerByte], next));
@@ -233,9 +250,13 @@ fn one_more(words: Words<'_>, at: usize) -> Option<usize> {
         () if words.any(at, &MORE[1..]) || words.any(at, &["another"]) => at + 1,
         () => return None,
     };
-    let size =
-        matches!(words.text(unit_at).and_then(unit)?, Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _));
+    let size = sized(words.text(unit_at).and_then(unit)?);
     (size && !words.any(unit_at + 1, &NOUNS)).then_some(unit_at + 1)
+}
+
+/// Whether a unit is one of size.
+fn sized(read: Read) -> bool {
+    matches!(read, Read::Plainly(Unit::Size(_)) | Read::Usually(Unit::Size(_), _))
 }
 
 /// A unit of bits or bytes over a time, or of a rate.

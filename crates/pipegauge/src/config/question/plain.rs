@@ -37,6 +37,13 @@ impl Asked<'_> {
     /// Questions without a rate, a time or a count.
     pub fn without_numbers(&self, size: Option<u64>, round_trip: bool) -> Result<Vec<Question>> {
         let h = &self.sentence;
+        if h.has(Batch) {
+            bail!(
+                "'{}': how many messages, and of which size? The time of many tells what one of as many bytes takes, too: 'how long for 64 \
+                 messages of 1 KiB?'",
+                shown(self.text)
+            );
+        }
         let flow = h.has(Throughput);
         let time = h.any(&[Latency, RoundTrip]);
         let several =
@@ -69,7 +76,7 @@ impl Asked<'_> {
                     // "the best throughput for 64 B"
                     Some(size) if flow && !time && !which => vec![Question::Throughput(size)],
                     Some(size) => vec![Question::Fastest(size)],
-                    None if flow && !time => vec![Question::Strongest],
+                    None if (flow || (h.has(Large) && !h.has(Control))) && !time => vec![Question::Strongest],
                     None if time && !flow => vec![Question::Control],
                     None if h.any(&[Control, HowLong]) && !flow => vec![Question::Control],
                     None if h.has(Most) && !time => vec![Question::Strongest],
@@ -80,6 +87,14 @@ impl Asked<'_> {
         }
         if h.has(StartUp) {
             return Ok(vec![Question::StartUp]);
+        }
+        // The smallest message's latency is none of large ones.
+        if h.has(Large) && size.is_none() && h.any(&[Messages, Data]) && !h.has(Control) {
+            match () {
+                () if flow && !time => return Ok(vec![Question::Most]),
+                () if time || h.any(&[HowLong, HowFast]) => return Err(self.needs("the time of large messages")),
+                () => {}
+            }
         }
         if let Some(size) = size {
             return match () {

@@ -87,6 +87,14 @@ impl Sentence {
         self.items.iter().enumerate().any(|(at, item)| load(item) && !sized(at))
     }
 
+    /// Whether the largest message is asked for, and not the largest of the times: "less than 15 us latency, what is the largest message".
+    pub fn asks_for_the_largest(&self) -> bool {
+        let has = |item: Option<&Item>, topic: Topic| matches!(item, Some(Item::Topics(t)) if t.contains(&topic));
+        let largest =
+            |at: &usize| has(self.items.get(*at), Topic::HowBig) && !has(self.items.get(at + 1), Topic::Latency);
+        self.has(Topic::Within) && (0..self.items.len()).any(|at| largest(&at))
+    }
+
     /// Whether any of these was read.
     pub fn any(&self, of: &[Topic]) -> bool {
         of.iter().any(|t| self.has(*t))
@@ -249,7 +257,11 @@ impl Sentence {
             let place = beside(before, &[Topic::Over, Topic::Versus, Topic::Instead])
                 || beside(after, &[Topic::Versus])
                 || (beside(before, &[Topic::And, Topic::Or]) && !self.paths().is_empty());
-            if let Some(near) = meant(&word.to_lowercase()) {
+            let elsewhere = self
+                .items
+                .iter()
+                .any(|i| matches!(i, Item::Topics(t) if t.iter().any(|t| matches!(t, Topic::Elsewhere(_)))));
+            if let Some(near) = meant(&word.to_lowercase()).filter(|_| !elsewhere) {
                 if spoken().any(|(_, names)| names.contains(&near)) {
                     return Err(measured.unknown(text, word));
                 }

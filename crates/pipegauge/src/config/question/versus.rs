@@ -57,7 +57,7 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         Item::Path(_) => true,
         _ => false,
     });
-    let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2);
+    let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items);
     // "faster over unix or tcp" chooses; "slower than" compares.
     if !against || (h.has(Which) && h.has(Or) && !h.has(Versus)) {
         return Ok(None);
@@ -102,6 +102,15 @@ fn multiple(asked: &Asked<'_>) -> Option<Multiple> {
         _ => return None,
     };
     (SLOW.contains(&how) || FAST.contains(&how)).then(|| Multiple { times, slow: SLOW.contains(&how) })
+}
+
+/// "less latency as tcp", "faster as tcp": what many say for "than", between two paths.
+fn than(items: &[Item]) -> bool {
+    let paths: Vec<usize> = (0..items.len()).filter(|i| matches!(items[*i], Item::Path(_))).collect();
+    let [first, second] = paths[..] else { return false };
+    let has = |i: &Item, topic: Topic| matches!(i, Item::Topics(t) if t.contains(&topic));
+    let as_than = second > 0 && has(&items[second - 1], In);
+    as_than && items[first..second].iter().any(|i| has(i, Fastest))
 }
 
 /// Whether a factor is asked for.

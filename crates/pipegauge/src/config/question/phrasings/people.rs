@@ -19,6 +19,8 @@ pub const READ: &[(&str, &str)] = &[
     ("max throughput pls", "the most throughput, over all paths"),
     ("send 5 files of 10 MB each, how long", "arrival of the last of 5 messages of 10 MB (10,000,000 B), one after another, over all paths"),
     ("how many times slower is it under load", "latency under load of the smallest size, over all paths"),
+    ("how long for 10^6 bytes", "arrival of 1 MB (1,000,000 B), over all paths"),
+    ("is it better to send one 10 kB message or ten 1 kB messages", "arrival of the last of 10 messages of 1 kB (1,000 B), one after another, over all paths"),
     ("bandwidth with 1 pair", "the most throughput, over all paths"),
 ];
 

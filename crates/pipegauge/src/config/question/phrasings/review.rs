@@ -122,7 +122,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     // Asked before the grammar was looked at.
     ("wie lange dauert 1 MB?", "'when does 64KiB arrive?'"),
     ("won't 64 KB take longer than 1 ms?", "left out or denied"),
-    ("is it better to send one 10 kB message or ten 1 kB messages", "a size in it has no place"),
     ("what does doubling the message size from 1k to 2k cost", "a size in it has no place"),
     ("how long for -5 bytes", "a number below zero"),
     ("what's the jitter at 64 bytes", "pipegauge jitter RUN"),
