@@ -15,6 +15,7 @@ between two "...", all lines from the one that fits the first to the one that fi
 
 Comments above a block say what is special:
   <!-- test: skip WHY -->         its commands are not run; the check counts them
+  <!-- test: needs openmpi -->    run where `make modules` builds these modules, skipped with its reason where their library is missing
   <!-- test: exit 0 1 -->         codes that its last command may end with (others, and without this: 0)
   <!-- test: budget 4s -->        the budget of real paths in --check
   <!-- test: table -->            above a table: every command in it is run, in an own shell
@@ -30,6 +31,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -46,6 +48,27 @@ def shim(folder, program):
     at = folder / "pipegauge"
     at.write_text(f"#!/bin/sh\nDOCS_PROGRAM={shlex.quote(str(program))} exec {shlex.quote(sys.executable)} {shlex.quote(__file__)} --as-program \"$@\"\n")
     at.chmod(0o755)
+    # `make` in a page's folder is the project's, with what it builds in the page's folder. What it runs finds the system's own.
+    at = folder / "make"
+    at.write_text(f"#!/bin/sh\nPATH=${{PATH#*:}} exec {shlex.quote(shutil.which('make') or 'make')} -C {shlex.quote(str(ROOT))} TARGET=\"$PWD/target\" \"$@\"\n")
+    at.chmod(0o755)
+
+
+class Modules:
+    """The modules that can be built here: built once, and only where a page needs some."""
+
+    def __init__(self, folder):
+        self.folder, self.lock, self.said = folder, threading.Lock(), None
+
+    def missing(self, names):
+        """Why these can't be had; empty where all can."""
+        with self.lock:
+            if names and self.said is None:
+                made = subprocess.run([ROOT / "scripts/modules.sh", self.folder], capture_output=True, text=True)
+                self.said = (made.stdout + made.stderr).strip().split("\n")
+        absent = [name for name in names if not (self.folder / f"{name}.so").exists()]
+        notes = [line.removeprefix("note: ") for line in self.said or [] if any(f"no module {name}," in line for name in absent)]
+        return "; ".join(notes or [f"no module {name}" for name in absent])
 
 
 def run_block(block, folder, path, budget):
@@ -106,7 +129,7 @@ class Tally:
         self.said.append(f"{where}: {what}")
 
 
-def do_page(page, scratch, known, write):
+def do_page(page, scratch, known, write, modules):
     tally = Tally()
     name = str(page.relative_to(ROOT))
     folder = scratch / name.replace("/", "-").removesuffix(".md")
@@ -122,6 +145,7 @@ def do_page(page, scratch, known, write):
             tally.fail(f"{name}:{number}", f"the program has no such command or flag: {word}")
     replacements = []
     for block in blocks:
+        block.skip = block.skip or modules.missing(block.needs)
         if block.skip:
             for command in block.commands:
                 tally.skipped += 1
@@ -167,7 +191,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(1 if write else 2) as pool:
         scratch = Path(scratch)
         shim(scratch / "bin", program)
-        tallies = list(pool.map(lambda page: do_page(page, scratch, known, write), chosen))
+        modules = Modules(scratch / "modules")
+        tallies = list(pool.map(lambda page: do_page(page, scratch, known, write, modules), chosen))
     for tally in tallies:
         print("".join(f"{line}\n" for line in tally.said), end="")
     passed, failed, skipped = (sum(getattr(t, what) for t in tallies) for what in ("passed", "failed", "skipped"))

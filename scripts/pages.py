@@ -24,6 +24,7 @@ class Block:
     exits: tuple = (0,)
     budget: str = BUDGET
     table: bool = False
+    needs: tuple = ()  # modules, by name
 
 
 def directives(lines, at):
@@ -35,7 +36,7 @@ def directives(lines, at):
     while at >= 0 and (m := re.fullmatch(r"<!-- test: (\w+) ?(.*?) -->", lines[at].strip())):
         found[m.group(1)] = m.group(2)
         at -= 1
-    unknown = set(found) - {"skip", "exit", "budget", "table"}
+    unknown = set(found) - {"skip", "exit", "budget", "table", "needs"}
     if unknown:
         raise ValueError(f"line {at + 2}: no such directive: {', '.join(sorted(unknown))}")
     return found
@@ -43,7 +44,8 @@ def directives(lines, at):
 
 def block_of(commands, said):
     exits = tuple(int(code) for code in said["exit"].split()) if "exit" in said else (0,)
-    return Block(commands, said.get("skip", ""), exits, said.get("budget", BUDGET), "table" in said)
+    return Block(commands, said.get("skip", ""), exits, said.get("budget", BUDGET), "table" in said,
+                 tuple(said.get("needs", "").split()))
 
 
 def commands_of(lines, first):

@@ -44,6 +44,11 @@ def a_block_that_is_not_run_says_why():
     assert blocks[0].skip == "needs a terminal"
 
 
+def a_block_names_the_modules_that_it_needs():
+    blocks, _ = pages.parse("<!-- test: needs openmpi mpich -->\n```console\n$ a\n```\n```console\n$ b\n```\n")
+    assert [block.needs for block in blocks] == [("openmpi", "mpich"), ()] and not blocks[0].skip
+
+
 def a_command_that_nothing_would_run_is_refused():
     assert refused("```text\n$ pipegauge run tcp\n```\n") and refused("```\npipegauge run tcp\n```\n")
     assert refused("text\n\n    pipegauge run tcp\n") and refused("```console\noutput\n```\n") and refused("```text\nno end\n")

@@ -60,7 +60,7 @@ def measure(at):
     """A run of a path without noise and a noisy one, and its exports."""
     # Iterations so long that what reading this machine's clock costs moves nothing.
     plain = modelled(at, "plain.run.jsonl", "latency=100us,rate=1Gbit/s")
-    noisy = modelled(at, "noisy.run.jsonl", "latency=40us,rate=2Gbit/s,noise=10%,block-noise=10%,seed=3")
+    noisy = modelled(at, "noisy.run.jsonl", "latency=40us,rate=2Gbit/s,noise=10%,round-noise=10%,seed=3")
     (at / "a.run.jsonl").write_text("".join(json.dumps(e, separators=(",", ":")) + "\n" for e in two_paths(plain, noisy)))
     pipegauge("export", at / "a.run.jsonl", "--format", "csv", "-o", at / "a.csv")
     pipegauge("export", at / "a.run.jsonl", "--format", "parquet", "-o", at / "a.parquet")
