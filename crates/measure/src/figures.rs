@@ -164,14 +164,14 @@ fn levelled(seen: &[(u32, f64)], common: &Common) -> Vec<f64> {
 /// noise spreads them over more than the clock can tell.
 pub fn rounding(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
     let seen = rounds(plan, kind, trials, common);
-    let median = stats::median(&levelled(&seen, common));
-    hidden(plan, &counted(trials), &seen, median, common)
+    let at_level = levelled(&seen, common);
+    hidden(plan, &counted(trials), &seen, &at_level, common)
 }
 
-/// [`rounding`] of a point whose rounds and median are known.
-fn hidden(plan: &Plan, used: &[&Trial], seen: &[(u32, f64)], median: f64, common: &Common) -> f64 {
+/// [`rounding`] of a point whose rounds are known, as they were and at the typical level.
+fn hidden(plan: &Plan, used: &[&Trial], seen: &[(u32, f64)], at_level: &[f64], common: &Common) -> f64 {
     let times: Vec<f64> = seen.iter().map(|(_, t)| *t).collect();
-    clock::rounding(median, &times, clock::grain(plan, used, &common.clock))
+    clock::rounding(stats::median(at_level), &times, at_level, clock::grain(plan, used, &common.clock))
 }
 
 /// The figures of one point, or none where no trial completed. `common` is what the path's points have in common; its
@@ -189,7 +189,7 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
     }
     let median = stats::median(&at_level);
     let interval = interval(plan, sample.size, &seen, common);
-    let interval = clock::widened(interval, median, hidden(plan, &used, &seen, median, common));
+    let interval = clock::widened(interval, median, hidden(plan, &used, &seen, &at_level, common));
     // As they were, whatever the machine's state made of them.
     let as_timed = rounds(plan, kind, trials, &Common::default());
     let ends = |pick: fn(f64, f64) -> f64| as_timed.iter().map(|(_, t)| *t).fold(median, pick);
@@ -276,9 +276,28 @@ fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> sta
         Some(local) => local.interval(&numbered(seen, at_level), &common.shared, 0.95),
         None => stats::point_interval(&at_level, &common.shared, 0.95),
     };
-    found.unwrap_or(stats::Interval::UNBOUNDED)
+    told(found)
+}
+
+/// An interval, or none where nothing tells it or its ends lie a thousandfold apart: tables print none of those, and exports don't either.
+fn told(found: Option<stats::Interval>) -> stats::Interval {
+    let says = |i: &stats::Interval| i.low <= 0.0 || i.high <= units::WIDEST * i.low;
+    found.filter(says).unwrap_or(stats::Interval::UNBOUNDED)
 }
 
 fn share(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 / of as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+    use stats::Interval;
+
+    #[test]
+    fn ends_a_thousandfold_apart_are_no_interval() {
+        let near = Interval { low: 1.0, high: 900.0 };
+        assert_eq!((told(Some(near)), told(None)), (near, Interval::UNBOUNDED));
+        assert_eq!(told(Some(Interval { low: 1.0, high: 1100.0 })), Interval::UNBOUNDED);
+    }
 }

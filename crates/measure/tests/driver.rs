@@ -348,8 +348,19 @@ fn sustained(events: &[Event]) -> Vec<&Trial> {
 
 #[test]
 fn a_default_run_makes_many_short_rounds_and_large_sizes_leave_time_for_the_others() {
-    let (events, _) = run(&plan(), Fake::new(3, line));
-    let made = rounds(&events).len();
+    // Rounds that differ as those of a real machine do: no size is known well enough before the budget ends.
+    for (seed, between, within) in [(3, 0.05, 0.05), (4, 0.1, 0.1), (5, 0.2, 0.05), (6, 0.05, 0.2)] {
+        let (events, _) = run(&plan(), Fake { between, within, ..Fake::new(seed, line) });
+        let made = rounds(&events).len();
+        assert!((30..=36).contains(&made), "noise of {between} and {within}: {made} rounds");
+        for p in points(&events) {
+            let least = if p.size < 65_536 { 30 } else { 8 };
+            let visited = p.figures.blocks;
+            assert!(visited >= least, "noise of {between} and {within}: {} B in {visited} rounds", p.size);
+        }
+    }
+    // On a quiet one sizes are known well enough earlier.
+    let made = rounds(&run(&plan(), Fake::new(3, line)).0).len();
     assert!((22..=36).contains(&made), "{made} rounds");
     // Where all large sizes together would take several times as long as a round, and nothing is settled.
     let mut noisy = Fake::new(3, |s| 10e-6 + s as f64 * 2e-9);

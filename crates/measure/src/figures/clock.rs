@@ -3,6 +3,12 @@
 use super::{timed_there, transfers};
 use crate::event::{Calibration, Plan, Trial};
 
+/// Rounds this near to each other, as a share of a grain, read the same; so many of them, and this share of all at least, tell that readings stand on
+/// a grid.
+const SAME: f64 = 0.1;
+const TIED: usize = 4;
+const SHARE: f64 = 1.0 / 3.0;
+
 /// The smallest difference that the clock can tell in a trial's typical time, seconds of the point's kind; 0 where the clock's
 /// step is not known.
 pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
@@ -32,10 +38,25 @@ pub(super) fn grain(plan: &Plan, used: &[&Trial], clock: &Calibration) -> f64 {
 }
 
 /// How far the truth may lie off all rounds, seconds: where they read the same to within a `grain`, all of them are rounded the
-/// same way, half a grain at most, however many there are. Where noise spreads them over more, each is rounded another way, and
-/// their spread holds that error already: 0.
-pub(super) fn rounding(median: f64, rounds: &[f64], grain: f64) -> f64 {
-    if grain > 0.0 && span(rounds, median) <= grain * 1.25 { grain / 2.0 } else { 0.0 }
+/// same way, half a grain at most, however many there are. The same holds where they spread over some grains and many read what their
+/// median does (`at_level`: at the run's typical level): the median of what stands on a grid is the grid's nearest place, whichever side of it
+/// the truth lies on. Where levels of rounds tell them apart each is rounded another way, and their spread holds that error already: 0.
+pub(super) fn rounding(median: f64, rounds: &[f64], at_level: &[f64], grain: f64) -> f64 {
+    if grain > 0.0 && (span(rounds, median) <= grain * 1.25 || stands_on(at_level, median, grain)) {
+        grain / 2.0
+    } else {
+        0.0
+    }
+}
+
+/// Whether so many of the rounds read the same as their median (of an even number, as either of the two about it) that the clock's grid decides
+/// it: more than noise as wide as the grid leaves there, where it moves them off the grid.
+fn stands_on(at_level: &[f64], median: f64, grain: f64) -> bool {
+    let mut off: Vec<f64> = at_level.iter().map(|t| (t - median).abs()).collect();
+    off.sort_unstable_by(f64::total_cmp);
+    let Some(nearest) = off.first() else { return false };
+    let same = off.iter().filter(|off| **off - nearest <= SAME * grain).count();
+    same >= TIED.max((off.len() as f64 * SHARE).ceil() as usize)
 }
 
 /// The interval, no narrower than the clock allows.
@@ -55,4 +76,22 @@ fn span(rounds: &[f64], median: f64) -> f64 {
     }
     let ends = |pick: fn(f64, f64) -> f64, from: f64| sorted.iter().copied().fold(from, pick);
     ends(f64::max, f64::NEG_INFINITY) - ends(f64::min, f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_that_stands_on_the_grid_is_rounded_however_far_the_rounds_spread() {
+        let grid = [50.0, 55.0, 55.0, 60.0, 60.0, 60.0, 60.0, 65.0, 65.0, 70.0];
+        assert_eq!(rounding(60.0, &grid, &grid, 5.0), 2.5, "levels tell none of them apart");
+        // Of two places by turns the median lies between them.
+        let two = [60.0, 65.0, 60.0, 65.0, 60.0, 65.0, 60.0, 65.0, 50.0, 75.0];
+        assert_eq!(rounding(62.5, &two, &two, 5.0), 2.5);
+        let told: Vec<f64> = grid.iter().zip(0..).map(|(t, i)| t * (1.0 + 0.02 * f64::from(i * 7 % 10 - 5))).collect();
+        assert_eq!(rounding(60.0, &grid, &told, 5.0), 0.0, "each by a level of its own: {told:?}");
+        assert_eq!(rounding(60.0, &[60.0; 3], &[58.0, 60.0, 61.0], 5.0), 2.5, "all rounded alike");
+        assert_eq!(rounding(60.0, &grid, &grid, 0.0), 0.0);
+    }
 }
