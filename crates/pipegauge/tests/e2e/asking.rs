@@ -52,7 +52,7 @@ fn answers_follow_the_model_in_words_and_as_flags() {
     near(figure(&dir, &["--control"]), at(768.0));
     near(figure(&dir, &["how long for 1 MB in chunks of 1 kB?"]), 1000.0 * at(1000.0));
     near(figure(&dir, &["1 MB in 4 parts"]), 4.0 * at(250_000.0));
-    near(figure(&dir, &["1000 doubles"]), at(8000.0));
+    near(figure(&dir, &["how long for 1000 doubles?"]), at(8000.0));
     near(figure(&dir, &["latency of 2^16 bytes"]), at(65_536.0));
     let said = dir.run(&["ask", "a.run.jsonl", "can it sustain 60/s frames of 1MB?", "which size should I use?"]);
     assert!(said.out.contains("yes: a frame of") && said.out.contains("rests on:"), "{said}");

@@ -269,6 +269,10 @@ impl<'a> Asked<'a> {
         if let Some(thousandths) = self.percentiles.first().copied().filter(|_| !h.has(Fastest)) {
             return Ok(vec![Question::Percentile { thousandths, size, round_trip }]);
         }
+        let many = h.any(&[PerSecond, HowMany]) && h.has(Messages) && !h.has(Throughput);
+        if many && h.has(Large) && !h.has(Control) && size.is_none() && time.is_none() && self.per_second.is_empty() {
+            return Err(self.needs("the number of large messages"));
+        }
         if let Some(questions) = self.a_second(size, rate, time) {
             return questions;
         }

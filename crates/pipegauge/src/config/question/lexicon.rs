@@ -399,7 +399,7 @@ const TOPICS: [(Topic, &[&str]); 94] = [
         "half as", "half the time", "half the time of", "half the latency of", "twice the time of", "twice the latency of"
     ]),
     (Instead, &[
-        "instead of", "rather than", "compared to", "compared with", "relative to", "in place of", "replace",
+        "instead of", "rather than", "compared to", "compared with", "relative to", "in place of", "replacement for", "substitute for", "alternative to", "replace",
         "replacing", "switching from", "switch from", "moving from", "move from", "migrate from", "migrating from",
         "changing from", "change from", "going from", "go from", "upgrade from"
     ]),
@@ -470,7 +470,7 @@ const TOPICS: [(Topic, &[&str]); 94] = [
         "combine messages", "merge messages"
     ]),
     (Elsewhere("the time and throughput of each size tells pipegauge show RUN --points, and the cost of a further byte 'what does one more byte cost?'"), &[
-        "grow with", "grows with", "grow", "grows", "growth", "depend on", "depends on", "depend", "depends", "as a function of", "scale with", "scales with"
+        "grow with", "grows with", "grow", "grows", "growth", "depend on", "depends on", "depend", "depends", "matter", "matters", "as a function of", "scale with", "scales with"
     ]),
     (Elsewhere("a run times messages between two, of several connections at once (--flows, --pairs), or to a group (--topology group), and no other collective operation"), &[
         "allreduce", "all reduce", "alltoall", "all to all", "allgather", "all gather", "bcast", "broadcast", "broadcasts", "barrier", "collective", "collectives",

@@ -16,13 +16,15 @@ fn has(item: Option<&Item>, topic: Topic) -> bool {
 }
 
 impl Sentence {
-    /// Reads what is sent in parts as so many messages of a part's size. A throughput is asked of one size, and stays as it is.
+    /// Reads what is sent in parts as so many messages of a part's size. A throughput is that of a part's size.
     pub fn parts(&mut self) {
-        if self.any(&[Throughput, HalfPower, Saturation, WhichSize]) {
+        if self.any(&[HalfPower, Saturation, WhichSize]) {
             return;
         }
         self.of_a_whole();
-        self.one_or_many();
+        if !self.has(Throughput) {
+            self.one_or_many();
+        }
     }
 
     fn of_a_whole(&mut self) {
@@ -65,9 +67,10 @@ impl Sentence {
                 size_words(part),
                 thousands(count)
             ));
-            let read = [Amount::Count(count), Amount::Size(part)].map(Item::Amount);
-            let [count, size] = read;
-            self.items.splice(at..end, [count, Item::Topics(vec![Messages]), size]);
+            let flow = self.has(Throughput);
+            let [count, size] = [Amount::Count(count), Amount::Size(part)].map(Item::Amount);
+            let read = if flow { vec![size] } else { vec![count, Item::Topics(vec![Messages]), size] };
+            self.items.splice(at..end, read);
             return;
         }
     }

@@ -89,8 +89,11 @@ impl Sentence {
             self.items.push(Item::Amount(Amount::Period(seconds)));
             return Ok(self.push(vec![Topic::PerSecond], next));
         }
-        // "cpu per gigabyte", "time per kilobyte": of a unit of size with no number.
-        if !self.has(Topic::HowMany) && words.any(at, &["per"]) && words.text(at + 1).and_then(unit).is_some_and(sized)
+        // "cpu per gigabyte", "each kilobyte": of a unit of size with no number.
+        if !self.has(Topic::HowMany)
+            && words.any(at, &["per", "each", "every"])
+            && words.text(at + 1).and_then(unit).is_some_and(sized)
+            && !words.any(at + 2, &NOUNS)
         {
             return Ok(self.push(vec![Topic::PerByte], at + 2));
         }

@@ -1,4 +1,4 @@
-//! Two hundred and more questions as strangers type them, written down before the grammar was looked at: engineers, authors of communication
+//! Two hundred and fifty questions as strangers type them, written down before the grammar was looked at: engineers, authors of communication
 //! layers, operators, many of them not in their own language.
 
 /// (question, how it is read).
@@ -183,6 +183,13 @@ pub const READ: &[(&str, &str)] = &[
     ("time per kilobyte over tcp", "what each further 1 kB (1,000 B) costs, over tcp"),
     ("is unix faster as tcp at 1 KiB", "unix held against tcp, at 1 KiB"),
     ("what is the throughput of large messages over tcp", "the most throughput, over tcp"),
+    ("what does each MB cost over unix", "what each further 1 MB (1,000,000 B) costs, over unix"),
+    ("throughput for 1 GB in 1 MB messages", "throughput with messages of 1 MB (1,000,000 B), over all paths"),
+    ("use of unix as replacement for tcp at 1 KiB", "unix held against tcp, at 1 KiB"),
+    ("10 GB split into 100 parts over shm", "arrival of the last of 100 messages of 100 MB (100,000,000 B), one after another, over shm"),
+    ("how long to send a 512x512 matrix of doubles over shm", "arrival of 2 MiB, over shm"),
+    ("core to core latency over shm", "latency: arrival of the smallest message, over shm"),
+    ("what is faster for bulk data", "the path of most throughput, over all paths"),
 ];
 
 /// (question, what the refusal says).
@@ -254,4 +261,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("how long do big messages take over tcp", "the time of large messages of which size?"),
     ("what is the bandwidth in percent", "a share of what?"),
     ("10 files of 1 MB each in messages of 64 KiB", "a number in it has no place"),
+    ("how many bigger messages per second", "the number of large messages of which size?"),
+    ("does size matter", "the time and throughput of each size tells pipegauge show RUN"),
 ];
