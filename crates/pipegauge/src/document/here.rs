@@ -141,8 +141,11 @@ pub enum Outcome {
         /// What was found.
         why: String,
     },
-    /// The module does not say that it can.
-    Skipped,
+    /// It was not tried.
+    Skipped {
+        /// Why not.
+        why: String,
+    },
 }
 
 /// Printed by `serve`, one on each line as things happen.

@@ -19,13 +19,14 @@ mod hinting;
 mod history;
 mod hosts;
 mod input;
-#[cfg(feature = "live")]
 mod laboratory;
+#[cfg(feature = "live")]
 mod live;
 mod loading;
 mod measuring;
 mod members;
 mod message_layers;
+mod module_settings;
 mod modules;
 mod mpi;
 mod no_network;

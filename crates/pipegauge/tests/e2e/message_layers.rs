@@ -25,7 +25,7 @@ fn they_pass_the_check_of_modules() {
     for (name, file) in modules(&dir) {
         let said = command(&dir, &dir.path("modules"), &["module", "check", file.to_str().unwrap()]).output().unwrap();
         let out = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert!(said.status.success() && out.contains("14 right, 0 wrong"), "{name}: {out}");
+        assert!(said.status.success() && out.contains("17 right, 0 wrong"), "{name}: {out}");
     }
 }
 
@@ -67,5 +67,24 @@ fn sockets_that_take_turns_refuse_patterns_without_turns() {
         let err = String::from_utf8_lossy(&said.stderr).into_owned();
         assert_eq!(said.status.code(), Some(code), "{pattern}: {err}");
         assert!(code == 0 || err.contains("take turns") || err.contains("at once"), "{pattern}: {err}");
+    }
+}
+
+#[test]
+fn they_run_over_both_versions_of_ip() {
+    let dir = Scratch::new();
+    let both = fs::read_to_string("/proc/net/if_inet6").is_ok_and(|all| all.contains(" lo"));
+    if !both {
+        skip("the loopback interface has no IPv6 address");
+    }
+    for (name, _) in modules(&dir) {
+        for at in if both { &["127.0.0.1", "::1"][..] } else { &["127.0.0.1"] } {
+            let _ = fs::remove_file(dir.path("x.run.jsonl"));
+            let line =
+                ["run", name, "--peer-address", at, "--sizes", "1,64KiB", "--trials", "2", "--repeats", "5", "--check"];
+            let rest = ["--budget", "60s", "--no-html", "-q", "-o", "x.run.jsonl"];
+            let said = command(&dir, &dir.path("modules"), &[&line[..], &rest].concat()).output().unwrap();
+            assert_eq!(said.status.code(), Some(0), "{name} {at}: {}", String::from_utf8_lossy(&said.stderr));
+        }
     }
 }

@@ -13,7 +13,7 @@ const SEND: &str = "static int send_message(pipegauge_link *link, const void *me
 const RECEIVE: &str = "return exchange(link, NULL, 0, message, len, e);";
 
 /// A folder with the skeleton as a module of this name, changed.
-fn made(dir: &Scratch, name: &str, change: impl Fn(&str) -> String) -> PathBuf {
+pub(super) fn made(dir: &Scratch, name: &str, change: impl Fn(&str) -> String) -> PathBuf {
     let folder = dir.path("modules");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("pipegauge.h"), HEADER).unwrap();
@@ -34,13 +34,13 @@ fn compiled(source: &Path, file: &Path, more: &[&str]) {
 }
 
 /// Replaces `old`, which is there.
-fn changed(text: &str, old: &str, new: &str) -> String {
+pub(super) fn changed(text: &str, old: &str, new: &str) -> String {
     assert!(text.contains(old), "{old}");
     text.replace(old, new)
 }
 
 /// Runs the command with modules in a folder.
-fn with(dir: &Scratch, modules: &Path, args: &[&str]) -> Said {
+pub(super) fn with(dir: &Scratch, modules: &Path, args: &[&str]) -> Said {
     let mut command = Command::new(binary());
     command.args(args).env("PIPEGAUGE_MODULES", modules).env(HISTORY.0, HISTORY.1).current_dir(dir.path("."));
     let done = command.output().unwrap();
@@ -56,7 +56,7 @@ fn a_new_module_in_c_compiles_passes_the_check_and_is_measured_like_any_other() 
     let made = Command::new("make").arg("-C").arg(dir.path("mine")).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let said = dir.run(&["module", "check", "mine/mine.so"]);
-    assert!(said.code() == 0 && said.out.contains("14 right, 0 wrong, 2 not tried"), "{said}");
+    assert!(said.code() == 0 && said.out.contains("16 right, 0 wrong, 3 not tried"), "{said}");
 
     let folder = dir.path("mine");
     let listed = with(&dir, &folder, &["list", "--json"]);
@@ -107,7 +107,7 @@ fn a_new_module_in_rust_compiles_and_passes_the_check() {
     assert!(done.status.success() && !err.contains("warning"), "{err}");
     fs::copy(dir.path("target/release/libmodule.so"), dir.path("rusty/rusty.so")).unwrap();
     let said = dir.run(&["module", "check", "rusty/rusty.so"]);
-    assert!(said.code() == 0 && said.out.contains("14 right, 0 wrong"), "{said}");
+    assert!(said.code() == 0 && said.out.contains("16 right, 0 wrong"), "{said}");
 }
 
 #[test]
@@ -139,6 +139,28 @@ fn the_check_finds_what_is_wrong_and_goes_on() {
         changed(s, "    close(link->fd);\n    free(link);", "    shutdown(link->fd, SHUT_RDWR);\n    free(link);")
     });
     wrong("crashing", "ready", "by signal 11", &|s| changed(s, "*is = n > 0;", "*is = n + *(volatile int *)8;"));
+    wrong("boastful", "whole", "returned PIPEGAUGE_OK", &|s| {
+        changed(s, "PIPEGAUGE_ORDERED |", "PIPEGAUGE_MESSAGES | PIPEGAUGE_ORDERED |")
+    });
+    wrong("spilling", "memory", "wrote behind", &|s| {
+        changed(
+            s,
+            RECEIVE,
+            "int code = exchange(link, NULL, 0, message, len, e);\n    ((char *)message)[len] = 7;\n    return code;",
+        )
+    });
+    wrong("heedless", "leaving", "returned PIPEGAUGE_OK", &|s| {
+        changed(s, "return failed(e, \"sending\");", "*done = len + 0 * (e == NULL);")
+    });
+    wrong("single", "links", "one link at a time", &|s| {
+        let s = changed(
+            s,
+            "    int on = wanted.nodelay;\n",
+            "    int on = wanted.nodelay;\n    if (open_links == 2) {\n        snprintf(e->text, sizeof e->text, \"one link at a time\");\n        close(fd);\n        return PIPEGAUGE_SYSTEM;\n    }\n    open_links++;\n",
+        );
+        let s = changed(&s, "/* ---- Both sides meet ---- */", "static int open_links;");
+        changed(&s, "    close(link->fd);\n    free(link);", "    close(link->fd);\n    free(link);\n    open_links--;")
+    });
     wrong("garbled", "sizes", "with other content", &|s| {
         changed(
             s,
@@ -268,5 +290,31 @@ fn a_module_that_crashes_or_hangs_ends_its_path_alone() {
         assert!(trials(0) > 0 && trials(0) < trials(1), "{} and {}: {said}", trials(0), trials(1));
         assert!(trials(1) >= 6, "{}: {said}", trials(1));
         assert_eq!(dir.run(&["show", &file]).code(), 0);
+    }
+}
+
+#[test]
+fn a_module_that_changes_or_shortens_messages_is_found_under_check_and_other_paths_go_on() {
+    let dir = Scratch::new();
+    // The proof that both sides show each other first has 32 bytes.
+    let receives =
+        |then: &str| format!("int code = exchange(link, NULL, 0, message, len, e);\n    {then}\n    return code;");
+    made(&dir, "garbled", |s| changed(s, RECEIVE, &receives("((char *)message)[len - 1] ^= len > 32;")));
+    made(&dir, "short", |s| {
+        changed(s, RECEIVE, "return exchange(link, NULL, 0, message, len > 32 ? len / 2 : len, e);")
+    });
+    let folder = made(&dir, "scribbling", |s| {
+        changed(s, RECEIVE, &receives("if (len > 32)\n        memset(message, 90, len + (1 << 22));"))
+    });
+    for (name, says) in [("garbled", "corrupt message"), ("short", "corrupt message"), ("scribbling", "scribbling: ")] {
+        let file = format!("{name}.run.jsonl");
+        let counted =
+            ["--check", "--sizes", "64", "--trials", "4", "--repeats", "20", "--patience", "2s", "--pin", "none"];
+        let line = [&["run", name, "tcp"][..], &counted, &["--no-html", "--quiet", "-o", &file]].concat();
+        let said = with(&dir, &folder, &line);
+        assert!(said.code() == 1 && said.err.contains(says), "{name}: {said}");
+        let run = fs::read_to_string(dir.path(&file)).unwrap();
+        let others = run.lines().filter(|l| l.contains(r#""event":"trial""#) && l.contains(r#""path":1,"#)).count();
+        assert!(others >= 4, "{name}: {others}: {said}");
     }
 }

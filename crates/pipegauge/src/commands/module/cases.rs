@@ -27,14 +27,25 @@ pub struct Case {
 }
 
 /// Every case, in the order in which they are tried.
-pub const CASES: [Case; 16] = [
+pub const CASES: [Case; 19] = [
     Case {
         name: "sizes",
         what: "messages of 1 B to 16 MiB arrive as they were sent, both ways",
         applies: always,
         try_it: sizes,
     },
-    Case { name: "memory", what: "messages may begin at any byte of memory", applies: always, try_it: memory },
+    Case {
+        name: "memory",
+        what: "messages may begin at any byte of memory, and nothing is written beside them",
+        applies: always,
+        try_it: memory,
+    },
+    Case {
+        name: "whole",
+        what: "a receive of another length than the message's says PROTOCOL",
+        applies: |can| can.reliable && can.semantics == Semantics::Message,
+        try_it: whole,
+    },
     Case {
         name: "order",
         what: "3,000 messages arrive in order",
@@ -66,6 +77,12 @@ pub const CASES: [Case; 16] = [
         try_it: death,
     },
     Case {
+        name: "leaving",
+        what: "sends say CLOSED once the peer's process has ended",
+        applies: |can| can.reliable,
+        try_it: leaving,
+    },
+    Case {
         name: "patience",
         what: "a receive without a message says STALLED when patience is over",
         applies: |can| can.reliable,
@@ -95,6 +112,12 @@ pub const CASES: [Case; 16] = [
         what: "100 connections one after another leave no file open",
         applies: always,
         try_it: again,
+    },
+    Case {
+        name: "links",
+        what: "two links at once, each used by threads of its own, keep their messages apart",
+        applies: |can| can.reliable && can.ordered,
+        try_it: links,
     },
     Case {
         name: "settings",
@@ -190,6 +213,10 @@ fn both(near: impl FnOnce() -> Result<()> + Send, far: impl FnOnce() -> Result<(
     }
 }
 
+fn most_of(module: &'static dyn Transport) -> usize {
+    module.capabilities(&Settings::default()).max_block.map_or(usize::MAX, |most| most as usize)
+}
+
 fn most(link: &AnyLink) -> usize {
     link.capabilities().max_block.map_or(usize::MAX, |most| most as usize)
 }
@@ -249,11 +276,48 @@ fn memory(module: &'static dyn Transport) -> Result<()> {
     let (mut near, mut far) = pair(module, &Settings::default(), LONG)?;
     let len = 5000.min(most(&near));
     for offset in [0, 1, 2, 3, 4, 7, 8, 63, 64] {
-        let (mut out, mut into) = (vec![0; len + offset], vec![0; len + offset]);
+        let (mut out, mut into) = (vec![0; len + offset], vec![CANARY; offset + len + BESIDE]);
         out[offset..].copy_from_slice(&content(len, offset as u64));
-        both(|| Ok(near.send(&out[offset..]).and_then(|()| near.flush())?), || Ok(far.recv(&mut into[offset..])?))?;
-        ensure!(into[offset..] == out[offset..], "a message at an offset of {offset} bytes arrived with other content");
-        ensure!(into[..offset].iter().all(|b| *b == 0), "recv() wrote before the memory that it was given");
+        both(
+            || Ok(near.send(&out[offset..]).and_then(|()| near.flush())?),
+            || Ok(far.recv(&mut into[offset..offset + len])?),
+        )?;
+        ensure!(
+            into[offset..offset + len] == out[offset..],
+            "a message at an offset of {offset} bytes arrived with other content"
+        );
+        ensure!(into[..offset].iter().all(|b| *b == CANARY), "recv() wrote before the memory that it was given");
+        ensure!(into[offset + len..].iter().all(|b| *b == CANARY), "recv() wrote behind the memory that it was given");
+    }
+    Ok(())
+}
+
+/// What lies beside the memory of a receive, and how much of it.
+const CANARY: u8 = 0xA5;
+const BESIDE: usize = 64;
+
+fn whole(module: &'static dyn Transport) -> Result<()> {
+    for (sent, wanted) in [(100, 50), (100, 200)] {
+        if most_of(module) < wanted {
+            continue;
+        }
+        let (mut near, mut far) = pair(module, &Settings::default(), SHORT * 4)?;
+        let mut into = vec![CANARY; wanted + BESIDE];
+        let mut came = Ok(());
+        both(
+            || Ok(near.send(&content(sent, 1)).and_then(|()| near.flush())?),
+            || {
+                came = far.recv(&mut into[..wanted]);
+                Ok(())
+            },
+        )?;
+        ensure!(into[wanted..].iter().all(|b| *b == CANARY), "recv() of {wanted} bytes wrote more than that");
+        said(
+            &format!("recv() of {wanted} bytes where a message of {sent} came"),
+            came,
+            |e| matches!(e, LinkError::Protocol(_)),
+            "PIPEGAUGE_PROTOCOL",
+        )?;
     }
     Ok(())
 }
@@ -320,6 +384,27 @@ fn close(module: &'static dyn Transport) -> Result<()> {
 }
 
 fn death(module: &'static dyn Transport) -> Result<()> {
+    let came = after_its_end(module, |link| link.recv(&mut [0; 10]))?;
+    said("recv() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
+}
+
+fn leaving(module: &'static dyn Transport) -> Result<()> {
+    let came = after_its_end(module, |link| {
+        let block = content((64 << 10).min(most(link)), 1);
+        // More than any buffer between them takes.
+        (0..MANY).try_for_each(|_| link.send(&block).and_then(|()| link.flush()))
+    })?;
+    said("send() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
+}
+
+/// Sends of 64 KiB that fill whatever is between two processes.
+const MANY: u32 = 4096;
+
+/// What came of an operation on a link whose peer's process ends without a word.
+fn after_its_end<T>(
+    module: &'static dyn Transport,
+    what: impl FnOnce(&mut AnyLink) -> Result<T, LinkError>,
+) -> Result<Result<T, LinkError>> {
     let (patience, _) = patience_of(LONG);
     let mut acceptor = module.listen(&Settings::default(), HOME, &patience).context("listen()")?;
     let Some(file) = module.source() else { bail!("it has no file") };
@@ -332,11 +417,44 @@ fn death(module: &'static dyn Transport) -> Result<()> {
         .spawn()
         .context("starting a peer")?;
     let mut link = acceptor.accept(&PROOF).context("accept()")?;
-    let came = link.recv(&mut [0; 10]);
+    let came = what(&mut link);
     // It has ended itself, or is ended here.
     let _ = peer.kill();
     let _ = peer.wait();
-    said("recv() after the peer's process ended", came, |e| matches!(e, LinkError::Closed { .. }), "PIPEGAUGE_CLOSED")
+    Ok(came)
+}
+
+fn links(module: &'static dyn Transport) -> Result<()> {
+    let (patience, plain) = (Patience::new(LONG, Arc::clone(&FAILED)), Settings::default());
+    let mut acceptor = module.listen(&plain, HOME, &patience).context("listen()")?;
+    let one = joined(module, &plain, &mut acceptor, &patience).context("the first of two links")?;
+    let other = joined(module, &plain, &mut acceptor, &patience).context("the second of two links")?;
+    let turns = |(mut near, mut far): (AnyLink, AnyLink), link: u64| {
+        let size = 1000.min(most(&near));
+        both(
+            || {
+                for i in 0..200 {
+                    let mut back = vec![0; size];
+                    near.send(&content(size, link + i))?;
+                    near.flush()?;
+                    near.recv(&mut back)?;
+                    ensure!(back == content(size, link + i), "what came back over one of two links is not its own");
+                }
+                Ok(())
+            },
+            || {
+                for i in 0..200 {
+                    let mut block = vec![0; size];
+                    far.recv(&mut block)?;
+                    ensure!(block == content(size, link + i), "what arrived over one of two links is not its own");
+                    far.send(&block)?;
+                    far.flush()?;
+                }
+                Ok(())
+            },
+        )
+    };
+    both(|| turns(one, 1000), || turns(other, 2000))
 }
 
 /// The peer that ends without a word.

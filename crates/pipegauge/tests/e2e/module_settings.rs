@@ -1,0 +1,137 @@
+//! What is set on modules: flags that they can't have, axes of a sweep, the address of the other side, and knobs that `explain` moves.
+
+use std::fs;
+
+use super::modules::{changed, made, with};
+use super::mpi;
+use super::support::{Scratch, json, skip};
+
+/// Counted trials of few sizes.
+const COUNTED: [&str; 8] = ["--sizes", "1,4KiB", "--trials", "2", "--repeats", "3", "--pin", "none"];
+
+#[test]
+fn what_has_no_part_in_a_modules_processes_is_refused_before_anything_runs() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "mine", str::to_owned);
+    let run =
+        |more: &[&str]| with(&dir, &folder, &[&["run", "mine", "-o", "x.run.jsonl", "--no-html"][..], more].concat());
+    run(&["--load", "1"]).refuses(&["mine", "--load", "module"]);
+    run(&["--pattern", "stream", "--both"]).refuses(&["mine", "--both", "--pairs"]);
+    assert!(!dir.path("x.run.jsonl").exists());
+    // Long trials, so that connections run at once.
+    let long =
+        ["--sizes", "4KiB", "--trials", "4", "--repeats", "20000", "--budget", "60s", "--pin", "none", "--quiet"];
+    for more in [
+        &["--flows", "2", "--pattern", "stream", "--check"][..],
+        &["--flows", "2", "--pattern", "stream", "--reverse"],
+        &["--pairs", "1", "--pattern", "stream", "--both"],
+    ] {
+        let _ = fs::remove_file(dir.path("x.run.jsonl"));
+        let said = run(&[more, &long].concat());
+        assert!(said.measured(), "{more:?}: {said}");
+    }
+}
+
+#[test]
+fn options_of_a_module_are_axes_of_a_sweep() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "mine", str::to_owned);
+    let sweep = |what: &[&str]| {
+        with(&dir, &folder, &[what, &["--rounds", "1", "--budget", "60s", "-q", "--json", "--"][..], &COUNTED].concat())
+    };
+    let said = sweep(&["sweep", "mine", "--over", "buffer=16KiB,64KiB", "-o", "typed"]);
+    assert_eq!(said.code(), 0, "{said}");
+    assert_eq!(json(&said.out)["runs"], serde_json::json!([2, 2]));
+    fs::write(
+        dir.path("plan.toml"),
+        "transports = ['mine', 'tcp']\n[[over]]\nname = 'nodelay'\nvalues = ['on', 'off']\n[[over]]\nname = 'buffer'\nvalues = ['default', '64KiB']\n",
+    )
+    .unwrap();
+    let said = sweep(&["sweep", "--plan", "plan.toml", "-o", "planned"]);
+    // tcp has no such option: its cells are named, and the others are measured.
+    assert!(said.code() == 1 && json(&said.out)["runs"][0] == 6, "{said}");
+    // What is missing is measured by going on.
+    fs::remove_file(dir.path("typed/cell-0002-round-001.run.jsonl")).unwrap();
+    let said = with(&dir, &folder, &["sweep", "--resume", "typed", "-q", "--json"]);
+    assert!(said.code() == 0 && json(&said.out)["runs"] == serde_json::json!([2, 2]), "{said}");
+    // The folder is shown where the module is not.
+    assert_eq!(dir.run(&["sweep", "--show", "typed"]).code(), 0);
+    sweep(&["sweep", "mine", "--over", "nonsense=1,2"]).refuses(&["no transport has an option of that name"]);
+    dir.run(&["sweep", "mine", "--over", "buffer=16KiB,64KiB"]).refuses(&["no transport is named 'mine'"]);
+}
+
+#[test]
+fn a_module_that_joins_hosts_is_given_the_others_address() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "mine", str::to_owned);
+    made(&dir, "here", |s| changed(s, "PIPEGAUGE_ORDERED |", "PIPEGAUGE_ORDERED | PIPEGAUGE_LOCAL_ONLY |"));
+    let run = |name: &str| {
+        let line =
+            ["run", name, "--peer-address", "127.0.0.2", "-o", "x.run.jsonl", "--no-html", "-q", "--budget", "60s"];
+        with(&dir, &folder, &[&line[..], &COUNTED].concat())
+    };
+    let said = run("mine");
+    assert_eq!(said.code(), 0, "{said}");
+    run("here").refuses(&["--peer-address changes nothing here"]);
+    if dir.run(&["lab", "--", "true"]).code() != 0 {
+        return skip("a laboratory can't be made here");
+    }
+    let line =
+        ["sweep", "mine", "--lab", "--over", "mtu=1500,9000", "--rounds", "1", "--budget", "60s", "-q", "--json", "--"];
+    let said = with(&dir, &folder, &[&line[..], &COUNTED].concat());
+    assert!(said.code() == 0 && json(&said.out)["runs"] == serde_json::json!([2, 2]), "{said}");
+}
+
+/// A run file whose curve breaks at 60 KiB, as if it had been measured over a module of which this took effect.
+fn broken(dir: &Scratch, module: &str, effective: &serde_json::Value) {
+    let model = ["run", "theory", "--theory", "dip=60KiB..75KiB*2,noise=1%", "--budget", "4s", "--no-html", "-q"];
+    let said = dir.run(&[&model[..], &["-o", "model.run.jsonl"]].concat());
+    assert!(said.code() <= 1, "{said}");
+    let text = fs::read_to_string(dir.path("model.run.jsonl")).unwrap();
+    let mut lines: Vec<serde_json::Value> = text.lines().map(json).collect();
+    lines[0]["command"] = serde_json::json!(["pipegauge", "run", module]);
+    lines[0]["plan"]["paths"] = serde_json::json!([{"transport": module}]);
+    for line in lines.iter_mut().filter(|line| line["event"] == "path") {
+        line["transport"] = serde_json::json!(module);
+        line["capabilities"]["virtual_time"] = serde_json::json!(false);
+        line["near_effective"] = effective.clone();
+    }
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(dir.path("broken.run.jsonl"), text).unwrap();
+}
+
+/// The eager limit of a break's suspects, bytes.
+fn limit(document: &serde_json::Value) -> Option<u64> {
+    let suspects = document["breaks"][0]["suspects"].as_array().unwrap();
+    suspects.iter().find(|s| s["fact"]["knob"] == "eager-limit").and_then(|s| s["fact"]["bytes"].as_u64())
+}
+
+#[test]
+fn explain_moves_an_eager_limit_from_what_took_effect_and_calls_it_one() {
+    let dir = Scratch::new();
+    let folder = made(&dir, "mine", |s| changed(s, "PIPEGAUGE_BUFFER, 1024", "PIPEGAUGE_EAGER, 1024"));
+    broken(&dir, "mine", &serde_json::json!({"options": {"buffer": "61440"}}));
+    let said = with(&dir, &folder, &["explain", "broken.run.jsonl", "--dry-run"]);
+    assert!(said.code() == 0 && said.out.contains("the eager limit (60 KiB)"), "{said}");
+    // Whether a curve that was made up shows again is not asked here: what can be moved is.
+    let said = with(&dir, &folder, &["explain", "broken.run.jsonl", "--budget", "1s", "-q", "--json"]);
+    let document = json(&said.out);
+    assert_eq!(limit(&document), Some(61_440), "{said}");
+    let fixed = document["breaks"][0]["fixed"].to_string();
+    assert!(!fixed.contains("eager-limit") && fixed.contains("socket-buffer") && fixed.contains("mtu"), "{said}");
+}
+
+#[test]
+fn the_eager_limit_of_open_mpi_is_a_knob() {
+    let dir = Scratch::new();
+    if super::support::installed("mpicc.openmpi").is_none() || super::support::installed("mpiexec.openmpi").is_none() {
+        return skip("Open MPI is not installed whole");
+    }
+    let folder = mpi::built(&dir, "mpi", &["openmpi"]);
+    broken(&dir, "openmpi", &serde_json::json!({"options": {"over": "tcp", "eager-limit": "65536"}}));
+    let said = with(&dir, &folder, &["explain", "broken.run.jsonl", "--budget", "1s", "-q", "--json"]);
+    let document = json(&said.out);
+    assert_eq!(limit(&document), Some(65_536), "{said}");
+    let fixed = document["breaks"][0]["fixed"].to_string();
+    assert!(!fixed.contains("eager-limit") && fixed.contains("mtu"), "{said}");
+}
