@@ -76,17 +76,17 @@ mod tests {
 
     const CAN: Duration = Duration::from_millis(10);
 
-    /// A far process that received ten messages of 1000 bytes, the first of them at `begin` and one each `each` nanoseconds.
+    /// A far process that received ten messages of 1000 bytes after one of warm-up, which was here at `begin`: one each `each` nanoseconds.
     fn received(begin: u64, each: u64) -> Reported {
         let steps: Vec<Step> = (1..=10).map(|i| Step { end: begin + i * each, iterations: 1, took: 0 }).collect();
         let report =
-            FarReport { received: 10, bytes: 10_000, seconds: (10 * each) as f64 * 1e-9, ..FarReport::default() };
+            FarReport { received: 11, bytes: 10_000, seconds: (10 * each) as f64 * 1e-9, ..FarReport::default() };
         let course = Numbers::of(&Course { begin, steps });
         Reported { reports: vec![report], flows: None, load: None, courses: vec![course] }
     }
 
     fn of(reported: Vec<Reported>, topology: Topology) -> Result<TrialReport, String> {
-        let spec = TrialSpec { flows: 2, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
+        let spec = TrialSpec { flows: 2, warmup: 1, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
         let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
         let shape = Shape { topology, of: 2 };
         let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: Some(Ahead::NOT) };
@@ -103,7 +103,7 @@ mod tests {
         assert!((flows.seconds / 1e-6 - 1.0).abs() < 1e-9 && (flows.span / 2e-6 - 1.0).abs() < 1e-9, "{flows:?}");
         let each: Vec<f64> = flows.each.iter().map(|pair| pair.iterations).collect();
         assert_eq!(each, [5.0, 10.0], "half of the slower one's, and all of the faster one's");
-        assert_eq!((report.far.bytes, report.far.received, report.repeats), (15_000, 20, 15));
+        assert_eq!((report.far.bytes, report.far.received, report.repeats), (15_000, 22, 15));
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn what_can_not_be_of_a_pair_is_that_pairs() {
         let mut lie = received(0, 100);
-        lie.reports[0].received = 11;
+        lie.reports[0].received = 12;
         assert!(of(vec![received(0, 100), lie], Topology::Pairs).unwrap_err().starts_with("Some(1)"));
         let none = Reported { courses: Vec::new(), ..received(0, 100) };
         assert!(of(vec![none, received(0, 100)], Topology::Pairs).unwrap_err().starts_with("Some(0)"));
