@@ -88,6 +88,8 @@ pub(crate) struct Curve {
     pub lasting: f64,
     /// How many times as far the median of a size errs because each size has states of its own that last ([`Shared::lasting`]).
     pub own_lasting: f64,
+    /// For each point, what it shares with its neighbours in each block beyond the level of the whole curve; none where that may be chance.
+    pub local: Vec<Option<Local>>,
     /// States that sizes share outlast what so many blocks average over.
     pub outlasting: bool,
     /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
@@ -159,7 +161,8 @@ impl Curve {
         let outlasting = local.iter().flatten().any(|l| l.alone.slow(shared.sigma));
         let (own_lasting, sigma) = (shared.lasting, shared.sigma);
         let scattered = scattered(&points, &alone);
-        Self { points, sorted, alone, blocks: numbers.len(), moves, lasting, own_lasting, outlasting, sigma, scattered }
+        let blocks = numbers.len();
+        Self { points, sorted, alone, blocks, moves, lasting, own_lasting, local, outlasting, sigma, scattered }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.

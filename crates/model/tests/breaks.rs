@@ -223,3 +223,54 @@ fn the_first_edges_of_a_staircase_of_packets_are_steps() {
     assert!(first >= RUNS * 9 / 10, "the first edge in {first} of {RUNS}, the second in {second}");
     assert!(other <= 1, "{other} elsewhere");
 }
+
+/// As [`Noisy::curve`], in rounds in which the sizes up to 1 KiB share a level of 10% beside, which follows that of the round before as closely as
+/// `alike` says; and whatever else `time` does.
+fn sharing(seed: u64, rounds: u32, alike: f64, time: impl Fn(f64) -> f64) -> Vec<model::CurvePoint> {
+    let mut noisy = Noisy::new(seed);
+    let mut state = noisy.normal();
+    let mut level = || {
+        let now = state;
+        state = alike * now + (1.0 - alike * alike).sqrt() * noisy.normal();
+        (0.03 * noisy.normal(), 0.1 * now)
+    };
+    let levels: Vec<(f64, f64)> = (0..rounds).map(|_| level()).collect();
+    let all = sizes(1e6, 155);
+    let point = |size: u64| {
+        let at = |(round, (common, small)): (usize, &(f64, f64))| {
+            let level = common + if size <= 1024 { *small } else { 0.0 } + 0.03 * noisy.normal();
+            (round as u32, time(size as f64) * level.exp())
+        };
+        let blocks: Vec<(u32, f64)> = levels.iter().enumerate().map(at).collect();
+        let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
+        model::CurvePoint::of(size, seconds, blocks)
+    };
+    all.into_iter().map(point).collect()
+}
+
+#[test]
+fn a_level_that_a_part_of_the_sizes_shares_in_a_run_is_no_step() {
+    const RUNS: u64 = 200;
+    let line = |x: f64| 10e-6 + 2e-10 * x;
+    for (rounds, alike) in [(9, 0.5), (9, 0.8), (30, 0.8)] {
+        let broken = |seed: &u64| !Breaks::of(&sharing(*seed, rounds, alike, line)).is_empty();
+        let found = (0..RUNS).filter(broken).count();
+        println!("{rounds} rounds, {alike}: {found} of {RUNS}");
+        // One in a hundred, and a standard error of so many runs.
+        assert!(found <= 3, "{rounds} rounds, {alike}: {found} of {RUNS} lines were said to break");
+    }
+}
+
+#[test]
+fn a_step_and_a_dip_among_such_sizes_and_beyond_them_are_still_found() {
+    for (rounds, at) in [(9, 100.0), (30, 100.0), (9, 30_000.0), (30, 30_000.0)] {
+        let step = |x: f64| (10e-6 + 2e-10 * x) * if x >= at { 1.3 } else { 1.0 };
+        let dip = |x: f64| (10e-6 + 2e-10 * x) * if (at..at * 1.26).contains(&x) { 1.3 } else { 1.0 };
+        let there = |s: &model::Step| (s.at.below as f64) < at && at <= s.at.above as f64;
+        let found = |seed: &u64| Breaks::of(&sharing(*seed, rounds, 0.8, step)).steps.iter().any(there);
+        let steps = (0..30).filter(found).count();
+        let dips = (0..30).filter(|seed| Breaks::of(&sharing(*seed, rounds, 0.8, dip)).dips.len() == 1).count();
+        println!("{rounds} rounds, {at} B: {steps} steps and {dips} dips of 30");
+        assert!(steps >= 26 && dips >= 26, "{rounds} rounds, {at} B: {steps} steps and {dips} dips of 30");
+    }
+}

@@ -58,6 +58,8 @@ enum Schedule {
     Even,
     /// The same, in turns with two other paths.
     Turns,
+    /// Of 1 to 3 ms with gaps of 0.3 to 0.8 ms, in thirty blocks: a default run of 155 sizes.
+    Short,
 }
 
 /// What comes with the trials and the machine beside its level.
@@ -86,6 +88,7 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
         let size = 1u64 << rng.random_range(0..12);
         let mut lasted = match schedule {
             Schedule::Uneven => 0.001 + 0.007 * rng.random::<f64>(),
+            Schedule::Short => 0.001 + 0.002 * rng.random::<f64>(),
             _ => 0.008 * (1.0 + 0.02 * normal(&mut rng)),
         };
         let iteration = 5e-6 * (1.0 + size as f64 / 500.0);
@@ -168,8 +171,12 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
             pauses: pauses.iter().map(|p| p.0).collect(),
             lengths: pauses.iter().map(|p| p.1).collect(),
         });
-        at +=
-            lasted + if matches!(schedule, Schedule::Uneven) { 0.0003 + 0.0005 * rng.random::<f64>() } else { 0.0005 };
+        at += lasted
+            + if matches!(schedule, Schedule::Uneven | Schedule::Short) {
+                0.0003 + 0.0005 * rng.random::<f64>()
+            } else {
+                0.0005
+            };
         of_block += lasted + 0.0005;
         let turn = if matches!(schedule, Schedule::Turns) { total / blocks / 3.0 } else { total / blocks };
         if of_block >= turn {
@@ -183,7 +190,7 @@ fn run(seed: u64, machine: Machine, schedule: Schedule, extra: Extra, total: f64
 #[test]
 fn a_restless_machine_has_no_period_and_the_runs_own_rhythm_is_none() {
     let (mut named, mut all) = (Vec::new(), 0);
-    for schedule in [Schedule::Uneven, Schedule::Even, Schedule::Turns] {
+    for schedule in [Schedule::Uneven, Schedule::Even, Schedule::Turns, Schedule::Short] {
         for (i, machine) in RESTLESS.into_iter().enumerate() {
             for opening in [false, true] {
                 let seed = i as u64;
@@ -329,4 +336,17 @@ fn a_soak_without_a_period_has_none_and_one_that_drifts_says_so() {
     drifting.iter_mut().for_each(|t| t.seconds *= line(t));
     let drift = Jitter::of_intervals(&drifting).drift.unwrap();
     assert!(drift.sure() && drift.ratio.low < 1.05 && drift.ratio.high > 1.048, "{drift:?}");
+}
+
+/// Trials of 2 ms lie within what a stop's moment may be off by, and would watch no moment at all.
+#[test]
+fn stops_are_found_among_trials_of_two_milliseconds_and_what_is_too_rare_is_said() {
+    const RUNS: u64 = 24;
+    let extra = Extra { stop: Some((1.0, 0.01)), random: 20.0, ..NONE };
+    let jitter = Jitter::of(&run(0, Machine::Calm, Schedule::Short, extra, 12.0));
+    assert!((0.55..0.9).contains(&jitter.longest_of_pauses) && (0.5..0.75).contains(&jitter.watched), "{jitter:?}");
+    let (right, wrong) = named(0..RUNS, Schedule::Short, (0.9 * jitter.longest_of_pauses, 0.01), 20.0);
+    assert!(right * 2 > RUNS && wrong <= 1, "right {right}, wrong {wrong} of {RUNS}");
+    let (right, _) = named(0..RUNS, Schedule::Short, (1.9, 0.01), 20.0);
+    assert!(right * 2 < RUNS, "{right} of {RUNS}: what is said to be too rare mostly is");
 }

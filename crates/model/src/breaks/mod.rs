@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `rough` | the curve's points on logarithmic axes, each with the error that its place among its neighbours has |
 //! | `edges` | sizes between which time jumps beyond what growth with size and noise explain |
+//! | `shared` | jumps that are a level of a part of the sizes in this run, and no step |
 //! | `pair` | edges to dips and steps, with their depth |
 //! | `suspects` | what in the path might be behind a break |
 //! | `fate` | what became of a break after something was changed |
@@ -14,6 +15,7 @@ mod growth;
 mod luck;
 mod pair;
 mod rough;
+mod shared;
 mod sight;
 mod suspects;
 

@@ -5,6 +5,7 @@ use stats::{StandardError, student_t};
 use super::edges::{Jump, STRETCH, least, sides};
 use super::growth::surprise_at;
 use super::rough::Rough;
+use super::shared;
 use super::{Dip, Step};
 use crate::Estimate;
 
@@ -42,10 +43,11 @@ pub(super) fn pair(rough: &Rough, jumps: &[Jump]) -> (Vec<Dip>, Vec<Step>) {
     }
     alone.extend(open);
     alone.sort_unstable();
-    let steps = alone
-        .into_iter()
-        .filter(|i| stands(rough, jumps, *i))
-        .map(|i| Step { at: jumps[i].edge(rough), factor: estimate(heights[i].0, heights[i].1) });
+    let steps =
+        alone.into_iter().filter(|i| stands(rough, jumps, *i) && !shared::explains(rough, &jumps[*i])).map(|i| Step {
+            at: jumps[i].edge(rough),
+            factor: estimate(heights[i].0, with_levels(rough, &jumps[i], heights[i].1)),
+        });
     dips.sort_by_key(|d| d.from.above);
     (dips, steps.collect())
 }
@@ -79,6 +81,13 @@ fn height(rough: &Rough, jumps: &[Jump], i: usize) -> (f64, StandardError) {
     let middle = |side: &[usize]| stats::mean(&side.iter().map(|p| x(*p)).collect::<Vec<_>>());
     let bent = SLOPE_ERROR * (middle(&right) - middle(&left));
     (height, StandardError { value: value(&left).hypot(value(&right)).hypot(bent), degrees })
+}
+
+/// The error of a step's height, with that of the levels that its sides have in this run.
+fn with_levels(rough: &Rough, jump: &Jump, own: StandardError) -> StandardError {
+    let Some(moves) = shared::moves(rough, jump.between) else { return own };
+    let levels = moves.error;
+    StandardError::of_sum(&[(own.value.powi(2), own.degrees), (levels.value.powi(2), levels.degrees)])
 }
 
 /// Places on each side of a step that must show it, beside those next to it.

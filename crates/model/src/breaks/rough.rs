@@ -1,6 +1,6 @@
 //! A curve on logarithmic axes, with how fast it grows about each gap and how rough it is there.
 
-use stats::{StandardError, median, median_log_error, pooled_log_sigma};
+use stats::{Local, StandardError, median, median_log_error, pooled_log_sigma};
 
 use crate::curve::Curve;
 
@@ -39,6 +39,8 @@ pub(super) struct Place {
     pub rounding: f64,
     /// Natural logarithms of its blocks, freed likewise.
     pub blocks: Vec<f64>,
+    /// What it shares with its neighbours in each block; none where that may be chance.
+    pub local: Option<Local>,
 }
 
 /// The curve, ascending, without sizes of 0.
@@ -50,6 +52,8 @@ pub(super) struct Rough {
     pub strays: Vec<Vec<f64>>,
     /// The absolute values of all those, ascending.
     pub far: Vec<f64>,
+    /// Blocks of trials.
+    pub rounds: usize,
 }
 
 impl Rough {
@@ -71,6 +75,7 @@ impl Rough {
                     error,
                     rounding: (curve.points[i].rounding / seconds).ln_1p(),
                     blocks: times.iter().map(|t| t.ln()).collect(),
+                    local: curve.local[i].clone(),
                 }
             })
             .collect();
@@ -82,7 +87,7 @@ impl Rough {
             let degrees = place.error.degrees + ROUGH_DEGREES;
             place.error = StandardError { value: (heavy * place.error.value).max(rough), degrees };
         }
-        let mut rough = Self { places, slopes, strays: Vec::new(), far: Vec::new() };
+        let mut rough = Self { places, slopes, strays: Vec::new(), far: Vec::new(), rounds: curve.blocks };
         rough.strays = (0..rough.places.len()).map(|i| rough.strays_of(i)).collect();
         rough.far = rough.strays.iter().flatten().map(|s| s.abs()).collect();
         rough.far.sort_unstable_by(f64::total_cmp);

@@ -69,7 +69,7 @@ impl Saturation {
                 return refused(unsettled(bend, half));
             }
             let value = point.value.max(other.value);
-            point = Estimate { value, low: point.low.min(other.low), high: point.high.max(other.high) };
+            point = either(value, point, other);
             if value > units::RESOLVED * bend.exp().min(by_throughput.exp()) {
                 return refused(unsettled(bend, half));
             }
@@ -86,6 +86,12 @@ impl Saturation {
 fn of_line(half: f64, top: f64) -> Option<f64> {
     let left = 1.0 - 2.0 * (half - top).exp();
     (left > 0.0).then(|| half - left.ln())
+}
+
+/// A figure whose interval holds both readings' ones; none where the ends of both together lie a thousandfold apart, as of any figure.
+fn either(value: f64, a: Estimate, b: Estimate) -> Estimate {
+    let (low, high) = (a.low.min(b.low), a.high.max(b.high));
+    if high <= units::WIDEST * low { Estimate { value, low, high } } else { Estimate::unbounded(value) }
 }
 
 /// Whether two readings of one point, whose ratio this is, surely lie farther apart than this factor.

@@ -64,8 +64,9 @@ pub(super) fn judge(pauses: &[f64], trials: &[&Moment], (period, phase): (f64, f
 fn between(pauses: &[f64], trials: &[&Moment], (part, phase): (f64, f64), parts: usize, near: f64) -> (usize, usize) {
     let (mut came, mut all) = (0, 0);
     for t in trials {
-        let mut k = ((t.at + near - phase) / part).ceil();
-        while phase + k * part < t.at + t.lasted - near {
+        let edge = t.edge(near);
+        let mut k = ((t.at + edge - phase) / part).ceil();
+        while phase + k * part < t.at + t.lasted - edge {
             if k.rem_euclid(parts as f64) != 0.0 {
                 let due = phase + k * part;
                 let next = pauses.partition_point(|p| *p < due - near);

@@ -63,6 +63,14 @@ pub struct Moment {
     pub slow: (u64, u64),
 }
 
+impl Moment {
+    /// How near to its ends a moment is still one that the trial watched, seconds, where stops are looked for so near to their moments: an eighth
+    /// of what it lasted beside its pauses at most. Trials of two milliseconds would else watch nothing.
+    fn edge(&self, near: f64) -> f64 {
+        near.min((self.lasted - self.lengths.iter().sum::<f64>()).max(0.0) / 8.0)
+    }
+}
+
 /// How unsteady a path is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Jitter {
@@ -75,6 +83,13 @@ pub struct Jitter {
     /// The longest period that a run of this length can tell, seconds: one that comes back six times in it. 0 where
     /// none was looked for.
     pub longest: f64,
+    /// The longest period of stops of which enough fall into trials that lie like these, in nine of ten runs, seconds: longer ones are
+    /// mostly not found. 0 where none was looked for.
+    #[serde(default)]
+    pub longest_of_pauses: f64,
+    /// The share of the run in which a trial would have seen a stop begin, 0 to 1.
+    #[serde(default)]
+    pub watched: f64,
     /// The shortest period of pauses that was looked for, seconds; 0 where none was.
     pub shortest: f64,
     /// The shortest period of levels that was looked for, seconds: trials must lie close enough, and no more than 4096
@@ -112,7 +127,19 @@ impl Jitter {
         match periodic::search(&trials, &levels) {
             Ok(Searched { found: periodic, shortest, shortest_of_levels }) => {
                 let longest = span / TIMES;
-                Self { outliers, drift, periodic, longest, shortest, shortest_of_levels, unsearched: None }
+                let (watched, longest_of_pauses) = stops::seen(&trials, span);
+                let unsearched = None;
+                Self {
+                    outliers,
+                    drift,
+                    periodic,
+                    longest,
+                    longest_of_pauses,
+                    watched,
+                    shortest,
+                    shortest_of_levels,
+                    unsearched,
+                }
             }
             Err(why) => Self { outliers, drift, unsearched: Some(why.to_owned()), ..Self::default() },
         }

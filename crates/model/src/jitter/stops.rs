@@ -24,6 +24,11 @@ const KEPT: f64 = 0.6;
 /// Share of the stops which, so near the ends of their trials, belong to the trials.
 const BOUND: f64 = 0.6;
 
+/// Stops that must fall into trials, two more than it takes, and how surely: some come too near to a trial's end, and both halves of the run must
+/// show them.
+const MET: usize = SEEN + 2;
+const FINDS: f64 = 0.9;
+
 /// A period found, with what tells how sure it is.
 struct Found {
     frequency: f64,
@@ -79,6 +84,34 @@ pub(super) fn period(trials: &[&Moment], blocks: &[f64]) -> Option<Periodic> {
     best.map(|found| periodic(&found, near))
 }
 
+/// The share of a run of `span` seconds in which its trials would see a stop begin, and the longest period at which [`MET`] of the stops surely
+/// fall into them, seconds: 0 where there is none.
+pub(super) fn seen(trials: &[&Moment], span: f64) -> (f64, f64) {
+    let near = NEAR.max(span * OF_RUN);
+    // A stop's own length is no time in which another begins, and the run would have been shorter by it.
+    let stopped = |t: &Moment| t.lengths.iter().sum::<f64>().min(t.lasted);
+    let running: f64 = trials.iter().map(|t| (t.lasted - stopped(t) - 2.0 * t.edge(near)).max(0.0)).sum();
+    let all = span - trials.iter().map(|t| stopped(t)).sum::<f64>();
+    let watched = if all > 0.0 { (running / all).clamp(0.0, 1.0) } else { 0.0 };
+    let most = (MET as f64 * 10.0 / watched.max(1e-3)) as usize;
+    let due = (MET..=most).find(|due| at_least(*due, MET, watched) >= FINDS);
+    (watched, due.map_or(0.0, |due| span / due as f64))
+}
+
+/// The chance that so many of `all` or more come, each with this chance.
+fn at_least(all: usize, many: usize, each: f64) -> f64 {
+    if each >= 1.0 {
+        return f64::from(u8::from(all >= many));
+    }
+    let mut term = (1.0 - each).powi(all as i32);
+    let mut fewer = 0.0;
+    for k in 0..many.min(all + 1) {
+        fewer += term;
+        term *= (all - k) as f64 / (k + 1) as f64 * each / (1.0 - each);
+    }
+    1.0 - fewer
+}
+
 /// Pauses of a trial that are not part of one stop with the one before, with their lengths.
 fn stops_of(t: &Moment, near: f64) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
@@ -123,8 +156,9 @@ fn kept(set: &[f64], trials: &[&Moment], (period, phase): (f64, f64), near: f64,
     let (mut watched, mut stops) = ([0usize; 2], Vec::new());
     let middle = (trials[0].at + trials[trials.len() - 1].at) / 2.0;
     for t in trials {
-        let mut k = ((t.at + near - phase) / period).ceil();
-        while phase + k * period < t.at + t.lasted - near {
+        let edge = t.edge(near);
+        let mut k = ((t.at + edge - phase) / period).ceil();
+        while phase + k * period < t.at + t.lasted - edge {
             let moment = phase + k * period;
             watched[usize::from(moment > middle)] += 1;
             let from = set.partition_point(|p| *p < moment - near);
@@ -189,4 +223,26 @@ fn periodic(found: &Found, near: f64) -> Periodic {
     let reach = stats::student_t(0.95, (n - 2.0).max(1.0)) * noise / spread;
     let period = Estimate { value, low: value - reach, high: value + reach };
     Periodic { period, source: Source::Pauses, each_time: true, power: -found.chance / 0.4 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_period_of_stops_leaves_six_of_them_in_trials() {
+        assert!(
+            (at_least(3, 2, 0.2) - 0.104).abs() < 1e-12 && at_least(6, 6, 1.0) == 1.0 && at_least(5, 6, 0.5) < 1e-12
+        );
+        let trials = |n: u32, lasted: f64, pitch: f64| -> Vec<Moment> {
+            (0..n).map(|i| Moment { at: pitch * f64::from(i), lasted, ..Moment::default() }).collect()
+        };
+        let of = |all: &[Moment]| seen(&all.iter().collect::<Vec<_>>(), 12.0);
+        // Of a second but for the margins of 1.2 ms, and of 2 ms of each 2.5, which are watched for three quarters of their length.
+        let (share, longest) = of(&trials(12, 1.0, 1.0));
+        assert!(share > 0.99 && longest == 1.5, "{share} {longest}");
+        let (share, longest) = of(&trials(4800, 2e-3, 2.5e-3));
+        assert!((share - 0.6).abs() < 1e-9 && longest == 12.0 / 17.0, "{share} {longest}");
+        assert_eq!(of(&[]), (0.0, 0.0));
+    }
 }

@@ -114,10 +114,15 @@ fn untold(j: &Jitter) -> String {
     let levels = j.shortest_of_levels.map_or("any of slower trials".to_owned(), |shortest| {
         format!("those of slower trials below {}", Seconds(shortest))
     });
+    let rare = match j.longest_of_pauses {
+        longest if longest > 0.0 => format!(" or above {}", Seconds(longest)),
+        _ => String::new(),
+    };
     format!(
-        "those of pauses below {}, {levels}, those longer than {}, and pauses that fewer than six trials met, can't be told \
-         in this run",
+        "those of pauses below {}{rare} (trials watched {} of the time, and six pauses must fall into them), {levels}, and any \
+         longer than {} can't be told in this run",
         Seconds(j.shortest),
+        units::short(j.watched, Kind::Share),
         Seconds(j.longest)
     )
 }
@@ -155,6 +160,8 @@ mod tests {
                 Periodic { period: e(0.25), source: Source::Levels, each_time: true, power: 90.0 },
             ],
             longest: 2.0,
+            longest_of_pauses: 1.0,
+            watched: 0.65,
             shortest: 0.001,
             shortest_of_levels: Some(0.05),
             unsearched: None,
@@ -169,7 +176,11 @@ mod tests {
         ] {
             assert!(said.contains(words), "{words}: {said}");
         }
-        assert!(said.contains("of pauses below 1.00 ms, those of slower trials below 50.0 ms"), "{said}");
+        let rare = "of pauses below 1.00 ms or above 1.00 s (trials watched 65% of the time, and six pauses must fall into them)";
+        assert!(
+            said.contains(rare) && said.contains("those of slower trials below 50.0 ms, and any longer than"),
+            "{said}"
+        );
         assert!(said.contains(": 1.00% [0.9%, 1.1%] of all"), "{said}");
         let none = Estimate { value: 0.0, low: 0.0, high: 1e-5 };
         let said = sentences(&Jitter { outliers: Some(none), ..Jitter::default() }).join("\n");
