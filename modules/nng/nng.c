@@ -240,25 +240,39 @@ static int address(pipegauge_listener *listener, char *out, size_t room, error *
     return PIPEGAUGE_OK;
 }
 
-/* Waits for a short text. */
+static void is_over(void *over)
+{
+    atomic_store((atomic_int *)over, 1);
+}
+
+/* Waits for a short text. One receive waits all the time: a request whose receive ends early is forgotten, and its answer with it. */
 static int heard(nng_socket socket, char *out, size_t room, const terms *terms, error *e)
 {
-    for (double since = 0;;) {
-        nng_msg *message;
-        int came = nng_recvmsg(socket, &message, 0);
-        if (came == 0) {
-            size_t len = nng_msg_len(message) < room ? nng_msg_len(message) : room - 1;
-            memcpy(out, nng_msg_body(message), len);
-            out[len] = 0;
-            nng_msg_free(message);
-            return PIPEGAUGE_OK;
-        }
-        if (came != NNG_ETIMEDOUT)
-            return failed_in_nng(e, "meeting", came);
-        int code = goes_on(&since, terms);
-        if (code != PIPEGAUGE_OK)
-            return code;
+    nng_aio *aio;
+    atomic_int over = 0;
+    int came = nng_aio_alloc(&aio, is_over, &over), code = PIPEGAUGE_OK;
+    if (came != 0)
+        return failed_in_nng(e, "meeting", came);
+    nng_aio_set_timeout(aio, NNG_DURATION_INFINITE);
+    nng_recv_aio(socket, aio);
+    for (double since = 0; code == PIPEGAUGE_OK && !atomic_load(&over); nng_msleep(1))
+        code = goes_on(&since, terms);
+    if (code != PIPEGAUGE_OK)
+        nng_aio_cancel(aio);
+    nng_aio_wait(aio);
+    came = nng_aio_result(aio);
+    if (came == 0) {
+        nng_msg *message = nng_aio_get_msg(aio);
+        size_t len = nng_msg_len(message) < room ? nng_msg_len(message) : room - 1;
+        memcpy(out, nng_msg_body(message), len);
+        out[len] = 0;
+        nng_msg_free(message);
+        code = PIPEGAUGE_OK;
+    } else if (code == PIPEGAUGE_OK) {
+        code = failed_in_nng(e, "meeting", came);
     }
+    nng_aio_free(aio);
+    return code;
 }
 
 static int accept_next(pipegauge_listener *listener, pipegauge_link **out, error *e)

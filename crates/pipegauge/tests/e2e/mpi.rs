@@ -187,6 +187,36 @@ fn a_killed_command_leaves_no_rank_and_no_launcher() {
 }
 
 #[test]
+fn pairs_of_ranks_run_at_once() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    for name in names {
+        let counted =
+            ["--sizes", "64,64KiB", "--trials", "2", "--repeats", "20", "--check", "--pin", "none", "--budget", "60s"];
+        let line =
+            ["run", name, "--pairs", "2", "--pattern", "stream", "--no-html", "-q", "-o", &format!("{name}.run.jsonl")];
+        let said = command(&dir, &modules, &[&line[..], &counted].concat()).output().unwrap();
+        assert_eq!(said.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&said.stderr));
+        let run = fs::read_to_string(dir.path(&format!("{name}.run.jsonl"))).unwrap();
+        let opened = run.lines().find(|line| line.contains(r#""event":"path""#)).map(json).unwrap();
+        assert_eq!(opened["members"].as_array().map(Vec::len), Some(4), "{name}: {opened}");
+    }
+}
+
+#[test]
+fn a_rank_of_the_users_own_launcher_is_told_to_start_the_command_alone() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    let said = command(&dir, &modules, &["run", names[0], "--sizes", "64", "--no-html", "-q", "-o", "x.run.jsonl"])
+        .env("OMPI_COMM_WORLD_SIZE", "2")
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.code() == Some(2) && err.contains("without mpirun"), "{err}");
+    assert!(!dir.path("x.run.jsonl").exists());
+}
+
+#[test]
 fn a_launcher_that_is_missing_is_named() {
     let dir = Scratch::new();
     let Some((modules, names)) = modules(&dir) else { return };
@@ -196,4 +226,17 @@ fn a_launcher_that_is_missing_is_named() {
         .unwrap();
     let err = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(said.status.code() == Some(2) && err.contains("launcher"), "{err}");
+}
+
+#[test]
+fn a_launched_module_is_judged_by_what_one_process_can_show() {
+    let dir = Scratch::new();
+    let Some((modules, names)) = modules(&dir) else { return };
+    // Of MPICH some cases hang until the check gives up.
+    for name in names.into_iter().filter(|name| *name == "openmpi") {
+        let file = modules.join(format!("{name}.so")).display().to_string();
+        let said = command(&dir, &modules, &["module", "check", &file]).output().unwrap();
+        let out = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert!(said.status.success() && out.contains("15 right, 0 wrong, 4 not tried"), "{name}: {out}");
+    }
 }
