@@ -32,8 +32,8 @@ fn plan() -> Plan {
 /// Every event of a run whose paths are theoretical links that go by the names of real ones.
 fn events(plan: &Plan) -> Vec<Event> {
     let theories = [
-        "latency=1us,rate=40Gbit/s,noise=2%,block-noise=1%,seed=3",
-        "latency=9us,rate=10Gbit/s,dip=60KiB..70KiB*3,noise=6%,block-noise=3%,seed=4",
+        "latency=1us,rate=40Gbit/s,noise=2%,round-noise=1%,seed=3",
+        "latency=9us,rate=10Gbit/s,dip=60KiB..70KiB*3,noise=6%,round-noise=3%,seed=4",
     ];
     let stop = Arc::new(AtomicBool::new(false));
     let sessions = theories.iter().take(plan.paths.len()).map(|theory| -> Box<dyn Session> {

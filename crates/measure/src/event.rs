@@ -713,10 +713,11 @@ pub struct Warning {
     pub text: String,
 }
 
-/// A warning's name, which of one cause was another in earlier files.
+/// A warning's name, which of some causes was another in earlier files.
 fn code<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let code = String::deserialize(from)?;
-    Ok(if code == "foreign-cpu" { "cpu-interference".to_owned() } else { code })
+    let renamed = [("foreign-cpu", "cpu-interference"), ("one-block", "one-round")];
+    Ok(renamed.iter().find(|names| names.0 == code).map_or(code, |names| names.1.to_owned()))
 }
 
 /// The end of a run.

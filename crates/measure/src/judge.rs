@@ -186,7 +186,7 @@ pub fn unsteady(common: &Common, kind: Name) -> Option<Warning> {
         return None;
     }
     let (it, causes) = match kind.ends() {
-        Ends::Modelled => ("the modelled link", "--theory block-noise="),
+        Ends::Modelled => ("the modelled link", "--theory round-noise="),
         _ => ("the machine", "virtual CPUs moved, frequency, neighbours on the host, where memory came to lie"),
     };
     let what = match common.shared.moves.saw(common.shared.sigma) {
@@ -239,7 +239,7 @@ pub fn warnings(plan: &Plan, kind: Name, points: &[Judged<'_>], taken: Option<Ta
     if plan.schedule == crate::event::Schedule::Netpipe {
         let text = "intervals of the netpipe schedule come from trials one after another: they miss what differs between \
                     runs, which --schedule adaptive measures";
-        all.push(warning("one-block", Vec::new(), text.into()));
+        all.push(warning("one-round", Vec::new(), text.into()));
     }
     all
 }
@@ -252,7 +252,7 @@ fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) ->
     // The spread within a round against the spread between rounds tells whether a connection's fate or the moment decides.
     let within = bad.iter().map(|p| spread_within(p.trials)).fold(0.0, f64::max);
     let cause = if kind.ends() == Ends::Modelled {
-        "the modelled link's own noise (--theory noise=, block-noise=)"
+        "the modelled link's own noise (--theory noise=, round-noise=)"
     } else if let Some(cause) = busy {
         cause.name()
     } else if plan.soaks() {

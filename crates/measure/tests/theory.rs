@@ -125,11 +125,11 @@ fn noise_between_connections_shows_in_the_interval() {
 
 #[test]
 fn noise_that_the_link_was_given_is_not_the_machines() {
-    let theory: Theory = "noise=60%,block-noise=60%".parse().unwrap();
+    let theory: Theory = "noise=60%,round-noise=60%".parse().unwrap();
     let (events, _) = run(&plan(Pattern::PingPong, theory));
     let said = |e: &Event| if let Event::Warning(w) = e { (w.code == "noisy").then(|| w.text.clone()) } else { None };
     let noisy = events.iter().find_map(said).expect("a warning");
-    assert!(noisy.ends_with("likely cause: the modelled link's own noise (--theory noise=, block-noise=)"), "{noisy}");
+    assert!(noisy.ends_with("likely cause: the modelled link's own noise (--theory noise=, round-noise=)"), "{noisy}");
 }
 
 #[test]

@@ -151,6 +151,22 @@ mod tests {
     }
 
     #[test]
+    fn a_foretold_range_with_infinite_ends_is_none() {
+        let mut run = with(&[1.1, 0.9]);
+        assert!(ranges(&run, 0).iter().any(Option::is_some));
+        // Of a run whose states outlast it nothing bounds how far its level errs.
+        let error = StandardError { value: f64::INFINITY, degrees: 3.0 };
+        let plan = run.run.plan.clone();
+        let path = &mut run.paths[0];
+        path.common.shared.moves = stats::Moves { rounds: 30, effective: 2.0, error, ..stats::Moves::default() };
+        let told = between(&plan, path).unwrap().ranges(0.95);
+        foretell(&plan, path);
+        let ends: Vec<_> = told.iter().flatten().map(|r| (r.low, r.high)).collect();
+        assert!(!ends.is_empty() && ends.iter().all(|e| *e == (0.0, f64::INFINITY)), "{ends:?}");
+        assert!(ranges(&run, 0).iter().all(Option::is_none), "{:?}", ranges(&run, 0));
+    }
+
+    #[test]
     fn earlier_runs_that_nobody_measured_are_left_out() {
         assert_eq!(with(&[1.0, f64::MAX, 1.1]).paths[0].earlier.as_ref().unwrap().len(), 2);
         assert_eq!(with(&[1.0; 99]).paths[0].earlier.as_ref().unwrap().len(), EarlierRun::MOST);

@@ -35,6 +35,11 @@ fn older_names_are_read_as_todays() {
     assert!(run.end.as_ref().unwrap().cpu_interference.is_some());
     let codes: Vec<String> = NAMES.iter().flat_map(|n| read(n).warnings).map(|w| w.code).collect();
     assert!(codes.iter().any(|c| c == "cpu-interference") && !codes.iter().any(|c| c == "foreign-cpu"), "{codes:?}");
+    let warning: measure::event::Warning =
+        serde_json::from_str(r#"{"code":"one-block","text":"of the netpipe schedule"}"#).unwrap();
+    assert_eq!(warning.code, "one-round");
+    let link = &read("theory").run.plan.paths[0].settings;
+    assert!(link.real("round-noise") == Some(0.01) && link.get("block-noise").is_none(), "{link:?}");
 }
 
 fn file(name: &str) -> PathBuf {
@@ -121,7 +126,7 @@ fn what_was_set_is_found_again_at_its_path() {
     assert_eq!(stream.decorators.shape.map(|shape| shape.rate), Some(1e9));
     let theory = read("theory");
     let model: Theory =
-        "latency=5us,rate=1Gbit/s,dip=1KiB..4KiB*5@sockbuf,noise=2%,block-noise=1%,seed=7".parse().unwrap();
+        "latency=5us,rate=1Gbit/s,dip=1KiB..4KiB*5@sockbuf,noise=2%,round-noise=1%,seed=7".parse().unwrap();
     assert_eq!(Theory::of(theory.run.plan.settings(0)), model);
     assert!(theory.wire(0).is_some_and(|wire| wire.rate == 1e9));
     let sides = [read("vs.a"), read("vs.b")];

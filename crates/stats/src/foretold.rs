@@ -81,3 +81,30 @@ fn weighed(seen: StandardError, alike: &[StandardError]) -> Vec<(f64, f64)> {
     let sum: f64 = all.iter().map(|a| (a.1 - most).exp()).sum();
     all.into_iter().map(|(spread, log)| (spread, (log - most).exp() / sum)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: f64) -> StandardError {
+        StandardError { value, degrees: 1.0 }
+    }
+
+    #[test]
+    fn a_range_that_nothing_bounds_has_infinite_ends_and_never_none() {
+        for unbounded in [f64::INFINITY, f64::NAN] {
+            assert_eq!(reach(0.95, of(unbounded), 2, &[]), f64::INFINITY, "{unbounded}");
+        }
+        for certain in [1.0, 2.0, f64::NAN] {
+            assert_eq!(reach(certain, of(0.1), 2, &[]), f64::INFINITY, "{certain}");
+        }
+        for other in [f64::INFINITY, f64::NAN] {
+            let (with, without) = (reach(0.95, of(0.1), 2, &[of(other)]), reach(0.95, of(0.1), 2, &[]));
+            assert_eq!(with, without, "what is not known of another path counts for nothing");
+        }
+        // No two times lie further apart than logarithms of doubles do.
+        let widest = reach(0.95, of(1500.0), 2, &[]);
+        assert!(widest.is_finite() && widest > 10.0, "a spread beyond all that are weighed: {widest}");
+        assert_eq!(reach(0.95, of(0.0), 2, &[]), 0.0);
+    }
+}

@@ -13,7 +13,7 @@ use crate::out;
 /// Rows of a terminal graph.
 pub const GRAPH_HEIGHT: usize = 22;
 
-/// Shows a run file: graph, summary, every point, warnings.
+/// Shows a run file: graph, summary, how far to trust it, warnings; then what stands behind the figures, models and points.
 pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     let mut run = files::read(&flags.run)?;
     if let Some(name) = &flags.path {
@@ -31,16 +31,17 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     let mut text = format!("{}\n\n", heading(run));
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
-    text.push_str(&table::paths(run));
-    text.push('\n');
-    let told = told(run, flags);
     text.push_str(&match () {
-        () if run.is_hint() => table::hint(run) + &table::machine(run) + &told,
-        () if run.run.plan.soaks() => table::soak(run) + &told,
-        () if run.run.plan.loads() => table::load(run) + &curves(run, &told),
-        () if run.has_rates() => table::rates(run) + &told,
-        () => curves(run, &told),
+        () if run.is_hint() => table::hint(run),
+        () if run.run.plan.soaks() => table::soak(run),
+        () if run.run.plan.loads() => table::load(run) + &table::summary(run),
+        () if run.has_rates() => table::rates(run),
+        () => table::summary(run),
     });
+    text.push_str(&format!("{}\n{}", told(run, flags), table::details(run)));
+    if has_models(run) {
+        text.push_str(&models(run));
+    }
     out::text(&text)?;
     for (path, measured) in run.paths.iter().enumerate() {
         out::text(&format!("\n{}", measured.opened.name()))?;
@@ -63,9 +64,14 @@ fn told(run: &RunFile, flags: &ShowFlags) -> String {
     format!("\n{}{between}{warnings}", table::trust(run))
 }
 
-/// Summary, what to know about it, fits and dips of a run of blocks.
-fn curves(run: &Analysis<'_>, told: &str) -> String {
-    let mut text = format!("{}{}{told}\n{}", table::summary(run), table::tcp(run), table::fits(run));
+/// A run of rounds over sizes, of which models of size and time can be fitted.
+fn has_models(run: &RunFile) -> bool {
+    !run.is_hint() && !run.run.plan.soaks() && (run.run.plan.loads() || !run.has_rates())
+}
+
+/// Fits and dips.
+fn models(run: &Analysis<'_>) -> String {
+    let mut text = format!("\n{}", table::fits(run));
     let breaks = table::breaks(run);
     if !breaks.is_empty() {
         text.push_str(&format!("\n{breaks}"));

@@ -1,8 +1,8 @@
 //! From a plan in a run file back to the words of `run` that a person types: what `ask` prints to measure again. Where the far side runs is
 //! never the file's to say.
 
-use measure::Cache;
 use measure::event::{PathOpened, Plan};
+use measure::{Cache, Pattern, Topology};
 use record::RunFile;
 use transport::Value;
 use transport::decorate::{Fault, Shape};
@@ -24,6 +24,14 @@ pub fn path(plan: &Plan, number: u32, loaded: bool) -> String {
         added(&mut text, "load-size", size_typed(load.size));
     }
     text
+}
+
+/// The pattern that tells how long a message is on its way over a path: in a group a message goes to all others, each of which answers.
+pub fn there_and_back(plan: &Plan, number: u32) -> &'static str {
+    match plan.topology(number) {
+        Topology::Group => Pattern::Cast.name(),
+        _ => Pattern::PingPong.name(),
+    }
 }
 
 /// The flags of a plan that say what is measured on the path of this number, but for its path, sizes and effort; each begins with a blank. With
@@ -177,6 +185,25 @@ mod tests {
                 (path, what, plan.offset, plan.cache, plan.reconnect, plan.decorators.clone())
             };
             assert_eq!(of(&found), of(&plan), "{line}: {again}");
+        }
+    }
+
+    #[test]
+    fn what_tells_round_trips_is_a_pattern_that_the_path_has() {
+        for (line, pattern) in [
+            ("multicast --pattern stream --rate 1Mbit/s --sizes 64", "cast"),
+            ("tcp:fan-in=2", "ping-pong"),
+            ("unix --pairs 2 --pattern stream", "ping-pong"),
+            ("udp --pattern stream --reverse", "ping-pong"),
+        ] {
+            let plan = resolved(line).unwrap_or_else(|e| panic!("{line}: {e:#}")).plan;
+            assert_eq!(there_and_back(&plan, 0), pattern, "{line}");
+            let again = format!("{}{}", path(&plan, 0, true), flags(&plan, 0, pattern, false));
+            let found = resolved(&again).unwrap_or_else(|e| panic!("{line}: {again}: {e:#}")).plan;
+            let of = &found.paths[0];
+            let can = of.transport.transport().unwrap().capabilities(&of.settings);
+            let refused = measure::support::check(&found, of, &can);
+            assert!(refused.is_ok(), "{line}: {again}: {refused:?}");
         }
     }
 }

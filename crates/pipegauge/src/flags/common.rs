@@ -80,7 +80,7 @@ pub struct CommonFlags {
     pub remote_program: Option<String>,
 
     /// The theoretical link: latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,
-    /// block-noise=3%,loss=1%,seed=7
+    /// round-noise=3%,loss=1%,seed=7
     #[arg(long, value_name = "NAME=VALUE,...", value_parser = theory, help_heading = "What if")]
     pub theory: Option<Settings>,
     /// Inject faults on this side: drop=1%,corrupt=0.1%,delay=1ms@5%,cut=100,stall=2s@50,seed=3

@@ -4,9 +4,9 @@ use clap::Args;
 
 use super::{CommonFlags, RunFlags, value};
 
-/// What HINT wants beside what every measurement wants.
+/// What HINT takes beside what every measurement takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HintWish {
+pub struct HintWork {
     /// Without a path, by one process.
     pub alone: bool,
     /// Most subintervals of a process.
@@ -40,7 +40,7 @@ impl HintFlags {
     pub fn run(&self) -> RunFlags {
         let alone = self.alone || self.transports.is_empty();
         RunFlags {
-            hint: Some(HintWish { alone, to: self.to, memory: self.memory }),
+            hint: Some(HintWork { alone, to: self.to, memory: self.memory }),
             transports: self.transports.clone(),
             from: 1,
             no_html: true,

@@ -25,7 +25,7 @@ pub use common::CommonFlags;
 pub use compare::{CompareFlags, LayersFlags, TablesFlags};
 pub use echo::EchoFlags;
 pub use explain::{ExplainFlags, JitterFlags, LoggpFlags};
-pub use hint::{HintFlags, HintWish};
+pub use hint::{HintFlags, HintWork};
 pub use history::{HistoryFlags, HistoryWish};
 pub use lab::LabFlags;
 pub use live::LiveFlags;

@@ -8,7 +8,7 @@ use measure::{Cache, LoadDirection, Pattern, Topology};
 use transport::{Settings, registry};
 
 use super::value;
-use super::{CommonFlags, HintWish, PatternFlag};
+use super::{CommonFlags, HintWork, PatternFlag};
 
 /// Measure one or more paths.
 #[derive(Debug, Clone, Default, Args)]
@@ -147,7 +147,7 @@ pub struct RunFlags {
     pub replayed: Option<PathPlan>,
     /// HINT instead of messages: `pipegauge hint` asks for it, and no flag does.
     #[arg(skip)]
-    pub hint: Option<HintWish>,
+    pub hint: Option<HintWork>,
 }
 
 impl RunFlags {

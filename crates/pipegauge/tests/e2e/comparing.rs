@@ -29,7 +29,7 @@ fn altered(dir: &Scratch, from: &str, to: &str, size: u64, factor: f64) {
 
 /// A curve on the theory link: exact, and with the noise that a seed gives.
 fn theory(dir: &Scratch, name: &str, seed: &str) {
-    let model = format!("latency=10us,rate=10Gbit/s,noise=1%,block-noise=1%,seed={seed}");
+    let model = format!("latency=10us,rate=10Gbit/s,noise=1%,round-noise=1%,seed={seed}");
     let said = dir.run(&[
         "run",
         "theory",

@@ -35,6 +35,8 @@ fn column<'a>(csv: &'a str, name: &str) -> Vec<&'a str> {
 fn what_both_sides_spent_is_in_the_file_and_the_same_in_every_export() {
     let dir = Scratch::new();
     let said = run(&dir, "a.run.jsonl", &["tcp", "unix"]);
+    assert!(!said.out.contains("CPU a transfer"), "a run shows its figures; what they cost is in show: {said}");
+    let said = dir.run(&["show", "a.run.jsonl"]);
     assert!(said.out.contains("CPU a transfer") && said.out.contains("CPU a byte"), "{said}");
 
     let file = fs::read_to_string(dir.path("a.run.jsonl")).unwrap();
@@ -122,7 +124,8 @@ fn what_costs_nothing_or_can_not_be_told_is_absent() {
     let dir = Scratch::new();
     for (name, more) in [("model", &["theory"][..]), ("checked", &["unix", "--check"])] {
         let file = format!("{name}.run.jsonl");
-        let said = run(&dir, &file, more);
+        run(&dir, &file, more);
+        let said = dir.run(&["show", &file]);
         assert!(!said.out.contains("CPU a transfer"), "{said}");
         let csv = dir.run(&["export", &file, "--format", "csv"]).out;
         for name in

@@ -2,7 +2,7 @@
 
 use super::support::{Scratch, json};
 
-const DIPS: &str = "dip=60KiB..75KiB*2@sockbuf,dip=4000..5000*1.5@align,dip=1MiB..1250KiB*3,noise=1%,block-noise=2%";
+const DIPS: &str = "dip=60KiB..75KiB*2@sockbuf,dip=4000..5000*1.5@align,dip=1MiB..1250KiB*3,noise=1%,round-noise=2%";
 
 fn dips(dir: &Scratch, name: &str) {
     let said = dir.run(&[

@@ -4,7 +4,7 @@
 use rustix::process::Signal;
 
 use super::processes::{Process, all_end, far_processes, send, under_way};
-use super::support::{LONG, Running, Said, Scratch, until};
+use super::support::{LONG, Running, Said, Scratch, between_two_processes, until};
 
 /// A long run over `transport`, under way.
 fn start(dir: &Scratch, transport: &str, more: &[&str]) -> (Running, Process) {
@@ -26,7 +26,7 @@ fn fell_short(dir: &Scratch, said: &Said, words: &[&str]) {
 
 #[test]
 fn a_killed_far_side_is_noticed_on_every_path() {
-    for transport in ["pipe", "shm", "unix", "seqpacket", "tcp", "udp"] {
+    for transport in between_two_processes() {
         let dir = Scratch::new();
         let (run, far) = start(&dir, transport, &[]);
         let pid = run.pid();
@@ -175,7 +175,7 @@ fn a_corrupt_block_is_found_under_check_and_named() {
 #[test]
 fn contents_that_nobody_changed_pass_the_check() {
     let dir = Scratch::new();
-    for transport in ["shm", "tcp", "udp", "seqpacket"] {
+    for transport in between_two_processes() {
         dir.measure(&format!("{transport}.run.jsonl"), &[transport, "--check"]);
     }
 }

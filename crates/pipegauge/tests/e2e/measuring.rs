@@ -7,7 +7,7 @@ use rustix::net::{SocketType, sockopt};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::processes::{all_end, under_way};
-use super::support::{Running, SHORT, SHORT_LOUD, Scratch, json};
+use super::support::{Running, SHORT, SHORT_LOUD, Scratch, between_two_processes, json, reliable};
 
 fn points(doc: &serde_json::Value, transport: &str) -> Vec<serde_json::Value> {
     let paths = doc["paths"].as_array().expect("paths");
@@ -29,7 +29,8 @@ fn result(dir: &Scratch, more: &[&str]) -> serde_json::Value {
 #[test]
 fn every_transport_measures_and_writes_a_run_file() {
     let dir = Scratch::new();
-    let kinds = ["memcpy", "pipe", "shm", "unix", "seqpacket", "tcp", "udp", "theory"];
+    let kinds = [&["memcpy"][..], &between_two_processes(), &["theory"]].concat();
+    assert!(kinds.len() >= 8, "{kinds:?}");
     let doc = result(&dir, &[&kinds[..], &["-o", "all.run.jsonl"]].concat());
     for kind in kinds {
         let points = points(&doc, kind);
@@ -101,9 +102,9 @@ fn every_pattern_moves_over_tcp_what_it_says() {
 #[test]
 fn reversed_patterns_receive_here_over_every_transport() {
     let dir = Scratch::new();
-    let kinds = ["pipe", "shm", "unix", "seqpacket", "tcp", "udp"];
+    let kinds = between_two_processes();
     for (pattern, sent) in [("stream", &[][..]), ("burst", &[1])] {
-        for kind in kinds.iter().filter(|kind| pattern == "stream" || **kind != "udp") {
+        for kind in kinds.iter().filter(|kind| pattern == "stream" || reliable(kind)) {
             let (file, trace) = (format!("{pattern}-{kind}.run.jsonl"), format!("{pattern}-{kind}.trace"));
             let what = ["run", kind, "--pattern", pattern, "--reverse", "--check", "--sizes", "100", "-o", &file];
             let said = dir.run(&[&what[..], &["--trace", &trace], &SHORT[2..]].concat());
@@ -518,7 +519,7 @@ fn only_what_measures_stays_on_the_measured_cpus() {
 fn a_precision_that_was_asked_for_and_missed_falls_short() {
     let dir = Scratch::new();
     let theory = ["run", "theory", "--sizes", "64", "--budget", "1s", "--no-html", "--quiet", "--theory"];
-    let noisy = "latency=10us,rate=10Gbit/s,block-noise=5%,seed=1";
+    let noisy = "latency=10us,rate=10Gbit/s,round-noise=5%,seed=1";
     let said = dir.run(&[&theory[..], &[noisy, "-o", "a.run.jsonl"]].concat());
     assert_eq!(said.code(), 0, "a precision that nobody asked for is missed by nobody: {said}");
     assert!(!said.out.contains("precision"), "{said}");
@@ -532,15 +533,37 @@ fn a_precision_that_was_asked_for_and_missed_falls_short() {
 #[test]
 fn the_picture_comes_first_then_figures_how_far_to_trust_them_and_a_line_for_each_cause() {
     let dir = Scratch::new();
-    let noisy = "latency=10us,rate=10Gbit/s,noise=40%,block-noise=30%,seed=1";
+    let noisy = "latency=10us,rate=10Gbit/s,noise=40%,round-noise=30%,seed=1";
     let args = ["run", "theory", "--budget", "1s", "--no-html", "--quiet", "-o", "a.run.jsonl", "--theory", noisy];
     let said = dir.run(&args);
     assert_eq!(said.err, "", "{said}");
-    let places: Vec<Option<usize>> =
-        ["Signature graph", "half power", "Trust: ", "! ", "show a.run.jsonl --warnings", "run file"]
-            .map(|w| said.out.find(w))
-            .to_vec();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} of {said}");
+    let order = ["Signature graph", "half power", "Trust: ", "! ", "show a.run.jsonl --warnings", "run file"];
+    let place = |w: &str| said.out.find(w).unwrap_or_else(|| panic!("{w} is missing in {said}"));
+    let places = order.map(place);
+    assert!(places.is_sorted(), "{places:?} of {said}");
+    // Nothing but the summary's own words stands between the picture and the sentence of trust, and nothing between it and the warnings.
+    let between = |from: &str, to: &str| said.out[place(from)..place(to)].lines().skip(1).collect::<Vec<_>>();
+    let summary = between("half power", "Trust: ");
+    let words = ["theory ", " ", "In brackets", "Half power", "Not resolved"];
+    let stray = |l: &&&str| !l.is_empty() && !words.iter().any(|w| l.starts_with(w));
+    assert_eq!(summary.iter().find(stray), None, "{said}");
+    assert!(summary.len() <= 12, "{said}");
+    assert!(!said.out[..place("half power")].contains("rounds"), "what rounds saw comes later: {said}");
+    let trust: Vec<&str> = between("Trust: ", "! ").into_iter().filter(|l| !l.is_empty()).collect();
+    assert!(trust.iter().all(|l| l.starts_with("  ")), "one sentence: {said}");
+    assert!(
+        said.out[place("Trust: ")..place("! ")].split_whitespace().any(|word| word == "saw"),
+        "which states it holds for: {said}"
+    );
+    // What stands behind the figures is in `show`, after the same beginning.
+    assert!(
+        !said.out.contains("CPU a transfer") && said.out.contains("more      pipegauge show a.run.jsonl"),
+        "{said}"
+    );
+    let shown = dir.run(&["show", "a.run.jsonl"]).out;
+    let order = ["Signature graph", "half power", "Trust: ", "! ", "far side", "theory: ", "on this machine"];
+    let places = order.map(|w| shown.find(w));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} of {shown}");
     let lines = said.out.lines().filter(|l| l.starts_with("! "));
     let mut causes: Vec<&str> = lines.filter_map(|l| l.split(':').next()).collect();
     let all = causes.len();

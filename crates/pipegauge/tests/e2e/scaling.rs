@@ -31,7 +31,7 @@ fn scaled(dir: &Scratch, args: &[&str]) -> (Said, serde_json::Value) {
 #[test]
 fn a_modelled_link_is_estimated_from_what_it_was_at_another_rate() {
     let dir = Scratch::new();
-    let link = |rate: &str| format!("latency=100us,rate={rate},header=0B,block-noise=0.1%");
+    let link = |rate: &str| format!("latency=100us,rate={rate},header=0B,round-noise=0.1%");
     for (name, rate) in [("slow.run.jsonl", "155Mbit/s"), ("fast.run.jsonl", "513Mbit/s")] {
         measure(&dir, name, &["theory", "--theory", &link(rate)]);
     }
@@ -60,7 +60,7 @@ fn a_modelled_link_is_estimated_from_what_it_was_at_another_rate() {
 #[test]
 fn a_wire_of_packets_is_charged_a_header_for_each_and_no_more() {
     let dir = Scratch::new();
-    let link = |rate: &str| format!("latency=20us,rate={rate},packet=1448,header=66B,block-noise=0.01%");
+    let link = |rate: &str| format!("latency=20us,rate={rate},packet=1448,header=66B,round-noise=0.01%");
     for (name, rate) in [("slow.run.jsonl", "155Mbit/s"), ("fast.run.jsonl", "2Gbit/s")] {
         measure(&dir, name, &["theory", "--theory", &link(rate)]);
     }

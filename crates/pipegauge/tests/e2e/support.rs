@@ -288,6 +288,24 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// Transports of the registry between two processes of this host that nothing must be set for, and that can be had here: a new one is
+/// tested without a line here. Groups have tests of their own.
+pub fn between_two_processes() -> Vec<&'static str> {
+    let two = transport::registry::all().filter(|t| t.ends() == transport::Ends::Two);
+    let of = two.filter(|t| !t.capabilities(&transport::Settings::default()).group);
+    let (here, not): (Vec<_>, Vec<_>) = of.partition(|t| t.availability().is_ok());
+    for missing in not {
+        skip(&format!("{} can't be had here", missing.name()));
+    }
+    here.into_iter().map(|t| t.name().as_str()).collect()
+}
+
+/// Whether a transport of the registry loses nothing.
+pub fn reliable(name: &str) -> bool {
+    let found = transport::registry::named(name).expect("a transport");
+    found.capabilities(&transport::Settings::default()).reliable
+}
+
 /// Says why a test can't run here.
 pub fn skip(why: &str) {
     println!("skipped: {why}");

@@ -79,7 +79,7 @@ fn the_page_says_what_its_sides_are_and_how_they_compare() {
 #[test]
 fn the_same_link_with_other_noise_is_no_different_and_what_would_have_been_seen_is_said() {
     let dir = Scratch::new();
-    let same = |seed: u32| format!("latency=10us,rate=10Gbit/s,noise=3%,block-noise=3%,seed={seed}");
+    let same = |seed: u32| format!("latency=10us,rate=10Gbit/s,noise=3%,round-noise=3%,seed={seed}");
     let said = theory(&dir, &same(1), &same(2), &["--json"]);
     assert_eq!(said.code(), 0, "{said}");
     let document = json(&said.out);

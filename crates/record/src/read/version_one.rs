@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((of(1), of(2)), (tcp, ip.with("loss-timeout", 0.5)));
         assert_eq!(of(3), none().with("wait", "spin"));
         let model: Theory =
-            "latency=10us,rate=1Gbit/s,dip=60KiB..70KiB*5@sockbuf,noise=2%,block-noise=3%,seed=7".parse().unwrap();
+            "latency=10us,rate=1Gbit/s,dip=60KiB..70KiB*5@sockbuf,noise=2%,round-noise=3%,seed=7".parse().unwrap();
         assert_eq!(Theory::of(&of(4)), model);
         assert_eq!((plan.patience, plan.decorators.fault.unwrap().drop, plan.decorators.shape), (3.0, 0.1, None));
         for (path, transport) in plan.paths.iter().zip(["memcpy", "tcp", "udp", "shm", "theory"]) {

@@ -1,11 +1,8 @@
-//! Warnings of a run grouped by cause over all its paths, the gravest cause first, a line each; and one sentence that says how far
-//! the figures may be trusted.
+//! Warnings of a run grouped by cause over all its paths, the gravest cause first, a line each.
 
 use measure::event::Warning;
 use record::RunFile;
-use units::Share;
 
-use super::WIDTH;
 use crate::text::paragraph;
 
 /// What a cause is in a few words, and what to do about it, by the warning's code; the gravest first: what falsifies figures, what
@@ -28,7 +25,7 @@ const CAUSES: [(&str, &str, &str); 23] = [
         "longer --repeats, or a smaller --load-size",
     ),
     ("one-cpu", "both sides keep to one CPU", "--pin A,B gives each its own"),
-    ("burst", "long trials take another time than short ones", "the line 'sustained' has both"),
+    ("burst", "long trials take another time than short ones", "the line 'sustained' of pipegauge show has both"),
     (
         "bucket",
         "smaller sizes show more than the largest: likely a token bucket, whose burst is not kept up",
@@ -49,7 +46,7 @@ const CAUSES: [(&str, &str, &str); 23] = [
     ("capped", "larger sizes don't fit the path and are left out", "--to up to there"),
     ("thinned", "too little time for all sizes, so some are left out", "a longer --budget"),
     ("stopped-short", "larger sizes take too long and are left out", "a longer --budget"),
-    ("one-block", "one round alone: what differs between runs is not seen", "--schedule adaptive measures it"),
+    ("one-round", "one round alone: what differs between runs is not seen", "--schedule adaptive measures it"),
 ];
 
 /// The warnings of one cause.
@@ -144,55 +141,6 @@ pub fn grouped(run: &RunFile, width: usize, more: &str) -> String {
     out
 }
 
-/// How far the figures may be trusted, in one sentence, over all points of all paths; empty where there are none.
-///
-/// What half of the points are known to is the median of their intervals' reach, as a share of each point's median time.
-pub fn trust(run: &RunFile) -> String {
-    let points: Vec<_> = run.paths.iter().flat_map(|path| &path.points).collect();
-    if points.is_empty() {
-        return String::new();
-    }
-    let reaches: Vec<f64> =
-        points.iter().map(|p| p.figures.reach()).filter(|reach| reach.is_finite() && *reach >= 0.0).collect();
-    let open = points.len() - reaches.len();
-    let none = format!("{open} of {} points have no interval", points.len());
-    let within = || match stats::median(&reaches) {
-        // A share above all that there is says little to a reader.
-        reach if reach > 1.0 => format!("a factor of {:.1}", 1.0 + reach),
-        reach => Share(reach).to_string(),
-    };
-    let known = match (reaches.len(), open) {
-        (0, _) => "no point has an interval".to_owned(),
-        (_, 0) => format!("half of the points are known to within {} in this run", within()),
-        (some, n) if n > some => format!("{none}; half of the others are known to within {} in this run", within()),
-        _ => format!("half of the points with an interval are known to within {} in this run; {none}", within()),
-    };
-    let ranges: Vec<f64> = (points.iter())
-        .filter_map(|p| Some(p.figures.repeat_high?.max(0.0) / p.figures.repeat_low?))
-        .filter(|ratio| ratio.is_finite() && *ratio >= 1.0)
-        .collect();
-    let virtual_time = run.paths.iter().all(|p| p.opened.capabilities.virtual_time);
-    let soaks = run.run.plan.soaks();
-    let repeat = if soaks {
-        "; it holds for this connection, and how far another may lie is not known from it (measure rounds, without --duration)".to_owned()
-    } else if !ranges.is_empty() {
-        format!(
-            "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {:.2} apart (median of the points)",
-            stats::median(&ranges)
-        )
-    } else if virtual_time {
-        String::new()
-    } else {
-        match run.paths.iter().any(|p| p.earlier.as_ref().is_some_and(|runs| !runs.is_empty())) {
-            true => "; earlier runs do not tell yet how far a repeat may lie".to_owned(),
-            false => "; how far a repeat may lie is not known without an earlier run".to_owned(),
-        }
-    };
-    let mut out = String::new();
-    paragraph("", &format!("Trust: {known}{repeat}."), WIDTH, &mut out);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,42 +193,5 @@ mod tests {
         run.warnings.clear();
         run.cut = Some("the last line is not whole".to_owned());
         assert_eq!(grouped(&run, 80, "more"), "! The file ends short: the last line is not whole\n");
-    }
-
-    #[test]
-    fn trust_counts_what_has_no_interval_and_says_what_a_repeat_does() {
-        let mut run = small();
-        let all = run.paths.iter().map(|p| p.points.len()).sum::<usize>();
-        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
-            (f.low, f.high, f.repeat_low, f.repeat_high) = (f.median * 0.95, f.median * 1.05, None, None);
-        }
-        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
-        let text = said(&run);
-        assert!(text.starts_with("Trust: half of the points are known to within 5.0% in this run; how far"), "{text}");
-        let f = &mut run.paths[0].points[0].figures;
-        (f.low, f.high) = (0.0, f64::INFINITY);
-        assert!(said(&run).contains(&format!("; 1 of {all} points have no interval; how far")), "{}", said(&run));
-        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
-            (f.repeat_low, f.repeat_high) = (Some(f.median * 0.9), Some(f.median * 1.8));
-        }
-        assert!(
-            said(&run).ends_with("a range whose ends lie a factor of 2.00 apart (median of the points).\n"),
-            "{}",
-            said(&run)
-        );
-        run.paths.iter_mut().for_each(|p| p.points.clear());
-        assert_eq!(trust(&run), "");
-    }
-
-    #[test]
-    fn trust_tells_wide_intervals_as_factors_and_earlier_runs_that_say_too_little() {
-        let mut run = small();
-        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
-            (f.low, f.high, f.repeat_low, f.repeat_high) = (f.median, f.median * 31.0, None, None);
-        }
-        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
-        assert!(said(&run).contains("known to within a factor of ") && !said(&run).contains('%'), "{}", said(&run));
-        run.paths[0].earlier = Some(vec![measure::earlier::EarlierRun { started: String::new(), points: Vec::new() }]);
-        assert!(said(&run).ends_with("; earlier runs do not tell yet how far a repeat may lie.\n"), "{}", said(&run));
     }
 }

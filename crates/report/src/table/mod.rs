@@ -3,6 +3,7 @@
 mod breaks;
 mod cautions;
 mod cpu;
+mod details;
 mod fits;
 mod grid;
 mod hint;
@@ -16,11 +17,13 @@ mod soak;
 mod state;
 mod summary;
 mod tcp;
+mod trust;
 mod warnings;
 
 pub use breaks::{breaks, digits, fate, found_words, none_found, suspect};
-pub use cautions::{Caution, cautions, grouped, trust};
+pub use cautions::{Caution, cautions, grouped};
 pub use cpu::cpu;
+pub use details::details;
 pub use fits::fits;
 pub use hint::hint;
 pub use jitter::jitter;
@@ -33,6 +36,7 @@ pub use soak::{interval_head, interval_line, soak};
 pub use state::{rounds, state};
 pub use summary::{paths, startup_words, summary};
 pub use tcp::tcp;
+pub use trust::trust;
 pub use warnings::{warnings, warnings_within};
 
 /// Columns of text, tables and paragraphs alike.

@@ -1,4 +1,4 @@
-//! What state the machine was in while a path was measured, and what the path keeps up: a line each, before any figure.
+//! What state the machine was in while a path was measured, and what the path keeps up: a line each.
 
 use measure::event::Schedule;
 use record::{PathRun, RunFile};
@@ -54,8 +54,7 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
         ));
     }
     let rounds = format!("{}{lasted}", if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") });
-    // A modelled link has states of its own.
-    let of = if path.opened.transport.ends() == Ends::Modelled { "the modelled link" } else { "the machine" };
+    let of = whose(path);
     let line = match moves.saw(noise) {
         Saw::Few => format!("{rounds}: too few for an interval; what they saw is shown"),
         Saw::Outlasting => {
@@ -103,8 +102,13 @@ pub fn rounds(run: &RunFile, path: &PathRun) -> Option<String> {
     Some(line + &of_some(path) + &seldom)
 }
 
+/// Whose states a path goes through: a modelled link has its own.
+pub(super) fn whose(path: &PathRun) -> &'static str {
+    if path.opened.transport.ends() == Ends::Modelled { "the modelled link" } else { "the machine" }
+}
+
 /// Sizes that share a state with their neighbours and not with the whole curve, that lasts or lies apart as a whole curve's would be told to.
-fn apart(path: &PathRun) -> impl Iterator<Item = (u64, &Local)> {
+pub(super) fn apart(path: &PathRun) -> impl Iterator<Item = (u64, &Local)> {
     let noise = path.common.shared.sigma;
     path.common
         .locals()

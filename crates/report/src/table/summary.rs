@@ -20,13 +20,9 @@ const HALF_POWER: &str = "Half power: the size from which on half of the maximum
 pub(super) const NOT_RESOLVED: &str = "Not resolved: the interval is too wide for a figure; its ends stand under it.\n";
 
 /// Latency, small-message time a byte, maximum throughput and half-power size of each path, each with its 95% interval in
-/// the line under it; then what the paths cost both sides, where the run tells it.
+/// the line under it.
 pub fn summary(run: &Analysis<'_>) -> String {
-    let text = summary_of(run, &(0..run.paths.len()).map(|i| run.summary(i)).collect::<Vec<_>>());
-    match super::cpu(run) {
-        none if none.is_empty() => text,
-        cost => format!("{text}\n{cost}"),
-    }
+    summary_of(run, &(0..run.paths.len()).map(|i| run.summary(i)).collect::<Vec<_>>())
 }
 
 fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
@@ -102,18 +98,15 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
         };
         grid.row([name, time.to_owned(), latency, byte, most, at, half]);
     }
-    let mut text = super::state::state(run);
-    if !text.is_empty() {
-        text.push('\n');
-    }
     // Which time it is, and how much goes, are what people look for first.
-    let grid = grid.fitted(WIDTH, &[3, 6, 5]);
-    text.push_str(&grid);
+    let mut text = grid.fitted(WIDTH, &[3, 6, 5]);
+    let has = |title| text.contains(title);
+    let (half_power, not_resolved) = (has("half power"), has("not resolved"));
     text.push_str(HOW_TO_READ);
-    if grid.contains("half power") {
+    if half_power {
         text.push_str(HALF_POWER);
     }
-    if grid.contains("not resolved") {
+    if not_resolved {
         text.push_str(NOT_RESOLVED);
     }
     for note in notes {

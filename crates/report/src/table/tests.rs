@@ -32,11 +32,24 @@ fn the_summary_names_time_kinds_and_keeps_to_eighty_columns() {
     assert!(text.lines().any(|l| l.starts_with("memcpy  copy ")), "{text}");
     assert!(text.lines().any(|l| l.starts_with("tcp     RTT/2 ")), "{text}");
     assert!(!text.contains("NaN"));
-    let costly = summary(&sample::costly(small()));
-    assert!(costly.starts_with(&text) && costly.contains("CPU a transfer"), "{costly}");
-    for line in costly.lines() {
-        assert!(line.chars().count() <= 80, "{line:?}");
+    assert_eq!(summary(&sample::costly(small())), text, "what the paths cost stands elsewhere");
+}
+
+#[test]
+fn what_stands_behind_the_figures_is_told_apart_from_them() {
+    let mut run = sample::costly(small());
+    run.paths[3].common.shared.moves = stats::Moves { rounds: 30, effective: 30.0, ..stats::Moves::default() };
+    let behind = details(&Analysis::of(&run));
+    let places: Vec<Option<usize>> =
+        ["far side", "rounds", "on this machine", "CPU a transfer"].map(|w| behind.find(w)).to_vec();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} of {behind}");
+    let figures = summary(&run);
+    assert!(state(&run).starts_with("tcp: 30 rounds"), "{}", state(&run));
+    for line in state(&run).lines().chain(paths(&run).lines()) {
+        assert!(!figures.contains(line), "{line} is no figure: {figures}");
     }
+    run.run.plan.schedule = measure::event::Schedule::Soak;
+    assert!(!details(&Analysis::of(&run)).contains("rounds"), "a soak has none");
 }
 
 #[test]
@@ -215,6 +228,7 @@ fn every_table_that_is_shown_keeps_to_eighty_columns() {
             super::breaks(&analysis),
             super::machine(&analysis),
             super::trust(run),
+            super::details(&analysis),
         ]
         .concat();
         for path in 0..run.paths.len() {
@@ -273,6 +287,8 @@ fn tables_of_long_names_keep_to_eighty_columns() {
             fits(&run),
             machine(&run),
             grouped(&run, WIDTH, "(whole: --warnings)"),
+            trust(&run),
+            details(&run),
             warnings(&run),
         ] {
             for line in text.lines() {

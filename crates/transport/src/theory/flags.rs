@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use crate::settings::todays;
+
 /// What is wrong with a `key=value,...` text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
@@ -89,7 +91,7 @@ impl Grammar {
             let Some((key, value)) = item.split_once('=') else {
                 return Err(FlagError::NoValue { what, item: item.trim().to_owned(), keys: self.keys(), example });
             };
-            let (key, value) = (key.trim(), value.trim());
+            let (key, value) = (todays(key.trim()), value.trim());
             if !self.once.contains(&key) && !self.many.contains(&key) {
                 return Err(FlagError::Unknown { what, key: key.to_owned(), keys: self.keys(), example });
             }

@@ -105,7 +105,7 @@ static OPTIONS: [OptionSpec; 13] = [
         "sizes that are slower: 60KiB..70KiB*5, @sockbuf or @align after it",
     ),
     parameter("noise", Form::Share, "0%", "noise of one message's time"),
-    parameter("block-noise", Form::Share, "0%", "noise that one connection shares"),
+    parameter("round-noise", Form::Share, "0%", "noise that one connection shares"),
     parameter("loss", Form::Share, "0%", "share of messages lost"),
     parameter("work", Form::Seconds(0.0, 1.0), "10ns", "work of a process with each subinterval of HINT"),
     parameter(
@@ -227,7 +227,7 @@ impl Theory {
             header: whole("header", plain.header),
             dips: set.many("dip").iter().filter_map(|text| parse::dip(text).ok()).collect(),
             noise: real("noise", plain.noise),
-            block_noise: real("block-noise", plain.block_noise),
+            block_noise: real("round-noise", plain.block_noise),
             loss: real("loss", plain.loss),
             work: real("work", plain.work),
             members: set.text("members").and_then(parse::members),
@@ -242,7 +242,7 @@ impl Theory {
             ("latency", self.latency, plain.latency),
             ("rate", self.rate, plain.rate),
             ("noise", self.noise, plain.noise),
-            ("block-noise", self.block_noise, plain.block_noise),
+            ("round-noise", self.block_noise, plain.block_noise),
             ("loss", self.loss, plain.loss),
             ("work", self.work, plain.work),
         ] {

@@ -9,13 +9,13 @@ use crate::settings::SettingError;
 
 const GRAMMAR: Grammar = Grammar {
     what: "the theoretical link",
-    once: &["latency", "rate", "packet", "header", "noise", "block-noise", "loss", "work", "members", "seed"],
+    once: &["latency", "rate", "packet", "header", "noise", "round-noise", "loss", "work", "members", "seed"],
     many: &["dip"],
-    example: "latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,\
+    example: "latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,round-noise=3%,loss=1%,\
               work=20ns,seed=7",
 };
 
-/// The options that `latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,block-noise=3%,loss=1%,work=20ns,
+/// The options that `latency=10us,rate=10Gbit/s,packet=1448,header=66,dip=60KiB..70KiB*5,noise=2%,round-noise=3%,loss=1%,work=20ns,
 /// seed=7` sets. `dip` may stand more than once.
 pub fn settings(text: &str) -> Result<Settings, FlagError> {
     let mut set = Settings::default();
@@ -92,6 +92,19 @@ mod tests {
     }
 
     #[test]
+    fn an_option_is_read_by_the_name_that_it_had_before() {
+        let now: Theory = "round-noise=3%".parse().unwrap();
+        assert_eq!("block-noise=3%".parse::<Theory>().unwrap(), now, "as a flag");
+        let mut typed = Settings::default();
+        typed.read(&OPTIONS, "block-noise", "3%").unwrap();
+        assert_eq!(Theory::of(&typed), now, "as an option of the path");
+        let filed: Settings = serde_json::from_str(r#"{"block-noise":0.03}"#).unwrap();
+        assert_eq!((Theory::of(&filed), filed.check(&OPTIONS)), (now.clone(), Ok(())), "in a file");
+        assert!(serde_json::to_string(&now.settings()).unwrap().contains("round-noise"));
+        assert!("block-noise=3%,round-noise=2%".parse::<Theory>().is_err(), "it is one option");
+    }
+
+    #[test]
     fn what_is_left_out_keeps_its_default() {
         let read: Theory = "seed=9, dip=1kB..2kB*2, dip=10..20*0.5@align".parse().unwrap();
         let dips = vec![
@@ -119,7 +132,7 @@ mod tests {
             ("dip=60KiB..70KiB*0", "the factor must be above 0"),
             ("dip=60KiB..70KiB*inf", "the factor must be above 0"),
             ("noise=200%", "a share lies between 0% and 100%"),
-            ("block-noise=-1%", "block-noise=-1%: "),
+            ("round-noise=-1%", "round-noise=-1%: "),
             ("loss=101%", "a share lies between 0% and 100%"),
             ("seed=many", "a whole number is wanted"),
             ("speed=1", "the theoretical link has no 'speed'; it takes: latency, rate,"),

@@ -1,5 +1,6 @@
 //! The paths that are asked.
 
+use measure::Pattern;
 use measure::event::{TimeKind, Trial};
 use measure::figures::Singles;
 use measure::figures::cost::End;
@@ -102,6 +103,16 @@ impl Asked<'_> {
         retyped::flags(&self.run.run.plan, self.number(), pattern, scheduled) + &place
     }
 
+    /// The pattern that tells how long a message is on its way over this path.
+    pub fn there_and_back(&self) -> &'static str {
+        retyped::there_and_back(&self.run.run.plan, self.number())
+    }
+
+    /// The patterns in which each message is answered over this path.
+    pub fn answering(&self) -> &'static [&'static str] {
+        if self.there_and_back() == Pattern::Cast.name() { &["cast"] } else { &["ping-pong", "request"] }
+    }
+
     /// Its number in the plan.
     fn number(&self) -> u32 {
         self.run.paths[self.index].opened.path
@@ -175,9 +186,9 @@ impl Asked<'_> {
     pub fn journey(&self) -> Result<(), Unanswered> {
         match self.kind {
             Some(TimeKind::OneWay) => Err(Unanswered::NoSum(format!(
-                "a {} tells the time from one message to the next, not how long one is on its way; measure with --pattern \
-                 ping-pong",
-                self.pattern
+                "a {} tells the time from one message to the next, not how long one is on its way; measure with --pattern {}",
+                self.pattern,
+                self.there_and_back()
             ))),
             _ => Ok(()),
         }
@@ -325,8 +336,9 @@ impl Asked<'_> {
             (Some(TimeKind::HalfRoundTrip), _) => Ok((2.0, "RTT")),
             (Some(TimeKind::RoundTrip | TimeKind::Transaction), time) => Ok((1.0, time)),
             _ => Err(format!(
-                "its times are of the kind '{}', which is no round trip: measure with --pattern ping-pong",
-                self.time
+                "its times are of the kind '{}', which is no round trip: measure with --pattern {}",
+                self.time,
+                self.there_and_back()
             )),
         }
     }

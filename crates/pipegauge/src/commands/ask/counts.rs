@@ -38,7 +38,7 @@ pub fn per_second(p: &Asked<'_>, what: Unit, size: Option<u64>, span: f64) -> An
         (Some(TimeKind::OneWay), Unit::Requests) => {
             return cannot(
                 p,
-                "it sent without answers; measure with --pattern ping-pong or request".to_owned(),
+                format!("it sent without answers; measure with --pattern {}", p.answering().join(" or ")),
                 &[size],
             );
         }
@@ -93,6 +93,9 @@ pub fn connections(p: &Asked<'_>, size: Option<u64>) -> Answered {
         return no(p, &Unanswered::Nothing, &[]);
     };
     if p.kind != Some(TimeKind::Transaction) {
+        if !p.answering().contains(&"request") {
+            return cannot(p, "a group opens no connection for each request".to_owned(), &[size]);
+        }
         let why = "this run kept its connections open; --pattern connect opens one for each".to_owned();
         return needs(p, "connect", &Unanswered::NoSum(why), &[]);
     }

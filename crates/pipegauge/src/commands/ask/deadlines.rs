@@ -32,9 +32,10 @@ pub fn deadline(
                 found => found,
             };
             let way = if part {
-                "; that is there and back, and the way there takes less (--pattern ping-pong tells it)"
+                let pattern = p.there_and_back();
+                format!("; that is there and back, and the way there takes less (--pattern {pattern} tells it)")
             } else {
-                ""
+                String::new()
             };
             let late = if round_trip || sustained || part { None } else { late(p, size, seconds) };
             let late = late.map_or(String::new(), |(share, at)| {

@@ -87,10 +87,14 @@ fn unranked<T>(found: &mut Vec<(&Asked<'_>, T)>) -> Others {
     if found.iter().all(|(p, _)| p.journey().is_err()) {
         return Vec::new();
     }
-    let why =
-        "a stream tells the time from one message to the next, not how long one is on its way (--pattern ping-pong)";
+    let why = |p: &Asked<'_>| {
+        let pattern = p.there_and_back();
+        format!(
+            "a stream tells the time from one message to the next, not how long one is on its way (--pattern {pattern})"
+        )
+    };
     let streams = found.iter().filter(|(p, _)| p.journey().is_err());
-    let streams = streams.map(|(p, _)| (p.name.clone(), why.to_owned())).collect();
+    let streams = streams.map(|(p, _)| (p.name.clone(), why(p))).collect();
     found.retain(|(p, _)| p.journey().is_ok());
     streams
 }
@@ -141,7 +145,7 @@ pub fn control(paths: &[&Asked<'_>]) -> Answered {
     found.sort_by(|a, b| a.1.1.seconds.value.total_cmp(&b.1.1.seconds.value));
     others.extend(unranked(&mut found));
     if let Some((p, why)) = found.first().and_then(|(p, _)| Some((*p, p.journey().err()?))) {
-        return needs(p, "ping-pong", &why, &[1, 64, 1000]);
+        return needs(p, p.there_and_back(), &why, &[1, 64, 1000]);
     }
     let Some((best, (least, greatest))) = found.first() else {
         let why = Unanswered::TooLittle("no size below 1 KiB was measured");

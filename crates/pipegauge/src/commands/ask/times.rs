@@ -115,7 +115,7 @@ pub fn trip(p: &Asked<'_>, size: u64, round_trip: bool, sustained: bool) -> Resu
 
 /// Why a stream's times tell no journey, as an answer; none of another path.
 pub fn no_journey(p: &Asked<'_>, sizes: &[u64]) -> Option<Answered> {
-    p.journey().err().map(|why| needs(p, "ping-pong", &why, sizes))
+    p.journey().err().map(|why| needs(p, p.there_and_back(), &why, sizes))
 }
 
 /// How long a stream takes to send what is larger than all of its messages.
@@ -124,10 +124,11 @@ fn streamed(p: &Asked<'_>, size: u64) -> Option<Answered> {
     let t = of(p, size).ok().filter(|_| p.curve.iter().all(|c| c.size < size))?;
     let text = format!(
         "sending {} in a long stream takes {}{}; the way of its last message comes on top, which a stream does not tell \
-         (--pattern ping-pong does)",
+         (--pattern {} does)",
         size_words(size),
         figure(t.seconds, Kind::Seconds),
-        t.how
+        t.how,
+        p.there_and_back()
     );
     Some(yes(p, text, t.seconds, "s", t.rests_on))
 }
@@ -170,13 +171,14 @@ pub fn series(p: &Asked<'_>, count: u64, size: u64, round_trip: bool, sustained:
             let all = times(t.seconds, count as f64);
             let text = format!(
                 "sending {} messages of {} in a long stream takes {} ({} times {}, {label}{}); the way of the last one comes on \
-                 top, which a stream does not tell (--pattern ping-pong does)",
+                 top, which a stream does not tell (--pattern {} does)",
                 thousands(count),
                 size_words(size),
                 figure(all, Kind::Seconds),
                 thousands(count),
                 figure(t.seconds, Kind::Seconds),
-                t.how
+                t.how,
+                p.there_and_back()
             );
             yes(p, text, all, "s", t.rests_on)
         }

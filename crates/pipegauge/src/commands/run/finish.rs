@@ -67,8 +67,8 @@ pub fn finish(
             out::json(&RunDocument::new(output, html, code, error, results))
         }
     } else {
-        out::text(&format!("{}{}{}", picture(&run), told(&run, &cautions), places(&config.output, html)))
-            .map_err(Into::into)
+        let text = [picture(&run), told(&run, &cautions), machine(&run), places(&run, &config.output, html)];
+        out::text(&text.concat()).map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
 }
@@ -87,7 +87,7 @@ pub fn without_points(run: &RunFile, plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Where and how it was measured, graph and summary table. What took effect on each path is in `show` and the report.
+/// Where and how it was measured, graph and summary table. What stands behind the figures (`table::details`) is in `show` and the report.
 fn picture(run: &Analysis<'_>) -> String {
     let mut text = format!("{}\n", report::text::hanging("", &words::run_line(run), 2, out::prose()));
     let graph = Graph::most_telling(&[run.run()]);
@@ -100,10 +100,13 @@ fn picture(run: &Analysis<'_>) -> String {
         () if run.has_rates() => table::rates(run),
         () => table::summary(run),
     });
-    if !run.run.plan.soaks() {
-        text.push_str(&table::machine(run));
-    }
     text
+}
+
+/// What earlier runs say of the paths on this machine.
+fn machine(run: &RunFile) -> String {
+    let text = if run.run.plan.soaks() { String::new() } else { table::machine(run) };
+    if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 /// How far to trust the figures, then what to know about them.
@@ -117,12 +120,15 @@ pub fn whole(file: &str) -> String {
     format!("(whole: pipegauge show {file} --warnings)")
 }
 
-fn places(run_file: &Path, html: Option<&Path>) -> String {
-    let mut text = format!("\nrun file  {}\n", run_file.display());
+/// Where everything lies, and what shows more of it.
+fn places(run: &RunFile, file: &Path, html: Option<&Path>) -> String {
+    let file = file.display();
+    let mut text = format!("\nrun file  {file}\n");
     if let Some(html) = html {
         text.push_str(&format!("report    {}\n", html.display()));
     }
-    text
+    let more = if run.is_hint() { "all points" } else { "what rounds saw, CPU time, models, all points" };
+    text + &format!("more      pipegauge show {file}  ({more})\n")
 }
 
 /// Writes the report; an error is said, and costs the report alone.

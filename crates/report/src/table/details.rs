@@ -1,0 +1,12 @@
+//! What stands behind the figures, for whoever asks: how each path was set up, what its rounds saw, what earlier runs say, what the paths cost.
+
+use record::Analysis;
+
+/// The sections that the run tells, with an empty line between two.
+pub fn details(run: &Analysis<'_>) -> String {
+    let rounds = if run.is_hint() || run.run.plan.soaks() { String::new() } else { super::state(run) };
+    let machine = if run.run.plan.soaks() { String::new() } else { super::machine(run) };
+    let cost = if run.is_hint() || run.run.plan.soaks() { String::new() } else { super::cpu(run) };
+    let all = [super::paths(run), rounds + &machine, super::tcp(run), cost];
+    all.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+}

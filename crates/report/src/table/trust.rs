@@ -1,0 +1,184 @@
+//! One sentence that says how far the figures may be trusted.
+
+use record::{PathRun, RunFile};
+use stats::Saw;
+use units::Share;
+
+use super::WIDTH;
+use crate::text::paragraph;
+
+/// Paths that are named one by one; of more, the number of the others is told.
+const NAMED: usize = 4;
+
+/// How far the figures may be trusted, in one sentence, over all points of all paths: what they are known to, which states of the machine
+/// that holds for, and how far a repeat may lie. Empty where there are no points.
+///
+/// What half of the points are known to is the median of their intervals' reach, as a share of each point's median time.
+pub fn trust(run: &RunFile) -> String {
+    let points: Vec<_> = run.paths.iter().flat_map(|path| &path.points).collect();
+    if points.is_empty() {
+        return String::new();
+    }
+    let reaches: Vec<f64> =
+        points.iter().map(|p| p.figures.reach()).filter(|reach| reach.is_finite() && *reach >= 0.0).collect();
+    let open = points.len() - reaches.len();
+    let none = format!("{open} of {} points {} no interval", points.len(), if open == 1 { "has" } else { "have" });
+    let within = || match stats::median(&reaches) {
+        // A share above all that there is says little to a reader.
+        reach if reach > 1.0 => format!("a factor of {:.1}", 1.0 + reach),
+        reach => Share(reach).to_string(),
+    };
+    let known = match (reaches.len(), open) {
+        (0, _) => "no point has an interval in this run".to_owned(),
+        (_, 0) => format!("half of the points are known to within {} in this run", within()),
+        _ => format!("{none}; half of the others are known to within {} in this run", within()),
+    };
+    let ranges: Vec<f64> = (points.iter())
+        .filter_map(|p| Some(p.figures.repeat_high?.max(0.0) / p.figures.repeat_low?))
+        .filter(|ratio| ratio.is_finite() && *ratio >= 1.0)
+        .collect();
+    let virtual_time = run.paths.iter().all(|p| p.opened.capabilities.virtual_time);
+    let soaks = run.run.plan.soaks();
+    let repeat = if soaks {
+        "; it holds for this connection, and how far another may lie is not known from it (measure rounds, without --duration)".to_owned()
+    } else if !ranges.is_empty() {
+        format!(
+            "; by earlier runs, a repeat of a point on this machine falls into a range whose ends lie a factor of {:.2} apart (median of the points)",
+            stats::median(&ranges)
+        )
+    } else if virtual_time {
+        String::new()
+    } else {
+        match run.paths.iter().any(|p| p.earlier.as_ref().is_some_and(|runs| !runs.is_empty())) {
+            true => "; earlier runs do not tell yet how far a repeat may lie".to_owned(),
+            false => "; how far a repeat may lie is not known without an earlier run".to_owned(),
+        }
+    };
+    let mut out = String::new();
+    paragraph("", &format!("Trust: {known}{}{repeat}.", seen(run)), WIDTH, &mut out);
+    out
+}
+
+/// Which states of the machine rounds saw, over all paths; paths of which the same is said are told together. Empty where there are no rounds.
+fn seen(run: &RunFile) -> String {
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    for path in run.paths.iter().filter(|path| !path.points.is_empty()) {
+        let Some(what) = saw(run, path) else { continue };
+        let name = path.opened.name();
+        match said.iter_mut().find(|(other, _)| *other == what) {
+            Some((_, names)) => names.push(name),
+            None => said.push((what, vec![name])),
+        }
+    }
+    let each: Vec<String> = match &said[..] {
+        [] => return String::new(),
+        [(what, _)] => vec![what.clone()],
+        _ => said.iter().map(|(what, names)| format!("{what} ({})", named(names))).collect(),
+    };
+    format!(", which saw {}", each.join(", "))
+}
+
+fn named(names: &[&str]) -> String {
+    match names.len() {
+        n if n <= NAMED + 1 => names.join(", "),
+        n => format!("{} and {} others", names[..NAMED].join(", "), n - NAMED),
+    }
+}
+
+/// What the rounds of a path saw, in a few words; none where the schedule has no rounds.
+fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
+    if run.run.plan.soaks() {
+        return None;
+    }
+    let shared = &path.common.shared;
+    if shared.moves.rounds == 0 {
+        return super::rounds(run, path).map(|_| "no whole round".to_owned());
+    }
+    let of = super::state::whose(path);
+    Some(match shared.moves.saw(shared.sigma) {
+        Saw::Few => format!("too few rounds to tell the states of {of}"),
+        Saw::Outlasting => format!("a state of {of} or two that outlast it"),
+        Saw::Lasting => format!("states of {of} that last for some rounds"),
+        Saw::OneFar(_) => format!("one state of {of} in all rounds but one"),
+        Saw::Changing => format!("states of {of} that change between rounds"),
+        Saw::One if super::state::apart(path).next().is_some() => {
+            format!("one state of {of}, and others at some sizes")
+        }
+        Saw::One => format!("one state of {of}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{MODELS, run_of};
+
+    fn small() -> RunFile {
+        run_of(&MODELS, &[1, 64, 1024, 12_288, 1 << 20], 5, 7)
+    }
+
+    #[test]
+    fn trust_counts_what_has_no_interval_and_says_what_a_repeat_does() {
+        let mut run = small();
+        let all = run.paths.iter().map(|p| p.points.len()).sum::<usize>();
+        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
+            (f.low, f.high, f.repeat_low, f.repeat_high) = (f.median * 0.95, f.median * 1.05, None, None);
+        }
+        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
+        let text = said(&run);
+        assert!(text.starts_with("Trust: half of the points are known to within 5.0% in this run; how far"), "{text}");
+        let f = &mut run.paths[0].points[0].figures;
+        (f.low, f.high) = (0.0, f64::INFINITY);
+        assert!(
+            said(&run).starts_with(&format!("Trust: 1 of {all} points has no interval; half of the others are known")),
+            "{}",
+            said(&run)
+        );
+        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
+            (f.repeat_low, f.repeat_high) = (Some(f.median * 0.9), Some(f.median * 1.8));
+        }
+        assert!(
+            said(&run).ends_with("a range whose ends lie a factor of 2.00 apart (median of the points).\n"),
+            "{}",
+            said(&run)
+        );
+        run.paths.iter_mut().for_each(|p| p.points.clear());
+        assert_eq!(trust(&run), "");
+    }
+
+    #[test]
+    fn trust_tells_wide_intervals_as_factors_and_earlier_runs_that_say_too_little() {
+        let mut run = small();
+        for f in run.paths.iter_mut().flat_map(|p| &mut p.points).map(|p| &mut p.figures) {
+            (f.low, f.high, f.repeat_low, f.repeat_high) = (f.median, f.median * 31.0, None, None);
+        }
+        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
+        assert!(said(&run).contains("known to within a factor of ") && !said(&run).contains('%'), "{}", said(&run));
+        run.paths[0].earlier = Some(vec![measure::earlier::EarlierRun { started: String::new(), points: Vec::new() }]);
+        assert!(said(&run).ends_with("; earlier runs do not tell yet how far a repeat may lie.\n"), "{}", said(&run));
+    }
+
+    #[test]
+    fn trust_says_once_which_states_of_the_machine_the_rounds_saw() {
+        let mut run = small();
+        let said = |run: &RunFile| trust(run).replace("\n  ", " ");
+        let moves = stats::Moves { rounds: 30, effective: 30.0, spread: 0.001, ..stats::Moves::default() };
+        run.paths.iter_mut().for_each(|p| (p.common.shared.moves, p.common.shared.sigma) = (moves, 0.01));
+        let text = said(&run);
+        assert!(text.contains(" in this run, which saw one state of the machine; how far"), "{text}");
+        run.paths[3].common.shared.moves = stats::Moves { rounds: 3, ..moves };
+        let text = said(&run);
+        let others: Vec<&str> = run.paths[..3].iter().map(|p| p.opened.name()).collect();
+        let words = format!("which saw one state of the machine ({}), too few rounds to tell", others.join(", "));
+        assert!(text.contains(&words) && text.contains(&format!("({})", run.paths[3].opened.name())), "{text}");
+        assert_eq!(text.matches("Trust: ").count(), 1, "{text}");
+        run.run.plan.schedule = measure::event::Schedule::Soak;
+        assert!(!said(&run).contains("which saw"), "one connection has no rounds");
+    }
+
+    #[test]
+    fn of_many_paths_the_first_are_named_and_the_others_counted() {
+        assert_eq!(named(&["a", "b", "c", "d", "e"]), "a, b, c, d, e");
+        assert_eq!(named(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d and 3 others");
+    }
+}
