@@ -136,6 +136,7 @@ documents=$!
 parquet
 recipes
 part "links of the documents" python3 scripts/links.py
+part "import circles" python3 scripts/circles.py
 part "make install" scripts/test-install.sh "$target/debug/pipegauge"
 part "the papers' figures" scripts/test-figures.sh "$target/debug/pipegauge"
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \

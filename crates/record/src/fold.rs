@@ -362,7 +362,7 @@ fn place(paths: &[PathRun], number: u32) -> Result<usize, usize> {
 
 #[cfg(test)]
 mod tests {
-    use measure::event::{BlockTaken, TimeKind};
+    use measure::event::{BlockTaken, End, Figures, TimeKind};
 
     use super::*;
     use crate::sample;

@@ -163,7 +163,8 @@ fn a_change_of_single_runs_is_not_judged_and_of_three_a_side_it_is() {
         altered(&dir, &theory_run, &slow, 0, 1.5);
         of_tcp(&dir, &theory_run, &a);
         of_tcp(&dir, &slow, &b);
-        (first.push(a), second.push(b));
+        first.push(a);
+        second.push(b);
     }
     let limits = ["--fail-if", "latency>+5%", "--fail-if", "time>+5000%", "--junit", "j.xml"];
     let said = dir.run(&[&["compare", &first[0], &second[0]][..], &limits].concat());

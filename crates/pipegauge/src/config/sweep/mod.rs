@@ -119,7 +119,8 @@ impl SweepPlan {
             bail!("a cell needs time: --budget 2s");
         }
         // A module's options are known once it was looked up. Where one can't be had, the cells say why, and a folder is shown all the same.
-        let known = self.paths().fold(true, |known, path| registry::named(name_of(path)).is_ok() && known);
+        let found: Vec<bool> = self.paths().map(|path| registry::named(name_of(path)).is_ok()).collect();
+        let known = found.iter().all(|found| *found);
         for (at, axis) in self.axes.iter().enumerate() {
             axis.differs()?;
             if known {

@@ -68,11 +68,14 @@ pub(super) fn joined(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use measure::flows::Step;
     use measure::{Course, Pattern};
 
     use super::*;
     use crate::course::Numbers;
+    use crate::moments::Ahead;
 
     const CAN: Duration = Duration::from_millis(10);
 
