@@ -1,6 +1,7 @@
 """What the parts of `make bench` share: where the programs are, how the command is run, and the tables that are kept."""
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,7 @@ def say(*words):
 
 def table(title, head, rows, note=""):
     """Keeps a table for RESULTS.md and prints it."""
-    lines = [f"## {title}", "", f"{time.strftime('%Y-%m-%d %H:%M')}.", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines = [f"## {title}", "", f"{time.strftime('%Y-%m-%d %H:%M')}, Linux {platform.release()}.", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(str(c) for c in row) + " |" for row in rows]
     if note:
         lines += ["", note]

@@ -49,7 +49,7 @@ def quoted(text):
     # What can't be faster than the floor and reads so shows how far two programs lie apart by chance.
     chance = max((1 - float(re.findall(r"\d+\.\d+", r[3])[0]) for r in floor if "stream" not in r[0]), default=0)
     if chance > 0:
-        out.append(f"Two programs of the same work lay up to {chance:.1%} apart (the floor, above): a lower latency within that is no lead, either.")
+        out.append(f"Here pipegauge read up to {chance:.1%} below the floor, which can't be beaten: a lower latency within that is no lead, either.")
     out += ["",
             "| against | what | ratio pipegauge / other |", "|---|---|---|"]
     for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),
@@ -78,8 +78,8 @@ def quoted(text):
         # Of "3 (2.9%)" the count: how many there were stands beside it.
         count = lambda cell: cell.split()[0]
         undecided = lambda r: f", no verdict on {count(r[3])}" if count(r[3]) != "0" else ""
-        said = "; ".join(f"{r[0]} run{'s' if r[0] != '1' else ''} a side, machine {r[5]}: {count(r[2])} of {r[1]}{undecided(r)}" for r in same)
-        words.append(f"`compare` said that two sides of one thing differ ({said}).")
+        said = "; ".join(f"{r[0]} run{'s' if r[0] != '1' else ''} a side, machine {r[5]}: {count(r[2])} of {r[1]}{undecided(r)}" for r in same if r[0] != "1")
+        words.append(f"`compare` of separate runs (of one run a side there is no verdict) said that two sides of one thing differ ({said}).")
     honesty = rows(found.get("Honesty: the server stopped 100 ms in every 500 ms", ""))
     if len(honesty) == 2:
         words.append(f"A server stopped 100 ms in every 500 ms (true p99 about 95 ms): the open loop says {honesty[0][2]}; the closed loop sees "

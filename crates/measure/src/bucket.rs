@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 use units::{BitRate, Bytes};
 
 use crate::event::{Figures, Plan, Trial, Warning};
-use crate::figures::counted;
+use crate::figures::{OUT_OF_A_BUFFER, counted, out_of_a_buffer};
 use crate::judge::{Judged, warning};
 
-/// Times as fast as sent that messages must have been read before it is worth a word.
-const DRAINED: f64 = 1.5;
 /// Times as much as the largest size carries that a smaller one must surely carry.
 const ABOVE: f64 = 1.25;
+/// Rounds below which a size tells nothing surely.
+const FEWEST: u32 = 2;
 
 /// Whether a connection between these two ends ("A to B") leaves the host: nobody shapes what stays on it.
 pub(crate) fn leaves_the_host(addresses: Option<&str>) -> bool {
@@ -33,11 +33,19 @@ pub(crate) fn drained(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     let faster = |p: &Judged<'_>| {
         let trials: Vec<&Trial> = p.trials.iter().collect();
         let times = |t: &&Trial| Some(t.report.each_sent() / t.report.each_received(t.size)).filter(|x| x.is_finite());
-        let times: Vec<f64> = counted(&trials).iter().filter(|t| t.report.flows.is_none()).filter_map(times).collect();
+        let single = counted(&trials);
+        let single: Vec<_> = single.into_iter().filter(|t| t.report.flows.is_none()).collect();
+        if !single.iter().any(|t| out_of_a_buffer(plan, t)) {
+            return None;
+        }
+        let times: Vec<f64> = single.iter().filter_map(times).collect();
         (!times.is_empty()).then(|| stats::median(&times))
     };
-    let found: Vec<(u64, f64)> =
-        points.iter().filter_map(|p| Some((p.size, faster(p)?))).filter(|(_, times)| *times > DRAINED).collect();
+    let found: Vec<(u64, f64)> = points
+        .iter()
+        .filter_map(|p| Some((p.size, faster(p)?)))
+        .filter(|(_, times)| *times > OUT_OF_A_BUFFER)
+        .collect();
     let (size, times) = found.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let text = format!(
         "at {} of {} sizes the receiver found messages in a buffer when its clock started and read them faster than they were sent (at {}: {:.1} \
@@ -58,9 +66,12 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
     }
     // By the slowest round of one and the fastest of the other, so that no interval is needed.
     let at = |f: &Figures, seconds: f64| f.throughput * f.median / seconds;
-    let last = points.iter().max_by_key(|p| p.size)?;
+    // Lost messages cost throughput without a shaper, and one look may have met a pause.
+    let sure: Vec<&Judged<'_>> =
+        points.iter().filter(|p| p.figures.loss == 0.0 && p.figures.blocks >= FEWEST).collect();
+    let last = points.iter().max_by_key(|p| p.size).filter(|p| sure.iter().any(|other| other.size == p.size))?;
     let kept = at(&last.figures, last.figures.seen_low);
-    let above = points.iter().filter(|p| at(&p.figures, p.figures.seen_high) > ABOVE * kept);
+    let above = sure.iter().copied().filter(|p| at(&p.figures, p.figures.seen_high) > ABOVE * kept);
     let above: Vec<&Judged<'_>> = above.collect();
     let most = above.iter().max_by(|a, b| a.figures.throughput.total_cmp(&b.figures.throughput))?;
     let answered = match facts.unanswered {

@@ -18,7 +18,7 @@ pub enum Exit {
     /// 1: measured (or examined), but something fell short: the run was interrupted, a path broke, the report
     /// could not be written, `doctor` warns.
     Short,
-    /// 2: could not.
+    /// 2: could not, or (`compare`) a limit could not be judged.
     CouldNot,
 }
 

@@ -71,7 +71,7 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
     Ok(exit)
 }
 
-/// As `diff` and `grep` end: 0 where all is well, 1 where a limit was passed, 2 where the runs can't tell whether one was.
+/// As `diff` ends: 0 where all is well, 1 where a limit was exceeded, 2 where the runs can't tell whether one was.
 fn exit(outcomes: impl Iterator<Item = Outcome>) -> Exit {
     outcomes.fold(Exit::Ok, |exit, outcome| match (exit, outcome) {
         (Exit::Short, _) | (_, Outcome::Failed) => Exit::Short,

@@ -94,10 +94,11 @@ impl Gate {
         let (judged, why) = match (beyond, chance) {
             _ if c.disturbed.is_some_and(|d| d.undecided) => (false, "more was taken of the CPUs on one side"),
             _ if c.few_rounds.is_some() => (false, "fewer than four rounds"),
+            _ if !ratio.high.is_finite() => (false, "no interval: too few rounds, or they changed too slowly"),
             (true, false) if alone => (
                 false,
                 "beyond the limit in these runs, but too few runs tell how far runs of one thing lie apart; measure both in one run (run \
-                 --vs), or each three times and more",
+                 --vs), or each at least three times",
             ),
             (true, true) => (true, "beyond the limit but within what runs of one thing differ by"),
             (true, false) => (true, "beyond the limit"),

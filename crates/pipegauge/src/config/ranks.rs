@@ -3,9 +3,10 @@
 use anyhow::{Result, bail};
 use transport::Transport;
 
-/// What launchers tell the processes that they start, with the launcher; each holds how many there are.
+/// What launchers tell the processes that they start, with the launcher; each holds how many there are. srun may set what MPI's own launchers
+/// do, too, so it comes first.
 const TOLD: [(&str, &str); 3] =
-    [("OMPI_COMM_WORLD_SIZE", "mpirun"), ("PMI_SIZE", "mpiexec"), ("SLURM_STEP_NUM_TASKS", "srun")];
+    [("SLURM_STEP_NUM_TASKS", "srun"), ("OMPI_COMM_WORLD_SIZE", "mpirun"), ("PMI_SIZE", "mpiexec")];
 
 /// Refuses a transport that is started by a launcher of its own within another launcher's processes. `env` is the environment.
 pub fn check(transport: &dyn Transport, env: impl Fn(&str) -> Option<String>) -> Result<()> {

@@ -21,7 +21,7 @@ pub struct CompareDocument {
     /// The run files that were just measured and the report, of `run --vs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<SidesOfRun>,
-    /// Exit code: 1 where a limit was passed, and where something of `run --vs` fell short; 2 where the runs can't tell whether one was.
+    /// Exit code: 1 where a limit was exceeded, and where something of `run --vs` fell short; 2 where the runs can't tell whether one was.
     exit: u8,
 }
 

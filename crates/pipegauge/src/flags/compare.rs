@@ -15,7 +15,7 @@ pub struct CompareFlags {
     /// Only paths of this name
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
-    /// Fail (exit code 1) where a limit is passed beyond what runs of one thing differ by; 2 where the runs can't tell
+    /// Fail (exit code 1) where a limit is exceeded beyond what runs of one thing differ by; 2 where the runs can't tell
     ///
     /// METRIC is latency (the smallest message's time), time (all sizes together), time@SIZE or throughput (the highest).
     /// Examples: 'latency>+5%', 'time@64KiB>+10%', 'throughput<-5%'. May be given more than once.

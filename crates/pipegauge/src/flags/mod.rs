@@ -51,7 +51,8 @@ Start here:
   pipegauge run memcpy shm unix tcp      how do the paths of this host perform?
   pipegauge serve                        prints the line to type on the other host
 
-Exit codes: 0 done; 1 measured, but something fell short (interrupted, a path broke); 2 could not.";
+Exit codes: 0 done; 1 measured, but something fell short (interrupted, a path broke); 2 could not, or a limit could not be
+judged.";
 
 /// What `--version` says below the version (`-V` says the version alone): which features were built in, and which run file is written.
 static BUILT: LazyLock<String> = LazyLock::new(|| {

@@ -48,10 +48,25 @@ impl Named {
         if self.hint { units::format::thousands(size) } else { units::Bytes(size).to_string() }
     }
 
-    /// Whether there is a verdict on what was measured; else what the comparison tells is of these runs alone.
+    /// Whether there is a verdict on what was measured: that something differs, or that no difference was found where one of some size would
+    /// have been.
     pub fn judged(&self) -> bool {
         let c = &self.comparison;
-        !c.disturbed.is_some_and(|d| d.undecided) && c.few_rounds.is_none() && self.judges(c.whole)
+        let told =
+            c.paired.is_none_or(|paired| paired.finds.is_some()) && c.sizes.iter().any(|s| s.ratio.high.is_finite());
+        let known = !self.separate || c.between.is_some_and(|b| b.sure());
+        let found = !known || self.differs();
+        !c.disturbed.is_some_and(|d| d.undecided)
+            && c.few_rounds.is_none()
+            && self.judges(c.whole)
+            && told
+            && (found || !words::vague(c.whole))
+    }
+
+    /// Whether all sizes together or a stretch of them differ.
+    fn differs(&self) -> bool {
+        let c = &self.comparison;
+        c.paired.map_or_else(|| c.differs_as_whole(), |paired| paired.differs) || c.stretches.iter().any(|s| s.differs)
     }
 
     /// Whether this ratio of the comparison tells of what was measured, as far as separate runs do.
@@ -62,9 +77,7 @@ impl Named {
     /// What stands behind a limit that was passed where the verdict finds no difference: which of both asks about what. Begins with a semicolon;
     /// nothing where the verdict finds one.
     pub fn beside_a_limit(&self) -> &'static str {
-        let c = &self.comparison;
-        let whole = c.paired.map_or_else(|| c.differs_as_whole(), |paired| paired.differs);
-        if whole || c.stretches.iter().any(|s| s.differs) {
+        if self.differs() {
             return "";
         }
         "; this limit asks about that figure alone, and the verdict about all sizes together and stretches of them"

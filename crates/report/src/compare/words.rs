@@ -39,16 +39,16 @@ fn alone(named: &Named) -> String {
         None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
         Some(b) => format!("how far runs of one thing lie apart on the machine is known from only {} runs", b.runs),
     };
-    if named.judged() {
+    if named.judges(c.whole) {
         return format!(
-            "{b} is {}: over all sizes it takes {whole} of {a}.\nOf single sizes and smaller differences there is no verdict: {known}, \
-             and only that it is hardly ever a factor of four.",
+            "{b} is {}: over all sizes it takes {whole} of {a}.\nSingle sizes and smaller differences have no verdict: {known}, but \
+             hardly ever by a factor of four.",
             how(c.whole.value)
         );
     }
     format!(
         "No verdict: {known}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, measure both in one \
-         run, where they take turns (run --vs), or each three times and more.",
+         run, where they take turns (run --vs), or each at least three times.",
     )
 }
 
@@ -336,7 +336,7 @@ fn untold(named: &Named) -> String {
 const VAGUE: f64 = 1.5;
 
 /// Whether an interval of a ratio holds so much that "no difference found" would sound as if one had been looked for.
-fn vague(e: Estimate) -> bool {
+pub(super) fn vague(e: Estimate) -> bool {
     !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
 }
 
@@ -618,7 +618,7 @@ mod tests {
         let said = verdict(&n);
         let first = "is 6.00 times slower: over all sizes it takes 600.0% [500.0%, 700.0%] of the time of a.\n";
         assert!(said.starts_with('b') && said.contains(first), "{said}");
-        assert!(n.judged() && said.contains("Of single sizes and smaller differences there is no verdict"), "{said}");
+        assert!(n.judged() && said.contains("Single sizes and smaller differences have no verdict"), "{said}");
         assert!(!n.judges(Estimate { value: 1.2, low: 1.1, high: 1.3 }));
         assert!(n.judges(Estimate { value: 0.1, low: 0.05, high: 0.2 }));
         n.comparison.whole = Estimate { value: 6.0, low: 3.9, high: 9.0 };

@@ -75,7 +75,7 @@ fn seen(run: &RunFile) -> String {
         [(what, _)] => vec![what.clone()],
         _ => said.iter().map(|(what, names)| format!("{what} ({})", named(names))).collect(),
     };
-    format!(", which saw {}", each.join(", "))
+    format!(", which {}", each.join(", "))
 }
 
 fn named(names: &[&str]) -> String {
@@ -92,19 +92,19 @@ fn saw(run: &RunFile, path: &PathRun) -> Option<String> {
     }
     let shared = &path.common.shared;
     if shared.moves.rounds == 0 {
-        return super::rounds(run, path).map(|_| "no whole round".to_owned());
+        return super::rounds(run, path).map(|_| "has no whole round".to_owned());
     }
     let of = super::state::whose(path);
     Some(match shared.moves.saw(shared.sigma) {
-        Saw::Few => format!("too few rounds to tell the states of {of}"),
-        Saw::Outlasting => format!("a state of {of} or two that outlast it"),
-        Saw::Lasting => format!("states of {of} that last for some rounds"),
-        Saw::OneFar(_) => format!("one state of {of} in all rounds but one"),
-        Saw::Changing => format!("states of {of} that change between rounds"),
+        Saw::Few => format!("has too few rounds to tell the states of {of}"),
+        Saw::Outlasting => format!("saw one or two states of {of} that last longer than the run"),
+        Saw::Lasting => format!("saw states of {of} that last for some rounds"),
+        Saw::OneFar(_) => format!("saw one state of {of} in all rounds but one"),
+        Saw::Changing => format!("saw states of {of} that change between rounds"),
         Saw::One if super::state::apart(path).next().is_some() => {
-            format!("one state of {of}, and others at some sizes")
+            format!("saw one state of {of}, and others at some sizes")
         }
-        Saw::One => format!("one state of {of}"),
+        Saw::One => format!("saw one state of {of}"),
     })
 }
 
@@ -169,7 +169,7 @@ mod tests {
         run.paths[3].common.shared.moves = stats::Moves { rounds: 3, ..moves };
         let text = said(&run);
         let others: Vec<&str> = run.paths[..3].iter().map(|p| p.opened.name()).collect();
-        let words = format!("which saw one state of the machine ({}), too few rounds to tell", others.join(", "));
+        let words = format!("which saw one state of the machine ({}), has too few rounds to tell", others.join(", "));
         assert!(text.contains(&words) && text.contains(&format!("({})", run.paths[3].opened.name())), "{text}");
         assert_eq!(text.matches("Trust: ").count(), 1, "{text}");
         run.run.plan.schedule = measure::event::Schedule::Soak;

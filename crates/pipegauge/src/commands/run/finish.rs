@@ -127,8 +127,8 @@ fn places(run: &RunFile, file: &Path, html: Option<&Path>) -> String {
     if let Some(html) = html {
         text.push_str(&format!("report    {}\n", html.display()));
     }
-    let more = if run.is_hint() { "all points" } else { "what rounds saw, CPU time, models, all points" };
-    text + &format!("more      pipegauge show {file}  ({more})\n")
+    let more = if run.is_hint() { "all points" } else { "rounds, CPU time, models, all points" };
+    text + &format!("more      pipegauge show {file}\n          ({more})\n")
 }
 
 /// Writes the report; an error is said, and costs the report alone.

@@ -148,6 +148,9 @@ impl Amounts<'_> {
         let value = digits.parse::<f64>().ok().filter(|v| v.is_finite());
         let Some(value) = value else { bail!("'{}': {} is beyond any number", self.shown(), shown(&digits)) };
         if let Some((bytes, next, note)) = self.elements(at, &digits) {
+            if w.any(next, &["per", "a", "each", "every", "/"]) && w.any(next + 1, &["second", "sec", "s"]) {
+                bail!("'{}': how much a second is asked for in bytes or bits, such as 8 kB/s", self.shown());
+            }
             let size = bytes.map_or_else(|| self.count(&digits), |n| Ok(Amount::Size(n)));
             return Ok(Found { amount: size?, next, note: Some(note) });
         }

@@ -56,7 +56,7 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
     let other = sentence.has(BothWays) && (sentence.has(OneWay) || !sentence.has(Direction));
     if ways && other {
         bail!(
-            "'{}': what both directions at once cost over one follows from two runs: pipegauge run tcp --pattern stream, once with --both and \
+            "'{}': what both directions at once cost over one follows from two runs: pipegauge run PATH --pattern stream, once with --both and \
              once without, and pipegauge compare holds them against each other",
             shown(text)
         );
@@ -68,7 +68,7 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
     {
         bail!(
             "'{}': in these runs messages went both ways at once, and what one direction carries alone does not follow from that: \
-             pipegauge run tcp --pattern stream measures it",
+             pipegauge run PATH --pattern stream measures it",
             shown(text)
         );
     }
@@ -76,7 +76,7 @@ pub fn of(text: &str, sentence: &mut Sentence, measured: &Measured) -> Result<()
         if measured.both.is_empty() {
             bail!(
                 "'{}': in these runs messages went one way at a time, and what both directions carry at once does not follow from that: \
-                 pipegauge run tcp --pattern stream --both measures it, and ask answers from its run file",
+                 pipegauge run PATH --pattern stream --both measures it, and ask answers from its run file",
                 shown(text)
             );
         }

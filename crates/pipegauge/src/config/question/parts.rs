@@ -47,7 +47,9 @@ impl Sentence {
                 (Some(Item::Amount(Amount::Count(count))), then)
                     if *count > 0 && has(then, Messages) && !sized(item(skip(first + 2))) =>
                 {
-                    (*count, whole.div_ceil(*count), first + 2)
+                    let part = whole.div_ceil(*count);
+                    // Of parts as large as the first one fewer may do.
+                    (whole.div_ceil(part), part, first + 2)
                 }
                 (nouns, _) if has(nouns, Messages) => match item(skip(first + 1)) {
                     Some(Item::Amount(Amount::Size(part))) if *part > 0 => {
@@ -91,7 +93,7 @@ impl Sentence {
         }
         self.items.retain(|i| *i != Item::Amount(Amount::Size(whole)) && *i != Item::Amount(Amount::Count(1)));
         self.items.retain(|i| !has(Some(i), Or) && !has(Some(i), Versus) && !has(Some(i), Fastest));
-        self.notes.push("the time of one message of as many bytes is told with it".to_owned());
+        self.notes.push(format!("for the other: 'how long for {}'", size_words(whole)));
     }
 }
 
