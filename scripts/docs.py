@@ -48,9 +48,10 @@ def shim(folder, program):
     at = folder / "pipegauge"
     at.write_text(f"#!/bin/sh\nDOCS_PROGRAM={shlex.quote(str(program))} exec {shlex.quote(sys.executable)} {shlex.quote(__file__)} --as-program \"$@\"\n")
     at.chmod(0o755)
-    # `make` in a page's folder is the project's, with what it builds in the page's folder. What it runs finds the system's own.
+    # `make` in a page's folder is the project's, with what it builds in the page's folder, but for `make -C`, which names a folder of its own. What it
+    # runs finds the system's own.
     at = folder / "make"
-    at.write_text(f"#!/bin/sh\nPATH=${{PATH#*:}} exec {shlex.quote(shutil.which('make') or 'make')} -C {shlex.quote(str(ROOT))} TARGET=\"$PWD/target\" \"$@\"\n")
+    at.write_text(f"#!/bin/sh\nPATH=${{PATH#*:}}\n[ \"$1\" != -C ] || exec make \"$@\"\nexec {shlex.quote(shutil.which('make') or 'make')} -C {shlex.quote(str(ROOT))} TARGET=\"$PWD/target\" \"$@\"\n")
     at.chmod(0o755)
 
 

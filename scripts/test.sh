@@ -21,25 +21,16 @@ skip() { # skip NAME WHY
   say "$1" "skipped: $2"
 }
 
-log_of() { echo "$logs/${1//[^a-z0-9]/-}.log"; }
-
-# ran NAME: does its command into the part's log, with its exit code and its seconds beside it.
-ran() { # ran NAME COMMAND...
-  local log began=$SECONDS
-  log=$(log_of "$1")
+part() { # part NAME COMMAND...
+  local name=$1 log code p f s
   shift
+  log=$logs/${name//[^a-z0-9]/-}.log
+  local began=$SECONDS
   "$@" >"$log" 2>&1 </dev/null
-  echo "$? $((SECONDS - began))" >"$log.ended"
-}
-
-told() { # told NAME: counts and shows what a part did
-  local name=$1 log code took p f s
-  log=$(log_of "$name")
-  read -r code took <"$log.ended"
-  rm -f "$log.ended"
+  code=$?
   count "$log" "$code"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  say "$name" "$p passed, $f failed, $s skipped ($took s)"
+  say "$name" "$p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
   grep -E '^(skipped|not run): ' "$log" | sed 's/^/    /'
   if [ "$code" -ne 0 ]; then
     echo "---- $name failed; more in $log:"
@@ -52,11 +43,6 @@ told() { # told NAME: counts and shows what a part did
     echo "----"
   fi
   return "$code"
-}
-
-part() { # part NAME COMMAND...
-  ran "$@"
-  told "$1"
 }
 
 in_web() { (cd web && "$@"); }
@@ -130,21 +116,17 @@ bare() { cargo build --locked --quiet --no-default-features -p pipegauge && scri
 part "without features" bare
 # --show-output: a skipped test says why on its standard output.
 part "cargo test" python3 scripts/test-rust.py --features pipegauge/parquet --locked
-# Commands of the documents mostly wait for their budgets to pass: the parts behind them run meanwhile.
-ran "commands of the documents" python3 scripts/docs.py --check "$target/debug/pipegauge" &
-documents=$!
 parquet
 recipes
 part "links of the documents" python3 scripts/links.py
 part "import circles" python3 scripts/circles.py
+part "commands of the documents" python3 scripts/docs.py --check "$target/debug/pipegauge"
 part "make install" scripts/test-install.sh "$target/debug/pipegauge"
 part "the papers' figures" scripts/test-figures.sh "$target/debug/pipegauge"
 part "loom" env RUSTFLAGS="--cfg loom" cargo test --locked --quiet --release --target-dir "$target/loom" \
   -p pipegauge-transport --lib shm::model
 pure
 web
-wait "$documents"
-told "commands of the documents"
 
 echo "logs: $logs; $((SECONDS - began)) s in all"
 echo "$passed passed, $failed failed, $skipped skipped"

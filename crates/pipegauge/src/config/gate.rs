@@ -90,7 +90,8 @@ impl Gate {
             Some(_) => String::new(),
             None => format!(" [{}, {}]", percent(ratio.low - 1.0), percent(ratio.high - 1.0)),
         };
-        let alone = !named.judges(ratio);
+        // A single size varies more between runs than all together.
+        let alone = !(named.judges(ratio) && named.judges(c.whole));
         let (judged, why) = match (beyond, chance) {
             _ if c.disturbed.is_some_and(|d| d.undecided) => (false, "more was taken of the CPUs on one side"),
             _ if c.few_rounds.is_some() => (false, "fewer than four rounds"),
