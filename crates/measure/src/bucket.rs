@@ -109,7 +109,7 @@ mod tests {
         let each = trials.iter().map(std::slice::from_ref);
         each.map(|trials| {
             let figures = figures(plan, transport::tcp::NAME, &[&trials[0]], &Common::default()).unwrap();
-            Judged { size: trials[0].size, figures, trials, ended: None }
+            Judged { size: trials[0].size, figures: Figures { blocks: 4, ..figures }, trials, ended: None }
         })
         .collect()
     }
@@ -144,6 +144,12 @@ mod tests {
         assert_eq!(token_bucket(&plan, &points, false), None, "nobody shapes what stays on the host");
         let risen = [each(64, 4e7), each(4096, 9e7), each(65_536, 1.2e8), each(1 << 20, 1e8)];
         assert_eq!(token_bucket(&plan, &judged(&plan, &risen), true), None, "a fifth is no bucket");
+        let mut lossy = judged(&plan, &shaped);
+        lossy.last_mut().unwrap().figures.loss = 0.5;
+        assert_eq!(token_bucket(&plan, &lossy, true), None, "lost messages cost throughput without a shaper");
+        let mut seen_once = judged(&plan, &shaped);
+        seen_once.last_mut().unwrap().figures.blocks = 1;
+        assert_eq!(token_bucket(&plan, &seen_once, true), None, "one look may have met a pause");
     }
 
     #[test]
