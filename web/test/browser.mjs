@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { graphs } from "./browser/graphs.mjs";
 import { labels } from "./browser/labels.mjs";
@@ -32,8 +32,12 @@ const scratch = mkdtempSync(join(tmpdir(), "pipegauge-browser-"));
 const folder = words[0] ?? scratch;
 if (!words[0]) {
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  const args = ["run", "--quiet", "-p", "pipegauge-report", "--example", "sample_page", "--", folder];
-  const made = spawnSync("cargo", args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  // As all tests of the workspace are built: another choice of features would build every crate below it again.
+  const build = ["build", "--workspace", "--features", "pipegauge/parquet", "--locked", "--quiet", "--example", "sample_page"];
+  const built = spawnSync("cargo", build, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  assert.equal(built.status, 0, "the program that makes the sample pages could not be built");
+  const target = resolve(root, process.env.CARGO_TARGET_DIR ?? "target");
+  const made = spawnSync(join(target, "debug", "examples", "sample_page"), [folder], { stdio: ["ignore", "ignore", "inherit"] });
   assert.equal(made.status, 0, "the sample pages could not be made");
 }
 if (pictures) mkdirSync(pictures, { recursive: true });
