@@ -45,7 +45,8 @@ def quoted(text):
                 "| what | bare floor | pipegauge | cost over the floor |", "|---|---|---|---|"]
         out += [f"| {r[0]} | {r[1]} | {r[2]} | {cost(r[0], r[3])} |" for r in floor] + [""]
     out += ["Against other tools, both sides at like settings of the socket: medians of interleaved pairs with a bootstrap 95% interval; where the",
-            "interval has 1 in it, that is parity, and no lead of either."]
+            "interval has 1 in it, that is parity. All of them measure one path, so that no ratio is a merit of either: one away from 1 says that",
+            "the two send, warm up or count differently, or that the machine treated them so."]
     # What can't be faster than the floor and reads so shows how far two programs lie apart by chance.
     chance = max((1 - float(re.findall(r"\d+\.\d+", r[3])[0]) for r in floor if "stream" not in r[0]), default=0)
     if chance > 0:
@@ -53,11 +54,21 @@ def quoted(text):
     out += ["",
             "| against | what | ratio pipegauge / other |", "|---|---|---|"]
     for title, what in (("64 B TCP latency (RTT/2) against peers", "64 B TCP latency, RTT/2"),
-                        ("TCP throughput, 128 KiB writes, against peers", "TCP throughput, 128 KiB writes")):
+                        ("TCP throughput, 128 KiB writes, against peers", "TCP throughput, 128 KiB writes"),
+                        ("TCP throughput of several flows at once, 128 KiB writes, against iperf3 -P", "TCP throughput of several flows, 128 KiB writes")):
         for r in rows(found.get(title, "")):
             if len(r) == 6:
                 out.append(f"| {r[0]} | {what}, {r[1]} ({r[3]}, {r[0]}: {r[2]}) | {r[4]} |")
             # Rows without their settings were not measured at like ones: nothing of them is quoted.
+    for r in rows(found.get("Message rate of 64 B over pairs of processes, TCP", "")):
+        if len(r) == 5:
+            out.append(f"| nuttcp, {r[0]} at once | 64 B messages a second, {r[0]} pair{'s' if r[0] != '1' else ''} of processes ({r[2]}, nuttcp: {r[1]}) | {r[3]} |")
+    for r in rows(found.get("Latency of 64 B under the load of one stream, over that of the idle path", "")):
+        if len(r) == 4:
+            out.append(f"| sockperf beside iperf3 | 64 B latency beside one stream, over that of the idle path ({r[0]}, sockperf: {r[1]}) | {r[2]} |")
+    for r in rows(found.get("CPU time of a byte sent, 128 KiB stream over TCP", "")):
+        if len(r) == 4:
+            out.append(f"| iperf3 -N, getrusage | CPU time of a byte sent, 128 KiB writes ({r[1]}, iperf3: {r[0]}) | {r[2]} |")
     words = []
     curve = rows(found.get("A default curve, 1 B to 8 MiB over TCP loopback", ""))
     if len(curve) == 5:
@@ -80,6 +91,10 @@ def quoted(text):
         undecided = lambda r: f", no verdict on {count(r[3])}" if count(r[3]) != "0" else ""
         said = "; ".join(f"{r[0]} run{'s' if r[0] != '1' else ''} a side, machine {r[5]}: {count(r[2])} of {r[1]}{undecided(r)}" for r in same if r[0] != "1")
         words.append(f"`compare` of separate runs (of one run a side there is no verdict) said that two sides of one thing differ ({said}).")
+    planted = rows(found.get("Finding a planted difference with `run --vs`", ""))
+    if planted:
+        said = "; ".join(f"{r[0]} planted: {r[3]} of {r[1]}" for r in planted)
+        words.append(f"`run --vs`, two sides in turns, said that they differ ({said}).")
     honesty = rows(found.get("Honesty: the server stopped 100 ms in every 500 ms", ""))
     if len(honesty) == 2:
         words.append(f"A server stopped 100 ms in every 500 ms (true p99 about 95 ms): the open loop says {honesty[0][2]}; the closed loop sees "
