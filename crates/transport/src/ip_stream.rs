@@ -13,7 +13,7 @@ use crate::door::Door;
 use crate::ip::{self, bound_to, no_answer};
 use crate::meet::{Made, shake};
 use crate::patience::LOOK;
-use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
+use crate::registry::{Accept, Acceptor, Address, Connect, Connector, NO_TRANSACTIONS, Transport};
 use crate::stream::{Socket, Stream};
 use crate::sys;
 use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
@@ -39,12 +39,101 @@ pub(crate) trait OverIp: Send + Sync + 'static {
         let _ = e;
         None
     }
+    /// What it needs besides a socket: the error says why it can't be had here.
+    fn besides() -> Result<(), LinkError> {
+        Ok(())
+    }
     /// Sets what must be set before a socket connects or listens.
     fn before(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError>;
+}
+
+/// What becomes of its connected sockets.
+pub(crate) trait Sessions: OverIp {
+    /// What a far side needs for all of its connections.
+    type Far: Send;
+    /// What a near side does.
+    type Near: Send;
+
+    /// Makes the one.
+    fn far_side(settings: &Settings) -> Result<Self::Far, LinkError>;
+    /// Makes the other.
+    fn near_side(settings: &Settings) -> Result<Self::Near, LinkError>;
+    /// The link of an accepted socket, over which the near proof came.
+    fn accepted(fd: OwnedFd, made: &Made, proof: &Proof, far: &Self::Far) -> Result<AnyLink, LinkError>;
+    /// The link of a connected socket, over which nothing was sent.
+    fn connected(fd: OwnedFd, made: &Made, proof: &Proof, near: &Self::Near) -> Result<AnyLink, LinkError>;
+    /// As [`Accept::transaction`], once the near proof came.
+    fn answers(
+        _fd: OwnedFd,
+        _made: &Made,
+        _far: &Self::Far,
+        _proof: &Proof,
+        _request: &mut [u8],
+        _response: &[u8],
+    ) -> Result<(), LinkError> {
+        Err(NO_TRANSACTIONS)
+    }
+    /// As [`Connect::transaction`], once it is connected.
+    fn asks(
+        _fd: OwnedFd,
+        _made: &Made,
+        _near: &Self::Near,
+        _proof: &Proof,
+        _request: &[u8],
+        _response: &mut [u8],
+    ) -> Result<(), LinkError> {
+        Err(NO_TRANSACTIONS)
+    }
+}
+
+/// One whose links are the sockets themselves.
+pub(crate) trait Plain: OverIp {
     /// Takes over a connected socket.
     fn link(fd: OwnedFd, made: &Made) -> Result<Stream<Socket>, LinkError>;
     /// Its links by their name.
     fn any(end: End<Stream<Socket>>) -> AnyLink;
+}
+
+impl<K: Plain> Sessions for K {
+    type Far = ();
+    type Near = ();
+
+    fn far_side(_: &Settings) -> Result<(), LinkError> {
+        Ok(())
+    }
+    fn near_side(_: &Settings) -> Result<(), LinkError> {
+        Ok(())
+    }
+    fn accepted(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
+        let mut link = K::link(fd, made)?;
+        link.send(&proof.far)?;
+        Ok(K::any(End::new(link.watched()?)))
+    }
+    fn connected(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
+        let mut link = K::link(fd, made)?;
+        shake(&mut link, proof)?;
+        Ok(K::any(End::new(link.watched()?)))
+    }
+    fn answers(
+        fd: OwnedFd,
+        made: &Made,
+        (): &(),
+        proof: &Proof,
+        request: &mut [u8],
+        response: &[u8],
+    ) -> Result<(), LinkError> {
+        K::link(fd, made)?.answer_once(proof, request, response)
+    }
+    fn asks(
+        fd: OwnedFd,
+        made: &Made,
+        (): &(),
+        proof: &Proof,
+        request: &[u8],
+        response: &mut [u8],
+    ) -> Result<(), LinkError> {
+        K::link(fd, made)?.ask_once(proof, request, response)
+    }
 }
 
 /// The transport that `K` describes.
@@ -58,7 +147,7 @@ impl<K> Streams<K> {
 }
 
 #[allow(private_bounds, reason = "which streams there are is this crate's own matter")]
-impl<K: OverIp> Transport for Streams<K> {
+impl<K: Sessions> Transport for Streams<K> {
     fn name(&self) -> Name {
         K::NAME
     }
@@ -72,6 +161,7 @@ impl<K: OverIp> Transport for Streams<K> {
         K::can()
     }
     fn availability(&self) -> Result<(), LinkError> {
+        K::besides()?;
         ip::on_loopback(|ip| {
             let at = SocketAddr::new(ip, 0);
             rustix::net::bind(&socket::<K>(&at)?, &at).map_err(|e| LinkError::io(format!("binding to {at}"), e))
@@ -87,7 +177,7 @@ impl<K: OverIp> Transport for Streams<K> {
         let made = Made::new(K::WAITS, settings, patience)?;
         let (listener, at) = listen::<K>(ip::beside(at, settings)?, settings)?;
         let door = Door::new(listener, SocketType::STREAM, patience)?;
-        Ok(Box::new(Listener::<K> { door, at, made, of: PhantomData }))
+        Ok(Box::new(Listener::<K> { door, at, made, side: K::far_side(settings)? }))
     }
     fn dial(
         &self,
@@ -97,51 +187,47 @@ impl<K: OverIp> Transport for Streams<K> {
         patience: &Patience,
     ) -> Result<Connector, LinkError> {
         let made = Made::new(K::WAITS, settings, patience)?;
-        Ok(Box::new(Dialler::<K> { to: ip::door(address, peer, settings)?, made, of: PhantomData }))
+        Ok(Box::new(Dialler::<K> { to: ip::door(address, peer, settings)?, made, side: K::near_side(settings)? }))
     }
 }
 
-struct Listener<K> {
+struct Listener<K: Sessions> {
     door: Door,
     at: SocketAddr,
     made: Made,
-    of: PhantomData<K>,
+    side: K::Far,
 }
 
-impl<K: OverIp> Accept for Listener<K> {
+impl<K: Sessions> Accept for Listener<K> {
     fn address(&self) -> Address {
         ip::told(self.at)
     }
     fn accept(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let mut link = K::link(self.door.accept(&proof.near)?, &self.made)?;
-        link.send(&proof.far)?;
-        Ok(K::any(End::new(link.watched()?)))
+        K::accepted(self.door.accept(&proof.near)?, &self.made, proof, &self.side)
     }
     fn transaction(&mut self, proof: &Proof, request: &mut [u8], response: &[u8]) -> Result<(), LinkError> {
-        K::link(self.door.accept(&proof.near)?, &self.made)?.answer_once(proof, request, response)
+        K::answers(self.door.accept(&proof.near)?, &self.made, &self.side, proof, request, response)
     }
 }
 
-struct Dialler<K> {
+struct Dialler<K: Sessions> {
     to: SocketAddr,
     made: Made,
-    of: PhantomData<K>,
+    side: K::Near,
 }
 
-impl<K: OverIp> Dialler<K> {
-    fn link(&self) -> Result<Stream<Socket>, LinkError> {
-        K::link(connect::<K>(self.to, &self.made.settings, &self.made.patience)?, &self.made)
+impl<K: Sessions> Dialler<K> {
+    fn connected(&self) -> Result<OwnedFd, LinkError> {
+        connect::<K>(self.to, &self.made.settings, &self.made.patience)
     }
 }
 
-impl<K: OverIp> Connect for Dialler<K> {
+impl<K: Sessions> Connect for Dialler<K> {
     fn connect(&mut self, proof: &Proof) -> Result<AnyLink, LinkError> {
-        let mut link = self.link()?;
-        shake(&mut link, proof)?;
-        Ok(K::any(End::new(link.watched()?)))
+        K::connected(self.connected()?, &self.made, proof, &self.side)
     }
     fn transaction(&mut self, proof: &Proof, request: &[u8], response: &mut [u8]) -> Result<(), LinkError> {
-        self.link()?.ask_once(proof, request, response)
+        K::asks(self.connected()?, &self.made, &self.side, proof, request, response)
     }
 }
 

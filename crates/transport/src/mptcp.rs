@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{Protocol, ipproto, sockopt};
 
 use crate::ip;
-use crate::ip_stream::{OverIp, Streams};
+use crate::ip_stream::{OverIp, Plain, Streams};
 use crate::local;
 use crate::meet::Made;
 use crate::options::{self, FAMILY, SOCKBUF};
@@ -54,6 +54,9 @@ impl OverIp for Mptcps {
     fn before(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError> {
         tcp::choose_congestion(fd, settings)
     }
+}
+
+impl Plain for Mptcps {
     fn link(fd: OwnedFd, made: &Made) -> Result<Mptcp, LinkError> {
         tcp::set_nodelay(fd.as_fd(), &made.settings)?;
         Ok(Stream::new(Socket::new(fd, capabilities, made.wait, None, effective)?, &made.patience))

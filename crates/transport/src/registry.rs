@@ -11,7 +11,7 @@ use crate::any::links;
 use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 12] = [
+static ALL: [&dyn Transport; 13] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
@@ -20,6 +20,7 @@ static ALL: [&dyn Transport; 12] = [
     &crate::unixgram::TRANSPORT,
     &crate::tcp::TRANSPORT,
     &crate::mptcp::TRANSPORT,
+    &crate::tls::TRANSPORT,
     &crate::udp::TRANSPORT,
     &crate::multicast::TRANSPORT,
     &crate::exec::TRANSPORT,
@@ -35,6 +36,7 @@ links! {
     Unixgram(crate::unixgram::Unixgram),
     Tcp(crate::tcp::Tcp),
     Mptcp(crate::mptcp::Mptcp),
+    Tls(crate::tls::Tls),
     Udp(crate::udp::Udp),
     Multicast(crate::multicast::Multicast),
     Exec(crate::exec::Echoed),

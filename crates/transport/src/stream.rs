@@ -65,6 +65,10 @@ pub trait Duct: Send {
     fn left(&self) -> bool {
         false
     }
+    /// Whether it has bytes for a reader that the system knows nothing of any more.
+    fn holds(&self) -> bool {
+        false
+    }
 }
 
 /// One end of a stream of bytes: whole messages over a duct, with patience.
@@ -79,9 +83,21 @@ impl<D: Duct> Stream<D> {
         Self { duct, patience: patience.clone() }
     }
 
+    pub(crate) fn duct(&self) -> &D {
+        &self.duct
+    }
+
+    pub(crate) fn with_duct<R>(&mut self, f: impl FnOnce(&mut D, &Patience) -> R) -> R {
+        f(&mut self.duct, &self.patience)
+    }
+
+    pub(crate) fn into_duct(self) -> D {
+        self.duct
+    }
+
     /// What a call that moved nothing means for the wait.
     #[inline]
-    fn pause(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
+    pub(crate) fn pause(&self, e: Errno, idle: &mut Idle, doing: &'static str) -> Result<(), LinkError> {
         if e == Errno::AGAIN && self.duct.spins() {
             idle.spun(&self.patience, doing)?;
             if idle.looked() { self.awaited(doing) } else { Ok(()) }
@@ -119,6 +135,16 @@ impl<D: Duct> Stream<D> {
     /// What becomes readable, and what becomes writable.
     fn ends(&self, doing: &'static str) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), LinkError> {
         self.duct.ends().map_err(|e| self.duct.verdict().unwrap_or_else(|| sys::fault(e, doing)))
+    }
+
+    /// Waits until the peer closes; anything else it sends is against the rules.
+    pub(crate) fn recv_end(&mut self) -> Result<(), LinkError> {
+        let mut byte = [0];
+        match self.recv(&mut byte) {
+            Err(LinkError::Closed { .. }) => Ok(()),
+            Err(e) => Err(e),
+            Ok(()) => Err(LinkError::Protocol("it sent more than its request".to_owned())),
+        }
     }
 
     /// Waits until either direction can move.
@@ -217,6 +243,9 @@ impl<D: Duct> Link for Stream<D> {
     }
 
     fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        if self.duct.holds() {
+            return Ok(true);
+        }
         let (reader, _) = self.ends(RECEIVING)?;
         sys::readable(reader, wait, self.duct.spins(), &self.patience)
     }
@@ -358,6 +387,27 @@ impl Socket {
     pub(crate) fn at(&self) -> Option<String> {
         self.at.clone()
     }
+
+    pub(crate) fn into_fd(self) -> OwnedFd {
+        self.fd
+    }
+
+    /// Has a watchdog end receives that wait for too long, and no timer; keeps count of posts.
+    pub(crate) fn watch(&mut self, patience: &Patience) -> Result<(), LinkError> {
+        self.posts = (self.can)().queued.then(Pending::default);
+        if !self.spins() {
+            sys::unbound_receives(self.fd())?;
+            self.watchdog = Some(Watchdog::over_socket(self.fd(), None, patience)?);
+        }
+        Ok(())
+    }
+
+    /// As `write`, from several places in one call; waits as `write` does unless it may `never` wait.
+    #[inline]
+    pub(crate) fn write_of(&self, from: &[IoSlice<'_>], never: bool) -> Result<usize, Errno> {
+        let flags = if never { self.writing | SendFlags::DONTWAIT } else { self.writing };
+        rustix::net::sendmsg(&self.fd, from, &mut Default::default(), flags)
+    }
 }
 
 impl Duct for Socket {
@@ -440,11 +490,7 @@ impl Stream<Socket> {
     /// The same connection, for many receives: a watchdog ends those that wait for too long, and no timer does. A connection of one
     /// transaction is not worth a thread.
     pub(crate) fn watched(mut self) -> Result<Self, LinkError> {
-        self.duct.posts = (self.duct.can)().queued.then(Pending::default);
-        if !self.duct.spins() {
-            sys::unbound_receives(self.duct.fd())?;
-            self.duct.watchdog = Some(Watchdog::over_socket(self.duct.fd(), None, &self.patience)?);
-        }
+        self.duct.watch(&self.patience)?;
         Ok(self)
     }
 
@@ -487,16 +533,6 @@ impl Stream<Socket> {
         let in_first = got.min(first.len());
         self.recv(&mut first[in_first..])?;
         self.recv(&mut second[got - in_first..])
-    }
-
-    /// Waits until the peer closes; anything else it sends is against the rules.
-    fn recv_end(&mut self) -> Result<(), LinkError> {
-        let mut byte = [0];
-        match self.recv(&mut byte) {
-            Err(LinkError::Closed { .. }) => Ok(()),
-            Err(e) => Err(e),
-            Ok(()) => Err(LinkError::Protocol("it sent more than its request".to_owned())),
-        }
     }
 }
 

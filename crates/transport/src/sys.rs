@@ -85,6 +85,12 @@ pub(crate) fn fault(e: Errno, doing: &'static str) -> LinkError {
     }
 }
 
+/// Why the last call of the C library in this thread failed.
+#[cold]
+pub(crate) fn last_error() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
 /// After a call that failed otherwise than by would-block: whether to call again, which is so where a signal came between
 /// that asks for nothing.
 #[cold]

@@ -6,7 +6,7 @@ use rustix::net::sockopt;
 use socket2::SockRef;
 
 use crate::ip::{self, busy_poll};
-use crate::ip_stream::{OverIp, Streams};
+use crate::ip_stream::{OverIp, Plain, Streams};
 use crate::meet::Made;
 use crate::options::{self, Answer, FAMILY, Form, Knob, Moved, SOCKBUF};
 use crate::settings::Effective;
@@ -46,7 +46,8 @@ pub(crate) const CONGESTION: OptionSpec = OptionSpec {
     moved: None,
 };
 
-static OPTIONS: [OptionSpec; 6] = [
+/// What can be set on it.
+pub(crate) const OPTIONS: [OptionSpec; 6] = [
     SOCKBUF,
     NODELAY,
     OptionSpec {
@@ -91,13 +92,11 @@ impl OverIp for Tcps {
         }
         choose_congestion(fd, settings)
     }
+}
+
+impl Plain for Tcps {
     fn link(fd: OwnedFd, made: &Made) -> Result<Tcp, LinkError> {
-        let Made { settings, wait, patience } = made;
-        set_nodelay(fd.as_fd(), settings)?;
-        if *wait == Wait::BusyPoll {
-            busy_poll(fd.as_fd())?;
-        }
-        Ok(Stream::new(Socket::new(fd, capabilities, *wait, None, effective)?, patience))
+        Ok(Stream::new(socket(fd, made)?, &made.patience))
     }
     fn any(end: End<Tcp>) -> AnyLink {
         AnyLink::Tcp(end)
@@ -127,14 +126,27 @@ pub(crate) fn choose_congestion(fd: BorrowedFd<'_>, settings: &Settings) -> Resu
     })
 }
 
+/// Takes over a connected socket.
+pub(crate) fn socket(fd: OwnedFd, made: &Made) -> Result<Socket, LinkError> {
+    set_nodelay(fd.as_fd(), &made.settings)?;
+    if made.wait == Wait::BusyPoll {
+        busy_poll(fd.as_fd())?;
+    }
+    Socket::new(fd, capabilities, made.wait, None, effective)
+}
+
 /// What took effect on a TCP connection.
-fn effective(socket: &Socket) -> Effective {
-    let fd = socket.fd();
+pub(crate) fn effective(socket: &Socket) -> Effective {
+    took_effect(socket.fd(), socket.wait())
+}
+
+/// The same of a connection that is used otherwise.
+pub(crate) fn took_effect(fd: BorrowedFd<'_>, wait: Wait) -> Effective {
     Effective {
         mss: SockRef::from(&fd).tcp_mss().ok(),
         congestion: sockopt::tcp_congestion(fd).ok(),
         nodelay: sockopt::tcp_nodelay(fd).ok(),
-        ..sys::effective(fd, socket.wait(), ip::addresses(fd))
+        ..sys::effective(fd, wait, ip::addresses(fd))
     }
 }
 

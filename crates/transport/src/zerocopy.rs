@@ -11,6 +11,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
+use crate::sys;
+
 /// Flag of a send.
 pub(crate) const ZEROCOPY: SendFlags = SendFlags::from_bits_retain(libc::MSG_ZEROCOPY as u32);
 
@@ -128,7 +130,7 @@ pub(crate) fn allow(fd: BorrowedFd<'_>) -> Result<(), Errno> {
         let len = size_of::<libc::c_int>() as libc::socklen_t;
         libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, at, len)
     };
-    if outcome == 0 { Ok(()) } else { Err(last_error()) }
+    if outcome == 0 { Ok(()) } else { Err(sys::last_error()) }
 }
 
 /// First and last call, and whether they were copied.
@@ -145,7 +147,7 @@ fn completion(fd: BorrowedFd<'_>) -> Result<Option<Option<Told>>, Errno> {
     // SAFETY: the header says where the control messages may be written and how many bytes there are; it names no other memory.
     let got = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) };
     if got < 0 {
-        return match last_error() {
+        return match sys::last_error() {
             Errno::AGAIN => Ok(None),
             Errno::INTR => Ok(Some(None)),
             e => Err(e),
@@ -168,10 +170,6 @@ fn completion(fd: BorrowedFd<'_>) -> Result<Option<Option<Told>>, Errno> {
         }
     }
     Ok(Some(told))
-}
-
-fn last_error() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ fn blocks_arrive_intact_both_ways() {
                     assert!(carried(kind, &block) == carried(kind, &content(size, 1)), "{kind} there, {size}");
                     far.send(&content(size, 2)).unwrap();
                 }
+                far.flush().unwrap();
             });
             for &size in &sizes {
                 let (out, mut back) = (content(size, 1), vec![0; size]);
@@ -61,6 +62,7 @@ fn blocks_around_every_boundary_come_back_as_they_were_sent() {
                     far.recv(&mut block).unwrap();
                     far.send(&block).unwrap();
                 }
+                far.flush().unwrap();
             });
             for &size in &sizes {
                 let (out, mut back) = (content(size, 4), vec![0; size]);

@@ -6,7 +6,13 @@
 //!
 //! A receive waits at most the option `loss-timeout` and returns the next datagram that is not older than one returned
 //! before; late, double and wrongly sized ones are counted and dropped.
+//!
+//! With the options `batch` and `offload` several datagrams share a system call ([`batch`]).
 
+mod batch;
+mod many;
+
+use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,10 +21,11 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketType, recv, send, sendmsg};
 
+use self::batch::Batch;
 use crate::greet::{self, DatagramDoor};
 use crate::ip::{self, busy_poll};
 use crate::meet::Made;
-use crate::options::{self, FAMILY, LOSS_TIMEOUT, SOCKBUF};
+use crate::options::{self, Answer, FAMILY, Form, LOSS_TIMEOUT, SOCKBUF};
 use crate::patience::LOOK;
 use crate::registry::{Accept, Acceptor, Address, Connect, Connector, Transport};
 pub use crate::sequence::DatagramCounts;
@@ -39,7 +46,41 @@ pub static TRANSPORT: Datagrams = Datagrams;
 #[derive(Debug)]
 pub struct Datagrams;
 
-static OPTIONS: [OptionSpec; 4] = [SOCKBUF, FAMILY, LOSS_TIMEOUT, options::wait(ip::WAIT_NAMES, "block")];
+static OPTIONS: [OptionSpec; 6] = [
+    SOCKBUF,
+    FAMILY,
+    LOSS_TIMEOUT,
+    options::wait(ip::WAIT_NAMES, "block"),
+    OptionSpec {
+        name: "batch",
+        flag: None,
+        form: Form::Text("a number from 1 to 64", |text| text.parse().is_ok_and(|n| (1..=many::MOST).contains(&n))),
+        default: "1, or 32 with offload",
+        help: "datagrams that share a system call (sendmmsg, recvmmsg)",
+        answers: &[Answer { part: "", of: |e| e.options.get("batch").cloned() }],
+        moved: None,
+    },
+    OptionSpec {
+        name: "offload",
+        flag: None,
+        form: Form::Switch,
+        default: "off",
+        help: "let the kernel cut and join datagrams of one size (UDP_SEGMENT, UDP_GRO)",
+        answers: &[Answer { part: "", of: |e| e.options.get("offload").cloned() }],
+        moved: None,
+    },
+];
+
+/// Datagrams of a batch where the kernel cuts and joins them and nobody says how many.
+const OFFLOADED: usize = 32;
+
+/// What holds datagrams back, where these settings ask for that.
+fn batch(settings: &Settings) -> Option<Box<Batch>> {
+    let offload = settings.switch("offload").unwrap_or(false);
+    let asked = settings.text("batch").and_then(|text| text.parse().ok());
+    let most = asked.unwrap_or(if offload { OFFLOADED } else { 1 });
+    (most > 1).then(|| Box::new(Batch::new(most, offload)))
+}
 
 impl Transport for Datagrams {
     fn name(&self) -> Name {
@@ -157,6 +198,7 @@ pub struct Udp {
     loss: Duration,
     closed: bool,
     patience: Patience,
+    batch: Option<Box<Batch>>,
 }
 
 /// The first datagram's number. Not 0, so that a first message of zeros differs from [`crate::Proof::none`].
@@ -193,6 +235,7 @@ impl Udp {
             loss,
             closed: false,
             patience: patience.clone(),
+            batch: batch(settings),
         })
     }
 
@@ -249,6 +292,43 @@ impl Udp {
         }
     }
 
+    /// Sends what is held back.
+    fn send_held(&mut self) -> Result<(), LinkError> {
+        let Self { fd, writing, wait, patience, batch: Some(batch), .. } = self else { return Ok(()) };
+        let mut idle = Idle::default();
+        while batch.holds_any() {
+            match batch.send(fd.as_fd(), *writing) {
+                Ok(()) => idle.moved(),
+                Err(Errno::AGAIN) if *wait == Wait::Spin => idle.spun(patience, SENDING)?,
+                Err(Errno::AGAIN) => idle.waited(patience, SENDING, LOOK)?,
+                Err(e) => sys::again(e, patience, SENDING)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds a datagram back, and sends what is held where that is enough.
+    fn hold(&mut self, number: &[u8], rest: &[u8]) -> Result<(), LinkError> {
+        let (len, most) = (number.len() + rest.len(), self.most);
+        if self.batch.as_ref().is_some_and(|batch| !batch.takes(len, most)) {
+            self.send_held()?;
+        }
+        let full = self.batch.as_mut().is_some_and(|batch| batch.hold(number, rest));
+        if full { self.send_held() } else { Ok(()) }
+    }
+
+    /// The next datagram, and its length on the wire.
+    #[inline]
+    fn next(&mut self, into: &mut [u8]) -> Result<usize, Errno> {
+        let Some(batch) = &mut self.batch else { return recv(&self.fd, into, self.reading).map(|(_, len)| len) };
+        loop {
+            if let Some(len) = batch.take(into) {
+                return Ok(len);
+            }
+            batch.receive(self.fd.as_fd(), self.reading)?;
+        }
+    }
+
     /// Between two looks of a receive that has nothing yet: whether the wait goes on.
     #[cold]
     fn lost(&self, since: &mut Option<Instant>, waited: Duration) -> Result<(), LinkError> {
@@ -267,7 +347,13 @@ impl Link for Udp {
     }
 
     fn effective(&self) -> Effective {
-        sys::effective(self.fd.as_fd(), self.wait, ip::addresses(self.fd.as_fd()))
+        let mut options =
+            BTreeMap::from([("batch".to_owned(), "1".to_owned()), ("offload".to_owned(), "off".to_owned())]);
+        if let Some(batch) = &self.batch {
+            options.insert("batch".to_owned(), batch.most().to_string());
+            options.insert("offload".to_owned(), batch.effect().to_owned());
+        }
+        Effective { options, ..sys::effective(self.fd.as_fd(), self.wait, ip::addresses(self.fd.as_fd())) }
     }
 
     fn datagrams(&self) -> Option<DatagramCounts> {
@@ -284,6 +370,10 @@ impl Link for Udp {
         }
         let number = self.number.to_le_bytes();
         let bytes = number_bytes(block.len());
+        if self.batch.is_some() {
+            self.number = self.number.wrapping_add(1);
+            return self.hold(&number[..bytes], &block[bytes..]);
+        }
         let slices = [IoSlice::new(&number[..bytes]), IoSlice::new(&block[bytes..])];
         let mut idle = Idle::default();
         while let Err(e) = sendmsg(&self.fd, &slices, &mut Default::default(), self.writing) {
@@ -302,14 +392,17 @@ impl Link for Udp {
         if block.is_empty() {
             return Ok(());
         }
+        if self.batch.is_some() {
+            self.send_held()?;
+        }
         if self.greeting.is_some() {
             self.first()?;
         }
         let (mut since, mut polls) = (None, 0u32);
         loop {
-            match recv(&self.fd, &mut *block, self.reading) {
-                Ok((_, len)) if self.fresh(block, len) => return Ok(()),
-                Ok((_, 0)) if self.closed => return Err(LinkError::Closed { doing: RECEIVING }),
+            match self.next(block) {
+                Ok(len) if self.fresh(block, len) => return Ok(()),
+                Ok(0) if self.closed => return Err(LinkError::Closed { doing: RECEIVING }),
                 Ok(_) => self.lost(&mut since, Duration::ZERO)?,
                 Err(Errno::AGAIN) if self.wait != Wait::Spin => self.lost(&mut since, self.loss.min(LOOK))?,
                 Err(Errno::AGAIN) => {
@@ -330,6 +423,10 @@ impl Link for Udp {
     }
 
     fn ready(&mut self, wait: Duration) -> Result<bool, LinkError> {
+        self.send_held()?;
+        if self.batch.as_ref().is_some_and(|batch| batch.has_come()) {
+            return Ok(true);
+        }
         let spin = self.wait == Wait::Spin;
         if self.greeting.is_none() {
             return sys::readable(&self.fd, wait, spin, &self.patience);
@@ -346,7 +443,13 @@ impl Link for Udp {
         }
     }
 
+    fn flush(&mut self) -> Result<(), LinkError> {
+        self.send_held()
+    }
+
     fn close(&mut self) -> Result<(), LinkError> {
+        // A peer that is gone misses nothing.
+        let _ = self.send_held();
         self.closed = true;
         sys::shut(self.fd.as_fd())
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
-    mptcp, registry, shm, tcp, udp,
+    mptcp, registry, shm, tcp, tls, udp,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -22,8 +22,13 @@ pub fn variants() -> Vec<(Name, Settings)> {
             all.push((kind, settings().with("wait", wait)));
         }
     }
-    for kind in [tcp::NAME, mptcp::NAME, udp::NAME].into_iter().filter(|kind| here(kind.transport().unwrap())) {
+    for kind in
+        [tcp::NAME, mptcp::NAME, tls::NAME, udp::NAME].into_iter().filter(|kind| here(kind.transport().unwrap()))
+    {
         all.push((kind, settings().with("family", Family::V6)));
+    }
+    for (option, value) in [("batch", Value::from("8")), ("offload", true.into())] {
+        all.push((udp::NAME, settings().with(option, value)));
     }
     // Decorators that change nothing: the port must behave the same through them.
     let quiet =
