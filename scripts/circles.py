@@ -43,7 +43,7 @@ KNOWN = {
         (
             "any exec exec::echoed greet ip ip_stream local meet memcpy module::library module::link mptcp multicast "
             "multicast::link multicast::meeting multicast::sockets name packet pipe registry seqpacket shm shm::link "
-            "shm::region shm::wait stream tcp theory tls tls::duct udp unix unixgram"
+            "shm::region shm::wait stream tcp theory tls tls::duct udp unix unixgram uring"
         ).split(),
     ],
 }

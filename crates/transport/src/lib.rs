@@ -25,7 +25,7 @@
 //! | [`folder`] | folders for temporary sockets that go with their process, and what killed ones left |
 //! | `meet` `door` `greet` | meeting places, turning strangers away, meeting by datagrams |
 //! | `any` | [`AnyLink`] |
-//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`udp`] [`multicast`] [`theory`] | one transport each |
+//! | [`memcpy`] [`pipe`] [`shm`] [`unix`] [`seqpacket`] [`unixgram`] [`tcp`] [`mptcp`] [`tls`] [`uring`] [`udp`] [`multicast`] [`theory`] | one transport each |
 //! | [`module`] | transports that are found at run time: shared libraries behind `include/pipegauge.h` |
 //! | `tcp_state` | what the kernel knows of a TCP connection |
 //! | `stream` `packet` `sequence` `watchdog` `sys` | what transports share |
@@ -74,6 +74,7 @@ pub mod tls;
 pub mod udp;
 pub mod unix;
 pub mod unixgram;
+pub mod uring;
 mod watchdog;
 mod zerocopy;
 

@@ -11,7 +11,7 @@ use crate::any::links;
 use crate::{Capabilities, LinkError, Name, OptionSpec, Patience, Proof, Settings};
 
 /// Every transport, in the order in which they are listed.
-static ALL: [&dyn Transport; 13] = [
+static ALL: [&dyn Transport; 14] = [
     &crate::memcpy::TRANSPORT,
     &crate::pipe::TRANSPORT,
     &crate::shm::TRANSPORT,
@@ -21,6 +21,7 @@ static ALL: [&dyn Transport; 13] = [
     &crate::tcp::TRANSPORT,
     &crate::mptcp::TRANSPORT,
     &crate::tls::TRANSPORT,
+    &crate::uring::TRANSPORT,
     &crate::udp::TRANSPORT,
     &crate::multicast::TRANSPORT,
     &crate::exec::TRANSPORT,
@@ -37,6 +38,7 @@ links! {
     Tcp(crate::tcp::Tcp),
     Mptcp(crate::mptcp::Mptcp),
     Tls(crate::tls::Tls),
+    Uring(crate::uring::Uring),
     Udp(crate::udp::Udp),
     Multicast(crate::multicast::Multicast),
     Exec(crate::exec::Echoed),

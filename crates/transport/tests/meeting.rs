@@ -13,7 +13,7 @@ use std::time::Duration;
 use pairs::{LOOPBACK, Settings, all_at_once, content, meet, name, patience, proof, settings, variants};
 use transport::{
     Acceptor, Address, AnyLink, Family, Link, LinkError, Name, Patience, Proof, Wait, memcpy, mptcp, multicast, pipe,
-    registry, seqpacket, shm, tcp, theory, tls, udp, unix, unixgram,
+    registry, seqpacket, shm, tcp, theory, tls, udp, unix, unixgram, uring,
 };
 
 fn bind(kind: Name, settings: &Settings, patience: &Patience) -> Acceptor {
@@ -149,7 +149,7 @@ fn an_address_of_another_sort_is_refused() {
     let patience = Patience::default();
     for (kind, _) in variants() {
         let other = match kind {
-            tcp::NAME | mptcp::NAME | tls::NAME | udp::NAME | multicast::NAME => "/nowhere",
+            tcp::NAME | mptcp::NAME | tls::NAME | uring::NAME | udp::NAME | multicast::NAME => "/nowhere",
             _ => "9",
         };
         let e = pairs::try_dial(kind, &settings(), Address::new(other), &patience).err().unwrap();
@@ -184,8 +184,9 @@ fn the_ip_version_follows_the_flag_where_the_address_has_both() {
     let patience = Patience::default();
     let six = settings().with("family", Family::V6);
     let four = settings().with("family", Family::V4);
-    for kind in
-        [tcp::NAME, mptcp::NAME, tls::NAME, udp::NAME].into_iter().filter(|k| pairs::here(k.transport().unwrap()))
+    for kind in [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, udp::NAME]
+        .into_iter()
+        .filter(|k| pairs::here(k.transport().unwrap()))
     {
         let six_here = IpAddr::V6(Ipv6Addr::LOCALHOST);
         for (at, settings, ip) in [

@@ -9,7 +9,7 @@ use std::time::Duration;
 use transport::decorate::Decorators;
 use transport::{
     Acceptor, Address, AnyLink, Connector, Ends, Family, LinkError, Name, Patience, Proof, Transport, Value, Wait,
-    mptcp, registry, shm, tcp, tls, udp,
+    mptcp, registry, shm, tcp, tls, udp, uring,
 };
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -22,8 +22,9 @@ pub fn variants() -> Vec<(Name, Settings)> {
             all.push((kind, settings().with("wait", wait)));
         }
     }
-    for kind in
-        [tcp::NAME, mptcp::NAME, tls::NAME, udp::NAME].into_iter().filter(|kind| here(kind.transport().unwrap()))
+    for kind in [tcp::NAME, mptcp::NAME, tls::NAME, uring::NAME, udp::NAME]
+        .into_iter()
+        .filter(|kind| here(kind.transport().unwrap()))
     {
         all.push((kind, settings().with("family", Family::V6)));
     }
@@ -39,7 +40,7 @@ pub fn variants() -> Vec<(Name, Settings)> {
 }
 
 /// Transports that a kernel may be built without; every other one must be had wherever tests run.
-pub const OPTIONAL: [Name; 1] = [mptcp::NAME];
+pub const OPTIONAL: [Name; 2] = [mptcp::NAME, uring::NAME];
 
 /// Whether a transport can be had here; one that can't is skipped with its reason.
 pub fn here(t: &dyn Transport) -> bool {

@@ -1,0 +1,246 @@
+//! TCP through io_uring: what it saves, and costs, beside plain calls.
+//!
+//! Sends are requests of the ring that complete before they return; receives are one request that goes on by itself (multishot) and fills
+//! buffers that the kernel was given beforehand, from which a message is copied into its place. The meeting is TCP's, with plain calls.
+
+mod ring;
+
+use std::cell::RefCell;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+
+use self::ring::Ring;
+use crate::ip_stream::{OverIp, Sessions, Streams};
+use crate::meet::{Made, shake};
+use crate::settings::Effective;
+use crate::stream::{Duct, Socket, Stream};
+use crate::tcp::{self, Tcps};
+use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Proof, Settings, TcpState, Wait};
+use crate::{local, options, sys, tcp_state};
+
+/// What it is called.
+pub const NAME: Name = Name::literal("uring");
+
+/// The transport.
+pub static TRANSPORT: Streams<TcpByRing> = Streams::new();
+
+/// TCP through io_uring between two processes of one host or two.
+#[derive(Debug)]
+pub struct TcpByRing;
+
+/// One end of such a connection.
+pub type Uring = Stream<Ringed>;
+
+static OPTIONS: [OptionSpec; 6] = {
+    let [sockbuf, nodelay, mss, congestion, family, _] = tcp::OPTIONS;
+    [sockbuf, nodelay, mss, congestion, family, options::wait(local::WAIT_NAMES, "block")]
+};
+
+fn capabilities() -> Capabilities {
+    Capabilities { local_only: false, ..Capabilities::plain() }
+}
+
+impl OverIp for TcpByRing {
+    const NAME: Name = NAME;
+    const SUMMARY: &'static str = "TCP through io_uring";
+    const SPOKEN: &'static [&'static str] = &["uring", "io_uring", "io-uring", "tcp over io_uring"];
+    const OPTIONS: &'static [OptionSpec] = &OPTIONS;
+    const WAITS: &'static [Wait] = &local::WAITS;
+
+    fn can() -> Capabilities {
+        capabilities()
+    }
+    fn besides() -> Result<(), LinkError> {
+        ring::available().map_err(|e| {
+            let why = match e {
+                Errno::PERM | Errno::ACCESS => {
+                    "it is switched off for this user: see kernel.io_uring_disabled, or the container's seccomp rules"
+                }
+                Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL => "it takes Linux 6.0 or later with CONFIG_IO_URING",
+                _ => "no ring can be made",
+            };
+            LinkError::io(format!("making an io_uring ({why})"), e)
+        })
+    }
+    fn before(fd: BorrowedFd<'_>, settings: &Settings) -> Result<(), LinkError> {
+        Tcps::before(fd, settings)
+    }
+}
+
+/// A connection over which both proofs were shown with plain calls, by a ring from here on.
+fn ringed(plain: Stream<Socket>, made: &Made) -> Result<AnyLink, LinkError> {
+    let ringed = Ringed::new(plain.into_duct().into_fd(), made.wait);
+    let ringed = ringed.map_err(|e| LinkError::io("making an io_uring", e))?;
+    Ok(AnyLink::Uring(End::new(Stream::new(ringed, &made.patience))))
+}
+
+fn plain(fd: OwnedFd, made: &Made) -> Result<Stream<Socket>, LinkError> {
+    Ok(Stream::new(tcp::socket(fd, made)?, &made.patience))
+}
+
+impl Sessions for TcpByRing {
+    type Far = ();
+    type Near = ();
+
+    fn far_side(_: &Settings) -> Result<(), LinkError> {
+        Ok(())
+    }
+    fn near_side(_: &Settings) -> Result<(), LinkError> {
+        Ok(())
+    }
+    fn accepted(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
+        let mut plain = plain(fd, made)?;
+        plain.send(&proof.far)?;
+        ringed(plain, made)
+    }
+    fn connected(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
+        let mut plain = plain(fd, made)?;
+        shake(&mut plain, proof)?;
+        ringed(plain, made)
+    }
+}
+
+/// A ring as a duct.
+pub struct Ringed {
+    ring: RefCell<Ring>,
+    /// Copies of the socket's descriptor and of the ring's, to wait for.
+    socket: OwnedFd,
+    completions: OwnedFd,
+    wait: Wait,
+}
+
+impl std::fmt::Debug for Ringed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ringed").field("socket", &self.socket).finish_non_exhaustive()
+    }
+}
+
+impl Ringed {
+    fn new(socket: OwnedFd, wait: Wait) -> Result<Self, Errno> {
+        let copy = rustix::io::fcntl_dupfd_cloexec(&socket, 0)?;
+        let ring = Ring::new(socket)?;
+        let completions = rustix::io::fcntl_dupfd_cloexec(ring.completions(), 0)?;
+        Ok(Self { ring: RefCell::new(ring), socket: copy, completions, wait })
+    }
+}
+
+impl Duct for Ringed {
+    fn capabilities(&self) -> Capabilities {
+        capabilities()
+    }
+    #[inline]
+    fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
+        self.ring.borrow_mut().read(into, !self.spins())
+    }
+    #[inline]
+    fn write(&self, from: &[u8]) -> Result<usize, Errno> {
+        self.ring.borrow_mut().write(from, !self.spins())
+    }
+    #[inline]
+    fn try_read(&self, into: &mut [u8]) -> Result<usize, Errno> {
+        self.ring.borrow_mut().read(into, false)
+    }
+    #[inline]
+    fn try_write(&self, from: &[u8]) -> Result<usize, Errno> {
+        self.ring.borrow_mut().write(from, false)
+    }
+    fn ends(&self) -> Result<(BorrowedFd<'_>, BorrowedFd<'_>), Errno> {
+        Ok((self.completions.as_fd(), self.socket.as_fd()))
+    }
+    #[inline]
+    fn spins(&self) -> bool {
+        self.wait == Wait::Spin
+    }
+    fn shut(&mut self) -> Result<(), LinkError> {
+        sys::shut(self.socket.as_fd())
+    }
+    fn effective(&self) -> Effective {
+        tcp::took_effect(self.socket.as_fd(), self.wait)
+    }
+    fn tcp_state(&self) -> Option<TcpState> {
+        tcp_state::read(self.socket.as_fd())
+    }
+    fn left(&self) -> bool {
+        let mut fds = [PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::RDHUP)];
+        sys::poll_for(&mut fds, Duration::ZERO).is_ok() && fds[0].revents().contains(PollFlags::RDHUP)
+    }
+    fn holds(&self) -> bool {
+        self.ring.borrow_mut().holds()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::Patience;
+
+    fn pair(wait: Wait) -> Option<(Uring, UnixStream)> {
+        if let Err(e) = TcpByRing::besides() {
+            eprintln!("not tried: {e}");
+            return None;
+        }
+        let (a, b) = UnixStream::pair().unwrap();
+        Some((Stream::new(Ringed::new(a.into(), wait).unwrap(), &Patience::default()), b))
+    }
+
+    #[test]
+    fn more_than_all_buffers_hold_comes_whole_and_in_order() {
+        use std::io::Write;
+        for wait in [Wait::Block, Wait::Spin] {
+            let Some((mut link, mut peer)) = pair(wait) else { return };
+            let sent: Vec<u8> = (0..5_000_000u32).map(|i| (i / 7) as u8).collect();
+            let expected = sent.clone();
+            let sender = std::thread::spawn(move || {
+                for part in sent.chunks(70_001) {
+                    peer.write_all(part).unwrap();
+                }
+            });
+            // Begins late, so that the kernel runs out of buffers.
+            std::thread::sleep(Duration::from_millis(50));
+            let mut got = vec![0; expected.len()];
+            for part in got.chunks_mut(33_333) {
+                link.recv(part).unwrap();
+            }
+            sender.join().unwrap();
+            assert!(got == expected);
+            assert!(matches!(link.recv(&mut [0]), Err(LinkError::Closed { .. })));
+        }
+    }
+
+    #[test]
+    fn a_send_without_room_waits_and_leaves_nothing_under_way() {
+        use std::io::Read;
+        for wait in [Wait::Block, Wait::Spin] {
+            let Some((link, mut peer)) = pair(wait) else { return };
+            let block = vec![7; 1 << 20];
+            let mut sent = 0;
+            // Until the socket is full: a wait that was in vain says so, and can be repeated.
+            loop {
+                match link.duct().write(&block) {
+                    Ok(n) => sent += n,
+                    Err(e) => break assert_eq!(e, Errno::AGAIN),
+                }
+            }
+            assert_eq!(link.duct().write(&block), Err(Errno::AGAIN));
+            drop(link);
+            let mut all = Vec::new();
+            peer.read_to_end(&mut all).unwrap();
+            assert_eq!(all.len(), sent);
+        }
+    }
+
+    #[test]
+    fn a_link_that_ends_while_it_receives_lets_go_of_its_memory() {
+        for _ in 0..20 {
+            let Some((mut link, peer)) = pair(Wait::Block) else { return };
+            assert!(!link.ready(Duration::from_millis(1)).unwrap());
+            drop(link);
+            drop(peer);
+        }
+    }
+}
