@@ -347,6 +347,7 @@ mod tests {
             bounds: Some((16, 17)),
             cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),
             course: None,
+            copied: Some((40, 41)),
         };
         let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34, sent: 35.5 };
         let report = TrialReport {

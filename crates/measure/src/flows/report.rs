@@ -146,6 +146,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
             bounds: None,
             cost: Cost::of_all(each.iter().map(|flow| flow.far.cost)),
             course: None,
+            copied: None,
         },
         flows: Some(flows),
         course: None,
