@@ -315,10 +315,15 @@ mod tests {
         assert!(credible(&sent, &slow, &plain, ELAPSED).is_err(), "0.1 ms for what takes 8");
         assert_eq!(credible(&FarReport { seconds: 8e-3, ..sent.clone() }, &slow, &plain, ELAPSED), Ok(()));
         let posts = TrialSpec { pattern: Pattern::Post, ..spec.clone() };
-        for (copied, can_be) in [((0, 0), true), ((22, 22), true), ((3, 40), true), ((2, 1), false), ((0, 1 << 39), false)] {
+        for (copied, can_be) in
+            [((0, 0), true), ((22, 22), true), ((3, 40), true), ((2, 1), false), ((0, 1 << 39), false)]
+        {
             let far = FarReport { copied: Some(copied), ..sent.clone() };
             assert_eq!(credible(&far, &posts, &plain, ELAPSED).is_ok(), can_be, "{copied:?}");
-            assert!(copied.1 == 0 || credible(&far, &spec, &plain, ELAPSED).is_err(), "a stream's sends are not posted");
+            assert!(
+                copied.1 == 0 || credible(&far, &spec, &plain, ELAPSED).is_err(),
+                "a stream's sends are not posted"
+            );
         }
         let burst = TrialSpec { pattern: Pattern::Burst, ..spec };
         let asked = FarReport { received: 22, ..FarReport::default() };

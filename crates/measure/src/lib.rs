@@ -46,6 +46,7 @@ pub mod flows;
 pub mod interval;
 pub mod judge;
 pub mod load;
+mod meter;
 pub mod near;
 pub mod netpipe;
 pub mod path;

@@ -307,12 +307,9 @@ impl TrialReport {
     /// The near half's report of `spec` and the far half's as one: each side tells what only it saw.
     pub fn joined(self, spec: &TrialSpec, far: FarReport) -> Self {
         match spec.far_sends() {
-            true => Self {
-                seconds: far.seconds,
-                copied: far.copied,
-                far: FarReport { cost: far.cost, ..self.far },
-                ..self
-            },
+            true => {
+                Self { seconds: far.seconds, copied: far.copied, far: FarReport { cost: far.cost, ..self.far }, ..self }
+            }
             false => self.with_far(far),
         }
     }

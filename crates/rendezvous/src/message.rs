@@ -8,7 +8,7 @@ use host::{Environment, MachineCalibration, Taken};
 use measure::{FarReport, Flows, Load, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
-use transport::{Address, LinkError, Name, Settings};
+use transport::{Address, Capabilities, LinkError, Name, Settings};
 
 use crate::course::Numbers;
 use crate::{Limits, MeetError};
@@ -207,6 +207,8 @@ pub(crate) enum Answer {
 pub(crate) struct Stands {
     /// What took effect on it.
     pub effective: Effective,
+    /// What it can do.
+    pub capabilities: Box<Capabilities>,
     /// The CPU that its thread keeps to.
     pub cpu: Option<u32>,
 }

@@ -103,6 +103,8 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
     let receiver_counts = spec.pattern.facts().unanswered;
     flows.each.resize(each.len(), FlowReport::default());
     for (flow, report) in flows.each.iter_mut().zip(&each) {
+        // What is no far side's to tell.
+        (flow.near_cost, flow.far_cost) = (None, None);
         flow.lost = if receiver_counts { report.far.lost } else { report.lost };
         flow.retransmits = report.tcp.map_or(0, |tcp| tcp.retransmits);
         if spec.offered.is_some() && report.seconds > 0.0 {

@@ -84,7 +84,10 @@ fn posted_sends_arrive_as_they_were_and_copies_are_told() {
         assert!(shown.contains("the kernel copied what was posted") || !met, "{more:?}: {shown}");
         let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
         let trials = text.lines().filter(|line| line.contains("\"event\":\"trial\""));
-        assert!(trials.clone().count() > 0 && trials.clone().all(|line| line.contains("\"copied\"")), "{more:?}: {text}");
+        assert!(
+            trials.clone().count() > 0 && trials.clone().all(|line| line.contains("\"copied\"")),
+            "{more:?}: {text}"
+        );
     }
     let dir = Scratch::new();
     for (args, why) in [

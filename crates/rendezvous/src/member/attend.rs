@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
+use host::Environment;
 use measure::{SessionError, TrialSpec, Workspace};
 use transport::{AnyLink, Link, LinkError, Patience, Proof};
 
@@ -76,6 +77,8 @@ impl Attendant<'_> {
 
     fn dial(&mut self, dial: &Dial) -> Result<Told, SessionError> {
         self.link = None;
+        // Pinning narrows the CPUs that this thread sees: the environment is read first.
+        let environment = dial.describe.then(|| Box::new(Environment::here(dial.cpu)));
         if let Some(cpu) = dial.cpu {
             let allowed = host::cpus_before_pinning();
             if !allowed.contains(&cpu) {
@@ -100,9 +103,9 @@ impl Attendant<'_> {
             }
         };
         let link = known.altered(&dial.decorators, &patience);
-        let told = Told::Stands { effective: Box::new(link.effective()), capabilities: Box::new(link.capabilities()) };
+        let (effective, capabilities) = (Box::new(link.effective()), Box::new(link.capabilities()));
         self.link = Some(link);
-        Ok(told)
+        Ok(Told::Stands { effective, capabilities, environment })
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<Told, SessionError> {

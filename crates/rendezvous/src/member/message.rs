@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use host::Environment;
 use measure::{SessionError, TrialReport, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::decorate::Decorators;
@@ -45,6 +46,9 @@ pub(crate) struct Dial {
     pub decorators: Decorators,
     /// The CPU to keep to.
     pub cpu: Option<u32>,
+    /// Whether to say what it sees of its host.
+    #[serde(default)]
+    pub describe: bool,
 }
 
 /// Where a far side waits.
@@ -63,7 +67,12 @@ pub(crate) struct Door {
 #[serde(tag = "told", rename_all = "kebab-case")]
 pub(crate) enum Told {
     /// To `Dial`.
-    Stands { effective: Box<Effective>, capabilities: Box<Capabilities> },
+    Stands {
+        effective: Box<Effective>,
+        capabilities: Box<Capabilities>,
+        /// What the process sees of its host, where that was asked for.
+        environment: Option<Box<Environment>>,
+    },
     /// It is ready to receive, and nothing came before it was.
     Waits,
     /// To `Run`: what came of the trial, and how it went on where it is one of several.

@@ -111,14 +111,14 @@ pub(crate) fn meet_with(
             let terms = Terms { at: reached(at)?, ..terms };
             let first = shared(meeting::over_ssh(ssh, target, program, &terms)?, plan)?;
             for rank in 1..most {
-                let terms = Terms { rank, environment: false, ..terms };
+                let terms = Terms { rank, ..terms };
                 others.push(Rc::new(RefCell::new(meeting::over_ssh(ssh, target, program, &terms)?)));
             }
             (first, own)
         }
         Far::Waiting { host, processes } => {
             let mut met = (0..).zip(processes.iter().take(most.max(1) as usize)).map(|(rank, (port, key))| {
-                let terms = Terms { rank, environment: rank == 0, ..terms };
+                let terms = Terms { rank, ..terms };
                 let addresses = resolve(host, *port, family(plan), host)?;
                 meeting::started_elsewhere(&addresses, host, key, &terms)
             });

@@ -56,11 +56,14 @@ pub(super) fn joined(
     for (number, (near, far)) in halves.zip(&far).enumerate() {
         one(near, far, spec).map_err(|e| (None, shape.named(number, e)))?;
     }
+    let (near_costs, far_costs): (Vec<_>, Vec<_>) =
+        (near.iter().map(|near| near.cost).collect(), far.iter().map(|far| far.cost).collect());
     let report = match <[TrialReport; 1]>::try_from(near) {
         Ok([near]) if casts => measure::flows::of_group(spec, near, far, told).map_err(|e| (None, e))?,
         Ok(near) => measure::flows::joined(spec, near.into(), far, told),
         Err(near) => measure::flows::joined(spec, near, far, told),
     };
+    let report = measure::flows::with_costs(report, &near_costs, &far_costs);
     common_is_credible(&report, spec)
         .map_err(|why| (None, SessionError::Control(format!("the far sides report what can't be: {why}"))))?;
     Ok(report)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use host::Environment;
 use measure::{SessionError, TrialReport, TrialSpec};
 use transport::Capabilities;
 use transport::settings::Effective;
@@ -29,6 +30,16 @@ pub(super) struct Member {
     /// Declared, and so dropped, before the process: the process ends because this does.
     talk: Talk,
     process: Launched,
+}
+
+/// What a member says of its connection.
+pub(super) struct Stands {
+    /// What took effect.
+    pub effective: Effective,
+    /// What the connection can do.
+    pub capabilities: Capabilities,
+    /// What the process sees of its host, where that was asked for.
+    pub environment: Option<Environment>,
 }
 
 /// What a member says of its half of a trial.
@@ -63,11 +74,15 @@ impl Member {
         &mut self.talk.channel
     }
 
-    /// Has it connect; what took effect, and what the connection can do.
-    pub(super) fn dial(&mut self, dial: Dial) -> Result<(Effective, Capabilities), What> {
+    /// Has it connect.
+    pub(super) fn dial(&mut self, dial: Dial) -> Result<Stands, What> {
         self.order(&Order::Dial(Box::new(dial)))?;
         match self.told("waiting for a near process to connect", SLACK)? {
-            Told::Stands { effective, capabilities } => Ok((*effective, *capabilities)),
+            Told::Stands { effective, capabilities, environment } => Ok(Stands {
+                effective: *effective,
+                capabilities: *capabilities,
+                environment: environment.map(|seen| *seen),
+            }),
             other => Err(failed(other)),
         }
     }

@@ -6,6 +6,7 @@ mod blame;
 mod joined;
 mod member;
 mod open;
+mod seen;
 mod trial;
 
 use std::cell::{RefCell, RefMut};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use host::{CpuWatch, Environment, MachineCalibration, Taken};
+use host::{CpuWatch, MachineCalibration, Taken};
 use measure::event::{PathPlan, Plan};
 use measure::session::Party;
 use measure::{Session, SessionError, TrialReport, TrialSpec};
@@ -27,6 +28,7 @@ use self::blame::{Shape, Who};
 use self::joined::joined;
 use self::member::Member;
 use self::open::Open;
+use self::seen::Seen;
 use self::trial::Processes;
 use super::flows::flows;
 use super::meeting::Meeting;
@@ -44,7 +46,7 @@ pub(crate) struct GroupSession {
     others: Vec<Rc<RefCell<Meeting>>>,
     /// This program, for its members.
     program: PathBuf,
-    environment: Option<Environment>,
+    seen: Seen,
     capabilities: Capabilities,
     open: Option<Open>,
     cpu: Option<CpuWatch>,
@@ -59,12 +61,8 @@ impl GroupSession {
         others: Vec<Rc<RefCell<Meeting>>>,
         program: PathBuf,
     ) -> Self {
-        let environment = match &reach {
-            Reach::Fresh(..) => None,
-            Reach::Shared(meeting) => meeting.borrow().environment.clone(),
-        };
         let capabilities = plan.paths[number].transport.capabilities();
-        Self { number, plan, stop, reach, others, program, environment, capabilities, open: None, cpu: None }
+        Self { number, plan, stop, reach, others, program, seen: Seen::default(), capabilities, open: None, cpu: None }
     }
 
     /// Says goodbye to all processes, and waits for none.
@@ -174,7 +172,7 @@ impl Session for GroupSession {
         self.cpu = self.watch_cpus(&open);
         let (near_effective, far_effective) = open.effective.first().cloned().unwrap_or_default();
         let party = Party {
-            far: self.environment.clone(),
+            far: self.seen.far.first().cloned(),
             near_effective,
             far_effective,
             flows: flows(&open.effective, &open.cpus, self.plan.both),
@@ -209,7 +207,7 @@ impl Session for GroupSession {
         let open = self.open.as_ref().filter(|_| matches!(self.reach, Reach::Shared(_)));
         // Far processes of this host are watched from here, with their CPUs.
         let Some(open) = open else { return Some(near) };
-        let pinned = self.environment.as_ref().is_some_and(|e| e.pinned.is_some());
+        let pinned = self.seen.far.first().is_some_and(|e| e.pinned.is_some());
         open.fars.iter().try_fold(near, |all, far| match (far.borrow_mut().control.taken().ok()?, pinned) {
             (Some(far), _) => Some(all.with(far)),
             (None, pinned) => (!pinned).then_some(all),

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use data_encoding::HEXLOWER;
-use measure::topology::{MemberOpened, Role};
 use measure::{SessionError, Topology};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use transport::Proof;
@@ -13,7 +12,7 @@ use transport::settings::Effective;
 
 use super::GroupSession;
 use super::blame::{Finding, What, Who};
-use super::member::Member;
+use super::member::{Member, Stands};
 use crate::member::message::{Dial, Door};
 use crate::message::FarPin;
 use crate::near::control::Share;
@@ -99,14 +98,17 @@ impl GroupSession {
         }
         let mut fars = Vec::new();
         for (i, starting) in starting.into_iter().enumerate() {
-            let environment = i == 0 && self.environment.is_none();
+            let environment = self.seen.far.len() <= i;
             let met = meeting::met_here(starting, &terms(i, door, environment));
             let met = met.map_err(|e| named(Who::Far(i), launched(&mut seats, e)))?;
-            self.environment = met.inherited().or(self.environment.take());
+            self.seen.far.extend(met.inherited());
             fars.push(Rc::new(RefCell::new(met)));
         }
         if let Reach::Shared(first) = &self.reach {
             fars = std::iter::once(first).chain(&self.others).take(far_processes).map(Rc::clone).collect();
+            if self.seen.far.is_empty() {
+                self.seen.far = fars.iter().filter_map(|far| far.borrow().environment.clone()).collect();
+            }
         }
         let mut members = Vec::new();
         for (i, starting) in near.into_iter().enumerate() {
@@ -131,6 +133,7 @@ impl GroupSession {
         let each = shape.of / open.fars.len() as u32;
         let here = matches!(self.reach, Reach::Fresh(..));
         let (mut number, mut far_cpus) = (0, Vec::new());
+        self.seen.can = Default::default();
         open.numbers.clear();
         open.effective.clear();
         for (f, far) in open.fars.iter().enumerate() {
@@ -153,8 +156,8 @@ impl GroupSession {
                         Finding { who: Who::Far(f), what: found },
                     ])
                 })?;
-                self.capabilities = stands.1;
-                near.push(stands.0);
+                self.capabilities = stands.capabilities.clone();
+                near.push(self.seen.near(stands));
                 number += 1;
             }
             let opened = far.control.opened(each, None);
@@ -165,6 +168,7 @@ impl GroupSession {
                     return Err(MeetError::Unequal(unequal).into());
                 }
                 far_cpus.push(far.cpu);
+                self.seen.can.1.push(*far.capabilities);
                 open.effective.push((near, far.effective));
             }
         }
@@ -182,6 +186,7 @@ impl GroupSession {
             patience: self.plan.patience,
             decorators: self.plan.decorators.of_flow(number as u32),
             cpu: open.cpus.0.get(number).copied(),
+            describe: self.seen.near.len() <= number,
         }
     }
 
@@ -204,7 +209,8 @@ impl GroupSession {
             doors.extend(proofs.iter().map(|proof| Door { address: address.clone(), peer, proof: hexadecimal(proof) }));
         }
         let dial = self.dial(doors, 0, open);
-        let (near, capabilities) = open.members[0].dial(dial).map_err(|what| {
+        self.seen.can = Default::default();
+        let stands: Stands = open.members[0].dial(dial).map_err(|what| {
             let mut findings = vec![Finding { who: Who::Near(0), what }];
             let deadline = Instant::now() + self.patience();
             open.fars.iter().for_each(|far| far.borrow_mut().control.cancel());
@@ -215,7 +221,8 @@ impl GroupSession {
             }
             shape.cause(findings)
         })?;
-        self.capabilities = capabilities;
+        self.capabilities = stands.capabilities.clone();
+        let near = self.seen.near(stands);
         let mut far_cpus = Vec::new();
         for (f, far) in open.fars.iter().enumerate() {
             let mut far = far.borrow_mut();
@@ -226,22 +233,12 @@ impl GroupSession {
                     return Err(MeetError::Unequal(unequal).into());
                 }
                 far_cpus.push(there.cpu);
+                self.seen.can.1.push(*there.capabilities);
                 open.effective.push((near.clone(), there.effective));
             }
         }
         open.cpus.1 = far_cpus;
         Ok(())
-    }
-
-    /// The processes as a run file tells them.
-    pub(super) fn members(&self, open: &Open) -> Vec<MemberOpened> {
-        let of = |role, rank: usize, cpus: Vec<u32>| MemberOpened { role, rank: rank as u32 + 1, cpus };
-        let near =
-            (0..open.members.len()).map(|i| of(Role::Near, i, open.cpus.0.get(i).copied().into_iter().collect()));
-        let each = open.effective.len() / open.fars.len().max(1);
-        let far = open.cpus.1.chunks(each.max(1)).enumerate();
-        let far = far.map(|(i, cpus)| of(Role::Far, i, cpus.iter().copied().flatten().collect()));
-        near.chain(far).collect()
     }
 }
 
