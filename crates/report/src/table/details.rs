@@ -9,5 +9,5 @@ pub fn details(run: &Analysis<'_>) -> String {
     let machine = if run.run.plan.soaks() { String::new() } else { super::machine(run) };
     let cost = if run.is_hint() || run.run.plan.soaks() { String::new() } else { super::cpu(run) };
     let all = [super::paths(run), rounds + &machine, super::tcp(run), cost, super::members(run)];
-    all.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+    crate::text::parts(all)
 }
