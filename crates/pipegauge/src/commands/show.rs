@@ -38,7 +38,8 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     };
     let models = if has_models(run) { models(run) } else { String::new() };
     let warnings = warnings(run, flags);
-    let all = [format!("{}\n", heading(run)), picture, summary, table::trust(run), warnings, table::details(run), models];
+    let all =
+        [format!("{}\n", heading(run)), picture, summary, table::trust(run), warnings, table::details(run), models];
     out::text(&report::text::parts(all))?;
     for (path, measured) in run.paths.iter().enumerate() {
         out::text(&format!("\n{}", measured.opened.name()))?;

@@ -3,6 +3,7 @@
 
 mod aside;
 mod blame;
+pub(crate) mod elsewhere;
 mod joined;
 mod member;
 mod open;
@@ -25,6 +26,7 @@ use transport::clock::{Clock, Monotonic};
 
 use self::aside::Aside;
 use self::blame::{Shape, Who};
+use self::elsewhere::Elsewhere;
 use self::joined::joined;
 use self::member::Member;
 use self::open::Open;
@@ -44,8 +46,9 @@ pub(crate) struct GroupSession {
     /// Where far processes come from, and those beyond the first where they stay.
     reach: Reach,
     others: Vec<Rc<RefCell<Meeting>>>,
-    /// This program, for its members.
+    /// This program, for its members, and where they run if that is not here.
     program: PathBuf,
+    elsewhere: Option<Elsewhere>,
     seen: Seen,
     capabilities: Capabilities,
     open: Option<Open>,
@@ -62,7 +65,32 @@ impl GroupSession {
         program: PathBuf,
     ) -> Self {
         let capabilities = plan.paths[number].transport.capabilities();
-        Self { number, plan, stop, reach, others, program, seen: Seen::default(), capabilities, open: None, cpu: None }
+        Self {
+            number,
+            plan,
+            stop,
+            reach,
+            others,
+            program,
+            elsewhere: None,
+            seen: Seen::default(),
+            capabilities,
+            open: None,
+            cpu: None,
+        }
+    }
+
+    /// The same with near processes on other hosts.
+    pub(crate) fn spread_over(self, elsewhere: Option<Elsewhere>) -> Self {
+        Self { elsewhere, ..self }
+    }
+
+    /// The open path is over. Its near processes on other hosts stay for the next round.
+    fn leave_open(&mut self) {
+        let open = self.open.take();
+        if let (Some(elsewhere), Some(mut open)) = (&self.elsewhere, open) {
+            elsewhere.keep(std::mem::take(&mut open.members));
+        }
     }
 
     /// Says goodbye to all processes, and waits for none.
@@ -105,7 +133,8 @@ impl GroupSession {
 
     fn watch_cpus(&self, open: &Open) -> Option<CpuWatch> {
         self.plan.pin?;
-        let mut cpus = open.cpus.0.clone();
+        // CPUs of another host have the same numbers.
+        let mut cpus = if self.elsewhere.is_some() { Vec::new() } else { open.cpus.0.clone() };
         let mut pids = vec![std::process::id()];
         pids.extend(open.members.iter().map(Member::pid));
         pids.extend(open.seats.iter().flat_map(Seats::pids));
@@ -130,10 +159,12 @@ impl GroupSession {
         let (patience, reliable) = (self.patience(), self.capabilities.reliable);
         let _aside = Aside::from(
             self.plan.pin,
-            &open.cpus.0,
+            if self.elsewhere.is_none() { &open.cpus.0 } else { &[] },
             if matches!(self.reach, Reach::Fresh(..)) { &open.cpus.1 } else { &[] },
         );
-        let mut processes = Processes { members: &mut open.members, fars, patience, reliable };
+        let clocks = self.elsewhere.is_some();
+        let mut processes =
+            Processes { members: &mut open.members, fars, patience, reliable, clocks, ahead: Vec::new() };
         let report = match processes.run(spec) {
             Ok(came) => joined(spec, came, shape, &self.capabilities, &processes.when(asked, began)).inspect_err(
                 |(far, why)| {
@@ -163,7 +194,7 @@ impl Session for GroupSession {
 
     fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
         // The last block's processes end before the next ones start: two would share a CPU.
-        self.open = None;
+        self.leave_open();
         if self.stopped() {
             return Err(SessionError::Interrupted);
         }
@@ -194,7 +225,7 @@ impl Session for GroupSession {
     }
 
     fn close(&mut self) -> Result<(), SessionError> {
-        self.open = None;
+        self.leave_open();
         Ok(())
     }
 
@@ -215,6 +246,11 @@ impl Session for GroupSession {
     }
 
     fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
-        self.reach.calibration(self.plan.pin, time)
+        match (&self.elsewhere, &self.reach) {
+            (None, _) => self.reach.calibration(self.plan.pin, time),
+            // Of the near side's hosts nothing is known here.
+            (Some(_), Reach::Fresh(..)) => (None, MachineCalibration::here(self.plan.pin.map(|(_, far)| far), time)),
+            (Some(_), Reach::Shared(_)) => (None, self.reach.calibration(None, time).1),
+        }
     }
 }

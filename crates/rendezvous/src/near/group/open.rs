@@ -90,11 +90,14 @@ impl GroupSession {
                 starting.push(begun.map_err(|e| named(Who::Far(i), e))?);
             }
         }
+        if self.elsewhere.is_some() && seats.is_some() {
+            let why = "its processes are started together, by a launcher of this host (leave out --near)";
+            return Err(SessionError::Control(why.to_owned()));
+        }
         let mut near = Vec::new();
         for i in 0..near_processes {
             let wrapper = under(&seats, far_processes + i, &self.plan.near_under);
-            let wrapped = !self.plan.near_under.is_empty();
-            near.push(Member::begin(&wrapper, wrapped, &self.program).map_err(|e| named(Who::Near(i), e))?);
+            near.push(self.begin(i, &wrapper).map_err(|e| named(Who::Near(i), e))?);
         }
         let mut fars = Vec::new();
         for (i, starting) in starting.into_iter().enumerate() {
@@ -111,14 +114,33 @@ impl GroupSession {
             }
         }
         let mut members = Vec::new();
-        for (i, starting) in near.into_iter().enumerate() {
-            let met = Member::met(starting, self.patience(), &self.stop);
+        for (i, begun) in near.into_iter().enumerate() {
+            let target = self.elsewhere.as_ref().map(|other| other.nears.targets[other.nears.place(i).0].as_str());
+            let met = match begun {
+                Begun::Met(member) => Ok(*member),
+                Begun::Starts(starting) => Member::met(starting, target, self.patience(), &self.stop),
+            };
             members.push(met.map_err(|e| named(Who::Near(i), launched(&mut seats, e)))?);
         }
-        // One that has all connections is on one CPU.
+        // Another host knows its own. One that has all connections is on one CPU.
+        let near_cpus = if self.elsewhere.is_some() { Vec::new() } else { near_cpus };
         let near_cpus = if near_processes == 1 { near_cpus.into_iter().take(1).collect() } else { near_cpus };
         let cpus = (near_cpus, far_cpus.into_iter().map(Some).collect());
         Ok(Open { members, fars, numbers: Vec::new(), effective: Vec::new(), cpus, used: false, seats })
+    }
+
+    /// Begins to start the near process of this number, or takes one that another host still has.
+    fn begin(&self, number: usize, wrapper: &[String]) -> Result<Begun, MeetError> {
+        let wrapped = !self.plan.near_under.is_empty();
+        let Some(other) = &self.elsewhere else {
+            return Member::begin(wrapper, wrapped, &self.program).map(Begun::Starts);
+        };
+        let (host, _) = other.nears.place(number);
+        if let Some(member) = other.take(host) {
+            return Ok(Begun::Met(Box::new(member)));
+        }
+        let (target, program) = (&other.nears.targets[host], &other.nears.program);
+        Member::begin_over_ssh(&other.ssh, target, wrapper, program).map(Begun::Starts)
     }
 
     /// Opens the data connections between the processes.
@@ -132,7 +154,7 @@ impl GroupSession {
         let transport = path.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
         let each = shape.of / open.fars.len() as u32;
         let here = matches!(self.reach, Reach::Fresh(..));
-        let (mut number, mut far_cpus) = (0, Vec::new());
+        let (mut number, mut near_cpus, mut far_cpus) = (0, Vec::new(), Vec::new());
         self.seen.can = Default::default();
         open.numbers.clear();
         open.effective.clear();
@@ -157,6 +179,7 @@ impl GroupSession {
                     ])
                 })?;
                 self.capabilities = stands.capabilities.clone();
+                near_cpus.extend(stands.cpu);
                 near.push(self.seen.near(stands));
                 number += 1;
             }
@@ -173,6 +196,9 @@ impl GroupSession {
             }
         }
         open.cpus.1 = far_cpus;
+        if self.elsewhere.is_some() {
+            open.cpus.0 = near_cpus;
+        }
         Ok(())
     }
 
@@ -185,7 +211,8 @@ impl GroupSession {
             doors,
             patience: self.plan.patience,
             decorators: self.plan.decorators.of_flow(number as u32),
-            cpu: open.cpus.0.get(number).copied(),
+            cpu: open.cpus.0.get(number).copied().filter(|_| self.elsewhere.is_none()),
+            chooses: self.elsewhere.as_ref().map(|other| (other.nears.pin, other.nears.place(number).1)),
             describe: self.seen.near.len() <= number,
         }
     }
@@ -240,6 +267,13 @@ impl GroupSession {
         open.cpus.1 = far_cpus;
         Ok(())
     }
+}
+
+/// A near process that is on its way.
+enum Begun {
+    Starts(Starting),
+    /// It is there.
+    Met(Box<Member>),
 }
 
 /// An error with what a launcher says of it.
