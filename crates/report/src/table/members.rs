@@ -85,7 +85,7 @@ fn cut(text: &str) -> String {
 fn row(run: &RunFile, path: &PathRun, one: &MemberOpened) -> [String; 10] {
     let end = if one.role == Role::Near { End::Near } else { End::Far };
     let of = path.opened.members.iter().filter(|other| other.role == one.role).count();
-    let trials: Vec<&[Trial]> = path.points.iter().map(|p| &p.trials[..]).collect();
+    let trials: Vec<_> = path.points.iter().map(|p| &p.trials[..]).collect();
     let costs = of_process(&run.run.plan, path.opened.transport, end, (one.rank, of), &trials);
     let mut known =
         path.points.iter().map(|p| p.size).zip(&costs).filter_map(|(size, cost)| Some((size, cost.as_ref()?)));
