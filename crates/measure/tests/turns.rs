@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use measure::event::{Calibration, PathPlan, Plan, Trial};
 use measure::session::Party;
-use measure::{Event, FlowReport, Flows, Pattern, Session, SessionError, Topology, TrialReport, TrialSpec};
+use measure::{Event, FarReport, FlowReport, Flows, Pattern, Session, SessionError, Topology, TrialReport, TrialSpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use transport::Capabilities;
@@ -89,4 +89,52 @@ fn trials_become_so_long_that_all_run_at_once() {
 fn a_number_of_iterations_that_was_asked_for_stays() {
     let plan = Plan { repeats: Some(500), ..plan(2.0) };
     assert!(run(&plan, 12e-3, false).0.iter().all(|trial| trial.report.repeats == 500));
+}
+
+/// Senders that hand a message over every ten microseconds, of which receivers see none or a few at one moment, as where all were sent before they
+/// were given their CPUs.
+struct Lost {
+    now: f64,
+}
+
+impl Session for Lost {
+    fn capabilities(&self) -> Capabilities {
+        transport::udp::NAME.capabilities()
+    }
+    fn open(&mut self, _: u32) -> Result<Party, SessionError> {
+        self.now += 0.02;
+        Ok(Party::default())
+    }
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialReport, SessionError> {
+        self.now += 1e-5 * spec.repeats as f64 + 0.1;
+        let each = FlowReport { lost: spec.repeats, sent: 1e5, ..FlowReport::default() };
+        let flows = Flows { seconds: 0.0, span: 0.03, apart: 0.03, each: vec![each; spec.flows as usize] };
+        let far = FarReport { received: 1, lost: 2 * spec.repeats, ..FarReport::default() };
+        Ok(TrialReport { flows: Some(flows), far, ..TrialReport::default() })
+    }
+    fn close(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
+    fn now(&self) -> u64 {
+        (self.now * 1e9) as u64
+    }
+}
+
+/// What took receivers no time says nothing of how long a trial lasts.
+#[test]
+fn messages_that_are_lost_make_no_trial_without_end() {
+    let plan = Plan { both: true, paths: vec![transport::udp::NAME.into()], ..plan(2.0) };
+    let mut events = Vec::new();
+    let mut tell = |e: &Event| {
+        events.push(e.clone());
+        Ok(())
+    };
+    let stop = AtomicBool::new(false);
+    let outcome = measure::run(&plan, Calibration::default(), vec![Box::new(Lost { now: 0.0 })], &mut tell, &stop);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let Some(Event::End(end)) = events.last() else { panic!("no end") };
+    assert!(end.at < 2.8, "took {} s of 2", end.at);
+    let said: Vec<&str> =
+        events.iter().filter_map(|e| if let Event::Warning(w) = e { Some(&*w.code) } else { None }).collect();
+    assert!(said.contains(&"no-figure"), "{said:?}");
 }
