@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent / "crates"
 # What stays, by crate: the files of a circle. ARCHITECTURE.md says why.
 KNOWN = {
     "measure": [
-        "buffers cost event pattern session spec topology workspace".split(),
+        "buffers event pattern session spec topology workspace".split(),
         "block bucket driver figures judge netpipe path pattern::facts sizes soak support survey sustained taken_by".split(),
     ],
     "model": [

@@ -12,6 +12,8 @@ use crate::{Cost, Course, FarReport, Flows, TrialSpec};
 const FASTEST: f64 = 1e12;
 /// What a receiver needs at least for a datagram that it drops, seconds.
 const DROPPED: f64 = 1e-8;
+/// What a call to the system takes at least, seconds.
+const CALLED: f64 = 1e-8;
 /// The shortest time that a clock of nanoseconds tells, seconds, less what rounding may take of it.
 const NANOSECOND: f64 = 0.999e-9;
 /// How far the far side's clock may run ahead of this one's, as a share, and how coarse either may be, seconds.
@@ -49,6 +51,12 @@ pub fn credible(far: &FarReport, spec: &TrialSpec, can: &Capabilities, elapsed: 
         exactly(what, found, found.min(dropped))?;
     }
     exactly("bytes timed", far.bytes, bytes)?;
+    if let Some((some, all)) = far.copied {
+        // Where it posts, of which calls of what length is its own affair.
+        let most = if facts.posts && spec.far_sends() { (elapsed / CALLED) as u64 } else { 0 };
+        exactly("calls of posted sends", all, all.min(most))?;
+        exactly("calls that were copied", some, some.min(all))?;
+    }
     let told = far.seconds == 0.0 || far.seconds >= NANOSECOND;
     if !(told && far.seconds >= shortest && far.seconds <= longest) {
         let shortest = shortest.max(0.0);
@@ -306,6 +314,17 @@ mod tests {
         let slow = TrialSpec { offered: Some(2e7), ..spec.clone() };
         assert!(credible(&sent, &slow, &plain, ELAPSED).is_err(), "0.1 ms for what takes 8");
         assert_eq!(credible(&FarReport { seconds: 8e-3, ..sent.clone() }, &slow, &plain, ELAPSED), Ok(()));
+        let posts = TrialSpec { pattern: Pattern::Post, ..spec.clone() };
+        for (copied, can_be) in
+            [((0, 0), true), ((22, 22), true), ((3, 40), true), ((2, 1), false), ((0, 1 << 39), false)]
+        {
+            let far = FarReport { copied: Some(copied), ..sent.clone() };
+            assert_eq!(credible(&far, &posts, &plain, ELAPSED).is_ok(), can_be, "{copied:?}");
+            assert!(
+                copied.1 == 0 || credible(&far, &spec, &plain, ELAPSED).is_err(),
+                "a stream's sends are not posted"
+            );
+        }
         let burst = TrialSpec { pattern: Pattern::Burst, ..spec };
         let asked = FarReport { received: 22, ..FarReport::default() };
         assert_eq!(credible(&asked, &burst, &plain, ELAPSED), Ok(()), "a request a burst");

@@ -90,6 +90,8 @@ fn far(trials: &[Trial]) -> FarReport {
         bounds: each().find_map(|f| f.bounds),
         cost: Cost::of_all(each().map(|f| f.cost)),
         course: None,
+        // Both halves of a recorded trial are one report, which has it.
+        copied: None,
     }
 }
 

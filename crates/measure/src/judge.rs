@@ -104,10 +104,10 @@ pub fn nothing_arrives(kind: Name, size: u64, reached: u64) -> Warning {
     warning("nothing-arrives", vec![size], text)
 }
 
-/// Sizes that were tried and have no figure.
-pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>) -> Option<Warning> {
+/// Sizes that were tried and have no figure, of whose messages such a share was lost.
+pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>, lost: f64) -> Option<Warning> {
     let first = *sizes.first()?;
-    let never_at_once = never_at_once(plan.topology(path));
+    let never_at_once = never_at_once(plan.topology(path), lost);
     let (code, why) = match plan.flows(path) {
         1 if plan.load(path).is_some() => (
             UNLOADED,
@@ -145,12 +145,37 @@ const TOGETHER: f64 = 0.5;
 const APART: &str = "flows-apart";
 
 /// Why flows, pairs or members that never ran at once have no figure, and what helps.
-fn never_at_once(topology: Topology) -> String {
+fn never_at_once(topology: Topology, lost: f64) -> String {
     let (all, flag) = (topology.several(), topology.flag());
+    if lost > LOSSY {
+        return format!("in no trial did messages of all {all} arrive at once: {}", lossy(lost));
+    }
     format!(
         "in no trial did all {all} run at once: they took turns on their CPUs, or too little arrived (larger --repeats make trials longer; \
          fewer {flag} need fewer turns)"
     )
+}
+
+/// Where a larger share than this is lost, losses keep flows apart rather than their CPUs.
+const LOSSY: f64 = 0.1;
+
+/// What keeps flows apart whose messages are lost, and what helps.
+fn lossy(lost: f64) -> String {
+    format!(
+        "{} of what was sent was lost, and a receiver has no part in the time in which nothing comes (a larger --sockbuf holds more of what \
+         comes at once; smaller messages and larger --repeats help, too)",
+        Share(lost)
+    )
+}
+
+/// Share of the messages of these trials that was lost, as their receivers counted.
+pub(crate) fn lost<'a>(trials: impl Iterator<Item = &'a Trial>) -> f64 {
+    let (mut lost, mut all) = (0.0, 0.0);
+    for far in trials.map(|t| &t.report.far) {
+        lost += far.lost as f64;
+        all += far.lost.saturating_add(far.received) as f64;
+    }
+    if all > 0.0 { lost / all } else { 0.0 }
 }
 
 /// The flows, pairs or members of a path began or ended far apart.
@@ -163,9 +188,16 @@ fn flows_apart(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     let (size, least) = apart.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let topology = plan.topology(points.iter().find_map(|p| p.trials.first())?.path);
     let (all, flag) = (topology.several(), topology.flag());
+    let lost = lost(points.iter().filter(|p| apart.iter().any(|(size, _)| *size == p.size)).flat_map(|p| p.trials));
+    let why = match lost > LOSSY {
+        true => lossy(lost),
+        false => format!(
+            "they took turns on their CPUs, or one was much slower than another (larger --repeats make trials longer; fewer {flag} than CPUs \
+             need no turns)"
+        ),
+    };
     let text = format!(
-        "all {all} ran at once for {} of a trial's time at the size {size}, and only that part counts: they took turns on their CPUs, or one \
-         was much slower than another (larger --repeats make trials longer; fewer {flag} than CPUs need no turns)",
+        "all {all} ran at once for {} of a trial's time at the size {size}, and only that part counts: {why}",
         Share(least)
     );
     Some(warning(APART, apart.into_iter().map(|(size, _)| size).collect(), text))

@@ -11,7 +11,7 @@
 //! | [`near`], [`far`] | what the patterns' near and far halves share |
 //! | [`buffers`], [`content`], `samples` | how a trial's blocks lie in memory, contents and times |
 //! | [`workspace`] | what a side keeps over trials beside the link and its memory |
-//! | [`cost`] | what a trial cost a side in CPU time and switches |
+//! | [`cost`], `meter` | what a trial cost a side in CPU time and switches, and how it is read |
 //! | [`credible`] | whether a far side's report of a trial can be true |
 //! | [`session`], [`solo`] | the port to a path; paths that need no second process |
 //! | [`support`] | which combinations a path can't do, answered before anything is measured |
@@ -46,6 +46,7 @@ pub mod flows;
 pub mod interval;
 pub mod judge;
 pub mod load;
+mod meter;
 pub mod near;
 pub mod netpipe;
 pub mod path;

@@ -324,6 +324,9 @@ impl<'a> PathRun<'a> {
             self.overhead += 0.1 * (beyond.min(MOST_BEYOND * self.overhead) - self.overhead);
             let point = self.points.entry(size).or_default();
             if sure || !point.sure {
+                // Of trials in which flows hardly met the longer one knows best: how far apart they began weighs most in a short one's. Looks come
+                // before each round's trial, and must not undo what the last one found.
+                let each = if sure || point.estimate <= 0.0 { each } else { each.min(point.estimate) };
                 (point.estimate, point.mean, point.sure) = (each, each, sure);
             }
         } else if report.repeats > 0 {
@@ -529,8 +532,9 @@ impl<'a> PathRun<'a> {
         let figured: Vec<u64> = view.iter().map(|j| j.size).collect();
         let missed = open.len()
             - view.iter().filter(|j| open.contains(&j.size) && judge::reached(self.plan, &j.figures)).count();
-        let figureless = self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
-        let figureless = judge::figureless(self.plan, self.number, figureless.map(|(s, _)| *s).collect());
+        let figureless = || self.points.iter().filter(|(s, p)| !p.trials.is_empty() && !figured.contains(s));
+        let lost = judge::lost(figureless().flat_map(|(_, p)| &p.trials));
+        let figureless = judge::figureless(self.plan, self.number, figureless().map(|(s, _)| *s).collect(), lost);
         let moved = match self.plan.schedule {
             // A point or two are not a curve: of them the noisy warning speaks.
             Schedule::Adaptive | Schedule::Hint if self.points.len() > 2 => judge::unsteady(&common, self.kind),

@@ -193,6 +193,9 @@ pub struct FarReport {
     /// checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// Of a far side that posts, as [`TrialReport::copied`], which has it once both halves are one report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copied: Option<(u64, u64)>,
 }
 
 /// What a trial measured.
@@ -304,7 +307,9 @@ impl TrialReport {
     /// The near half's report of `spec` and the far half's as one: each side tells what only it saw.
     pub fn joined(self, spec: &TrialSpec, far: FarReport) -> Self {
         match spec.far_sends() {
-            true => Self { seconds: far.seconds, far: FarReport { cost: far.cost, ..self.far }, ..self },
+            true => {
+                Self { seconds: far.seconds, copied: far.copied, far: FarReport { cost: far.cost, ..self.far }, ..self }
+            }
             false => self.with_far(far),
         }
     }
@@ -337,7 +342,8 @@ impl TrialReport {
         let costs = [self.cost, far.cost];
         let flows = self.flows.as_ref().is_none_or(Flows::sound);
         let retransmits = self.tcp.map_or(0, |tcp| tcp.retransmits);
-        let copied = self.copied.is_none_or(|(some, all)| some <= all && all < 1 << 40);
+        let calls = |copied: Option<(u64, u64)>| copied.is_none_or(|(some, all)| some <= all && all < 1 << 40);
+        let copied = calls(self.copied) && calls(far.copied);
         costs.iter().flatten().all(Cost::sound)
             && flows
             && self.load.is_none_or(|load| load.sound())

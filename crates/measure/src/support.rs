@@ -238,10 +238,10 @@ fn members(plan: &Plan, path: &PathPlan, can: &Capabilities) -> Option<String> {
         Topology::FanIn | Topology::FanOut if plan.both => {
             Some("a fan has one direction (leave out --both, or join pairs: --pairs N --both)".to_owned())
         }
-        Topology::FanOut if !(plan.reverse && facts.reverses) => Some(
-            "in a fan-out the far side sends, by a pattern that goes one way (--pattern stream or burst)"
-                .to_owned(),
-        ),
+        Topology::FanOut if !(plan.reverse && facts.reverses) => {
+            let those = Pattern::those(|facts| facts.reverses);
+            Some(format!("in a fan-out the far side sends, by a pattern that goes one way (--pattern is for {those})"))
+        }
         Topology::FanIn if plan.reverse => {
             Some(
                 "in a fan-in the near processes send, and in this run the far side does (leave out --reverse, and measure a fan-out in \

@@ -1,7 +1,10 @@
 //! How the connections of a path that carry messages at once share processes, and the processes that take part.
 
+use host::Environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use transport::Capabilities;
 
 use crate::{Pattern, flows};
 
@@ -151,16 +154,49 @@ pub enum Role {
 }
 
 /// A process of a path whose near halves are processes of their own, as it was first started.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MemberOpened {
     /// Its side.
     pub role: Role,
     /// Its number on that side, from 1: it has the connection of this number, or all of them where it is the only one there.
     pub rank: u32,
+    /// The name of its host; empty in older files.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub host: String,
     /// CPUs that its threads keep to, one for each of its connections; empty where they keep to none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
+    /// What it sees of its host, where that differs from what its side does: the run's `near`, or the path's `far`. What it runs under may have
+    /// a network, a name or CPUs of its own. How busy the host was just then and what the process is pinned to make no difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Box<Environment>>,
+    /// What its connection can do, where that differs from the path's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Box<Capabilities>>,
+}
+
+impl MemberOpened {
+    /// Of a process that sees this of its host, where its side sees `side`.
+    pub fn seeing(self, here: Option<&Environment>, side: Option<&Environment>) -> Self {
+        let Some(here) = here else { return self };
+        let environment = side.is_none_or(|side| still(side) != still(here)).then(|| Box::new(here.clone()));
+        Self { host: here.hostname.clone(), environment, ..self }
+    }
+
+    /// "near 1": its side and its number there.
+    pub fn name(&self) -> String {
+        let side = match self.role {
+            Role::Near => "near",
+            Role::Far => "far",
+        };
+        format!("{side} {}", self.rank)
+    }
+}
+
+/// What does not change from one moment or process to the next.
+fn still(environment: &Environment) -> Environment {
+    Environment { load: None, pinned: None, ..environment.clone() }
 }
 
 #[cfg(test)]
@@ -176,6 +212,30 @@ mod tests {
         assert_eq!(Topology::named("ring"), None);
         assert_eq!(Topology::Pairs.counted(1), "1 pair");
         assert_eq!(Topology::FanIn.counted(3), "3 members of a fan-in");
+    }
+
+    #[test]
+    fn a_process_has_an_environment_of_its_own_where_it_sees_another_than_its_side() {
+        let side = Environment {
+            hostname: "a".into(),
+            cpus: vec![0, 1],
+            load: Some((1.0, 1.0, 1.0)),
+            ..Environment::default()
+        };
+        let seen = |here: &Environment, side: Option<&Environment>| MemberOpened::default().seeing(Some(here), side);
+        let pinned = Environment { load: None, pinned: Some(1), ..side.clone() };
+        let same = seen(&pinned, Some(&side));
+        assert_eq!((&*same.host, same.environment), ("a", None));
+        let elsewhere = Environment { hostname: "b".into(), ..side.clone() };
+        let other = seen(&elsewhere, Some(&side));
+        assert_eq!((&*other.host, other.environment.as_deref()), ("b", Some(&elsewhere)));
+        assert_eq!(seen(&side, None).environment.as_deref(), Some(&side));
+        assert_eq!(MemberOpened::default().seeing(None, Some(&side)), MemberOpened::default());
+        let far = MemberOpened { role: Role::Far, rank: 2, ..MemberOpened::default() };
+        assert_eq!(far.name(), "far 2");
+        // As older versions wrote it.
+        let old: MemberOpened = serde_json::from_str(r#"{"role":"far","rank":2}"#).unwrap();
+        assert_eq!(old, far);
     }
 
     #[test]

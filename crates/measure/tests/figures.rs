@@ -594,9 +594,13 @@ fn flows_that_never_ran_at_once_have_no_figure_and_that_is_said() {
     assert_eq!(of(&plan(Pattern::Stream), transport::tcp::NAME, &trials), None);
     let mut two = plan(Pattern::Stream);
     two.paths[0].flows = 2;
-    let said = figureless(&two, 0, vec![1000]).unwrap();
+    let said = figureless(&two, 0, vec![1000], 0.0).unwrap();
     assert!(said.code == "flows-apart" && said.text.contains("in no trial did all flows run at once"), "{said:?}");
-    assert_eq!(figureless(&plan(Pattern::Stream), 0, vec![1000]).unwrap().code, "no-figure");
+    assert_eq!(figureless(&plan(Pattern::Stream), 0, vec![1000], 0.0).unwrap().code, "no-figure");
+    // Messages that are lost keep flows apart, and not their CPUs.
+    let said = figureless(&two, 0, vec![1000], 0.9).unwrap();
+    assert!(said.code == "flows-apart" && said.text.contains("90.0% of what was sent was lost"), "{said:?}");
+    assert!(!said.text.contains("CPU"), "{said:?}");
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn reversed_the_far_side_sends() {
         let spec = TrialSpec { reverse: true, ..spec(*pattern) };
         let script = (0..WARMUP + REPEATS).flat_map(|i| match pattern {
             // Who sends a stream fills it as who measures it.
-            Pattern::Stream => vec![Sent(filled(SIZE, i, Writer::Near))],
+            Pattern::Stream | Pattern::Post => vec![Sent(filled(SIZE, i, Writer::Near))],
             _ => {
                 let blocks = (0..BURST).map(|b| Sent(filled(SIZE, i * BURST + b, Writer::Far)));
                 [Received(filled(1, i * BURST, Writer::Near))].into_iter().chain(blocks).collect()
@@ -284,7 +284,10 @@ fn reversed_the_far_side_sends() {
         assert_eq!(far.received, pattern.facts().sends(&spec) * (WARMUP + REPEATS), "{pattern:?}");
         let (sent, whole) = (far.clone(), report.clone().joined(&spec, far));
         assert_eq!(whole.repeats, REPEATS, "{pattern:?}");
-        if *pattern == Pattern::Stream {
+        let all = WARMUP + REPEATS;
+        let copied = (*pattern == Pattern::Post).then_some((all / 2, all));
+        assert_eq!((whole.copied, whole.far.copied), (copied, None), "{pattern:?}: told once, of who posts");
+        if pattern.facts().unanswered {
             assert_eq!((whole.seconds, sent.bytes), (sent.seconds, REPEATS * SIZE), "the sender's own");
             assert_eq!(whole.far, report.far, "the receiver's own");
             assert_eq!((whole.far.received, whole.far.bytes), (WARMUP + REPEATS, REPEATS * SIZE));
@@ -292,7 +295,7 @@ fn reversed_the_far_side_sends() {
             assert!(whole.median > 0.0 && whole.far == sent, "the near side times it");
         }
     }
-    assert_eq!(Pattern::those(|f| f.reverses), "stream and burst");
+    assert_eq!(Pattern::those(|f| f.reverses), "stream, burst and post");
 }
 
 #[test]

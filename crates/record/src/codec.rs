@@ -305,6 +305,7 @@ fn cut(mut message: String) -> String {
 #[cfg(test)]
 mod tests {
     use measure::FlowReport;
+    use measure::topology::{MemberOpened, Role};
 
     use super::*;
     use crate::sample;
@@ -347,8 +348,16 @@ mod tests {
             bounds: Some((16, 17)),
             cost: Some(Cost { elapsed_ns: 18, voluntary: 19, ..cost }),
             course: None,
+            copied: Some((40, 41)),
         };
-        let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34, sent: 35.5 };
+        let flow = FlowReport {
+            iterations: 32.5,
+            lost: 33,
+            retransmits: 34,
+            sent: 35.5,
+            near_cost: Some(cost),
+            far_cost: None,
+        };
         let report = TrialReport {
             repeats: 1,
             seconds: 2.5,
@@ -373,11 +382,25 @@ mod tests {
         Trial { path: 1, block: 2, at: 3.0, size: 4, response: 5, burst: 6, warmup: true, report }
     }
 
+    /// A path with a process that has all that one can have.
+    fn with_a_member() -> measure::event::PathOpened {
+        let opened = sample::opened(0, transport::tcp::NAME);
+        let member = MemberOpened {
+            role: Role::Far,
+            rank: 2,
+            host: "box".into(),
+            cpus: vec![1, 3],
+            environment: opened.far.clone().map(Box::new),
+            capabilities: Some(Box::new(sample::capabilities())),
+        };
+        measure::event::PathOpened { members: vec![member], ..opened }
+    }
+
     /// Both ways of writing (all fields, and those with something to say) and both of reading give the same.
     #[test]
     fn every_event_reads_back_as_it_was_from_either_way_of_writing() {
         let mut events = sample::events();
-        events.extend([Event::Trial(full()), Event::Sustained(full())]);
+        events.extend([Event::Trial(full()), Event::Sustained(full()), Event::Path(with_a_member())]);
         for event in events {
             let whole = serde_json::to_vec(&event).unwrap();
             let mut lean = Vec::new();

@@ -1,5 +1,6 @@
 //! What differs between the circumstances of two runs: what might explain a difference of their figures.
 
+use host::Environment;
 use measure::Load;
 use serde_json::Value;
 use transport::{Settings, registry};
@@ -19,6 +20,15 @@ pub struct Difference {
 
 /// What changes from run to run and explains nothing: names of connections, load at the start, seeds, the time given.
 const PASSING: [&str; 7] = ["addresses", "load", "seed", "paths", "budget", "precision", "precise"];
+
+/// What two processes of a run see otherwise of their hosts: `hostname`, `cpus`, `sysctls.net.core.rmem_max`.
+pub fn seen_otherwise(side: &Environment, process: &Environment) -> Vec<Difference> {
+    let part = |environment: &Environment| serde_json::to_value(environment).unwrap_or(Value::Null);
+    let mut found = Vec::new();
+    walk("", &part(side), &part(process), &mut found);
+    found.retain(|one| one.what != "pinned");
+    found
+}
 
 /// What differs between a path of one run and a path of another: what was asked, the hosts, what took effect.
 pub fn differences(first: (&RunFile, &PathRun), second: (&RunFile, &PathRun)) -> Vec<Difference> {
@@ -65,7 +75,8 @@ fn walk(name: &str, a: &Value, b: &Value, found: &mut Vec<Difference>) {
         keys.dedup();
         for key in keys {
             let of = |map: &serde_json::Map<String, Value>| map.get(key).cloned().unwrap_or(Value::Null);
-            walk(&format!("{name}.{key}"), &of(a), &of(b), found);
+            let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+            walk(&name, &of(a), &of(b), found);
         }
         return;
     }
@@ -84,6 +95,16 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn what_a_process_sees_otherwise_than_its_side_is_named() {
+        let side = sample::file().run.near;
+        let mut process = Environment { pinned: Some(1), load: None, ..side.clone() };
+        assert!(seen_otherwise(&side, &process).is_empty());
+        (process.hostname, process.cpus) = ("box".to_owned(), vec![1]);
+        let found: Vec<_> = seen_otherwise(&side, &process).into_iter().map(|d| (d.what, d.second)).collect();
+        assert_eq!(found, [("cpus".to_owned(), "[1]".to_owned()), ("hostname".to_owned(), "box".to_owned())]);
+    }
 
     #[test]
     fn only_what_differs_and_could_matter_is_named() {

@@ -83,7 +83,7 @@ pub mod soak;
 pub mod write;
 
 pub use analysis::Analysis;
-pub use differences::{Difference, differences};
+pub use differences::{Difference, differences, seen_otherwise};
 pub use extent::Extent;
 pub use fold::Fold;
 pub use hint::Hint;

@@ -57,6 +57,7 @@ pub use lead::{Lead, Waits, led, ssh_host};
 pub use limits::{Limits, check};
 pub use member::member;
 pub use message::FarPin;
-pub use near::meet::{Far, meet};
+pub use near::group::elsewhere::Nears;
+pub use near::meet::{Far, meet, meet_spread};
 pub use peer::peer;
 pub use seat::{prepared, rank, seat};

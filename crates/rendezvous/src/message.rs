@@ -8,13 +8,13 @@ use host::{Environment, MachineCalibration, Taken};
 use measure::{FarReport, Flows, Load, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::settings::Effective;
-use transport::{Address, LinkError, Name, Settings};
+use transport::{Address, Capabilities, LinkError, Name, Settings};
 
 use crate::course::Numbers;
 use crate::{Limits, MeetError};
 
 /// Version of everything below. A change that the other side would misread raises it.
-pub(crate) const PROTOCOL: u32 = 11;
+pub(crate) const PROTOCOL: u32 = 12;
 /// Version of this program. Both sides run half of the measuring loop, so they must be of one version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -207,6 +207,8 @@ pub(crate) enum Answer {
 pub(crate) struct Stands {
     /// What took effect on it.
     pub effective: Effective,
+    /// What it can do.
+    pub capabilities: Box<Capabilities>,
     /// The CPU that its thread keeps to.
     pub cpu: Option<u32>,
 }

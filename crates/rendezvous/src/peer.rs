@@ -8,14 +8,12 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 
 use crate::far::attend::attend;
-use crate::far::gate::Gate;
-use crate::far::listener::{self, Listener, Seen};
+use crate::far::listener::{self, Attend, Listener, Seen};
 use crate::far::path::Path;
 use crate::far::serve::bind;
 use crate::far::{Pin, Terms};
 use crate::message::{By, Speaker, Waiting};
 use crate::started::{self, LAST_RESORT, Started, say};
-use crate::tls::Identity;
 use crate::{MeetError, zone};
 
 /// Time for the near side to connect after it was told where.
@@ -27,42 +25,34 @@ pub fn peer(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     let started = Started::read()?;
     match started.launch.by {
         By::Spawn => started.here(&stop, |channel, keys, terms| attend(channel, keys, terms, &mut Path::new(), &stop)),
-        By::Ssh => {
-            let Started { launch, gate, identity } = started;
-            let at = if launch.anywhere {
-                started::ends_with_input(&stop)?;
-                anywhere()
-            } else {
-                reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?
-            };
-            let pin = Pin::Choose;
-            let terms = Terms { limits: launch.limits, pin, last_resort: LAST_RESORT, door: None, near_stopped: None };
-            from_elsewhere(at, identity, gate, terms, stop)
-        }
+        By::Ssh => elsewhere(
+            started,
+            Box::new(|channel, keys, terms, stop| attend(channel, keys, terms, &mut Path::new(), stop)),
+            stop,
+        ),
     }
 }
 
-/// For a near side that came over ssh: it connects to the address that it reached.
-fn from_elsewhere(
-    at: SocketAddr,
-    identity: Identity,
-    gate: Gate,
-    terms: Terms,
-    stop: Arc<AtomicBool>,
-) -> Result<(), MeetError> {
+/// For who came over ssh: it connects to the address that it reached, or to any, and is attended to.
+pub(crate) fn elsewhere(started: Started, attend: Box<Attend>, stop: Arc<AtomicBool>) -> Result<(), MeetError> {
+    let Started { launch, gate, identity } = started;
+    let at = if launch.anywhere {
+        started::ends_with_input(&stop)?;
+        anywhere()
+    } else {
+        reached_at(std::env::var("SSH_CONNECTION").ok().as_deref())?
+    };
     let listener = bind(at)?;
     let at = listener.local_addr().map_err(MeetError::io("asking for the address that is listened at"))?;
     say(&Waiting { speaker: Speaker::here(), at: Some(at), pin: HEXLOWER.encode(&identity.pin) })?;
+    let pin = Pin::Choose;
+    let terms = Terms { limits: launch.limits, pin, last_resort: LAST_RESORT, door: None, near_stopped: None };
     let mut outcome = Ok(());
-    listener::run(
-        Listener { socket: listener, identity, gate, terms, work: Path::new, stop },
-        Some(CONNECTS),
-        &mut |seen| {
-            let Seen::Ended(_, how) = seen else { return false };
-            outcome = how;
-            true
-        },
-    )?;
+    listener::run(Listener { socket: listener, identity, gate, terms, attend, stop }, Some(CONNECTS), &mut |seen| {
+        let Seen::Ended(_, how) = seen else { return false };
+        outcome = how;
+        true
+    })?;
     outcome
 }
 

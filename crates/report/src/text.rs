@@ -32,6 +32,11 @@ pub fn hanging(lead: &str, text: &str, indent: usize, width: usize) -> String {
     out
 }
 
+/// Parts of a text with an empty line between two: those that say something.
+pub fn parts(all: impl IntoIterator<Item = String>) -> String {
+    all.into_iter().filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n")
+}
+
 /// A command that ends a line and is meant to be copied stands behind this.
 const COMMAND: &str = ": pipegauge ";
 

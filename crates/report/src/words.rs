@@ -1,6 +1,7 @@
 //! Phrases that several pictures share: labels of times and patterns, and a run's description in one line.
 
 use measure::event::{FlowOpened, TimeKind, Why};
+use measure::topology::Role;
 use record::{PathRun, RunFile};
 pub use units::received::{odd, plain, unseen};
 
@@ -124,10 +125,17 @@ pub fn on_one_cpu(run: &RunFile, path: &PathRun) -> bool {
     })
 }
 
-/// The near host, and the far one where it is another.
+/// The near host, or those of near processes where they are on others, and the far one where it is another.
 pub fn hosts(run: &RunFile) -> String {
     let name = |n: &str| if n.is_empty() { "unnamed host".to_owned() } else { n.to_owned() };
-    let near = name(&run.run.near.hostname);
+    let members = run.paths.iter().flat_map(|path| &path.opened.members);
+    let mut of_members: Vec<&str> = Vec::new();
+    for one in members.filter(|one| one.role == Role::Near && !one.host.is_empty()) {
+        if !of_members.contains(&&*one.host) {
+            of_members.push(&one.host);
+        }
+    }
+    let near = if of_members.is_empty() { name(&run.run.near.hostname) } else { of_members.join(", ") };
     let far = run.paths.iter().find_map(|p| p.opened.far.as_ref()).map(|e| name(&e.hostname));
     match far {
         Some(far) if far != near => format!("{near} to {far}"),

@@ -82,6 +82,41 @@ pub fn costs(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> Vec<Opti
     points.iter().zip(cpu).map(|(trials, times)| point(plan, kind, end, trials, &times, &common)).collect()
 }
 
+/// What each point of a path cost one of the processes of a side, whose number is `rank`, from 1, of the `of` that are there; none of points
+/// whose trials don't tell it.
+pub fn of_process(
+    plan: &Plan,
+    kind: Name,
+    end: End,
+    (rank, of): (u32, usize),
+    points: &[&[Trial]],
+) -> Vec<Option<PointCost>> {
+    let its = |trial: &Trial| {
+        let cost = process(trial, end, rank, of);
+        let report = match end {
+            End::Near => TrialReport { cost, ..TrialReport::default() },
+            End::Far => TrialReport::default().with_far(FarReport { cost, ..FarReport::default() }),
+        };
+        let Trial { path, block, at, size, response, burst, warmup, .. } = *trial;
+        Trial { path, block, at, size, response, burst, warmup, report }
+    };
+    let alone: Vec<Vec<Trial>> = points.iter().map(|trials| trials.iter().map(its).collect()).collect();
+    costs(plan, kind, end, &alone.iter().map(|trials| &trials[..]).collect::<Vec<_>>())
+}
+
+/// What a trial cost that process.
+fn process(trial: &Trial, end: End, rank: u32, of: usize) -> Option<Cost> {
+    if of == 1 {
+        return end.of(trial).copied();
+    }
+    let each = &trial.report.flows.as_ref().filter(|flows| flows.each.len() == of)?.each;
+    let flow = each.get((rank as usize).checked_sub(1)?)?;
+    match end {
+        End::Near => flow.near_cost,
+        End::Far => flow.far_cost,
+    }
+}
+
 /// The rounds of each point of a path as [`rounds`] has them, of CPU time; empty where it is not resolved.
 pub fn cpu_rounds(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> Vec<Vec<(u32, f64)>> {
     let (cpu, common) = curve(plan, kind, end, points);
@@ -201,6 +236,29 @@ mod tests {
         assert!((near.busy.unwrap() - 0.25).abs() < 0.01 && (far.busy.unwrap() - 0.5).abs() < 0.01);
         assert_eq!((near.waits, near.preemptions), (0.5, 0.01));
         assert_eq!((near.cycles, near.instructions), (Some(1500.0), Some(2250.0)), "three cycles a nanosecond");
+    }
+
+    #[test]
+    fn each_process_has_the_cost_of_its_own_connection() {
+        use crate::{FlowReport, Flows};
+        let trials: Vec<Trial> = (1..=8)
+            .map(|b| {
+                let mut t = trial(b, 50, 1.0);
+                let (near, far) = (t.report.cost, t.report.far.cost);
+                let flow = |near_cost, far_cost| FlowReport { near_cost, far_cost, ..FlowReport::default() };
+                let each = vec![flow(near, far), flow(far, None)];
+                t.report.flows = Some(Flows { each, ..Flows::default() });
+                t
+            })
+            .collect();
+        let of = |end, rank, of| {
+            let found = of_process(&Plan::default(), NAME, end, (rank, of), &[&trials])[0];
+            found.and_then(|cost| cost.cpu).map(|cpu| (cpu.median * 1e9).round())
+        };
+        assert_eq!((of(End::Near, 1, 2), of(End::Near, 2, 2)), (Some(500.0), Some(1000.0)));
+        assert_eq!((of(End::Far, 1, 2), of(End::Far, 2, 2)), (Some(1000.0), None));
+        assert_eq!(of(End::Far, 1, 1), Some(1000.0), "the one far process of a fan has what all threads cost");
+        assert_eq!((of(End::Near, 3, 2), of(End::Near, 0, 2), of(End::Near, 1, 3)), (None, None, None));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Only then were all of them on the path, so that a flow which begins late or ends early neither flatters nor blames the others.
 
 mod group;
+mod members;
 mod report;
 mod threads;
 pub(crate) mod turns;
@@ -14,7 +15,10 @@ pub mod window;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Cost;
+
 pub use group::of_group;
+pub use members::with_costs;
 pub use report::{Sent, far, joined, near, told};
 pub use window::{Course, Step};
 
@@ -49,9 +53,15 @@ pub struct FlowReport {
     /// Segments that the near side sent again, in the whole trial (TCP).
     #[serde(skip_serializing_if = "none")]
     pub retransmits: u64,
-    /// Messages a second that its sender handed over, where a rate was offered; else 0.
+    /// Messages a second that its sender handed over, where nothing answers them; else 0, and in older files without an offered rate.
     #[serde(skip_serializing_if = "zero")]
     pub sent: f64,
+    /// What the timed iterations of it cost the near process, where near halves are processes of their own, each with one connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near_cost: Option<Cost>,
+    /// What they cost the far process, or its thread of this connection where it has them all; likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_cost: Option<Cost>,
 }
 
 fn none(n: &u64) -> bool {
@@ -95,7 +105,8 @@ impl Flows {
         let few = (2..=MOST as usize).contains(&self.each.len());
         let counts = |flow: &FlowReport| {
             let rates = (0.0..1e12).contains(&flow.iterations) && (0.0..1e12).contains(&flow.sent);
-            rates && flow.lost < 1 << 40 && flow.retransmits < 1 << 40
+            let costs = [flow.near_cost, flow.far_cost].iter().flatten().all(Cost::sound);
+            rates && costs && flow.lost < 1 << 40 && flow.retransmits < 1 << 40
         };
         let times = time(self.seconds) && time(self.span) && time(self.apart);
         few && times && self.seconds <= self.span && self.apart <= self.span && self.each.iter().all(counts)

@@ -103,11 +103,12 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
     let receiver_counts = spec.pattern.facts().unanswered;
     flows.each.resize(each.len(), FlowReport::default());
     for (flow, report) in flows.each.iter_mut().zip(&each) {
+        // What is no far side's to tell.
+        (flow.near_cost, flow.far_cost) = (None, None);
         flow.lost = if receiver_counts { report.far.lost } else { report.lost };
         flow.retransmits = report.tcp.map_or(0, |tcp| tcp.retransmits);
-        if spec.offered.is_some() && report.seconds > 0.0 {
-            flow.sent = report.repeats as f64 / report.seconds;
-        }
+        let handed_over = receiver_counts && report.seconds > 0.0;
+        flow.sent = if handed_over { report.repeats as f64 / report.seconds } else { 0.0 };
     }
     let sampled = {
         let mut samples = Samples::new(times.len() as u64, spec.chunk.max(1));
@@ -146,6 +147,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
             bounds: None,
             cost: Cost::of_all(each.iter().map(|flow| flow.far.cost)),
             course: None,
+            copied: None,
         },
         flows: Some(flows),
         course: None,
@@ -218,6 +220,7 @@ mod tests {
         let all = joined(&spec, vec![sent(), sent()], there, told);
         assert_eq!((all.far.bytes, all.far.received), (18_000, 20));
         assert!((all.far.seconds / 9e-7 - 1.0).abs() < 1e-9 && all.median == 0.0);
+        assert!(all.flows.unwrap().each.iter().all(|flow| (flow.sent / 2e7 - 1.0).abs() < 1e-9), "as fast as it left");
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub struct Facts {
     pub echoes: bool,
     /// Whether the near side accesses memory that the far side exposes: the far side takes no part, and no message travels.
     pub one_sided: bool,
+    /// Whether its sends are posted: a path that can tells of how many calls it made a copy nevertheless.
+    pub posts: bool,
     /// Whether it passes the decorators, which stand around sends and receives, by.
     pub undecorated: bool,
     /// Bytes of a block from the near side to the far, and of one back.
@@ -121,6 +123,7 @@ impl Facts {
             unanswered: false,
             echoes: false,
             one_sided: false,
+            posts: false,
             undecorated: false,
             blocks: |spec| (spec.size, spec.size),
             memory: |_| 0,
@@ -207,8 +210,10 @@ impl Facts {
 
     /// Why there is no other direction of it.
     fn undirected(&self, name: &str) -> String {
-        match self.unanswered {
-            true => format!("{name} is measured from this side only"),
+        match self.one_sided {
+            true => format!(
+                "in {name} this side alone acts, on memory that the far side exposes: put moves data there, get moves it back"
+            ),
             false => format!("messages of {name} have no direction that could be another"),
         }
     }

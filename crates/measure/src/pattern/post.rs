@@ -1,15 +1,16 @@
 //! Post: a stream whose messages are posted. The memory of each belongs to the path until the path says that it is done with it, so that it
-//! need not be copied. The receiver is that of a stream.
+//! need not be copied. The receiver is that of a stream, whichever side that is.
 
 use std::time::Duration;
 
-use transport::clock::Clock;
+use transport::clock::{Clock, Monotonic};
 use transport::{Capabilities, End, Link, LinkError, Queued, VisitQueued};
 
 use super::{Answered, Facts, Timed, stream};
 use crate::buffers::Slots;
+use crate::cost::Cost;
 use crate::workspace::Halt;
-use crate::{TrialReport, TrialSpec, Workspace};
+use crate::{FarReport, SessionError, TrialReport, TrialSpec, Workspace};
 
 const HELP: &str = "A stream whose sends are posted: their memory is the path's until it says that it is done with it";
 const LACKS: &str =
@@ -25,7 +26,7 @@ pub(super) const FACTS: Facts = Facts {
     help: Some(HELP),
     refuses: |can| (!can.queued).then_some(LACKS),
     in_group: None,
-    reverses: false,
+    posts: true,
     undecorated: true,
     loggp: None,
     netpipe: None,
@@ -83,17 +84,24 @@ impl<L: Queued> Link for Posts<'_, L> {
     }
 }
 
-struct Near<'a, C> {
+/// What posting a stream took: seconds, its cost, and of how many calls the path made a copy nevertheless, of all.
+struct Posted {
+    seconds: f64,
+    cost: Option<Cost>,
+    copied: Option<(u64, u64)>,
+}
+
+struct Sender<'a, C> {
     clock: &'a C,
     spec: &'a TrialSpec,
     halt: Halt,
     out: Slots<'a>,
 }
 
-impl<C: Clock> VisitQueued for Near<'_, C> {
-    type Out = Timed;
+impl<C: Clock> VisitQueued for Sender<'_, C> {
+    type Out = Result<Posted, SessionError>;
 
-    fn visit<L: Queued>(self, link: &mut L) -> Timed {
+    fn visit<L: Queued>(self, link: &mut L) -> Self::Out {
         let Self { clock, spec, halt, out } = self;
         let before = link.copied().unwrap_or_default();
         // Contents that are checked change with each message, in the same memory.
@@ -101,15 +109,33 @@ impl<C: Clock> VisitQueued for Near<'_, C> {
         let complete = link.posted();
         let (seconds, cost) = stream::sent(&mut Posts { link, complete, most }, clock, spec, halt, out)?;
         let copied = link.copied().map(|after| (after.0 - before.0, after.1 - before.1));
-        Ok(TrialReport { repeats: spec.repeats, seconds, cost, copied, ..TrialReport::default() })
+        Ok(Posted { seconds, cost, copied })
     }
 }
 
-pub(super) fn near<L: Link, C: Clock>(end: &mut End<L>, clock: &C, spec: &TrialSpec, side: &mut Workspace) -> Timed {
+/// Posts the stream.
+fn send<L: Link, C: Clock>(
+    end: &mut End<L>,
+    clock: &C,
+    spec: &TrialSpec,
+    side: &mut Workspace,
+) -> Result<Posted, SessionError> {
     let (link, out, _) = side.slots(end, spec, spec.size, 0)?;
-    link.visit_queued(Near { clock, spec, halt: side.halt(), out }).unwrap_or(Err(LACKING.into()))
+    link.visit_queued(Sender { clock, spec, halt: side.halt(), out }).unwrap_or(Err(LACKING.into()))
+}
+
+pub(super) fn near<L: Link, C: Clock>(end: &mut End<L>, clock: &C, spec: &TrialSpec, side: &mut Workspace) -> Timed {
+    if spec.reverse {
+        return stream::near(end, clock, spec, side);
+    }
+    let Posted { seconds, cost, copied } = send(end, clock, spec, side)?;
+    Ok(TrialReport { repeats: spec.repeats, seconds, cost, copied, ..TrialReport::default() })
 }
 
 pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, side: &mut Workspace) -> Answered {
-    stream::far(end, spec, side)
+    if !spec.reverse {
+        return stream::far(end, spec, side);
+    }
+    let Posted { seconds, cost, copied } = send(end, &Monotonic, &stream::turned(spec), side)?;
+    Ok(FarReport { copied, ..stream::handed_over(spec, seconds, cost) })
 }

@@ -92,11 +92,16 @@ pub(super) fn far<L: Link>(end: &mut End<L>, spec: &TrialSpec, workspace: &mut W
         return receive(end, spec, workspace);
     }
     let (seconds, cost) = send(end, &Monotonic, &turned(spec), workspace)?;
-    Ok(FarReport { seconds, cost, bytes: spec.repeats.saturating_mul(spec.size), ..FarReport::default() })
+    Ok(handed_over(spec, seconds, cost))
+}
+
+/// What a far side that sends tells of it: in how many seconds it handed over how much.
+pub(super) fn handed_over(spec: &TrialSpec, seconds: f64, cost: Option<Cost>) -> FarReport {
+    FarReport { seconds, cost, bytes: spec.repeats.saturating_mul(spec.size), ..FarReport::default() }
 }
 
 /// The trial as the other side has it: each half is the other one of a stream that is not reversed.
-fn turned(spec: &TrialSpec) -> TrialSpec {
+pub(super) fn turned(spec: &TrialSpec) -> TrialSpec {
     TrialSpec { reverse: false, ..spec.clone() }
 }
 

@@ -52,7 +52,7 @@ fn led(task: Task, out: &Arc<Out>, stop: &Arc<AtomicBool>) -> Result<Vec<Outcome
         }
         plans.push(plan);
     }
-    let ready = sessions::ready(&plans.iter().collect::<Vec<_>>(), &far, task.far_pin, stop)?;
+    let ready = sessions::ready(&plans.iter().collect::<Vec<_>>(), (&far, task.far_pin), None, stop)?;
     let sides = plans.iter().map(|plan| (plan.pin, plan.pool)).collect();
     out.tell(&Told::Begins(Box::new(Settled { near: ready.near, calibration: ready.calibration, sides })))?;
     out.flush()?;

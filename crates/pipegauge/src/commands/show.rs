@@ -28,21 +28,19 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let graph = graph(&[run], flags.graph)?;
-    let mut text = format!("{}\n\n", heading(run));
-    text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
-    text.push('\n');
-    text.push_str(&match () {
+    let picture = terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour());
+    let summary = match () {
         () if run.is_hint() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),
         () if run.run.plan.loads() => table::load(run) + &table::summary(run),
         () if run.has_rates() => table::rates(run),
         () => table::summary(run),
-    });
-    text.push_str(&format!("{}\n{}", told(run, flags), table::details(run)));
-    if has_models(run) {
-        text.push_str(&models(run));
-    }
-    out::text(&text)?;
+    };
+    let models = if has_models(run) { models(run) } else { String::new() };
+    let warnings = warnings(run, flags);
+    let all =
+        [format!("{}\n", heading(run)), picture, summary, table::trust(run), warnings, table::details(run), models];
+    out::text(&report::text::parts(all))?;
     for (path, measured) in run.paths.iter().enumerate() {
         out::text(&format!("\n{}", measured.opened.name()))?;
         out::through(|out| table::points(run, path, flags.points, out))?;
@@ -56,12 +54,9 @@ pub fn graph(runs: &[&Analysis<'_>], asked: Option<Graph>) -> Result<Graph> {
     Graph::of_runs(&runs, asked).map_err(|why| anyhow!(why))
 }
 
-/// How far the figures may be trusted, and the run's warnings: by cause, or whole where that was asked for.
-fn told(run: &RunFile, flags: &ShowFlags) -> String {
-    let warnings =
-        if flags.warnings { table::warnings(run) } else { table::grouped(run, out::prose(), "(whole: --warnings)") };
-    let between = if warnings.is_empty() { "" } else { "\n" };
-    format!("\n{}{between}{warnings}", table::trust(run))
+/// The run's warnings: by cause, or whole where that was asked for.
+fn warnings(run: &RunFile, flags: &ShowFlags) -> String {
+    if flags.warnings { table::warnings(run) } else { table::grouped(run, out::prose(), "(whole: --warnings)") }
 }
 
 /// A run of rounds over sizes, of which models of size and time can be fitted.
@@ -71,12 +66,7 @@ fn has_models(run: &RunFile) -> bool {
 
 /// Fits and dips.
 fn models(run: &Analysis<'_>) -> String {
-    let mut text = format!("\n{}", table::fits(run));
-    let breaks = table::breaks(run);
-    if !breaks.is_empty() {
-        text.push_str(&format!("\n{breaks}"));
-    }
-    text
+    report::text::parts([table::fits(run), table::breaks(run)])
 }
 
 /// What was typed, and where and how it was measured.

@@ -32,7 +32,7 @@ pub fn resolve(flags: &RunFlags) -> Result<Far> {
             bail!("--peer {peer} needs no --key: ssh itself knows who is there");
         }
         // Both sides on one other host: the near side starts its far processes itself.
-        if flags.common.near.as_deref() == Some(peer) {
+        if matches!(&flags.common.near[..], [near] if near == peer) {
             return Ok(local());
         }
         return Ok(Far::Ssh { target: ssh_target("--peer", peer, target)?, program: remote_program(flags), at });

@@ -19,7 +19,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
             workload::hint::BYTES
         );
     }
-    if flags.common.near.is_none() {
+    if flags.common.near.is_empty() {
         fits(plan, far, host::memory(&host::Root::system()))?;
     }
     if flags.common.peer.is_some() && plan.transports().all(|t| t == Name::ALONE) {

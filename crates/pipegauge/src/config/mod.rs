@@ -31,7 +31,7 @@ use std::time::SystemTime;
 use anyhow::{Result, anyhow};
 use measure::event::{PathPlan, Plan, Schedule};
 use measure::{Cache, Pattern};
-use rendezvous::{Far, FarPin};
+use rendezvous::{Far, FarPin, Nears};
 use transport::decorate::Decorators;
 use transport::registry;
 use units::Bytes;
@@ -64,6 +64,8 @@ pub struct RunConfig {
     pub far: Far,
     /// Another host that the near side runs on; none where that is this one.
     pub near: Option<Near>,
+    /// Other hosts that the near processes are spread over, which this one leads; none where one host has them all.
+    pub nears: Option<Nears>,
     /// `--pin` as typed: the near host reads it.
     pub pins: String,
     /// On which CPU a far side on another host runs.
@@ -96,9 +98,11 @@ impl RunConfig {
         rates::check(flags)?;
         let paths = paths::resolve(flags)?;
         let near = near::resolve(flags)?;
+        let nears = near::spread(flags)?;
         let far = far::resolve(flags)?;
         let plan = plan(flags, paths, &far, near.is_some(), &mut notes)?;
         check::plan(&plan, flags, &far)?;
+        nears.as_ref().map_or(Ok(()), |nears| near::spreads(&plan, nears, &far))?;
         rendezvous::check(&plan).map_err(|why| anyhow!(why))?;
         notes.extend(check::undecorated(&plan));
         notes.extend(load::notes(&plan));
@@ -116,6 +120,7 @@ impl RunConfig {
             far_pin: pin::far(&flags.common.pin, plan.pin),
             pins: flags.common.pin.clone(),
             near,
+            nears,
             plan,
             far,
             output,
@@ -167,7 +172,11 @@ fn plan(flags: &RunFlags, paths: Vec<PathPlan>, far: &Far, elsewhere: bool, note
         pool: if cache(flags) == Cache::Cold && !elsewhere { cold_pool(notes) } else { 0 },
         memory: flags.hint.map(|hint| hint.memory),
         reconnect: flags.reconnect,
-        pin: if elsewhere { pin::elsewhere(&flags.common.pin)? } else { pin::resolve(&flags.common.pin, far, notes)? },
+        pin: match flags.common.near.len() {
+            _ if elsewhere => pin::elsewhere(&flags.common.pin)?,
+            0 => pin::resolve(&flags.common.pin, far, notes)?,
+            _ => pin::leads(&flags.common.pin, far, notes)?,
+        },
         seed: flags.common.seed,
         patience: flags.common.patience.unwrap_or(Plan::default().patience),
         decorators: Decorators {

@@ -4,8 +4,8 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::Plan;
-use measure::{Cache, Pattern};
-use rendezvous::Far;
+use measure::{Cache, Pattern, Topology};
+use rendezvous::{Far, Nears};
 
 use super::{check, far, hint, pin, words};
 use crate::flags::RunFlags;
@@ -19,9 +19,65 @@ pub struct Near {
     pub program: String,
 }
 
-/// Where the near side runs; none where that is here.
+/// Where the near side runs; none where that is here, or its processes are spread over several hosts.
 pub fn resolve(flags: &RunFlags) -> Result<Option<Near>> {
-    let Some(near) = flags.common.near.as_deref() else { return Ok(None) };
+    let [near] = &flags.common.near[..] else { return Ok(None) };
+    Ok(Some(Near { target: target(flags, near)?, program: far::remote_program(flags) }))
+}
+
+/// The hosts that near processes are spread over; none where one host has all of them.
+pub fn spread(flags: &RunFlags) -> Result<Option<Nears>> {
+    let several = &flags.common.near;
+    if several.len() < 2 {
+        return Ok(None);
+    }
+    let targets: Vec<String> = several.iter().map(|near| target(flags, near)).collect::<Result<_>>()?;
+    if let Some(twice) = targets.iter().enumerate().find(|(i, one)| targets[..*i].contains(one)) {
+        bail!(
+            "--near ssh://{} is named twice: near processes take the hosts in turn, so that one name is enough",
+            twice.1
+        );
+    }
+    Ok(Some(Nears { targets, program: far::remote_program(flags), pin: pin::near(&flags.common.pin) }))
+}
+
+/// Whether the paths of a plan have near processes that can be spread so.
+pub fn spreads(plan: &Plan, nears: &Nears, far: &Far) -> Result<()> {
+    let hosts = nears.targets.len();
+    for (number, path) in (0..).zip(&plan.paths) {
+        let (name, can) = (path.name(), path.transport.capabilities());
+        if !can.two_ended {
+            bail!(
+                "{name}: one process plays both ends, and {hosts} hosts are named for near processes (leave it out, or the --near)"
+            );
+        }
+        if !path.topology.has_members() || path.topology == Topology::Group {
+            bail!(
+                "{name}: several --near are for near processes of their own, which these hosts take in turn: --topology fan-in or fan-out with \
+                 --members N, or --pairs N"
+            );
+        }
+        if can.local_only {
+            bail!("{name} works only between processes of one host, and {hosts} are named (--near)");
+        }
+        let processes = path.topology.near_processes(plan.connections(number));
+        if (processes as usize) < hosts {
+            bail!(
+                "{name}: {processes} near processes leave some of {hosts} hosts without one; ask for more ({}), or name fewer (--near)",
+                path.topology.flag()
+            );
+        }
+    }
+    if matches!(far, Far::Local { at: None, .. }) {
+        bail!(
+            "the near hosts must know how to reach the far side on this host: name its address with --peer-address, or another host with --peer"
+        );
+    }
+    Ok(())
+}
+
+/// The ssh target of one --near.
+fn target(flags: &RunFlags, near: &str) -> Result<String> {
     let Some(target) = near.strip_prefix("ssh://") else {
         bail!(
             "--near {near}: the near side is started by ssh: write ssh://user@host, or leave it out to measure from this host"
@@ -32,7 +88,7 @@ pub fn resolve(flags: &RunFlags) -> Result<Option<Near>> {
             "--trace writes a file where the near side runs, and with --near that is another host; leave one of them out"
         );
     }
-    Ok(Some(Near { target: far::ssh_target("--near", near, target)?, program: far::remote_program(flags) }))
+    far::ssh_target("--near", near, target)
 }
 
 /// The words of a wrapper that a flag names; empty where it was not given.
@@ -65,6 +121,8 @@ pub fn settled(plan: &mut Plan, pins: &str, far: &Far) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use rendezvous::FarPin;
+
     use super::*;
     use crate::config::typed::typed;
 
@@ -95,6 +153,33 @@ mod tests {
         assert!(matches!(typed("shm --near ssh://a").unwrap().far, Far::Local { .. }));
         let pinned = typed("tcp --near ssh://a --pin 4000,5000").unwrap();
         assert_eq!(pinned.plan.pin, Some((4000, 5000)), "another host may have them");
+    }
+
+    #[test]
+    fn near_processes_are_spread_over_the_hosts_that_are_named() {
+        let two = "--near ssh://a --near ssh://u@b:22";
+        let config = typed(&format!("tcp --topology fan-in --members 3 {two} --peer ssh://c --pin 4000,5000")).unwrap();
+        assert!(config.near.is_none(), "this command leads");
+        let nears = config.nears.unwrap();
+        assert_eq!((nears.targets, nears.pin), (vec!["a".to_owned(), "u@b:22".to_owned()], FarPin::Cpu(4000)));
+        assert!(matches!(config.far, Far::Ssh { .. }));
+        assert_eq!(config.plan.pin.map(|(_, far)| far), Some(5000));
+        assert!(typed(&format!("tcp --pairs 2 {two} --peer-address 10.0.0.1")).unwrap().nears.is_some());
+        for (line, says) in [
+            ("tcp --peer ssh://c", "--topology fan-in or fan-out with --members N"),
+            ("tcp --flows 4 --peer ssh://c", "--members N"),
+            ("multicast --peer-address x", "--members N"),
+            ("memcpy tcp --pairs 2 --peer ssh://c", "one process plays both ends"),
+            ("unix --pairs 2", "works only between processes of one host"),
+            ("tcp --topology fan-in --members 1 --peer ssh://c", "leave some of 2 hosts without one"),
+            ("tcp --topology fan-in --members 2", "--peer-address"),
+            ("tcp --topology fan-in --members 2 --near ssh://a --peer ssh://c", "is named twice"),
+            ("tcp --topology fan-in --members 2 --near x --peer ssh://c", "ssh://user@host"),
+            ("tcp --pairs 2 --peer ssh://c --trace x", "leave one of them out"),
+        ] {
+            let said = refused(&format!("{line} {two}"));
+            assert!(said.contains(says), "{line}: {said}");
+        }
     }
 
     #[test]

@@ -31,6 +31,23 @@ pub fn resolve(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<
     }
 }
 
+/// The same where near processes run on other hosts, which know their own CPUs, and this one leads: its own CPU is any beside the far side's.
+pub fn leads(text: &str, far: &Far, notes: &mut Vec<String>) -> Result<Option<(u32, u32)>> {
+    let Ok((_, there)) = numbers(text) else { return resolve(text, far, notes) };
+    let allowed = host::allowed_cpus();
+    let Some(own) = allowed.iter().find(|cpu| **cpu != there).or(allowed.first()) else { return Ok(None) };
+    resolve(&format!("{own},{there}"), far, notes)
+}
+
+/// Which CPU near processes on other hosts keep to.
+pub fn near(text: &str) -> FarPin {
+    match numbers(text) {
+        Ok((cpu, _)) => FarPin::Cpu(cpu),
+        Err(_) if text == "none" => FarPin::None,
+        Err(_) => FarPin::Auto,
+    }
+}
+
 /// The same where another host is the near side, which knows its own CPUs and decides: what of it can be known here.
 pub fn elsewhere(text: &str) -> Result<Option<(u32, u32)>> {
     if ["none", "auto"].contains(&text) { Ok(None) } else { numbers(text).map(Some) }
@@ -82,6 +99,7 @@ mod tests {
         assert_eq!(far("auto", None), FarPin::Auto);
         assert_eq!(far("none", None), FarPin::None);
         assert_eq!(far("1,7", Some((1, 7))), FarPin::Cpu(7));
+        assert_eq!(["auto", "none", "6,7"].map(near), [FarPin::Auto, FarPin::None, FarPin::Cpu(6)]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     if flags.common.peer_address.is_some() && !plan.paths.iter().any(to_an_address) {
         said("--peer-address", registry::all().filter(|t| goes_to_an_address(*t, &Settings::default())))?;
     }
-    if flags.common.remote_program.is_some() && flags.common.near.is_none() && !matches!(far, Far::Ssh { .. }) {
+    if flags.common.remote_program.is_some() && flags.common.near.is_empty() && !matches!(far, Far::Ssh { .. }) {
         bail!(
             "--remote-program is what ssh runs on the other host: it belongs to --peer ssh://user@host, or to --near"
         );

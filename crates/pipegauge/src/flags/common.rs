@@ -60,9 +60,9 @@ pub struct CommonFlags {
     #[arg(long, value_name = "PEER", help_heading = "Two hosts")]
     pub peer: Option<String>,
     /// Start the near side on another host, by ssh, and measure from there to the far side; this command only leads and records:
-    /// ssh://user@host [default: here]
+    /// ssh://user@host [default: here]; given several times, the near processes of --topology and --pairs are spread over these hosts in turn
     #[arg(long, value_name = "NEAR", help_heading = "Two hosts")]
-    pub near: Option<String>,
+    pub near: Vec<String>,
     /// Address of the far side as the near side reaches it, where that is not the one of --peer: data goes there
     #[arg(long, value_name = "ADDRESS", help_heading = "Two hosts")]
     pub peer_address: Option<String>,

@@ -90,7 +90,7 @@ impl Cli {
     pub fn again(words: &[String]) -> Result<Self, clap::Error> {
         // Of a flag that takes a list clap would join the values of both.
         let last = |flag: Arg| match (flag.get_long(), flag.get_action()) {
-            (Some(_), ArgAction::Append) => flag.action(ArgAction::Set),
+            (Some(_), ArgAction::Append) if flag.get_value_delimiter().is_some() => flag.action(ArgAction::Set),
             _ => flag,
         };
         let command = Self::command().mut_subcommands(|command| command.mut_args(last));

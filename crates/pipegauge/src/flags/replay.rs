@@ -110,7 +110,7 @@ impl RunFlags {
                 ipv6: false,
                 patience: Some(plan.patience.min(LONGEST_PATIENCE)),
                 peer: None,
-                near: None,
+                near: Vec::new(),
                 peer_address: None,
                 near_under: None,
                 peer_under: None,

@@ -42,7 +42,7 @@ pub struct RunFlags {
     /// Who sends what, and when [default: ping-pong, of a fan-in or fan-out stream, of a group cast]
     #[arg(long, value_enum, help_heading = "Pattern")]
     pub pattern: Option<PatternFlag>,
-    /// The far side sends and this side receives, for the patterns that go one way: stream and burst
+    /// The far side sends and this side receives, for the patterns that go one way: stream, burst and post
     #[arg(long, help_heading = "Pattern")]
     pub reverse: bool,
     /// Both directions at once, for the patterns that go one way: as many connections again carry messages from the far side to this one

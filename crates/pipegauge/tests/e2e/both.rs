@@ -43,7 +43,7 @@ fn each_direction_is_measured_and_told_in_every_place() {
 fn what_has_no_two_directions_is_refused_before_anything_is_measured() {
     let dir = Scratch::new();
     for (line, says) in [
-        ("tcp", "--both is for stream and burst"),
+        ("tcp", "--both is for stream, burst and post"),
         ("memcpy --pattern stream", "one process plays both ends"),
         ("theory --pattern stream", "one process plays both ends"),
         ("tcp --pattern stream --reverse", "cannot be used with"),

@@ -167,7 +167,7 @@ fn what_has_no_direction_is_not_reversed() {
         (&["tcp"][..], "have no direction"),
         (&["tcp", "--pattern", "request"], "have no direction"),
         (&["tcp", "--pattern", "connect"], "have no direction"),
-        (&["tcp", "--pattern", "bidirectional"], "stream and burst"),
+        (&["tcp", "--pattern", "bidirectional"], "stream, burst and post"),
         (&["memcpy", "--pattern", "stream"], "both directions are one"),
         (&["theory", "--pattern", "stream"], "both directions are one"),
         (&["theory", "--pattern", "burst"], "both directions are one"),

@@ -75,6 +75,51 @@ fn a_run_file_tells_each_process_and_tables_speak_of_pairs() {
 }
 
 #[test]
+fn each_process_says_where_it_runs_what_it_sees_there_and_what_it_cost() {
+    let dir = Scratch::new();
+    let measured = |file: &str, more: &[&str]| {
+        let args =
+            ["run", "tcp", "--pairs", "2", "--sizes", "4KiB", "--trials", "2", "--repeats", "20000", "--budget", "60s"];
+        let rest = ["--pin", "none", "--no-html", "--quiet", "-o", file];
+        let said = dir.run(&[&args[..], &rest, more].concat());
+        assert!(said.measured() || said.err.contains(NEVER_AT_ONCE), "{said}");
+        let text = std::fs::read_to_string(dir.path(file)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<serde_json::Value>>()
+    };
+    let of =
+        |lines: &[serde_json::Value], event: &str| lines.iter().find(|line| line["event"] == event).unwrap().clone();
+    let lines = measured("a.run.jsonl", &[]);
+    let here = of(&lines, "run")["near"]["hostname"].clone();
+    let members = of(&lines, "path")["members"].as_array().unwrap().clone();
+    assert_eq!(members.len(), 4);
+    // None sees anything else than its side, or has a connection that can do anything else.
+    let usual =
+        |one: &serde_json::Value| one["host"] == here && one["environment"].is_null() && one["capabilities"].is_null();
+    assert!(members.iter().all(usual), "{members:?}");
+    let flows = of(&lines, "trial")["flows"]["each"].as_array().unwrap().clone();
+    for cost in flows.iter().flat_map(|flow| [&flow["near_cost"], &flow["far_cost"]]) {
+        assert!(cost["cpu_ns"].as_u64().is_some_and(|ns| ns > 0), "{flows:?}");
+    }
+    let shown = dir.run(&["show", "a.run.jsonl"]);
+    for word in ["near 1", "near 2", "far 1", "far 2", "CPU a transfer"] {
+        assert!(shown.out.contains(word), "{word}: {shown}");
+    }
+    if super::support::installed("unshare").is_none() || !super::support::root() {
+        return super::support::skip("a host name of its own takes root and unshare");
+    }
+    let boxed = "unshare --uts sh -c 'echo pg-box > /proc/sys/kernel/hostname; exec \"$@\"' sh";
+    let lines = measured("b.run.jsonl", &["--near-under", boxed]);
+    let members = of(&lines, "path")["members"].as_array().unwrap().clone();
+    for one in &members {
+        let near = one["role"] == "near";
+        assert_eq!(one["host"], if near { "pg-box".into() } else { here.clone() }, "{one}");
+        assert_eq!(one["environment"]["hostname"] == "pg-box", near, "{one}");
+    }
+    let shown = dir.run(&["show", "b.run.jsonl"]);
+    assert!(shown.out.contains("near 2 sees otherwise than its side: hostname pg-box"), "{shown}");
+}
+
+#[test]
 fn a_killed_process_ends_the_run_is_named_and_leaves_none() {
     for (more, command, says) in [
         (&["--pairs", "2"][..], "member", &["of 2: the near process ended", "signal 9"][..]),

@@ -47,7 +47,8 @@ fn who_has_no_such_memory_says_so_before_anything_is_measured() {
         (&["memcpy"], "one process plays both ends"),
         (&["shm", "--fault", "drop=0.1"], "leave out --fault, --shape and --trace"),
         (&["shm", "--trace", "x.trace"], "leave out --fault, --shape and --trace"),
-        (&["shm", "--reverse"], "no direction that could be another"),
+        (&["shm", "--reverse"], "in put this side alone acts"),
+        (&["shm", "--both"], "in put this side alone acts"),
         (&["shm", "--rate", "100"], "put can't"),
         (&["shm", "--load", "1"], "--load is for"),
     ] {
@@ -60,21 +61,40 @@ fn who_has_no_such_memory_says_so_before_anything_is_measured() {
 /// Posted sends, over the kernel's own loopback, which copies what it promised not to.
 #[test]
 fn posted_sends_arrive_as_they_were_and_copies_are_told() {
-    for more in [&["--check"][..], &["--wait", "spin"], &["--flows", "2", "--check"], &["--cache", "cold"]] {
+    for more in [
+        &["--check"][..],
+        &["--wait", "spin"],
+        &["--flows", "2", "--check"],
+        &["--cache", "cold"],
+        &["--reverse"],
+        &["--reverse", "--check", "--cache", "cold"],
+        &["--both", "--check"],
+        &["--pairs", "1", "--both"],
+        &["--topology", "fan-out", "--members", "2"],
+    ] {
         let dir = Scratch::new();
         let args = ["run", "tcp", "--pattern", "post", "--sizes", "64,70000,1MiB", "--perturb", "0", "--trials", "2"];
         let rest =
             ["--repeats", "300", "--budget", "60s", "--pin", "none", "--no-html", "--quiet", "-o", "x.run.jsonl"];
         let said = dir.run(&[&args[..], &rest, more].concat());
-        assert!(said.measured() || said.err.contains("in no trial did all flows run at once"), "{more:?}: {said}");
+        // Whether short streams meet is the machine's affair.
+        let met = !said.err.contains("run at once");
+        assert!(said.measured() || !met, "{more:?}: {said}");
         let shown = dir.run(&["show", "x.run.jsonl", "--warnings"]).out;
-        assert!(shown.contains("the kernel copied what was posted"), "{more:?}: {shown}");
+        assert!(shown.contains("the kernel copied what was posted") || !met, "{more:?}: {shown}");
+        let text = std::fs::read_to_string(dir.path("x.run.jsonl")).unwrap();
+        let trials = text.lines().filter(|line| line.contains("\"event\":\"trial\""));
+        assert!(
+            trials.clone().count() > 0 && trials.clone().all(|line| line.contains("\"copied\"")),
+            "{more:?}: {text}"
+        );
     }
     let dir = Scratch::new();
     for (args, why) in [
         (&["unix"][..], "none is posted"),
         (&["tcp", "--fault", "drop=0.1"], "leave out --fault, --shape and --trace"),
-        (&["tcp", "--reverse"], "measured from this side only"),
+        (&["theory", "--reverse"], "both directions are one"),
+        (&["theory", "--both"], "nothing can go both ways at once"),
     ] {
         let said = dir.run(&[&["run", "--pattern", "post", "--budget", "1s", "--no-html"][..], args].concat());
         assert!(said.code() == 2 && said.err.contains(why), "{args:?}: {said}");

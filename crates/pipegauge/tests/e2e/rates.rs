@@ -123,3 +123,15 @@ fn a_path_without_any_point_beside_others_is_named_and_the_run_fell_short() {
     ]);
     assert!(said.code() == 1 && said.err.contains("no size was measured on udp"), "{said}");
 }
+
+/// Nothing says how far figures may be trusted that are not there, and nothing stands for it.
+#[test]
+fn a_run_without_any_point_is_shown_without_gaps() {
+    let dir = Scratch::new();
+    let line = ["run", "udp", "--pattern", "stream", "--sizes", "64", "--budget", "500ms", "--fault", "drop=100%"];
+    let said = dir.run(&[&line[..], &["--no-history", "--quiet", "--no-html", "-o", "x.run.jsonl"]].concat());
+    assert!(said.code() == 2 && said.err.contains("nothing was measured"), "{said}");
+    let shown = dir.run(&["show", "x.run.jsonl"]);
+    assert_eq!(shown.code(), 0, "{shown}");
+    assert!(!shown.out.0.contains("\n\n\n") && !shown.out.contains("Trust:"), "{shown}");
+}

@@ -175,6 +175,54 @@ fn pairs_of_processes_run_on_the_two_hosts_under_what_was_asked_for() {
     said.complains(&["interrupted"]);
 }
 
+/// An address of the command's own host that both others reach, each over its own link.
+const LEADER: &str = "10.141.9.9";
+
+#[test]
+fn near_processes_are_spread_over_several_hosts() {
+    let dir = Scratch::new();
+    let Some((_names, hosts)) = Hosts::make(&dir) else { return };
+    let [c, a, b] = &hosts.names;
+    ip(&["-n", c, "address", "add", &format!("{LEADER}/32"), "dev", "lo"]).unwrap();
+    ip(&["-n", a, "route", "add", LEADER, "via", "10.141.1.1"]).unwrap();
+    ip(&["-n", b, "route", "add", LEADER, "via", "10.141.2.1"]).unwrap();
+    let program = binary().display().to_string();
+    let nears = MANAGED.map(|address| format!("ssh://root@{address}"));
+    for (topology, file) in [("fan-in", "in.run.jsonl"), ("fan-out", "out.run.jsonl")] {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", c]).arg(binary()).args(["run", "tcp", "--topology", topology, "--members", "3"]);
+        command.args([
+            "--near",
+            &nears[0],
+            "--near",
+            &nears[1],
+            "--peer-address",
+            LEADER,
+            "--remote-program",
+            &program,
+        ]);
+        command.args(["--sizes", "4KiB", "--trials", "3", "--repeats", "5000", "--budget", "60s", "--pin", "none"]);
+        command.args(["--no-html", "--quiet", "-o", file]);
+        command.current_dir(dir.path(".")).stdin(Stdio::null()).env(HISTORY.0, HISTORY.1).env("PATH", &hosts.path);
+        let said = Running::start(command).end();
+        // Whether short streams meet is the machine's affair.
+        assert!(said.measured() || said.err.contains("run at once"), "{topology}: {said}");
+        let text = std::fs::read_to_string(dir.path(file)).unwrap();
+        let lines: Vec<serde_json::Value> = text.lines().map(json).collect();
+        let of = |event: &str| lines.iter().find(|line| line["event"] == event).unwrap();
+        let members = of("path")["members"].as_array().unwrap();
+        let near: Vec<&serde_json::Value> = members.iter().filter(|one| one["role"] == "near").collect();
+        let names: Vec<&str> = near.iter().filter_map(|one| one["host"].as_str()).collect();
+        assert_eq!(names, [HOSTNAMES[0], HOSTNAMES[1], HOSTNAMES[0]], "{topology}: in turns");
+        assert!(near.iter().all(|one| one["environment"]["hostname"] == one["host"]), "{near:?}");
+        assert_eq!(of("path")["far"]["hostname"], lines[0]["near"]["hostname"], "the far side is beside the command");
+        assert_eq!(of("trial")["flows"]["each"].as_array().map(Vec::len), Some(3));
+        assert_eq!(of("trial")["flows"]["each"][1]["near_cost"]["cpu_ns"].as_u64().is_some(), true);
+        let shown = dir.run(&["show", file]);
+        assert!(shown.out.contains("pg-near, pg-far to"), "{shown}");
+    }
+}
+
 #[test]
 fn whichever_side_is_killed_is_named_and_what_was_measured_is_kept() {
     let dir = Scratch::new();

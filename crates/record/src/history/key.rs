@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use host::Environment;
 use measure::earlier::METHOD;
 use measure::event::{Plan, Run};
+use measure::topology::Role;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transport::settings::Effective;
@@ -64,6 +65,13 @@ impl Key {
         let topology = run.plan.topology(path.path);
         if topology.has_members() {
             add("plan.flows", topology.counted(run.plan.flows(path.path)));
+        }
+        // Near processes on other hosts than the command's.
+        let elsewhere = path.members.iter().filter(|one| one.role == Role::Near && one.environment.is_some());
+        let mut hosts: Vec<&str> = elsewhere.map(|one| &*one.host).filter(|host| **host != run.near.hostname).collect();
+        hosts.dedup();
+        if !hosts.is_empty() {
+            add("near.members", hosts.join(", "));
         }
         if let Some(load) = run.plan.load(path.path) {
             add("plan.load", load.words());

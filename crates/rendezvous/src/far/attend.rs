@@ -233,7 +233,8 @@ impl<W: Work> Attendant<'_, W> {
                     Open { connection, flows, others, can, load, loading: false, patience }
                 });
                 let cpus = cpus.iter().copied().map(Some).chain(std::iter::repeat(self.cpu));
-                let flows = accepted.into_iter().zip(cpus).map(|((effective, _), cpu)| Stands { effective, cpu });
+                let stands = |((effective, can), cpu)| Stands { effective, capabilities: Box::new(can), cpu };
+                let flows = accepted.into_iter().zip(cpus).map(stands);
                 self.channel.send(&Answer::Opened { flows: flows.collect(), load: on })
             }
             Err((_, e)) if flows == 1 => self.failed(&e),

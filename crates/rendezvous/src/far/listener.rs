@@ -1,5 +1,5 @@
 //! The door of a far side: accepts control connections, keeps strangers few and short, and lets one near side at a time
-//! through to [`attend`](super::attend::attend).
+//! through to whoever attends to it.
 //!
 //! At most [`STRANGERS`] connections that have not proved the secret live at once, each on a thread of its own and for
 //! [`GREETING`](super::gate::GREETING) at most. When one more knocks, the oldest is dropped once it has had [`FAIR`]: who
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fd::OwnedFd;
 
-use super::attend::attend;
+use super::Terms;
 use super::gate::Gate;
-use super::{Terms, Work};
 use crate::channel::Channel;
+use crate::secret::SessionKeys;
 use crate::tls::Identity;
 use crate::{MeetError, Peer, alert};
 
@@ -34,24 +34,28 @@ pub(crate) enum Seen {
     Ended(SocketAddr, Result<(), MeetError>),
 }
 
-/// A far side and what it needs to let people in.
-pub(crate) struct Listener<W> {
+/// What is done with a near side that was let in, until it says goodbye.
+pub(crate) type Attend =
+    dyn Fn(&mut Channel, &SessionKeys, &Terms, &Arc<AtomicBool>) -> Result<(), MeetError> + Send + Sync;
+
+/// A process that is waited for, and what it needs to let people in.
+pub(crate) struct Listener {
     pub socket: TcpListener,
     pub identity: Identity,
     pub gate: Gate,
     pub terms: Terms,
-    /// Makes what does the work of one measurement.
-    pub work: fn() -> W,
+    /// Attends to one measurement.
+    pub attend: Box<Attend>,
     pub stop: Arc<AtomicBool>,
 }
 
-struct Shared<W> {
-    listener: Listener<W>,
+struct Shared {
+    listener: Listener,
     seen: SyncSender<Seen>,
     wake: OwnedFd,
 }
 
-impl<W> Shared<W> {
+impl Shared {
     fn tell(&self, seen: Seen) {
         // Strangers who are turned away faster than anybody reads of it are not all worth a line.
         match seen {
@@ -87,8 +91,8 @@ fn moves(standing: &AtomicU8, to: u8) -> bool {
 }
 
 /// Serves until `enough` says so after something was seen, until `patience` has passed with nobody let in, or until stop.
-pub(crate) fn run<W: Work + 'static>(
-    listener: Listener<W>,
+pub(crate) fn run(
+    listener: Listener,
     patience: Option<Duration>,
     enough: &mut dyn FnMut(Seen) -> bool,
 ) -> Result<(), MeetError> {
@@ -105,8 +109,8 @@ pub(crate) fn run<W: Work + 'static>(
     outcome
 }
 
-fn receive<W: Work + 'static>(
-    shared: &Arc<Shared<W>>,
+fn receive(
+    shared: &Arc<Shared>,
     events: &Receiver<Seen>,
     strangers: &mut Vec<Stranger>,
     patience: Option<Duration>,
@@ -163,11 +167,7 @@ fn receive<W: Work + 'static>(
 }
 
 /// After a stop: lets a measurement in progress tell its near side, which takes it a moment.
-fn stopped<W>(
-    shared: &Shared<W>,
-    events: &Receiver<Seen>,
-    enough: &mut dyn FnMut(Seen) -> bool,
-) -> Result<(), MeetError> {
+fn stopped(shared: &Shared, events: &Receiver<Seen>, enough: &mut dyn FnMut(Seen) -> bool) -> Result<(), MeetError> {
     let deadline = Instant::now() + Duration::from_secs(3);
     while shared.listener.gate.measuring() {
         match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -198,7 +198,7 @@ fn make_room(strangers: &mut Vec<Stranger>) -> bool {
 }
 
 /// Talks to a stranger on a thread of its own; none if there can't be one.
-fn talk<W: Work + 'static>(shared: &Arc<Shared<W>>, tcp: TcpStream, peer: SocketAddr) -> Option<Stranger> {
+fn talk(shared: &Arc<Shared>, tcp: TcpStream, peer: SocketAddr) -> Option<Stranger> {
     let standing = Arc::new(AtomicU8::new(OUTSIDE));
     let stranger = Stranger { since: Instant::now(), tcp: tcp.try_clone().ok()?, standing: Arc::clone(&standing) };
     let shared = Arc::clone(shared);
@@ -216,8 +216,8 @@ fn talk<W: Work + 'static>(shared: &Arc<Shared<W>>, tcp: TcpStream, peer: Socket
         shared.tell(Seen::Met(peer));
         // A panic is a bug of ours; the next near side must still be served, and this one must be told that it is over.
         let how = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            let mut work = (shared.listener.work)();
-            attend(&mut channel, &keys, &shared.listener.terms, &mut work, &shared.listener.stop)
+            let listener = &shared.listener;
+            (listener.attend)(&mut channel, &keys, &listener.terms, &listener.stop)
         }));
         channel.shutdown();
         shared.listener.gate.leave();

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use super::attend::attend;
 use super::gate::Gate;
-use super::listener::{self, Listener, Seen};
+use super::listener::{self, Attend, Listener, Seen};
 use super::path::Path;
 use super::{Pin, Terms, Work};
 use crate::secret::Secret;
@@ -87,35 +88,41 @@ pub(crate) fn serve_with<W: Work + 'static>(
     let gate = Gate::new(secret, options.keep);
     let terms = Terms { limits: options.limits, pin: Pin::Choose, last_resort: None, door: None, near_stopped: None };
     announce(ServeEvent::Listening { addr, key });
+    let attend: Box<Attend> =
+        Box::new(move |channel, keys, terms, stop| attend(channel, keys, terms, &mut work(), stop));
     let (mut only, mut broken_off) = (Ok(()), false);
     let (mut second, mut told) = (Instant::now(), 0);
     let ended =
-        listener::run(Listener { socket: listener, identity, gate, terms, work, stop }, None, &mut |seen| match seen {
-            Seen::Met(peer) => {
-                announce(ServeEvent::Met { peer });
-                false
-            }
-            Seen::Refused(peer, why) => {
-                if second.elapsed() >= Duration::from_secs(1) {
-                    (second, told) = (Instant::now(), 0);
+        listener::run(
+            Listener { socket: listener, identity, gate, terms, attend, stop },
+            None,
+            &mut |seen| match seen {
+                Seen::Met(peer) => {
+                    announce(ServeEvent::Met { peer });
+                    false
                 }
-                told += 1;
-                if told <= TOLD {
-                    announce(ServeEvent::Refused { peer, why: refusal(&why) });
+                Seen::Refused(peer, why) => {
+                    if second.elapsed() >= Duration::from_secs(1) {
+                        (second, told) = (Instant::now(), 0);
+                    }
+                    told += 1;
+                    if told <= TOLD {
+                        announce(ServeEvent::Refused { peer, why: refusal(&why) });
+                    }
+                    false
                 }
-                false
-            }
-            Seen::Ended(peer, outcome) => {
-                let how = match &outcome {
-                    Ok(()) => "the near side said goodbye".to_owned(),
-                    Err(e) => e.to_string(),
-                };
-                announce(ServeEvent::Ended { peer, how });
-                broken_off = matches!(outcome, Err(MeetError::Interrupted));
-                only = outcome;
-                !options.keep
-            }
-        });
+                Seen::Ended(peer, outcome) => {
+                    let how = match &outcome {
+                        Ok(()) => "the near side said goodbye".to_owned(),
+                        Err(e) => e.to_string(),
+                    };
+                    announce(ServeEvent::Ended { peer, how });
+                    broken_off = matches!(outcome, Err(MeetError::Interrupted));
+                    only = outcome;
+                    !options.keep
+                }
+            },
+        );
     match ended {
         _ if broken_off => Err(MeetError::BrokenOff),
         // A stop is the one way to end this, and nothing was lost by it.

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use measure::{SessionError, TrialSpec, Workspace};
+use host::Environment;
+use measure::{SessionError, TrialSpec, Workspace, flows};
+use transport::clock::{Clock, Monotonic};
 use transport::{AnyLink, Link, LinkError, Patience, Proof};
 
 use super::message::{Dial, FRAME, Met, Order, Told};
@@ -13,6 +15,8 @@ use crate::MeetError;
 use crate::channel::Channel;
 use crate::course::Numbers;
 use crate::far::Terms;
+use crate::message::FarPin;
+use crate::spread;
 use crate::watch::Watch;
 
 const WAITING: &str = "waiting for what to do next";
@@ -44,6 +48,7 @@ impl Attendant<'_> {
             let told = match order {
                 Order::Dial(dial) => self.broken_off_by_a_message(|this| this.dial(&dial)),
                 Order::Run { spec } => self.broken_off_by_a_message(|this| this.trial(&spec)),
+                Order::Clock => Ok(Told::Clock { at: Monotonic.now() }),
                 Order::Rest => {
                     self.workspace.release();
                     continue;
@@ -76,7 +81,13 @@ impl Attendant<'_> {
 
     fn dial(&mut self, dial: &Dial) -> Result<Told, SessionError> {
         self.link = None;
-        if let Some(cpu) = dial.cpu {
+        let cpu = dial.cpu.or_else(|| chosen(dial.chooses?));
+        // Pinning narrows the CPUs that this thread sees: the environment is read first.
+        let environment = dial
+            .describe
+            .then(|| Environment { cpus: host::cpus_before_pinning(), ..Environment::here(cpu) })
+            .map(Box::new);
+        if let Some(cpu) = cpu {
             let allowed = host::cpus_before_pinning();
             if !allowed.contains(&cpu) {
                 let what = format!(
@@ -100,9 +111,9 @@ impl Attendant<'_> {
             }
         };
         let link = known.altered(&dial.decorators, &patience);
-        let told = Told::Stands { effective: Box::new(link.effective()), capabilities: Box::new(link.capabilities()) };
+        let (effective, capabilities) = (Box::new(link.effective()), Box::new(link.capabilities()));
         self.link = Some(link);
-        Ok(told)
+        Ok(Told::Stands { effective, capabilities, environment, cpu })
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<Told, SessionError> {
@@ -121,6 +132,18 @@ impl Attendant<'_> {
         let course = report.course.as_ref().map(Numbers::of);
         Ok(Told::Ran { report: Box::new(report), course })
     }
+}
+
+/// The CPU of a member that chooses on its own host, the one of this number there: the first beside the others, in turns where there are more members
+/// than CPUs. None where it is to keep to none, or there is no choice.
+fn chosen((pin, rank): (FarPin, u32)) -> Option<u32> {
+    let allowed = host::cpus_before_pinning();
+    let first = match pin {
+        FarPin::None => None,
+        FarPin::Auto => host::choose_pair(&allowed).map(|(cpu, _)| cpu),
+        FarPin::Cpu(cpu) => Some(cpu),
+    };
+    first.map(|cpu| spread::alone(cpu, &allowed, rank.min(flows::MOST) + 1).pop().unwrap_or(cpu))
 }
 
 fn proof((near, far): &(String, String)) -> Result<Proof, SessionError> {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use host::Environment;
 use measure::{SessionError, TrialReport, TrialSpec};
 use serde::{Deserialize, Serialize};
 use transport::decorate::Decorators;
@@ -10,6 +11,7 @@ use transport::settings::Effective;
 use transport::{Address, Capabilities, LinkError, Name, Settings};
 
 use crate::course::Numbers;
+use crate::message::FarPin;
 
 /// Largest frame: the course of a trial with as many steps as one keeps.
 pub(crate) const FRAME: usize = 64 << 20;
@@ -22,6 +24,8 @@ pub(crate) enum Order {
     Dial(Box<Dial>),
     /// Run the near half of a trial on the connection. Answer: `Ran`; where the far side sends (`TrialSpec::far_sends`) `Waits` before.
     Run { spec: Box<TrialSpec> },
+    /// What does its host's monotonic clock show? Of members on other hosts, before a trial. Answer: `Clock`.
+    Clock,
     /// Memory that only trials need goes. No answer.
     Rest,
     /// Break off what is being done; its answer becomes `Failed` unless it is already complete. No answer of its own.
@@ -43,8 +47,14 @@ pub(crate) struct Dial {
     pub patience: f64,
     /// What is put around the link.
     pub decorators: Decorators,
-    /// The CPU to keep to.
+    /// The CPU to keep to, of a member on the command's host.
     pub cpu: Option<u32>,
+    /// Of one on another host, which knows its own CPUs: which one is asked for there, and its number, from 0, of the members that this host has.
+    #[serde(default)]
+    pub chooses: Option<(FarPin, u32)>,
+    /// Whether to say what it sees of its host.
+    #[serde(default)]
+    pub describe: bool,
 }
 
 /// Where a far side waits.
@@ -63,7 +73,16 @@ pub(crate) struct Door {
 #[serde(tag = "told", rename_all = "kebab-case")]
 pub(crate) enum Told {
     /// To `Dial`.
-    Stands { effective: Box<Effective>, capabilities: Box<Capabilities> },
+    Stands {
+        effective: Box<Effective>,
+        capabilities: Box<Capabilities>,
+        /// What the process sees of its host, where that was asked for.
+        environment: Option<Box<Environment>>,
+        /// The CPU that it keeps to.
+        cpu: Option<u32>,
+    },
+    /// To `Clock`, nanoseconds.
+    Clock { at: u64 },
     /// It is ready to receive, and nothing came before it was.
     Waits,
     /// To `Run`: what came of the trial, and how it went on where it is one of several.

@@ -1,4 +1,4 @@
-//! `pipegauge member`, the hidden command: a near member that the command has started, with one connection to a far side.
+//! `pipegauge member`, the hidden command: a near member that the command has started, here or over ssh, with one connection to a far side.
 
 pub(crate) mod attend;
 pub(crate) mod message;
@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::MeetError;
 use crate::message::By;
+use crate::peer::elsewhere;
 use crate::started::Started;
 
 /// Does what the command that started this process says: reads a line from standard input, answers one line on standard output, and returns
@@ -16,6 +17,6 @@ pub fn member(stop: Arc<AtomicBool>) -> Result<(), MeetError> {
     let started = Started::read()?;
     match started.launch.by {
         By::Spawn => started.here(&stop, |channel, _, terms| attend::attend(channel, terms, &stop)),
-        By::Ssh => Err(MeetError::Protocol("a near member is started on the host of the command".into())),
+        By::Ssh => elsewhere(started, Box::new(|channel, _, terms, stop| attend::attend(channel, terms, stop)), stop),
     }
 }

@@ -153,6 +153,7 @@ impl Starting {
 
 impl Launched {
     /// Starts a far side and waits for its answer.
+    #[cfg(test)]
     pub(crate) fn start(
         command: Command,
         how: How,

@@ -12,6 +12,7 @@ use measure::event::Plan;
 use transport::{Ends, Family, Name};
 
 use super::group::GroupSession;
+use super::group::elsewhere::{Elsewhere, Nears};
 use super::launch::OWN;
 use super::meeting::{self, Meeting, Terms};
 use super::session::{Reach, RemoteSession};
@@ -77,9 +78,21 @@ pub fn meet(
     pin: FarPin,
     stop: Arc<AtomicBool>,
 ) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
-    meet_with(far, plans, pin, stop, Path::new("ssh"), Path::new(OWN))
+    meet_spread(far, None, plans, pin, stop)
 }
 
+/// The same with near processes on other hosts, where there are such.
+pub fn meet_spread(
+    far: &Far,
+    nears: Option<Nears>,
+    plans: &[&Plan],
+    pin: FarPin,
+    stop: Arc<AtomicBool>,
+) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
+    meet_all((far, nears), plans, pin, stop, Path::new("ssh"), Path::new(OWN))
+}
+
+#[cfg(test)]
 pub(crate) fn meet_with(
     far: &Far,
     plans: &[&Plan],
@@ -88,6 +101,18 @@ pub(crate) fn meet_with(
     ssh: &Path,
     own: &Path,
 ) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
+    meet_all((far, None), plans, pin, stop, ssh, own)
+}
+
+pub(crate) fn meet_all(
+    (far, nears): (&Far, Option<Nears>),
+    plans: &[&Plan],
+    pin: FarPin,
+    stop: Arc<AtomicBool>,
+    ssh: &Path,
+    own: &Path,
+) -> Result<Vec<Vec<Box<dyn Session>>>, MeetError> {
+    let elsewhere = nears.map(|nears| Elsewhere::new(nears, ssh.to_path_buf()));
     let Some(plan) = plans.first() else { return Ok(Vec::new()) };
     let two_ended: Vec<usize> = (0..plan.paths.len()).filter(|i| two_ended(plan.paths[*i].transport)).collect();
     for kind in two_ended.iter().map(|i| plan.paths[*i].transport) {
@@ -111,14 +136,14 @@ pub(crate) fn meet_with(
             let terms = Terms { at: reached(at)?, ..terms };
             let first = shared(meeting::over_ssh(ssh, target, program, &terms)?, plan)?;
             for rank in 1..most {
-                let terms = Terms { rank, environment: false, ..terms };
+                let terms = Terms { rank, ..terms };
                 others.push(Rc::new(RefCell::new(meeting::over_ssh(ssh, target, program, &terms)?)));
             }
             (first, own)
         }
         Far::Waiting { host, processes } => {
             let mut met = (0..).zip(processes.iter().take(most.max(1) as usize)).map(|(rank, (port, key))| {
-                let terms = Terms { rank, environment: rank == 0, ..terms };
+                let terms = Terms { rank, ..terms };
                 let addresses = resolve(host, *port, family(plan), host)?;
                 meeting::started_elsewhere(&addresses, host, key, &terms)
             });
@@ -139,7 +164,10 @@ pub(crate) fn meet_with(
             let (path, plan, stop) = (*path, Rc::clone(&plan), Arc::clone(&stop));
             match plan.paths[path].topology.has_members() || !plan.near_under.is_empty() || of_a_module(&plan, path) {
                 false => Box::new(RemoteSession::new(path, plan, stop, reach())),
-                true => Box::new(GroupSession::new(path, plan, stop, reach(), others.clone(), program.to_path_buf())),
+                true => Box::new(
+                    GroupSession::new(path, plan, stop, reach(), others.clone(), program.to_path_buf())
+                        .spread_over(elsewhere.clone()),
+                ),
             }
         };
         two_ended.iter().map(session).collect()

@@ -118,9 +118,26 @@ pub(crate) fn waits_over_ssh(
     stop: &AtomicBool,
 ) -> Result<(Launched, SocketAddr, Key), MeetError> {
     let command = ssh::command(ssh, target, under, program, "peer")?;
-    let (launched, Place { way, key }) = Launched::start(command, how, STARTS_OVER_SSH, stop)?;
+    waits(Starting::begin(FAR, command, how)?, stop)
+}
+
+/// Where a process waits that ssh starts, and its key.
+fn waits(starting: Starting, stop: &AtomicBool) -> Result<(Launched, SocketAddr, Key), MeetError> {
+    let (launched, Place { way, key }) = starting.ready(STARTS_OVER_SSH, stop)?;
     let Way::At(at) = way else { return Err(no_way()) };
     Ok((launched, at, key))
+}
+
+/// Meets a process that `starting` starts at `target` by ssh: it, and what is said to it.
+pub(crate) fn greet_over_ssh(
+    starting: Starting,
+    target: &str,
+    stop: &Arc<AtomicBool>,
+) -> Result<(Launched, (Channel, SessionKeys)), MeetError> {
+    let (launched, at, key) = waits(starting, stop)?;
+    let advice = "ssh gets there, but a connection of its own does not: a firewall, address translation or a jump host stands in between";
+    let channel = dial(&[from_here(at, target)?], target, advice, &key, stop)?;
+    Ok((launched, channel))
 }
 
 /// Where a far side that was reached at `target` waits, as this host must write it: the far side numbers its own interfaces.

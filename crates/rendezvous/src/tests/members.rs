@@ -13,6 +13,8 @@ use super::whole::{Programs, plan};
 use super::*;
 use crate::far::path::Path;
 use crate::near::group::GroupSession;
+use crate::near::group::elsewhere::Nears;
+use crate::near::meet::meet_all;
 
 const LOCAL: [Name; 3] = [transport::tcp::NAME, transport::unix::NAME, transport::shm::NAME];
 
@@ -423,6 +425,58 @@ fn pairs_and_a_fan_in_reach_far_processes_that_ssh_starts() {
             session.rest();
         }
     }
+}
+
+/// Two hosts that are this one, as a stand-in for ssh has it, which notes where it was to go.
+#[test]
+fn near_processes_are_started_on_other_hosts_once_and_stay_for_all_rounds() {
+    let programs = Programs::new();
+    let went = programs.peer().with_file_name("went");
+    let note = "for word; do case \"$word\" in user@*) echo \"$word\";; esac; done";
+    let ssh = programs.script(
+        "ssh",
+        &format!(
+            "({note}) >>'{}'\n{}\nexport SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'\nexec \"$@\"",
+            went.display(),
+            super::whole::SSH
+        ),
+    );
+    let program = programs.peer().display().to_string();
+    let nears = Nears { targets: vec!["user@a".into(), "user@b".into()], program, pin: FarPin::Auto };
+    let far = crate::near::meet::Far::Local { program: programs.peer(), at: Some("127.0.0.1".into()) };
+    let mut asked = group(transport::tcp::NAME, Topology::FanIn, 3);
+    asked.paths.push(PathPlan { flows: 2, topology: Topology::FanOut, ..transport::udp::NAME.into() });
+    asked.pin = host::choose_pair(&host::allowed_cpus());
+    let met = meet_all((&far, Some(nears)), &[&asked], FarPin::None, no_stop(), &ssh, &programs.peer());
+    let mut sessions: Vec<_> = met.unwrap().remove(0).into_iter().zip([(3, false), (2, true)]).collect();
+    for round in 0..3 {
+        for (session, (of, reverse)) in &mut sessions {
+            let party = session.open(round).unwrap();
+            let near = party.members.iter().filter(|one| one.role == Role::Near);
+            assert_eq!(near.clone().count(), *of as usize);
+            assert!(near.clone().all(|one| !one.host.is_empty() && one.cpus.len() <= 1), "{:?}", party.members);
+            let spec = TrialSpec { reverse: *reverse, ..trial_of(Pattern::Stream, *of) };
+            let report = session.trial(&spec).unwrap();
+            assert!(report.far.received > 0 && report.far.received + report.far.lost == u64::from(*of) * 303);
+            assert_eq!(report.flows.map(|flows| flows.each.len()), Some(*of as usize));
+            session.rest();
+            session.close().unwrap();
+        }
+    }
+    let went = std::fs::read_to_string(went).unwrap();
+    assert_eq!(went.lines().collect::<Vec<_>>(), ["user@a", "user@b", "user@a"], "three near processes in all");
+}
+
+#[test]
+fn a_near_process_on_another_host_that_can_not_be_started_is_quoted() {
+    let programs = Programs::new();
+    let ssh = programs.script("ssh", "echo 'user@a: Permission denied (publickey).' >&2; exit 255");
+    let nears = Nears { targets: vec!["user@a".into(), "user@b".into()], program: "p".into(), pin: FarPin::None };
+    let far = crate::near::meet::Far::Local { program: programs.peer(), at: Some("127.0.0.1".into()) };
+    let asked = group(transport::tcp::NAME, Topology::FanIn, 2);
+    let met = meet_all((&far, Some(nears)), &[&asked], FarPin::None, no_stop(), &ssh, &programs.peer());
+    let e = met.unwrap().remove(0).remove(0).open(0).err().unwrap().to_string();
+    assert!(e.starts_with("member 1 of 2: ") && e.contains("Permission denied") && e.contains("255"), "{e}");
 }
 
 #[test]

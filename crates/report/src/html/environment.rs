@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use record::RunFile;
 use units::Bytes;
 
-use super::pieces::{letter, lines, row, scroll, section, table as grid, text};
+use super::pieces::{letter, lines, note, row, scroll, section, table as grid, text};
 use crate::table;
 
 /// The part of the page.
@@ -15,6 +15,7 @@ pub fn environment(runs: &[&RunFile]) -> Markup {
             @let letter = letter("Run ", r, runs.len(), " · ");
             (opened(&letter, "Machines", &html! { div.wide.environment { (machines(run)) } }))
             (opened(&letter, "Connections", &connections(run)))
+            @if let Some(table) = processes(run) { (opened(&letter, "Processes", &table)) }
         }
     };
     section("environment", "Environment", &body)
@@ -61,6 +62,16 @@ fn connections(run: &RunFile) -> Markup {
     };
     let rows: Vec<Markup> = run.paths.iter().map(cells).collect();
     grid(&["Path", "Connections", "Points", "In effect, near side", "In effect, far side"], &rows)
+}
+
+/// The processes of paths whose near halves are processes of their own; none where there are none.
+fn processes(run: &RunFile) -> Option<Markup> {
+    let rows: Vec<Markup> = table::member_rows(run)
+        .iter()
+        .map(|cells| row(&cells[0], &cells[1..].iter().map(|cell| text(cell)).collect::<Vec<_>>()))
+        .collect();
+    (!rows.is_empty())
+        .then(|| html! { (grid(&table::MEMBERS_HEAD, &rows)) @for line in table::member_lines(run) { (note(&line)) } })
 }
 
 /// What is known of a machine: names and values in the order in which a reader looks for them.

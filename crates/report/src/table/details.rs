@@ -1,4 +1,5 @@
-//! What stands behind the figures, for whoever asks: how each path was set up, what its rounds saw, what earlier runs say, what the paths cost.
+//! What stands behind the figures, for whoever asks: how each path was set up, what its rounds saw, what earlier runs say, what the
+//! paths cost, and which processes took part.
 
 use record::Analysis;
 
@@ -7,6 +8,6 @@ pub fn details(run: &Analysis<'_>) -> String {
     let rounds = if run.is_hint() || run.run.plan.soaks() { String::new() } else { super::state(run) };
     let machine = if run.run.plan.soaks() { String::new() } else { super::machine(run) };
     let cost = if run.is_hint() || run.run.plan.soaks() { String::new() } else { super::cpu(run) };
-    let all = [super::paths(run), rounds + &machine, super::tcp(run), cost];
-    all.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+    let all = [super::paths(run), rounds + &machine, super::tcp(run), cost, super::members(run)];
+    crate::text::parts(all)
 }

@@ -67,8 +67,8 @@ pub fn finish(
             out::json(&RunDocument::new(output, html, code, error, results))
         }
     } else {
-        let text = [picture(&run), told(&run, &cautions), machine(&run), places(&run, &config.output, html)];
-        out::text(&text.concat()).map_err(Into::into)
+        let text = [picture(&run), table::trust(&run), cautions, machine(&run), places(&run, &config.output, html)];
+        out::text(&report::text::parts(text)).map_err(Into::into)
     };
     crate::exit::printed(printed, exit)
 }
@@ -105,14 +105,7 @@ fn picture(run: &Analysis<'_>) -> String {
 
 /// What earlier runs say of the paths on this machine.
 fn machine(run: &RunFile) -> String {
-    let text = if run.run.plan.soaks() { String::new() } else { table::machine(run) };
-    if text.is_empty() { text } else { format!("\n{text}") }
-}
-
-/// How far to trust the figures, then what to know about them.
-fn told(run: &RunFile, cautions: &str) -> String {
-    let between = if cautions.is_empty() { "" } else { "\n" };
-    format!("\n{}{between}{cautions}", table::trust(run))
+    if run.run.plan.soaks() { String::new() } else { table::machine(run) }
 }
 
 /// Where the warnings of a run file stand whole.
@@ -123,7 +116,7 @@ pub fn whole(file: &str) -> String {
 /// Where everything lies, and what shows more of it.
 fn places(run: &RunFile, file: &Path, html: Option<&Path>) -> String {
     let file = file.display();
-    let mut text = format!("\nrun file  {file}\n");
+    let mut text = format!("run file  {file}\n");
     if let Some(html) = html {
         text.push_str(&format!("report    {}\n", html.display()));
     }

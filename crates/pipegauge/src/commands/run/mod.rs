@@ -94,7 +94,7 @@ pub fn measured(
         };
     }
     // The far side is met first: where there is none, no file is left behind.
-    let mut ready = sessions::ready(&[&config.plan], &config.far, config.far_pin, stop)?;
+    let mut ready = sessions::ready(&[&config.plan], (&config.far, config.far_pin), config.nears.clone(), stop)?;
     let header = ready.filled(header(config, started, None));
     let mut listeners = begin(config, header, front)?;
     let mut tell = |event: &Event| listeners.take_event(event);

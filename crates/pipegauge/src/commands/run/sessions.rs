@@ -10,7 +10,7 @@ use host::Environment;
 use measure::Session;
 use measure::event::{Calibration, Plan, Run};
 use measure::solo::Solo;
-use rendezvous::{Far, FarPin};
+use rendezvous::{Far, FarPin, Nears};
 use transport::{Ends, registry};
 
 /// A run that is about to begin on this host.
@@ -31,15 +31,20 @@ impl Ready {
 }
 
 /// Keeps this thread to its CPU, meets the far side for the two-ended transports of each side, and makes the other sessions here. The sides have
-/// the same transports, near CPU and far side.
-pub fn ready(plans: &[&Plan], far: &Far, far_pin: FarPin, stop: &Arc<AtomicBool>) -> Result<Ready> {
+/// the same transports, near CPU and far side. `nears` are other hosts that near processes run on.
+pub fn ready(
+    plans: &[&Plan],
+    (far, far_pin): (&Far, FarPin),
+    nears: Option<Nears>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Ready> {
     let cpu = plans.first().and_then(|plan| plan.pin).map(|(near, _)| near);
     // Pinning narrows the CPUs that this process sees: the environment is read first.
     let near = Environment::here(cpu);
     if let Some(cpu) = cpu {
         host::pin_this_thread(cpu).with_context(|| format!("keeping to CPU {cpu} (--pin none does without)"))?;
     }
-    let met = rendezvous::meet(far, plans, far_pin, Arc::clone(stop))?;
+    let met = rendezvous::meet_spread(far, nears, plans, far_pin, Arc::clone(stop))?;
     let sessions = plans.iter().zip(met).map(|(plan, met)| all(plan, met.into(), stop)).collect::<Result<_>>()?;
     Ok(Ready { sessions, near, calibration: measure::calibrate() })
 }

@@ -49,7 +49,8 @@ pub fn run(flags: &RunFlags, more: &str, json: bool) -> Result<Exit> {
         return finish(&sides, both, &outcomes, stop.load(Ordering::Relaxed), json);
     }
     // The far side is met first: where there is none, no file is left behind.
-    let mut ready = sessions::ready(&[&first.plan, &second.plan], &first.far, first.far_pin, &stop)?;
+    let mut ready =
+        sessions::ready(&[&first.plan, &second.plan], (&first.far, first.far_pin), first.nears.clone(), &stop)?;
     let mut a = begun(0, ready.filled(header_a))?;
     let mut b = match begun(1, ready.filled(header_b)) {
         Ok(listeners) => listeners,

@@ -11,14 +11,19 @@ use crate::near::flows::{by_this_clock, common_is_credible, one, reports_are_cre
 /// The report of all halves of a trial as one. An error names the far process whose word it does not take.
 pub(super) fn joined(
     spec: &TrialSpec,
-    (near, reported): Came,
+    (mut near, reported): Came,
     shape: Shape,
     can: &Capabilities,
-    &When { elapsed, between, ahead }: &When,
+    &When { elapsed, between, ahead, ref near_ahead }: &When,
 ) -> Result<TrialReport, (Option<usize>, SessionError)> {
     let incredible = |far: usize, why: String| {
         (Some(far), SessionError::Control(format!("the far side reports what can't be: {why}")))
     };
+    for (number, (report, ahead)) in near.iter_mut().zip(near_ahead).enumerate() {
+        let here = report.course.take().map(|course| by_this_clock(course, *ahead, between)).transpose();
+        let impossible = |why| SessionError::Control(format!("the near process reports what can't be: {why}"));
+        report.course = here.map_err(|why| (None, shape.named(number, impossible(why))))?;
+    }
     let (mut far, mut told): (Vec<FarReport>, _) = (Vec::new(), None);
     let several = reported.len() > 1;
     for (i, Reported { reports, flows, courses, .. }) in reported.into_iter().enumerate() {
@@ -56,11 +61,14 @@ pub(super) fn joined(
     for (number, (near, far)) in halves.zip(&far).enumerate() {
         one(near, far, spec).map_err(|e| (None, shape.named(number, e)))?;
     }
+    let (near_costs, far_costs): (Vec<_>, Vec<_>) =
+        (near.iter().map(|near| near.cost).collect(), far.iter().map(|far| far.cost).collect());
     let report = match <[TrialReport; 1]>::try_from(near) {
         Ok([near]) if casts => measure::flows::of_group(spec, near, far, told).map_err(|e| (None, e))?,
         Ok(near) => measure::flows::joined(spec, near.into(), far, told),
         Err(near) => measure::flows::joined(spec, near, far, told),
     };
+    let report = measure::flows::with_costs(report, &near_costs, &far_costs);
     common_is_credible(&report, spec)
         .map_err(|why| (None, SessionError::Control(format!("the far sides report what can't be: {why}"))))?;
     Ok(report)
@@ -92,7 +100,7 @@ mod tests {
         let spec = TrialSpec { flows: 2, warmup: 1, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
         let sent = TrialReport { repeats: 10, seconds: 1e-5, ..TrialReport::default() };
         let shape = Shape { topology, of: 2 };
-        let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: Some(Ahead::NOT) };
+        let when = When { elapsed: CAN, between: (0, 1 << 60), ahead: Some(Ahead::NOT), near_ahead: Vec::new() };
         joined(&spec, (vec![sent.clone(), sent], reported), shape, &Capabilities::plain(), &when)
             .map_err(|(far, e)| format!("{far:?} {e}"))
     }
@@ -120,6 +128,37 @@ mod tests {
         let each: Vec<FarReport> = [received(0, 200), received(0, 100)].map(|r| r.reports[0].clone()).to_vec();
         let all = Reported { reports: each, flows: Some(told.clone()), load: None, courses: Vec::new() };
         assert_eq!(of(vec![all], Topology::FanIn).unwrap().flows, Some(told));
+    }
+
+    /// Receivers on two hosts, of which the second's clock is an hour ahead.
+    #[test]
+    fn near_processes_of_other_hosts_are_compared_by_this_hosts_clock() {
+        let spec = TrialSpec { flows: 2, reverse: true, ..TrialSpec::plain(Pattern::Stream, 1000, 10) };
+        let (at, hour) = (5_000_000_000u64, 3_600_000_000_000u64);
+        let came = |begin: u64, each: u64| {
+            let steps = (1..=10).map(|i| Step { end: begin + i * each, iterations: 1, took: 0 }).collect();
+            let far = FarReport { received: 10, ..FarReport::default() };
+            TrialReport { repeats: 10, course: Some(Course { begin, steps }), far, ..TrialReport::default() }
+        };
+        let of = |ahead: u64| {
+            let near = vec![came(at + 1_000, 200), came(at + hour + 2_000, 100)];
+            let sent = FarReport { bytes: 10_000, seconds: 1e-6, ..FarReport::default() };
+            let all = Reported { reports: vec![sent.clone(), sent], flows: None, load: None, courses: Vec::new() };
+            let told = |ahead| Ahead::told(at, at + ahead, at);
+            let when = When {
+                elapsed: CAN,
+                between: (at, at + 10_000_000),
+                ahead: None,
+                near_ahead: vec![told(0), told(ahead)],
+            };
+            let shape = Shape { topology: Topology::FanOut, of: 2 };
+            joined(&spec, (near, vec![all]), shape, &Capabilities::plain(), &when).map_err(|(_, e)| e.to_string())
+        };
+        let flows = of(hour).unwrap().flows.unwrap();
+        assert!((flows.seconds / 1e-6 - 1.0).abs() < 1e-9 && (flows.span / 2e-6 - 1.0).abs() < 1e-9, "{flows:?}");
+        assert_eq!(flows.each.iter().map(|flow| flow.iterations).collect::<Vec<_>>(), [5.0, 10.0]);
+        let said = of(0).unwrap_err();
+        assert!(said.starts_with("member 2 of 2: the near process reports what can't be"), "{said}");
     }
 
     #[test]

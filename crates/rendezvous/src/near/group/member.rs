@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use host::Environment;
 use measure::{SessionError, TrialReport, TrialSpec};
 use transport::Capabilities;
+use transport::clock::{Clock, Monotonic};
 use transport::settings::Effective;
 
 use super::blame::What;
@@ -14,8 +16,10 @@ use crate::MeetError;
 use crate::channel::Channel;
 use crate::member::message::{Dial, FRAME, Met, Order, Told, stalled};
 use crate::message::By;
+use crate::moments::Ahead;
 use crate::near::launch::{How, Launched, Starting};
-use crate::near::meeting::{begin_here, greet_here};
+use crate::near::meeting::{begin_here, greet_here, greet_over_ssh};
+use crate::near::ssh;
 use crate::near::talk::{SLACK, Talk};
 
 /// What a near process is called where it does not get ready.
@@ -24,11 +28,23 @@ const NEAR: &str = "a near process";
 /// Another answer than the one that was asked for.
 const UNEXPECTED: &str = "the near process answered another question";
 
-/// A near member of this host.
+/// A near member, of this host or of another.
 pub(super) struct Member {
     /// Declared, and so dropped, before the process: the process ends because this does.
     talk: Talk,
     process: Launched,
+}
+
+/// What a member says of its connection.
+pub(super) struct Stands {
+    /// What took effect.
+    pub effective: Effective,
+    /// What the connection can do.
+    pub capabilities: Capabilities,
+    /// What the process sees of its host, where that was asked for.
+    pub environment: Option<Environment>,
+    /// The CPU that it keeps to.
+    pub cpu: Option<u32>,
 }
 
 /// What a member says of its half of a trial.
@@ -46,11 +62,44 @@ impl Member {
         begin_here(NEAR, under, program, "member", how)
     }
 
-    /// Meets it.
-    pub(super) fn met(starting: Starting, patience: Duration, stop: &Arc<AtomicBool>) -> Result<Self, MeetError> {
-        let (process, (mut channel, _)) = greet_here(starting, stop)?;
+    /// Starts its process on another host by ssh, likewise.
+    pub(super) fn begin_over_ssh(
+        ssh: &Path,
+        target: &str,
+        under: &[String],
+        program: &str,
+    ) -> Result<Starting, MeetError> {
+        Starting::begin(NEAR, ssh::command(ssh, target, under, program, "member")?, How::of(By::Ssh))
+    }
+
+    /// Meets it, at `target` where ssh started it.
+    pub(super) fn met(
+        starting: Starting,
+        target: Option<&str>,
+        patience: Duration,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Self, MeetError> {
+        let (process, (mut channel, _)) = match target {
+            None => greet_here(starting, stop)?,
+            Some(target) => greet_over_ssh(starting, target, stop)?,
+        };
         channel.take_up_to(FRAME);
         Ok(Self { talk: Talk::over(channel, patience), process })
+    }
+
+    /// How far its host's clock is ahead of this one's.
+    pub(super) fn ahead(&mut self) -> Result<Ahead, What> {
+        let asked = Monotonic.now();
+        self.order(&Order::Clock)?;
+        match self.told("asking a near process for its clock", SLACK)? {
+            Told::Clock { at } => Ok(Ahead::told(asked, at, Monotonic.now())),
+            other => Err(failed(other)),
+        }
+    }
+
+    /// Whether it can be asked for anything more.
+    pub(super) fn is_well(&self) -> bool {
+        !self.talk.is_broken()
     }
 
     /// Its process id.
@@ -63,11 +112,16 @@ impl Member {
         &mut self.talk.channel
     }
 
-    /// Has it connect; what took effect, and what the connection can do.
-    pub(super) fn dial(&mut self, dial: Dial) -> Result<(Effective, Capabilities), What> {
+    /// Has it connect.
+    pub(super) fn dial(&mut self, dial: Dial) -> Result<Stands, What> {
         self.order(&Order::Dial(Box::new(dial)))?;
         match self.told("waiting for a near process to connect", SLACK)? {
-            Told::Stands { effective, capabilities } => Ok((*effective, *capabilities)),
+            Told::Stands { effective, capabilities, environment, cpu } => Ok(Stands {
+                cpu,
+                effective: *effective,
+                capabilities: *capabilities,
+                environment: environment.map(|seen| *seen),
+            }),
             other => Err(failed(other)),
         }
     }
@@ -86,6 +140,10 @@ impl Member {
                 report.course = course.and_then(|course| course.course());
                 if told && report.course.is_none() {
                     return Err(What::Failed(SessionError::Control(UNEXPECTED.to_owned())));
+                }
+                if !report.sound() {
+                    let what = "the near process reports numbers that no trial has";
+                    return Err(What::Failed(SessionError::Control(what.to_owned())));
                 }
                 Ok(Half::Ran(report))
             }
@@ -182,6 +240,6 @@ fn failed(told: Told) -> What {
             What::Failed(SessionError::NothingArrives { in_a_row })
         }
         Told::Failed { met: Met::Other, text } => What::Failed(SessionError::Control(text)),
-        Told::Waits => What::Failed(SessionError::Control(UNEXPECTED.to_owned())),
+        Told::Waits | Told::Clock { .. } => What::Failed(SessionError::Control(UNEXPECTED.to_owned())),
     }
 }

@@ -3,9 +3,11 @@
 
 mod aside;
 mod blame;
+pub(crate) mod elsewhere;
 mod joined;
 mod member;
 mod open;
+mod seen;
 mod trial;
 
 use std::cell::{RefCell, RefMut};
@@ -15,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use host::{CpuWatch, Environment, MachineCalibration, Taken};
+use host::{CpuWatch, MachineCalibration, Taken};
 use measure::event::{PathPlan, Plan};
 use measure::session::Party;
 use measure::{Session, SessionError, TrialReport, TrialSpec};
@@ -24,9 +26,11 @@ use transport::clock::{Clock, Monotonic};
 
 use self::aside::Aside;
 use self::blame::{Shape, Who};
+use self::elsewhere::Elsewhere;
 use self::joined::joined;
 use self::member::Member;
 use self::open::Open;
+use self::seen::Seen;
 use self::trial::Processes;
 use super::flows::flows;
 use super::meeting::Meeting;
@@ -42,9 +46,10 @@ pub(crate) struct GroupSession {
     /// Where far processes come from, and those beyond the first where they stay.
     reach: Reach,
     others: Vec<Rc<RefCell<Meeting>>>,
-    /// This program, for its members.
+    /// This program, for its members, and where they run if that is not here.
     program: PathBuf,
-    environment: Option<Environment>,
+    elsewhere: Option<Elsewhere>,
+    seen: Seen,
     capabilities: Capabilities,
     open: Option<Open>,
     cpu: Option<CpuWatch>,
@@ -59,12 +64,33 @@ impl GroupSession {
         others: Vec<Rc<RefCell<Meeting>>>,
         program: PathBuf,
     ) -> Self {
-        let environment = match &reach {
-            Reach::Fresh(..) => None,
-            Reach::Shared(meeting) => meeting.borrow().environment.clone(),
-        };
         let capabilities = plan.paths[number].transport.capabilities();
-        Self { number, plan, stop, reach, others, program, environment, capabilities, open: None, cpu: None }
+        Self {
+            number,
+            plan,
+            stop,
+            reach,
+            others,
+            program,
+            elsewhere: None,
+            seen: Seen::default(),
+            capabilities,
+            open: None,
+            cpu: None,
+        }
+    }
+
+    /// The same with near processes on other hosts.
+    pub(crate) fn spread_over(self, elsewhere: Option<Elsewhere>) -> Self {
+        Self { elsewhere, ..self }
+    }
+
+    /// The open path is over. Its near processes on other hosts stay for the next round.
+    fn leave_open(&mut self) {
+        let open = self.open.take();
+        if let (Some(elsewhere), Some(mut open)) = (&self.elsewhere, open) {
+            elsewhere.keep(std::mem::take(&mut open.members));
+        }
     }
 
     /// Says goodbye to all processes, and waits for none.
@@ -107,7 +133,8 @@ impl GroupSession {
 
     fn watch_cpus(&self, open: &Open) -> Option<CpuWatch> {
         self.plan.pin?;
-        let mut cpus = open.cpus.0.clone();
+        // CPUs of another host have the same numbers.
+        let mut cpus = if self.elsewhere.is_some() { Vec::new() } else { open.cpus.0.clone() };
         let mut pids = vec![std::process::id()];
         pids.extend(open.members.iter().map(Member::pid));
         pids.extend(open.seats.iter().flat_map(Seats::pids));
@@ -132,10 +159,12 @@ impl GroupSession {
         let (patience, reliable) = (self.patience(), self.capabilities.reliable);
         let _aside = Aside::from(
             self.plan.pin,
-            &open.cpus.0,
+            if self.elsewhere.is_none() { &open.cpus.0 } else { &[] },
             if matches!(self.reach, Reach::Fresh(..)) { &open.cpus.1 } else { &[] },
         );
-        let mut processes = Processes { members: &mut open.members, fars, patience, reliable };
+        let clocks = self.elsewhere.is_some();
+        let mut processes =
+            Processes { members: &mut open.members, fars, patience, reliable, clocks, ahead: Vec::new() };
         let report = match processes.run(spec) {
             Ok(came) => joined(spec, came, shape, &self.capabilities, &processes.when(asked, began)).inspect_err(
                 |(far, why)| {
@@ -165,7 +194,7 @@ impl Session for GroupSession {
 
     fn open(&mut self, _block: u32) -> Result<Party, SessionError> {
         // The last block's processes end before the next ones start: two would share a CPU.
-        self.open = None;
+        self.leave_open();
         if self.stopped() {
             return Err(SessionError::Interrupted);
         }
@@ -174,7 +203,7 @@ impl Session for GroupSession {
         self.cpu = self.watch_cpus(&open);
         let (near_effective, far_effective) = open.effective.first().cloned().unwrap_or_default();
         let party = Party {
-            far: self.environment.clone(),
+            far: self.seen.far.first().cloned(),
             near_effective,
             far_effective,
             flows: flows(&open.effective, &open.cpus, self.plan.both),
@@ -196,7 +225,7 @@ impl Session for GroupSession {
     }
 
     fn close(&mut self) -> Result<(), SessionError> {
-        self.open = None;
+        self.leave_open();
         Ok(())
     }
 
@@ -209,7 +238,7 @@ impl Session for GroupSession {
         let open = self.open.as_ref().filter(|_| matches!(self.reach, Reach::Shared(_)));
         // Far processes of this host are watched from here, with their CPUs.
         let Some(open) = open else { return Some(near) };
-        let pinned = self.environment.as_ref().is_some_and(|e| e.pinned.is_some());
+        let pinned = self.seen.far.first().is_some_and(|e| e.pinned.is_some());
         open.fars.iter().try_fold(near, |all, far| match (far.borrow_mut().control.taken().ok()?, pinned) {
             (Some(far), _) => Some(all.with(far)),
             (None, pinned) => (!pinned).then_some(all),
@@ -217,6 +246,11 @@ impl Session for GroupSession {
     }
 
     fn calibration(&mut self, time: Duration) -> (Option<MachineCalibration>, Option<MachineCalibration>) {
-        self.reach.calibration(self.plan.pin, time)
+        match (&self.elsewhere, &self.reach) {
+            (None, _) => self.reach.calibration(self.plan.pin, time),
+            // Of the near side's hosts nothing is known here.
+            (Some(_), Reach::Fresh(..)) => (None, MachineCalibration::here(self.plan.pin.map(|(_, far)| far), time)),
+            (Some(_), Reach::Shared(_)) => (None, self.reach.calibration(None, time).1),
+        }
     }
 }

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use data_encoding::HEXLOWER;
-use measure::topology::{MemberOpened, Role};
 use measure::{SessionError, Topology};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use transport::Proof;
@@ -13,7 +12,7 @@ use transport::settings::Effective;
 
 use super::GroupSession;
 use super::blame::{Finding, What, Who};
-use super::member::Member;
+use super::member::{Member, Stands};
 use crate::member::message::{Dial, Door};
 use crate::message::FarPin;
 use crate::near::control::Share;
@@ -91,32 +90,57 @@ impl GroupSession {
                 starting.push(begun.map_err(|e| named(Who::Far(i), e))?);
             }
         }
+        if self.elsewhere.is_some() && seats.is_some() {
+            let why = "its processes are started together, by a launcher of this host (leave out --near)";
+            return Err(SessionError::Control(why.to_owned()));
+        }
         let mut near = Vec::new();
         for i in 0..near_processes {
             let wrapper = under(&seats, far_processes + i, &self.plan.near_under);
-            let wrapped = !self.plan.near_under.is_empty();
-            near.push(Member::begin(&wrapper, wrapped, &self.program).map_err(|e| named(Who::Near(i), e))?);
+            near.push(self.begin(i, &wrapper).map_err(|e| named(Who::Near(i), e))?);
         }
         let mut fars = Vec::new();
         for (i, starting) in starting.into_iter().enumerate() {
-            let environment = i == 0 && self.environment.is_none();
+            let environment = self.seen.far.len() <= i;
             let met = meeting::met_here(starting, &terms(i, door, environment));
             let met = met.map_err(|e| named(Who::Far(i), launched(&mut seats, e)))?;
-            self.environment = met.inherited().or(self.environment.take());
+            self.seen.far.extend(met.inherited());
             fars.push(Rc::new(RefCell::new(met)));
         }
         if let Reach::Shared(first) = &self.reach {
             fars = std::iter::once(first).chain(&self.others).take(far_processes).map(Rc::clone).collect();
+            if self.seen.far.is_empty() {
+                self.seen.far = fars.iter().filter_map(|far| far.borrow().environment.clone()).collect();
+            }
         }
         let mut members = Vec::new();
-        for (i, starting) in near.into_iter().enumerate() {
-            let met = Member::met(starting, self.patience(), &self.stop);
+        for (i, begun) in near.into_iter().enumerate() {
+            let target = self.elsewhere.as_ref().map(|other| other.nears.targets[other.nears.place(i).0].as_str());
+            let met = match begun {
+                Begun::Met(member) => Ok(*member),
+                Begun::Starts(starting) => Member::met(starting, target, self.patience(), &self.stop),
+            };
             members.push(met.map_err(|e| named(Who::Near(i), launched(&mut seats, e)))?);
         }
-        // One that has all connections is on one CPU.
+        // Another host knows its own. One that has all connections is on one CPU.
+        let near_cpus = if self.elsewhere.is_some() { Vec::new() } else { near_cpus };
         let near_cpus = if near_processes == 1 { near_cpus.into_iter().take(1).collect() } else { near_cpus };
         let cpus = (near_cpus, far_cpus.into_iter().map(Some).collect());
         Ok(Open { members, fars, numbers: Vec::new(), effective: Vec::new(), cpus, used: false, seats })
+    }
+
+    /// Begins to start the near process of this number, or takes one that another host still has.
+    fn begin(&self, number: usize, wrapper: &[String]) -> Result<Begun, MeetError> {
+        let wrapped = !self.plan.near_under.is_empty();
+        let Some(other) = &self.elsewhere else {
+            return Member::begin(wrapper, wrapped, &self.program).map(Begun::Starts);
+        };
+        let (host, _) = other.nears.place(number);
+        if let Some(member) = other.take(host) {
+            return Ok(Begun::Met(Box::new(member)));
+        }
+        let (target, program) = (&other.nears.targets[host], &other.nears.program);
+        Member::begin_over_ssh(&other.ssh, target, wrapper, program).map(Begun::Starts)
     }
 
     /// Opens the data connections between the processes.
@@ -130,7 +154,8 @@ impl GroupSession {
         let transport = path.transport.transport().map_err(|e| SessionError::Control(e.to_string()))?;
         let each = shape.of / open.fars.len() as u32;
         let here = matches!(self.reach, Reach::Fresh(..));
-        let (mut number, mut far_cpus) = (0, Vec::new());
+        let (mut number, mut near_cpus, mut far_cpus) = (0, Vec::new(), Vec::new());
+        self.seen.can = Default::default();
         open.numbers.clear();
         open.effective.clear();
         for (f, far) in open.fars.iter().enumerate() {
@@ -153,8 +178,9 @@ impl GroupSession {
                         Finding { who: Who::Far(f), what: found },
                     ])
                 })?;
-                self.capabilities = stands.1;
-                near.push(stands.0);
+                self.capabilities = stands.capabilities.clone();
+                near_cpus.extend(stands.cpu);
+                near.push(self.seen.near(stands));
                 number += 1;
             }
             let opened = far.control.opened(each, None);
@@ -165,10 +191,14 @@ impl GroupSession {
                     return Err(MeetError::Unequal(unequal).into());
                 }
                 far_cpus.push(far.cpu);
+                self.seen.can.1.push(*far.capabilities);
                 open.effective.push((near, far.effective));
             }
         }
         open.cpus.1 = far_cpus;
+        if self.elsewhere.is_some() {
+            open.cpus.0 = near_cpus;
+        }
         Ok(())
     }
 
@@ -181,7 +211,9 @@ impl GroupSession {
             doors,
             patience: self.plan.patience,
             decorators: self.plan.decorators.of_flow(number as u32),
-            cpu: open.cpus.0.get(number).copied(),
+            cpu: open.cpus.0.get(number).copied().filter(|_| self.elsewhere.is_none()),
+            chooses: self.elsewhere.as_ref().map(|other| (other.nears.pin, other.nears.place(number).1)),
+            describe: self.seen.near.len() <= number,
         }
     }
 
@@ -204,7 +236,8 @@ impl GroupSession {
             doors.extend(proofs.iter().map(|proof| Door { address: address.clone(), peer, proof: hexadecimal(proof) }));
         }
         let dial = self.dial(doors, 0, open);
-        let (near, capabilities) = open.members[0].dial(dial).map_err(|what| {
+        self.seen.can = Default::default();
+        let stands: Stands = open.members[0].dial(dial).map_err(|what| {
             let mut findings = vec![Finding { who: Who::Near(0), what }];
             let deadline = Instant::now() + self.patience();
             open.fars.iter().for_each(|far| far.borrow_mut().control.cancel());
@@ -215,7 +248,8 @@ impl GroupSession {
             }
             shape.cause(findings)
         })?;
-        self.capabilities = capabilities;
+        self.capabilities = stands.capabilities.clone();
+        let near = self.seen.near(stands);
         let mut far_cpus = Vec::new();
         for (f, far) in open.fars.iter().enumerate() {
             let mut far = far.borrow_mut();
@@ -226,23 +260,20 @@ impl GroupSession {
                     return Err(MeetError::Unequal(unequal).into());
                 }
                 far_cpus.push(there.cpu);
+                self.seen.can.1.push(*there.capabilities);
                 open.effective.push((near.clone(), there.effective));
             }
         }
         open.cpus.1 = far_cpus;
         Ok(())
     }
+}
 
-    /// The processes as a run file tells them.
-    pub(super) fn members(&self, open: &Open) -> Vec<MemberOpened> {
-        let of = |role, rank: usize, cpus: Vec<u32>| MemberOpened { role, rank: rank as u32 + 1, cpus };
-        let near =
-            (0..open.members.len()).map(|i| of(Role::Near, i, open.cpus.0.get(i).copied().into_iter().collect()));
-        let each = open.effective.len() / open.fars.len().max(1);
-        let far = open.cpus.1.chunks(each.max(1)).enumerate();
-        let far = far.map(|(i, cpus)| of(Role::Far, i, cpus.iter().copied().flatten().collect()));
-        near.chain(far).collect()
-    }
+/// A near process that is on its way.
+enum Begun {
+    Starts(Starting),
+    /// It is there.
+    Met(Box<Member>),
 }
 
 /// An error with what a launcher says of it.

@@ -27,6 +27,10 @@ pub(super) struct Processes<'a> {
     pub patience: Duration,
     /// Whether what is sent arrives.
     pub reliable: bool,
+    /// Whether near processes have clocks of their own: they are on other hosts.
+    pub clocks: bool,
+    /// How far each near process's clock is ahead, as it said before the trial; empty where all have this host's.
+    pub ahead: Vec<Ahead>,
 }
 
 /// When a trial ran: how long it took until all had answered, from when to when that was by this side's clock, and how far the far sides' clock is ahead;
@@ -35,6 +39,8 @@ pub(super) struct When {
     pub elapsed: Duration,
     pub between: (u64, u64),
     pub ahead: Option<Ahead>,
+    /// How far the near processes' clocks are ahead; empty where they have this side's.
+    pub near_ahead: Vec<Ahead>,
 }
 
 /// What came of a trial: of each near process, and of each far one.
@@ -55,7 +61,7 @@ impl Processes<'_> {
     pub(super) fn when(&self, asked: Instant, began: u64) -> When {
         let ahead = self.fars.iter().map(|far| Some(far.control.ahead()));
         let ahead = ahead.reduce(|all, one| all?.and(one?)).flatten();
-        When { elapsed: asked.elapsed(), between: (began, Monotonic.now()), ahead }
+        When { elapsed: asked.elapsed(), between: (began, Monotonic.now()), ahead, near_ahead: self.ahead.clone() }
     }
 
     /// Whether these two are connected: a side that is one process is to all of the other.
@@ -92,6 +98,10 @@ impl Processes<'_> {
     /// Asks the far sides, then the near ones, so that nothing moves before somebody takes it.
     fn ask(&mut self, spec: &TrialSpec) -> Result<(), Finding> {
         let alone = self.fars.len() == 1;
+        self.ahead.clear();
+        for (i, member) in self.members.iter_mut().enumerate().filter(|_| self.clocks) {
+            self.ahead.push(member.ahead().map_err(|what| Finding { who: Who::Near(i), what })?);
+        }
         for i in 0..self.fars.len() {
             // One that has all connections knows by itself which contents each has.
             let its = if alone { spec.clone() } else { self.its(spec, i) };
