@@ -203,8 +203,8 @@ pub fn figures(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> O
         return None;
     }
     let median = stats::median(&at_level);
-    let interval = interval(plan, sample.size, &seen, common);
-    let interval = clock::widened(interval, median, hidden(plan, &used, &seen, &at_level, common));
+    let rounding = hidden(plan, &used, &seen, &at_level, common);
+    let interval = told(interval(plan, sample.size, &seen, common), median, rounding);
     // As they were, whatever the machine's state made of them.
     let as_timed = rounds(plan, kind, trials, &Common::default());
     let ends = |pick: fn(f64, f64) -> f64| as_timed.iter().map(|(_, t)| *t).fold(median, pick);
@@ -282,22 +282,22 @@ fn of_load(used: &[&Trial]) -> Option<LoadFigures> {
     (!all.is_empty()).then(|| LoadFigures { there: median(|load| load.there), back: median(|load| load.back) })
 }
 
-/// The 95% interval of a point in this run; unbounded where the run can't tell one.
-fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> stats::Interval {
+/// The 95% interval of a point in this run, whatever the clock's step; none where the run can't tell one.
+fn interval(plan: &Plan, size: u64, seen: &[(u32, f64)], common: &Common) -> Option<stats::Interval> {
     let alone = common.shared.moves.rounds == 0 && plan.schedule != Schedule::Netpipe;
     let at_level = levelled(seen, common);
-    let found = match common.local(size) {
+    match common.local(size) {
         _ if alone => stats::rounds_interval(&at_level, 0.95),
         Some(local) => local.interval(&numbered(seen, at_level), &common.shared, 0.95),
         None => stats::point_interval(&at_level, &common.shared, 0.95),
-    };
-    told(found)
+    }
 }
 
-/// An interval, or none where nothing tells it or its ends lie a thousandfold apart: tables print none of those, and exports don't either.
-fn told(found: Option<stats::Interval>) -> stats::Interval {
+/// An interval with what the clock's step may hide, or none where nothing tells it or its ends lie a thousandfold apart: tables print none of
+/// those, and exports don't either.
+fn told(found: Option<stats::Interval>, median: f64, rounding: f64) -> stats::Interval {
     let says = |i: &stats::Interval| i.low <= 0.0 || i.high <= units::WIDEST * i.low;
-    found.filter(says).unwrap_or(stats::Interval::UNBOUNDED)
+    found.map(|i| clock::widened(i, median, rounding)).filter(says).unwrap_or(stats::Interval::UNBOUNDED)
 }
 
 fn share(part: u64, of: u64) -> f64 {
@@ -312,7 +312,10 @@ mod tests {
     #[test]
     fn ends_a_thousandfold_apart_are_no_interval() {
         let near = Interval { low: 1.0, high: 900.0 };
-        assert_eq!((told(Some(near)), told(None)), (near, Interval::UNBOUNDED));
-        assert_eq!(told(Some(Interval { low: 1.0, high: 1100.0 })), Interval::UNBOUNDED);
+        let of = |found, rounding| told(found, 1.2, rounding);
+        assert_eq!((of(Some(near), 0.0), of(None, 0.0)), (near, Interval::UNBOUNDED));
+        assert_eq!(of(Some(Interval { low: 1.0, high: 1100.0 }), 0.0), Interval::UNBOUNDED);
+        assert_eq!(of(Some(near), 0.5), Interval::UNBOUNDED, "with the clock's step they lie farther apart");
+        assert_eq!(of(Some(Interval { low: 1.0, high: 2.0 }), 0.5), Interval { low: 0.7, high: 2.0 });
     }
 }

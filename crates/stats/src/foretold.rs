@@ -35,12 +35,14 @@ const FEW: usize = 3;
 const STATES: f64 = std::f64::consts::LN_2;
 
 /// Half-width of the range about the mean of `values` values in which a further one lies at `confidence`, where the values' spread is
-/// `seen` (logarithms) and other paths of the machine have the spreads `alike`. Of two and three values it is a factor of two at least. 0 where the values do not differ at all; infinite where
-/// nothing bounds it.
+/// `seen` (logarithms) and other paths of the machine have the spreads `alike`. Of two and three values it is a factor of two at least, and
+/// so it is where they are equal: two runs read the same off a coarse clock. 0 where more values do not differ at all; infinite where nothing
+/// bounds it.
 pub(crate) fn reach(confidence: f64, seen: StandardError, values: usize, alike: &[StandardError]) -> f64 {
+    let least = if (1..=FEW).contains(&values) { STATES } else { 0.0 };
     if seen.value <= 0.0 || values == 0 {
-        // Values that are one and the same are those of a path without noise.
-        return 0.0;
+        // Many values that are one and the same are those of a path without noise.
+        return least;
     }
     if !seen.value.is_finite() || confidence.is_nan() || confidence >= 1.0 {
         return f64::INFINITY;
@@ -56,7 +58,7 @@ pub(crate) fn reach(confidence: f64, seen: StandardError, values: usize, alike: 
         let middle = (low + high) / 2.0;
         if beyond(middle) > 1.0 - confidence { low = middle } else { high = middle }
     }
-    if values <= FEW { high.max(STATES) } else { high }
+    high.max(least)
 }
 
 /// Spreads and how probable each is, which sum to 1: prior times likelihood.
@@ -105,6 +107,14 @@ mod tests {
         // No two times lie further apart than logarithms of doubles do.
         let widest = reach(0.95, of(1500.0), 2, &[]);
         assert!(widest.is_finite() && widest > 10.0, "a spread beyond all that are weighed: {widest}");
-        assert_eq!(reach(0.95, of(0.0), 2, &[]), 0.0);
+    }
+
+    #[test]
+    fn two_or_three_equal_values_reach_a_factor_of_two_as_values_that_hardly_differ_do() {
+        for values in 2..=3 {
+            let (equal, near) = (reach(0.95, of(0.0), values, &[]), reach(0.95, of(1e-6), values, &[]));
+            assert_eq!((equal, near), (STATES, STATES), "{values}");
+        }
+        assert_eq!((reach(0.95, of(0.0), 4, &[]), reach(0.95, of(0.0), 0, &[])), (0.0, 0.0));
     }
 }

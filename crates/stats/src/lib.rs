@@ -39,6 +39,7 @@ mod lasting;
 mod levels;
 mod line;
 mod local;
+mod met;
 mod moves;
 mod quotient;
 mod runs;

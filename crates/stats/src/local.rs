@@ -47,6 +47,11 @@ impl Local {
         self.levels.get(&round).copied().unwrap_or(0.0)
     }
 
+    /// The rounds in which these sizes were measured, ascending.
+    pub fn rounds(&self) -> impl Iterator<Item = u32> {
+        self.levels.keys().copied()
+    }
+
     /// The interval of a size's median in this run, as [`point_interval`], where its state is these levels' as well: from its rounds at the
     /// whole curve's level, and from what the path's points share.
     pub fn interval(&self, rounds: &[(u32, f64)], shared: &Shared, confidence: f64) -> Option<Interval> {

@@ -5,7 +5,7 @@
 
 use transport::Name;
 
-use super::{Common, bits, counted, interval, levelled, rounds, transfers};
+use super::{Common, bits, counted, interval, levelled, rounds, told, transfers};
 use crate::cost::Cost;
 use crate::event::{Calibration, Plan, Trial};
 use crate::{FarReport, TrialReport};
@@ -178,7 +178,7 @@ fn point(plan: &Plan, kind: Name, end: End, trials: &[Trial], times: &[Trial], c
     let cpu = (!seen.is_empty()).then(|| {
         let median = stats::median(&levelled(&seen, common));
         let bytes = bits(plan, sample) / 8.0;
-        let interval = interval(plan, sample.size, &seen, common);
+        let interval = told(interval(plan, sample.size, &seen, common), median, 0.0);
         Cpu { median, interval, per_byte: if bytes > 0.0 { median / bytes } else { 0.0 } }
     });
     let sum = |of: fn(&Cost) -> u64| used.iter().map(|(_, cost)| of(cost) as f64).sum::<f64>();

@@ -5,7 +5,9 @@
 //! more than independent rounds would, and the curve jumps where the states' reach ends. How far the one side lies above the other in each round
 //! is a series in time like the levels of the whole curve, and the mean of it errs as theirs does.
 
-use stats::{Moves, student_t};
+use std::collections::BTreeSet;
+
+use stats::{Local, Moves, student_t};
 
 use super::edges::Jump;
 use super::rough::Rough;
@@ -22,7 +24,8 @@ const APART: f64 = 5.0;
 /// seven neighbours that do.
 const ASIDE: usize = 7;
 
-/// How the level of the sizes after a jump moved, from round to round, against that of those before it; none where neither shares one.
+/// How the level of the sizes after a jump moved, from round to round, against that of those before it, over the rounds that measured both
+/// sides; none where neither shares one.
 pub(super) fn moves(rough: &Rough, (before, after): (usize, usize)) -> Option<Moves> {
     let last = rough.places.len() - 1;
     let sides =
@@ -30,9 +33,15 @@ pub(super) fn moves(rough: &Rough, (before, after): (usize, usize)) -> Option<Mo
     if sides.iter().all(Option::is_none) {
         return None;
     }
+    Some(Moves::of(&series(sides, rough.rounds as u32)))
+}
+
+/// The level of the second side about that of the first in each round that measured both. A side that shares none has none, whatever the round.
+fn series(sides: [Option<&Local>; 2], rounds: u32) -> Vec<f64> {
+    let measured: [BTreeSet<u32>; 2] =
+        sides.map(|side| side.map_or_else(|| (0..rounds).collect(), |local| local.rounds().collect()));
     let [a, b] = sides.map(|side| move |round| side.map_or(0.0, |local| local.level(round)));
-    let series: Vec<f64> = (0..rough.rounds as u32).map(|round| b(round) - a(round)).collect();
-    Some(Moves::of(&series))
+    measured[0].intersection(&measured[1]).map(|round| b(*round) - a(*round)).collect()
 }
 
 /// Whether a jump is no higher than the levels that its sides have in this run may make it.
@@ -40,4 +49,29 @@ pub(super) fn explains(rough: &Rough, jump: &Jump) -> bool {
     let Some(moves) = moves(rough, jump.between) else { return false };
     let reach = student_t(SURE, moves.error.degrees.max(1.0)) * moves.error.value;
     jump.height.abs() <= reach.max(APART * moves.spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_that_did_not_visit_a_side_tells_nothing_of_its_level() {
+        // Two kinds of sizes, of which the large ones were left out of every third round, and lie 0.2 higher or lower in the others.
+        let left_out = |round: u32| round % 3 == 2;
+        let state = |round: u32| if round % 2 == 0 { 0.1 } else { -0.1 };
+        let noise = |size: u32, round: u32| 0.002 * f64::from((size * 7 + round * 5) % 11) - 0.01;
+        let size = |size: u32, large: bool| -> Vec<(u32, f64)> {
+            let rounds = (0..24).filter(|round| !(large && left_out(*round)));
+            rounds.map(|k| (k, (noise(size, k) + if large { state(k) } else { 0.0 }).exp())).collect()
+        };
+        let points: Vec<Vec<(u32, f64)>> = (0..20).map(|i| size(i, i >= 10)).collect();
+        let local = stats::local(&points, |_| 0.0);
+        let (small, large) = (local[0].as_ref(), local[19].as_ref());
+        assert!(large.is_some());
+        let found = series([small, large], 24);
+        assert_eq!(found.len(), 16, "{found:?}");
+        assert!(found.iter().all(|level| level.abs() > 0.08), "{found:?}");
+        assert_eq!(series([None, None], 24), [0.0; 24], "sides that share no level are at the curve's in every round");
+    }
 }
