@@ -5,7 +5,7 @@ use transport::{AnyLink, End, Link, LinkError, Visit};
 
 use crate::buffers::Slots;
 use crate::content::{self, Writer};
-use crate::cost::Meter;
+use crate::meter::Meter;
 use crate::workspace::{Halt, Workspace};
 use crate::{FarReport, SessionError, TrialSpec};
 

@@ -7,7 +7,7 @@ use transport::{AnyLink, End, Link, LinkError, Visit};
 
 use crate::buffers::Slots;
 use crate::content::{self, Writer};
-use crate::cost::Meter;
+use crate::meter::Meter;
 use crate::samples::Samples;
 use crate::workspace::{Halt, Workspace};
 use crate::{SessionError, Tcp, TrialReport, TrialSpec};

@@ -11,7 +11,7 @@ use super::{Answered, Pattern, Timed};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::flows::MOST;
 use crate::workspace::{Halt, Workspace};
-use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, near, path};
+use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, amounts, near};
 
 /// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
 /// names those that differ from [`Facts::new`]'s.
@@ -128,7 +128,7 @@ impl Facts {
             largest: |plan, can| can.max_block.map_or(plan.to, |most| plan.to.min(most)),
             transfers: |_, _| 1.0,
             ways: |_| 2,
-            fewest: path::FEWEST,
+            fewest: amounts::FEWEST,
             beside: 0.0,
             role,
             modelled: |link, spec, _, workspace| {

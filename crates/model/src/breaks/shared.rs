@@ -7,7 +7,7 @@
 
 use stats::{Moves, student_t};
 
-use super::edges::Jump;
+use super::jump::Jump;
 use super::rough::Rough;
 
 /// Confidence with which a jump is more than what its sides' levels err by: there is one place on a curve where such states end, or a few.
