@@ -30,6 +30,7 @@
 //! | [`judge`], `taken_by`, `warned` | warnings: what a reader of the figures must know; who took the CPUs; what warnings are made of |
 //! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
 //! | [`event`] | what happens, as it happens; the run file's lines |
+//! | [`trials`] | a point's trials as a reader keeps them: packed |
 
 mod amounts;
 mod block;
@@ -70,6 +71,7 @@ pub mod sustained;
 mod taken_by;
 mod teller;
 pub mod topology;
+pub mod trials;
 mod warned;
 pub mod workspace;
 
@@ -86,4 +88,5 @@ pub use session::{Session, SessionError};
 pub use settled::settled;
 pub use spec::TrialSpec;
 pub use topology::Topology;
+pub use trials::Trials;
 pub use workspace::Workspace;

@@ -6,6 +6,7 @@
 
 mod making;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use stats::StandardError;
@@ -93,11 +94,11 @@ struct Held<'a> {
 }
 
 /// What the sustained trials of a path say, ascending by size. `points` are its short trials, a slice a size.
-pub fn sustained<'a>(
+pub fn sustained<T: Borrow<[Trial]>>(
     plan: &Plan,
     kind: Name,
     trials: &[Trial],
-    points: impl Iterator<Item = (u64, &'a [Trial])>,
+    points: impl Iterator<Item = (u64, T)>,
     common: &Common,
 ) -> Vec<Sustained> {
     let mut of_size = BTreeMap::<u64, Vec<(&Trial, f64)>>::new();
@@ -109,7 +110,7 @@ pub fn sustained<'a>(
     let mut found = Vec::new();
     for (size, short) in points {
         let Some(long) = of_size.get(&size) else { continue };
-        let short: Vec<&Trial> = short.iter().collect();
+        let short: Vec<&Trial> = short.borrow().iter().collect();
         let rounds = figures::at_level(plan, kind, &short, common);
         if rounds.is_empty() {
             continue;

@@ -66,7 +66,8 @@ impl RunFile {
     fn quips(&self, path: &PathRun) -> Vec<CurvePoint> {
         let points = path.points.iter().filter_map(|p| {
             let throughput = p.figures.quips.filter(|q| q.is_finite() && *q > 0.0)?;
-            let trials: Vec<_> = p.trials.iter().collect();
+            let trials = p.trials.all();
+            let trials: Vec<_> = trials.iter().collect();
             let mut blocks = figures::rounds(&self.run.plan, path.opened.transport, &trials, &path.common);
             if blocks.is_empty() {
                 blocks.push((0, p.figures.median));
@@ -86,12 +87,12 @@ impl RunFile {
 
 #[cfg(test)]
 mod tests {
-    use measure::Pattern;
     use measure::event::{End, Figures, TimeKind};
+    use measure::{Pattern, Trials};
     use workload::hint::steps;
 
     use super::*;
-    use crate::{Analysis, Point, sample};
+    use crate::{Analysis, Costs, Point, sample};
 
     #[test]
     fn what_the_clocks_step_may_hide_is_in_quips_as_in_any_other_curve() {
@@ -100,7 +101,7 @@ mod tests {
         let path = &mut run.paths[0];
         let clock = measure::event::Calibration { clock_step_ns: 1e6, ..measure::event::Calibration::default() };
         path.common =
-            figures::Common::of(&run.run.plan, transport::tcp::NAME, clock, path.points.iter().map(|p| &p.trials[..]));
+            figures::Common::of(&run.run.plan, transport::tcp::NAME, clock, path.points.iter().map(|p| p.trials.all()));
         path.points.iter_mut().for_each(|p| p.figures.quips = Some(1e6));
         let (plain, quips) = (run.curve(0), run.quips(&run.paths[0]));
         assert!(plain[0].rounding > 0.0);
@@ -127,7 +128,15 @@ mod tests {
                 quips,
                 ..Figures::default()
             };
-            Point { size, trials: Vec::new(), figures, costs: [None; 2], ways: None, time: TimeKind::Answer, why: None }
+            Point {
+                size,
+                trials: Trials::new(),
+                figures,
+                costs: Costs::NONE,
+                ways: None,
+                time: TimeKind::Answer,
+                why: None,
+            }
         });
         run.paths[0].points = points.collect();
         run
