@@ -1,16 +1,22 @@
 //! Comparisons as text: the verdict in words, a table, and the summaries that build servers read.
 
+mod around;
 mod basis;
 mod cpu;
 mod junit;
 mod markdown;
-mod words;
+mod ratios;
+mod sizes;
+mod stretches;
+mod turns;
+mod verdict;
 
 pub use basis::Basis;
 pub use cpu::CpuRatio;
 pub use junit::junit;
 pub use markdown::markdown;
-pub use words::{table, verdict};
+pub use sizes::table;
+pub use verdict::verdict;
 
 use model::{Comparison, Estimate};
 use record::Difference;
@@ -60,7 +66,7 @@ impl Named {
             && c.few_rounds.is_none()
             && self.judges(c.whole)
             && told
-            && (found || !words::vague(c.whole))
+            && (found || !ratios::vague(c.whole))
     }
 
     /// Whether all sizes together or a stretch of them differ.
