@@ -105,7 +105,7 @@ pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>) -> Option<Warning> {
         _ => (APART, &*never_at_once),
     };
     let text =
-        format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), (plan.pattern.facts().sized)(first));
+        format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), plan.pattern.facts().size.words(first));
     Some(warning(code, sizes, text))
 }
 
@@ -259,7 +259,7 @@ fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) ->
         } else {
             Share(worst.figures.reach()).to_string()
         },
-        (plan.pattern.facts().sized)(worst.size),
+        plan.pattern.facts().size.words(worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
 }

@@ -374,7 +374,7 @@ columns! {
     quips_high: Option<f64> = |a| a.f.quips.filter(|_| a.f.low > 0.0 && a.f.high.is_finite()).map(|q| q * a.f.median / a.f.low),
         QUIPS, None, None;
     /// Memory of a process, bytes (HINT).
-    memory_bytes: Option<u64> = |a| a.run.is_hint().then(|| a.point.size.saturating_mul(workload::hint::BYTES)), Some(Unit::Bytes),
+    memory_bytes: Option<u64> = |a| a.run.run.plan.pattern.facts().size.takes.map(|each| a.point.size.saturating_mul(each)), Some(Unit::Bytes),
         shown(42, "memory"), None;
     /// What the path is called: its transport's name, or where a run has that more than once the label that tells it apart.
     label: String = |a| a.path.opened.name().to_owned(), None, None, None;
@@ -507,7 +507,7 @@ impl RunFile {
     /// Whether a size over its time is what the path carries: not of HINT, whose sizes are no bytes, and not of a run on a schedule
     /// (`--rate`), whose times are those of an answer and leave the path idle between sends.
     pub fn carries(&self) -> bool {
-        !self.is_hint() && !self.run.plan.scheduled()
+        !self.has_score() && !self.run.plan.scheduled()
     }
 
     /// Whether a size over its time is what arrived: as of [`RunFile::carries`], and of a stream at an offered rate.

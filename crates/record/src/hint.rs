@@ -25,14 +25,14 @@ fn team(path: &PathRun) -> Team {
 }
 
 impl RunFile {
-    /// Whether the run is one of HINT: its sizes are subintervals, and it has QUIPS instead of throughput.
-    pub fn is_hint(&self) -> bool {
+    /// Whether its pattern scores a program: it has a score in the place of throughput.
+    pub fn has_score(&self) -> bool {
         self.run.plan.pattern.facts().score.is_some()
     }
 
     /// HINT's figures of the path at this index; none where it has no point with QUIPS.
     pub fn hint(&self, path: usize) -> Option<Hint> {
-        let of = self.paths.get(path).filter(|_| self.is_hint())?;
+        let of = self.paths.get(path).filter(|_| self.has_score())?;
         let curve = self.quips(of);
         let quips = Quips::of(&curve, self.run.plan.seed)?;
         let last = curve.last()?.size;
@@ -43,7 +43,7 @@ impl RunFile {
     /// HINT's curve of the path at this index: the subintervals of all processes together, so that equal sizes are equal
     /// qualities, with QUIPS in the place of throughput. Empty for any other run.
     pub fn quips_curve(&self, path: usize) -> Vec<CurvePoint> {
-        let Some(of) = self.paths.get(path).filter(|_| self.is_hint()) else { return Vec::new() };
+        let Some(of) = self.paths.get(path).filter(|_| self.has_score()) else { return Vec::new() };
         let processes = u64::from(team(of).processes);
         self.quips(of).into_iter().map(|p| CurvePoint { size: p.size.saturating_mul(processes), ..p }).collect()
     }

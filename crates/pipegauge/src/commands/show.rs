@@ -32,7 +32,7 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
     text.push_str(&match () {
-        () if run.is_hint() => table::hint(run),
+        () if run.has_score() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),
         () if run.run.plan.loads() => table::load(run) + &table::summary(run),
         () if run.has_rates() => table::rates(run),
@@ -66,7 +66,7 @@ fn told(run: &RunFile, flags: &ShowFlags) -> String {
 
 /// A run of rounds over sizes, of which models of size and time can be fitted.
 fn has_models(run: &RunFile) -> bool {
-    !run.is_hint() && !run.run.plan.soaks() && (run.run.plan.loads() || !run.has_rates())
+    !run.has_score() && !run.run.plan.soaks() && (run.run.plan.loads() || !run.has_rates())
 }
 
 /// Fits and dips.

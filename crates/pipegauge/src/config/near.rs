@@ -3,11 +3,11 @@
 //! Only flags say so, never a file: each names programs that are run.
 
 use anyhow::{Result, anyhow, bail};
+use measure::Cache;
 use measure::event::Plan;
-use measure::{Cache, Pattern};
 use rendezvous::Far;
 
-use super::{check, far, hint, pin, words};
+use super::{check, far, pin, score, words};
 use crate::flags::RunFlags;
 
 /// Another host that leads the run: its near processes run there.
@@ -55,9 +55,7 @@ pub fn settled(plan: &mut Plan, pins: &str, far: &Far) -> Result<Vec<String>> {
         plan.pool = super::cold_pool(&mut notes);
     }
     plan.pin = pin::resolve(pins, far, &mut notes)?;
-    if plan.pattern == Pattern::Hint {
-        hint::fits(plan, far, host::memory(&host::Root::system()))?;
-    }
+    score::fits(plan, far, host::memory(&host::Root::system()))?;
     rendezvous::check(plan).map_err(|why| anyhow!(why))?;
     check::available(plan, far)?;
     Ok(notes)

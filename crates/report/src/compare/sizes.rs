@@ -20,8 +20,9 @@ pub fn table(named: &Named) -> String {
     // A long name is that of no column of times.
     let short = names.0.chars().count().max(names.1.chars().count()) <= LONGEST_TITLE;
     let (first, second) = if short { (&*names.0, &*names.1) } else { ("A", "B") };
+    let sizes = named.sizes();
     let mut grid = Grid::new(&[
-        (named.sizes(), Right),
+        (&*sizes, Right),
         (first, Right),
         (second, Right),
         (if judged { &judged_of } else { of }, Left),

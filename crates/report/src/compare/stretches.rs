@@ -82,7 +82,7 @@ pub(super) fn lone(n: usize) -> String {
 
 fn place(s: &Stretch, named: &Named) -> String {
     let c = &named.comparison;
-    let unit = if named.hint { " subintervals" } else { "" };
+    let unit = named.pattern.facts().size.unit;
     let (from, to) = (named.size(s.from), named.size(s.to));
     let (first, last) = (s.from == c.sizes[0].size, s.to == c.sizes[c.sizes.len() - 1].size);
     match (first, last) {

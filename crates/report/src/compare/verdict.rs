@@ -111,7 +111,7 @@ fn difference(named: &Named) -> String {
     }
     for (from, to) in &c.crossovers {
         let (from, to) = (named.size(*from), named.size(*to));
-        let unit = if named.hint { " subintervals" } else { "" };
+        let unit = named.pattern.facts().size.unit;
         text.push_str(&format!("\nThe faster side changes between {from} and {to}{unit}."));
     }
     text

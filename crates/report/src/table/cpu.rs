@@ -50,13 +50,13 @@ pub(crate) fn cycles(run: &Analysis<'_>) -> Vec<String> {
         let each: Vec<String> = sides.into_iter().map(|(_, text)| text).collect();
         Some(format!("{}, a transfer of {size}: {}.", path.opened.name(), each.join(", ")))
     };
-    run.paths.iter().filter(|_| !run.is_hint()).filter_map(line).collect()
+    run.paths.iter().filter(|_| !run.has_score()).filter_map(line).collect()
 }
 
 /// The rows of the table: a side of a path each, those that tell a cost.
 pub(crate) fn rows(run: &Analysis<'_>) -> Vec<[String; 8]> {
     let sides = run.paths.iter().flat_map(|path| End::BOTH.map(|end| (path, end)));
-    if run.is_hint() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end)).collect() }
+    if run.has_score() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end)).collect() }
 }
 
 fn row(path: &PathRun, end: End) -> Option<[String; 8]> {

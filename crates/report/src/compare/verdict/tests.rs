@@ -35,7 +35,7 @@ fn named(stretches: Vec<Stretch>) -> Named {
         first: "a".into(),
         second: "b\u{1b}[2J".into(),
         runs: (1, 1),
-        hint: false,
+        pattern: measure::Pattern::PingPong,
         separate: false,
         one_cpu: (false, false),
         comparison,
