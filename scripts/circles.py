@@ -14,32 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent / "crates"
 
 # What stays, by crate: the files of a circle. ARCHITECTURE.md says why.
 KNOWN = {
-    "measure": [
-        "buffers event pattern session spec topology workspace".split(),
-        "block bucket driver figures judge netpipe path pattern::facts sizes soak support survey sustained taken_by".split(),
-    ],
-    "model": [
-        "curve resampled".split(),
-        "answer::beyond answer::power answer::time".split(),
-        "breaks::edges breaks::luck".split(),
-        "jitter::cycle jitter::levels jitter::periodic jitter::stops".split(),
-    ],
     "pipegauge": [
-        "flags::hint flags::run".split(),
-        "config::question::lexicon config::question::names".split(),
-        (
-            "config::question::amounts config::question::lexer config::question::numbers config::question::pieces "
-            "config::question::sentence"
-        ).split(),
         "config::question::forms config::question::versus".split(),
     ],
-    "stats": [
-        "common interval moves".split(),
-    ],
     "transport": [
-        "options settings".split(),
-        "clock end group one_sided patience port queued".split(),
-        "theory::group theory::link theory::queued theory::region".split(),
         (
             "any exec exec::echoed greet ip ip_stream local meet memcpy module::library module::link mptcp multicast "
             "multicast::link multicast::meeting multicast::sockets name packet pipe registry seqpacket shm shm::link "

@@ -7,14 +7,12 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::SessionError;
-use crate::driver::{RunError, rounds};
+use crate::amounts::{MIDDLING, rounds};
 use crate::event::Why;
 use crate::figures::Common;
 use crate::path::PathRun;
 use crate::settled;
-
-/// Largest message with which a connection comes to rest, and that every round visits where the time allows it, bytes.
-pub(crate) const MIDDLING: u64 = 65_536;
+use crate::teller::RunError;
 
 /// Share of a round that the larger sizes may take. The others may take as much where their trials cost that: many short rounds tell
 /// more than a few long ones.

@@ -7,7 +7,7 @@ use units::{BitRate, Bytes};
 
 use crate::event::{Figures, Plan, Trial, Warning};
 use crate::figures::{OUT_OF_A_BUFFER, counted, out_of_a_buffer};
-use crate::judge::{Judged, warning};
+use crate::warned::{Judged, warning};
 
 /// Times as much as the largest size carries that a smaller one must surely carry.
 const ABOVE: f64 = 1.25;

@@ -7,8 +7,6 @@
 //! Two sides of one run measure the same paths at other settings. Blocks of one number are neighbours in time, whose turn comes first is
 //! left to chance, and both visit the same sizes in the same order, so that what the machine does hits both.
 
-use std::cell::RefCell;
-use std::io;
 use std::sync::atomic::AtomicBool;
 
 use host::Taken;
@@ -16,58 +14,11 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::amounts::rounds;
 use crate::event::{Calibration, End, Event, Plan, Schedule};
 use crate::path::PathRun;
-use crate::{Session, SessionError, block, netpipe, soak, survey};
-
-/// Rounds that a run plans, unless the plan names the number of trials: thirty in the default budget, so that states of the
-/// machine that last for a tenth of the run are averaged over, and enough in a short one for an interval.
-pub(crate) fn rounds(plan: &Plan) -> u32 {
-    const EACH: f64 = 0.38;
-    match (plan.trials, plan.schedule) {
-        (Some(trials), _) => trials,
-        // An answer may take as long as all rounds of another pattern.
-        (None, Schedule::Hint) => 10,
-        (None, _) => (plan.budget / EACH).clamp(8.0, 100.0) as u32,
-    }
-}
-
-/// Why a run ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// A path failed.
-    #[error("{path}: {source}")]
-    Session {
-        /// What the path is called.
-        path: String,
-        /// What happened.
-        #[source]
-        source: SessionError,
-    },
-    /// Several paths failed, each for a reason of its own, and the others went on.
-    #[error("{0}")]
-    Paths(String),
-    /// An event could not be told (the run file could not be written).
-    #[error("{0}")]
-    Tell(#[from] io::Error),
-    /// It was led on another host, whose words these are, or which ended.
-    #[error("{0}")]
-    Elsewhere(String),
-    /// Nothing of this side's own: another side of the run ended it.
-    #[error("the other side ended the run: {0}")]
-    OtherSide(String),
-}
-
-impl RunError {
-    /// Whether the run was asked to stop, rather than failed.
-    pub fn interrupted(&self) -> bool {
-        use transport::LinkError;
-        matches!(
-            self,
-            RunError::Session { source: SessionError::Interrupted | SessionError::Link(LinkError::Interrupted), .. }
-        )
-    }
-}
+pub use crate::teller::{RunError, Tell, Teller};
+use crate::{Session, block, netpipe, soak, survey};
 
 /// How a run ended.
 #[derive(Debug, Default)]
@@ -84,19 +35,6 @@ impl Outcome {
     /// Measured, but something fell short.
     pub fn short(&self) -> bool {
         self.error.is_some() && self.trials > 0
-    }
-}
-
-/// Who is told what happens; an error ends the run.
-pub type Tell<'a> = dyn FnMut(&Event) -> io::Result<()> + 'a;
-
-/// The listener, shared by the paths of a run, which take turns.
-pub struct Teller<'a>(RefCell<&'a mut Tell<'a>>);
-
-impl Teller<'_> {
-    /// Tells one event.
-    pub fn tell(&self, event: &Event) -> Result<(), RunError> {
-        (self.0.borrow_mut())(event).map_err(RunError::Tell)
     }
 }
 
@@ -131,7 +69,7 @@ pub fn run_sides(sides: Vec<Side<'_>>, calibration: Calibration, stop: &AtomicBo
     let plans: Vec<Vec<Plan>> = sides.iter().map(plans).collect();
     for (side, plans) in sides.into_iter().zip(&plans) {
         sessions.push((plans, side.sessions));
-        tellers.push(Teller(RefCell::new(side.tell)));
+        tellers.push(Teller::new(side.tell));
     }
     // Paths of one number take turns: one of each side.
     let mut paths: Vec<Vec<PathRun<'_>>> = Vec::new();

@@ -11,7 +11,7 @@ use units::BitRate;
 
 use crate::earlier::Earlier;
 use crate::topology::MemberOpened;
-use crate::{Cache, Load, Pattern, Topology, TrialReport, spec};
+use crate::{Cache, Load, Pattern, Topology, TrialReport};
 
 pub use crate::plan_path::{PathPlan, plain};
 
@@ -307,12 +307,12 @@ impl Plan {
 
     /// Seconds from one send of `size` to the next on the path of this number; none where no schedule says so.
     pub fn gap_on(&self, path: u32, size: u64) -> Option<f64> {
-        spec::gap(self.rate, self.offered_on(path), size)
+        gap(self.rate, self.offered_on(path), size)
     }
 
     /// The same of a plan whose paths all have its own rate.
     pub(crate) fn gap(&self, size: u64) -> Option<f64> {
-        spec::gap(self.rate, self.offered, size)
+        gap(self.rate, self.offered, size)
     }
 
     /// Which way messages go.
@@ -329,6 +329,11 @@ impl Plan {
     pub fn transports(&self) -> impl Iterator<Item = Name> {
         self.paths.iter().map(|path| path.transport)
     }
+}
+
+/// Seconds from one send of `size` bytes to the next, at `rate` iterations or `offered` bits a second.
+pub(crate) fn gap(rate: Option<f64>, offered: Option<f64>, size: u64) -> Option<f64> {
+    rate.map(f64::recip).or(offered.map(|bits| size as f64 * 8.0 / bits))
 }
 
 impl Default for Plan {

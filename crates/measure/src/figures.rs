@@ -125,26 +125,34 @@ pub fn counted<'a>(trials: &[&'a Trial]) -> Vec<&'a Trial> {
 /// how its moment differed from its round's level. The NetPIPE schedule has no rounds: each trial stands for itself, numbered
 /// in order. The looks of the survey at a size that no round visited are no rounds either: together they count as one.
 pub fn rounds(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Vec<(u32, f64)> {
-    let facts = plan.pattern.facts();
     let mut values: Vec<(u32, f64)> = counted(trials)
         .into_iter()
         .filter_map(|t| Some((t.block, typical(plan, kind, t)? / common.within(t).exp())))
         .collect();
-    if plan.schedule == Schedule::Netpipe {
-        return values.into_iter().zip(0..).map(|((_, t), i)| (i, t)).collect();
-    }
     if trials.iter().all(|t| t.warmup)
         && let Some((first, _)) = values.first().copied()
     {
         values.iter_mut().for_each(|(round, _)| *round = first);
     }
+    by_round(plan, values)
+}
+
+/// One time for each round of (round, seconds) of single trials.
+fn by_round(plan: &Plan, mut values: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+    if plan.schedule == Schedule::Netpipe {
+        return values.into_iter().zip(0..).map(|((_, t), i)| (i, t)).collect();
+    }
+    if values.len() < 2 {
+        return values;
+    }
+    let keeps_best = plan.pattern.facts().keeps_best;
     values.sort_by_key(|(round, _)| *round);
     values
         .chunk_by(|a, b| a.0 == b.0)
         .map(|same| {
             let times: Vec<f64> = same.iter().map(|(_, t)| *t).collect();
             let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-            (same[0].0, if facts.keeps_best { best(&times) } else { stats::median(&times) })
+            (same[0].0, if keeps_best { best(&times) } else { stats::median(&times) })
         })
         .collect()
 }

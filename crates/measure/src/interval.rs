@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use host::Taken;
 
 use crate::event::{BlockTaken, Trial};
-use crate::spec::copies;
+use crate::report::copies;
 use crate::{Cost, FarReport, Tcp, TrialReport};
 
 /// Rows of a size that are held at most, but for those of the stretch that is not whole yet.

@@ -8,21 +8,12 @@ use units::{BitRate, Bytes, Seconds, Share};
 use crate::Topology;
 use crate::event::{Figures, Plan, Trial, Warning, Why};
 use crate::figures::Common;
-use crate::spec::copies;
+use crate::report::copies;
 use crate::sustained::Sustained;
 use crate::taken_by::{self, Cause};
+use crate::warned::warning;
 
-/// A point as the judge sees it.
-pub struct Judged<'a> {
-    /// Bytes.
-    pub size: u64,
-    /// Its figures.
-    pub figures: Figures,
-    /// Its trials.
-    pub trials: &'a [Trial],
-    /// Why it ended.
-    pub ended: Option<Why>,
-}
+pub use crate::warned::Judged;
 
 /// Reach of an interval, as a share of the median, beyond which a figure is of no use for most ends.
 const UNUSABLE: f64 = 0.10;
@@ -32,10 +23,6 @@ const PAUSE: f64 = 20.0;
 const PAUSED: f64 = 0.05;
 /// Shortest pause that counts, seconds: shorter ones are the machine's own interrupts.
 const PAUSE_LEAST: f64 = 5e-3;
-
-pub(crate) fn warning(code: &str, sizes: Vec<u64>, text: String) -> Warning {
-    Warning { code: code.into(), path: None, sizes, text }
-}
 
 /// The transport can't carry the largest sizes asked for.
 pub fn capped(kind: Name, most: u64) -> Warning {
@@ -118,7 +105,7 @@ pub fn figureless(plan: &Plan, path: u32, sizes: Vec<u64>, lost: f64) -> Option<
         _ => (APART, &*never_at_once),
     };
     let text =
-        format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), (plan.pattern.facts().sized)(first));
+        format!("{} sizes have no figure (the first: {}): {why}", sizes.len(), plan.pattern.facts().size.words(first));
     Some(warning(code, sizes, text))
 }
 
@@ -304,7 +291,7 @@ fn noisy(plan: &Plan, kind: Name, points: &[Judged<'_>], busy: Option<Cause>) ->
         } else {
             Share(worst.figures.reach()).to_string()
         },
-        (plan.pattern.facts().sized)(worst.size),
+        plan.pattern.facts().size.words(worst.size),
     );
     Some(warning("noisy", bad.iter().map(|p| p.size).collect(), text))
 }

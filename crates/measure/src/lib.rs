@@ -6,18 +6,19 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | [`spec`] | what a trial is, and what came of it |
+//! | [`spec`], `report` | what a trial is, and what came of it |
 //! | [`pattern`] | the patterns, a file each: both halves of the loop, and what is known of it |
 //! | [`near`], [`far`] | what the patterns' near and far halves share |
 //! | [`buffers`], [`content`], `samples` | how a trial's blocks lie in memory, contents and times |
 //! | [`workspace`] | what a side keeps over trials beside the link and its memory |
-//! | [`cost`], `meter` | what a trial cost a side in CPU time and switches, and how it is read |
+//! | [`cost`], `meter` | what a trial cost a side in CPU time and switches, and how that is read |
 //! | [`credible`] | whether a far side's report of a trial can be true |
 //! | [`session`], [`solo`] | the port to a path; paths that need no second process |
 //! | [`support`] | which combinations a path can't do, answered before anything is measured |
 //! | [`sizes`] | which sizes: the paper's schedule, and what lies between |
 //! | [`refine`] | where the curve bends or jumps, so that it needs more sizes |
-//! | [`driver`] | blocks of several paths taking turns, and how a run ends |
+//! | [`driver`], `teller` | blocks of several paths taking turns, and how a run ends; who is told what happens |
+//! | `amounts` | how much is measured at least and at most, where several modules count with it |
 //! | [`path`], `survey`, `block` | one path: its points; the first look and closer looks; a block of trials and when it is done |
 //! | [`sustained`] | a few long trials, to hold against the short ones |
 //! | [`flows`] | several flows of a trial at once: their threads, and the time in which all of them ran |
@@ -26,13 +27,16 @@
 //! | `soak`, [`interval`] | one connection for a long time, interval after interval; how intervals become one, and few |
 //! | [`netpipe`] | NetPIPE 3.7's schedule, exactly |
 //! | [`figures`] | from trials to a point's figures |
-//! | [`judge`], `taken_by` | warnings: what a reader of the figures must know; who took the CPUs |
+//! | [`judge`], `taken_by`, `warned` | warnings: what a reader of the figures must know; who took the CPUs; what warnings are made of |
 //! | [`earlier`] | earlier runs of a path on this machine, as a run carries them |
 //! | [`event`] | what happens, as it happens; the run file's lines |
+//! | [`trials`] | a point's trials as a reader keeps them: packed |
 
+mod amounts;
 mod block;
 mod bucket;
 pub mod buffers;
+mod cache;
 pub mod calibrate;
 pub mod content;
 pub mod cost;
@@ -53,6 +57,7 @@ pub mod path;
 pub mod pattern;
 mod plan_path;
 pub mod refine;
+mod report;
 mod samples;
 pub mod session;
 mod settled;
@@ -64,9 +69,13 @@ pub mod support;
 mod survey;
 pub mod sustained;
 mod taken_by;
+mod teller;
 pub mod topology;
+pub mod trials;
+mod warned;
 pub mod workspace;
 
+pub use cache::Cache;
 pub use calibrate::calibrate;
 pub use cost::Cost;
 pub use driver::{Outcome, Side, run, run_sides};
@@ -74,8 +83,10 @@ pub use event::Event;
 pub use flows::{Course, FlowReport, Flows};
 pub use load::{Carried, Load, LoadDirection, Loading};
 pub use pattern::Pattern;
+pub use report::{FarReport, Tcp, TrialReport};
 pub use session::{Session, SessionError};
 pub use settled::settled;
-pub use spec::{Cache, FarReport, Tcp, TrialReport, TrialSpec};
+pub use spec::TrialSpec;
 pub use topology::Topology;
+pub use trials::Trials;
 pub use workspace::Workspace;

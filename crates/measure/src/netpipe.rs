@@ -1,9 +1,9 @@
 //! NetPIPE 3.7's schedule, repeats and trials exactly, so that results compare (`--schedule netpipe`).
 
-use crate::driver::RunError;
 use crate::event::Why;
 use crate::figures::Common;
 use crate::path::PathRun;
+use crate::teller::RunError;
 use crate::{judge, sizes};
 
 /// Time that a trial is to take, seconds (3.7's RUNTM).

@@ -6,8 +6,7 @@ use std::time::Duration;
 use host::Taken;
 use transport::Name;
 
-use crate::block::MIDDLING;
-use crate::driver::{RunError, Teller};
+use crate::amounts::{LOAD, MIDDLING};
 use crate::event::{
     BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, PathPlan, Plan, PointEnded, Schedule, Trial,
     Warning, Why,
@@ -16,15 +15,11 @@ use crate::figures::Common;
 use crate::flows::turns::{self, Each, Turns};
 use crate::pattern::Facts;
 use crate::settled::settled;
+use crate::teller::{RunError, Teller};
 use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, support, sustained};
 
-/// Fewest iterations of a trial.
-pub(crate) const FEWEST: u64 = 3;
 /// An iteration that takes longer than this is a trial of its own, seconds.
 const LONG: f64 = 0.02;
-/// A trial at an offered rate lasts so long at least, seconds: a shorter one would lie whole in the buffers of a path that can't carry
-/// the rate, and lose nothing.
-pub(crate) const LOAD: f64 = 0.1;
 /// Most iterations of a trial.
 const MOST: u64 = 1 << 22;
 /// An interruption of one trial counts as at most so many times its typical iterations: it says little of the next trial.

@@ -1,7 +1,7 @@
 //! Which sizes: the paper's schedule with perturbation (`seeds/004`, section 2), and what lies between.
 
+use crate::amounts::LOAD;
 use crate::event::Plan;
-use crate::path::LOAD;
 
 /// A size of the paper's schedule and the increment in force when it was reached, which NetPIPE's repeat rule needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::driver::RunError;
 use crate::event::{BlockTaken, Event, Trial};
 use crate::path::PathRun;
+use crate::teller::RunError;
 use crate::{SessionError, interval, judge};
 
 /// Longest part of an interval, seconds, as long as the path stays as fast.

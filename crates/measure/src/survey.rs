@@ -2,10 +2,11 @@
 
 use transport::Name;
 
-use crate::driver::RunError;
+use crate::amounts::FEWEST;
 use crate::event::{Plan, Schedule, Trial};
-use crate::path::{FEWEST, PathRun};
+use crate::path::PathRun;
 use crate::refine::{self, Look, Seen};
+use crate::teller::RunError;
 use crate::{figures, judge, sizes};
 
 /// Share of the budget that the survey may take.

@@ -4,39 +4,20 @@
 //! that no longer one gets. So at two moments of a run, placed by its time, a few sizes are measured for 0.3 s and more each, and
 //! their mean time stands beside the median of the short trials at the same level of the machine.
 
+mod making;
+
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use stats::StandardError;
 use transport::Name;
 
-use crate::driver::RunError;
-use crate::event::{Event, Plan, Schedule, Trial};
+use crate::event::{Plan, Schedule, Trial};
 use crate::figures::{self, Common};
-use crate::path::PathRun;
 
-/// Shortest and longest sustained trial as planned, seconds, and the shortest that counts. Quotas are dealt out in tenths of a
-/// second.
+/// Shortest and longest sustained trial as planned, seconds. Quotas are dealt out in tenths of a second.
 const LEAST: f64 = 0.35;
 const MOST: f64 = 1.5;
-const COUNTS: f64 = 0.3;
-
-/// What a trial is aimed at for the fewest, seconds, however much longer the last one took than planned: a quota shows from a tenth of
-/// a second on.
-const AIMED: f64 = 0.12;
-
-/// How long the trial before the first of a size is, seconds, that only tells how long the next will take: several of the slices of
-/// time that a system deals out to programs on one CPU. What short trials foretell may be a twelfth of it.
-const PROBE: f64 = 0.03;
-
-/// Times that a size is tried at one moment: where the path got faster meanwhile, the first trial comes out too short.
-const TRIES: usize = 3;
-
-/// Most iterations of a sustained trial: a copy of one byte takes two nanoseconds.
-const MOST_ITERATIONS: u64 = 1 << 29;
-
-/// Rounds after which the first sustained trials come at the latest: half of those after which points may be settled and the run be
-/// over.
-const FIRST_ROUND: u32 = 4;
 
 /// Share of the budget that sustained trials take, sizes that are measured so, and times that each is.
 const SHARE: f64 = 0.18;
@@ -95,114 +76,9 @@ pub fn planned(plan: &Plan) -> (f64, usize) {
     ((time / sizes.max(1) as f64).clamp(LEAST, MOST), sizes)
 }
 
-/// Whether sustained trials are due where they came at so many moments, so many rounds are over and this share of the time is spent.
-/// Rounds may take far longer than planned, so time places the moments; the first also comes before a quick run may end.
-fn due(moments: u32, rounds: u32, spent: f64) -> bool {
-    let next = f64::from(moments + 1) / f64::from(TIMES + 1);
-    moments < TIMES && (spent >= next || (moments == 0 && rounds >= FIRST_ROUND))
-}
-
 /// How long a trial lasted, seconds.
 fn length(trial: &Trial) -> f64 {
     trial.report.seconds.max(trial.report.far.seconds)
-}
-
-impl PathRun<'_> {
-    /// [`planned`] of this path. Trials of several flows are long as they are.
-    fn planned(&self) -> (f64, usize) {
-        if self.flows() > 1 { (0.0, 0) } else { planned(self.plan) }
-    }
-
-    /// Time that the sustained trials still to come will take, seconds.
-    pub(crate) fn reserved(&self) -> f64 {
-        let (each, sizes) = self.planned();
-        each * sizes.min(self.points.len()) as f64 * f64::from(TIMES.saturating_sub(self.moments))
-    }
-
-    /// Whether the sustained trials of a moment are due after round `block`.
-    pub(crate) fn sustain_due(&self, block: u32) -> bool {
-        self.planned().1 > 0 && due(self.moments, block, self.spent / self.plan.budget)
-    }
-
-    /// The sustained trials that did not come yet, as the rounds are over. Those of one moment only: twice in the same moment would
-    /// pass for more evidence than it is.
-    pub(crate) fn sustain_rest(&mut self, block: u32) -> Result<(), RunError> {
-        let just = self.sustained.last().is_some_and(|t| t.block == block);
-        // Where other programs took the budget, nothing is left of what was set aside.
-        let room = self.spent + self.reserved() / 2.0 < self.plan.budget;
-        if self.reserved() > 0.0 && !just && room { self.sustain(block) } else { Ok(()) }
-    }
-
-    /// One sustained trial of each of a few sizes, over the round's connection.
-    pub fn sustain(&mut self, block: u32) -> Result<(), RunError> {
-        let (each, many) = self.planned();
-        let begin = self.session.now();
-        self.moments += 1;
-        // What an earlier moment had no time for comes first.
-        let mut sizes = self.spread(many);
-        sizes.sort_by_key(|size| self.sustained.iter().filter(|t| t.size == *size).count());
-        for size in sizes {
-            // Where a message takes as long as the trial, a short trial is as long.
-            if self.takes(size) * self.fewest(size) as f64 > each {
-                continue;
-            }
-            // The rounds' time is not for trials that others hold up.
-            if (self.session.now() - begin) as f64 * 1e-9 > 1.5 * each * many as f64 {
-                break;
-            }
-            // What a quota made of the last one, no probe shows.
-            let slower = self.sustained.last().map_or(1.0, |t| (length(t) / each).max(1.0));
-            let aim = (each / slower).max(AIMED);
-            if let Some(trial) = self.long(size, each, aim, block)? {
-                self.tell(&Event::Sustained(trial.clone()))?;
-                self.sustained.push(trial);
-            }
-        }
-        self.taken_long.extend(self.session.taken());
-        self.spent += (self.session.now() - begin) as f64 * 1e-9;
-        Ok(())
-    }
-
-    /// A trial of about `each` seconds, at first aimed at fewer; none where nothing arrives, or no try lasts as long as one that
-    /// counts must.
-    fn long(&mut self, size: u64, each: f64, mut aim: f64, block: u32) -> Result<Option<Trial>, RunError> {
-        // What was last seen may have been slow, which would make the trial too short; but a trial that happened to be far too fast must
-        // not make it many times as long.
-        let mut takes = self.fastest(size).max(self.estimate(size) * 0.7);
-        let iterations = |path: &Self, seconds: f64, takes: f64| {
-            ((seconds / takes.max(1e-12)).ceil() as u64).clamp(path.fewest(size), MOST_ITERATIONS)
-        };
-        let each_of = |trial: &Trial| length(trial) / trial.report.repeats.max(1) as f64;
-        let probe = PROBE.min(aim / self.stopped(size));
-        let Some(trial) = self.measure(size, iterations(self, probe, takes), block, false)? else { return Ok(None) };
-        if length(&trial) >= COUNTS {
-            return Ok(Some(trial));
-        }
-        takes = takes.max(each_of(&trial));
-        for _ in 0..TRIES {
-            let Some(trial) = self.measure(size, iterations(self, aim, takes), block, false)? else { break };
-            if length(&trial) >= COUNTS {
-                return Ok(Some(trial));
-            }
-            aim = each;
-            takes = takes.min(each_of(&trial));
-        }
-        Ok(None)
-    }
-
-    /// So many of the path's sizes: the middle one on a logarithmic axis, the smallest, the largest.
-    fn spread(&self, many: usize) -> Vec<u64> {
-        let within = || self.points.keys().copied().filter(|s| *s <= self.ceiling);
-        let (Some(first), Some(last)) = (within().next(), within().next_back()) else { return Vec::new() };
-        let middle = (first.max(1) as f64 * last as f64).sqrt();
-        let off = |s: &u64| ((*s).max(1) as f64 / middle).ln().abs();
-        let middle = within().min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(first);
-        let mut sizes = vec![middle];
-        sizes.extend([first, last].into_iter().filter(|s| *s != middle));
-        sizes.dedup();
-        sizes.truncate(many);
-        sizes
-    }
 }
 
 /// The long trials of a size with their mean times, held against the median of its short ones.
@@ -218,11 +94,11 @@ struct Held<'a> {
 }
 
 /// What the sustained trials of a path say, ascending by size. `points` are its short trials, a slice a size.
-pub fn sustained<'a>(
+pub fn sustained<T: Borrow<[Trial]>>(
     plan: &Plan,
     kind: Name,
     trials: &[Trial],
-    points: impl Iterator<Item = (u64, &'a [Trial])>,
+    points: impl Iterator<Item = (u64, T)>,
     common: &Common,
 ) -> Vec<Sustained> {
     let mut of_size = BTreeMap::<u64, Vec<(&Trial, f64)>>::new();
@@ -234,7 +110,7 @@ pub fn sustained<'a>(
     let mut found = Vec::new();
     for (size, short) in points {
         let Some(long) = of_size.get(&size) else { continue };
-        let short: Vec<&Trial> = short.iter().collect();
+        let short: Vec<&Trial> = short.borrow().iter().collect();
         let rounds = figures::at_level(plan, kind, &short, common);
         if rounds.is_empty() {
             continue;
@@ -424,22 +300,5 @@ mod tests {
         let found = sustained(&plan, transport::tcp::NAME, &long, points.iter().map(|(s, t)| (*s, &t[..])), &common);
         assert_eq!(found.len(), 5);
         assert!(found.iter().all(|s| (s.ratio - 1.0).abs() < 0.05 && !s.differs()), "{found:?}");
-    }
-
-    #[test]
-    fn time_places_the_moments_and_a_quick_run_has_its_first_before_it_may_end() {
-        // Thirty rounds as planned, three long ones, and a run that settles at its eighth round.
-        let moments = |share: &dyn Fn(u32) -> f64, rounds: u32| {
-            let mut found = Vec::new();
-            for round in 1..=rounds {
-                if due(found.len() as u32, round, share(round)) {
-                    found.push(round);
-                }
-            }
-            found
-        };
-        assert_eq!(moments(&|r| f64::from(r) / 30.0, 30), [4, 20]);
-        assert_eq!(moments(&|r| f64::from(r) / 3.0, 3), [1, 2]);
-        assert_eq!(moments(&|r| f64::from(r) / 30.0, 8), [4], "the other comes when the rounds are over");
     }
 }

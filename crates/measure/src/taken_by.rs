@@ -4,7 +4,7 @@ use host::Taken;
 use units::Share;
 
 use crate::event::Warning;
-use crate::judge::warning;
+use crate::warned::warning;
 
 /// Share of a CPU that others may take before it is worth a word.
 const WORTH_A_WORD: f64 = 0.05;

@@ -444,7 +444,7 @@ fn each_has_its_facts() {
         let (there, back) = (facts.blocks)(&spec(*pattern));
         assert!((facts.sends(&spec(*pattern)) >= 1 || facts.one_sided) && there + back > 0, "{name}");
         assert!((facts.ways)(BURST) >= 1 && (facts.transfers)(false, BURST) >= 1.0 && facts.fewest >= 1, "{name}");
-        assert!(!(facts.sized)(1024).is_empty() && !(facts.brief)(1024).is_empty(), "{name}");
+        assert!(!facts.size.words(1024).is_empty() && !(facts.size.brief)(1024).is_empty(), "{name}");
         // One process that copies has nobody to answer.
         let copies = Capabilities { two_ended: false, ..plain.clone() };
         assert_eq!((facts.refuses)(&copies).is_none(), matches!(name, "ping-pong" | "stream"), "{name}");

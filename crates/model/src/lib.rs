@@ -44,6 +44,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::Interval;
 
+/// Confidence of every interval.
+const CONFIDENCE: f64 = 0.95;
+
 /// One size of a measured curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {

@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::median;
 
+use crate::CONFIDENCE;
 use crate::curve::Curve;
-use crate::resampled::{CONFIDENCE, Scale, estimates};
+use crate::resampled::{Scale, estimates};
 use crate::{CurvePoint, Estimate};
 
 /// Refits for an interval.

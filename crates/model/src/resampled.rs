@@ -3,10 +3,8 @@
 use rand_chacha::ChaCha8Rng;
 use stats::{mean, median, student_t, variance};
 
-use crate::Estimate;
 use crate::curve::{Curve, Drawn, Point};
-
-pub(crate) const CONFIDENCE: f64 = 0.95;
+use crate::{CONFIDENCE, Estimate};
 
 /// Share of a figure's variance beyond which it moves with the level of the whole curve.
 const MOVED_WITH: f64 = 0.25;

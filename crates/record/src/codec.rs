@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use measure::earlier::Earlier;
 use measure::event::{Event, PointEnded, Trial, Why};
+use measure::trials::Place;
 use measure::{Carried, Cost, FarReport, Flows, Tcp, TrialReport};
 use serde::{Deserialize, Serialize};
 
@@ -177,7 +178,7 @@ pub enum Kept<'a> {
     /// A line of which there are few.
     Event(Box<Event>),
     /// A trial.
-    Trial(&'a Trial),
+    Trial(Place<'a>),
     /// A sustained trial.
     Sustained(&'a Trial),
     /// A point of the path of this number.
@@ -189,7 +190,7 @@ impl Kept<'_> {
     pub fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
         match self {
             Kept::Event(event) => write(event, out),
-            Kept::Trial(trial) => line(&Flat::of("trial", trial), out),
+            Kept::Trial(place) => line(&Flat::of("trial", &place.trial()), out),
             Kept::Sustained(trial) => line(&Flat::of("sustained", trial), out),
             Kept::Point(path, p) => {
                 let (path, size, time, figures, why) =
@@ -213,7 +214,8 @@ pub fn lines(run: &RunFile) -> Vec<Kept<'_>> {
     }
     lines.extend(run.paths.iter().flat_map(|p| &p.blocks).map(|b| event(Event::Block(b.clone()))));
     lines.extend(run.paths.iter().flat_map(|p| &p.taken).map(|t| event(Event::Taken(t.clone()))));
-    let short = run.paths.iter().flat_map(|p| &p.points).flat_map(|p| &p.trials).map(|t| (t.at, Kept::Trial(t)));
+    let points = run.paths.iter().flat_map(|p| &p.points);
+    let short = points.flat_map(|p| p.trials.places()).map(|(at, place)| (at, Kept::Trial(place)));
     let long = run.paths.iter().flat_map(|p| &p.sustained).map(|t| (t.at, Kept::Sustained(t)));
     let mut trials: Vec<(f64, Kept<'_>)> = short.chain(long).collect();
     trials.sort_by(|a, b| a.0.total_cmp(&b.0));

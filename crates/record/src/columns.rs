@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use measure::event::{Figures, TimeKind, Trial, Why};
-use measure::figures::cost::{Cpu, PointCost};
+use measure::figures::cost::{Cpu, End, PointCost};
 use measure::{Pattern, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ struct At<'a> {
 impl<'a> At<'a> {
     /// What the point cost the near side (0) or the far side (1).
     fn cost(self, side: usize) -> Option<PointCost> {
-        self.point.costs.get(side).copied().flatten()
+        self.point.costs.of(End::BOTH[side]).copied()
     }
 
     /// What TCP sent again in the trials that count.
@@ -42,11 +42,9 @@ impl<'a> At<'a> {
     }
 
     /// The interval that the point is, where a soak's intervals are points ([`crate::read_intervals`]).
-    fn interval(self) -> Option<&'a Trial> {
-        match &self.point.trials[..] {
-            [interval] if self.run.run.plan.soaks() && !interval.warmup => Some(interval),
-            _ => None,
-        }
+    fn interval(self) -> Option<Cow<'a, Trial>> {
+        let alone = self.run.run.plan.soaks() && self.point.trials.len() == 1;
+        self.point.trials.iter().next().filter(|interval| alone && !interval.warmup)
     }
 
     /// Bits a second that the sender offers; none where it sends as fast as it can.
@@ -376,7 +374,7 @@ columns! {
     quips_high: Option<f64> = |a| a.f.quips.filter(|_| a.f.low > 0.0 && a.f.high.is_finite()).map(|q| q * a.f.median / a.f.low),
         QUIPS, None, None;
     /// Memory of a process, bytes (HINT).
-    memory_bytes: Option<u64> = |a| a.run.is_hint().then(|| a.point.size.saturating_mul(workload::hint::BYTES)), Some(Unit::Bytes),
+    memory_bytes: Option<u64> = |a| a.run.run.plan.pattern.facts().size.takes.map(|each| a.point.size.saturating_mul(each)), Some(Unit::Bytes),
         shown(42, "memory"), None;
     /// What the path is called: its transport's name, or where a run has that more than once the label that tells it apart.
     label: String = |a| a.path.opened.name().to_owned(), None, None, None;
@@ -509,7 +507,7 @@ impl RunFile {
     /// Whether a size over its time is what the path carries: not of HINT, whose sizes are no bytes, and not of a run on a schedule
     /// (`--rate`), whose times are those of an answer and leave the path idle between sends.
     pub fn carries(&self) -> bool {
-        !self.is_hint() && !self.run.plan.scheduled()
+        !self.has_score() && !self.run.plan.scheduled()
     }
 
     /// Whether a size over its time is what arrived: as of [`RunFile::carries`], and of a stream at an offered rate.
@@ -526,7 +524,7 @@ mod tests {
     use measure::{Load, LoadDirection};
 
     use super::*;
-    use crate::{Analysis, export, sample};
+    use crate::{Analysis, Costs, export, sample};
 
     #[test]
     fn titles_name_what_a_path_has_several_of() {
@@ -608,7 +606,7 @@ mod tests {
         f.flows = Some(FlowFigures { count: 4, slowest: 1e9, fastest: 2e9, fairness: 0.9, together: 0.8 });
         let half = Figures { throughput: f.throughput / 2.0, loss: 0.01, ..*f };
         run.paths[0].points[0].ways = Some(Box::new([half, half]));
-        for cpu in run.paths[0].points[0].costs.iter_mut().flatten().filter_map(|cost| cost.cpu.as_mut()) {
+        for cpu in run.paths[0].points[0].costs.iter_mut().filter_map(|cost| cost.cpu.as_mut()) {
             cpu.interval = stats::Interval { low: 0.9 * cpu.median, high: 1.1 * cpu.median };
         }
         run
@@ -690,9 +688,8 @@ mod tests {
         assert_eq!(told.near_cpu_s, told.near_cpu_s_per_byte, "of 1 byte");
         assert_eq!(told.retransmits, Some(u64::from(told.trials)));
         let point = &mut run.paths[0].points[0];
-        point.costs[0].as_mut().unwrap().cpu = None;
-        point.costs[1] = None;
-        point.trials.iter_mut().for_each(|t| t.report.tcp = None);
+        point.costs = Costs::new(point.costs.of(End::Near).map(|cost| PointCost { cpu: None, ..*cost }), None);
+        point.trials.plain().iter_mut().for_each(|t| t.report.tcp = None);
         let row = row(&run);
         let far = [row.far_cpu_s, row.far_cpu_low_s, row.far_cpu_s_per_byte, row.far_busy_share, row.far_waits];
         assert_eq!((row.near_cpu_s, row.near_cpu_s_per_byte, far, row.retransmits), (None, None, [None; 5], None));

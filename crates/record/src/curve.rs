@@ -1,6 +1,5 @@
 //! What `model` needs of a path, and what a run knows of its wire.
 
-use measure::event::Trial;
 use measure::figures;
 use measure::figures::cost::{self, End};
 use model::CurvePoint;
@@ -21,7 +20,8 @@ impl RunFile {
             .filter(|p| p.figures.median > 0.0 && p.figures.median.is_finite())
             .filter(|p| p.figures.throughput > 0.0 && p.figures.throughput.is_finite())
             .map(|p| {
-                let trials: Vec<_> = p.trials.iter().collect();
+                let trials = p.trials.all();
+                let trials: Vec<_> = trials.iter().collect();
                 let mut blocks = figures::rounds(&self.run.plan, run.opened.transport, &trials, &run.common);
                 if looked(p) && any_round {
                     // Looks of the survey are no round beside those that were made.
@@ -48,11 +48,11 @@ impl RunFile {
     /// it, and of HINT.
     pub fn cpu_curve(&self, path: usize, end: End) -> Vec<CurvePoint> {
         let Some(run) = self.paths.get(path) else { return Vec::new() };
-        let trials: Vec<&[Trial]> = run.points.iter().map(|p| &p.trials[..]).collect();
-        let rounds = cost::cpu_rounds(&self.run.plan, run.opened.transport, end, &trials);
+        let trials = run.points.iter().map(|p| p.trials.all());
+        let rounds = cost::cpu_rounds(&self.run.plan, run.opened.transport, end, trials);
         let any_round = run.points.iter().any(|p| p.trials.iter().any(|t| !t.warmup));
         let point = |(p, blocks): (&Point, Vec<(u32, f64)>)| {
-            let cpu = p.costs[end as usize]?.cpu.filter(|cpu| cpu.median > 0.0 && cpu.per_byte > 0.0)?;
+            let cpu = p.costs.of(end)?.cpu.filter(|cpu| cpu.median > 0.0 && cpu.per_byte > 0.0)?;
             // Looks of the survey are no round beside those that were made.
             let looked = any_round && p.trials.iter().all(|t| t.warmup);
             Some(CurvePoint {
@@ -89,6 +89,7 @@ pub(crate) fn interval(p: &Point) -> stats::Interval {
 
 #[cfg(test)]
 mod tests {
+    use measure::Trials;
     use transport::theory::Theory;
 
     use super::*;
@@ -112,7 +113,7 @@ mod tests {
     #[test]
     fn looks_of_the_survey_are_no_round_of_the_curve() {
         let mut run = sample::file();
-        run.paths[0].points[3].trials.iter_mut().for_each(|t| {
+        run.paths[0].points[3].trials.plain().iter_mut().for_each(|t| {
             t.warmup = true;
             t.block = 0;
         });
@@ -120,7 +121,7 @@ mod tests {
         assert!(curve.len() == 4 && curve[3].blocks.is_empty() && curve[3].seconds > 0.0, "{:?}", curve[3]);
         assert!(Analysis::of(&run).summary(0).is_some() && Analysis::of(&run).fits(0).is_some());
         // Where there was no round, they are all that is known.
-        run.paths[0].points.iter_mut().flat_map(|p| &mut p.trials).for_each(|t| t.warmup = true);
+        run.paths[0].points.iter_mut().flat_map(|p| p.trials.plain()).for_each(|t| t.warmup = true);
         assert!(run.curve(0).iter().all(|p| !p.blocks.is_empty()));
     }
 
@@ -149,7 +150,7 @@ mod tests {
     fn what_a_model_cannot_use_is_left_out() {
         let mut run = sample::file();
         run.paths[0].points[1].figures.median = 0.0;
-        run.paths[0].points[2].trials.clear();
+        run.paths[0].points[2].trials = Trials::new();
         let curve = run.curve(0);
         assert_eq!(curve.iter().map(|p| p.size).collect::<Vec<_>>(), [1, 1536, 98_304]);
         assert_eq!(curve[1].blocks, [(0, curve[1].seconds)], "a point without trials is one round of its median");

@@ -6,9 +6,9 @@ use host::Taken;
 use measure::earlier::{Apart, EarlierRun};
 use measure::event::{Plan, PointEnded, Schedule, Trial, Warning, Why};
 use measure::figures::{self, Common, cost};
-use measure::{Event, interval, settled};
+use measure::{Event, Trials, interval, settled};
 
-use crate::{PathRun, Point, RunFile, soak};
+use crate::{Costs, PathRun, Point, RunFile, soak};
 
 /// A point with more trials than this is rebuilt at every 64th trial and at the next other event, not at each trial:
 /// otherwise a point of n trials would cost n^2 while the run goes on.
@@ -20,7 +20,7 @@ const OF_SOAK: usize = 8;
 pub struct Fold {
     file: Option<RunFile>,
     /// Trials of sizes of which no trial has completed anything yet: there is no figure to show, and none is invented.
-    pending: BTreeMap<(u32, u64), Vec<Trial>>,
+    pending: BTreeMap<(u32, u64), Trials>,
     /// Points that have no place among their path's yet ([`Fold::gather`]): put in one by one, in the order in which rounds end them, n
     /// points would move n^2.
     new: BTreeMap<(u32, u64), Point>,
@@ -178,12 +178,9 @@ impl Fold {
                 None => self.pending.entry(key).or_default(),
             },
         };
-        if trials.is_empty() {
-            // Room for four, which a first push makes, is a kilobyte: too much where a file has a million points of one trial.
-            trials.reserve_exact(1);
-        }
         if soaks {
-            interval::keep(trials, trial)
+            // Which intervals make a row is looked up among those before: they are few.
+            interval::keep(trials.plain(), trial)
         } else {
             trials.push(trial)
         }
@@ -198,7 +195,7 @@ impl Fold {
         match points.binary_search_by_key(&ended.size, |p| p.size) {
             Ok(p) => {
                 let trials = std::mem::take(&mut points[p].trials);
-                points[p] = Point { size: ended.size, trials, figures, costs: [None; 2], ways: None, time, why };
+                points[p] = Point { size: ended.size, trials, figures, costs: Costs::NONE, ways: None, time, why };
             }
             Err(at) => {
                 let key = (ended.path, ended.size);
@@ -206,7 +203,7 @@ impl Fold {
                     Some(before) => before.trials,
                     None => self.pending.remove(&key).unwrap_or_default(),
                 };
-                let point = Point { size: ended.size, trials, figures, costs: [None; 2], ways: None, time, why };
+                let point = Point { size: ended.size, trials, figures, costs: Costs::NONE, ways: None, time, why };
                 if at == points.len() && self.new.is_empty() {
                     // It has its place already, as in files that tell their points by size.
                     points.push(point);
@@ -239,8 +236,8 @@ impl Fold {
             let Ok(i) = place(&file.paths, number) else { continue };
             let waiting = self.pending.range((number, 0)..=(number, u64::MAX));
             let common = {
-                let trials = waiting.clone().map(|(_, trials)| &trials[..]);
-                let points = file.paths[i].points.iter().map(|p| &p.trials[..]).chain(trials);
+                let trials = waiting.clone().map(|(_, trials)| trials.all());
+                let points = file.paths[i].points.iter().map(|p| p.trials.all()).chain(trials);
                 Common::of(&file.run.plan, file.paths[i].opened.transport, file.run.calibration, points)
             };
             let sizes = file.paths[i].points.iter().map(|p| p.size);
@@ -266,15 +263,14 @@ impl Fold {
     fn count_costs(&mut self) {
         let Some(file) = &mut self.file else { return };
         for path in &mut file.paths {
-            let trials: Vec<&[Trial]> = path.points.iter().map(|p| &p.trials[..]).collect();
-            let [near, far] =
-                cost::End::BOTH.map(|end| cost::costs(&file.run.plan, path.opened.transport, end, &trials));
-            for (point, costs) in path.points.iter_mut().zip(near.into_iter().zip(far)) {
-                point.costs = costs.into();
+            let (plan, kind) = (&file.run.plan, path.opened.transport);
+            let trials = path.points.iter().map(|p| p.trials.all());
+            let [near, far] = cost::End::BOTH.map(|end| cost::costs(plan, kind, end, trials.clone()));
+            let costs: Vec<Costs> = near.zip(far).map(|(near, far)| Costs::new(near, far)).collect();
+            let ways = figures::ways(plan, kind, file.run.calibration, trials);
+            for (point, (costs, ways)) in path.points.iter_mut().zip(costs.into_iter().zip(ways)) {
+                (point.costs, point.ways) = (costs, ways);
             }
-            let trials: Vec<&[Trial]> = path.points.iter().map(|p| &p.trials[..]).collect();
-            let ways = figures::ways(&file.run.plan, path.opened.transport, file.run.calibration, &trials);
-            path.points.iter_mut().zip(ways).for_each(|(point, ways)| point.ways = ways);
         }
     }
 
@@ -283,7 +279,7 @@ impl Fold {
         let Ok(i) = place(&file.paths, path) else { return };
         let (plan, kind) = (&file.run.plan, file.paths[i].opened.transport);
         let PathRun { points, common, .. } = &mut file.paths[i];
-        let of = |trials: &[Trial]| figures::figures(plan, kind, &trials.iter().collect::<Vec<_>>(), common);
+        let of = |trials: &Trials| figures::figures(plan, kind, &trials.all().iter().collect::<Vec<_>>(), common);
         match points.binary_search_by_key(&size, |p| p.size) {
             // NetPIPE's schedule has no rounds to work anything out from, and its files may hold figures alone.
             Ok(p) if points[p].why.is_some() && plan.schedule == Schedule::Netpipe => {}
@@ -294,12 +290,12 @@ impl Fold {
                 }
             }
             Err(_) => {
-                let Some(figures) = self.pending.get(&(path, size)).and_then(|trials| of(trials)) else { return };
+                let Some(figures) = self.pending.get(&(path, size)).and_then(of) else { return };
                 let trials = self.pending.remove(&(path, size)).unwrap_or_default();
                 let time = figures::time_kind(plan, kind, plan.connections(path));
                 self.new.insert(
                     (path, size),
-                    Point { size, trials, figures, costs: [None; 2], ways: None, time, why: None },
+                    Point { size, trials, figures, costs: Costs::NONE, ways: None, time, why: None },
                 );
             }
         }

@@ -25,14 +25,14 @@ fn team(path: &PathRun) -> Team {
 }
 
 impl RunFile {
-    /// Whether the run is one of HINT: its sizes are subintervals, and it has QUIPS instead of throughput.
-    pub fn is_hint(&self) -> bool {
+    /// Whether its pattern scores a program: it has a score in the place of throughput.
+    pub fn has_score(&self) -> bool {
         self.run.plan.pattern.facts().score.is_some()
     }
 
     /// HINT's figures of the path at this index; none where it has no point with QUIPS.
     pub fn hint(&self, path: usize) -> Option<Hint> {
-        let of = self.paths.get(path).filter(|_| self.is_hint())?;
+        let of = self.paths.get(path).filter(|_| self.has_score())?;
         let curve = self.quips(of);
         let quips = Quips::of(&curve, self.run.plan.seed)?;
         let last = curve.last()?.size;
@@ -43,7 +43,7 @@ impl RunFile {
     /// HINT's curve of the path at this index: the subintervals of all processes together, so that equal sizes are equal
     /// qualities, with QUIPS in the place of throughput. Empty for any other run.
     pub fn quips_curve(&self, path: usize) -> Vec<CurvePoint> {
-        let Some(of) = self.paths.get(path).filter(|_| self.is_hint()) else { return Vec::new() };
+        let Some(of) = self.paths.get(path).filter(|_| self.has_score()) else { return Vec::new() };
         let processes = u64::from(team(of).processes);
         self.quips(of).into_iter().map(|p| CurvePoint { size: p.size.saturating_mul(processes), ..p }).collect()
     }
@@ -66,7 +66,8 @@ impl RunFile {
     fn quips(&self, path: &PathRun) -> Vec<CurvePoint> {
         let points = path.points.iter().filter_map(|p| {
             let throughput = p.figures.quips.filter(|q| q.is_finite() && *q > 0.0)?;
-            let trials: Vec<_> = p.trials.iter().collect();
+            let trials = p.trials.all();
+            let trials: Vec<_> = trials.iter().collect();
             let mut blocks = figures::rounds(&self.run.plan, path.opened.transport, &trials, &path.common);
             if blocks.is_empty() {
                 blocks.push((0, p.figures.median));
@@ -87,12 +88,12 @@ impl RunFile {
 
 #[cfg(test)]
 mod tests {
-    use measure::Pattern;
     use measure::event::{End, Figures, TimeKind};
+    use measure::{Pattern, Trials};
     use workload::hint::steps;
 
     use super::*;
-    use crate::{Analysis, Point, sample};
+    use crate::{Analysis, Costs, Point, sample};
 
     #[test]
     fn what_the_clocks_step_may_hide_is_in_quips_as_in_any_other_curve() {
@@ -101,7 +102,7 @@ mod tests {
         let path = &mut run.paths[0];
         let clock = measure::event::Calibration { clock_step_ns: 1e6, ..measure::event::Calibration::default() };
         path.common =
-            figures::Common::of(&run.run.plan, transport::tcp::NAME, clock, path.points.iter().map(|p| &p.trials[..]));
+            figures::Common::of(&run.run.plan, transport::tcp::NAME, clock, path.points.iter().map(|p| p.trials.all()));
         path.points.iter_mut().for_each(|p| p.figures.quips = Some(1e6));
         let (plain, quips) = (run.curve(0), run.quips(&run.paths[0]));
         assert!(plain[0].rounding > 0.0);
@@ -128,7 +129,15 @@ mod tests {
                 quips,
                 ..Figures::default()
             };
-            Point { size, trials: Vec::new(), figures, costs: [None; 2], ways: None, time: TimeKind::Answer, why: None }
+            Point {
+                size,
+                trials: Trials::new(),
+                figures,
+                costs: Costs::NONE,
+                ways: None,
+                time: TimeKind::Answer,
+                why: None,
+            }
         });
         run.paths[0].points = points.collect();
         run

@@ -89,6 +89,6 @@ pub use fold::Fold;
 pub use hint::Hint;
 pub use machine::same_machines;
 pub use read::{ReadError, read, read_intervals};
-pub use run::{PathRun, Point, RunFile};
+pub use run::{Costs, PathRun, Point, RunFile};
 pub use schema::schema;
 pub use write::{WriteError, Writer};

@@ -107,7 +107,8 @@ impl Analysis<'_> {
         let path = &self.paths[index];
         let point = path.points.iter().find(|point| point.size == size);
         let singles = point.and_then(|point| {
-            let trials: Vec<_> = point.trials.iter().collect();
+            let trials = point.trials.all();
+            let trials: Vec<_> = trials.iter().collect();
             Singles::of(&self.run().run.plan, path.opened.transport, &trials, &path.common)
         });
         let mut times = SHARES.map(|share| singles.as_ref()?.at(share).map(|(value, told)| estimate(value, told)));

@@ -13,7 +13,7 @@ impl RunFile {
     fn moments(&self, path: usize) -> Vec<Moment> {
         let Some(path) = self.paths.get(path) else { return Vec::new() };
         let trials = path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup);
-        trials.filter_map(|t| Some(moment(t, figures::typical(&self.run.plan, path.opened.transport, t)?))).collect()
+        trials.filter_map(|t| Some(moment(&t, figures::typical(&self.run.plan, path.opened.transport, &t)?))).collect()
     }
 
     /// How a soak of the path at this index drifted; none of any other run, and where too few intervals tell it.

@@ -104,7 +104,7 @@ impl Analysis<'_> {
         // The survey's few messages tell nothing of a rate.
         let trials: Vec<_> = point.into_iter().flat_map(|point| &point.trials).filter(|t| !t.warmup).collect();
         let point = point.filter(|_| !trials.is_empty());
-        let Lost { lost, sent, share } = Lost::of_stream(&trials);
+        let Lost { lost, sent, share } = Lost::of_stream(&trials.iter().map(|t| &**t).collect::<Vec<_>>());
         let rate = |seconds: f64| size as f64 * 8.0 / seconds;
         let value = if sent > 0 { lost as f64 / sent as f64 } else { 0.0 };
         let (low, high) = share.map_or((0.0, f64::INFINITY), |i| (i.low, i.high));

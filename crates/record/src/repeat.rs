@@ -46,7 +46,8 @@ fn between(plan: &Plan, path: &PathRun) -> Option<Between> {
     let points = path.points.iter().filter(|p| usable(p.figures.median));
     let run: Vec<Measured> = points
         .map(|p| {
-            let trials: Vec<_> = p.trials.iter().collect();
+            let trials = p.trials.all();
+            let trials: Vec<_> = trials.iter().collect();
             let error = figures::error(plan, path.opened.transport, &trials, &path.common);
             Measured { size: p.size, seconds: p.figures.median, error }
         })

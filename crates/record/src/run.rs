@@ -1,9 +1,10 @@
 //! A run as far as its events tell: its paths and their points.
 
+use measure::Trials;
 use measure::earlier::{Apart, EarlierRun};
 use measure::event::{BlockOpened, BlockTaken, End, Figures, PathOpened, Plan, Run, TimeKind, Trial, Warning, Why};
 use measure::figures::Common;
-use measure::figures::cost::PointCost;
+use measure::figures::cost::{End as Side, PointCost};
 use measure::sustained::Sustained;
 
 /// A run as far as its events tell.
@@ -79,8 +80,39 @@ impl PathRun {
 
     /// What the sustained trials say, ascending by size.
     pub fn kept_up(&self, plan: &Plan) -> Vec<Sustained> {
-        let points = self.points.iter().map(|p| (p.size, &p.trials[..]));
+        // The others' trials need not be made.
+        let long = |p: &&Point| self.sustained.iter().any(|t| t.size == p.size);
+        let points = self.points.iter().filter(long).map(|p| (p.size, p.trials.all()));
         measure::sustained::sustained(plan, self.opened.transport, &self.sustained, points, &self.common)
+    }
+}
+
+/// What a transfer cost each side, where any is known: few points of few files tell it, and it is large.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Costs(Option<Box<[Option<PointCost>; 2]>>);
+
+impl Costs {
+    /// None known.
+    pub const NONE: Self = Self(None);
+
+    /// Near, far.
+    pub fn new(near: Option<PointCost>, far: Option<PointCost>) -> Self {
+        Self((near.is_some() || far.is_some()).then(|| Box::new([near, far])))
+    }
+
+    /// Of one side.
+    pub fn of(&self, end: Side) -> Option<&PointCost> {
+        self.0.as_ref()?[end as usize].as_ref()
+    }
+
+    /// Those that are known.
+    pub fn iter(&self) -> impl Iterator<Item = &PointCost> {
+        Side::BOTH.into_iter().filter_map(|end| self.of(end))
+    }
+
+    /// Those that are known, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut PointCost> {
+        self.0.iter_mut().flat_map(|costs| costs.iter_mut().flatten())
     }
 }
 
@@ -90,12 +122,12 @@ pub struct Point {
     /// Block size, bytes.
     pub size: u64,
     /// Every trial, in order, warm-up included.
-    pub trials: Vec<Trial>,
+    pub trials: Trials,
     /// Its figures: what its trials give, or, for a point without trials, what the run recorded. (Every figure that is shown comes
     /// from the trials, so that no two can differ.)
     pub figures: Figures,
     /// What a transfer cost each side: near, far; none where its trials don't tell it, and while the run goes on.
-    pub costs: [Option<PointCost>; 2],
+    pub costs: Costs,
     /// Each direction, to the far side and to the near side, where messages go both ways at once; none while the run goes on.
     pub ways: Option<Box<[Figures; 2]>>,
     /// Which time the figures are.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use transport::Name;
 
-use crate::{PathRun, Point, RunFile};
+use crate::{Costs, PathRun, Point, RunFile};
 
 /// An iteration that takes so many medians, and so many seconds, is a stall: shorter ones are the machine's own interrupts.
 const MEDIANS: f64 = 10.0;
@@ -84,10 +84,11 @@ pub fn figures_of(plan: &Plan, kind: Name, interval: &Trial) -> Option<Figures> 
 pub(crate) fn point(plan: &Plan, kind: Name, mut interval: Trial) -> Option<Point> {
     let figures = figures_of(plan, kind, &interval)?;
     (interval.report.histogram, interval.report.pauses) = (Vec::new(), Vec::new());
-    let costs =
-        cost::End::BOTH.map(|end| cost::costs(plan, kind, end, &[std::slice::from_ref(&interval)]).pop().flatten());
+    let alone = std::slice::from_ref(&interval);
+    let [near, far] = cost::End::BOTH.map(|end| cost::costs(plan, kind, end, [alone].into_iter()).next().flatten());
+    let costs = Costs::new(near, far);
     let time = figures::time_kind(plan, kind, 1);
-    Some(Point { size: interval.size, trials: vec![interval], figures, costs, ways: None, time, why: None })
+    Some(Point { size: interval.size, trials: vec![interval].into(), figures, costs, ways: None, time, why: None })
 }
 
 impl RunFile {
@@ -100,7 +101,8 @@ impl RunFile {
 
 fn one(plan: &Plan, path: &PathRun, point: &Point) -> Option<Soak> {
     let kind = path.opened.transport;
-    let rows: Vec<&Trial> = point.trials.iter().filter(|t| !t.warmup).collect();
+    let rows = point.trials.all();
+    let rows: Vec<&Trial> = rows.iter().filter(|t| !t.warmup).collect();
     let (first, last) = (rows.first()?, rows.last()?);
     let worst = path.worst.iter().find(|t| t.size == point.size)?;
     let lasts = |t: &Trial| t.report.seconds.max(t.report.far.seconds);

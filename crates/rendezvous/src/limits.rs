@@ -134,7 +134,7 @@ impl Limits {
             return Err(format!(
                 "this trial needs {} of memory for {}, more than the limit of {}",
                 size_text(memory),
-                if (facts.memory)(spec) > 0 { (facts.sized)(spec.size) } else { "blocks".to_owned() },
+                if (facts.memory)(spec) > 0 { facts.size.words(spec.size) } else { "blocks".to_owned() },
                 size_text(self.max_memory.into())
             ));
         }

@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
     let (points, rounds) = (number(args.next(), 1_000_000), number(args.next(), 1));
     let sizes: Vec<u64> = (1..=points).collect();
     let mut run = sample::run_of(&sample::MODELS[3..], &sizes, rounds as u32, 7);
-    for trial in run.paths.iter_mut().flat_map(|p| &mut p.points).flat_map(|p| &mut p.trials) {
+    for trial in run.paths.iter_mut().flat_map(|p| &mut p.points).flat_map(|p| p.trials.plain()) {
         trial.warmup = false;
         trial.report.histogram.clear();
     }

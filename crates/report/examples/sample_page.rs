@@ -92,7 +92,7 @@ fn odd() -> record::RunFile {
     }
     for point in &mut run.paths[2].points {
         point.figures.percentiles = None;
-        for trial in &mut point.trials {
+        for trial in point.trials.plain() {
             trial.report.histogram.clear();
             (trial.report.median, trial.report.seconds, trial.at) = (0.0, 0.0, -1.0);
         }
@@ -101,8 +101,8 @@ fn odd() -> record::RunFile {
         if let Some(p) = &mut point.figures.percentiles {
             (p.p90, p.max) = (Some(f64::NAN), f64::INFINITY);
         }
-        point.trials.truncate(1);
+        point.trials.plain().truncate(1);
     }
-    run.paths[3].points[1].trials.clear();
+    run.paths[3].points[1].trials.plain().clear();
     run
 }

@@ -10,7 +10,7 @@ use crate::words;
 
 /// Whether a run tells what it cost at any of its points.
 pub(crate) fn told(run: &RunFile) -> bool {
-    run.paths.iter().flat_map(|p| &p.points).flat_map(|p| p.costs.iter().flatten()).any(|cost| cost.cpu.is_some())
+    run.paths.iter().flat_map(|p| &p.points).flat_map(|p| p.costs.iter()).any(|cost| cost.cpu.is_some())
 }
 
 /// A curve for each side of each path that tells its cost: a path has one colour, and its far side is dashed.

@@ -478,7 +478,7 @@ impl Graph {
             return Graph::of_intervals(run);
         }
         match () {
-            () if runs.iter().any(|run| run.is_hint()) => Graph::Quips,
+            () if runs.iter().any(|run| run.has_score()) => Graph::Quips,
             () if runs.iter().all(|run| run.has_loaded()) && !runs.is_empty() => Graph::Load,
             () if runs.iter().all(|run| run.has_rates()) && !runs.is_empty() => Graph::Loss,
             () if runs.iter().all(|run| run.has_flows() && !is_curve(run)) && !runs.is_empty() => Graph::Flows,
@@ -491,7 +491,7 @@ impl Graph {
     /// The graphs over message sizes that say something of these runs together, in the order in which a report shows them. None of soaks, of HINT and
     /// where one size was measured: what is between sizes is all that they show.
     pub fn over_sizes(runs: &[&RunFile]) -> Vec<Graph> {
-        let other = runs.iter().any(|run| run.run.plan.soaks() || run.is_hint());
+        let other = runs.iter().any(|run| run.run.plan.soaks() || run.has_score());
         if other || runs.iter().map(|run| sizes(run)).max() == Some(1) {
             return Vec::new();
         }
@@ -530,7 +530,7 @@ impl Graph {
 
     /// The graph that was asked for, or [`Graph::most_telling`]; or why these runs have none such.
     pub fn of_runs(runs: &[&RunFile], asked: Option<Graph>) -> Result<Graph, String> {
-        let hint = runs.iter().filter(|run| run.is_hint()).count();
+        let hint = runs.iter().filter(|run| run.has_score()).count();
         if hint > 0 && hint < runs.len() {
             return Err(
                 "some of these runs are HINT's and some are not, and no graph shows both: draw them apart".to_owned()

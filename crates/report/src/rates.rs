@@ -125,11 +125,15 @@ mod tests {
         let slow = text(&run);
         assert!(slow.contains("No message was lost up to 100 Mbit/s"), "{slow}");
         assert!(slow.contains("At 1.00 Gbit/s, of which the sender reached 300 Mbit/s, none was, either"), "{slow}");
-        run.paths[2].points[0].trials.iter_mut().for_each(|t| (t.report.far.lost, t.report.far.received) = (0, 1000));
+        run.paths[2].points[0]
+            .trials
+            .plain()
+            .iter_mut()
+            .for_each(|t| (t.report.far.lost, t.report.far.received) = (0, 1000));
         let figure = Figure::of(&[&Analysis::of(&run)], Graph::Loss);
         assert!(figure.statement.unwrap().contains("up to 2.00 Gbit/s offered"));
         // What only the survey saw is nothing.
-        run.paths[2].points[0].trials.iter_mut().for_each(|t| t.warmup = true);
+        run.paths[2].points[0].trials.plain().iter_mut().for_each(|t| t.warmup = true);
         run.paths[1].points[0].figures.sender_throughput = Some(1e9);
         let silent = text(&run);
         assert!(

@@ -1,5 +1,7 @@
 //! The curves of the graphs over the time: a soak's intervals.
 
+use std::borrow::Cow;
+
 use measure::{figures, interval};
 use record::{Analysis, soak};
 
@@ -20,7 +22,8 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
         for path in &run.paths {
             for point in &path.points {
                 let size = if path.points.len() > 1 { format!(" {}", units::Bytes(point.size)) } else { String::new() };
-                let intervals = interval::whole(point.trials.iter().filter(|t| !t.warmup).cloned().collect());
+                let intervals =
+                    interval::whole(point.trials.iter().filter(|t| !t.warmup).map(Cow::into_owned).collect());
                 let start = path
                     .points
                     .iter()
@@ -65,7 +68,7 @@ mod tests {
         let mut run = sample::run_of(&sample::MODELS[2..3], &[64, 4096], 6, 7);
         (run.run.plan.schedule, run.run.plan.every) = (Schedule::Soak, Some(1.0));
         for point in &mut run.paths[0].points {
-            let one = point.trials.pop().unwrap();
+            let one = point.trials.plain().pop().unwrap();
             let interval = |block: u32| {
                 let mut t = Trial { block, at: 0.25 + f64::from(block - 1), warmup: false, ..one.clone() };
                 let ns = (t.report.median * 1e9) as u64;

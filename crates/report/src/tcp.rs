@@ -1,7 +1,6 @@
 //! The curves of the graphs of TCP's own state over the time of a run: what the kernel told at the end of each trial (`TCP_INFO`).
 
 use measure::Tcp;
-use measure::event::Trial;
 use record::{Analysis, PathRun, RunFile};
 
 use crate::curve::{self, HUES, Pt, Series};
@@ -35,9 +34,9 @@ pub(crate) fn told(run: &RunFile) -> bool {
     run.paths.iter().any(|path| trials(path).next().is_some())
 }
 
-/// The trials of a path that tell the state of its connection.
-pub(crate) fn trials(path: &PathRun) -> impl Iterator<Item = (&Trial, Tcp)> {
-    path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup).filter_map(|t| Some((t, t.report.tcp?)))
+/// The moments of a path's trials that tell the state of its connection.
+pub(crate) fn trials(path: &PathRun) -> impl Iterator<Item = (f64, Tcp)> {
+    path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup).filter_map(|t| Some((t.at, t.report.tcp?)))
 }
 
 /// A curve for each path that tells it, a point a stretch of the run's time: the median of its trials, and from the lowest to the highest.
@@ -46,8 +45,8 @@ pub(crate) fn series(runs: &[&Analysis<'_>], state: State) -> Vec<Series> {
     let mut out = Vec::new();
     let paths = runs.iter().enumerate().flat_map(|(r, run)| run.paths.iter().map(move |path| (r, path)));
     for (hue, (r, path)) in paths.enumerate() {
-        let mut all: Vec<(&Trial, Tcp)> = trials(path).collect();
-        all.sort_by(|(a, _), (b, _)| a.at.total_cmp(&b.at));
+        let mut all: Vec<(f64, Tcp)> = trials(path).collect();
+        all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let Some(time) = path.points.first().map(|p| p.time).filter(|_| !all.is_empty()) else { continue };
         let stretch = all.len().div_ceil(MOST).max(1);
         let points: Vec<Pt> = all.chunks(stretch).filter_map(|trials| point(trials, state)).collect();
@@ -59,12 +58,12 @@ pub(crate) fn series(runs: &[&Analysis<'_>], state: State) -> Vec<Series> {
     out
 }
 
-fn point(trials: &[(&Trial, Tcp)], state: State) -> Option<Pt> {
+fn point(trials: &[(f64, Tcp)], state: State) -> Option<Pt> {
     let values: Vec<f64> = trials.iter().map(|(_, tcp)| state.of(tcp)).collect();
     let (low, high) = values.iter().fold((f64::MAX, 0.0), |(low, high): (f64, f64), v| (low.min(*v), high.max(*v)));
     let median = stats::median(&values);
     curve::clean(Pt {
-        size: (trials.first()?.0.at * PER_SECOND).max(1.0) as u64,
+        size: (trials.first()?.0 * PER_SECOND).max(1.0) as u64,
         seconds: median,
         interval: Some((low, high)),
         min: median,
@@ -76,13 +75,15 @@ fn point(trials: &[(&Trial, Tcp)], state: State) -> Option<Pt> {
 
 #[cfg(test)]
 mod tests {
+    use measure::event::Trial;
+
     use super::*;
     use crate::{Figure, Graph, sample};
 
     fn run() -> RunFile {
         let mut run = sample::run_of(&sample::MODELS[3..4], &[64, 4096], 12, 7);
         let mut at = 0;
-        for trial in run.paths[0].points.iter_mut().flat_map(|p| &mut p.trials).filter(|t| !t.warmup) {
+        for trial in run.paths[0].points.iter_mut().flat_map(|p| p.trials.plain()).filter(|t| !t.warmup) {
             (at, trial.at) = (at + 1, f64::from(at));
             let retransmits = u64::from(at == 3);
             trial.report.tcp =
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn many_trials_are_drawn_as_stretches_and_none_is_left_out() {
         let mut run = run();
-        let trials = &mut run.paths[0].points[0].trials;
+        let trials = run.paths[0].points[0].trials.plain();
         let one = trials.iter().find(|t| !t.warmup).unwrap().clone();
         *trials = (0..10_000).map(|i| Trial { at: f64::from(i), ..one.clone() }).collect();
         trials[5_000].report.tcp.as_mut().unwrap().window = 7777;

@@ -153,24 +153,6 @@ pub fn date(started: &str) -> Option<String> {
     Some(if plain { format!("{} {} UTC", &started[..10], &started[11..16]) } else { started.to_owned() })
 }
 
-/// Sizes as a short list, runs of more than `most` cut with a count.
-pub fn sizes(sizes: &[u64], most: usize) -> String {
-    let mut shown: Vec<String> = sizes.iter().take(most).map(|&s| units::Bytes(s).to_string()).collect();
-    if sizes.len() > most {
-        shown.push(format!("and {} more", sizes.len() - most));
-    }
-    shown.join(", ")
-}
-
-/// The same of HINT's sizes, which are subintervals.
-pub fn subintervals(sizes: &[u64], most: usize) -> String {
-    let mut shown: Vec<String> = sizes.iter().take(most).map(|&s| units::format::thousands(s)).collect();
-    if sizes.len() > most {
-        shown.push(format!("and {} more", sizes.len() - most));
-    }
-    format!("n = {}", shown.join("; "))
-}
-
 /// A command line as a shell takes it: words of other than plain characters stand in quotes.
 pub fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./@%+:,=-".contains(c);

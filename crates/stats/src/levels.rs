@@ -64,10 +64,16 @@ impl Levels {
     /// From all trials of a path that count. Logarithms must be finite.
     pub fn of(trials: &[Moment]) -> Self {
         let mut by_round = BTreeMap::<u32, Vec<usize>>::new();
-        let mut by_size = BTreeMap::<u64, Vec<usize>>::new();
         for (i, t) in trials.iter().enumerate() {
             by_round.entry(t.round).or_default().push(i);
-            by_size.entry(t.size).or_default().push(i);
+        }
+        // In one list, not one a size: a file may have a million sizes.
+        let mut by_size: Vec<usize> = (0..trials.len()).collect();
+        by_size.sort_by_key(|i| trials[*i].size);
+        let alike = |a: &usize, b: &usize| trials[*a].size == trials[*b].size;
+        let mut visits = vec![0; trials.len()];
+        for of_size in by_size.chunk_by(alike) {
+            of_size.iter().for_each(|i| visits[*i] = of_size.len());
         }
         for of_round in by_round.values_mut() {
             of_round.sort_by(|a, b| trials[*a].at.total_cmp(&trials[*b].at));
@@ -76,7 +82,7 @@ impl Levels {
         let mut rounds: BTreeMap<u32, f64> = by_round.keys().map(|r| (*r, 0.0)).collect();
         for _ in 0..TURNS {
             let mut rest = vec![0.0; trials.len()];
-            for of_size in by_size.values() {
+            for of_size in by_size.chunk_by(alike) {
                 let free = |i: &usize| trials[*i].log - within[*i] - rounds[&trials[*i].round];
                 let usual = median(&of_size.iter().map(free).collect::<Vec<_>>());
                 of_size.iter().for_each(|i| rest[*i] = trials[*i].log - usual);
@@ -85,7 +91,7 @@ impl Levels {
                 let level = median(&of_round.iter().map(|i| rest[*i]).collect::<Vec<_>>());
                 rounds.insert(*round, level);
             }
-            let told = shrunk(&rounds, &by_round, &rest, |i| by_size[&trials[i].size].len());
+            let told = shrunk(&rounds, &by_round, &rest, |i| visits[i]);
             // The whole level goes off a round's trials, before levels are told about their middle: what was left of it would be the
             // same in all trials, and neighbours would foretell it as if it were a state.
             rest.iter_mut().zip(trials).for_each(|(r, t)| *r -= rounds[&t.round]);

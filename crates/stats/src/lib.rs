@@ -44,6 +44,7 @@ mod moves;
 mod quotient;
 mod runs;
 mod spread;
+mod student;
 mod warmup;
 
 pub use basic::{mean, median, quantile, variance, weighted_median};

@@ -7,8 +7,8 @@
 //! of Business and Economic Statistics 36:541-559).
 
 use crate::basic::{mean, median, variance};
-use crate::interval::student_t;
 use crate::spread::{self, StandardError};
+use crate::student::student_t;
 
 /// Fewest rounds that an interval is made of.
 pub const FEWEST_ROUNDS: usize = 4;

@@ -11,11 +11,11 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | [`port`] | the trait, capabilities, errors |
-//! | [`OneSided`] [`Queued`] [`Group`] | beside sends and receives, where a link has it: memory that a side exposes, put and get; sends that complete later; members of a group, cast and deliver |
+//! | [`port`] | the trait; what a link may have beside sends and receives: memory that a side exposes, put and get ([`OneSided`]); sends that complete later ([`Queued`]); members of a group, cast and deliver ([`Group`]) |
+//! | `capabilities` `link_error` | what a transport can do, as data; what a link can meet |
 //! | [`registry`] | the transports by name; the port that each is |
 //! | `name` | a name, checked where it enters |
-//! | [`options`] [`settings`] | what can be set on a path, as data; what was, and what took effect |
+//! | [`options`] [`settings`] `checked` | what can be set on a path, as data; what was, and what took effect; the one held against the other |
 //! | [`buffer`] | page-aligned memory with a chosen alignment and offset |
 //! | [`End`] | a link and the memory that it made, which ends before it |
 //! | [`patience`] | how long a link waits, and what ends the wait |
@@ -34,6 +34,8 @@
 
 mod any;
 pub mod buffer;
+mod capabilities;
+mod checked;
 pub mod clock;
 pub mod decorate;
 mod door;
@@ -41,10 +43,10 @@ mod end;
 pub mod exec;
 pub mod folder;
 mod greet;
-mod group;
 mod ip;
 mod ip_stream;
 pub mod last_words;
+mod link_error;
 mod local;
 mod meet;
 pub mod memcpy;
@@ -52,14 +54,12 @@ pub mod module;
 pub mod mptcp;
 pub mod multicast;
 mod name;
-mod one_sided;
 pub mod options;
 mod packet;
 pub mod patience;
 pub mod pipe;
 pub mod port;
 pub mod proof;
-mod queued;
 pub mod registry;
 pub mod seqpacket;
 mod sequence;
@@ -80,17 +80,17 @@ mod zerocopy;
 
 pub use any::Visit;
 pub use buffer::Buffer;
+pub use capabilities::{Capabilities, Semantics};
+pub use checked::SettingError;
 pub use end::{Asked, End, Room};
-pub use group::{Delivered, Group, VisitGroup};
+pub use link_error::LinkError;
 pub use name::{BadName, Name};
-pub use one_sided::{OneSided, VisitOneSided};
 pub use options::OptionSpec;
 pub use patience::Patience;
-pub use port::{Capabilities, Link, LinkError, Semantics};
+pub use port::{Delivered, Group, Link, OneSided, Queued, VisitGroup, VisitOneSided, VisitQueued};
 pub use proof::Proof;
-pub use queued::{Queued, VisitQueued};
 pub use registry::{Acceptor, Address, AnyLink, Connector, Ends, Transport};
-pub use settings::{Family, SettingError, Settings, Value, Wait};
+pub use settings::{Family, Settings, Value, Wait};
 pub use sys::anywhere;
 pub use tcp_state::TcpState;
 pub use udp::DatagramCounts;

@@ -6,8 +6,6 @@ use std::fmt::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::OptionSpec;
-
 /// Seconds after which a datagram counts as lost, where nobody says otherwise.
 pub const LOSS: f64 = 0.2;
 
@@ -154,6 +152,10 @@ impl Settings {
         self.0.get(option)
     }
 
+    pub(crate) fn get_mut(&mut self, option: &str) -> Option<&mut Value> {
+        self.0.get_mut(option)
+    }
+
     /// Options and values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
@@ -215,86 +217,6 @@ impl Settings {
             _ => None,
         }
     }
-
-    /// Reads `option=value` and sets it, as one of `specs`; a text that may stand more than once is added.
-    pub fn read(&mut self, specs: &[OptionSpec], option: &str, text: &str) -> Result<(), SettingError> {
-        let option = todays(option);
-        let spec = specs.iter().find(|s| s.name == option).ok_or_else(|| unknown(specs, option))?;
-        let value = spec.form.read(text).map_err(|why| SettingError::Bad {
-            option: option.to_owned(),
-            value: units::received::clean(text, 100),
-            why,
-        })?;
-        match (self.0.get_mut(option), value) {
-            (Some(Value::Many(all)), Value::Many(more)) => all.extend(more),
-            (Some(_), _) => return Err(SettingError::Twice(option.to_owned())),
-            (None, value) => self.set(option, value),
-        }
-        Ok(())
-    }
-
-    /// What differs from the defaults of these options.
-    #[must_use]
-    pub fn beyond_defaults(&self, specs: &[OptionSpec]) -> Self {
-        let plain = |option: &str, value: &Value| {
-            specs.iter().any(|s| s.name == option && s.form.read(s.default).as_ref() == Ok(value))
-        };
-        Self(
-            self.0
-                .iter()
-                .filter(|(option, value)| !plain(option, value))
-                .map(|(o, v)| (o.clone(), v.clone()))
-                .collect(),
-        )
-    }
-
-    /// Whether each value is of an option of `specs` and within its bounds: for settings that came from elsewhere.
-    pub fn check(&self, specs: &[OptionSpec]) -> Result<(), SettingError> {
-        for (option, value) in self.iter() {
-            let spec = specs.iter().find(|s| s.name == option).ok_or_else(|| unknown(specs, option))?;
-            spec.form.check(value).map_err(|why| SettingError::Bad {
-                option: option.to_owned(),
-                value: units::received::clean(&value.to_string(), 100),
-                why,
-            })?;
-        }
-        Ok(())
-    }
-}
-
-#[cold]
-fn unknown(specs: &[OptionSpec], option: &str) -> SettingError {
-    let names: Vec<&str> = specs.iter().map(|s| s.name).collect();
-    SettingError::Unknown {
-        option: units::received::clean(option, 40),
-        known: if names.is_empty() { "it has none".to_owned() } else { format!("there are: {}", names.join(", ")) },
-    }
-}
-
-/// What is wrong with an option.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingError {
-    /// The transport has no such option.
-    #[error("no option is named '{option}'; {known}")]
-    Unknown {
-        /// As it was written.
-        option: String,
-        /// Those that there are.
-        known: String,
-    },
-    /// The value can't be read or is out of bounds.
-    #[error("{option}={value}: {why}")]
-    Bad {
-        /// The option.
-        option: String,
-        /// As it was written.
-        value: String,
-        /// What is wrong, and what fits.
-        why: String,
-    },
-    /// It stands twice.
-    #[error("'{0}' is given twice; give it once")]
-    Twice(String),
 }
 
 /// What took effect on one side's connection, where the system says.

@@ -80,7 +80,7 @@ fn strip(plan: &Plan, path: &PathRun, point: &Point, pen: &mut Pen<'_>, area: Re
     let times: Vec<(f64, bool)> = point
         .trials
         .iter()
-        .filter_map(|t| Some((figures::rounds(plan, kind, &[t], &figures::Common::default()).first()?.1, t.warmup)))
+        .filter_map(|t| Some((figures::rounds(plan, kind, &[&*t], &figures::Common::default()).first()?.1, t.warmup)))
         .collect();
     let f = &point.figures;
     let values = times.iter().map(|(t, _)| *t).chain([f.median]);

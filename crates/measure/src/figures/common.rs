@@ -1,11 +1,12 @@
 //! What the points of a path have in common: the noise of a round, the machine's states that their trials met, the clock.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use stats::{Levels, Local, Moves, Shared};
 use transport::Name;
 
-use super::{rounds, typical};
+use super::{by_round, typical};
 use crate::event::{Calibration, Plan, Schedule, Trial};
 
 /// What the points of a path have in common. The short looks of the survey and of warming up say nothing here: only rounds do.
@@ -31,48 +32,66 @@ pub struct Common {
 /// their own.
 const TELLS: f64 = 0.2;
 
+/// What is looked at of a trial that is no warm-up.
+struct Seen {
+    size: u64,
+    round: u32,
+    at: f64,
+    seconds: f64,
+}
+
 impl Common {
-    /// From all trials of a path, a slice a size, and what the clock can tell.
-    pub fn of<'a>(plan: &Plan, kind: Name, clock: Calibration, points: impl Iterator<Item = &'a [Trial]>) -> Self {
-        let mut points: Vec<Vec<&Trial>> = points
-            .map(|trials| trials.iter().filter(|t| !t.warmup).collect::<Vec<_>>())
-            .filter(|trials| !trials.is_empty())
-            .collect();
-        points.sort_by_key(|trials| trials[0].size);
-        let sizes: Vec<u64> = points.iter().map(|trials| trials[0].size).collect();
+    /// From all trials of a path, a slice a size, and what the clock can tell. No slice is looked at twice.
+    pub fn of<T: Borrow<[Trial]>>(
+        plan: &Plan,
+        kind: Name,
+        clock: Calibration,
+        points: impl Iterator<Item = T>,
+    ) -> Self {
+        let (mut seen, mut sizes) = (Vec::new(), Vec::new());
+        for point in points {
+            let mut counted = point.borrow().iter().filter(|t| !t.warmup).peekable();
+            sizes.extend(counted.peek().map(|t| t.size));
+            let one =
+                |t: &Trial| Some(Seen { size: t.size, round: t.block, at: t.at, seconds: typical(plan, kind, t)? });
+            seen.extend(counted.filter_map(one));
+        }
+        sizes.sort_unstable();
+        seen.sort_by_key(|t| t.size);
         let untold = Self { clock, ..Self::default() };
         match plan.schedule {
             // The third trial of one size is no moment that it has in common with the third of another.
-            Schedule::Netpipe => {
-                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
-                Self { shared: Shared::noise_of(&by_point), ..untold }
-            }
+            Schedule::Netpipe => Self { shared: Shared::noise_of(&untold.rounds_of(plan, &sizes, &seen)), ..untold },
             // Nothing else was measured by which the states of the machine could be told from those of the path: each size is left to
             // its own intervals, however alike neighbours are.
             Schedule::Soak => untold,
             // Of trials that follow each other HINT keeps the best, which no moment's state may make better.
             Schedule::Hint => {
-                let by_point: Vec<_> = points.iter().map(|p| rounds(plan, kind, p, &untold)).collect();
+                let by_point = untold.rounds_of(plan, &sizes, &seen);
                 let levels = stats::block_levels(&by_point).into_iter().collect();
                 untold.levelled(&sizes, by_point, levels)
             }
             Schedule::Adaptive => {
-                let used: Vec<(&Trial, f64)> =
-                    points.iter().flatten().filter_map(|t| Some((*t, typical(plan, kind, t)?))).collect();
-                let moment = |(t, seconds): &(&Trial, f64)| stats::Moment {
-                    size: t.size,
-                    round: t.block,
-                    at: t.at,
-                    log: seconds.ln(),
-                };
-                let levels = Levels::of(&used.iter().map(moment).collect::<Vec<_>>());
-                let mut within: Vec<_> = used.iter().map(|(t, _)| moment_of(t)).zip(levels.within).collect();
+                let moment = |t: &Seen| stats::Moment { size: t.size, round: t.round, at: t.at, log: t.seconds.ln() };
+                let levels = Levels::of(&seen.iter().map(moment).collect::<Vec<_>>());
+                let mut within: Vec<_> = seen.iter().map(|t| moment_of(t.at, t.size)).zip(levels.within).collect();
                 within.sort_by_key(|(moment, _)| *moment);
                 let told = Self { within, met: levels.met, ..untold };
-                let by_point = points.iter().map(|p| rounds(plan, kind, p, &told)).collect();
+                let by_point = told.rounds_of(plan, &sizes, &seen);
+                drop(seen);
                 told.levelled(&sizes, by_point, levels.rounds.into_iter().collect())
             }
         }
+    }
+
+    /// The rounds of each size, as [`super::rounds`] has them. What was seen is ascending by size.
+    fn rounds_of(&self, plan: &Plan, sizes: &[u64], mut seen: &[Seen]) -> Vec<Vec<(u32, f64)>> {
+        let of = |size: &u64| {
+            let (these, others) = seen.split_at(seen.partition_point(|t| t.size <= *size));
+            seen = others;
+            by_round(plan, these.iter().map(|t| (t.round, t.seconds / self.state(t.at, t.size).exp())).collect())
+        };
+        sizes.iter().map(of).collect()
     }
 
     fn levelled(mut self, sizes: &[u64], mut points: Vec<Vec<(u32, f64)>>, levels: BTreeMap<u32, f64>) -> Self {
@@ -86,6 +105,10 @@ impl Common {
         if !visits.is_empty() {
             let middle = stats::median(&visits.values().copied().collect::<Vec<_>>());
             self.thin = visits.into_iter().filter(|(_, n)| *n < TELLS * middle).map(|(round, _)| round).collect();
+        }
+        // Sizes of one round each tell no noise and nothing that they share: there may be a million of them.
+        if points.iter().all(|rounds| rounds.len() < 2) {
+            points.clear();
         }
         points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
         let series: Vec<f64> = self.levels().map(|(_, level)| level).collect();
@@ -127,11 +150,15 @@ impl Common {
 
     /// How the state of a trial's moment differs from its round's, as a logarithm; 0 of a trial that is not known.
     pub fn within(&self, trial: &Trial) -> f64 {
-        let moment = moment_of(trial);
+        self.state(trial.at, trial.size)
+    }
+
+    fn state(&self, at: f64, size: u64) -> f64 {
+        let moment = moment_of(at, size);
         self.within.binary_search_by_key(&moment, |(m, _)| *m).map_or(0.0, |i| self.within[i].1)
     }
 }
 
-fn moment_of(trial: &Trial) -> (u64, u64) {
-    (trial.at.to_bits(), trial.size)
+fn moment_of(at: f64, size: u64) -> (u64, u64) {
+    (at.to_bits(), size)
 }

@@ -3,12 +3,14 @@
 //! A trial's CPU time goes through the same estimators as its time: rounds, freed of the machine's states, and an interval that comes
 //! from them. A transfer is what the point's time counts, so that both figures are of the same thing.
 
+use std::borrow::Borrow;
+
 use transport::Name;
 
 use super::{Common, bits, counted, interval, levelled, rounds, told, transfers};
 use crate::cost::Cost;
 use crate::event::{Calibration, Plan, Trial};
-use crate::{FarReport, TrialReport};
+use crate::{FarReport, TrialReport, Trials};
 
 /// Reading the counters costs up to a microsecond of CPU time: a trial below this would say more of them than of the path, nanoseconds.
 const RESOLVED: u64 = 20_000;
@@ -76,10 +78,15 @@ pub struct PointCost {
     pub instructions: Option<f64>,
 }
 
-/// What each point of a path, a slice of trials each, cost a side; none of points whose trials don't tell it.
-pub fn costs(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> Vec<Option<PointCost>> {
-    let (cpu, common) = curve(plan, kind, end, points);
-    points.iter().zip(cpu).map(|(trials, times)| point(plan, kind, end, trials, &times, &common)).collect()
+/// What each point of a path, a slice of trials each, cost a side, in their order; none of points whose trials don't tell it.
+pub fn costs<T: Borrow<[Trial]>>(
+    plan: &Plan,
+    kind: Name,
+    end: End,
+    points: impl Iterator<Item = T> + Clone,
+) -> impl Iterator<Item = Option<PointCost>> {
+    let (cpu, common) = curve(plan, kind, end, points.clone());
+    points.zip(cpu).map(move |(trials, times)| point(plan, kind, end, trials.borrow(), &times.all(), &common))
 }
 
 /// What each point of a path cost one of the processes of a side, whose number is `rank`, from 1, of the `of` that are there; none of points
@@ -118,16 +125,21 @@ fn process(trial: &Trial, end: End, rank: u32, of: usize) -> Option<Cost> {
 }
 
 /// The rounds of each point of a path as [`rounds`] has them, of CPU time; empty where it is not resolved.
-pub fn cpu_rounds(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> Vec<Vec<(u32, f64)>> {
+pub fn cpu_rounds<T: Borrow<[Trial]>>(
+    plan: &Plan,
+    kind: Name,
+    end: End,
+    points: impl Iterator<Item = T>,
+) -> Vec<Vec<(u32, f64)>> {
     let (cpu, common) = curve(plan, kind, end, points);
-    cpu.iter().map(|times| rounds(plan, kind, &times.iter().collect::<Vec<_>>(), &common)).collect()
+    cpu.iter().map(|times| rounds(plan, kind, &times.all().iter().collect::<Vec<_>>(), &common)).collect()
 }
 
 /// Share of the CPU time of all of a path's trials that a side spent in the kernel; none where it is not resolved. The kernel divides
 /// CPU time at its ticks, so that only the sum over many of them tells anything.
-pub fn system_share<'a>(end: End, trials: impl Iterator<Item = &'a Trial>) -> Option<f64> {
+pub fn system_share<T: Borrow<Trial>>(end: End, trials: impl Iterator<Item = T>) -> Option<f64> {
     let (mut user, mut system, mut ticks) = (0.0, 0.0, 0.0);
-    for cost in trials.filter_map(|t| end.of(t)) {
+    for cost in trials.filter_map(|t| end.of(t.borrow()).copied()) {
         user += cost.user_ns as f64;
         system += cost.system_ns as f64;
         ticks += cost.cpu_ns as f64 / cost.step_ns.max(1) as f64;
@@ -136,8 +148,14 @@ pub fn system_share<'a>(end: End, trials: impl Iterator<Item = &'a Trial>) -> Op
 }
 
 /// The trials of each point as if their CPU time were their time, and what they have in common.
-fn curve(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> (Vec<Vec<Trial>>, Common) {
-    let times = |trials: &&[Trial]| -> Vec<Trial> {
+fn curve<T: Borrow<[Trial]>>(
+    plan: &Plan,
+    kind: Name,
+    end: End,
+    points: impl Iterator<Item = T>,
+) -> (Vec<Trials>, Common) {
+    let times = |trials: T| -> Trials {
+        let trials = trials.borrow();
         let all: Vec<&Trial> = trials.iter().collect();
         let costs = counted(&all).into_iter().filter_map(|t| Some(end.of(t)?.cpu_ns)).collect::<Vec<_>>();
         // A mean over all of them: leaving out short trials alone would leave the costly ones.
@@ -145,8 +163,8 @@ fn curve(plan: &Plan, kind: Name, end: End, points: &[&[Trial]]) -> (Vec<Vec<Tri
         let resolved = sum >= RESOLVED.saturating_mul(costs.len() as u64);
         trials.iter().filter(|_| resolved).filter_map(|t| as_time(plan, kind, end, t)).collect()
     };
-    let times: Vec<Vec<Trial>> = points.iter().map(times).collect();
-    let common = Common::of(plan, kind, Calibration::default(), times.iter().map(|trials| &trials[..]));
+    let times: Vec<Trials> = points.map(times).collect();
+    let common = Common::of(plan, kind, Calibration::default(), times.iter().map(Trials::all));
     (times, common)
 }
 
@@ -222,7 +240,7 @@ mod tests {
     }
 
     fn found(plan: &Plan, trials: &[Trial]) -> [Option<PointCost>; 2] {
-        End::BOTH.map(|end| costs(plan, NAME, end, &[trials])[0])
+        End::BOTH.map(|end| costs(plan, NAME, end, [trials].into_iter()).next().flatten())
     }
 
     #[test]

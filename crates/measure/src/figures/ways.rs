@@ -3,24 +3,31 @@
 //! A trial of one direction is the whole trial with that direction's flows alone: the common time of all flows and what these did in it. So its
 //! figures go through the same estimators as those of all flows, with intervals from the same rounds.
 
+use std::borrow::Borrow;
+
 use transport::Name;
 
 use super::{Common, figures};
 use crate::event::{Calibration, Figures, Plan, Trial};
-use crate::{FarReport, Flows, TrialReport};
+use crate::{FarReport, Flows, TrialReport, Trials};
 
 /// What each point of a path, a slice of trials each, shows of the direction to the far side and of that to the near side; none where messages go
 /// one way at a time, or no trial tells it.
-pub fn ways(plan: &Plan, kind: Name, clock: Calibration, points: &[&[Trial]]) -> Vec<Option<Box<[Figures; 2]>>> {
+pub fn ways<T: Borrow<[Trial]>>(
+    plan: &Plan,
+    kind: Name,
+    clock: Calibration,
+    points: impl Iterator<Item = T> + Clone,
+) -> Vec<Option<Box<[Figures; 2]>>> {
     if !plan.both {
-        return points.iter().map(|_| None).collect();
+        return points.map(|_| None).collect();
     }
     let plan = &Plan { both: false, ..plan.clone() };
     let [there, back] = [false, true].map(|back| {
-        let trials: Vec<Vec<Trial>> =
-            points.iter().map(|trials| trials.iter().filter_map(|t| way(t, back)).collect()).collect();
-        let common = Common::of(plan, kind, clock, trials.iter().map(|trials| &trials[..]));
-        let of = |trials: &Vec<Trial>| figures(plan, kind, &trials.iter().collect::<Vec<_>>(), &common);
+        let of = |trials: T| trials.borrow().iter().filter_map(|t| way(t, back)).collect();
+        let trials: Vec<Trials> = points.clone().map(of).collect();
+        let common = Common::of(plan, kind, clock, trials.iter().map(Trials::all));
+        let of = |trials: &Trials| figures(plan, kind, &trials.all().iter().collect::<Vec<_>>(), &common);
         trials.iter().map(of).collect::<Vec<_>>()
     });
     there.into_iter().zip(back).map(|(there, back)| Some(Box::new([there?, back?]))).collect()
@@ -79,7 +86,7 @@ mod tests {
     #[test]
     fn each_direction_has_its_own_throughput_and_loss_and_they_add_up() {
         let trials = rounds();
-        let [there, back] = *ways(&plan(), NAME, Calibration::default(), &[&trials])[0].clone().unwrap();
+        let [there, back] = *ways(&plan(), NAME, Calibration::default(), [&trials[..]].into_iter())[0].clone().unwrap();
         assert!((there.throughput / 6.408e9 - 1.0).abs() < 1e-9, "{}", there.throughput);
         assert!((back.throughput / 1.6e9 - 1.0).abs() < 1e-9, "{}", back.throughput);
         assert_eq!((there.loss, back.loss), (0.0, 0.1));
@@ -91,14 +98,14 @@ mod tests {
     #[test]
     fn a_path_of_one_direction_has_none() {
         let one = Plan { both: false, ..plan() };
-        assert_eq!(ways(&one, NAME, Calibration::default(), &[&rounds()]), [None]);
+        assert_eq!(ways(&one, NAME, Calibration::default(), [rounds()].into_iter()), [None]);
     }
 
     /// What only one direction carried is no figure of both, however much it was.
     #[test]
     fn a_direction_that_did_not_run_leaves_no_figure() {
         let trials: Vec<Trial> = (1..=9).map(|b| trial(b, 800.0, 0.0, 0)).collect();
-        assert_eq!(ways(&plan(), NAME, Calibration::default(), &[&trials]), [None]);
+        assert_eq!(ways(&plan(), NAME, Calibration::default(), [&trials[..]].into_iter()), [None]);
         let all = figures(&plan(), NAME, &trials.iter().collect::<Vec<_>>(), &Common::default());
         assert_eq!(all, None, "half of what was asked for is not what was asked for");
     }

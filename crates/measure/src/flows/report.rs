@@ -8,8 +8,8 @@ use super::threads::at_once;
 use super::window::{Course, window};
 use super::{FlowReport, Flows};
 use crate::cost::Cost;
+use crate::report::copies;
 use crate::samples::Samples;
-use crate::spec::copies;
 use crate::workspace::Halt;
 use crate::{FarReport, SessionError, Tcp, TrialReport, TrialSpec, Workspace};
 

@@ -11,7 +11,7 @@ use super::{Answered, Pattern, Timed};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::flows::MOST;
 use crate::workspace::{Halt, Workspace};
-use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, near, path};
+use crate::{FarReport, Load, SessionError, TrialReport, TrialSpec, amounts, near};
 
 /// A pattern's facts: what it needs of a path and of a plan, what it moves, what its figures are, and which tables tell of it. A pattern
 /// names those that differ from [`Facts::new`]'s.
@@ -87,10 +87,8 @@ pub struct Facts {
     pub keeps_best: bool,
     /// Its score, where it scores a program and so has no throughput.
     pub score: Option<Score>,
-    /// A size in words.
-    pub sized: fn(u64) -> String,
-    /// A size in few characters.
-    pub brief: fn(u64) -> String,
+    /// What its sizes count, and how they are written.
+    pub size: Sizes,
     /// Who stood still in a pause, and what that means for the figures; none where it is the path, and a closed loop hides it.
     pub paused: Option<(&'static str, &'static str)>,
     /// What the table of start-up and per-byte costs calls its times; none where they tell no start-up.
@@ -131,7 +129,7 @@ impl Facts {
             largest: |plan, can| can.max_block.map_or(plan.to, |most| plan.to.min(most)),
             transfers: |_, _| 1.0,
             ways: |_| 2,
-            fewest: path::FEWEST,
+            fewest: amounts::FEWEST,
             beside: 0.0,
             role,
             modelled: |link, spec, _, workspace| {
@@ -145,8 +143,7 @@ impl Facts {
             bytes: |trial, _| trial.size,
             keeps_best: false,
             score: None,
-            sized: |size| Bytes(size).to_string(),
-            brief: |size| Bytes(size).to_string(),
+            size: Sizes::BYTES,
             paused: None,
             startup: None,
             bandwidth: None,
@@ -239,6 +236,50 @@ impl Facts {
         }
         let why = "one process plays both ends, so both directions are one (leave out --reverse)";
         (!can.two_ended).then(|| why.to_owned())
+    }
+}
+
+/// What the sizes of a pattern count.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// The title of a column of them.
+    pub title: &'static str,
+    /// What stands behind a number of them in a sentence, where the number does not say it.
+    pub unit: &'static str,
+    /// Memory that each takes, where they are no bytes of a message.
+    pub takes: Option<u64>,
+    /// One in a column under the title.
+    pub cell: fn(u64) -> String,
+    /// One by itself.
+    pub brief: fn(u64) -> String,
+    /// What stands before several of them, and between two.
+    pub list: (&'static str, &'static str),
+}
+
+impl Sizes {
+    /// Bytes of a message.
+    pub const BYTES: Self = Self {
+        title: "size",
+        unit: "",
+        takes: None,
+        cell: |size| Bytes(size).to_string(),
+        brief: |size| Bytes(size).to_string(),
+        list: ("", ", "),
+    };
+
+    /// One in a sentence.
+    pub fn words(&self, size: u64) -> String {
+        format!("{}{}", (self.cell)(size), self.unit)
+    }
+
+    /// Several, the first `most` of them.
+    pub fn several(&self, sizes: &[u64], most: usize) -> String {
+        let mut shown: Vec<String> = sizes.iter().take(most).map(|size| (self.cell)(*size)).collect();
+        if sizes.len() > most {
+            shown.push(format!("and {} more", sizes.len() - most));
+        }
+        let (before, between) = self.list;
+        format!("{before}{}", shown.join(between))
     }
 }
 

@@ -17,7 +17,7 @@ use units::format::thousands;
 use workload::hint::{BYTES, Bounds, Kernel, Sums, Team, steps};
 
 use super::facts::one_process;
-use super::{Answered, Facts, Timed};
+use super::{Answered, Facts, Sizes, Timed};
 use crate::event::{Plan, TimeKind, Trial};
 use crate::near::sampled;
 use crate::samples::Samples;
@@ -59,8 +59,14 @@ pub(super) const FACTS: Facts = Facts {
     // Its rule of trials that are run again has them repeat what went slowly, which a median would not forget.
     keeps_best: true,
     score: Some(score),
-    sized: |size| format!("{} subintervals", thousands(size)),
-    brief: |size| format!("n = {}", thousands(size)),
+    size: Sizes {
+        title: "n",
+        unit: " subintervals",
+        takes: Some(BYTES),
+        cell: thousands,
+        brief: |size| format!("n = {}", thousands(size)),
+        list: ("n = ", "; "),
+    },
     paused: Some(("HINT", "answers took that much longer there; the best of a round's trials passes most of it by")),
     ..Facts::new(None, TimeKind::Answer, |_| FarRole::Mirror)
 };

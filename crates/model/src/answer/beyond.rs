@@ -6,7 +6,6 @@
 //! foretold at earlier places of this curve: how far the sizes as far beyond lay outside of it widens the range.
 
 use super::power::{self, Forecast};
-use super::time::point;
 use crate::{CurvePoint, Estimate, LatencyLine};
 
 /// Sizes from this share of the largest on are its last decade: a line must follow these to be drawn on.
@@ -52,7 +51,7 @@ pub(super) fn told_so_far(time: Estimate, size: u64, largest: u64) -> Option<Est
 /// nothing of its end, where a few sizes can be several times slower. `sorted` ascends in size.
 pub(super) fn holds(sorted: &[&CurvePoint], line: &LatencyLine) -> bool {
     let near = |p: &CurvePoint| {
-        let (e, said) = (point(p), at(line, p.size));
+        let (e, said) = (p.estimate(), at(line, p.size));
         // Without an interval the median stands for itself.
         let (low, high) = if e.high.is_finite() { (e.low, e.high) } else { (e.value, e.value) };
         (low * (1.0 - NEAR)..=high * (1.0 + NEAR)).contains(&said)

@@ -14,7 +14,6 @@ pub use frames::Frames;
 pub use overtaken::{Held, Overtaken};
 pub use reached::{Kept, Reached};
 pub use seen::Seen;
-pub(crate) use time::point;
 pub use time::{Arrival, Outside, arrival};
 pub use within::{largest_within, longer_below};
 

@@ -1,6 +1,5 @@
 //! Times over sizes followed by `t0 + c size^p`, and what each power that the sizes do not refute makes of a larger one.
 
-use super::time::point;
 use crate::fit::line_beside;
 use crate::{CurvePoint, Estimate};
 
@@ -51,7 +50,8 @@ pub(super) fn forecast(sizes: &[&CurvePoint], size: f64) -> Option<Forecast> {
     let best = curves.iter().min_by(|a, b| a.residuals.total_cmp(&b.residuals))?;
     let value = line.filter(likely).unwrap_or(best).time;
     // How far all sizes may err together: as far as each of them may.
-    let known: Vec<Estimate> = sizes.iter().map(|p| point(p)).filter(|e| e.high.is_finite() && e.low > 0.0).collect();
+    let known: Vec<Estimate> =
+        sizes.iter().map(|p| p.estimate()).filter(|e| e.high.is_finite() && e.low > 0.0).collect();
     let typical = |of: fn(&Estimate) -> f64| match known.is_empty() {
         true => 0.0,
         false => stats::median(&known.iter().map(of).collect::<Vec<_>>()),

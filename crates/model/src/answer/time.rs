@@ -44,7 +44,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
     };
     let at = sorted.partition_point(|p| p.size < size);
     if let Some(p) = sorted.get(at).filter(|p| p.size == size) {
-        let (seconds, bounded) = bounded(&sorted, size, point(p));
+        let (seconds, bounded) = bounded(&sorted, size, p.estimate());
         return Ok(Arrival { size, seconds, rests_on: vec![size], outside: None, bounded });
     }
     if at == 0 || at == sorted.len() {
@@ -72,7 +72,7 @@ pub fn arrival(points: &[CurvePoint], size: u64, fits: Option<&Fits>) -> Result<
     let share = (size.max(1) as f64 / a.size.max(1) as f64).ln() / (b.size as f64 / a.size.max(1) as f64).ln();
     let between =
         |x: f64, y: f64| if x > 0.0 && y.is_finite() { (x.ln() + share * (y.ln() - x.ln())).exp() } else { y };
-    let (x, y) = (point(a), point(b));
+    let (x, y) = (a.estimate(), b.estimate());
     let seconds = Estimate::new(
         between(x.value, y.value),
         if x.low > 0.0 && y.low > 0.0 { between(x.low, y.low) } else { 0.0 },
@@ -100,20 +100,15 @@ fn bends(sorted: &[&CurvePoint], at: usize, size: u64) -> impl Iterator<Item = f
 /// A time without an interval with that which the nearest sizes on either side that have one allow, and these sizes: between two
 /// sizes neither the time nor the throughput goes beyond those of both. The time itself is held where it lies outside.
 fn bounded(sorted: &[&CurvePoint], size: u64, seconds: Estimate) -> (Estimate, Option<(u64, u64)>) {
-    let told = |p: &&&CurvePoint| p.size > 0 && point(p).high.is_finite();
+    let told = |p: &&&CurvePoint| p.size > 0 && p.estimate().high.is_finite();
     let below = sorted.iter().rev().filter(|p| p.size < size).find(told);
     let above = sorted.iter().filter(|p| p.size > size).find(told);
     let (Some(below), Some(above), false) = (below, above, seconds.high.is_finite()) else { return (seconds, None) };
-    let (b, a) = (point(below), point(above));
+    let (b, a) = (below.estimate(), above.estimate());
     let scaled = |time: f64, of: &CurvePoint| time / of.size as f64 * size as f64;
     let low = b.low.min(a.low).max(scaled(b.low, below).min(scaled(a.low, above)));
     let high = b.high.max(a.high).min(scaled(b.high, below).max(scaled(a.high, above)));
     (Estimate::new(seconds.value, low, high), Some((below.size, above.size)))
-}
-
-/// A measured point's time with its interval.
-pub(crate) fn point(p: &CurvePoint) -> Estimate {
-    p.estimate()
 }
 
 #[cfg(test)]

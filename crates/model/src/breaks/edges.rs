@@ -2,10 +2,11 @@
 
 use stats::{holm, student_p};
 
+use super::SHALLOWEST;
 use super::growth::{Surprise, surprise};
+use super::jump::Jump;
 use super::luck::believed;
 use super::rough::Rough;
-use super::{Edge, SHALLOWEST};
 
 /// A jump is looked for over at most this stretch, as a logarithm of size (a twentieth of a decade), and so many gaps:
 /// an edge that a coarse or unlucky schedule met half-way.
@@ -24,29 +25,11 @@ const OVER: f64 = 1.15;
 const FARTHER: usize = 2;
 const CLEAR: f64 = 0.1;
 
-/// Places on each side of an edge that tell of it.
-const PLACES: usize = 6;
-
 /// Chance of a single false edge on a whole curve.
 const LEVEL: f64 = 0.003;
 
 /// What a knee may bend the curve within a gap, as a slope.
 const BEND: f64 = 0.2;
-
-/// An edge and how far time jumps there.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Jump {
-    /// Index of the last place before, and of the first after.
-    pub between: (usize, usize),
-    /// Logarithm of the jump.
-    pub height: f64,
-}
-
-impl Jump {
-    pub fn edge(&self, rough: &Rough) -> Edge {
-        Edge { below: rough.places[self.between.0].size, above: rough.places[self.between.1].size }
-    }
-}
 
 /// The spans of a curve over which a jump is looked for.
 pub(super) fn spans(rough: &Rough) -> Vec<(usize, usize)> {
@@ -122,17 +105,6 @@ fn rises(rough: &Rough, edges: &[Jump]) -> Vec<Jump> {
         }
     }
     kept
-}
-
-/// Places on each side of an edge, within this stretch, none beyond the next edge, nearest first.
-pub(super) fn sides(rough: &Rough, jumps: &[Jump], i: usize, stretch: f64) -> (Vec<usize>, Vec<usize>) {
-    let (before, after) = jumps[i].between;
-    let first = if i == 0 { 0 } else { jumps[i - 1].between.1 };
-    let last = jumps.get(i + 1).map_or(rough.places.len() - 1, |next| next.between.0);
-    let x = |p: usize| rough.places[p].x;
-    let left = (first.min(before)..=before).rev().take(PLACES).filter(|p| x(before) - x(*p) <= stretch);
-    let right = (after..=last.max(after)).take(PLACES).filter(|p| x(*p) - x(after) <= stretch);
-    (left.collect(), right.collect())
 }
 
 /// Neighbouring jumps in one direction within the stretch are one edge that takes a few sizes.

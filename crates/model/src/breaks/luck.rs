@@ -2,7 +2,7 @@
 //! state of the machine, a long tail) falls on any size alike, whatever the noise looks like. The share of all blocks that stray
 //! as far as half of a jump says how many of a side's blocks do so by chance.
 
-use super::edges::{Jump, sides};
+use super::jump::{Jump, sides};
 use super::rough::Rough;
 
 /// Chance that a jump anywhere on the curve is made of stray blocks alone.

@@ -3,6 +3,7 @@
 //! | module | job |
 //! |---|---|
 //! | `rough` | the curve's points on logarithmic axes, each with the error that its place among its neighbours has |
+//! | `jump` | a place at which time jumps, and its sides |
 //! | `edges` | sizes between which time jumps beyond what growth with size and noise explain |
 //! | `shared` | jumps that are a level of a part of the sizes in this run, and no step |
 //! | `pair` | edges to dips and steps, with their depth |
@@ -12,6 +13,7 @@
 mod edges;
 mod fate;
 mod growth;
+mod jump;
 mod luck;
 mod pair;
 mod rough;

@@ -2,8 +2,9 @@
 
 use stats::{StandardError, student_t};
 
-use super::edges::{Jump, STRETCH, least, sides};
+use super::edges::{STRETCH, least};
 use super::growth::surprise_at;
+use super::jump::{Jump, sides};
 use super::rough::Rough;
 use super::shared;
 use super::{Dip, Step};

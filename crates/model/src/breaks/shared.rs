@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use stats::{Local, Moves, student_t};
 
-use super::edges::Jump;
+use super::jump::Jump;
 use super::rough::Rough;
 
 /// Confidence with which a jump is more than what its sides' levels err by: there is one place on a curve where such states end, or a few.

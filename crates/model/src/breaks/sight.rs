@@ -1,6 +1,7 @@
 //! How deep a dip must be on this curve in order to be found: dips are planted at many places of it and looked for by the same rules.
 
-use super::edges::{Jump, is_found, spans};
+use super::edges::{is_found, spans};
+use super::jump::Jump;
 use super::luck::{is_believed, luck};
 use super::pair::pair;
 use super::rough::Rough;

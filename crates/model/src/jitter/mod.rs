@@ -5,6 +5,7 @@
 //! | module | job |
 //! |---|---|
 //! | `drift` | the levels of the run's blocks against the time |
+//! | `disturbance` | what came back, and in what it shows |
 //! | `periodic` | a quick period in the moments of pauses, from their spectrum |
 //! | `cycle` | tells it from a part of itself |
 //! | `stops` | a slow period of the longest pauses |
@@ -14,6 +15,7 @@
 
 mod background;
 mod cycle;
+mod disturbance;
 mod divided;
 mod drift;
 mod levels;
@@ -21,8 +23,8 @@ mod periodic;
 mod rhythm;
 mod stops;
 
+pub use disturbance::{Periodic, Source};
 pub use drift::Drift;
-pub use periodic::{Periodic, Source};
 
 use std::collections::BTreeMap;
 

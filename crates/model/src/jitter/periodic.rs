@@ -13,11 +13,9 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftPlanner};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use stats::median;
 
-use super::{LEVEL, Moment, TIMES, cycle, levels, rhythm, stops};
+use super::{LEVEL, Moment, Periodic, Source, TIMES, cycle, levels, rhythm, stops};
 use crate::Estimate;
 
 /// Finest stretch of time, seconds: trials start up to a tenth of it later than they say.
@@ -53,30 +51,6 @@ const CONFIRMED: f64 = 12.0;
 
 /// Share of H that a multiple of a frequency must explain to be taken for it.
 const EXPLAINED: f64 = 0.8;
-
-/// In what a period shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// In the moments of pauses: something takes the path, or its CPU, away for a moment.
-    Pauses,
-    /// In how long all iterations of a trial take: something slows the path down for a while.
-    Levels,
-}
-
-/// A disturbance that comes back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Periodic {
-    /// Its period, seconds.
-    pub period: Estimate,
-    /// In what it shows.
-    pub source: Source,
-    /// It shows each time that the path was watched. Where it does not, the true period may be a whole multiple of this
-    /// one: short, rare pauses leave only their overtones to see.
-    pub each_time: bool,
-    /// H of the H-test over the frequency and its overtones: its chance at one frequency is `exp(-0.4 H)`.
-    pub power: f64,
-}
 
 /// Periods found, and the shortest that were looked for, seconds: of pauses, and of levels where any were.
 pub(super) struct Searched {

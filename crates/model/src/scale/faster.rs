@@ -3,9 +3,9 @@
 use stats::{mean, student_t, variance};
 
 use super::{NEGLIGIBLE, Wire};
+use crate::CONFIDENCE;
 use crate::CurvePoint;
 use crate::fit::line_beside;
-use crate::resampled::CONFIDENCE;
 
 /// Whether blocks of trials agree that a byte costs less than the wire takes for it: each has a slope of its own beside the
 /// wire's, and Student's t over these slopes is exact however few they are, which intervals by drawing blocks anew are not.

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Scaled;
-use crate::answer::point;
 use crate::{CurvePoint, Estimate};
 
 /// An estimate (E) held against a measurement (A).
@@ -45,7 +44,7 @@ impl Held {
         let mut sizes: Vec<HeldAt> = measured
             .iter()
             .filter(|p| p.seconds.is_finite() && p.seconds > 0.0)
-            .filter_map(|p| Some(at(p.size, estimate.at(p.size)?, point(p))))
+            .filter_map(|p| Some(at(p.size, estimate.at(p.size)?, p.estimate())))
             .collect();
         sizes.sort_by_key(|s| s.size);
         let worst = *sizes.iter().max_by(|a, b| a.off.abs().total_cmp(&b.off.abs()))?;

@@ -42,7 +42,7 @@ pub fn compare(flags: &CompareFlags, json: bool) -> Result<Exit> {
         }
         [] => bail!("nothing to compare: name at least one run file"),
     };
-    if !gates.is_empty() && all.iter().any(|named| named.hint) {
+    if !gates.is_empty() && all.iter().any(|named| named.pattern.facts().score.is_some()) {
         bail!(
             "--fail-if sets limits on message sizes, and these are HINT runs: their verdict and --json say what changed"
         );
@@ -195,7 +195,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
             first: names.0,
             second: names.1,
             runs: (1, 1),
-            hint: false,
+            pattern: run_a.run.plan.pattern,
             separate: false,
             one_cpu,
             note,
@@ -216,7 +216,7 @@ fn named(a: &Repeats, x: &str, b: &Repeats, y: &str, names: (String, String)) ->
         first: names.0,
         second: names.1,
         runs: (first.len(), second.len()),
-        hint: run_a.is_hint(),
+        pattern: run_a.run.plan.pattern,
         separate,
         one_cpu,
         note,
@@ -271,7 +271,7 @@ fn path<'a>(side: &'a Repeats, name: &str) -> Result<(&'a RunFile, &'a PathRun)>
 
 /// The curve of this path in each of the side's runs.
 fn curves(side: &Repeats, name: &str) -> Result<Vec<Vec<CurvePoint>>> {
-    let curve = |r: &RunFile, path| if r.is_hint() { r.quips_curve(path) } else { r.curve(path) };
+    let curve = |r: &RunFile, path| if r.has_score() { r.quips_curve(path) } else { r.curve(path) };
     side.runs.iter().map(|r| Ok(curve(r, files::one_path(r, Some(name))?))).collect()
 }
 

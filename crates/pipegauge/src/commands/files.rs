@@ -34,7 +34,7 @@ fn said(path: &Path, run: RunFile) -> Result<RunFile> {
 /// Reads a run file whose sizes are blocks: one of HINT has no throughput, and what it has is elsewhere.
 pub fn read_blocks(path: &Path) -> Result<RunFile> {
     let run = read(path)?;
-    if run.is_hint() {
+    if run.has_score() {
         bail!(
             "{} is a HINT run: its sizes are subintervals and it has QUIPS, not throughput; show, plot (svg, png), compare \
              and export (csv, json, parquet, openmetrics) know what to do with it",

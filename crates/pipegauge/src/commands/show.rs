@@ -30,7 +30,7 @@ pub fn show(flags: &ShowFlags, json: bool) -> Result<Exit> {
     let graph = graph(&[run], flags.graph)?;
     let picture = terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour());
     let summary = match () {
-        () if run.is_hint() => table::hint(run),
+        () if run.has_score() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),
         () if run.run.plan.loads() => table::load(run) + &table::summary(run),
         () if run.has_rates() => table::rates(run),
@@ -61,7 +61,7 @@ fn warnings(run: &RunFile, flags: &ShowFlags) -> String {
 
 /// A run of rounds over sizes, of which models of size and time can be fitted.
 fn has_models(run: &RunFile) -> bool {
-    !run.is_hint() && !run.run.plan.soaks() && (run.run.plan.loads() || !run.has_rates())
+    !run.has_score() && !run.run.plan.soaks() && (run.run.plan.loads() || !run.has_rates())
 }
 
 /// Fits and dips.

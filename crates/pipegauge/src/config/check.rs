@@ -8,7 +8,7 @@ use rendezvous::Far;
 use transport::{Ends, Name, Settings, registry};
 use units::Bytes;
 
-use super::{hint, load, ranks, soak};
+use super::{load, ranks, score, soak};
 use crate::flags::RunFlags;
 
 /// Longest budget or patience that is taken, seconds: beyond a week it is a slip of the pen.
@@ -16,11 +16,8 @@ const WEEK: f64 = 7.0 * 86_400.0;
 
 /// Checks a plan, first by itself and then against each transport.
 pub fn plan(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
-    if flags.hint.is_some() {
-        hint::check(plan, flags, far)?;
-    } else {
-        sizes(plan)?;
-    }
+    score::check(plan, flags, far)?;
+    sizes(plan)?;
     effort(plan, flags)?;
     load::check(plan, flags)?;
     soak::check(plan, flags)?;
@@ -49,6 +46,10 @@ pub fn available(plan: &Plan, far: &Far) -> Result<()> {
 }
 
 fn sizes(plan: &Plan) -> Result<()> {
+    // Those that are no bytes of messages the pattern chooses itself.
+    if plan.pattern.facts().size.takes.is_some() {
+        return Ok(());
+    }
     if plan.from == 0 {
         bail!("a message has at least 1 byte; 0 was asked for");
     }

@@ -152,7 +152,7 @@ mod tests {
             first: "a".into(),
             second: "b".into(),
             runs: (1, 1),
-            hint: false,
+            pattern: measure::Pattern::PingPong,
             separate,
             one_cpu: (false, false),
             comparison: comparison.clone(),

@@ -4,10 +4,10 @@
 
 use anyhow::{Result, anyhow, bail};
 use measure::event::Plan;
-use measure::{Cache, Pattern, Topology};
+use measure::{Cache, Topology};
 use rendezvous::{Far, Nears};
 
-use super::{check, far, hint, pin, words};
+use super::{check, far, pin, score, words};
 use crate::flags::RunFlags;
 
 /// Another host that leads the run: its near processes run there.
@@ -111,9 +111,7 @@ pub fn settled(plan: &mut Plan, pins: &str, far: &Far) -> Result<Vec<String>> {
         plan.pool = super::cold_pool(&mut notes);
     }
     plan.pin = pin::resolve(pins, far, &mut notes)?;
-    if plan.pattern == Pattern::Hint {
-        hint::fits(plan, far, host::memory(&host::Root::system()))?;
-    }
+    score::fits(plan, far, host::memory(&host::Root::system()))?;
     rendezvous::check(plan).map_err(|why| anyhow!(why))?;
     check::available(plan, far)?;
     Ok(notes)

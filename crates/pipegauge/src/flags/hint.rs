@@ -2,18 +2,7 @@
 
 use clap::Args;
 
-use super::{CommonFlags, RunFlags, value};
-
-/// What HINT takes beside what every measurement takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HintWork {
-    /// Without a path, by one process.
-    pub alone: bool,
-    /// Most subintervals of a process.
-    pub to: Option<u64>,
-    /// Most memory of a process, bytes.
-    pub memory: u64,
-}
+use super::{CommonFlags, HintWork, RunFlags, value};
 
 /// Run HINT over paths.
 #[derive(Debug, Clone, Args)]

@@ -1,8 +1,9 @@
 //! Run files: unreadable, cut off; and the ways in and out of them.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
-use super::support::{Scratch, json};
+use super::support::{HISTORY, Running, Scratch, binary, json};
 
 #[test]
 fn a_file_that_is_no_run_is_called_that() {
@@ -240,4 +241,39 @@ fn an_exported_document_acts_on_no_terminal_wherever_it_is_written() {
     let said = dir.run(&["export", "odd.run.jsonl", "--format", "json", "-o", "odd.json"]);
     assert_eq!(said.code(), 0, "{said}");
     assert_eq!(json(&fs::read_to_string(dir.path("odd.json")).unwrap())["run"]["near"]["hostname"], clean);
+}
+
+/// The system refuses memory beyond a kilobyte and a half a point: what does not fit fails.
+#[test]
+fn a_file_of_very_many_points_opens_in_bounded_memory() {
+    const POINTS: u64 = 100_000;
+    const KIB: u64 = 150_000;
+    let dir = Scratch::new();
+    let small = fs::read_to_string(dir.measure("small.run.jsonl", &["theory"])).unwrap();
+    let begins = |kind: &str| format!("{{\"event\":\"{kind}\"");
+    let head = small.lines().filter(|line| ["run", "path"].iter().any(|kind| line.starts_with(&begins(kind))));
+    let mut text: String = head.map(|line| format!("{line}\n")).collect();
+    for size in 1..=POINTS {
+        let (at, each) = (size as f64 * 1e-4, 1e-6 + size as f64 * 1e-9);
+        text.push_str(&format!(
+            "{},\"path\":0,\"block\":1,\"at\":{at},\"size\":{size},\"repeats\":100,\"seconds\":{},\"median\":{}}}\n",
+            begins("trial"),
+            200.0 * each,
+            2.0 * each
+        ));
+    }
+    for size in 1..=POINTS {
+        let each = 1e-6 + size as f64 * 1e-9;
+        text.push_str(&format!(
+            "{},\"path\":0,\"size\":{size},\"time\":\"half-round-trip\",\"blocks\":1,\"trials\":1,\"median\":{each},\"why\":\"budget\"}}\n",
+            begins("point")
+        ));
+    }
+    fs::write(dir.path("many.run.jsonl"), text).unwrap();
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -d {KIB}; exec \"$0\" show many.run.jsonl")).arg(binary());
+    command.env(HISTORY.0, HISTORY.1).current_dir(dir.path(".")).stdin(Stdio::null());
+    let said = Running::start(command).end();
+    assert_eq!(said.code(), 0, "{said}");
+    assert!(said.out.contains("of 100,000"), "{said}");
 }

@@ -78,7 +78,7 @@ fn spread(run: &RunFile, path: &PathRun, point: &Point) -> (f64, f64) {
         .trials
         .iter()
         .filter(|t| !counts || !t.warmup)
-        .filter_map(|t| figures::figures(&run.run.plan, path.opened.transport, &[t], &figures::Common::default()))
+        .filter_map(|t| figures::figures(&run.run.plan, path.opened.transport, &[&*t], &figures::Common::default()))
         .map(|f| f.mean)
         .fold((point.figures.mean, point.figures.mean), |(low, high), t| (low.min(t), high.max(t)))
 }

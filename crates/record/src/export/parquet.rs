@@ -1,5 +1,6 @@
 //! Parquet: a row a trial, for data frames and query engines.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -108,11 +109,11 @@ fn encode(run: &RunFile, out: &mut (dyn Write + Send)) -> Result<(), ParquetErro
     let mut points = run.paths.iter().flat_map(|path| path.points.iter().map(move |p| (path, p))).peekable();
     while points.peek().is_some() {
         // A group at a time, so that memory holds no more of the rows than one.
-        let mut group: Vec<(Row, &[Trial])> = Vec::new();
+        let mut group: Vec<(Row, Cow<'_, [Trial]>)> = Vec::new();
         let mut rows = 0;
         while let Some((path, point)) = points.next_if(|_| rows < GROUP) {
             rows += point.trials.len().max(1);
-            group.push((Row::of(run, path, point), &point.trials));
+            group.push((Row::of(run, path, point), point.trials.all()));
         }
         let lines: Vec<Line> = group
             .iter()

@@ -4,7 +4,7 @@ use model::{Comparison, CurvePoint, Estimate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::words::{bounded, interval};
+use super::ratios::{bounded, interval};
 
 /// CPU time of a transfer on one side of the path: that of the second side of the comparison over that of the first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

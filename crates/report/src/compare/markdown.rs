@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::words::{about, interval, ratio_of, time};
+use super::ratios::interval;
+use super::sizes::{about, ratio_of, time};
 use super::{Named, Outcome, verdict};
 use crate::words::plain;
 

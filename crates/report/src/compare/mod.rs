@@ -1,17 +1,24 @@
 //! Comparisons as text: the verdict in words, a table, and the summaries that build servers read.
 
+mod around;
 mod basis;
 mod cpu;
 mod junit;
 mod markdown;
-mod words;
+mod ratios;
+mod sizes;
+mod stretches;
+mod turns;
+mod verdict;
 
 pub use basis::Basis;
 pub use cpu::CpuRatio;
 pub use junit::junit;
 pub use markdown::markdown;
-pub use words::{table, verdict};
+pub use sizes::table;
+pub use verdict::verdict;
 
+use measure::Pattern;
 use model::{Comparison, Estimate};
 use record::Difference;
 
@@ -24,8 +31,8 @@ pub struct Named {
     pub second: String,
     /// Runs of each side.
     pub runs: (usize, usize),
-    /// The sides are of HINT: sizes are subintervals of all processes together.
-    pub hint: bool,
+    /// What is compared: of a pattern that works, sizes are those of all processes together.
+    pub pattern: Pattern,
     /// The sides were measured in separate runs of a machine, which stands at another level in each.
     pub separate: bool,
     /// Of each side, whether both its processes were pinned to one CPU ([`crate::words::on_one_cpu`]).
@@ -45,7 +52,7 @@ pub struct Named {
 impl Named {
     /// A size in words.
     fn size(&self, size: u64) -> String {
-        if self.hint { units::format::thousands(size) } else { units::Bytes(size).to_string() }
+        (self.pattern.facts().size.cell)(size)
     }
 
     /// Whether there is a verdict on what was measured: that something differs, or that no difference was found where one of some size would
@@ -60,7 +67,7 @@ impl Named {
             && c.few_rounds.is_none()
             && self.judges(c.whole)
             && told
-            && (found || !words::vague(c.whole))
+            && (found || !ratios::vague(c.whole))
     }
 
     /// Whether all sizes together or a stretch of them differ.
@@ -84,8 +91,9 @@ impl Named {
     }
 
     /// The title of a column of sizes.
-    fn sizes(&self) -> &'static str {
-        if self.hint { "n in all" } else { "size" }
+    fn sizes(&self) -> String {
+        let sized = &self.pattern.facts().size;
+        if sized.takes.is_some() { format!("{} in all", sized.title) } else { sized.title.to_owned() }
     }
 }
 

@@ -8,6 +8,7 @@ mod compared;
 mod data;
 mod environment;
 mod fitted;
+mod frame;
 mod models;
 mod pieces;
 mod raw;
@@ -27,12 +28,6 @@ use pieces::picture;
 pub use swept::sweep;
 
 const SCRIPT: &str = include_str!("../../assets/report.js");
-const STYLE: &str = include_str!("../../assets/report.css");
-
-/// Nothing but what is in the page may run or be shown; a browser then refuses any load.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
-                      base-uri 'none'; form-action 'none'";
-
 /// The page for one or several runs.
 ///
 /// Names, texts and paths from the run files are untrusted: they are escaped wherever they stand.
@@ -57,13 +52,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
+            (frame::head(&title))
             "\n"
             body {
                 a.skip href="#summary" { "Skip to the figures" }
@@ -101,7 +90,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
                     (sections::raw(&files))
                 }
                 "\n"
-                footer { "Made by pipegauge. This page loads nothing from anywhere." }
+                (frame::foot())
                 "\n"
                 script type="application/json" id="data" { (PreEscaped(script_safe(&data::json(runs, series, &parts)))) }
                 "\n"

@@ -2,8 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::frame;
 use super::pieces::{lines, note, row, scroll, section, table};
-use super::{POLICY, STYLE};
 use crate::sheet::Table;
 use crate::sweep::Sweep;
 
@@ -13,13 +13,7 @@ pub fn sweep(sweep: &Sweep) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
+            (frame::head(&title))
             "\n"
             body {
                 header { div { h1 { (title) } p.sub { (sweep.extent()) } } }
@@ -31,7 +25,7 @@ pub fn sweep(sweep: &Sweep) -> String {
                     (note(crate::sweep::HOW_TO_READ))
                 }
                 "\n"
-                footer { "Made by pipegauge. This page loads nothing from anywhere." }
+                (frame::foot())
             }
         }
     };

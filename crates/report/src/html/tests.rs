@@ -133,8 +133,8 @@ fn read(run: &RunFile) -> RunFile {
     record::read::read_from(raw(&page(&[&Analysis::of(run)])).as_bytes(), "the page").expect("a run file")
 }
 
-fn trials(run: &RunFile) -> Vec<&measure::event::Trial> {
-    run.paths.iter().flat_map(|p| &p.points).flat_map(|p| &p.trials).collect()
+fn trials(run: &RunFile) -> Vec<&measure::Trials> {
+    run.paths.iter().flat_map(|p| &p.points).map(|p| &p.trials).collect()
 }
 
 #[test]

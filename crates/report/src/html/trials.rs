@@ -34,7 +34,7 @@ pub fn trials(plan: &Plan, path: &PathRun) -> Trials {
     Trials {
         count: columns::counts(path.points.iter().map(|p| p.trials.len() as u64)),
         at: columns::floats(all().map(|t| Some(t.at))),
-        seconds: columns::floats(all().map(|t| figures::typical(plan, kind, t))),
+        seconds: columns::floats(all().map(|t| figures::typical(plan, kind, &t))),
         block: columns::counts(all().map(|t| u64::from(t.block))),
         warmup: columns::flags(all().map(|t| t.warmup)),
     }
@@ -53,7 +53,8 @@ pub fn histograms(plan: &Plan, path: &PathRun) -> String {
 }
 
 fn histogram(plan: &Plan, point: &Point, out: &mut Vec<u8>) -> bool {
-    let refs: Vec<_> = point.trials.iter().collect();
+    let trials = point.trials.all();
+    let refs: Vec<_> = trials.iter().collect();
     let used: Vec<_> = figures::counted(&refs).into_iter().filter(|t| !t.report.histogram.is_empty()).collect();
     varint(used.len() as u64, out);
     let Some(first) = used.first() else { return false };

@@ -38,7 +38,7 @@ pub fn cpu(run: &Analysis<'_>) -> String {
 /// Cycles and instructions of each path's smallest transfer, a line each; none where the kernel let none be counted.
 pub(crate) fn cycles(run: &Analysis<'_>) -> Vec<String> {
     let side = |path: &PathRun, end: End| {
-        let mut told = path.points.iter().filter_map(|p| Some((p.size, (*p.costs.get(end as usize)?)?)));
+        let mut told = path.points.iter().filter_map(|p| Some((p.size, *p.costs.of(end)?)));
         let (size, cost) = told.next()?;
         let (cycles, instructions) = (cost.cycles?, cost.instructions?);
         let [each, ipc] = [units::thousands(cycles.round() as u64), format!("{:.2}", instructions / cycles)];
@@ -50,17 +50,17 @@ pub(crate) fn cycles(run: &Analysis<'_>) -> Vec<String> {
         let each: Vec<String> = sides.into_iter().map(|(_, text)| text).collect();
         Some(format!("{}, a transfer of {size}: {}.", path.opened.name(), each.join(", ")))
     };
-    run.paths.iter().filter(|_| !run.is_hint()).filter_map(line).collect()
+    run.paths.iter().filter(|_| !run.has_score()).filter_map(line).collect()
 }
 
 /// The rows of the table: a side of a path each, those that tell a cost.
 pub(crate) fn rows(run: &Analysis<'_>) -> Vec<[String; 8]> {
     let sides = run.paths.iter().flat_map(|path| End::BOTH.map(|end| (path, end)));
-    if run.is_hint() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end)).collect() }
+    if run.has_score() { Vec::new() } else { sides.filter_map(|(path, end)| row(path, end)).collect() }
 }
 
 fn row(path: &PathRun, end: End) -> Option<[String; 8]> {
-    let told = || path.points.iter().filter_map(|p| Some((p, p.costs[end as usize].as_ref()?)));
+    let told = || path.points.iter().filter_map(|p| Some((p, p.costs.of(end)?)));
     let (first, last) = (told().next()?, told().next_back()?);
     let system = system_share(end, path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup));
     let share = |share: Option<f64>| share.map_or(NOT_RESOLVED.to_owned(), |v| Share(v).to_string());
@@ -96,11 +96,11 @@ mod tests {
         assert!(!text.contains("not resolved"), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("cycles on the near side (1.33 instructions a cycle)"), "{text}");
-        for costs in run.paths.iter_mut().flat_map(|p| &mut p.points).flat_map(|p| &mut p.costs) {
-            *costs = costs.map(|cost| PointCost { cycles: None, ..cost });
+        for cost in run.paths.iter_mut().flat_map(|p| &mut p.points).flat_map(|p| p.costs.iter_mut()) {
+            cost.cycles = None;
         }
         assert!(!cpu(&Analysis::of(&run)).contains("cycles"), "what was not counted is not said to be 0");
-        run.paths[0].points[0].costs[0].as_mut().unwrap().cpu = None;
+        run.paths[0].points[0].costs.iter_mut().next().unwrap().cpu = None;
         assert!(cpu(&Analysis::of(&run)).contains("not resolved"));
         run.run.plan.pattern = measure::Pattern::Hint;
         assert_eq!(cpu(&Analysis::of(&run)), "");

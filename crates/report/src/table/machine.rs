@@ -55,7 +55,7 @@ pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
     };
     let first = p.points.iter().find_map(|p| Some((p, p.figures.repeat_low.zip(p.figures.repeat_high)?)));
     let repeat = first.map_or(String::new(), |(point, (low, high))| {
-        let size = (run.run.plan.pattern.facts().brief)(point.size);
+        let size = (run.run.plan.pattern.facts().size.brief)(point.size);
         format!("a repeat of {size} takes {} to {} (95%); ", Seconds(low), Seconds(high))
     });
     let runs = between.earlier();

@@ -40,16 +40,16 @@ pub fn points(run: &RunFile, path: usize, all: bool, out: &mut dyn Write) -> io:
     let warned = crate::curve::warned_sizes(run, p.opened.path, true);
     let any_warned = points.iter().any(|point| warned.contains(&point.size));
     let columns = used(run, p, &points);
-    let mut head = vec![(if run.is_hint() { "n" } else { "size" }, Flush::Right)];
+    let sized = &run.run.plan.pattern.facts().size;
+    let mut head = vec![(sized.title, Flush::Right)];
     let topology = run.run.plan.topology(p.opened.path);
     let titles: Vec<_> = columns.iter().map(|(_, shown)| shown.title(topology)).collect();
     head.extend(columns.iter().zip(&titles).map(|((_, shown), title)| (&**title, flush(shown.form))));
     head.push(("ended", Flush::Left));
     head.extend(any_warned.then_some(("", Flush::Left)));
-    let size = |n: u64| if run.is_hint() { thousands(n) } else { Bytes(n).to_string() };
     let cells = |point: &&Point| {
         let row = Row::of(run, p, point);
-        let mut cells = vec![size(point.size)];
+        let mut cells = vec![(sized.cell)(point.size)];
         cells.extend(columns.iter().map(|(column, shown)| match seen(column, &point.figures) {
             Some(words) => words,
             None => cell(column, shown.form, &row),

@@ -241,7 +241,7 @@ mod tests {
             point.figures.blocks = levels.len() as u32;
         }
         let kind = path.opened.transport;
-        let points = path.points.iter().map(|p| &p.trials[..]);
+        let points = path.points.iter().map(|p| p.trials.all());
         path.common = Common::of(&run.run.plan, kind, Calibration::default(), points);
         run
     }
@@ -302,14 +302,14 @@ mod tests {
             let mut run = run(&[1.0; 30]);
             let path = &mut run.paths[0];
             for point in path.points.iter_mut().filter(|p| p.size > 320) {
-                for trial in point.trials.iter_mut().filter(|t| (t.block / lasts).is_multiple_of(2)) {
+                for trial in point.trials.plain().iter_mut().filter(|t| (t.block / lasts).is_multiple_of(2)) {
                     for seconds in [&mut trial.report.median, &mut trial.report.min, &mut trial.report.max] {
                         *seconds *= 1.3;
                     }
                 }
             }
             let kind = path.opened.transport;
-            let points = path.points.iter().map(|p| &p.trials[..]);
+            let points = path.points.iter().map(|p| p.trials.all());
             path.common = Common::of(&run.run.plan, kind, Calibration::default(), points);
             rounds(&run, &run.paths[0]).unwrap()
         };
@@ -344,10 +344,10 @@ mod tests {
     #[test]
     fn a_run_without_a_whole_round_says_so_and_what_to_do() {
         let mut of = run(&[1.0]);
-        of.paths[0].points.iter_mut().flat_map(|p| &mut p.trials).for_each(|t| t.warmup = true);
+        of.paths[0].points.iter_mut().flat_map(|p| p.trials.plain()).for_each(|t| t.warmup = true);
         let (plan, kind) = (of.run.plan.clone(), of.paths[0].opened.transport);
         of.paths[0].common =
-            Common::of(&plan, kind, Calibration::default(), of.paths[0].points.iter().map(|p| &p.trials[..]));
+            Common::of(&plan, kind, Calibration::default(), of.paths[0].points.iter().map(|p| p.trials.all()));
         let text = state(&of).replace("\n  ", " ");
         assert!(text.starts_with("tcp: 0 whole rounds: ") && text.contains("--budget"), "{text}");
         of.run.plan.schedule = Schedule::Netpipe;

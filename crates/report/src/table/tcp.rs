@@ -46,7 +46,7 @@ mod tests {
     fn a_path_says_what_its_connections_told_and_others_say_nothing() {
         let mut run = crate::sample::run(1);
         assert_eq!(tcp(&Analysis::of(&run)), "");
-        for (i, trial) in run.paths[3].points[0].trials.iter_mut().filter(|t| !t.warmup).enumerate() {
+        for (i, trial) in run.paths[3].points[0].trials.plain().iter_mut().filter(|t| !t.warmup).enumerate() {
             let i = i as u64;
             trial.report.tcp = Some(Tcp { retransmits: i, rtt_us: 40 + i, window: 10 + i, delivery_rate: 1_000_000 });
         }

@@ -122,7 +122,7 @@ fn the_paths_table_tells_what_took_effect() {
 fn every_column_that_people_see_is_in_the_terminal_and_in_the_page() {
     let mut run = sample::costly(small());
     let again = measure::Tcp { retransmits: 3, ..measure::Tcp::default() };
-    run.paths[3].points[0].trials.last_mut().unwrap().report.tcp = Some(again);
+    run.paths[3].points[0].trials.plain().last_mut().unwrap().report.tcp = Some(again);
     let f = &mut run.paths[3].points[0].figures;
     (f.repeat_low, f.repeat_high) = (Some(f.median * 0.8), Some(f.median * 1.3));
     (f.sender_throughput, f.transactions, f.loss, f.reordering) = (Some(1e9), Some(1e4), 0.1, 0.2);
@@ -157,6 +157,7 @@ fn the_page_and_show_say_the_same_of_a_file() {
         (f.median, f.low, f.high, f.throughput) = (3.0 * f.median, 3.0 * f.low, 3.0 * f.high, f.throughput / 3.0);
         point
             .trials
+            .plain()
             .iter_mut()
             .for_each(|t| (t.report.median, t.report.seconds) = (3.0 * t.report.median, 3.0 * t.report.seconds));
     }

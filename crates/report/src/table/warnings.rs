@@ -5,7 +5,6 @@ use record::RunFile;
 
 use super::WIDTH;
 use crate::text::paragraph;
-use crate::words;
 
 /// The run's warnings, one paragraph each, with the paths and sizes they concern; an empty string if there are none.
 /// How a run was cut off or failed comes first.
@@ -40,8 +39,7 @@ pub(crate) fn subject(run: &RunFile, warning: &Warning) -> String {
     let path = warning.path.and_then(|n| run.paths.iter().find(|p| p.opened.path == n));
     let mut parts: Vec<String> = path.iter().map(|p| p.opened.name().to_owned()).collect();
     if !warning.sizes.is_empty() {
-        let sizes = if run.is_hint() { words::subintervals } else { words::sizes };
-        parts.push(sizes(&warning.sizes, 6));
+        parts.push(run.run.plan.pattern.facts().size.several(&warning.sizes, 6));
     }
     if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
 }

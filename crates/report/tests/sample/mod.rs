@@ -8,7 +8,7 @@ use measure::event::{
 };
 use measure::figures::cost::{End as Side, costs};
 use measure::{Cost, TrialReport};
-use record::{PathRun, Point, RunFile};
+use record::{Costs, PathRun, Point, RunFile};
 use transport::Name;
 use transport::settings::Effective;
 
@@ -245,9 +245,9 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
             throughput: size as f64 * 8.0 / median,
             ..Figures::default()
         },
-        costs: [None; 2],
+        costs: Costs::NONE,
         ways: None,
-        trials,
+        trials: trials.into(),
         time,
         why: Some(if half < 0.02 { Why::Precision } else { Why::Budget }),
     }
@@ -257,7 +257,7 @@ fn point(number: u32, m: &Model, size: u64, blocks: u32, noise: &mut Noise) -> P
 pub fn costly(mut run: RunFile) -> RunFile {
     let plan = run.run.plan.clone();
     for path in &mut run.paths {
-        for trial in path.points.iter_mut().flat_map(|p| &mut p.trials) {
+        for trial in path.points.iter_mut().flat_map(|p| p.trials.plain()) {
             let report = &mut trial.report;
             let cpu_ns = (0.3 * report.seconds * 1e9) as u64 + 400 * report.repeats;
             let cost = Cost {
@@ -275,9 +275,10 @@ pub fn costly(mut run: RunFile) -> RunFile {
             report.cost = Some(cost);
             report.far.cost = path.opened.capabilities.two_ended.then_some(cost);
         }
-        let trials: Vec<&[Trial]> = path.points.iter().map(|p| &p.trials[..]).collect();
-        let [near, far] = Side::BOTH.map(|end| costs(&plan, path.opened.transport, end, &trials));
-        path.points.iter_mut().zip(near.into_iter().zip(far)).for_each(|(p, costs)| p.costs = costs.into());
+        let trials = path.points.iter().map(|p| p.trials.all());
+        let [near, far] = Side::BOTH.map(|end| costs(&plan, path.opened.transport, end, trials.clone()));
+        let costs: Vec<Costs> = near.zip(far).map(|(near, far)| Costs::new(near, far)).collect();
+        path.points.iter_mut().zip(costs).for_each(|(p, costs)| p.costs = costs);
     }
     run
 }
@@ -291,7 +292,7 @@ pub fn loaded(flows: &[u32], cpus: (u32, u32)) -> RunFile {
     let all: Vec<Model> = (0..=flows.len()).map(|_| Model { ..*first }).collect();
     let mut run = run_of(&all, &[64], 8, 7);
     let reports = |path: &mut PathRun, change: &dyn Fn(&mut TrialReport)| {
-        path.points.iter_mut().flat_map(|p| &mut p.trials).for_each(|t| change(&mut t.report));
+        path.points.iter_mut().flat_map(|p| p.trials.plain()).for_each(|t| change(&mut t.report));
     };
     for (i, flows) in flows.iter().enumerate() {
         let load = Load { flows: *flows, direction: LoadDirection::Same, size: 128 << 10 };
@@ -335,7 +336,7 @@ pub fn offered(rates: &[(f64, u64)]) -> RunFile {
         for point in &mut path.points {
             point.time = TimeKind::OneWay;
             point.figures.sender_throughput = Some(*rate);
-            for (n, trial) in point.trials.iter_mut().enumerate() {
+            for (n, trial) in point.trials.plain().iter_mut().enumerate() {
                 // Rounds differ in what they lose.
                 let lost = if *lost > 0 { lost + n as u64 % 3 - 1 } else { 0 };
                 (trial.report.far.lost, trial.report.far.received) = (lost, 1000 - lost);

@@ -10,9 +10,7 @@
 //! | `dice` | noise and loss from a seed |
 //! | `far` | what the far side does with what arrives |
 //! | `answers` | what is on its way back |
-//! | `link` | [`TheoryLink`]: the Link port over all of it |
-//! | `region` | one-sided access |
-//! | `queued` | queued sends |
+//! | `link` | [`TheoryLink`]: the Link port over all of it, with one-sided access, queued sends and groups |
 //! | `flags` | reading `key=value,...` (also for [`crate::decorate`]) |
 //! | `parse` | reading and checking a [`Theory`] |
 
@@ -20,12 +18,9 @@ mod answers;
 mod dice;
 mod far;
 pub(crate) mod flags;
-mod group;
 mod link;
 mod model;
 mod parse;
-mod queued;
-mod region;
 #[cfg(test)]
 mod tests;
 

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use super::flags::{FlagError, Grammar};
 use super::{Dip, Mover, OPTIONS, Theory};
+use crate::SettingError;
 use crate::Settings;
-use crate::settings::SettingError;
 
 const GRAMMAR: Grammar = Grammar {
     what: "the theoretical link",

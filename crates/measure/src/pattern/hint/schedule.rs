@@ -14,8 +14,9 @@ use transport::Name;
 use workload::hint::{Team, steps};
 
 use crate::SessionError;
-use crate::driver::{RunError, rounds};
+use crate::amounts::rounds;
 use crate::path::PathRun;
+use crate::teller::RunError;
 
 /// Length of a first look, seconds, where three answers are shorter.
 const LOOK: f64 = 1e-3;

@@ -211,7 +211,7 @@ impl Asked<'_> {
         let wanted = self.run.run.plan.gap_on(self.number(), size)?.recip();
         let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
         let counted = || point.trials.iter().filter(|t| !t.warmup);
-        let sum = |f: fn(&Trial) -> f64| counted().map(f).sum::<f64>();
+        let sum = |f: fn(&Trial) -> f64| counted().map(|t| f(&t)).sum::<f64>();
         let (sent, seconds) = (sum(|t| t.report.repeats as f64), sum(|t| t.report.seconds));
         let sent = (sent / seconds).min(wanted);
         // Who waits for answers counts what is lost among what did not go.
@@ -229,7 +229,7 @@ impl Asked<'_> {
     /// Share of one CPU that a side was busy at a measured size.
     pub fn busy(&self, size: u64, end: End) -> Option<f64> {
         let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
-        point.costs[end as usize]?.busy
+        point.costs.of(end)?.busy
     }
 
     /// Whether each transaction has a connection of its own.
@@ -251,7 +251,8 @@ impl Asked<'_> {
         let apart = |p: u64| (p.max(1) as f64 / size.max(1) as f64).ln().abs();
         points.sort_by(|a, b| apart(a.size).total_cmp(&apart(b.size)));
         let found = points.into_iter().filter_map(|p| {
-            let trials: Vec<_> = p.trials.iter().collect();
+            let trials = p.trials.all();
+            let trials: Vec<_> = trials.iter().collect();
             Singles::of(&self.run.run.plan, path.opened.transport, &trials, &path.common).map(|found| (p.size, found))
         });
         found.into_iter().find(|(_, singles)| singles.at(q).is_some())

@@ -61,7 +61,7 @@ pub fn finish(
     let printed = if json {
         out::tell_all(&cautions);
         let (output, code, results) = (&config.output, exit.code(), Results::of(&run));
-        if run.is_hint() {
+        if run.has_score() {
             out::json(&HintDocument::new(output, code, error, results))
         } else {
             out::json(&RunDocument::new(output, html, code, error, results))
@@ -94,7 +94,7 @@ fn picture(run: &Analysis<'_>) -> String {
     text.push_str(&terminal::graph(run, graph, out::width(), GRAPH_HEIGHT, out::colour()));
     text.push('\n');
     text.push_str(&match () {
-        () if run.is_hint() => table::hint(run),
+        () if run.has_score() => table::hint(run),
         () if run.run.plan.soaks() => table::soak(run),
         () if run.run.plan.loads() => table::load(run) + &table::summary(run),
         () if run.has_rates() => table::rates(run),
@@ -120,7 +120,7 @@ fn places(run: &RunFile, file: &Path, html: Option<&Path>) -> String {
     if let Some(html) = html {
         text.push_str(&format!("report    {}\n", html.display()));
     }
-    let more = if run.is_hint() { "all points" } else { "rounds, CPU time, models, all points" };
+    let more = if run.has_score() { "all points" } else { "rounds, CPU time, models, all points" };
     text + &format!("more      pipegauge show {file}\n          ({more})\n")
 }
 

@@ -94,7 +94,7 @@ impl Front for Progress {
             (Show::Nothing, _) => {}
             (Show::Bar(bar), Event::Block(b)) => self.draw(bar, &format!("{}, round {}", name(b.path), b.block)),
             (Show::Bar(bar), Event::Trial(t)) => {
-                let size = (self.pattern.facts().brief)(t.size);
+                let size = (self.pattern.facts().size.brief)(t.size);
                 self.draw(bar, &format!("{}, round {}, {size}", name(t.path), t.block));
             }
             (Show::Lines, Event::Block(b)) => {

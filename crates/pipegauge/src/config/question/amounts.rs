@@ -5,8 +5,9 @@ use units::words::{NAMES, Read, Unit, unit};
 
 use super::lexer::Lexeme;
 use super::lexicon;
-use super::names::spoken;
+use super::nouns::NOUNS;
 use super::numbers::{Words, endless, number};
+use super::spoken::spoken;
 use super::suggest::{nearest, safe, shown};
 use super::video::resolution;
 
@@ -44,20 +45,6 @@ pub struct Found {
     pub note: Option<&'static str>,
 }
 
-/// What can be counted.
-#[rustfmt::skip]
-pub const NOUNS: [&str; 113] = [
-    "message", "messages", "msgs", "msg", "packet", "packets", "block", "blocks", "frame", "frames", "request",
-    "requests", "rpcs", "calls", "queries", "transactions", "transfers", "times", "chunks", "pings", "connections", "pair", "pairs", "process", "processes", "member", "members",
-    "ranks",
-    "images", "pictures", "sends", "buffers", "records", "events", "operations", "ops", "trips", "datagrams",
-    "round", "handshakes", "exchanges", "connects", "writes", "reads", "rpc", "call", "query", "files", "file", "chunk",
-    "image", "picture", "send", "buffer", "record", "event", "operation", "datagram", "transfer", "transaction", "page",
-    "pages", "object", "objects", "row", "rows", "item", "items", "element", "elements", "piece", "pieces", "part", "parts",
-    "segment", "segments", "payload", "payloads", "sample", "samples", "photo", "photos", "document", "documents", "job",
-    "jobs", "task", "tasks", "update", "updates", "command", "commands", "burst", "bursts", "entry", "entries", "tuple",
-    "tuples", "tile", "tiles", "batch", "batches", "flow", "flows", "threads", "thread", "clients", "client", "users", "user", "snapshots", "neighbours", "neighbors",
-];
 /// Elements of arrays, their bytes, and how they were taken.
 const ELEMENTS: [(u64, &[&str], &str); 4] = [
     (8, &["double", "doubles", "float64", "float64s", "doublewords"], "a double is taken as 8 B"),
@@ -173,7 +160,7 @@ impl Amounts<'_> {
             return found(Amount::Bare(format!("{digits}%")), at + 1);
         }
         if named || w.any(at, &["%", "percent"]) {
-            let thousandths = super::pieces::thousandths(value, &self.shown())?;
+            let thousandths = thousandths(value, &self.shown())?;
             let next = at + 1 + usize::from(w.any(at + 1, &["percentile", "percentiles"]));
             return found(Amount::Percentile(thousandths), next);
         }
@@ -426,4 +413,16 @@ pub fn lines_and_rate(digits: &str, word: &str) -> Option<((u64, u64), f64)> {
 fn whole(digits: &str) -> Option<u64> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     fraction.bytes().all(|b| b == b'0').then(|| whole.parse().ok()).flatten()
+}
+
+/// A percentile in thousandths of a percent.
+pub fn thousandths(percent: f64, question: &str) -> Result<u32> {
+    let thousandths = percent * 1000.0;
+    if !(0.0..=100_000.0).contains(&thousandths) {
+        bail!("'{question}': a percentile lies between 0 and 100");
+    }
+    if (thousandths - thousandths.round()).abs() > 1e-6 {
+        bail!("'{question}': a percentile has at most three decimals: p99.999");
+    }
+    Ok(thousandths.round() as u32)
 }

@@ -2,8 +2,9 @@
 
 use anyhow::{Error, Result, anyhow, bail};
 
-use super::amounts::NOUNS;
-use super::names::{Measured, spoken};
+use super::names::Measured;
+use super::nouns::NOUNS;
+use super::spoken::spoken;
 use super::suggest::shown;
 
 /// A piece of a question.

@@ -566,7 +566,7 @@ pub fn topics(phrase: &str) -> Vec<Topic> {
 pub fn meant(word: &str) -> Option<&'static str> {
     let decisive = TOPICS.iter().filter(|(topic, _)| !matches!(topic, Filler | Large | Elsewhere(_)));
     let words = decisive.flat_map(|(_, words)| words.iter().copied()).filter(|w| !w.contains(' '));
-    slip(word, words.chain(super::names::spoken().flat_map(|(_, names)| names.iter().copied())))
+    slip(word, words.chain(super::spoken::spoken().flat_map(|(_, names)| names.iter().copied())))
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use anyhow::{Result, bail};
 use units::words::{Read, Unit, unit};
 use units::{BitRate, Bytes, Seconds};
 
-use super::amounts::{Amount, Amounts, Found, LINKS, NOUNS};
+use super::amounts::{Amount, Amounts, Found, LINKS};
 use super::lexer::{Lexeme, shifted};
+use super::nouns::NOUNS;
 use super::numbers::number;
 use super::suggest::shown;
 

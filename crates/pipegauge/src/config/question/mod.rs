@@ -14,6 +14,7 @@ mod lexer;
 mod lexicon;
 mod measures;
 mod names;
+mod nouns;
 mod numbers;
 mod parts;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod plain;
 mod rates;
 mod said;
 mod sentence;
+mod spoken;
 mod suggest;
 mod versus;
 mod video;

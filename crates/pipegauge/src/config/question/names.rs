@@ -4,6 +4,7 @@ use anyhow::{Error, anyhow};
 use measure::Topology;
 use transport::registry;
 
+use super::spoken::spoken;
 use super::suggest::{nearest, shown};
 
 /// The paths that can be asked about.
@@ -49,15 +50,6 @@ impl std::fmt::Display for Named {
 /// A run file's name without what all of them end in.
 pub fn stem(file: &str) -> &str {
     file.strip_suffix(".run.jsonl").unwrap_or(file)
-}
-
-/// Names that mean a transport in a question only.
-const ALIASES: [(&str, &[&str]); 2] =
-    [("unix", &["local socket", "local sockets"]), ("memcpy", &["memory", "main memory", "ram"])];
-
-/// Transports by the names that people give them, their own first.
-pub fn spoken() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    registry::all().map(|t| (t.name().as_str(), t.spoken())).chain(ALIASES)
 }
 
 /// Paths that people ask about and that no run can hold.

@@ -4,12 +4,14 @@ use anyhow::{Result, bail};
 use units::words::{Read, Unit, unit};
 
 use super::InUnit;
-use super::amounts::{Amount, Amounts, NOUNS, lines_and_rate};
+use super::amounts::{Amount, Amounts, lines_and_rate, thousandths};
 use super::lexer::Lexeme;
 use super::lexicon::{LONGEST, Topic, topics};
-use super::names::{Measured, Named, elsewhere, spoken};
+use super::names::{Measured, Named, elsewhere};
+use super::nouns::NOUNS;
 use super::numbers::Words;
 use super::sentence::{Item, Sentence};
+use super::spoken::spoken;
 use super::suggest::shown;
 use super::video::resolution;
 
@@ -267,18 +269,6 @@ fn in_unit(unit: &'static str, span: f64) -> Option<InUnit> {
     let a_second = if unit.ends_with("/s") { unit.to_owned() } else { format!("{unit}/s") };
     let bits = format!("1{a_second}").parse::<units::BitRate>().ok()?.0;
     Some(InUnit { unit, span, bits: bits / span })
-}
-
-/// A percentile in thousandths of a percent.
-pub fn thousandths(percent: f64, question: &str) -> Result<u32> {
-    let thousandths = percent * 1000.0;
-    if !(0.0..=100_000.0).contains(&thousandths) {
-        bail!("'{question}': a percentile lies between 0 and 100");
-    }
-    if (thousandths - thousandths.round()).abs() > 1e-6 {
-        bail!("'{question}': a percentile has at most three decimals: p99.999");
-    }
-    Ok(thousandths.round() as u32)
 }
 
 /// "p99", "p99.9", "p999" and "percentile 99", in percent, and the place after.

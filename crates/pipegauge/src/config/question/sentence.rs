@@ -6,8 +6,9 @@ use super::InUnit;
 use super::amounts::{Amount, Amounts};
 use super::lexer::lex;
 use super::lexicon::{Topic, meant};
-use super::names::{Measured, Named, spoken};
+use super::names::{Measured, Named};
 use super::numbers::Words;
+use super::spoken::spoken;
 use super::suggest::shown;
 use super::video::Frame;
 

@@ -83,7 +83,7 @@ fn a_5_file_gives_averages_and_its_shortest_where_known() {
     let f = &points[2].figures;
     assert!((f.median - 98_307.0 * 8.0 / 39.987e9).abs() < 1e-15 && (f.min - 98_307.0 * 8.0 / 54.549e9).abs() < 1e-15);
     assert_eq!(points[2].trials.len(), 1);
-    assert_eq!(points[2].trials[0].report.repeats, 1);
+    assert_eq!(points[2].trials.all()[0].report.repeats, 1);
     assert_eq!(points[2].why, Some(Why::Trials));
     assert!(file.warnings[0].text.contains("NetPIPE 5.x") && file.warnings[0].text.contains("average"));
     assert!(!file.warnings[0].text.contains("rates are not"));

@@ -54,9 +54,9 @@ impl Queued for TheoryLink {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FarRole, Theory};
     use super::*;
     use crate::clock::Clock;
+    use crate::theory::{FarRole, Theory};
 
     #[test]
     fn posts_follow_each_other_on_the_line_and_complete_in_their_order() {

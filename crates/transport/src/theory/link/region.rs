@@ -129,9 +129,9 @@ impl OneSided for TheoryLink {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Theory;
     use super::*;
     use crate::clock::Clock;
+    use crate::theory::Theory;
 
     /// One byte a nanosecond, 50 bytes of header, a microsecond.
     fn link(theory: Theory) -> TheoryLink {

@@ -1,14 +1,18 @@
 //! [`TheoryLink`]: the Link port over the modelled path.
 
+mod group;
+mod queued;
+mod region;
+
 use std::time::Duration;
 
+use self::group::Members;
+use self::queued::Posts;
+use self::region::Exposed;
 use super::answers::{Answer, Answers};
 use super::dice::Dice;
 use super::far::{Far, FarView, Reaction};
-use super::group::Members;
 use super::model::Line;
-use super::queued::Posts;
-use super::region::Exposed;
 use super::{FarRole, Theory};
 use crate::clock::{Clock, Virtual};
 use crate::{
@@ -64,10 +68,10 @@ pub struct TheoryLink {
     pub(super) dice: Dice,
     far: Far,
     loss_timeout: f64,
-    pub(super) answers: Answers,
-    pub(super) exposed: Exposed,
-    pub(super) posts: Posts,
-    pub(super) members: Members,
+    answers: Answers,
+    exposed: Exposed,
+    posts: Posts,
+    members: Members,
     open: bool,
 }
 

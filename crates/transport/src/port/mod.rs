@@ -3,155 +3,18 @@
 //! Its operations are the 1996 paper's protocol module (connect, send, receive, close; `seeds/004`, section 2) with
 //! what two-way and open-loop patterns need.
 
-use std::io;
+mod group;
+mod one_sided;
+mod queued;
+
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+pub use self::group::{Delivered, Group, VisitGroup};
+pub use self::one_sided::{OneSided, VisitOneSided};
+pub use self::queued::{Queued, VisitQueued};
 use crate::clock::Virtual;
 use crate::settings::Effective;
-use crate::{Asked, Buffer, DatagramCounts, Group, OneSided, Queued, TcpState, VisitGroup, VisitOneSided, VisitQueued};
-use crate::{group, one_sided, queued};
-
-/// Whether message boundaries survive the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Semantics {
-    /// One receive returns one whole message as it was sent.
-    Message,
-    /// Bytes in order; a receive asks for as many as it wants.
-    Stream,
-}
-
-/// What a transport can do, as data: an unsupported combination is answered from here, before anything is measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Capabilities {
-    /// Message or stream.
-    pub semantics: Semantics,
-    /// Messages arrive in the order in which they were sent.
-    pub ordered: bool,
-    /// Messages are neither lost nor duplicated.
-    pub reliable: bool,
-    /// Largest message, bytes; none where only memory limits it.
-    pub max_block: Option<u64>,
-    /// The far end is a second process; false where one process plays both ends (memcpy, theory).
-    pub two_ended: bool,
-    /// Both ends can send at once ([`Link::exchange`], bidirectional pattern).
-    pub duplex: bool,
-    /// A receive can wait with a deadline ([`Link::ready`], open loop).
-    pub poll: bool,
-    /// A connection can be made and closed for each transaction (connect pattern).
-    pub connects: bool,
-    /// Both processes must be on one host.
-    pub local_only: bool,
-    /// Time is virtual: it passes only as the model says.
-    pub virtual_time: bool,
-    /// A side can expose memory that the other writes and reads without its help ([`OneSided`], put and get patterns).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub one_sided: bool,
-    /// A send can be posted: its memory is the path's until the path says that it is done with it ([`Queued`], post pattern).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub queued: bool,
-    /// A message can go to all other members of a group at once, each of which delivers it with its sender's rank ([`Group`], cast pattern).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub group: bool,
-    /// The wait modes it knows; the first is its default.
-    pub waits: Vec<crate::Wait>,
-}
-
-impl Capabilities {
-    /// A reliable, ordered stream of bytes between two processes of one host, both of which can send at once and wait with
-    /// a deadline; nothing else. Others say in what they differ.
-    pub fn plain() -> Self {
-        Self {
-            semantics: Semantics::Stream,
-            ordered: true,
-            reliable: true,
-            max_block: None,
-            two_ended: true,
-            duplex: true,
-            poll: true,
-            connects: false,
-            local_only: true,
-            virtual_time: false,
-            one_sided: false,
-            queued: false,
-            group: false,
-            waits: vec![crate::Wait::Block, crate::Wait::Spin],
-        }
-    }
-
-    /// Whole messages within one process that plays both ends, or has no other.
-    pub fn alone() -> Self {
-        Self { semantics: Semantics::Message, two_ended: false, poll: false, waits: Vec::new(), ..Self::plain() }
-    }
-}
-
-/// What a link can meet. Every variant says enough to act on.
-#[derive(Debug, thiserror::Error)]
-pub enum LinkError {
-    /// The peer closed its end, or its process ended.
-    #[error("the peer closed the connection while this side was {doing}")]
-    Closed {
-        /// What this side was doing ("sending", "receiving").
-        doing: &'static str,
-    },
-    /// Nothing moved for the whole of the patience.
-    #[error("no progress for {:.1} s while {doing}: the peer is stopped, overloaded or unreachable (--patience sets this limit)", waited.as_secs_f64())]
-    Stalled {
-        /// What this side was doing.
-        doing: &'static str,
-        /// How long nothing moved.
-        waited: Duration,
-    },
-    /// Asked to stop (Ctrl-C, terminal closed, the far side said so).
-    #[error("interrupted")]
-    Interrupted,
-    /// An unreliable link's datagram did not arrive in time. The pattern counts it and goes on.
-    #[error("a datagram was lost")]
-    Lost,
-    /// The message is larger than this transport can carry.
-    #[error("a message of {asked} bytes is larger than this transport carries ({most} bytes)")]
-    TooLarge {
-        /// Bytes asked for.
-        asked: u64,
-        /// Bytes that fit.
-        most: u64,
-    },
-    /// What is put or got lies outside of what is exposed.
-    #[error("{len} bytes at offset {offset} lie outside of the {exposed} bytes that are exposed")]
-    Outside {
-        /// Where it begins.
-        offset: usize,
-        /// How much it is.
-        len: usize,
-        /// How much is exposed.
-        exposed: usize,
-    },
-    /// The transport can't do this at all; `capabilities` says so too.
-    #[error("this transport can't {0}")]
-    Unsupported(&'static str),
-    /// What arrived breaks the transport's own rules (a hostile or broken peer).
-    #[error("the peer broke the protocol: {0}")]
-    Protocol(String),
-    /// The system refused.
-    #[error("{doing}: {source}")]
-    Io {
-        /// What was tried, in words a person can follow ("connecting to 127.0.0.1:9000").
-        doing: String,
-        /// The system's answer.
-        #[source]
-        source: io::Error,
-    },
-}
-
-impl LinkError {
-    /// An [`LinkError::Io`] with what was tried.
-    pub fn io(doing: impl Into<String>, source: impl Into<io::Error>) -> Self {
-        Self::Io { doing: doing.into(), source: source.into() }
-    }
-}
+use crate::{Asked, Buffer, Capabilities, DatagramCounts, LinkError, TcpState};
 
 /// One end of a connected pair.
 ///

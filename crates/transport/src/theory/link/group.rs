@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
-use super::far::{Far, FarView, Reaction};
-use super::{FarRole, Theory, TheoryLink};
+use super::TheoryLink;
+use crate::theory::far::{Far, FarView, Reaction};
+use crate::theory::{FarRole, Theory};
 use crate::{Delivered, Group, LinkError};
 
 /// The other members.

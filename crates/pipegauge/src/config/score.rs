@@ -1,4 +1,4 @@
-//! What can be known to be wrong with HINT before anything is measured.
+//! What can be known to be wrong with a program that is scored (HINT) before anything is measured.
 
 use anyhow::{Result, bail};
 use measure::event::Plan;
@@ -9,8 +9,11 @@ use workload::hint::{Team, steps};
 
 use crate::flags::RunFlags;
 
-/// HINT by one process alone; of a path `measure::support` knows.
+/// By one process alone; of a path `measure::support` knows.
 pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
+    if plan.pattern.facts().score.is_none() {
+        return Ok(());
+    }
     let (most, _) = steps::most(Team::ALONE, plan.to, plan.memory.unwrap_or(u64::MAX));
     let fewest = Team::ALONE.fewest();
     if plan.transports().any(|t| t == Name::ALONE) && most < fewest {
@@ -28,11 +31,11 @@ pub fn check(plan: &Plan, flags: &RunFlags, far: &Far) -> Result<()> {
     Ok(())
 }
 
-/// Whether what HINT may take fits into the memory of this machine: a system that runs out of it ends processes as it likes.
+/// Whether what it may take fits into the memory of this machine: a system that runs out of it ends processes as it likes.
 /// Paths take turns, and give their memory back after each.
 pub fn fits(plan: &Plan, far: &Far, machine: Option<u64>) -> Result<()> {
-    let takes =
-        |team| steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX)).0.saturating_mul(workload::hint::BYTES);
+    let Some(each) = plan.pattern.facts().size.takes else { return Ok(()) };
+    let takes = |team| steps::most(team, plan.to, plan.memory.unwrap_or(u64::MAX)).0.saturating_mul(each);
     let near: u64 = (plan.transports())
         .map(|t| takes(if t == Name::ALONE { Team::ALONE } else { Team::of_two(0) }))
         .fold(0, u64::max);

@@ -1,0 +1,73 @@
+//! What surrounds a comparison: CPUs that were shared, what the machine did, who took of it.
+
+use model::{Comparison, Disturber};
+
+use super::Named;
+use super::ratios::percent;
+use crate::words::plain;
+
+/// That both processes of one side shared a CPU, where those of the other did not: the first cause to think of, and part of what was
+/// compared, whatever other programs took.
+pub(super) fn one_cpu(named: &Named) -> String {
+    let name = match named.one_cpu {
+        (true, false) => &named.first,
+        (false, true) => &named.second,
+        _ => return String::new(),
+    };
+    format!(
+        "\nBoth processes of {} were pinned to one CPU, where each runs only while the other waits: a difference may be that of \
+         two CPUs and one.",
+        plain(name)
+    )
+}
+
+/// A shift of the machine's calibration below this share is not worth a line.
+const WORTH_A_WORD: f64 = 0.02;
+
+/// What the machine itself did, where it did something.
+pub(super) fn machine(c: &Comparison) -> String {
+    let told = c.machine.iter().filter(|s| s.ratio.ln().abs() > WORTH_A_WORD);
+    let mut text = String::new();
+    if let Some(d) = c.disturbed.filter(|d| !d.undecided) {
+        text = format!(
+            "\n{} {:.0}% of a CPU on the first side and {:.0}% on the second, which may hide a difference.",
+            capital(took(d.by)),
+            d.first * 100.0,
+            d.second * 100.0
+        );
+    }
+    let parts: Vec<String> = told.map(|s| format!("{} {}", plain(&s.what), percent(s.ratio))).collect();
+    if parts.is_empty() {
+        return text;
+    }
+    text + &format!(
+        "\nThe machine itself ran at another speed: {} of the time it took on the first side. What that explains is not \
+         counted as a difference; paths that are measured in one run, in turns, share the speed.",
+        parts.join(", ")
+    )
+}
+
+/// Who took of the CPUs, and how it is told.
+pub(super) fn took(by: Disturber) -> &'static str {
+    match by {
+        Disturber::Programs => "other programs took",
+        Disturber::Hypervisor => "the hypervisor kept (steal)",
+        Disturber::Quota => "a CPU quota stopped the measurement for",
+    }
+}
+
+/// Where to measure again, so that it does not happen.
+pub(super) fn remedy(by: Disturber) -> &'static str {
+    match by {
+        Disturber::Programs => "Measure again on a quiet machine, or both in one run, in turns.",
+        Disturber::Hypervisor => {
+            "Nothing on this machine stops that: measure both in one run, in turns, or on another machine."
+        }
+        Disturber::Quota => "Allow two CPUs and more (docker run --cpus, CPUQuota=), and measure again.",
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut all = text.chars();
+    all.next().map_or(String::new(), |first| first.to_uppercase().chain(all).collect())
+}

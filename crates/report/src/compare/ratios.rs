@@ -1,0 +1,63 @@
+//! Ratios in words: as percentages, as numbers of times, with their intervals.
+
+use model::Estimate;
+use units::{RESOLVED, Share, thousands};
+
+/// Ends of a ratio's interval that lie so far apart tell too little for a verdict.
+const VAGUE: f64 = 1.5;
+
+/// Whether an interval of a ratio holds so much that "no difference found" would sound as if one had been looked for.
+pub(super) fn vague(e: Estimate) -> bool {
+    !(e.low > 0.0 && e.high.is_finite() && e.high < VAGUE * e.low)
+}
+
+/// The least difference that could have been found, where none was: half of the interval's width, about 1.
+pub(super) fn needed(e: Estimate) -> String {
+    percent((e.high / e.low).sqrt() - 1.0)
+}
+
+/// Whether an interval tells a reader anything: `117.9% [3.1%, 4231.6%]` does not.
+pub(super) fn bounded(e: Estimate) -> bool {
+    e.high.is_finite() && e.low > 0.0 && e.high <= RESOLVED * e.low
+}
+
+/// A ratio from which on percentages hide its size: `2001346%`.
+const MANY: f64 = 10.0;
+
+pub(super) fn percent(v: f64) -> String {
+    if v < 1e-3 { Share(v).to_string() } else { format!("{:.1}%", v * 100.0) }
+}
+
+fn times(v: f64) -> String {
+    match v {
+        v if v < 100.0 => format!("{v:.1}"),
+        v if v < 1e15 => thousands(v.round() as u64),
+        v => format!("{v:.2e}"),
+    }
+}
+
+/// A ratio: as a percentage, and as a number of times where it is large.
+pub(super) fn ratio(v: f64) -> String {
+    if v < MANY { percent(v) } else { format!("{} times", times(v)) }
+}
+
+/// A ratio with its interval: `103.0% [101.2%, 104.8%]`, `205 [198, 212] times`.
+pub(super) fn interval(e: Estimate) -> String {
+    let (number, unit): (fn(f64) -> String, _) = if e.value < MANY { (percent, "") } else { (times, " times") };
+    if bounded(e) {
+        format!("{} [{}, {}]{unit}", number(e.value), number(e.low), number(e.high))
+    } else {
+        format!("{} (no interval)", ratio(e.value))
+    }
+}
+
+/// A ratio of times as shown, for a sentence: `103.0% [101.2%, 104.8%] of the time`, `205 [198, 212] times the time`.
+pub(super) fn of_time(value: f64, shown: &str) -> String {
+    format!("{shown}{} the time", if value < MANY { " of" } else { "" })
+}
+
+/// A ratio of times in words.
+pub(super) fn how(ratio: f64) -> String {
+    let (factor, word) = if ratio < 1.0 { (1.0 / ratio, "faster") } else { (ratio, "slower") };
+    if factor < 1.2 { format!("{:.1}% {word}", (factor - 1.0) * 100.0) } else { format!("{factor:.2} times {word}") }
+}

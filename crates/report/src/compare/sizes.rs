@@ -1,0 +1,120 @@
+//! The table behind a verdict: every size.
+
+use model::Comparison;
+use units::Seconds;
+
+use super::Named;
+use super::ratios::{bounded, interval, ratio};
+use crate::table::{Flush, Grid};
+use crate::words::plain;
+
+/// Every size: both times, their ratio with its interval, the effect, and whether it is significant. Where no size has an
+/// interval, which the verdict explains, the times and their ratios alone.
+pub fn table(named: &Named) -> String {
+    use Flush::{Left, Right};
+    let judged = named.comparison.sizes.iter().any(|s| bounded(s.ratio));
+    let unmet = named.comparison.paired.is_some_and(|p| p.rounds == 0);
+    let of = ratio_of(&named.comparison);
+    let judged_of = format!("{of} [95%]");
+    let names = (plain(&named.first), plain(&named.second));
+    // A long name is that of no column of times.
+    let short = names.0.chars().count().max(names.1.chars().count()) <= LONGEST_TITLE;
+    let (first, second) = if short { (&*names.0, &*names.1) } else { ("A", "B") };
+    let sizes = named.sizes();
+    let mut grid = Grid::new(&[
+        (&*sizes, Right),
+        (first, Right),
+        (second, Right),
+        (if judged { &judged_of } else { of }, Left),
+        ("effect", Right),
+        ("p", Right),
+        ("", Left),
+    ]);
+    for s in &named.comparison.sizes {
+        let times = [
+            named.size(s.size),
+            time(s.first, s.first_interpolated),
+            time(s.second, s.second_interpolated),
+            match judged {
+                true => interval(s.ratio),
+                // Only first looks: a ratio of these is of two moments.
+                false if unmet => "-".to_owned(),
+                false => ratio(s.ratio.value),
+            },
+        ];
+        let judgement = [
+            format!("{:+.1}", s.effect),
+            // Without an interval nothing tells how probable a difference is.
+            if !bounded(s.ratio) {
+                "-".to_owned()
+            } else if s.probability < 0.001 {
+                "<0.001".to_owned()
+            } else {
+                format!("{:.3}", s.probability)
+            },
+            if s.significant { "*".to_owned() } else { String::new() },
+        ];
+        grid.row(times.into_iter().chain(judgement.into_iter().filter(|_| judged)));
+    }
+    let mut text = String::new();
+    if !short {
+        text.push_str(&format!("A: {}\nB: {}\n", names.0, names.1));
+    }
+    text.push_str(&grid.text());
+    if judged {
+        text.push_str(
+            "[95%]: of each size alone. Effect: the difference in units of one round's noise. p: of such a difference at any of the \
+             sizes, corrected for their number (Holm 1979), so that it may exceed 5% where the interval leaves out 100%; * below 5%.\n",
+        );
+    }
+    text.push_str(&about(&named.comparison));
+    text
+}
+
+/// Most characters of a column's title: with two of them a table still fits a terminal.
+const LONGEST_TITLE: usize = 12;
+
+/// What the ratios of the sizes are made of: of sides in turns they are no quotients of the times beside them.
+pub(super) fn ratio_of(c: &Comparison) -> &'static str {
+    if in_pairs(c) { "ratio in turns" } else { "ratio of times" }
+}
+
+/// Whether ratios were taken round by round.
+fn in_pairs(c: &Comparison) -> bool {
+    c.paired.is_some_and(|p| p.rounds > 0)
+}
+
+/// A time; marked where it was not measured.
+pub(super) fn time(seconds: f64, interpolated: bool) -> String {
+    format!("{}{}", if interpolated { "~" } else { "" }, Seconds(seconds))
+}
+
+/// What a reader must know of the sizes: which were interpolated, how many are not there. Empty where all were measured by all.
+pub(super) fn about(c: &Comparison) -> String {
+    let mut text = String::new();
+    if in_pairs(c) {
+        text.push_str(
+            "Ratio in turns: the median over rounds of both times in one round, so that what the machine did to both cancels; the \
+             medians beside it are each side's own, and divide to another ratio.\n",
+        );
+    }
+    let guessed = c.sizes.iter().filter(|s| s.first_interpolated || s.second_interpolated).count();
+    if guessed > 0 {
+        text.push_str(&format!(
+            "~: not measured at this size, but read off between two that were ({guessed} of {} sizes); the interval holds what \
+             may lie hidden between them.\n",
+            c.sizes.len()
+        ));
+    }
+    if c.left_out > 0 {
+        text.push_str(&format!("{} sizes that only one side has are left out.\n", c.left_out));
+    }
+    if c.unvisited > 0 {
+        text.push_str(&format!(
+            "{} that no round visited on both sides {} left out (--budget gives more time).\n",
+            if c.unvisited == 1 { "1 size".to_owned() } else { format!("{} sizes", c.unvisited) },
+            if c.unvisited == 1 { "is" } else { "are" }
+        ));
+    }
+    text
+}

@@ -1,0 +1,100 @@
+//! Where two sides differ: stretches of sizes, single sizes, and what the rounds of each saw.
+
+use model::{Comparison, Stretch};
+
+use super::Named;
+use super::ratios::how;
+
+/// That the sizes tell of no other factor than that of all together; nothing where some do, or where there is one size.
+pub(super) fn held(c: &Comparison) -> String {
+    match c.one_factor() {
+        Some((hold, all)) if all > 1 => format!(", and the intervals of {hold} of {all} sizes hold that factor"),
+        _ => String::new(),
+    }
+}
+
+/// Where sizes are sure to differ without the others' help, after a verdict on all of them: a line of its own. A stretch says nothing
+/// against the rest, whose own intervals are wider than that of all sizes together.
+pub(super) fn by_itself(named: &Named) -> String {
+    let c = &named.comparison;
+    let clear: Vec<String> =
+        (c.stretches.iter().filter(|s| s.differs)).map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
+    let all = c.sizes.iter().all(|s| s.significant) && c.stretches.len() == 1 && c.stretches[0].differs;
+    if c.sizes.len() == 1 || all {
+        return String::new();
+    }
+    if clear.is_empty() {
+        return "\nNo stretch of sizes is sure to differ by itself.".to_owned();
+    }
+    format!(
+        "\nTaken by themselves, only these sizes are sure to differ: {}. That the others do not, it does not say: a single size is \
+         known less well than all together.",
+        clear.join(", ")
+    )
+}
+
+/// What the rounds saw where they tell no interval; begins with a comma. Nothing where no size has rounds of both sides.
+pub(super) fn seen(c: &Comparison) -> String {
+    let Some(seen) = c.seen.filter(|s| s.sizes > 0) else { return String::new() };
+    let sizes = |n: usize| match (n, seen.sizes) {
+        (1, 1) => String::new(),
+        (n, all) if n == all => format!(" at all {all} sizes"),
+        (n, all) => format!(" at {n} of {all} sizes"),
+    };
+    match (seen.slower, seen.faster) {
+        (0, 0) => ", in some rounds longer and in others not".to_owned(),
+        (slower, 0) => format!(", longer in every round{}", sizes(slower)),
+        (0, faster) => format!(", less in every round{}", sizes(faster)),
+        (slower, faster) => {
+            format!(", longer in every round{} and less in every round{}", sizes(slower), sizes(faster))
+        }
+    }
+}
+
+pub(super) fn rounds(n: u32) -> String {
+    if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
+}
+
+/// Where the second side differs, and that it is not sure to elsewhere.
+pub(super) fn parts(named: &Named) -> String {
+    let c = &named.comparison;
+    let clear = c.stretches.iter().filter(|s| s.differs);
+    let parts: Vec<String> = clear.map(|s| format!("{} {}", how(s.ratio), place(s, named))).collect();
+    // A difference that no size is sure to have may still be there.
+    let not = "not sure to differ";
+    let rest = match c.stretches.iter().filter(|s| !s.differs).collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        [s] if s.from == c.sizes[0].size => format!(", {not} below"),
+        [s] if s.to == c.sizes[c.sizes.len() - 1].size => format!(", {not} above"),
+        _ => format!(", {not} elsewhere"),
+    };
+    format!("{}{rest}", parts.join(", "))
+}
+
+/// Sizes that stand out by themselves, where no stretch does; begins with a semicolon.
+pub(super) fn lone(n: usize) -> String {
+    match n {
+        0 => String::new(),
+        1 => "; 1 lone size stands out below (*), as levels of single connections do".to_owned(),
+        n => format!("; {n} lone sizes stand out below (*), as levels of single connections do"),
+    }
+}
+
+fn place(s: &Stretch, named: &Named) -> String {
+    let c = &named.comparison;
+    let unit = named.pattern.facts().size.unit;
+    let (from, to) = (named.size(s.from), named.size(s.to));
+    let (first, last) = (s.from == c.sizes[0].size, s.to == c.sizes[c.sizes.len() - 1].size);
+    match (first, last) {
+        _ if s.from == s.to && c.sizes.len() > 1 => format!("at {from}{unit}"),
+        (true, true) => {
+            match c.sizes.iter().filter(|at| at.significant && (at.ratio.value < 1.0) == (s.ratio < 1.0)).count() {
+                n if n < c.sizes.len() => format!("at {n} of {} sizes", c.sizes.len()),
+                _ => "at all sizes".to_owned(),
+            }
+        }
+        (true, false) => format!("up to {to}{unit}"),
+        (false, true) => format!("from {from}{unit} up"),
+        (false, false) => format!("from {from} to {to}{unit}"),
+    }
+}

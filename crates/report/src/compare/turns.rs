@@ -1,0 +1,93 @@
+//! The verdict on two sides of one run, which took turns.
+
+use model::Paired;
+
+use super::Named;
+use super::ratios::{how, interval, of_time, ratio, vague};
+use super::stretches::{by_itself, held, parts, rounds, seen};
+use crate::words::plain;
+
+/// The verdict on two sides of one run: the curves as wholes first, then the sizes, then what could have been seen.
+pub(super) fn in_turns(named: &Named, paired: Paired) -> String {
+    let c = &named.comparison;
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = of_time(c.whole.value, &interval(c.whole));
+    let Some(finds) = paired.finds else {
+        if paired.rounds == 0 {
+            return "No verdict: no round visited a size on both sides, and the first looks at each are no comparison; measure longer \
+                    (--budget), or fewer sizes (--to)."
+                .to_owned();
+        }
+        let why = match c.few_rounds {
+            Some(1) => "1 round of each side is too few for an interval (four are the fewest)".to_owned(),
+            Some(few) => format!("{} of each side are too few for an interval (four are the fewest)", rounds(few)),
+            None => format!("it changed too slowly over {} of each side for an interval", rounds(paired.rounds)),
+        };
+        return format!(
+            "No verdict: {b} took {} of {a}{}; {why}: measure longer (--budget).",
+            of_time(c.whole.value, &ratio(c.whole.value)),
+            seen(c)
+        );
+    };
+    let stretches = c.stretches.iter().any(|s| s.differs);
+    if c.sizes.iter().all(|s| s.ratio.high.is_infinite()) {
+        return format!(
+            "No verdict: {b} took {whole} of {a}, and none of the {} sizes was visited by enough rounds of both for an interval; \
+             measure longer (--budget), or fewer sizes (--to).",
+            c.sizes.len()
+        );
+    }
+    let (over, alone) = match &c.sizes[..] {
+        [one] => (format!("at {}", named.size(one.size)), true),
+        all => match all.iter().filter(|s| s.ratio.high.is_finite()).count() {
+            told if told < all.len() => (format!("over the {told} of {} sizes with an interval", all.len()), false),
+            _ => ("over all sizes".to_owned(), false),
+        },
+    };
+    let mut text = match (paired.differs, stretches) {
+        (true, _) => format!("{b} is {}: {over} it takes {whole} of {a}{}.", how(c.whole.value), held(c)),
+        (false, true) => format!("{b} differs from {a} at some sizes; {over} it takes {whole}."),
+        (false, false) if vague(c.whole) => {
+            format!("No verdict: {over} {b} took {whole} of {a}, which tells too little; measure longer (--budget).")
+        }
+        (false, false) => format!("No difference found between {a} and {b}: {over} {b} takes {whole}."),
+    };
+    if paired.differs && (c.one_factor().is_some() || !stretches) {
+        text.push_str(&by_itself(named));
+    } else if stretches && !alone {
+        text.push_str(&format!("\nIt is {}.", parts(named)));
+    } else if !paired.differs {
+        let share = |share: f64| format!("{:.1}%", share * 100.0);
+        text.push_str(&format!(
+            "\n{} rounds in turns find a difference of {} {over}{}, four times in five.",
+            paired.rounds,
+            share(finds),
+            paired
+                .finds_at_a_size
+                .filter(|_| !alone)
+                .map_or(String::new(), |f| format!(", and of {} at a single size", share(f)))
+        ));
+    }
+    text.push_str(&untold(named));
+    if paired.differs || stretches {
+        text.push_str(&format!("\nBoth took turns, and {} rounds of each were compared in pairs.", paired.rounds));
+    }
+    text
+}
+
+/// The sizes that too few rounds visited for an interval, and what these saw: no part of the verdict. Nothing where each has one.
+fn untold(named: &Named) -> String {
+    let untold: Vec<_> = named.comparison.sizes.iter().filter(|s| !s.ratio.high.is_finite()).collect();
+    let (Some(first), Some(last)) = (untold.first(), untold.last()) else { return String::new() };
+    let ratios = || untold.iter().map(|s| s.ratio.value);
+    let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
+    let (from, to) = (named.size(first.size), named.size(last.size));
+    let (which, saw) = match untold.len() {
+        1 => (from, ratio(least)),
+        n => (format!("{n} sizes between {from} and {to}"), format!("{} to {}", ratio(least), ratio(most))),
+    };
+    format!(
+        "\nOf {which} nothing is told, as too few rounds visited them; what these saw is {saw} of the time. --sizes or a longer --budget \
+         tells more."
+    )
+}

@@ -1,0 +1,121 @@
+//! The verdict that a person can repeat.
+
+use model::Stretch;
+
+use super::Named;
+use super::around::{machine, one_cpu, remedy, took};
+use super::ratios::{how, interval, needed, of_time, ratio, vague};
+use super::stretches::{by_itself, held, lone, parts, rounds, seen};
+use super::turns::in_turns;
+use crate::words::plain;
+
+/// "B is 1.8 times faster than A from 64 KiB up, not sure to differ below."
+pub fn verdict(named: &Named) -> String {
+    let cpu: String = named.cpu.iter().map(|ratio| format!("\n{}", ratio.words())).collect();
+    let note = named.note.as_ref().map_or(String::new(), |note| format!("\n{note}"));
+    format!("{}{note}{}{}{cpu}", difference(named), one_cpu(named), machine(&named.comparison))
+}
+
+/// Of separate runs too few to tell how far runs of one thing lie apart: what they saw, and no verdict, or one on a difference that hardly any
+/// machine makes between two runs of one thing.
+fn alone(named: &Named) -> String {
+    let c = &named.comparison;
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = of_time(c.whole.value, &interval(c.whole));
+    let known = match c.between {
+        None => "nothing tells how far runs of one thing lie apart on the machine".to_owned(),
+        Some(b) => format!("how far runs of one thing lie apart on the machine is known from only {} runs", b.runs),
+    };
+    if named.judges(c.whole) {
+        return format!(
+            "{b} is {}: over all sizes it takes {whole} of {a}.\nSingle sizes and smaller differences have no verdict: {known}, but \
+             hardly ever by a factor of four.",
+            how(c.whole.value)
+        );
+    }
+    format!(
+        "No verdict: {known}. These runs alone tell that {b} took {whole} of {a} over all sizes. For a verdict, measure both in one \
+         run, where they take turns (run --vs), or each at least three times.",
+    )
+}
+
+fn difference(named: &Named) -> String {
+    let c = &named.comparison;
+    if let Some(d) = c.disturbed.filter(|d| d.undecided) {
+        let taken = |share: f64| format!("{:.0}%", share * 100.0);
+        return format!(
+            "No verdict: {} {} of a CPU while {} was measured, and {} while {} was. What differs below may come of that. {}",
+            took(d.by),
+            taken(d.first),
+            plain(&named.first),
+            taken(d.second),
+            plain(&named.second),
+            remedy(d.by)
+        );
+    }
+    let (a, b) = (plain(&named.first), plain(&named.second));
+    let whole = of_time(c.whole.value, &interval(c.whole));
+    if let Some(paired) = c.paired {
+        return in_turns(named, paired);
+    }
+    if named.separate && c.few_rounds.is_none() && !c.between.is_some_and(|b| b.sure()) {
+        return alone(named);
+    }
+    if let Some(few) = c.few_rounds {
+        return format!(
+            "No verdict: {b} took {} of {a}{}; {} of a side {} too few for an interval (four are the fewest): measure longer (--budget).",
+            of_time(c.whole.value, &ratio(c.whole.value)),
+            seen(c),
+            rounds(few),
+            if few == 1 { "is" } else { "are" },
+        );
+    }
+    let clear: Vec<&Stretch> = c.stretches.iter().filter(|s| s.differs).collect();
+    if clear.is_empty() {
+        let few = c.sizes.iter().filter(|s| s.significant).count();
+        return if c.differs_as_whole() {
+            format!(
+                "{b} took {} of {a} over all sizes{}; no stretch of sizes is sure to differ by itself.",
+                whole,
+                held(c)
+            )
+        } else if vague(c.whole) {
+            format!(
+                "No verdict: over all sizes {b} took {} of {a}, which tells too little{}; measure longer (--budget) or \
+                 more often.",
+                whole,
+                lone(few)
+            )
+        } else {
+            format!(
+                "No difference found between {a} and {b}: over all sizes {b} takes {}; one below {} was too small to be \
+                 found{}.",
+                whole,
+                needed(c.whole),
+                lone(few)
+            )
+        };
+    }
+    if c.one_factor().is_some() {
+        return format!(
+            "{b} is {}: over all sizes it takes {} of {a}{}.{}",
+            how(c.whole.value),
+            whole,
+            held(c),
+            by_itself(named)
+        );
+    }
+    let mut text = format!("{b} is {} (against {a}).", parts(named));
+    if !matches!(c.stretches[..], [_]) {
+        text.push_str(&format!(" Over all sizes together it takes {}.", whole));
+    }
+    for (from, to) in &c.crossovers {
+        let (from, to) = (named.size(*from), named.size(*to));
+        let unit = named.pattern.facts().size.unit;
+        text.push_str(&format!("\nThe faster side changes between {from} and {to}{unit}."));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
