@@ -6,7 +6,7 @@ use std::fmt::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Name, OptionSpec};
+use crate::OptionSpec;
 
 /// Seconds after which a datagram counts as lost, where nobody says otherwise.
 pub const LOSS: f64 = 0.2;
@@ -122,8 +122,8 @@ pub struct Settings(BTreeMap<String, Value>);
 const RENAMED: [(&str, &str, &str); 1] = [("theory", "block-noise", "round-noise")];
 
 /// The name of a transport's option, whichever version wrote it. A module may have an option by a name that another transport gave up.
-pub fn todays(transport: Name, option: &str) -> &str {
-    let renamed = RENAMED.iter().find(|(of, before, _)| *of == transport.as_str() && *before == option);
+pub fn todays<'a>(transport: &str, option: &'a str) -> &'a str {
+    let renamed = RENAMED.iter().find(|(of, before, _)| *of == transport && *before == option);
     renamed.map_or(option, |(.., now)| now)
 }
 
@@ -142,7 +142,7 @@ impl Settings {
 
     /// The same with the options of a transport by the names that they have today.
     #[must_use]
-    pub fn of_today(self, transport: Name) -> Self {
+    pub fn of_today(self, transport: &str) -> Self {
         Self(self.0.into_iter().map(|(name, value)| (todays(transport, &name).to_owned(), value)).collect())
     }
 

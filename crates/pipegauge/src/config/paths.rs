@@ -146,7 +146,7 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, b
                 joined = Some((topology, connections(topology, value)?));
             }
             _ => settings
-                .read(transport.options(), todays(transport.name(), option), value)
+                .read(transport.options(), todays(transport.name().as_str(), option), value)
                 .map_err(|e| anyhow!("{text}: {name}: {e}"))?,
         }
     }
