@@ -26,6 +26,7 @@ import time
 
 import peers
 import planted
+import same
 import together
 from common import FLOOR, KEEP, OVER, PAIRS, PG, QUICK, ROOT, TABLES, TARGET, WORK, pipegauge, points, run, say, table, trials
 from pairs import interleaved, ratio
@@ -336,16 +337,10 @@ def part_same():
         singles = [([files[j]], [files[i]]) for i in range(n) for j in range(i)]
         threes = [(pick[:3], pick[3:]) for pick in (r.sample(files, 6) for _ in range(100))]
         for sides in (singles, threes):
-            differ = lone = undecided = 0
-            for a, b in sides:
-                found = json.loads(run([PG, "compare", ",".join(a), ",".join(b), "--json"]))["comparisons"][0]
-                differ += any(s["differs"] for s in found["stretches"])
-                undecided += bool(found["disturbed"] and found["disturbed"]["undecided"])
-                lone += any(s["significant"] for s in found["sizes"])
-            share = lambda k: f"{k} ({k / len(sides):.1%})"
-            rows.append([len(sides[0][0]), len(sides), share(differ), share(undecided), share(lone), machine])
-    table("Two sides of one thing, compared", ["runs a side", "comparisons", "said to differ", "no verdict: others took more of the CPUs on one side", "with a lone size marked", "the machine was"], rows,
-          f"{n} runs of TCP, 5 s each, one after another: every pair, and 100 random draws of three against three. The neighbour takes a CPU for 0.2 to 3 s at a time, half of the time. Target: at most 5% said to differ.")
+            found = [json.loads(run([PG, "compare", ",".join(a), ",".join(b), "--json"]))["comparisons"][0] for a, b in sides]
+            rows.append(same.row(len(sides[0][0]), found, machine))
+    table("Two sides of one thing, compared", same.HEAD, rows,
+          f"{n} runs of TCP, 5 s each, one after another: every pair, and 100 random draws of three against three. The neighbour takes a CPU for 0.2 to 3 s at a time, half of the time. Target: at most 5% of the verdicts say that they differ.")
 
 
 def repeat_runs(files, n, over):

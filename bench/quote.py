@@ -3,6 +3,8 @@
 import os
 import re
 
+import same
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- measured: bench/quote.py writes this -->", "<!-- end of measured -->"
 
@@ -84,13 +86,9 @@ def quoted(text):
         earlier, wide, lay = int(ranges[0][0]) - 1, ranges[-2][1].lstrip("x"), ranges[-1][1].lstrip("x")
         words.append(f"Of runs {when}: in each of {len(inside)} later ones, at least {min(inside):.1f}% of the points fell into the range that {earlier} earlier runs foretold. "
                      f"From so few runs the range is wide: its upper end is typically {wide} times its lower end, while all runs lay within a factor of {lay}.")
-    same = rows(found.get("Two sides of one thing, compared", ""))
-    if same:
-        # Of "3 (2.9%)" the count: how many there were stands beside it.
-        count = lambda cell: cell.split()[0]
-        undecided = lambda r: f", no verdict on {count(r[3])}" if count(r[3]) != "0" else ""
-        said = "; ".join(f"{r[0]} run{'s' if r[0] != '1' else ''} a side, machine {r[5]}: {count(r[2])} of {r[1]}{undecided(r)}" for r in same if r[0] != "1")
-        words.append(f"`compare` of separate runs (of one run a side there is no verdict) said that two sides of one thing differ ({said}).")
+    compared = rows(found.get("Two sides of one thing, compared", ""))
+    if compared:
+        words.append(same.in_words(compared))
     planted = rows(found.get("Finding a planted difference with `run --vs`", ""))
     if planted:
         said = "; ".join(f"{r[0]} planted: {r[3]} of {r[1]}" for r in planted)

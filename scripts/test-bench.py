@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 import pairs  # noqa: E402
 import peers  # noqa: E402
 import quote  # noqa: E402
+import same  # noqa: E402
 
 # What sets TCP_NODELAY of a tool: a flag, or its nature (NetPIPE and sockperf's ping-pong always, qperf never).
 NODELAY_FLAGS = {"iperf3": "-N", "nuttcp": "-D", "netperf": "-D"}
@@ -162,12 +163,26 @@ def the_systems_congestion_control_is_named():
         assert peers.system_congestion(at) == "bbr"
 
 
+def only_verdicts_count_as_said_to_differ():
+    def found(judged, differs, degrees=5.0, undecided=False):
+        return {"judged": judged, "stretches": [{"differs": differs}], "sizes": [{"significant": differs}],
+                "between": degrees and {"degrees": degrees}, "disturbed": {"undecided": undecided}}
+    all_found = [found(True, False)] * 6 + [found(True, True), found(False, True), found(False, True, undecided=True), found(True, False, None)]
+    row = same.row(3, all_found, "left alone")
+    assert row == [3, 10, "8 (80.0%)", "2 (25.0%)", "1 (10.0%)", "3 (30.0%)", "left alone"], row
+    assert same.row(1, [found(False, True)] * 2, "x")[2:4] == ["0 (0.0%)", "0"], "of no verdict nothing is a share"
+    said = same.in_words([[str(cell) for cell in row], ["1", "5", "0 (0.0%)", "0", "0 (0.0%)", "0 (0.0%)", "left alone"]])
+    assert "(3 runs a side, machine left alone: 2 of 8, no verdict on 2 more)" in said, said
+    old = same.in_words([["3", "100", "0 (0.0%)", "2 (2.0%)", "1 (1.0%)", "with a neighbour"]])
+    assert "machine with a neighbour: 0 of 100, no verdict on 2)" in old, old
+
+
 passed = failed = 0
 for test in [both_sides_of_every_pair_have_like_settings, both_sides_write_blocks_of_one_size,
              bursts_and_sustained_trials_are_both_there, figures_are_read_from_what_the_tools_print,
              pairs_take_turns_and_each_side_begins_as_often, a_pair_without_a_figure_is_made_again_but_not_for_ever,
              an_interval_with_one_in_it_is_parity_and_nothing_else_is, only_pairs_at_like_settings_are_quoted,
-             nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, the_systems_congestion_control_is_named]:
+             nothing_is_said_to_beat_the_bare_floor, foretold_ranges_are_told_in_words, only_verdicts_count_as_said_to_differ, the_systems_congestion_control_is_named]:
     try:
         test()
         passed += 1

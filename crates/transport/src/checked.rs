@@ -1,12 +1,11 @@
 //! Settings held against the options of a transport: reading them, and whether they can be.
 
 use crate::OptionSpec;
-use crate::settings::{Settings, Value, todays};
+use crate::settings::{Settings, Value};
 
 impl Settings {
     /// Reads `option=value` and sets it, as one of `specs`; a text that may stand more than once is added.
     pub fn read(&mut self, specs: &[OptionSpec], option: &str, text: &str) -> Result<(), SettingError> {
-        let option = todays(option);
         let spec = specs.iter().find(|s| s.name == option).ok_or_else(|| unknown(specs, option))?;
         let value = spec.form.read(text).map_err(|why| SettingError::Bad {
             option: option.to_owned(),

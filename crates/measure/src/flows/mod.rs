@@ -53,7 +53,7 @@ pub struct FlowReport {
     /// Segments that the near side sent again, in the whole trial (TCP).
     #[serde(skip_serializing_if = "none")]
     pub retransmits: u64,
-    /// Messages a second that its sender handed over, where nothing answers them; else 0, and in older files without an offered rate.
+    /// Messages a second that its sender handed over, of a stream, or where a rate was offered; else 0.
     #[serde(skip_serializing_if = "zero")]
     pub sent: f64,
     /// What the timed iterations of it cost the near process, where near halves are processes of their own, each with one connection.

@@ -198,14 +198,18 @@ fn line(found: &Found) -> Option<stats::Line> {
     stats::weighted_line(&points)
 }
 
-/// Whether the stops come with the beginnings or the ends of trials.
+/// Whether the stops come with the beginnings or the ends of trials: of what a trial ran beside its pauses, in the first or the last eighth. Of
+/// its whole length, with a stop in it that is longer than all else, that would be most of what it ran.
 fn bound(found: &Found, trials: &[&Moment], near: f64) -> bool {
     let bound = found.stops.iter().filter(|(_, at)| {
         let i = trials.partition_point(|t| t.at <= *at);
         i > 0 && {
             let t = trials[i - 1];
-            let close = near.min(t.lasted / 8.0);
-            at - t.at <= close || t.at + t.lasted - at <= close
+            let before = t.pauses.partition_point(|p| p < at);
+            let paused = |lengths: &[f64]| lengths.iter().sum::<f64>();
+            let (earlier, later) = t.lengths.split_at(before.min(t.lengths.len()));
+            let close = t.edge(near);
+            at - t.at - paused(earlier) <= close || t.at + t.lasted - at - paused(later) <= close
         }
     });
     bound.count() as f64 > BOUND * found.stops.len() as f64

@@ -37,7 +37,7 @@ pub fn members(run: &RunFile) -> String {
 
 /// The rows of the table: a process each.
 pub(crate) fn rows(run: &RunFile) -> Vec<[String; 10]> {
-    run.paths.iter().filter(|_| !run.is_hint()).flat_map(|path| told(path).map(|one| row(run, path, one))).collect()
+    run.paths.iter().filter(|_| !run.has_score()).flat_map(|path| told(path).map(|one| row(run, path, one))).collect()
 }
 
 /// What else there is to say: of how many processes there is no row, and what differs from what their side says of itself.
@@ -65,7 +65,7 @@ pub(crate) fn lines(run: &RunFile) -> Vec<String> {
         let said: Vec<String> = sees.into_iter().chain(can).collect();
         (!said.is_empty()).then(|| format!("{}, {} {}.", path.opened.name(), one.name(), said.join("; ")))
     };
-    let paths = run.paths.iter().filter(|_| !run.is_hint());
+    let paths = run.paths.iter().filter(|_| !run.has_score());
     paths.flat_map(|path| more(path).into_iter().chain(told(path).filter_map(move |one| other(path, one)))).collect()
 }
 
