@@ -23,11 +23,16 @@ pub struct Common {
     thin: Vec<u32>,
     /// By size: a state that it shares with its neighbours and not with the whole curve.
     local: BTreeMap<u64, Local>,
+    /// By size: how far each of its trials lay off their median, as a logarithm, whatever the machine's state.
+    off: BTreeMap<u64, Vec<f64>>,
 }
 
 /// A round tells the machine's level where it visited this share of what the middle one did: two sizes of a hundred may have a fate of
 /// their own.
 const TELLS: f64 = 0.2;
+
+/// Sizes on either side of one that count as near it.
+const NEARBY: usize = 4;
 
 impl Common {
     /// From all trials of a path, a slice a size, and what the clock can tell.
@@ -66,7 +71,13 @@ impl Common {
                 let levels = Levels::of(&used.iter().map(moment).collect::<Vec<_>>());
                 let mut within: Vec<_> = used.iter().map(|(t, _)| moment_of(t)).zip(levels.within).collect();
                 within.sort_by_key(|(moment, _)| *moment);
-                let told = Self { within, ..untold };
+                let mut off = BTreeMap::<u64, Vec<f64>>::new();
+                used.iter().for_each(|(t, seconds)| off.entry(t.size).or_default().push(seconds.ln()));
+                for logs in off.values_mut() {
+                    let middle = stats::median(logs);
+                    logs.iter_mut().for_each(|log| *log -= middle);
+                }
+                let told = Self { within, off, ..untold };
                 let by_point = points.iter().map(|p| rounds(plan, kind, p, &told)).collect();
                 told.levelled(&sizes, by_point, levels.rounds.into_iter().collect())
             }
@@ -113,6 +124,13 @@ impl Common {
     /// The sizes that have such a state, ascending.
     pub fn locals(&self) -> impl Iterator<Item = (u64, &Local)> {
         self.local.iter().map(|(size, local)| (*size, local))
+    }
+
+    /// How far the trials of the sizes near this one lay off their sizes' medians, as logarithms, whatever the machine's state.
+    pub(super) fn nearby(&self, size: u64) -> Vec<f64> {
+        let below = self.off.range(..size).rev().take(NEARBY);
+        let above = self.off.range(size + 1..).take(NEARBY);
+        below.chain(above).flat_map(|(_, logs)| logs.iter().copied()).collect()
     }
 
     /// How the state of a trial's moment differs from its round's, as a logarithm; 0 of a trial that is not known.
