@@ -5,6 +5,7 @@ mod common;
 pub mod cost;
 mod lost;
 mod percentiles;
+mod tail;
 mod ways;
 
 use transport::{Ends, Name};

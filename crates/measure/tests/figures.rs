@@ -367,7 +367,11 @@ fn a_percentile_has_the_interval_that_its_rounds_tell() {
     };
     let six: Vec<Trial> = [(1, 90), (2, 100), (3, 110), (4, 100), (5, 95), (6, 105)].map(block).to_vec();
     let (value, told) = at(&six, 0.99).unwrap();
-    assert!(told.low < value && value < told.high && told.low >= 42e-6 && told.high <= 58e-6, "{value} {told:?}");
+    // Most of what lies beyond is in the slowest round: another one may be slower.
+    assert!(told.low < value && told.low >= 42e-6 && told.high.is_infinite(), "{value} {told:?}");
+    let sixty: Vec<Trial> = (0..60).map(|n| Trial { block: n + 1, ..six[n as usize % 6].clone() }).collect();
+    let (value, told) = at(&sixty, 0.99).unwrap();
+    assert!(told.low < value && value < told.high && told.low >= 48e-6 && told.high <= 60e-6, "{value} {told:?}");
     for few in 1..4 {
         assert_eq!(at(&six[..few], 0.9).unwrap().1.high, f64::INFINITY, "{few}");
     }
@@ -403,9 +407,93 @@ fn intervals_of_percentiles_hold_the_machines_own() {
             }
             let wide = stats::median(&wide);
             assert!(held >= 184, "{rounds} rounds of {iterations}, {q}: {held} of 200");
-            assert!(wide < 0.2, "{rounds} rounds of {iterations}, {q}: {wide}");
+            assert!(wide < 0.3, "{rounds} rounds of {iterations}, {q}: {wide}");
         }
     }
+}
+
+/// Rounds of iterations, each at a level of its own and, where `apart`, with a noise of its own as well: a tenth either way.
+fn levels_and_iterations(rng: &mut ChaCha8Rng, rounds: u32, iterations: usize, apart: bool) -> Vec<Trial> {
+    let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+    let mut round = |number: u32| {
+        let level = 0.1 * normal();
+        let mut one = || (1e6 * (if apart { 0.3 * level + 0.1 * normal() } else { level }).exp()) as u64;
+        if !apart {
+            return with_histogram(number, &[(one(), iterations as u64)]);
+        }
+        let mut times: Vec<(u64, u64)> = (0..iterations).map(|_| (one(), 1)).collect();
+        times.sort_unstable();
+        with_histogram(number, &times)
+    };
+    (1..=rounds).map(&mut round).collect()
+}
+
+#[test]
+fn iterations_that_are_alike_in_their_round_count_as_one() {
+    let p = plan(Pattern::PingPong);
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    for (rounds, q, z) in
+        [(9, 0.9, 1.2816), (30, 0.9, 1.2816), (9, 0.99, 2.3263), (30, 0.99, 2.3263), (60, 0.9, 1.2816)]
+    {
+        let truth = 0.5e-3 * f64::exp(z * 0.1);
+        let (mut held, mut open) = (0, 0);
+        for _ in 0..200 {
+            let trials = levels_and_iterations(&mut rng, rounds, 400, false);
+            let all: Vec<&Trial> = trials.iter().collect();
+            let told =
+                figures::Singles::of(&p, transport::tcp::NAME, &all, &Common::default()).unwrap().at(q).unwrap().1;
+            held += u32::from(told.contains(truth));
+            open += u32::from(told.high.is_infinite());
+        }
+        println!("{rounds} rounds, {q}: {held} of 200 hold, {open} without an upper end");
+        assert!(held >= 184, "{rounds} rounds, {q}: {held} of 200");
+        // Of 30 rounds none lies beyond the true p90 in 4 of 100 runs.
+        assert!(rounds == 60 || open >= 190, "{rounds} rounds, {q}: {open} of 200");
+    }
+}
+
+#[test]
+fn a_percentile_is_no_surer_than_the_clock_that_timed_it() {
+    let p = plan(Pattern::PingPong);
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let clock = Calibration { clock_cost_ns: 25.0, clock_step_ns: 500_000.0, loop_cost_ns: 2.0 };
+    let mut trials = levels_and_iterations(&mut rng, 30, 100, true);
+    for t in &mut trials {
+        // Readings of a clock whose step is half of what is timed.
+        t.report.histogram.iter_mut().for_each(|(ns, _)| *ns = ((*ns as f64 / 5e5).round() * 5e5) as u64);
+        (t.report.median, t.report.max) = (1e-3, 1.5e-3);
+    }
+    let all: Vec<&Trial> = trials.iter().collect();
+    let common = Common::of(&p, transport::tcp::NAME, clock, [&trials[..]].into_iter());
+    let (value, told) = figures::Singles::of(&p, transport::tcp::NAME, &all, &common).unwrap().at(0.9).unwrap();
+    let truth = 0.5e-3 * f64::exp(1.2816 * 0.1 * 1.09f64.sqrt());
+    assert!((value / 0.5e-3 - 1.0).abs() < 1e-6 && told.contains(truth), "{value}: {told:?}, {truth}");
+}
+
+#[test]
+fn a_slow_state_that_a_size_missed_and_its_neighbours_met_lies_beyond_its_tail() {
+    let p = plan(Pattern::PingPong);
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    // One trial in eight of the other sizes is half as long again, and none of the first.
+    let points: Vec<Vec<Trial>> = (0..9)
+        .map(|place| {
+            let mut trials = levels_and_iterations(&mut rng, 30, 100, true);
+            for (t, i) in trials.iter_mut().zip(0..) {
+                (t.size, t.at) = (64 + place, f64::from(i) + 0.1 * place as f64);
+                if place > 0 && (i + place as i32) % 8 == 0 {
+                    t.report.histogram.iter_mut().for_each(|(ns, _)| *ns = *ns * 3 / 2);
+                    (t.report.median, t.report.max) = (t.report.median * 1.5, t.report.max * 1.5);
+                }
+            }
+            trials
+        })
+        .collect();
+    let all: Vec<&Trial> = points[0].iter().collect();
+    let told =
+        |common: &Common| figures::Singles::of(&p, transport::tcp::NAME, &all, common).unwrap().at(0.9).unwrap().1;
+    let (alone, beside) = (told(&Common::default()), told(&common(&points)));
+    assert!(alone.high < 0.7e-3 && beside.high.is_infinite(), "{alone:?} {beside:?}");
+    assert_eq!(alone.low, beside.low);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stats::{Interval, Local, Moves, Shared};
 
+use crate::inflation::inflation;
 use crate::{CONFIDENCE, CurvePoint, Estimate};
 
 /// Most sizes of a curve. Smoothing, knees and edges look at windows of sizes, again in every resample, so that their work grows with the

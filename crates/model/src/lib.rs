@@ -19,6 +19,7 @@ mod compare;
 mod curve;
 mod fit;
 mod hint;
+mod inflation;
 mod jitter;
 mod layers;
 mod loggp;

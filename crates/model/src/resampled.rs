@@ -4,6 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use stats::{mean, median, student_t, variance};
 
 use crate::curve::{Curve, Drawn, Point};
+use crate::inflation::inflation;
 use crate::{CONFIDENCE, Estimate};
 
 /// Share of a figure's variance beyond which it moves with the level of the whole curve.
@@ -197,13 +198,6 @@ fn reached(parts: &[(f64, f64)]) -> f64 {
         _ => 0.0,
     };
     parts.iter().copied().map(reach).fold(reach((total, degrees)), f64::max)
-}
-
-/// How much larger the variance of a median comes out when few blocks are drawn again than it is: exact to 4% for normal
-/// noise and three blocks or more (a simulation of 3,000 times 300 draws).
-pub(crate) fn inflation(blocks: usize) -> f64 {
-    let few = if blocks % 2 == 1 { 0.28 } else { 0.20 };
-    1.0 + few * (12.0 / blocks.max(1) as f64).min(1.0).sqrt()
 }
 
 /// How many blocks the points typically have: what decides how well a spread is known.

@@ -11,6 +11,7 @@
 //! - [`pooled_log_sigma`], [`Shared`]: the noise that the sizes of a path have in common, robustly.
 //! - [`point_interval`]: where a point's true median lies in this run, from both; [`rounds_interval`]: from its rounds alone.
 //! - [`median_interval`]: where the true median of independent values lies.
+//! - [`beyond`]: between which order statistics any other quantile lies; [`spread_beyond_seen`]: how far its rounds may lie apart.
 //! - [`Between`]: how far whole runs lie apart, from earlier runs, and where the median of a repeat falls.
 //! - [`spread_beyond`]: how far runs lie apart at each size, beyond their levels and the noise within them.
 //! - [`block_levels`]: levels of rounds from their medians alone, where trials' moments mean nothing.
@@ -30,6 +31,7 @@
 
 mod basic;
 mod between;
+mod beyond;
 mod bootstrap;
 mod common;
 mod foretold;
@@ -49,6 +51,7 @@ mod warmup;
 
 pub use basic::{mean, median, quantile, variance, weighted_median};
 pub use between::{Between, Measured, Squares, level_spread, spread_beyond, squares_beyond_levels, windowed};
+pub use beyond::{Beyond, beyond, normal_levels, spread_beyond_seen};
 pub use bootstrap::{bootstrap_ratio, draw};
 pub use common::{Shared, block_distances, block_levels};
 pub use histogram::Histogram;

@@ -26,11 +26,16 @@ pub struct Common {
     met: (f64, f64),
     /// By size: a state that it shares with its neighbours and not with the whole curve.
     local: BTreeMap<u64, Local>,
+    /// By size: how far each of its trials lay off their median, as a logarithm, whatever the machine's state.
+    off: BTreeMap<u64, Vec<f64>>,
 }
 
 /// A round tells the machine's level where it visited this share of what the middle one did: two sizes of a hundred may have a fate of
 /// their own.
 const TELLS: f64 = 0.2;
+
+/// Sizes on either side of one that count as near it.
+const NEARBY: usize = 4;
 
 /// What is looked at of a trial that is no warm-up.
 struct Seen {
@@ -76,7 +81,15 @@ impl Common {
                 let levels = Levels::of(&seen.iter().map(moment).collect::<Vec<_>>());
                 let mut within: Vec<_> = seen.iter().map(|t| moment_of(t.at, t.size)).zip(levels.within).collect();
                 within.sort_by_key(|(moment, _)| *moment);
-                let told = Self { within, met: levels.met, ..untold };
+                let mut off = BTreeMap::<u64, Vec<f64>>::new();
+                seen.iter().for_each(|t| off.entry(t.size).or_default().push(t.seconds.ln()));
+                for logs in off.values_mut() {
+                    let middle = stats::median(logs);
+                    logs.iter_mut().for_each(|log| *log -= middle);
+                }
+                // A single trial lies off nothing; there may be a million of them.
+                off.retain(|_, logs| logs.len() > 1);
+                let told = Self { within, off, met: levels.met, ..untold };
                 let by_point = told.rounds_of(plan, &sizes, &seen);
                 drop(seen);
                 told.levelled(&sizes, by_point, levels.rounds.into_iter().collect())
@@ -146,6 +159,13 @@ impl Common {
     /// The sizes that have such a state, ascending.
     pub fn locals(&self) -> impl Iterator<Item = (u64, &Local)> {
         self.local.iter().map(|(size, local)| (*size, local))
+    }
+
+    /// How far the trials of the sizes near this one lay off their sizes' medians, as logarithms, whatever the machine's state.
+    pub(super) fn nearby(&self, size: u64) -> Vec<f64> {
+        let below = self.off.range(..size).rev().take(NEARBY);
+        let above = self.off.range(size + 1..).take(NEARBY);
+        below.chain(above).flat_map(|(_, logs)| logs.iter().copied()).collect()
     }
 
     /// How the state of a trial's moment differs from its round's, as a logarithm; 0 of a trial that is not known.

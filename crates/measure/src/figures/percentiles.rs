@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Interval, Moves};
+use stats::Interval;
 use transport::Name;
 
-use super::{Common, counted, figures, transfers};
+use super::tail::{Beside, Tail, many, quantile};
+use super::{Common, clock, counted, figures, transfers, typical};
 use crate::event::{Percentiles, Plan, Trial};
 
 /// Times of single iterations of a point's counted trials, seconds of the point's kind. Each round weighs as much as any other, as
@@ -18,13 +19,25 @@ pub struct Singles {
     all: Vec<(f64, f64)>,
     p50: f64,
     longest: f64,
+    /// Interval of the point's median, where `p50` is that.
+    median: Option<Interval>,
+    /// What the intervals of the others need beside the iterations.
+    beside: Beside,
 }
 
 impl Singles {
     /// Of a point's trials; none where any of those that count timed no single iterations, or where the point has no figures.
     pub fn of(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> Option<Self> {
-        let median = figures(plan, kind, trials, common)?.median;
-        Self::about(plan, &counted(trials), median)
+        let row = figures(plan, kind, trials, common)?;
+        let used = counted(trials);
+        let mut found = Self::about(plan, &used, row.median)?;
+        let mut times: Vec<f64> = used.iter().filter_map(|t| typical(plan, kind, t)).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let mut nearby = common.nearby(used[0].size);
+        nearby.sort_unstable_by(f64::total_cmp);
+        found.median = (found.p50 == row.median).then_some(Interval { low: row.low, high: row.high });
+        found.beside = Beside { rounding: clock::grain(plan, &used, &common.clock) / 2.0, typical: times, nearby };
+        Some(found)
     }
 
     /// Of the trials that count, of a point with this median.
@@ -52,7 +65,7 @@ impl Singles {
         // The median of several flows is the time between two transfers of any of them, and no flow's own time.
         let several = used.iter().any(|t| t.report.flows.is_some());
         let p50 = if plan.pattern.facts().keeps_best || several { quantile(&all, 0.5) } else { median };
-        Some(Self { rounds, all, p50: p50.min(longest), longest })
+        Some(Self { rounds, all, p50: p50.min(longest), longest, median: None, beside: Beside::default() })
     }
 
     /// The time that a share `q` (0 to 1) of single iterations stays within, and its 95% interval. None where so few were timed that none
@@ -64,7 +77,10 @@ impl Singles {
             // Longer ones may come.
             return Some((value, Interval { low: value, high: f64::INFINITY }));
         }
-        let told = self.interval(q, value).unwrap_or(Interval::UNBOUNDED);
+        let of_row = self.median.filter(|_| q == 0.5);
+        let told = of_row
+            .or_else(|| Tail { rounds: &self.rounds, all: &self.all, beside: &self.beside }.interval(q))
+            .unwrap_or(Interval::UNBOUNDED);
         Some((value, Interval { low: told.low.min(value), high: told.high.max(value) }))
     }
 
@@ -86,34 +102,6 @@ impl Singles {
         Some(quantile(&self.all, q).clamp(least, most))
     }
 
-    /// Where the true time lies that a share `q` stays within: those of the times whose share beyond is as near to `1 - q` as the share
-    /// beyond `value` may err (Woodruff 1952, *Confidence Intervals for Medians and Other Position Measures*, Journal of the American
-    /// Statistical Association 47:635-646). How far it errs the rounds tell, as a series in time, and never less than so many independent
-    /// iterations would. None as of [`stats::point_interval`].
-    fn interval(&self, q: f64, value: f64) -> Option<Interval> {
-        let within = |r: &Vec<(f64, u64)>| {
-            let inside = r.iter().take_while(|(t, _)| *t <= value).fold(0, |all, (_, n)| n.saturating_add(all));
-            inside as f64 / many(r) as f64
-        };
-        let shares: Vec<f64> = self.rounds.iter().map(within).collect();
-        let moves = Moves::of(&shares);
-        if moves.few() || moves.slow(0.0) {
-            return None;
-        }
-        let iterations = self.rounds.iter().map(|r| many(r) as f64).sum::<f64>();
-        let independent = q * (1.0 - q) / iterations;
-        let seen = stats::variance(&shares) / shares.len() as f64;
-        let error = moves.error.value.powi(2).max(independent).max(seen).sqrt();
-        // On the scale of odds, so that no share lies below 0 or above 1.
-        let reach = stats::student_t(0.95, moves.error.degrees.max(1.0)) * error / (q * (1.0 - q));
-        let odds = (1.0 - q) / q;
-        let beyond = |moved: f64| odds * moved / (1.0 + odds * moved);
-        let (most, least) = (beyond(reach.exp()), beyond((-reach).exp()));
-        // Where not one iteration would lie beyond, the longest bounds nothing.
-        let high = if least * iterations < 1.0 { f64::INFINITY } else { quantile(&self.all, 1.0 - least) };
-        Some(Interval { low: quantile(&self.all, 1.0 - most), high })
-    }
-
     /// Share of single iterations that took longer than so many seconds.
     pub fn beyond(&self, seconds: f64) -> f64 {
         let late: f64 = self.all.iter().filter(|(t, _)| *t > seconds).map(|(_, share)| share).sum();
@@ -125,20 +113,4 @@ impl Singles {
         let [p90, p99, p999] = [0.9, 0.99, 0.999].map(|q| self.value(q));
         Percentiles { p50: self.p50, p90, p99, p999, max: self.longest }
     }
-}
-
-/// How many iterations there are.
-fn many(pairs: &[(f64, u64)]) -> u64 {
-    pairs.iter().fold(0, |all, (_, n)| all.saturating_add(*n))
-}
-
-/// The smallest time with at least a share `q` at or below it; the pairs ascend and their shares add up to 1.
-fn quantile(pairs: &[(f64, f64)], q: f64) -> f64 {
-    let mut seen = 0.0;
-    // A sum of shares is exact to some 1e-13.
-    let found = pairs.iter().find(|(_, share)| {
-        seen += share;
-        seen >= q - 1e-9
-    });
-    found.or(pairs.last()).map_or(0.0, |(t, _)| *t)
 }

@@ -2,6 +2,7 @@
 
 use model::Estimate;
 use model::answer::Unanswered;
+use units::format::significant;
 use units::{Bytes, Kind};
 
 use super::asked::{Asked, figure, times};
@@ -46,16 +47,27 @@ pub fn percentile(p: &Asked<'_>, thousandths: u32, size: Option<u64>, round_trip
     match found {
         Err(why) => no(p, &why, size.as_slice()),
         Ok((size, rests_on, e, label, stands)) => {
-            let sure = if thousandths == 100_000 { ": longer ones may come, and nothing bounds them" } else { "" };
+            let (figure, sure) = told(e, thousandths);
             let text = format!(
-                "{} of {}{stands}: {} ({label}) of single transfers{sure}",
+                "{} of {}{stands}: {figure} ({label}) of single transfers{sure}",
                 name(thousandths),
-                size_words(size),
-                figure(e, Kind::Seconds)
+                size_words(size)
             );
             yes(p, text, e, "s", rests_on)
         }
     }
+}
+
+/// A percentile with its interval, or where nothing bounds it above without one; and what is to be said of that.
+fn told(e: Estimate, thousandths: u32) -> (String, String) {
+    if thousandths == 100_000 {
+        return (figure(e, Kind::Seconds), ": longer ones may come, and nothing bounds them".to_owned());
+    }
+    if e.low <= 0.0 || e.high.is_finite() {
+        return (figure(e, Kind::Seconds), String::new());
+    }
+    let [value, least] = [e.value, e.low].map(|t| significant(t, Kind::Seconds));
+    (value, format!(", surely at least {least}: too few rounds saw longer ones to bound it above"))
 }
 
 /// How many times as long as a message of `at` one of `size` takes, by their medians.
@@ -85,4 +97,22 @@ const ENOUGH: f64 = 0.99;
 pub fn late(p: &Asked<'_>, size: u64, period: f64) -> Option<(f64, u64)> {
     let (at, singles) = p.singles_near(size, ENOUGH)?;
     Some((singles.beyond(period / scale(p, size, at)?), at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_that_nothing_bounds_above_still_has_its_lower_end() {
+        let of = |low, high, thousandths| {
+            let (figure, sure) = told(Estimate { value: 12e-6, low, high }, thousandths);
+            figure + &sure
+        };
+        assert_eq!(of(11e-6, 13e-6, 99_000), "12.0 us [11.0, 13.0]");
+        assert_eq!(of(0.0, f64::INFINITY, 99_000), "12.0 us (no interval)");
+        let open = "12.0 us, surely at least 11.0 us: too few rounds saw longer ones to bound it above";
+        assert_eq!(of(11e-6, f64::INFINITY, 99_000), open);
+        assert!(of(12e-6, f64::INFINITY, 100_000).starts_with("12.0 us (no interval): longer ones may come"));
+    }
 }
