@@ -6,7 +6,7 @@ use std::time::Duration;
 use host::Taken;
 use transport::Name;
 
-use crate::amounts::{LOAD, MIDDLING};
+use crate::amounts::{FEWEST, LOAD, MIDDLING};
 use crate::event::{
     BlockOpened, BlockTaken, Calibration, Event, Figures, PathOpened, PathPlan, Plan, PointEnded, Schedule, Trial,
     Warning, Why,

@@ -108,7 +108,7 @@ pub fn of_process(
         Trial { path, block, at, size, response, burst, warmup, report }
     };
     let alone: Vec<Vec<Trial>> = points.iter().map(|trials| trials.iter().map(its).collect()).collect();
-    costs(plan, kind, end, &alone.iter().map(|trials| &trials[..]).collect::<Vec<_>>())
+    costs(plan, kind, end, alone.iter().map(|trials| &trials[..])).collect()
 }
 
 /// What a trial cost that process.

@@ -139,7 +139,7 @@ packed!(TrialReport {
     repeats, seconds, median, min, max, histogram, pauses, late, lost, reordered, duplicated, bounds, cost, flows, tcp, copied, load, far;
     course
 });
-packed!(FarReport { seconds, bytes, received, lost, reordered, duplicated, strangers, corrupt, bounds, cost; course });
+packed!(FarReport { seconds, bytes, received, lost, reordered, duplicated, strangers, corrupt, bounds, cost, copied; course });
 packed!(Cost {
     iterations,
     elapsed_ns,
@@ -153,6 +153,6 @@ packed!(Cost {
     instructions
 });
 packed!(Flows { seconds, span, apart, each });
-packed!(FlowReport { iterations, lost, retransmits, sent });
+packed!(FlowReport { iterations, lost, retransmits, sent, near_cost, far_cost });
 packed!(Tcp { retransmits, rtt_us, window, delivery_rate });
 packed!(Carried { there, back });
