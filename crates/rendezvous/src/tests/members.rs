@@ -446,7 +446,6 @@ fn near_processes_are_started_on_other_hosts_once_and_stay_for_all_rounds() {
     let far = crate::near::meet::Far::Local { program: programs.peer(), at: Some("127.0.0.1".into()) };
     let mut asked = group(transport::tcp::NAME, Topology::FanIn, 3);
     asked.paths.push(PathPlan { flows: 2, topology: Topology::FanOut, ..transport::udp::NAME.into() });
-    asked.pin = host::choose_pair(&host::allowed_cpus());
     let met = meet_all((&far, Some(nears)), &[&asked], FarPin::None, no_stop(), &ssh, &programs.peer());
     let mut sessions: Vec<_> = met.unwrap().remove(0).into_iter().zip([(3, false), (2, true)]).collect();
     for round in 0..3 {

@@ -123,7 +123,10 @@ mod tests {
             seconds: 1e-6,
             span: 2e-6,
             apart: 1e-6,
-            each: [5.0, 10.0].map(|iterations| measure::FlowReport { iterations, ..Default::default() }).to_vec(),
+            // Ten messages in ten microseconds, as each near process handed them over.
+            each: [5.0, 10.0]
+                .map(|iterations| measure::FlowReport { iterations, sent: 10.0 / 1e-5, ..Default::default() })
+                .to_vec(),
         };
         let each: Vec<FarReport> = [received(0, 200), received(0, 100)].map(|r| r.reports[0].clone()).to_vec();
         let all = Reported { reports: each, flows: Some(told.clone()), load: None, courses: Vec::new() };
