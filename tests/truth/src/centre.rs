@@ -7,6 +7,10 @@ use crate::world::Shape;
 
 /// Draws of a noise that its centre is found from, where no formula gives it: its error is about 0.02%.
 const DRAWS: u64 = 40_000;
+/// Draws of single iterations' noise, of which the hundredth longest is known to a few percent of the noise's width; and of the levels of a
+/// noise that is drawn over a whole run.
+const SINGLES: usize = 200_000;
+const RUNS: usize = 1000;
 /// Moments of a run at which its machine is looked at.
 const MOMENTS: usize = 4096;
 
@@ -55,6 +59,23 @@ pub fn of_run(machine: &Machine, shape: &Shape, draw: &mut Draw) -> [f64; 2] {
     if matches!(machine.noise(), Noise::Small(_)) { [met.min(0.0), met.max(0.0)] } else { [met; 2] }
 }
 
+/// What single iterations of a size take in the long run, as logarithms about the time without noise: those that these shares of them
+/// stay within, of which the machine's slow states are a part. What happens once is no part of it, and a stop is none of the noise.
+pub fn of_singles<const N: usize>(noise: Noise, size: u64, seed: u64, shares: [f64; N]) -> [f64; N] {
+    let mut draw = Draw::new(seed, u64::MAX);
+    let (at, length) = (if noise == Noise::SlowStart { 1.5 } else { 0.0 }, 1e-3);
+    let of = if matches!(noise, Noise::WildRound) { Noise::Independent } else { noise };
+    // A level that moves all the time is drawn over a whole run, and lasts.
+    let each = if matches!(of, Noise::Drift | Noise::Pink | Noise::Walk(_)) { SINGLES / RUNS } else { 1 };
+    let mut all = Vec::with_capacity(SINGLES);
+    while all.len() < SINGLES {
+        let level = Machine::new(of, 1, length, &mut draw).level(size, 0, at);
+        all.extend((0..each).map(|_| level + of.own(&mut draw)));
+    }
+    all.sort_by(f64::total_cmp);
+    shares.map(|q| all[((q * SINGLES as f64).ceil() as usize).clamp(1, SINGLES) - 1])
+}
+
 /// The median: written here once more, so that the estimators' own is not judged by itself.
 pub fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -67,6 +88,7 @@ pub fn middle(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::{COMMON, OWN};
 
     #[test]
     fn a_long_run_meets_the_truth_of_its_machine() {
@@ -81,6 +103,22 @@ mod tests {
             let near = if noise == Noise::LogNormal { 0.03 } else { 0.01 };
             assert!(run[0] - near < long && long < run[1] + near, "{}: {run:?} and {long}", noise.name());
         }
+    }
+
+    #[test]
+    fn percentiles_of_single_iterations_are_those_of_the_distributions_that_are_known() {
+        let of = |noise, size| of_singles(noise, size, 5, [0.5, 0.9, 0.99]);
+        let near = |found: [f64; 3], wide: f64| {
+            found.iter().zip([0.0, 1.2816, 2.3263]).all(|(log, z)| (log - z * wide).abs() < 0.02 * wide)
+        };
+        let plain = COMMON.hypot(OWN);
+        assert!(near(of(Noise::Independent, 1), plain) && near(of(Noise::WildRound, 1), plain));
+        assert!(near(of(Noise::SlowStart, 1), plain) && near(of(Noise::LogNormal, 1), 0.5));
+        assert!(near(of(Noise::Correlated(0.95), 1), plain) && near(of(Noise::Large(0.5), 1), plain));
+        // Two states as likely as each other: a tenth of all is a fifth of the slow one, and a fiftieth.
+        let slow = of(Noise::Seconds(0.5), 1);
+        assert!((slow[1] - SLOW.ln() - 0.8416 * plain).abs() < 2e-3, "{slow:?}");
+        assert!((slow[2] - SLOW.ln() - 2.0537 * plain).abs() < 3e-3, "{slow:?}");
     }
 
     #[test]

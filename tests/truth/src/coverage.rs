@@ -10,7 +10,7 @@ use crate::world::{Shape, World};
 use crate::{centre, pool};
 
 /// The figures of the table, in its order.
-pub const FIGURES: [&str; 12] = [
+pub const FIGURES: [&str; 15] = [
     "point",
     "latency",
     "maximum",
@@ -23,6 +23,9 @@ pub const FIGURES: [&str; 12] = [
     "arrival",
     "beyond",
     "scaled",
+    "scaled t0",
+    "scaled b",
+    "G",
 ];
 
 /// One noise in one shape of run.
@@ -106,7 +109,9 @@ impl Truth<'_> {
         match figure {
             "latency" => world.time(1) * all,
             "t0" => world.t0 * all,
-            "b" => world.per_byte * all,
+            "b" | "G" => world.per_byte * all,
+            "scaled t0" => world.t0 * all,
+            "scaled b" => world.per_byte * all + 8.0 * (1.0 / WIRES.1 - 1.0 / WIRES.0),
             "Rmax" => 8.0 / world.per_byte / all,
             "n1/2" => world.t0 / world.per_byte,
             "maximum" => clean("maximum") / all,

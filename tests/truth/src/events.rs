@@ -9,8 +9,8 @@ use transport::settings::Effective;
 use crate::centre::middle;
 use crate::world::{Shape, Taken, World};
 
-/// The events of a run, as the driver would send them.
-pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<Event> {
+/// The events of a run, as the driver would send them; with trials that were made long, if there are any.
+pub fn events(world: &World, shape: &Shape, trials: &[Taken], long: &[Taken], seed: u64) -> Vec<Event> {
     let largest = shape.sizes.last().copied().unwrap_or(1);
     let plan = Plan { sizes: Some(shape.sizes.clone()), to: largest, budget: shape.length, seed, ..Plan::default() };
     let calibration =
@@ -57,6 +57,7 @@ pub fn events(world: &World, shape: &Shape, trials: &[Taken], seed: u64) -> Vec<
         }
         events.push(Event::Trial(trial(t)));
     }
+    events.extend(long.iter().map(|t| Event::Sustained(trial(t))));
     let at = trials.last().map_or(0.0, |t| t.at + t.lasted);
     events.push(Event::End(End { at, error: None, cpu_interference: None, taken: None }));
     events
@@ -102,12 +103,9 @@ fn histogram(t: &Taken) -> Vec<(u64, u64)> {
         .chain(t.pauses.iter().take(stops as usize).map(|p| (((p.1 + t.times[0]) * 1e9).round() as u64, 1)))
         .filter(|(_, n)| *n > 0)
         .collect();
+    // Into the driver's own buckets.
     pairs.sort_unstable();
-    pairs.dedup_by(|b, a| {
-        a.0 == b.0 && {
-            a.1 += b.1;
-            true
-        }
-    });
-    pairs
+    let mut counts = stats::Histogram::new();
+    counts.add_pairs(&pairs);
+    counts.pairs()
 }

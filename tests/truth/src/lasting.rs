@@ -15,7 +15,7 @@ pub fn lasts(noise: Noise, rounds: u32, length: f64) -> f64 {
         Noise::Seconds(s) | Noise::Large(s) | Noise::Rare(s) => s,
         // Two states of a mean length of so many rounds are as alike from one round to the next: exp(-2 / length).
         Noise::Correlated(r) | Noise::Small(r) | Noise::Sizes(r) => -2.0 / r.ln() * round,
-        Noise::Runs(_) | Noise::Drift | Noise::Pink => f64::INFINITY,
+        Noise::Runs(_) | Noise::Drift | Noise::Pink | Noise::Walk(_) => f64::INFINITY,
     }
 }
 

@@ -15,6 +15,7 @@
 //! | [`runs`] | events to a run file, and to what the command says; all that is used of `record` and `model` |
 //! | [`tally`] | held, missed, not given, absurd |
 //! | [`coverage`] | coverage of each figure under each noise |
+//! | [`percentiles`] | coverage of percentiles of single iterations |
 //! | [`comparing`] | false alarms and power of `compare` |
 //! | [`turns`] | the same of sides in turns |
 //! | [`finding`] | dips and steps |
@@ -24,6 +25,7 @@
 //! | [`lasting`] | how long the states of a noise last |
 //! | [`pool`] | threads |
 //! | [`repeats`] | where a further run falls |
+//! | [`scaling`] | what a run says of another wire, against a run over that |
 //! | [`shapes`] | curves that no straight line follows |
 //! | [`sides`] | several runs a side |
 //! | [`sections`] | the sections of the document |
@@ -39,10 +41,12 @@ pub mod finding;
 pub mod lasting;
 pub mod machine;
 pub mod noise;
+pub mod percentiles;
 pub mod periods;
 pub mod pool;
 pub mod repeats;
 pub mod runs;
+pub mod scaling;
 pub mod sections;
 pub mod shapes;
 pub mod sides;

@@ -1,7 +1,7 @@
 //! A machine under a noise: its log level in a round and at a moment, drawn once for each run.
 
 use crate::draw::Draw;
-use crate::noise::{COMMON, LARGE, Noise, OF_SIZE, OF_SMALL, SLOW, SMALL};
+use crate::noise::{COMMON, Noise, OF_SIZE, OF_SMALL, SLOW};
 
 /// Steps in which a level that moves all the time is drawn, over a run.
 const STEPS: usize = 1024;
@@ -44,6 +44,7 @@ impl Machine {
                 (0..2 * STEPS).map(|i| (at(i), level(at(i)))).collect()
             }
             Noise::Pink => pink(length, draw),
+            Noise::Walk(spread) => walk(spread, length, draw),
             Noise::Small(r) => {
                 let at = |i: usize| i as f64 * length / n as f64;
                 correlated(r, OF_SMALL, n, draw).into_iter().enumerate().map(|(i, level)| (at(i), level)).collect()
@@ -60,12 +61,7 @@ impl Machine {
     /// Logarithm of the factor on a size's times at a moment of a round, without what a trial has of its own.
     pub fn level(&self, size: u64, round: usize, at: f64) -> f64 {
         let of_round = self.rounds.get(round).or(self.rounds.last()).copied().unwrap_or(0.0);
-        let spared = match self.noise {
-            Noise::Large(_) => size <= LARGE,
-            Noise::Small(_) => size > SMALL,
-            _ => false,
-        };
-        if spared {
+        if !self.noise.feels(size) {
             return of_round;
         }
         of_round + self.of_size(size, round) + self.track[self.track.partition_point(|p| p.0 <= at).saturating_sub(1)].1
@@ -129,9 +125,21 @@ fn pink(length: f64, draw: &mut Draw) -> Vec<(f64, f64)> {
         .collect()
 }
 
+/// A random walk over a run that begins about as far off as it strays.
+fn walk(spread: f64, length: f64, draw: &mut Draw) -> Vec<(f64, f64)> {
+    let mut level = draw.normal(spread);
+    let step = |i: usize| {
+        let now = level;
+        level += draw.normal(spread / (STEPS as f64).sqrt());
+        (i as f64 / STEPS as f64 * length, now)
+    };
+    (0..2 * STEPS).map(step).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::LARGE;
 
     #[test]
     fn each_size_has_levels_of_its_own_and_the_same_at_each_look() {
@@ -145,6 +153,16 @@ mod tests {
         assert!((0.75..0.85).contains(&(near / own)) && (others / own).abs() < 0.06, "{near} {own} {others}");
         let machine = Machine::new(Noise::Runs(0.05), 30, 12.0, &mut draw);
         assert!(machine.of_size(7, 3) == machine.of_size(7, 9) && machine.of_size(7, 3) != machine.of_size(8, 3));
+    }
+
+    #[test]
+    fn a_walk_strays_as_far_as_it_says() {
+        let squares = (0..2000).map(|i| {
+            let machine = Machine::new(Noise::Walk(0.1), 1, 12.0, &mut Draw::new(5, 100 + i));
+            (machine.level(1, 0, 12.0) - machine.level(1, 0, 0.0)).powi(2)
+        });
+        let strayed = (squares.sum::<f64>() / 2000.0).sqrt();
+        assert!((strayed - 0.1).abs() < 0.005, "{strayed}");
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub enum Noise {
     Runs(f64),
     /// Noise whose power falls with its frequency, over ten octaves up to four times the run's length.
     Pink,
+    /// A random walk that strays by this much over a run, as a standard deviation, and begins as far off.
+    Walk(f64),
 }
 
 /// What is asked of intervals under a noise.
@@ -86,7 +88,7 @@ pub const OF_SIZES: [Noise; 3] = [Noise::Large(0.05), Noise::Large(0.5), Noise::
 pub const OF_EACH: [Noise; 3] = [Noise::Runs(0.05), Noise::Runs(0.08), Noise::Sizes(0.8)];
 
 /// All noises that every size feels alike: those of all tables.
-pub const ALL: [Noise; 25] = [
+pub const ALL: [Noise; 26] = [
     Noise::Independent,
     Noise::Pareto,
     Noise::LogNormal,
@@ -112,6 +114,7 @@ pub const ALL: [Noise; 25] = [
     Noise::Rare(5.0),
     Noise::Drift,
     Noise::Pink,
+    Noise::Walk(0.1),
 ];
 
 impl Noise {
@@ -138,6 +141,7 @@ impl Noise {
             Self::Sizes(r) => format!("AR(1) {r}, {}%, each size its own", OF_SIZE * 100.0),
             Self::Runs(s) => format!("each size {}% off in each run", s * 100.0),
             Self::Pink => "1/f, ten octaves".into(),
+            Self::Walk(spread) => format!("random walk, {}% a run", spread * 100.0),
         }
     }
 
@@ -147,7 +151,7 @@ impl Noise {
             Self::Rounds(n) => n < f64::from(rounds) / 3.0,
             Self::Seconds(s) | Self::Large(s) | Self::Rare(s) => s < length / 3.0,
             Self::Correlated(r) | Self::Small(r) => r <= 0.5,
-            Self::Drift | Self::Pink => false,
+            Self::Drift | Self::Pink | Self::Walk(_) => false,
             _ => true,
         };
         match shorter_than_a_third {
@@ -156,6 +160,15 @@ impl Noise {
             _ if self.step() > 0.0 => Demand::InRun,
             true => Demand::Nominal,
             false => Demand::Claimed,
+        }
+    }
+
+    /// Whether a size feels what the machine does beside its rounds' levels.
+    pub fn feels(self, size: u64) -> bool {
+        match self {
+            Self::Large(_) => size > LARGE,
+            Self::Small(_) => size <= SMALL,
+            _ => true,
         }
     }
 

@@ -4,8 +4,9 @@
 
 use measure::Event;
 use measure::earlier::{Earlier, EarlierRun};
-use model::scale::{Scaled, Target, Wire};
-use model::{Comparison, Estimate, History, Side, answer};
+use measure::figures::Singles;
+use model::scale::{Held, Scaled, Target, Wire};
+use model::{Comparison, Estimate, History, LogGp, Patterns, Side, answer};
 use record::{Analysis, RunFile};
 
 pub use model::CurvePoint;
@@ -83,7 +84,7 @@ pub fn measure_in_turns(world: &World, shape: &Shape, seed: u64, number: u64) ->
         let mine = |t: &&Taken| (t.round % 2 == 1) == ((number == 1) != later[(t.round / 2) as usize]);
         let trials: Vec<Taken> =
             trials.iter().filter(mine).map(|t| Taken { round: t.round / 2, ..t.clone() }).collect();
-        Measured { file: read(&events(world, shape, &trials, seed ^ u64::from(number))), machine: None }
+        Measured { file: read(&events(world, shape, &trials, &[], seed ^ u64::from(number))), machine: None }
     };
     (side(0), side(1))
 }
@@ -101,6 +102,15 @@ pub fn measure_after(earlier: &[&Measured], world: &World, shape: &Shape, seed: 
     Measured { file: read(&events), machine }
 }
 
+/// As [`measure`] a noisy run, in which a few trials are made so many seconds long.
+pub fn measure_long(world: &World, shape: &Shape, seconds: f64, seed: u64, number: u64) -> Measured {
+    let mut draw = Draw::new(seed, number);
+    let machine = Machine::new(world.noise, shape.rounds, shape.length, &mut draw);
+    let trials = world.trials(shape, Some(&machine), &mut draw);
+    let long = world.long(&trials, seconds, &machine, shape, &mut draw);
+    Measured { file: read(&events(world, shape, &trials, &long, seed ^ number)), machine: Some(machine) }
+}
+
 /// The events that [`measure`] reads a noisy run from.
 pub fn recorded(world: &World, shape: &Shape, seed: u64, number: u64) -> Vec<Event> {
     drawn(world, shape, true, seed, number).0
@@ -110,7 +120,7 @@ fn drawn(world: &World, shape: &Shape, noisy: bool, seed: u64, number: u64) -> (
     let mut draw = Draw::new(seed, number);
     let machine = noisy.then(|| Machine::new(world.noise, shape.rounds, shape.length, &mut draw));
     let trials = world.trials(shape, machine.as_ref(), &mut draw);
-    (events(world, shape, &trials, seed ^ number), machine)
+    (events(world, shape, &trials, &[], seed ^ number), machine)
 }
 
 /// The lines of a run's file.
@@ -154,6 +164,25 @@ impl Measured {
         !claimed().unwrap_or(false)
     }
 
+    /// Size and percentiles of single iterations of each point that has any; none of a share that too few iterations tell.
+    pub fn percentiles<const N: usize>(&self, shares: [f64; N]) -> Vec<(u64, [Option<Said>; N])> {
+        let Some(path) = self.file.paths.first() else { return Vec::new() };
+        let of = |point: &record::Point| {
+            let trials: Vec<_> = point.trials.iter().collect();
+            let singles = Singles::of(&self.file.run.plan, path.opened.transport, &trials, &path.common)?;
+            let at = |q| singles.at(q).map(|(value, told)| Said { value, low: told.low, high: told.high });
+            Some((point.size, shares.map(at)))
+        };
+        path.points.iter().filter_map(of).collect()
+    }
+
+    /// How many times as long as its short trials each size's long ones take.
+    pub fn kept_up(&self) -> Vec<Said> {
+        let of = |path: &record::PathRun| path.kept_up(&self.file.run.plan);
+        let found = self.file.paths.first().map(of).unwrap_or_default();
+        found.into_iter().map(|s| Said { value: s.ratio, low: s.low, high: s.high }).collect()
+    }
+
     /// Median and mean of each point: size, seconds, seconds.
     pub fn medians_and_means(&self) -> Vec<(u64, f64, f64)> {
         let points = self.file.paths.first().map_or(&[][..], |p| &p.points[..]);
@@ -180,7 +209,13 @@ impl Measured {
         let arrival = |size| answer::arrival(analysis.curve(0), size, analysis.fits(0)).ok().map(|a| a.seconds);
         all.push(("arrival", arrival(BETWEEN)));
         all.push(("beyond", arrival(BEYOND)));
-        all.push(("scaled", scaled(analysis.curve(0), self.file.run.plan.seed)));
+        let seed = self.file.run.plan.seed;
+        let scaled = scaled(analysis.curve(0), &[SCALED], seed);
+        all.push(("scaled", scaled.as_ref().and_then(|s| s.at(SCALED))));
+        all.push(("scaled t0", scaled.as_ref().map(|s| s.t0)));
+        all.push(("scaled b", scaled.as_ref().map(|s| s.per_byte)));
+        let curve = Patterns { ping_pong: Some(analysis.curve(0)), ..Patterns::default() };
+        all.push(("G", LogGp::of(curve, seed).gap_per_byte));
         all.into_iter().filter_map(|(name, e)| Some((name, e?.into()))).collect()
     }
 
@@ -221,11 +256,22 @@ pub struct Broken {
     pub steps: Vec<Said>,
 }
 
-/// What `scale` says of [`SCALED`] bytes over the second of [`WIRES`].
-fn scaled(curve: &[CurvePoint], seed: u64) -> Option<Estimate> {
+/// What `scale` says of a run over the first of [`WIRES`], held against one over the second: each size's estimate, and whether what was
+/// measured is said to lie within; of those with intervals.
+pub fn estimated(first: &Measured, second: &Measured) -> Vec<(Said, bool)> {
+    let curve = second.file.curve(0);
+    let sizes: Vec<u64> = curve.iter().map(|p| p.size).collect();
+    let found = scaled(&first.file.curve(0), &sizes, first.file.run.plan.seed);
+    let held = found.and_then(|scaled| Held::of(&scaled, &curve));
+    let sizes = held.map_or(Vec::new(), |held| held.sizes);
+    sizes.into_iter().filter_map(|s| Some((s.estimated.into(), s.within?))).collect()
+}
+
+/// What `scale` says of the curve over the second of [`WIRES`], and of these sizes.
+fn scaled(curve: &[CurvePoint], sizes: &[u64], seed: u64) -> Option<Scaled> {
     let wire = |rate| Wire::new(rate, 1.0, 0.0).ok();
     let target = Target::wire(wire(WIRES.0)?, wire(WIRES.1)?);
-    Scaled::of(curve, &target, &[SCALED], seed).ok()?.at(SCALED)
+    Scaled::of(curve, &target, sizes, seed).ok()
 }
 
 /// What `compare` says of two sides.

@@ -11,13 +11,15 @@ use crate::noise::{Demand, Noise};
 use crate::sides::{self, Held};
 use crate::tally::few;
 use crate::world::Shape;
-use crate::{comparing, coverage, periods, repeats as repeated, shapes, sustained, table, turns};
+use crate::{comparing, coverage, percentiles, periods, repeats as repeated, scaling, shapes, sustained, table, turns};
 
 /// A section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Section {
     /// How often intervals hold.
     Coverage,
+    /// Percentiles of single iterations.
+    Percentiles,
     /// The same of curves that no straight line follows.
     Shapes,
     /// How often a repeat falls where it was foretold.
@@ -30,6 +32,8 @@ pub enum Section {
     Breaks,
     /// Periods and drift.
     Periods,
+    /// Estimates of another wire against measurements over it.
+    Scale,
     /// Single transfers and sustained ones.
     Sustained,
     /// The built command prints the same.
@@ -74,12 +78,14 @@ impl Section {
     pub fn text(self, job: &Job) -> Result<String, String> {
         match self {
             Self::Coverage => Ok(coverage(job)),
+            Self::Percentiles => Ok(of_singles(job)),
             Self::Shapes => Ok(of_shapes(job)),
             Self::Repeats => Ok(repeats(job)),
             Self::Compare => Ok(compare(job)),
             Self::Turns => Ok(in_turns(job)),
             Self::Breaks => Ok(breaks(job)),
             Self::Periods => Ok(jitter(job)),
+            Self::Scale => Ok(scale(job)),
             Self::Sustained => Ok(sustained(job)),
             Self::Command => command(job),
         }
@@ -114,6 +120,21 @@ fn coverage(job: &Job) -> String {
         let rows: Vec<_> = job.noises.iter().map(row).collect();
         let (head, machine, run) = (heading(&shape, runs), table::coverage(&rows, false), table::coverage(&rows, true));
         let _ = write!(text, "### {head}: the machine's truth\n\n{machine}\n### {head}: the run's truth\n\n{run}\n");
+    }
+    text
+}
+
+fn of_singles(job: &Job) -> String {
+    let mut text = "## Percentiles of single iterations\n\nPercent of the intervals with two ends that hold the machine's percentile, ± their median \
+        half-width; of all points those whose interval nothing bounds above (`open`: a longer one may come), in brackets the percent of their lower ends that lie \
+        below the machine's percentile; and those without an interval. In one half of the table the iterations of a trial are alike (what a trial has of its own, \
+        all of them have), in the other each has a noise of its own.\n\n"
+        .to_owned();
+    for shape in job.shapes([(3, 40), (9, 40), (30, 40)]) {
+        let runs = job.runs.div_ceil(2);
+        let row = |noise: &Noise| percentiles::row(*noise, &shape, runs, job.seed, job.threads);
+        let rows: Vec<_> = job.noises.iter().chain(&job.of_sizes).map(row).collect();
+        let _ = write!(text, "### {}\n\n{}\n", heading(&shape, runs), table::percentiles(&rows));
     }
     text
 }
@@ -304,6 +325,46 @@ fn sustained(job: &Job) -> String {
     let table = table::table(&header, &sustained::LENGTHS.map(row));
     format!(
         "## Single and sustained\n\nA process that may run for 50 of every 100 ms: a single transfer takes its time (1.00), a minute of them \
-        twice as long (2.00). What a point's two figures say, by the length of trials.\n\n{table}\n"
+        twice as long (2.00). What a point's two figures say, by the length of trials.\n\n{table}\n{}",
+        kept_up(job)
     )
+}
+
+fn kept_up(job: &Job) -> String {
+    let mut text = "Where each iteration has a noise of its own: percent of the intervals of the ratio of sustained trials to short ones that hold it, ± \
+        their median half-width (`none`: not resolved).\n\n"
+        .to_owned();
+    let of = |noise: &&Noise| job.noises.contains(noise);
+    for shape in job.shapes([(9, 40), (30, 40)]) {
+        let runs = job.runs.div_ceil(2);
+        let row = |noise: &Noise| {
+            let (demand, held) = (Demand::Claimed, sustained::kept_up(*noise, &shape, runs, job.seed, job.threads));
+            vec![noise.name(), demand.name().to_owned(), table::held(Some(&held), Some(demand))]
+        };
+        let rows: Vec<Vec<String>> = sustained::KEPT_UP.iter().filter(of).map(row).collect();
+        let table = table::table(&table::cells(["noise", "target", "ratio"]), &rows);
+        let _ = write!(text, "### {}, three long trials at two moments\n\n{table}\n", heading(&shape, runs));
+    }
+    text
+}
+
+fn scale(job: &Job) -> String {
+    let mut text = "## Estimates held against measurements\n\nWhat `scale` estimates of a path over another wire (E), from a run over its own, against a run over \
+        that wire (A): percent of the sizes of which it says that the measurement lies within the estimate's interval, ± the median half-width of that \
+        interval.\n\n"
+        .to_owned();
+    for shape in job.shapes([(9, 40), (30, 40)]) {
+        let runs = job.runs.div_ceil(2);
+        let row = |noise: &Noise| {
+            let (demand, held) =
+                (noise.demand(shape.rounds, shape.length), scaling::row(*noise, &shape, runs, job.seed, job.threads));
+            // What lasts longer than a run, another run meets otherwise.
+            let asked = Some(demand).filter(|demand| *demand != Demand::Claimed);
+            vec![noise.name(), asked.map_or("-", Demand::name).to_owned(), table::held(Some(&held), asked)]
+        };
+        let rows: Vec<Vec<String>> = job.noises.iter().map(row).collect();
+        let table = table::table(&table::cells(["noise", "target", "A within E"]), &rows);
+        let _ = write!(text, "### {}\n\n{table}\n", heading(&shape, runs));
+    }
+    text
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::comparing::{self, FACTORS, SIDES};
 use crate::coverage::{self, FIGURES};
 use crate::noise::Demand;
+use crate::percentiles::{self, SHARES};
 use crate::tally::Tally;
 use crate::turns;
 
@@ -90,6 +91,42 @@ pub fn coverage(rows: &[coverage::Row], of_run: bool) -> String {
     };
     let table = table(&header, &rows.iter().map(&mut row).collect::<Vec<Vec<String>>>());
     format!("{table}\nTargets met: {met_of_all} of {all}.\n")
+}
+
+/// Percentiles, by noise: where the iterations of a trial are alike, and where each has a noise of its own.
+pub fn percentiles(rows: &[percentiles::Row]) -> String {
+    let columns = ["alike", "apart"].into_iter().flat_map(|which| SHARES.map(|q| format!("p{}, {which}", q * 100.0)));
+    let header: Vec<String> = cells(["noise", "target", "met"]).into_iter().chain(columns).collect();
+    let cell = |tally: &Tally, demand: Option<Demand>| {
+        let given = tally.given() + tally.none + tally.open.iter().sum::<u64>();
+        let mut parts = Vec::new();
+        if let (Some(share), Some(width)) = (tally.coverage(), tally.width()) {
+            parts.push(format!("{:.0} ±{}", share * 100.0, percent(width)));
+        }
+        if let [held, missed] = tally.open
+            && held + missed > 0
+        {
+            let (part, held) = ((held + missed) as f64 / given as f64, held as f64 / (held + missed) as f64);
+            parts.push(format!("{} open ({:.0})", percent(part), held * 100.0));
+        }
+        if tally.none > 0 {
+            parts.push(format!("{} none", percent(tally.none as f64 / given as f64)));
+        }
+        if tally.absurd > 0 {
+            parts.push(format!("{} absurd", tally.absurd));
+        }
+        let text = if parts.is_empty() { "no figure".to_owned() } else { parts.join(", ") };
+        if demand.is_none_or(|demand| tally.meets_open(demand)) { text } else { format!("**{text}**") }
+    };
+    let row = |row: &percentiles::Row| {
+        let front = vec![row.noise.name(), row.demand.name().to_owned(), verdict(row.met())];
+        let held = row.held.iter().enumerate().flat_map(|(which, all)| {
+            let asked = row.asked(which);
+            all.iter().map(move |tally| (tally, asked))
+        });
+        front.into_iter().chain(held.map(|(tally, asked)| cell(tally, asked))).collect()
+    };
+    table(&header, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Comparisons of sides in turns, by noise.

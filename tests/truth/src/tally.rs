@@ -12,6 +12,8 @@ pub struct Tally {
     pub missed: u64,
     /// Figures without an interval: an end is open.
     pub none: u64,
+    /// Of an interval that nothing bounds above, those whose lower end lies below the truth; and those whose does not.
+    pub open: [u64; 2],
     /// Output that means nothing: a figure that is no number, an interval without its own figure, ends over 1000 times apart.
     pub absurd: u64,
     /// Runs that the counts come from; sizes of one run share its noise, so this says how sure the shares are.
@@ -37,12 +39,40 @@ impl Tally {
         if low <= truth[1] && truth[0] <= high { self.held += 1 } else { self.missed += 1 }
     }
 
+    /// As [`Tally::add`]; an interval that only its upper end lacks is one as well.
+    pub fn add_open(&mut self, said: Said, truth: [f64; 2]) {
+        let Said { low, high, .. } = said;
+        if low > 0.0 && high == f64::INFINITY {
+            self.open[usize::from(low > truth[1])] += 1;
+        } else {
+            self.add(said, truth);
+        }
+    }
+
+    /// Counts an interval of which another says whether it holds.
+    pub fn count(&mut self, said: Said, holds: bool) {
+        self.widths.push(((said.high - said.low) / 2.0 / said.value) as f32);
+        if holds { self.held += 1 } else { self.missed += 1 }
+    }
+
+    /// Whether those hold often enough that have a lower end or both, and those with both not too often; as [`Tally::meets`].
+    pub fn meets_open(&self, demand: Demand) -> bool {
+        let [held, missed] = self.open;
+        let all = Self { held: self.held + held, missed: self.missed + missed, ..self.clone() };
+        let floor = if demand == Demand::Nominal { Demand::InRun } else { demand };
+        // Two ends that few points have are of as few runs; none that has both is no answer that is wrong.
+        let share = self.given() as f64 / (all.given() + self.none).max(1) as f64;
+        let both = Self { runs: (self.runs as f64 * share).ceil() as u64, none: 0, ..self.clone() };
+        all.meets(floor) && (self.given() == 0 || both.meets(demand))
+    }
+
     /// Adds the counts of other runs.
     pub fn join(&mut self, other: Self) {
         self.held += other.held;
         self.missed += other.missed;
         self.none += other.none;
         self.absurd += other.absurd;
+        (0..2).for_each(|i| self.open[i] += other.open[i]);
         self.runs += other.runs;
         self.widths.extend(other.widths);
     }
@@ -113,6 +143,22 @@ mod tests {
         assert!(of(0, 0, 200).meets(Demand::Claimed) && !of(0, 0, 200).meets(Demand::Nominal), "no claim");
         assert!(of(0, 0, 200).meets(Demand::NoInterval) && !of(1, 0, 199).meets(Demand::NoInterval), "too few rounds");
         assert_eq!((of(3, 1, 2).coverage(), of(3, 1, 2).none, of(0, 0, 1).coverage()), (Some(0.75), 2, None));
+    }
+
+    #[test]
+    fn an_end_that_is_open_is_no_miss_unless_the_other_one_is_wrong() {
+        let of = |below: u64, above: u64, held: u64| {
+            let mut tally = of(held, 0, 0);
+            tally.runs += below + above;
+            let open = |low| Said { value: 1.0, low, high: f64::INFINITY };
+            (0..below).for_each(|_| tally.add_open(open(0.9), [1.0; 2]));
+            (0..above).for_each(|_| tally.add_open(open(0.9), [0.8; 2]));
+            tally
+        };
+        assert!(of(100, 0, 0).meets_open(Demand::Nominal) && of(95, 5, 0).meets_open(Demand::Nominal));
+        assert!(!of(80, 20, 0).meets_open(Demand::Nominal) && !of(80, 20, 0).meets_open(Demand::Claimed));
+        assert!(!of(100, 0, 0).meets_open(Demand::NoInterval));
+        assert!(!of(0, 0, 400).meets_open(Demand::Nominal), "both ends, and wider than they say");
     }
 
     #[test]

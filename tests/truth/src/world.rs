@@ -45,6 +45,8 @@ pub struct World {
     pub stops: Option<Stops>,
     /// Noise.
     pub noise: Noise,
+    /// What a trial has of its own all its iterations have; else each has its own.
+    pub alike: bool,
 }
 
 /// How much is measured.
@@ -99,7 +101,7 @@ pub struct Taken {
     pub repeats: u64,
     /// Seconds that it lasted.
     pub lasted: f64,
-    /// Times of single round trips, seconds, ascending: as many as levels were looked at.
+    /// Times of single round trips, seconds, ascending: as many as levels were looked at, or as have a noise of their own.
     pub times: Vec<f64>,
     /// (Seconds after its start, seconds) of each stop.
     pub pauses: Vec<(f64, f64)>,
@@ -107,12 +109,19 @@ pub struct Taken {
 
 /// Looks at the machine's level within one trial.
 const LOOKS: usize = 7;
+/// Most iterations of a trial that have a noise of their own: each stands for as many as it must.
+const OWN: f64 = 4096.0;
 
 impl World {
     /// A plain path under a noise: 10 us and 5 GB/s.
     pub fn plain(noise: Noise) -> Self {
         let (t0, per_byte, root, power, stair) = (10e-6, 0.2e-9, 0.0, 1.0, 0.0);
-        Self { t0, per_byte, slow: Vec::new(), bend: None, root, power, stair, stops: None, noise }
+        Self { t0, per_byte, slow: Vec::new(), bend: None, root, power, stair, stops: None, noise, alike: true }
+    }
+
+    /// The same path where each iteration has a noise of its own, beside the level of its moment.
+    pub fn apart(self) -> Self {
+        Self { alike: false, ..self }
     }
 
     /// The same path where all takes so many times as long.
@@ -160,17 +169,49 @@ impl World {
         taken
     }
 
+    /// A few trials that are long enough to show what lasts: after so many rounds, of the smallest size, the middle one and the largest.
+    pub fn long(
+        &self,
+        rounds: &[Taken],
+        seconds: f64,
+        machine: &Machine,
+        shape: &Shape,
+        draw: &mut Draw,
+    ) -> Vec<Taken> {
+        let sizes = [0, shape.sizes.len() / 2, shape.sizes.len() - 1].map(|i| shape.sizes[i]);
+        let after = [shape.rounds / 3, 2 * shape.rounds / 3].map(|round| round.saturating_sub(1));
+        let mut taken = Vec::new();
+        for round in after {
+            let mut now = rounds.iter().filter(|t| t.round == round).map(|t| t.at + t.lasted).fold(0.0, f64::max);
+            for size in sizes {
+                let trial = self.trial(size, round, now, seconds, Some(machine), draw);
+                now += trial.lasted;
+                taken.push(trial);
+            }
+        }
+        taken
+    }
+
     /// One trial that is planned to last `length` seconds.
     fn trial(&self, size: u64, round: u32, at: f64, length: f64, machine: Option<&Machine>, draw: &mut Draw) -> Taken {
         let clean = 2.0 * self.time(size);
-        let own = machine.map_or(0.0, |m| m.noise().own(draw));
+        let mut own = || machine.map_or(0.0, |m| m.noise().own(draw));
+        let of_trial = if self.alike { own() } else { 0.0 };
         let looks = (0..LOOKS).map(|i| at + length * (i as f64 + 0.5) / LOOKS as f64);
-        let level = |t: f64| machine.map_or(0.0, |m| m.level(size, round as usize, t)) + own;
+        let level = |t: f64| machine.map_or(0.0, |m| m.level(size, round as usize, t));
+        let levels: Vec<f64> = looks.map(level).collect();
         let step = machine.map_or(0.0, |m| m.noise().step());
         let read = |time: f64| if step > 0.0 { (time / step).round().max(1.0) * step } else { time };
-        let mut times: Vec<f64> = looks.map(|t| read(clean * level(t).exp())).collect();
-        let mean = times.iter().sum::<f64>() / LOOKS as f64;
-        let repeats = (length / mean).round().max(1.0);
+        let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
+        let looked: Vec<f64> = levels.iter().map(|level| read(clean * (level + of_trial).exp())).collect();
+        let repeats = (length / mean(&looked)).round().max(1.0);
+        // As many as are counted, so that none weighs more than another.
+        let n = repeats.min(OWN) as usize;
+        let mut times = match self.alike {
+            true => looked,
+            false => (0..n).map(|i| read(clean * (levels[i * LOOKS / n] + own()).exp())).collect(),
+        };
+        let mean = mean(&times);
         let (mut left, mut lasted, mut pauses) = (mean * repeats, 0.0, Vec::new());
         while let Some((begins, stands)) =
             self.stop(at + lasted).filter(|s| machine.is_some() && s.0 < at + lasted + left)

@@ -2,7 +2,9 @@
 
 use truth::noise::{Demand, Noise};
 use truth::world::Shape;
-use truth::{comparing, coverage, finding, periods, repeats, shapes, sides, table, turns};
+use truth::{
+    comparing, coverage, finding, percentiles, periods, repeats, scaling, shapes, sides, sustained, table, turns,
+};
 
 /// Seed of all slices.
 const SEED: u64 = 1;
@@ -180,4 +182,52 @@ fn a_further_run_falls_where_earlier_ones_foretell_and_without_them_nothing_is_f
             assert!(tally.coverage() > Some(0.85), "{known} earlier: {:?}", tally.coverage());
         }
     }
+}
+
+#[test]
+fn percentiles_hold_whether_the_iterations_of_a_trial_are_alike_or_not() {
+    for (noise, rounds) in [
+        (Noise::Independent, 9),
+        (Noise::Pareto, 30),
+        (Noise::Correlated(0.5), 30),
+        (Noise::Seconds(0.5), 9),
+        (Noise::Rare(0.5), 9),
+        (Noise::Clock(10e-6), 9),
+    ] {
+        let row = percentiles::row(noise, &Shape::of(rounds, 20), 12, SEED, 2);
+        for (all, which) in row.held.iter().zip(["alike", "apart"]) {
+            for (tally, share) in all.iter().zip(percentiles::SHARES) {
+                let [open, wrong] = tally.open;
+                let claims = tally.given() + open + wrong;
+                let held = (tally.held + open) as f64 / claims as f64;
+                println!(
+                    "{}, {rounds} rounds, {which}, {share}: {held:.3} of {claims}, {open} open, {} none",
+                    noise.name(),
+                    tally.none
+                );
+                assert!(held >= 0.88 && tally.absurd == 0, "{}, {which}, {share}: {tally:?}", noise.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn sustained_ratios_and_gaps_a_byte_hold() {
+    // Not of a quota: two long trials may agree by luck on how many of its periods they met, and 80 of 100 intervals hold.
+    for noise in [Noise::Independent, Noise::Skewed] {
+        let tally = sustained::kept_up(noise, &Shape::of(9, 20), 20, SEED, 2);
+        println!("{}: {:?} of {}, +-{:?}", noise.name(), tally.coverage(), tally.given(), tally.width());
+        assert!(tally.coverage() >= Some(0.85) && tally.given() >= 50, "{}: {tally:?}", noise.name());
+    }
+    let row = coverage::row(Noise::Independent, &Shape::of(9, 40), 30, SEED, 2);
+    for name in ["G", "scaled t0", "scaled b"] {
+        assert!(row.of_machine[name].coverage() >= Some(0.75), "{name}: {:?}", row.of_machine[name]);
+    }
+}
+
+#[test]
+fn a_measurement_over_another_wire_lies_within_what_scale_foretold() {
+    let tally = scaling::row(Noise::Independent, &Shape::of(9, 40), 15, SEED, 2);
+    println!("{:?} of {}, +-{:?}", tally.coverage(), tally.given(), tally.width());
+    assert!(tally.coverage() >= Some(0.85) && tally.width() < Some(0.2), "{tally:?}");
 }
