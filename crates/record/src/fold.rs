@@ -81,7 +81,10 @@ impl Fold {
 
     /// Takes one event in and leaves the figures for later ([`Fold::settle`]): for whole files.
     pub(crate) fn add(&mut self, event: Event) {
-        if let Event::Run(run) = event {
+        if let Event::Run(mut run) = event {
+            for path in &mut run.plan.paths {
+                path.settings = std::mem::take(&mut path.settings).of_today(path.transport.as_str());
+            }
             *self = Self {
                 file: Some(RunFile { run, paths: Vec::new(), warnings: Vec::new(), end: None, cut: None }),
                 intervals: self.intervals.take(),

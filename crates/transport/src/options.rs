@@ -76,7 +76,7 @@ impl OptionSpec {
     }
 
     /// Where `explain` moves it from `now`, which these system settings bound: twice as far where the system gives so much, else half as far;
-    /// none where it is as small as it can be.
+    /// none where it is as small as it can be, or there is nowhere else to move it.
     pub fn elsewhere(&self, now: u64, limit: u64) -> Option<u64> {
         let moved = self.moved?;
         let most = match self.form {
@@ -85,7 +85,7 @@ impl OptionSpec {
         };
         let twice = now.saturating_mul(2);
         let to = if moved.doubles && twice <= most { twice } else { (now / 2).min(most) };
-        (to >= moved.least).then_some(to)
+        (to >= moved.least && to != now).then_some(to)
     }
 }
 
@@ -326,6 +326,8 @@ mod tests {
         assert_eq!(limit.elsewhere(1 << 20, u64::MAX), Some(1 << 19), "within its bounds");
         assert_eq!(limit.elsewhere(4096, 5000), Some(2048), "within the system's");
         assert_eq!(limit.elsewhere(256, 256), None);
+        let any = OptionSpec { moved: Some(Moved { least: 0, ..limit.moved.unwrap() }), form: Form::Whole, ..limit };
+        assert_eq!([0, u64::MAX].map(|now| any.elsewhere(now, u64::MAX)), [None, None], "it would stay where it is");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::OptionSpec;
 
@@ -116,19 +116,15 @@ value_from! {
 /// Options of a path that were set, by name. What is not in it has the transport's default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Settings(#[serde(deserialize_with = "by_their_names")] BTreeMap<String, Value>);
+pub struct Settings(BTreeMap<String, Value>);
 
-/// What options were called before, and are called now: files and command lines of earlier versions are read.
-const RENAMED: [(&str, &str); 1] = [("block-noise", "round-noise")];
+/// What options were called before, and are called now, of which transport: files and command lines of earlier versions are read.
+const RENAMED: [(&str, &str, &str); 1] = [("theory", "block-noise", "round-noise")];
 
-/// An option's name, whichever version wrote it.
-pub(crate) fn todays(option: &str) -> &str {
-    RENAMED.iter().find(|renamed| renamed.0 == option).map_or(option, |renamed| renamed.1)
-}
-
-fn by_their_names<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Value>, D::Error> {
-    let read: BTreeMap<String, Value> = Deserialize::deserialize(from)?;
-    Ok(read.into_iter().map(|(name, value)| (todays(&name).to_owned(), value)).collect())
+/// The name of a transport's option, whichever version wrote it. A module may have an option by a name that another transport gave up.
+pub fn todays<'a>(transport: &str, option: &'a str) -> &'a str {
+    let renamed = RENAMED.iter().find(|(of, before, _)| *of == transport && *before == option);
+    renamed.map_or(option, |(.., now)| now)
 }
 
 impl Settings {
@@ -142,6 +138,12 @@ impl Settings {
     pub fn with(mut self, option: &str, value: impl Into<Value>) -> Self {
         self.set(option, value);
         self
+    }
+
+    /// The same with the options of a transport by the names that they have today.
+    #[must_use]
+    pub fn of_today(self, transport: &str) -> Self {
+        Self(self.0.into_iter().map(|(name, value)| (todays(transport, &name).to_owned(), value)).collect())
     }
 
     /// Sets an option.
@@ -218,7 +220,6 @@ impl Settings {
 
     /// Reads `option=value` and sets it, as one of `specs`; a text that may stand more than once is added.
     pub fn read(&mut self, specs: &[OptionSpec], option: &str, text: &str) -> Result<(), SettingError> {
-        let option = todays(option);
         let spec = specs.iter().find(|s| s.name == option).ok_or_else(|| unknown(specs, option))?;
         let value = spec.form.read(text).map_err(|why| SettingError::Bad {
             option: option.to_owned(),

@@ -3,6 +3,7 @@
 use anyhow::{Result, anyhow, bail};
 use measure::event::PathPlan;
 use measure::{Load, LoadDirection, Topology};
+use transport::settings::todays;
 use transport::{Name, OptionSpec, Settings, Transport, Value, registry};
 use units::Bytes;
 
@@ -144,7 +145,9 @@ fn path(text: &str, shared: &[Flagged], flags: &RunFlags) -> Result<(PathPlan, b
                 }
                 joined = Some((topology, connections(topology, value)?));
             }
-            _ => settings.read(transport.options(), option, value).map_err(|e| anyhow!("{text}: {name}: {e}"))?,
+            _ => settings
+                .read(transport.options(), todays(transport.name().as_str(), option), value)
+                .map_err(|e| anyhow!("{text}: {name}: {e}"))?,
         }
     }
     for set in shared.iter().filter(|set| set.is_of(transport) && settings.get(&set.option).is_none()) {

@@ -91,7 +91,7 @@ impl Grammar {
             let Some((key, value)) = item.split_once('=') else {
                 return Err(FlagError::NoValue { what, item: item.trim().to_owned(), keys: self.keys(), example });
             };
-            let (key, value) = (todays(key.trim()), value.trim());
+            let (key, value) = (todays("theory", key.trim()), value.trim());
             if !self.once.contains(&key) && !self.many.contains(&key) {
                 return Err(FlagError::Unknown { what, key: key.to_owned(), keys: self.keys(), example });
             }

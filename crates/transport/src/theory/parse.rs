@@ -80,6 +80,7 @@ pub(super) fn dip(text: &str) -> Result<Dip, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::OptionSpec;
 
     #[test]
     fn every_field_is_read() {
@@ -95,13 +96,21 @@ mod tests {
     fn an_option_is_read_by_the_name_that_it_had_before() {
         let now: Theory = "round-noise=3%".parse().unwrap();
         assert_eq!("block-noise=3%".parse::<Theory>().unwrap(), now, "as a flag");
-        let mut typed = Settings::default();
-        typed.read(&OPTIONS, "block-noise", "3%").unwrap();
-        assert_eq!(Theory::of(&typed), now, "as an option of the path");
         let filed: Settings = serde_json::from_str(r#"{"block-noise":0.03}"#).unwrap();
+        let filed = filed.of_today("theory");
         assert_eq!((Theory::of(&filed), filed.check(&OPTIONS)), (now.clone(), Ok(())), "in a file");
         assert!(serde_json::to_string(&now.settings()).unwrap().contains("round-noise"));
         assert!("block-noise=3%,round-noise=2%".parse::<Theory>().is_err(), "it is one option");
+    }
+
+    #[test]
+    fn an_option_of_another_transport_keeps_its_name() {
+        let filed: Settings = serde_json::from_str(r#"{"block-noise":0.03}"#).unwrap();
+        assert_eq!(filed.of_today("mesh").real("block-noise"), Some(0.03));
+        let own = [OptionSpec { name: "block-noise", ..OPTIONS[9] }];
+        let mut typed = Settings::default();
+        typed.read(&own, "block-noise", "3%").unwrap();
+        assert_eq!(typed.real("block-noise"), Some(0.03));
     }
 
     #[test]
