@@ -171,7 +171,7 @@ fn covering(
         dots().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(pick(&d.mid)), high.max(pick(&d.mid))));
     // An interval that goes far beyond all medians would press them flat: it leaves the picture instead. Percentiles of a soak are
     // what is looked for.
-    let beyond = if graph.of_soak() || graph.of_tcp() { f64::INFINITY } else { BEYOND };
+    let beyond = if graph.of_soak() || graph.of_states() { f64::INFINITY } else { BEYOND };
     let values = dots().flat_map(|d| {
         let (from, to) = d.interval.unwrap_or((d.mid, d.mid));
         [from, to, d.min].map(|p| pick(&p).clamp(low / beyond, high * beyond)).into_iter().chain([pick(&d.mid)])
@@ -266,7 +266,7 @@ fn statement(series: &[Series], graph: Graph) -> Option<String> {
         if graph == Graph::Flows {
             return format!("{}: {} over {} connections", s.name, units::BitRate(p.throughput), p.size);
         }
-        if graph.of_tcp() {
+        if graph.of_states() {
             let (_, y) = graph.quantities();
             return format!("{}: {}", s.name, crate::scale::label(y, p.seconds));
         }

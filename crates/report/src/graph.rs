@@ -5,7 +5,7 @@ use record::{Analysis, RunFile};
 
 use crate::curve::{self, Pt, Series};
 use crate::scale::{Quantity, Spread};
-use crate::{cost, flows, load, rates, soak, tcp};
+use crate::{cost, flows, levels, load, rates, soak, tcp};
 
 /// Which graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub enum Graph {
     TcpWindow,
     /// Round-trip time that TCP smoothes, over the time since the start.
     TcpRtt,
+    /// Level of each round over the time since the start: the machine's state (`levels.rs`).
+    Levels,
 }
 
 /// Runs that a graph can show.
@@ -68,6 +70,8 @@ enum Of {
     Offered,
     /// Those that tell the state of a TCP connection.
     Tcp,
+    /// Those of several rounds.
+    Rounds,
 }
 
 /// All that is known of a graph.
@@ -113,7 +117,7 @@ impl Graph {
     pub const ALL: [Graph; 3] = [Graph::Signature, Graph::Throughput, Graph::Saturation];
 
     /// Every graph.
-    pub const EVERY: [Graph; 16] = [
+    pub const EVERY: [Graph; 17] = [
         Graph::Signature,
         Graph::Throughput,
         Graph::Saturation,
@@ -130,6 +134,7 @@ impl Graph {
         Graph::Loss,
         Graph::TcpWindow,
         Graph::TcpRtt,
+        Graph::Levels,
     ];
 
     const fn look(self) -> Look {
@@ -375,6 +380,21 @@ impl Graph {
                 curves: Curves::Own(|runs| tcp::series(runs, tcp::State::RoundTrip)),
                 of: Of::Tcp,
             },
+            Graph::Levels => Look {
+                name: "levels",
+                help: Some("Level of each round over the time since the run's start: how the machine's state moved"),
+                title: "Levels: time of each round over the time since the start",
+                read: "How many times as long as in the run's middle all messages took in a round. Where a line stays near 100%, the machine was in \
+                       one state; where it steps or climbs, its state changed, and intervals hold for the states that were met.",
+                line: "Line: level of a round; band: from the fastest to the slowest moment within it.",
+                axes: (Moment, Share),
+                // What is drawn stands in the place of a time.
+                place: |p, level| (p.size as f64 / soak::PER_SECOND, level),
+                time: Some("Time of the round, of the middle one"),
+                linear: false,
+                curves: Curves::Own(levels::series),
+                of: Of::Rounds,
+            },
         }
     }
 
@@ -462,9 +482,9 @@ impl Graph {
         }
     }
 
-    /// Whether it shows the state of TCP connections over the time.
-    pub fn of_tcp(self) -> bool {
-        self.look().of == Of::Tcp
+    /// Whether it shows how a state moved over the time: that of TCP connections, or of the machine.
+    pub fn of_states(self) -> bool {
+        matches!(self.look().of, Of::Tcp | Of::Rounds)
     }
 
     /// The graph of a soak that shows most of it: of messages that nothing answers, single times are not known.
@@ -553,6 +573,12 @@ impl Graph {
                      TCP that tells it (run tcp, of any pattern but connect)"
                 ));
             }
+            Of::Rounds if runs.iter().any(|run| levels::told(run)) => return Ok(graph),
+            Of::Rounds => {
+                return Err(format!(
+                    "--graph {name} draws the level of each round, and this run has fewer than two that tell one (--budget gives more time)"
+                ));
+            }
             Of::Soak | Of::CarryingSoak if soaks == 0 => {
                 return Err(format!(
                     "--graph {name} draws the intervals of a soak (run --duration), and this run has none"
@@ -635,7 +661,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Graph::EVERY.len());
         assert!(Graph::EVERY.iter().all(|g| !g.title().is_empty() && g.how_to_read().ends_with('.')));
-        assert_eq!(Graph::named().count(), 14);
+        assert_eq!(Graph::named().count(), 15);
     }
 
     #[test]

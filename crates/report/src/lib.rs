@@ -23,6 +23,7 @@
 //! | `flows` | what connections carry together over their number, as curves |
 //! | `load` | percentiles of a path over the number of flows that load it, as curves |
 //! | `soak` | the curves of the graphs over the time: a soak's intervals |
+//! | `levels` | the machine's state over the time: the level of each round |
 //! | [`precision`] | how sure a run is of each point, as a figure |
 //! | [`scaled`] | what paths would take elsewhere, estimated and actual |
 //! | [`sweep`] | a sweep's cells and effects as tables, which to take in words, heat maps |
@@ -38,6 +39,7 @@ mod flows;
 pub mod graph;
 pub mod html;
 pub mod layers;
+mod levels;
 mod load;
 pub mod overlay;
 pub mod png;

@@ -81,6 +81,25 @@ fn a_run_is_shown_plotted_and_exported_in_every_format() {
 }
 
 #[test]
+fn the_level_of_each_round_is_drawn_over_the_time_everywhere() {
+    let dir = Scratch::new();
+    let model = "latency=10us,rate=10Gbit/s,round-noise=10%";
+    let line = ["run", "theory", "--theory", model, "--seed", "1", "--budget", "1s", "--quiet", "-o", "a.run.jsonl"];
+    let said = dir.run(&line);
+    assert!(said.measured(), "{said}");
+    let shown = dir.run(&["show", "a.run.jsonl", "--graph", "levels"]);
+    let title = "Levels: time of each round over the time since the start";
+    assert!(shown.code() == 0 && shown.out.contains(title) && shown.out.contains("100%"), "{shown}");
+    for name in ["a.svg", "a.html"] {
+        let graph: &[&str] = if name == "a.svg" { &["--graph", "levels"] } else { &[] };
+        let plotted = dir.run(&[&["plot", "a.run.jsonl", "-o", name], graph].concat());
+        assert!(plotted.code() == 0 && std::fs::read_to_string(dir.path(name)).unwrap().contains(title), "{plotted}");
+    }
+    dir.run(&["run", "theory", "--trials", "1", "--sizes", "64", "--quiet", "-o", "one.run.jsonl"]);
+    dir.run(&["show", "one.run.jsonl", "--graph", "levels"]).refuses(&["the level of each round", "--budget"]);
+}
+
+#[test]
 fn parquet_is_written_or_said_how_to_build_in() {
     // scripts/test-bare.sh tries a command without it.
     let dir = Scratch::new();

@@ -89,6 +89,7 @@ pub fn of(runs: &[&Analysis<'_>], series: &[Series], compared: &[Named]) -> Stri
                     (sections::warnings(&files))
                     h2.aside { "More graphs" }
                     div #more {}
+                    (told::levels(runs))
                     (told::cpu(runs))
                     @if !soak { (models::table(runs)) }
                     section aria-labelledby="points-title" #points {

@@ -1,4 +1,4 @@
-//! The parts of the page that show a graph and what `show` prints of it: rates, loads, numbers of flows, CPU time.
+//! The parts of the page that show a graph and what `show` prints of it: rates, loads, numbers of flows, the machine's state, CPU time.
 
 use maud::{Markup, html};
 use record::{Analysis, RunFile};
@@ -20,6 +20,11 @@ pub fn rates(runs: &[&Analysis<'_>]) -> Markup {
 /// What connections carry together over their number; the table of points has the figures. Nothing of runs of one number.
 pub fn flows(runs: &[&Analysis<'_>]) -> Markup {
     shown(runs, "flows", "Throughput over the number of connections", Graph::Flows, |_| String::new())
+}
+
+/// How the machine's state moved over the run; the summary says what that means for the intervals. Nothing of runs of fewer than two rounds.
+pub fn levels(runs: &[&Analysis<'_>]) -> Markup {
+    shown(runs, "levels", "The machine's state over the run", Graph::Levels, |_| String::new())
 }
 
 /// Whether the runs have something that a graph shows.
