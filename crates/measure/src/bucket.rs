@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use units::{BitRate, Bytes};
 
 use crate::event::{Figures, Plan, Trial, Warning};
-use crate::figures::{OUT_OF_A_BUFFER, counted, out_of_a_buffer};
+use crate::figures::{OUT_OF_A_BUFFER, counted, out_of_a_buffer, times_as_sent};
 use crate::judge::{Judged, warning};
 
 /// Times as much as the largest size carries that a smaller one must surely carry.
@@ -32,13 +32,11 @@ pub(crate) fn drained(plan: &Plan, points: &[Judged<'_>]) -> Option<Warning> {
     }
     let faster = |p: &Judged<'_>| {
         let trials: Vec<&Trial> = p.trials.iter().collect();
-        let times = |t: &&Trial| Some(t.report.each_sent() / t.report.each_received(t.size)).filter(|x| x.is_finite());
-        let single = counted(&trials);
-        let single: Vec<_> = single.into_iter().filter(|t| t.report.flows.is_none()).collect();
-        if !single.iter().any(|t| out_of_a_buffer(plan, t)) {
+        let counted = counted(&trials);
+        if !counted.iter().any(|t| out_of_a_buffer(plan, t)) {
             return None;
         }
-        let times: Vec<f64> = single.iter().filter_map(times).collect();
+        let times: Vec<f64> = counted.into_iter().filter_map(times_as_sent).collect();
         (!times.is_empty()).then(|| stats::median(&times))
     };
     let found: Vec<(u64, f64)> = points
@@ -92,8 +90,8 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{Common, figures};
-    use crate::{FarReport, Pattern, TrialReport};
+    use crate::figures::{self, Common, figures};
+    use crate::{FarReport, FlowReport, Flows, Pattern, TrialReport};
 
     /// A trial of ten messages that took so many seconds each to send and to receive; an answered one has its median.
     fn trial(size: u64, sent: f64, received: f64) -> Trial {
@@ -127,6 +125,36 @@ mod tests {
         assert!((points[1].figures.throughput / (65_536.0 * 8.0 / 5e-3) - 1.0).abs() < 1e-9);
         assert_eq!(drained(&plan, &points[..1]), None);
         assert_eq!(drained(&Plan::default(), &points), None, "nothing is received there");
+    }
+
+    /// Two flows that did half a million iterations a second each, whose senders handed over so many a second each.
+    fn of_two(size: u64, sent: f64) -> Trial {
+        let flow = FlowReport { iterations: 500.0, sent, ..FlowReport::default() };
+        let flows = Some(Flows { seconds: 1e-3, span: 1.2e-3, apart: 1e-5, each: vec![flow; 2] });
+        let far = FarReport { seconds: 1e-3, bytes: 1000 * size, received: 1000, ..FarReport::default() };
+        let report = TrialReport { repeats: 1000, seconds: 1e-3, far, flows, ..TrialReport::default() };
+        Trial { report, ..trial(size, 1.0, 1.0) }
+    }
+
+    #[test]
+    fn several_flows_that_were_read_out_of_buffers_count_at_their_senders_rate() {
+        let plan = Plan { pattern: Pattern::Stream, ..Plan::default() };
+        let rate = |plan: &Plan, sent: f64| judged(plan, &[of_two(1000, sent)])[0].figures.throughput / 8000.0;
+        let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+        near(rate(&plan, 5e4), 1e5);
+        near(rate(&plan, 2e5), 1e6);
+        near(rate(&plan, 0.0), 1e6);
+        near(rate(&Plan { reverse: true, ..plan.clone() }, 5e4), 1e6);
+        let trials = [of_two(1000, 5e4), of_two(2000, 2e5)];
+        let warned = drained(&plan, &judged(&plan, &trials)).unwrap();
+        assert!(warned.sizes == [1000] && warned.text.contains("10.0 times"), "{warned:?}");
+    }
+
+    #[test]
+    fn what_was_read_out_of_a_buffer_says_nothing_of_how_long_the_next_takes() {
+        let plan = Plan { pattern: Pattern::Stream, ..Plan::default() };
+        assert!((figures::took(&plan, &trial(65_536, 5e-3, 1e-4)) - 5e-3).abs() < 1e-12);
+        assert!((figures::took(&plan, &trial(65_536, 5e-3, 4.9e-3)) - 4.9e-3).abs() < 1e-12);
     }
 
     /// Each way carries 100 Mbit/s behind a bucket of 128 KiB, and round trips of small messages never empty it.

@@ -9,9 +9,9 @@ mod ways;
 
 use transport::{Ends, Name};
 
-use crate::FlowReport;
 use crate::event::{Figures, FlowFigures, LoadFigures, Plan, Schedule, TimeKind, Trial};
 use crate::pattern::InGroup;
+use crate::{FlowReport, Flows};
 
 pub use common::Common;
 pub use lost::Lost;
@@ -46,7 +46,7 @@ pub(crate) fn bits(plan: &Plan, trial: &Trial) -> f64 {
 }
 
 /// A trial's typical time, seconds of the point's kind: the median over its chunks; of a stream the receiver's time, or the sender's where the receiver
-/// [read out of a buffer](out_of_a_buffer); of several flows the time in which all ran over what they did in it. None where nothing completed or nothing was timed, or where what was to load the
+/// [read out of a buffer](out_of_a_buffer); of several flows the time in which all ran over what they did in it, or that of their senders together. None where nothing completed or nothing was timed, or where what was to load the
 /// path carried nothing.
 pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
     let r = &trial.report;
@@ -58,7 +58,11 @@ pub fn typical(plan: &Plan, kind: Name, trial: &Trial) -> Option<f64> {
         if plan.both && [false, true].iter().any(|back| idle(flows.way(*back))) {
             return None;
         }
-        flows.seconds / flows.iterations() / transfers(plan, trial)
+        let each = match handed_over(flows).filter(|_| out_of_a_buffer(plan, trial)) {
+            Some(sent) => sent.recip(),
+            None => flows.seconds / flows.iterations(),
+        };
+        each / transfers(plan, trial)
     } else if timed_there(trial) {
         if out_of_a_buffer(plan, trial) { r.each_sent() } else { r.each_received(trial.size) }
     } else if untimed(plan, kind) {
@@ -85,8 +89,35 @@ pub(crate) fn out_of_a_buffer(plan: &Plan, trial: &Trial) -> bool {
     let r = &trial.report;
     let shaped = plan.decorators.shape.is_some();
     let least = if shaped { 1.0 } else { OUT_OF_A_BUFFER };
-    let alike = r.far.bytes == r.repeats.saturating_mul(trial.size);
-    alike && (shaped || !plan.reverse) && r.each_sent() > least * r.each_received(trial.size)
+    let told = match r.flows {
+        // Of flows that the far side sends its word is all there is.
+        Some(_) => plan.pattern.facts().unanswered && !plan.reverse && !plan.both,
+        None => r.far.bytes == r.repeats.saturating_mul(trial.size) && (shaped || !plan.reverse),
+    };
+    told && times_as_sent(trial).is_some_and(|times| times > least)
+}
+
+/// Times as fast as it was sent that a stream was received, of several flows all of them together; none where either is unknown.
+pub(crate) fn times_as_sent(trial: &Trial) -> Option<f64> {
+    let r = &trial.report;
+    let times = match &r.flows {
+        Some(flows) => flows.iterations() / flows.seconds / handed_over(flows)?,
+        None => r.each_sent() / r.each_received(trial.size),
+    };
+    (times > 0.0 && times.is_finite()).then_some(times)
+}
+
+/// Messages a second that all senders handed over together; none where that is not known of each.
+fn handed_over(flows: &Flows) -> Option<f64> {
+    let told = !flows.each.is_empty() && flows.each.iter().all(|flow| flow.sent > 0.0);
+    told.then(|| flows.each.iter().map(|flow| flow.sent).sum())
+}
+
+/// Seconds that an iteration of a trial took at least, as far as it says how long the next will take: of a stream that was read out of a
+/// buffer it is the sender who says it.
+pub(crate) fn took(plan: &Plan, trial: &Trial) -> f64 {
+    let r = &trial.report;
+    if out_of_a_buffer(plan, trial) { r.each_sent() } else { r.median.max(r.each_received(trial.size)) }
 }
 
 fn idle(flows: &[FlowReport]) -> bool {

@@ -22,6 +22,8 @@ use crate::{Load, Session, SessionError, TrialSpec, bucket, figures, judge, supp
 pub(crate) const FEWEST: u64 = 3;
 /// An iteration that takes longer than this is a trial of its own, seconds.
 const LONG: f64 = 0.02;
+/// Share of the budget that a trial of as many iterations as its pattern asks for may take.
+const OF_BUDGET: f64 = 1.0 / 200.0;
 /// A trial at an offered rate lasts so long at least, seconds: a shorter one would lie whole in the buffers of a path that can't carry
 /// the rate, and lose nothing.
 pub(crate) const LOAD: f64 = 0.1;
@@ -461,12 +463,22 @@ impl<'a> PathRun<'a> {
             true => (least / self.takes(size)).ceil().min(MOST as f64) as u64,
             false => 0,
         };
-        load.max(self.fewest_looked(size))
+        load.max(self.fewest_looked(size)).max(self.fewest_in_budget(size))
+    }
+
+    /// As many as the pattern asks for, where they take no more than a part of the budget: of few messages of a stream what lies in buffers
+    /// is much.
+    fn fewest_in_budget(&self, size: u64) -> u64 {
+        let takes = self.takes(size) * self.stopped(size);
+        match self.facts().fewest {
+            asked if asked > FEWEST && takes > 0.0 => asked.min((self.plan.budget * OF_BUDGET / takes) as u64),
+            _ => 0,
+        }
     }
 
     /// The same of a trial that only looks.
     pub(crate) fn fewest_looked(&self, size: u64) -> u64 {
-        if self.estimate(size) * self.stopped(size) > LONG { 1 } else { self.facts().fewest }
+        if self.estimate(size) * self.stopped(size) > LONG { 1 } else { self.facts().fewest.min(FEWEST) }
     }
 
     /// Iterations that a trial makes beside those that it times, where they are as long as any.
@@ -500,9 +512,9 @@ impl<'a> PathRun<'a> {
 
     /// Seconds of the fastest iteration that any trial of a size was typical of.
     pub(crate) fn fastest(&self, size: u64) -> f64 {
-        let each = |t: &Trial| t.report.median.max(t.report.each_received(size));
         let trials = self.points.get(&size).into_iter().flat_map(|p| &p.trials);
-        trials.map(each).filter(|each| *each > 0.0).fold(self.estimate(size), f64::min)
+        let each = trials.map(|t| figures::took(self.plan, t)).filter(|each| *each > 0.0);
+        each.fold(self.estimate(size), f64::min)
     }
 
     /// Ends what is still open, and says what a reader must know.

@@ -74,6 +74,23 @@ fn a_stream_reaches_the_rate_that_headers_leave() {
     }
 }
 
+/// Of three messages, what lies in a buffer is much.
+#[test]
+fn trials_of_a_stream_have_eight_messages_where_the_budget_allows() {
+    let theory = Theory { rate: 1e9, ..Theory::default() };
+    let fewest = |pattern: Pattern, budget: f64, sizes: std::ops::RangeInclusive<u64>| {
+        let plan = Plan { to: 8 << 20, budget, check: false, ..plan(pattern, theory.clone()) };
+        let (events, _) = run(&plan);
+        let trials = events.iter().filter_map(|e| if let Event::Trial(t) = e { Some(t) } else { None });
+        trials.filter(|t| !t.warmup && sizes.contains(&t.size)).map(|t| t.report.repeats).min().unwrap()
+    };
+    let (middling, large) = (100_000..=700_000, 4 << 20..=8 << 20);
+    assert!(fewest(Pattern::Stream, 12.0, middling.clone()) >= 8);
+    assert!(fewest(Pattern::Stream, 12.0, large) < 3, "eight of these are half a second");
+    assert!(fewest(Pattern::Stream, 3.0, middling.clone()) < 8);
+    assert_eq!(fewest(Pattern::PingPong, 12.0, middling), 3);
+}
+
 #[test]
 fn request_and_burst_and_exchange_follow_the_model() {
     let theory = Theory::default();

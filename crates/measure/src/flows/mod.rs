@@ -49,7 +49,7 @@ pub struct FlowReport {
     /// Segments that the near side sent again, in the whole trial (TCP).
     #[serde(skip_serializing_if = "none")]
     pub retransmits: u64,
-    /// Messages a second that its sender handed over, where a rate was offered; else 0.
+    /// Messages a second that its sender handed over, of a stream, or where a rate was offered; else 0.
     #[serde(skip_serializing_if = "zero")]
     pub sent: f64,
 }

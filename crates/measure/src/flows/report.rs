@@ -105,7 +105,7 @@ pub fn joined(spec: &TrialSpec, near: Vec<TrialReport>, far: Vec<FarReport>, tol
     for (flow, report) in flows.each.iter_mut().zip(&each) {
         flow.lost = if receiver_counts { report.far.lost } else { report.lost };
         flow.retransmits = report.tcp.map_or(0, |tcp| tcp.retransmits);
-        if spec.offered.is_some() && report.seconds > 0.0 {
+        if (spec.offered.is_some() || receiver_counts) && report.seconds > 0.0 {
             flow.sent = report.repeats as f64 / report.seconds;
         }
     }
@@ -218,6 +218,8 @@ mod tests {
         let all = joined(&spec, vec![sent(), sent()], there, told);
         assert_eq!((all.far.bytes, all.far.received), (18_000, 20));
         assert!((all.far.seconds / 9e-7 - 1.0).abs() < 1e-9 && all.median == 0.0);
+        let handed_over: Vec<f64> = all.flows.unwrap().each.iter().map(|flow| flow.sent).collect();
+        assert!(handed_over.iter().all(|sent| (sent / 2e7 - 1.0).abs() < 1e-9), "{handed_over:?}");
     }
 
     #[test]

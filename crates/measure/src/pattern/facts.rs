@@ -63,7 +63,7 @@ pub struct Facts {
     pub transfers: fn(rated: bool, burst: u64) -> f64,
     /// Ways of the path that an iteration takes, one after another, with so many blocks in a burst.
     pub ways: fn(burst: u64) -> u64,
-    /// Fewest iterations of a trial.
+    /// Fewest iterations of a trial that counts; of more than [`path::FEWEST`] as many as a part of the budget has time for.
     pub fewest: u64,
     /// Iterations that a trial makes beside those that it times, where they are as long as any.
     pub beside: f64,

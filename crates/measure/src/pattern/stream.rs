@@ -37,6 +37,9 @@ const MARKS: u64 = 256;
 /// What buffers between the sides hold at most, bytes, which an empty one must have time for at 1 MB/s.
 const HELD: u64 = 16 << 20;
 
+/// Fewest messages of a trial: of three, the one that buffers hold is a third.
+const FEWEST: u64 = 8;
+
 const HELP: &str = "Messages one after another without any answer, timed at the receiver";
 
 pub(super) const FACTS: Facts = Facts {
@@ -46,6 +49,7 @@ pub(super) const FACTS: Facts = Facts {
     in_group: Some(InGroup::Each),
     blocks: |spec| if spec.reverse { (0, spec.size) } else { (spec.size, 0) },
     ways: |_| 1,
+    fewest: FEWEST,
     modelled,
     seen,
     drain: |spec| {
