@@ -13,7 +13,7 @@ const FEW: usize = 3;
 /// How much a path varies from run to run, and where a repeat of one size falls.
 pub fn apart(p: &Asked<'_>, size: Option<u64>) -> Answered {
     let Some((spread, runs)) = p.between() else {
-        return cannot(p, format!("how far runs lie apart is {}", p.not_known()), &[]);
+        return cannot(p, format!("how far runs lie apart: {}", p.not_known()), &[]);
     };
     let at = size.or(p.summary.as_ref().map(|s| s.latency_size)).unwrap_or(0);
     let row = p.row(at);
