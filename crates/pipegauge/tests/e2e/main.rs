@@ -5,6 +5,7 @@
 //! script counts it. No test depends on how fast anything is: waits end when what they wait for happened, and their limits
 //! are far above what a loaded machine needs.
 
+mod answering;
 mod asking;
 mod both;
 mod comparing;

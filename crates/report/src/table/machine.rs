@@ -32,7 +32,7 @@ pub fn machine(run: &RunFile) -> String {
 }
 
 /// The same of the path at this index, in lines of any length; nothing beyond the paths and of one without points.
-pub(crate) fn machine_of(run: &RunFile, path: usize) -> String {
+pub fn machine_of(run: &RunFile, path: usize) -> String {
     let Some(p) = run.paths.get(path).filter(|p| !p.points.is_empty()) else { return String::new() };
     let name = p.opened.name();
     if p.opened.transport.ends() == transport::Ends::Modelled {

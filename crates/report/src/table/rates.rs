@@ -114,7 +114,7 @@ fn lost(row: &AtRate) -> String {
 }
 
 /// The highest rate without loss, as far as these rates tell it, and what becomes of the next.
-fn highest(group: &OverRates) -> String {
+pub fn highest(group: &OverRates) -> String {
     let rate = |row: &AtRate| BitRate(row.offered).to_string();
     let last = group.lossless.and_then(|at| group.rows.get(at));
     let next = group.rows.get(group.lossless.map_or(0, |at| at + 1));

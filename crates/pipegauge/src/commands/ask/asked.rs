@@ -2,13 +2,14 @@
 
 use measure::Pattern;
 use measure::event::{TimeKind, Trial};
-use measure::figures::Singles;
 use measure::figures::cost::End;
+use measure::figures::{Lost, Singles};
 use measure::pattern::InGroup;
 use model::answer::{self, Unanswered};
 use model::scale::{Unscaled, Wire};
 use model::{CurvePoint, Estimate, Fits, Summary};
 use record::load::UnderLoad;
+use record::rates::OverRates;
 use record::{Analysis, RunFile};
 use report::compare::Basis;
 use units::thousands;
@@ -230,6 +231,58 @@ impl Asked<'_> {
     pub fn busy(&self, size: u64, end: End) -> Option<f64> {
         let point = self.run.paths[self.index].points.iter().find(|p| p.size == size)?;
         point.costs.of(end)?.busy
+    }
+
+    /// Whether the path delivers every message, or fails.
+    pub fn reliable(&self) -> bool {
+        self.run.paths[self.index].opened.capabilities.reliable
+    }
+
+    /// Whether every message is answered.
+    pub fn answered(&self) -> bool {
+        !self.run.run.plan.pattern.facts().unanswered
+    }
+
+    /// What was lost at each size: as its receiver counted, and the share.
+    pub fn losses(&self) -> Vec<(u64, Lost, f64)> {
+        let of = |point: &record::Point| {
+            let trials: Vec<&Trial> = point.trials.iter().filter(|t| !t.warmup).collect();
+            (point.size, Lost::of_stream(&trials), point.figures.loss)
+        };
+        self.run.paths[self.index].points.iter().map(of).collect()
+    }
+
+    /// What the rates that the run offered did, by the size of messages.
+    pub fn over_rates(&self) -> Vec<OverRates> {
+        Analysis::of(self.run).over_rates()
+    }
+
+    /// Whether this is the path of the lowest of these rates.
+    pub fn leads(&self, group: &OverRates) -> bool {
+        group.path == self.index
+    }
+
+    /// Whether this is one of the paths of these rates.
+    pub fn among(&self, group: &OverRates) -> bool {
+        group.rows.iter().any(|row| row.path == self.index)
+    }
+
+    /// How far whole runs lie apart (standard deviation of the logarithms of their levels), and of how many earlier ones that is known.
+    pub fn between(&self) -> Option<(f64, usize)> {
+        self.run.between(self.index).map(|between| (between.spread().value, between.earlier()))
+    }
+
+    /// Why nothing is known of other runs: "not known yet (no earlier run; repeat this command line)".
+    pub fn not_known(&self) -> String {
+        let told = report::table::machine_of(self.run, self.index);
+        let why = told.split_once("on this machine: ").map_or("not known", |(_, why)| why);
+        why.trim_end().trim_end_matches('.').to_owned()
+    }
+
+    /// The medians of earlier runs at a size, seconds.
+    pub fn earlier_at(&self, size: u64) -> Vec<f64> {
+        let earlier = self.run.paths[self.index].earlier.iter().flatten();
+        earlier.flat_map(|run| &run.points).filter(|(of, _)| *of == size).map(|(_, seconds)| *seconds).collect()
     }
 
     /// Whether each transaction has a connection of its own.

@@ -1,6 +1,6 @@
 //! `pipegauge ask`: reads questions (`config::question`), answers them and says how each was read.
 //!
-//! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`. Path
+//! Path by path: `times`, `deadlines`, `rows`, `percentiles`, `costs`, `rates`, `counts`, `streams`, `sizes`, `link`, `load`, `cpu`, `lost`, `runs`. Path
 //! against path: `paths`, `pairs`, `multiple`, `overtaken`. Beside them `schedule` for what runs with `--rate` tell, `kept` for what is kept up, `seen`
 //! and `rounds` for what rounds tell without an interval, and `wanted` for the unit that is asked for.
 
@@ -12,6 +12,7 @@ mod deadlines;
 mod kept;
 mod link;
 mod load;
+mod lost;
 mod multiple;
 mod overtaken;
 mod pairs;
@@ -21,6 +22,7 @@ mod rates;
 mod reply;
 mod rounds;
 mod rows;
+mod runs;
 mod schedule;
 mod seen;
 mod sizes;
@@ -140,6 +142,10 @@ fn replies(reading: &Reading, n: usize, all: &[Asked<'_>]) -> Vec<Answered> {
         Question::Control => vec![paths::control(&of)],
         Question::Cost { x, y, size, factor, multiple } => pairs::cost(all, x, y, *size, (*factor, *multiple)),
         Question::Overtaken { x, y } => overtaken::overtaken(all, x, y),
+        Question::Nearly { slow, fast, times } => overtaken::nearly(all, slow, fast, *times),
+        Question::RunToRun(size) => each(&|p| runs::apart(p, *size)),
+        Question::Lost { rate, size } => lost::lost(&of, *rate, *size),
+        Question::Lossless(size) => lost::lossless(&of, *size),
         Question::Cheapest(size) => vec![cpu::cheapest(&of, *size)],
         Question::Arrival { size, round_trip } => each(&|p| times::arrival(p, *size, *round_trip, sustained)),
         Question::Series { count, size, round_trip } => {

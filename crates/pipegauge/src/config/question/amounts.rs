@@ -201,6 +201,9 @@ impl Amounts<'_> {
                 None => found(self.count(&digits)?, at),
             };
         }
+        if w.low(at).is_some_and(|word| lexicon::topics(word).contains(&lexicon::Topic::Sources)) {
+            return found(self.count(&digits)?, at);
+        }
         // "10 of 1 MB", "10 widgets of 1 MB": so many, whatever they are called.
         let of = at + usize::from(!w.any(at, &["of"]));
         if w.any(of, &["of"]) && !w.glued(at) && !self.is_unit(at) && self.sized(of + 1) && whole(&digits).is_some() {

@@ -195,7 +195,7 @@ fn counted(sentence: &Sentence) -> Option<(usize, u64, What)> {
         Processes => Some(What::Processes),
         AtOnce => Some(What::Connections),
         Connections if !many => Some(What::Connections),
-        Streams if !many && !rated => Some(What::Connections),
+        Streams if !many && !rated && !sentence.has(Sources) => Some(What::Connections),
         _ => None,
     };
     sentence.items.windows(2).enumerate().find_map(|(at, two)| match two {

@@ -93,22 +93,34 @@ impl Asked<'_> {
                 | Question::Minimum { .. }
                 | Question::Mean { .. }
                 | Question::Cheapest(_)
+                | Question::RunToRun(_)
+                | Question::Lost { .. }
+                | Question::Lossless(_)
         );
         let timed = matches!(first, Question::Deadline { .. } | Question::Largest(_) | Question::PerSecond { .. });
         // A period that stands with its number is that number's: "60 frames per minute".
         let periods = if self.per_second.is_empty() { self.periods.iter().filter(|p| **p != 1.0).count() } else { 0 };
         let times = self.times.len() + periods;
         // Frames come so many a second, or so many in a time, or one each time: what else is named would be lost.
-        let frames = matches!(first, Question::Frames { .. }) && self.per_second.is_empty();
-        let multiple = matches!(first, Question::Cost { multiple: Some(_), .. }) && !self.counts.is_empty();
-        let streams = matches!(first, Question::Carries { .. }) && self.sentence.has(Streams);
+        let sources = self.sentence.has(Sources);
+        let frames = match first {
+            Question::Frames { .. } => self.per_second.is_empty() || sources,
+            Question::Streams { .. } => sources,
+            _ => false,
+        };
+        let of_two = matches!(first, Question::Cost { multiple: Some(_), .. } | Question::Nearly { .. });
+        let multiple = of_two && !self.counts.is_empty();
+        let streams = matches!(first, Question::Carries { .. }) && self.sentence.any(&[Streams, Sources]);
         let (timed, counted) =
             (timed || frames, frames || streams || multiple || matches!(first, Question::Series { .. }));
         let left = match () {
             () if one(self.sizes.len(), sized) => "a size",
             () if one(
                 self.rates.len(),
-                matches!(first, Question::Link { .. } | Question::Carries { .. } | Question::Streams { .. }),
+                matches!(
+                    first,
+                    Question::Link { .. } | Question::Carries { .. } | Question::Streams { .. } | Question::Lost { .. }
+                ),
             ) =>
             {
                 "a rate"
@@ -116,7 +128,10 @@ impl Asked<'_> {
             () if one(times, timed) => "a time",
             () if one(
                 self.per_second.len(),
-                matches!(first, Question::Frames { .. } | Question::Largest(_) | Question::Streams { .. }),
+                matches!(
+                    first,
+                    Question::Frames { .. } | Question::Largest(_) | Question::Streams { .. } | Question::Lost { .. }
+                ),
             ) =>
             {
                 "a number a second"

@@ -4,8 +4,10 @@ use anyhow::{Error, Result, anyhow, bail};
 
 use super::amounts::Amount;
 use super::lexicon::Topic::*;
+use super::lexicon::{JITTER, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
+use super::versus::Longer;
 use super::{KNOWN, Measured, Question, Reading, at_once, versus};
 
 /// Reads a question in words about these paths.
@@ -18,8 +20,13 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         );
     }
     let mut sentence = Sentence::of(text, measured)?;
+    // How much runs vary from one to the next is known of earlier runs.
+    let within_a_run = |how: &str| !(sentence.has(RunToRun) && [JITTER, TRUST].contains(&how));
     if let Some(elsewhere) = sentence.items.iter().find_map(|i| match i {
-        Item::Topics(t) => t.iter().find_map(|t| if let Elsewhere(how) = t { Some(*how) } else { None }),
+        Item::Topics(t) => t.iter().find_map(|t| match t {
+            Elsewhere(how) if within_a_run(how) => Some(*how),
+            _ => None,
+        }),
         _ => None,
     }) {
         bail!("'{}': ask has no answer to this; {elsewhere}. It knows these:\n{KNOWN}", shown(text));
@@ -41,7 +48,12 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     }
     let asked = Asked::of(text, &mut sentence)?;
     let but = sentence.but();
-    let compared = if sentence.any(&[Cpu, UnderLoad]) { Vec::new() } else { versus::of(&asked, measured)? };
+    // "do I lose anything with tcp instead of unix" is of what it costs.
+    let lost = sentence.any(&[Loss, Lossless]) && !(sentence.any(&[Cost, Instead]) && sentence.paths().len() == 2);
+    let compared = match lost || sentence.any(&[Cpu, UnderLoad, RunToRun]) {
+        true => Vec::new(),
+        false => versus::of(&asked, measured)?,
+    };
     let (questions, over) = match compared.is_empty() {
         false => (compared, Vec::new()),
         true => (asked.questions()?, sentence.paths()),
@@ -68,8 +80,10 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     let unread = sentence.unread();
     let named = !sentence.paths().is_empty() || !asked.sizes.is_empty() || !asked.rates.is_empty();
     let weak = !named
-        && !sentence
-            .any(&[UnderLoad, Throughput, Latency, RoundTrip, WhichSize, Saturation, HalfPower, Control, PerSecond]);
+        && !sentence.any(&[
+            UnderLoad, RunToRun, Loss, Lossless, Throughput, Latency, RoundTrip, WhichSize, Saturation, HalfPower,
+            Control, PerSecond,
+        ]);
     if (weak && !unread.is_empty()) || unread.len() > 4 {
         let words: Vec<String> = unread.iter().take(5).map(|w| shown(w)).collect();
         bail!(
@@ -95,6 +109,22 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
         if let Item::Topics(topics) = item {
             notes.extend(topics.iter().filter_map(|t| if let Taken(how) = t { Some((*how).to_owned()) } else { None }));
         }
+    }
+    if sentence.has(Sources)
+        && questions.iter().any(|q| matches!(q, Question::Frames { .. } | Question::Streams { .. }))
+    {
+        notes.push("all of them are taken to send over the one connection, a message each time".to_owned());
+    }
+    let bounded = sentence.any(&[Above, Below])
+        && asked.times.is_empty()
+        && asked.rates.is_empty()
+        && asked.per_second.is_empty();
+    if bounded
+        && questions
+            .iter()
+            .any(|q| matches!(q, Question::Arrival { .. } | Question::Throughput(_) | Question::Fastest(_)))
+    {
+        notes.push("told of the size itself; pipegauge show RUN --points has those beyond".to_owned());
     }
     if sentence.has(Average) && !questions.iter().any(|q| matches!(q, Question::Mean { .. })) {
         notes.push("no mean is kept of this: it is told of the median time".to_owned());
@@ -131,6 +161,8 @@ pub struct Asked<'a> {
     pub counts: Vec<u64>,
     pub percentiles: Vec<u32>,
     pub shares: Vec<f64>,
+    /// Times as long as the other that one of two paths takes: "10% slower".
+    pub longer: Option<Longer>,
 }
 
 impl<'a> Asked<'a> {
@@ -151,10 +183,12 @@ impl<'a> Asked<'a> {
             }
         }
         percentiles.dedup();
-        if let Some(share) = sentence
-            .amounts(|a| if let Amount::Bare(d) = a { d.strip_suffix('%').map(str::to_owned) } else { None })
-            .first()
-        {
+        let percents =
+            sentence.amounts(|a| if let Amount::Bare(d) = a { d.strip_suffix('%').map(str::to_owned) } else { None });
+        let longer = versus::longer(text, sentence, &percents);
+        if longer.is_some() {
+            sentence.items.retain(|i| !matches!(i, Item::Amount(Amount::Bare(d)) if d.ends_with('%')));
+        } else if let Some(share) = percents.first() {
             bail!(
                 "'{}': {share}% has no place in a question; ask for the figure, or for a percentile: p99",
                 shown(text)
@@ -178,6 +212,7 @@ impl<'a> Asked<'a> {
             counts: sentence.amounts(|a| if let Amount::Count(n) = a { Some(*n) } else { None }),
             percentiles,
             shares: sentence.amounts(|a| if let Amount::Share(s) = a { Some(*s) } else { None }),
+            longer,
             sentence: sentence.clone(),
         })
     }
@@ -201,6 +236,12 @@ impl<'a> Asked<'a> {
         let h = &self.sentence;
         let (size, rate, time) = (self.size(), self.rates.first().copied(), self.time());
         let round_trip = h.any(&[RoundTrip, Requests]);
+        if h.has(RunToRun) {
+            return Ok(vec![Question::RunToRun(size)]);
+        }
+        if h.any(&[Loss, Lossless]) {
+            return self.losses(size, rate);
+        }
         if h.has(Cpu) && h.any(&[PerByte, Throughput, PartOf]) {
             bail!(
                 "'{}': ask tells the CPU time of a transfer; pipegauge show RUN tells that of a byte",
@@ -240,6 +281,13 @@ impl<'a> Asked<'a> {
         if h.has(Compressed) && rate.is_none() {
             bail!(
                 "'{}': compressed video has no size of its own; ask about its bit rate: can it carry 25 Mbit/s?",
+                shown(self.text)
+            );
+        }
+        if h.has(Audio) && rate.is_none() {
+            bail!(
+                "'{}': sound is sent in packets of any size; ask about its bit rate: can it carry 1.5 Mbit/s? Or about its packets: can it \
+                 sustain 50/s messages of 200 B?",
                 shown(self.text)
             );
         }
@@ -300,7 +348,9 @@ impl<'a> Asked<'a> {
                 );
             }
             let link = h.has(Link) && (h.any(&[Would, HowLong, HowFast]) || !h.any(&[Can, Within, Saturation]));
-            let carried = h.any(&[Can, Within, Throughput, Saturation, Compressed, WhichSize, HowBig]);
+            // "10 Gbps on shm with 1500 byte packets": a rate over a path asks whether it goes.
+            let over = size.is_some() || !h.paths().is_empty();
+            let carried = over || h.any(&[Can, Within, Throughput, Saturation, Compressed, WhichSize, HowBig]);
             return Ok(vec![match link || h.has(Would) {
                 true => Question::Link { rate, size },
                 false if carried => Question::Carries { rate, size, less: self.turned(false)? },

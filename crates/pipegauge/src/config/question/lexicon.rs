@@ -106,6 +106,8 @@ pub enum Topic {
     Video,
     /// Compressed video.
     Compressed,
+    /// Sound, which is sent in packets of any size.
+    Audio,
     /// "or".
     Or,
     /// "and".
@@ -152,6 +154,14 @@ pub enum Topic {
     Were,
     /// A bound that is asked for: up to which, at most how many.
     Taken(&'static str),
+    /// How far whole runs lie apart.
+    RunToRun,
+    /// Messages that never arrive.
+    Loss,
+    /// The highest rate at which none is lost.
+    Lossless,
+    /// Things that each send on their own: sensors, devices.
+    Sources,
     /// What another command tells.
     Elsewhere(&'static str),
     /// Nothing that decides.
@@ -163,8 +173,13 @@ pub const LONGEST: usize = 4;
 
 use Topic::*;
 
+/// What tells how unsteady a path is within a run, and how sure its figures are.
+pub const JITTER: &str = "pipegauge jitter RUN tells how unsteady a path is";
+pub const TRUST: &str = "each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, \
+                         and how far a repeat may lie";
+
 #[rustfmt::skip]
-const TOPICS: [(Topic, &[&str]); 94] = [
+const TOPICS: [(Topic, &[&str]); 101] = [
     (Latency, &[
         "latency", "latencies", "delay", "delays", "lag", "response time", "response times", "ping", "ping time",
         "reaction time", "turnaround", "delivery time", "transfer time", "transit time", "arrival time",
@@ -208,7 +223,7 @@ const TOPICS: [(Topic, &[&str]); 94] = [
         "web page", "webpage", "web pages", "webpages", "website", "web site", "web", "page load"
     ]),
     (HowLong, &[
-        "how long", "how soon", "when", "arrive", "arrives", "arrival", "duration", "time", "times", "takes",
+        "how long", "how soon", "when", "arrive", "arrives", "arrived", "arrival", "duration", "time", "times", "takes",
         "take", "taken", "how quickly", "how quick", "long", "need", "needs", "last", "lasts", "wait", "waiting",
         "eta", "how many seconds", "how many milliseconds", "how many ms", "how many microseconds", "how many us",
         "how many nanoseconds", "how many ns", "how many minutes", "how many hours", "seconds", "minutes", "hours",
@@ -260,7 +275,8 @@ const TOPICS: [(Topic, &[&str]); 94] = [
         "saturate", "saturates", "saturated", "saturation", "saturation point", "saturating", "knee", "plateau",
         "plateaus", "levels off", "level off", "flattens", "flatten", "fill the link", "fills the link",
         "fill the pipe", "fills", "full speed", "peak throughput reached", "stops growing", "stop growing",
-        "stops rising", "max out", "maxes out", "maxed out"
+        "stops rising", "max out", "maxes out", "maxed out", "stop mattering", "stops mattering", "start mattering", "starts mattering", "start to matter",
+        "starts to matter", "begin to matter", "begins to matter"
     ]),
     (HalfPower, &[
         "n1/2", "n 1/2", "half power", "half power point", "n half", "n_half", "n_1/2", "half the bandwidth",
@@ -386,7 +402,7 @@ const TOPICS: [(Topic, &[&str]); 94] = [
         "cost", "costs", "costing", "overhead", "overheads", "expensive", "penalty", "price", "worth", "worth it",
         "worthwhile", "lose", "loses", "gain", "gains", "benefit", "benefits", "advantage", "pay", "pays", "tax",
         "speedup", "speed up", "improvement", "saving", "savings", "save", "saves", "extra", "additional",
-        "worth using", "pay off", "win over", "drawback", "slowdown"
+        "worth using", "pay off", "win over", "drawback", "slowdown", "lose anything", "loses anything"
     ]),
     (Versus, &[
         "vs", "versus", "vs.", "compared", "compare", "compares", "comparison", "than", "against", "difference",
@@ -424,6 +440,7 @@ const TOPICS: [(Topic, &[&str]); 94] = [
     (Compressed, &[
         "compressed", "h264", "h265", "hevc", "av1", "mpeg", "mjpeg", "jpeg", "netflix", "youtube", "vp9"
     ]),
+    (Audio, &["audio", "sound", "voice", "voip", "stereo", "speech", "music"]),
     (Or, &["or"]),
     (And, &["and", "plus", "&", "+", "as well as"]),
     (Not, &[
@@ -455,15 +472,15 @@ const TOPICS: [(Topic, &[&str]); 94] = [
     ]),
     (Sockets, &["socket", "sockets"]),
     (Filler, &["or not", "download", "downloads", "downloading", "downloaded", "upload", "uploads", "uploading", "uploaded", "fetch", "fetching"]),
-    (Elsewhere("pipegauge jitter RUN tells how unsteady a path is"), &[
+    (Elsewhere(JITTER), &[
         "jitter", "jittery", "unsteady", "variance", "variation", "outliers", "outlier", "stable", "stability",
         "deviation", "consistent", "spread", "drift", "noise", "noisy", "standard deviation", "vary", "varies", "variable", "variability",
         "fluctuate", "fluctuates", "fluctuation", "fluctuations", "steady"
     ]),
-    (Elsewhere("each answer has its 95% interval in brackets, and pipegauge show RUN closes with Trust: how well its points are known, and how far a repeat may lie"), &[
+    (Elsewhere(TRUST), &[
         "how sure", "sure", "certain", "certainty", "uncertain", "uncertainty", "trust", "trustworthy", "believe", "believable", "accurate", "accuracy",
         "how precise", "confident", "confidence", "confidence interval", "confidence intervals", "error bar", "error bars", "margin of error",
-        "run to run", "repeatable", "repeatability", "reproducible", "reproducibility", "statistics", "how many samples", "sample size", "how many rounds", "how many trials"
+        "statistics", "how many samples", "sample size", "how many rounds", "how many trials", "run long enough", "measured long enough"
     ]),
     (Batch, &[
         "should i batch", "should we batch", "batch small", "batching", "aggregate", "aggregating", "aggregation", "coalesce", "coalescing", "bundle", "bundling",
@@ -479,10 +496,30 @@ const TOPICS: [(Topic, &[&str]); 94] = [
     (Elsewhere("a run tells the CPU time of a transfer ('cpu cost of 64 KiB?'), and pipegauge show RUN that of a byte and how busy each side is"), &[
         "cores", "how many cores", "how many cpus", "of a core", "of one core", "of a cpu"
     ]),
-    (Elsewhere("pipegauge show RUN tells what was lost, at each rate of a run with several (run udp --pattern stream --rate 10Mbit/s..1Gbit/s)"), &[
-        "loss", "lost", "losses", "lose packets", "dropped", "drops", "packet loss", "reordered", "reordering",
-        "lossy", "reliable", "drop", "loses the most", "lose the most", "loses most", "loses the least", "loses least", "drops the most",
-        "drops most", "drops the least", "loses messages", "lose messages", "messages does lose"
+    (RunToRun, &[
+        "run to run", "from run to run", "between runs", "from one run to", "one run to the", "across runs", "runs apart", "runs differ", "runs vary", "repeatable",
+        "repeatability", "reproducible", "reproducibility", "next run", "another run", "second run", "a repeat", "repeat it", "if i repeat", "whole runs",
+        "different runs", "several runs"
+    ]),
+    (Loss, &[
+        "loss", "lost", "losses", "lose packets", "loses packets", "losing packets", "dropped", "drops", "packet loss", "lossy", "reliable", "drop",
+        "loses messages", "lose messages", "losing messages", "messages does lose", "lose anything", "loses anything", "lose data",
+        "loses data", "losing data", "lose datagrams", "loses datagrams", "loss rate", "drop rate", "get lost", "gets lost", "go missing", "goes missing",
+        "go lost", "packets lost", "messages lost"
+    ]),
+    (Lossless, &[
+        "without loss", "without losses", "without any loss", "without losing", "without losing any", "without packet loss", "lossless", "losslessly",
+        "loss free", "zero loss", "no loss", "no packet loss", "with no loss", "no losses", "before losses", "before it drops", "before packets drop",
+        "before loss begins", "losses begin", "loss begin", "loss begins", "loss start", "losses start", "loss starts", "start losing", "starts losing",
+        "start to lose", "starts to lose", "begin to lose", "begins to lose", "drops begin", "start dropping", "starts dropping"
+    ]),
+    (Sources, &[
+        "sensors", "sensor", "devices", "device", "cameras", "feeds", "publishers", "publisher", "producers", "producer", "meters", "probes", "sources",
+        "robots", "drones", "vehicles"
+    ]),
+    (Elsewhere("pipegauge show RUN tells what was lost and reordered, at each rate of a run with several (run udp --pattern stream --rate 10Mbit/s..1Gbit/s)"), &[
+        "reordered", "reordering", "out of order", "loses the most", "lose the most", "loses most", "loses the least", "loses least", "drops the most",
+        "drops most", "drops the least"
     ]),
     (Elsewhere("patterns are measured in runs of their own, and pipegauge compare PUT.run.jsonl GET.run.jsonl holds two such runs against each other"), &[
         "put faster than get", "get faster than put", "put slower than get", "get slower than put", "a put faster", "a get faster", "put or get", "get or put",
@@ -507,8 +544,14 @@ const TOPICS: [(Topic, &[&str]); 94] = [
     (Elsewhere("pipegauge compare RUN RUN holds runs against each other"), &[
         "regression", "regressed", "since yesterday", "yesterday", "changed since", "improved"
     ]),
+    (Elsewhere("pipegauge show RUN tells what was noticed while it was measured, and --warnings all of it"), &[
+        "go wrong", "goes wrong", "went wrong", "anything wrong", "wrong", "warning", "warnings", "errors", "problem", "problems", "failures", "valid"
+    ]),
+    (Elsewhere("ask which path is the fastest ('which path is fastest for 64KiB?'), or hold one against another ('is shm faster than tcp?')"), &[
+        "best choice", "right choice", "good choice", "best option", "right option", "good option"
+    ]),
     (Elsewhere("no run measures this"), &[
-        "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
+        "how much memory does", "memory usage", "memory use", "memory footprint", "energy", "watts", "dollars", "dollar", "euro", "euros", "money", "temperature", "weather",
         "gpu", "disk", "disks", "ssd", "encryption", "security", "secure", "tomorrow"
     ]),
     (Elsewhere("the size of packets is set where a path is measured (ip link set dev NAME mtu 9000): pipegauge compare RUN RUN holds a run before against one after"), &[
@@ -524,7 +567,7 @@ const TOPICS: [(Topic, &[&str]); 94] = [
         "this host", "same host", "one process", "another process", "two processes", "between processes",
         "between two processes", "to another process", "the other side", "far side", "the far end", "other end",
         "i need", "i want", "make sure", "to be sure", "be sure that", "nothing but", "none but", "do i need", "worth of", "size of", "sized", "the size of", "there is", "there are",
-        "out of", "a lot", "right now"
+        "out of", "a lot", "right now", "figure", "promise", "promised", "guarantee", "guaranteed", "assure"
     ]),
     (Filler, &[
         "a", "an", "the", "of", "for", "to", "in", "on", "at", "is", "are", "was", "be", "been", "am", "it", "its",

@@ -6,6 +6,7 @@ use units::{BitRate, Bytes, Seconds};
 
 use super::amounts::{Amount, Amounts, Found, LINKS};
 use super::lexer::{Lexeme, shifted};
+use super::lexicon::{self, Topic};
 use super::nouns::NOUNS;
 use super::numbers::number;
 use super::suggest::shown;
@@ -23,10 +24,11 @@ impl Amounts<'_> {
     /// Whether an amount of bits is what a path does, and so a second: "can tcp do 10 gigabit?", but not "does 1 gigabit arrive".
     fn speed(&self, from: usize, next: usize) -> bool {
         #[rustfmt::skip]
-        const DOES: [&str; 36] = [
+        const DOES: [&str; 40] = [
             "do", "does", "reach", "reaches", "handle", "handles", "sustain", "sustains", "carry", "carries", "support", "supports",
             "achieve", "achieves", "saturate", "saturates", "deliver", "delivers", "provide", "provides", "hit", "hits", "manage",
             "manages", "fill", "fills", "get", "run", "than", "for", "above", "below", "under", "exceed", "exceeds", "beyond",
+            "push", "pump", "squeeze", "pull",
         ];
         #[rustfmt::skip]
         const OTHER: [&str; 18] = [
@@ -41,7 +43,10 @@ impl Amounts<'_> {
         let weak = done
             && w.any(
                 before - 1,
-                &["for", "than", "get", "run", "above", "below", "under", "exceed", "exceeds", "beyond"],
+                &[
+                    "for", "than", "get", "run", "above", "below", "under", "exceed", "exceeds", "beyond", "push",
+                    "pump", "squeeze", "pull",
+                ],
             );
         let can = (0..from).any(|i| w.any(i, &["can", "could", "enough", "faster", "slower", "does", "is", "will"]));
         let other = (0..w.0.len()).any(|i| w.any(i, &OTHER)) || w.any(next, &NOUNS);
@@ -69,7 +74,9 @@ impl Amounts<'_> {
         let noun = from.checked_sub(joints + 1).filter(|_| joints > 0);
         let number_before = |at: usize| at > 0 && matches!(w.0.get(at - 1), Some(Lexeme::Number(_)));
         let each = noun.is_some_and(|at| w.any(at, &NOUNS) || (number_before(at) && !self.is_unit(at)));
-        let per = self.per(next).filter(|_| !each);
+        // "1000 sensors sending 100 bytes each second": a message of each of them, and not so much of all.
+        let sources = (0..from).any(|i| w.low(i).is_some_and(|word| lexicon::topics(word).contains(&Topic::Sources)));
+        let per = self.per(next).filter(|_| !each && !(sources && matches!(unit, Unit::Size(_))));
         let rate = |text: &str| text.parse::<BitRate>().map(|r| r.0).map_err(|e| self.wrong(&e));
         match unit {
             // Bytes are whole, and a point parts groups of three digits in some countries: 1.000 may be a thousand.

@@ -182,6 +182,26 @@ pub enum Question {
         /// The other.
         y: Named,
     },
+    /// At which size one path takes so much longer than another.
+    Nearly {
+        /// The slower path.
+        slow: Named,
+        /// The faster one.
+        fast: Named,
+        /// Times as long as the faster one that the slower one takes there.
+        times: f64,
+    },
+    /// How far runs of a path lie apart: by a message of so many bytes, where one is named.
+    RunToRun(Option<u64>),
+    /// How many messages are lost.
+    Lost {
+        /// Bits a second that are offered; any where none are named.
+        rate: Option<f64>,
+        /// Bytes of a message; any.
+        size: Option<u64>,
+    },
+    /// The highest rate without loss, of messages of so many bytes where a size is named.
+    Lossless(Option<u64>),
     /// What a link of another rate would bring.
     Link {
         /// Bits a second.
@@ -268,7 +288,8 @@ const KNOWN: &str = "  when does 64KiB arrive?                    --arrive 64KiB
   how many 1 KB messages per second?         is shm faster than tcp at 4KiB?
   what is the p99 of 64 bytes?               can tcp do 1 Gbit/s?
   which size saturates the link?             how long for 5 messages of 1 KiB?
-  what is the latency under load?";
+  what is the latency under load?           how many messages are lost at 1 Gbit/s?
+  how far do runs lie apart?";
 
 /// Questions of the flags, in the order of their definition.
 pub fn of_flags(flags: &AskFlags, measured: &Measured) -> Result<Vec<Reading>> {

@@ -68,6 +68,8 @@ fn what_could_be_meant_otherwise_or_was_not_read_is_said() {
         ("how long to load a 2 MB web page", "a web page is taken as one message"),
         ("average bandwidth", "no mean is kept of this"),
         ("how many megabits can I push", "taken as so many a second"),
+        ("what is the latency beyond 64 KiB over tcp", "told of the size itself"),
+        ("1000 sensors sending 100 bytes each second", "all of them are taken to send over the one connection"),
         ("which path needs the most cpu at 1 MiB", "the one that costs most is the last"),
     ] {
         let notes = of_words(text, &measured()).unwrap_or_else(|e| panic!("{text}: {e}")).notes.join("; ");

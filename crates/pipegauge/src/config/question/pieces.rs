@@ -91,6 +91,24 @@ impl Sentence {
             self.items.push(Item::Amount(Amount::Period(seconds)));
             return Ok(self.push(vec![Topic::PerSecond], next));
         }
+        // "how many messages per megabyte": no path has a part in it.
+        let whole = at + 1 + usize::from(words.any(at + 1, &["a", "an", "one"]));
+        if self.has(Topic::HowMany)
+            && self.any(&[Topic::Messages, Topic::Requests, Topic::Frames])
+            && words.any(at, &["per", "in"])
+            && !words.any(whole, &["bytes", "byte", "b"])
+            && words.text(whole).and_then(unit).is_some_and(sized)
+            && !words.any(whole + 1, &NOUNS)
+        {
+            bail!(
+                "'{}': how many make up that much follows from their size, whatever the path; ask what they take: 'how long for 1 MB in \
+                 messages of 64KiB?', or 'how many 1 KB messages per second?'",
+                amounts.shown()
+            );
+        }
+        if self.copied(words, at, measured) {
+            return Ok(self.push(vec![Topic::Filler], at + 1));
+        }
         // "cpu per gigabyte", "each kilobyte": of a unit of size with no number.
         if !self.has(Topic::HowMany)
             && words.any(at, &["per", "each", "every"])
@@ -142,6 +160,20 @@ impl Sentence {
     fn awaits_time(&self, words: Words<'_>, at: usize) -> bool {
         at > 0
             && words.any(at - 1, &["in", "within", "under", "below", "takes", "take", "than", "for", "about", "least"])
+    }
+
+    /// Whether memory is what is sent here, and no path: "16 GB of ram over shm". Where the copy within a process was not measured, it is
+    /// hardly asked about.
+    fn copied(&self, words: Words<'_>, at: usize, measured: &Measured) -> bool {
+        let filler =
+            |i: &&Item| !matches!(i, Item::Topics(t) if t.iter().any(|t| matches!(t, Topic::Filler | Topic::From)));
+        let sized = matches!(self.items.iter().rev().find(filler), Some(Item::Amount(Amount::Size(_))));
+        let path = |at: usize| words.low(at).is_some_and(|word| spoken().any(|(_, names)| names.contains(&word)));
+        let label = |at: usize| matches!(words.0.get(at), Some(Lexeme::Path(_)));
+        let over = words.any(at + 1, &["over", "via", "through", "using", "across", "with"])
+            && (path(at + 2) || words.any(at + 2, &["shared", "unix"]) || label(at + 2));
+        let copies = measured.paths.iter().any(|(_, transport, _)| *transport == "memcpy");
+        words.any(at, &["ram", "memory"]) && sized && (over || !copies)
     }
 
     fn push(&mut self, topics: Vec<Topic>, next: usize) -> usize {

@@ -24,7 +24,7 @@ impl Asked<'_> {
         // "1 million 64 byte messages per second": the number stands apart from its period.
         let apart = self.counts.first().filter(|_| h.has(PerSecond) && self.times.is_empty());
         let apart = apart.map(|n| *n as f64 / self.periods.first().copied().unwrap_or(1.0));
-        if let Some(found) = self.streams(size, rate) {
+        if let Some(found) = self.streams(size, rate).or_else(|| self.sources(size, rate, time)) {
             return Some(found);
         }
         if let Some(rate) = self.per_second.first().copied().or(apart) {
@@ -90,6 +90,50 @@ impl Asked<'_> {
             return Some(Ok(vec![long.map_or(most, Question::Largest)]));
         }
         None
+    }
+
+    /// Of so many things each of which sends so much: what all of them send, over the one path; or how many of them it carries. "1000 sensors
+    /// sending 100 bytes each second".
+    fn sources(&self, size: Option<u64>, rate: Option<f64>, time: Option<f64>) -> Option<Result<Vec<Question>>> {
+        let h = &self.sentence;
+        let period = self.periods.first().copied().or(time.filter(|_| h.each_time()));
+        let period = period.or((h.has(PerSecond) && self.per_second.is_empty()).then_some(1.0));
+        let each = self.per_second.first().copied().or(period.map(|seconds| 1.0 / seconds));
+        let each = each.filter(|each| *each > 0.0 && each.is_finite());
+        if !h.has(Sources) {
+            return None;
+        }
+        if let (true, [], None, Some(each), Some(size)) = (h.any(&[HowMany, Most]), &self.counts[..], rate, each, size)
+        {
+            return Some(Ok(vec![Question::Streams { rate: each * size as f64 * 8.0, size: Some(size) }]));
+        }
+        let [count] = self.counts[..] else { return None };
+        Some(match (rate, each, size) {
+            (Some(rate), None, size) => {
+                self.turned(false).map(|less| vec![Question::Carries { rate: rate * count as f64, size, less }])
+            }
+            (None, Some(each), Some(size)) => self
+                .straight(false)
+                .map(|()| vec![Question::Frames { rate: each * count as f64, size, what: self.what() }]),
+            _ => Err(anyhow!(
+                "'{}': how much does each of the {count} send? Write it: 1000 sensors sending 100 bytes each second",
+                shown(self.text)
+            )),
+        })
+    }
+
+    /// How many messages are lost, or up to which rate none is.
+    pub fn losses(&self, size: Option<u64>, rate: Option<f64>) -> Result<Vec<Question>> {
+        let h = &self.sentence;
+        let rate = match (rate, self.per_second.first(), size) {
+            (None, Some(each), Some(size)) => Some(each * size as f64 * 8.0),
+            (None, Some(_), None) => return Err(self.needs("messages that may be lost")),
+            (rate, ..) => rate,
+        };
+        Ok(vec![match rate {
+            None if h.has(Lossless) => Question::Lossless(size),
+            rate => Question::Lost { rate, size },
+        }])
     }
 
     /// How many streams of so many frames, or so many bits, a second.

@@ -65,6 +65,8 @@ impl Unit {
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = |s: &Option<u64>| s.map_or_else(|| "the smallest size".to_owned(), size);
+        let of_size = |s: &Option<u64>| s.map_or_else(String::new, |s| format!(" of {}", size(s)));
+        let with = |s: &Option<u64>| s.map_or_else(String::new, |s| format!(", with messages of {}", size(s)));
         let trip = |round: bool| if round { ", there and back" } else { "" };
         match self {
             Question::Arrival { size: s, round_trip } => write!(f, "arrival of {}{}", size(*s), trip(*round_trip)),
@@ -119,6 +121,16 @@ impl fmt::Display for Question {
             Question::Mean { size: s, round_trip } => write!(f, "mean time of {}{}", of(s), trip(*round_trip)),
             Question::Cheapest(s) => write!(f, "the path of least CPU time for a transfer of {}", of(s)),
             Question::Overtaken { x, y } => write!(f, "the size from which on one is faster: {x} or {y}"),
+            Question::Nearly { slow, fast, times } => {
+                write!(f, "the size at which {slow} takes {times} times as long as {fast}")
+            }
+            Question::RunToRun(None) => write!(f, "how far whole runs lie apart"),
+            Question::RunToRun(Some(s)) => write!(f, "how far runs lie apart at {}", size(*s)),
+            Question::Lost { rate, size: s } => {
+                let at = rate.map_or_else(String::new, |r| format!(" where {} are offered", BitRate(r)));
+                write!(f, "how many messages{} are lost{at}", of_size(s))
+            }
+            Question::Lossless(s) => write!(f, "the highest rate without loss{}", with(s)),
             Question::StartUp => write!(f, "what a message costs before its first byte"),
             Question::Control => write!(f, "arrival of messages below 1 KiB, path by path"),
             Question::Frames { rate, size: s, what } => {
@@ -155,7 +167,7 @@ impl Reading {
     /// How question number `n` was read, without its notes: "arrival of 100 kB (100,000 B), over tcp".
     pub fn says(&self, n: usize, measured: &Measured) -> String {
         let Some(question) = self.questions.get(n) else { return String::new() };
-        if matches!(question, Question::Cost { .. } | Question::Overtaken { .. }) {
+        if matches!(question, Question::Cost { .. } | Question::Overtaken { .. } | Question::Nearly { .. }) {
             return question.to_string();
         }
         let sustained = if self.sustained && question.of_time_or_flow() { ", sustained" } else { "" };

@@ -6,7 +6,7 @@ use super::amounts::Amount;
 use super::forms::Asked;
 use super::lexicon::Topic::{self, *};
 use super::names::{Measured, Named};
-use super::sentence::Item;
+use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::{Multiple, Question};
 
@@ -46,6 +46,40 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
     Ok(others.into_iter().map(cost).collect())
 }
 
+/// How much longer than the other one of two paths is asked to take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Longer {
+    /// Times as long.
+    pub times: f64,
+    /// The path that is named first is the faster one.
+    pub first_faster: bool,
+    /// Asked is at which size, and not whether.
+    pub at: bool,
+}
+
+/// "10% slower", "20 percent faster", of two paths: whether one is, or at which size.
+pub fn longer(text: &str, sentence: &Sentence, percents: &[String]) -> Option<Longer> {
+    let ([percent], 2) = (percents, sentence.paths().len()) else { return None };
+    let percent = percent.parse::<f64>().ok().filter(|p| (0.0..=1000.0).contains(p))?;
+    let sized = sentence.any(&[WhichSize, When, HowBig]);
+    let at = sentence.items.iter().position(|i| matches!(i, Item::Amount(Amount::Bare(_))))?;
+    // The word that the share belongs to stands behind it: "10% slower than"; else before it: "at which size within 10% of".
+    let rest = text.to_lowercase();
+    let rest = rest.split_once('%').or_else(|| rest.split_once("percent"))?.1;
+    let flow = sentence.has(Throughput);
+    let behind = rest.split(|c: char| !c.is_alphanumeric()).find_map(|word| match word {
+        "faster" | "quicker" | "shorter" => Some(true),
+        "slower" | "longer" | "worse" => Some(false),
+        "less" | "lower" => Some(!flow),
+        "more" | "higher" | "greater" => Some(flow),
+        _ => None,
+    });
+    let before = || sentence.items[..at].iter().any(|i| matches!(i, Item::Topics(t) if t.contains(&Within)));
+    let first_faster = behind.or_else(|| (sized && before()).then_some(false))?;
+    let times = ((1.0 + percent / 100.0) * 1e6).round() / 1e6;
+    Some(Longer { times, first_faster, at: sized })
+}
+
 const FASTER: [&str; 6] = ["faster", "slower", "quicker", "as fast", "as slow", "as quick"];
 
 fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
@@ -57,6 +91,14 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         Item::Path(_) => true,
         _ => false,
     });
+    if let ([x, y], Some(Longer { times, first_faster, at })) = (&paths[..], asked.longer) {
+        let (slow, fast) = if first_faster { (y, x) } else { (x, y) };
+        if at && asked.size().is_none() {
+            return Ok(Some(Question::Nearly { slow: slow.clone(), fast: fast.clone(), times }));
+        }
+        let multiple = Some(Multiple { times, slow: !first_faster });
+        return Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor: true, multiple }));
+    }
     let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items);
     // "faster over unix or tcp" chooses; "slower than" compares.
     if !against || (h.has(Which) && h.has(Or) && !h.has(Versus)) {
@@ -65,12 +107,17 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
     match &paths[..] {
         [x, y] => {
             let (x, y) = if turned(&h.items) { (y, x) } else { (x, y) };
+            let multiple = multiple(asked);
+            // "at what size is shm 3 times faster than tcp"
+            if let Some(Multiple { times, slow }) = multiple.filter(|_| h.has(WhichSize) && asked.size().is_none()) {
+                let (slow, fast) = if slow { (x, y) } else { (y, x) };
+                return Ok(Some(Question::Nearly { slow: slow.clone(), fast: fast.clone(), times }));
+            }
             // "from which size on is unix faster than tcp", "when does unix beat tcp"
             let crossed = h.has(Overtake) || (h.any(&[When, WhichSize]) && h.any(&[Quicker, Slower, Beats, Fastest]));
             if crossed && asked.size().is_none() && asked.times.is_empty() {
                 return Ok(Some(Question::Overtaken { x: x.clone(), y: y.clone() }));
             }
-            let multiple = multiple(asked);
             let factor = factor(asked.text) || multiple.is_some();
             Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor, multiple }))
         }
@@ -125,7 +172,8 @@ fn turned(items: &[Item]) -> bool {
     let first = items.iter().position(|i| matches!(i, Item::Path(_))).unwrap_or(0);
     let before = items[..first].iter().rev().find_map(|i| match i {
         Item::Topics(t) if t.contains(&Topic::Filler) && !t.contains(&Instead) => None,
-        Item::Topics(t) => Some(t.iter().any(|t| matches!(t, Instead | From))),
+        // "how much faster than tcp is shm"
+        Item::Topics(t) => Some(t.iter().any(|t| matches!(t, Instead | From | Quicker | Slower))),
         _ => Some(false),
     });
     before == Some(true)

@@ -22,6 +22,11 @@ pub const READ: &[(&str, &str)] = &[
     ("how long for 10^6 bytes", "arrival of 1 MB (1,000,000 B), over all paths"),
     ("is it better to send one 10 kB message or ten 1 kB messages", "arrival of the last of 10 messages of 1 kB (1,000 B), one after another, over all paths"),
     ("bandwidth with 1 pair", "the most throughput, over all paths"),
+    ("how much is lost at 1 Gbit/s", "how many messages are lost where 1.00 Gbit/s are offered, over all paths"),
+    ("how much is lost at 10 Mbit/s", "how many messages are lost where 10.0 Mbit/s are offered, over all paths"),
+    ("what is the highest rate without loss", "the highest rate without loss, over all paths"),
+    ("does 5 Mbps arrive without loss", "how many messages are lost where 5.00 Mbit/s are offered, over all paths"),
+    ("at which rate do losses begin", "the highest rate without loss, over all paths"),
 ];
 
 /// (question, what the refusal says).
@@ -45,11 +50,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("is a stream faster than ping-pong", "pipegauge compare PUT.run.jsonl GET.run.jsonl"),
     ("which path loses the most", "pipegauge show RUN tells what was lost"),
     ("which path drops the most", "pipegauge show RUN tells what was lost"),
-    ("how much is lost at 1 Gbit/s", "pipegauge show RUN tells what was lost, at each rate of a run with several"),
-    ("how much is lost at 10 Mbit/s", "pipegauge show RUN tells what was lost"),
-    ("what is the highest rate without loss", "pipegauge show RUN tells what was lost"),
-    ("does 5 Mbps arrive without loss", "pipegauge show RUN tells what was lost"),
-    ("at which rate do losses begin", "pipegauge show RUN tells what was lost"),
     ("what arrives at 20 Mbit/s", "what of that rate?"),
     ("how large a message in 10 years", "no unit that this knows"),
     ("what is the jitter", "pipegauge jitter RUN tells"),

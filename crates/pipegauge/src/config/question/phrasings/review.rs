@@ -92,6 +92,7 @@ pub const READ: &[(&str, &str)] = &[
     ("is 1 ms enough for 2 MB", "whether 2 MB (2,000,000 B) arrives within 1.00 ms, over all paths"),
     ("10 GB backup eta", "arrival of 10 GB (10,000,000,000 B), over all paths"),
     ("64 KiB: shm or unix?", "the fastest path for 64 KiB, over shm, unix"),
+    ("how many packets get lost", "how many messages are lost, over all paths"),
 ];
 
 /// (question, what the refusal says).
@@ -125,7 +126,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("what does doubling the message size from 1k to 2k cost", "a size in it has no place"),
     ("how long for -5 bytes", "a number below zero"),
     ("what's the jitter at 64 bytes", "pipegauge jitter RUN"),
-    ("how many packets get lost", "pipegauge show RUN tells what was lost"),
     ("where is the curve not smooth", "left out or denied"),
     ("does nagle hurt", "options are set when a path is measured"),
     ("what is the standard deviation at 1 kB", "pipegauge jitter RUN"),
