@@ -1,5 +1,6 @@
 //! The curves of the graph of the machine's state over the time of a run: the level of each round.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use measure::event::Trial;
@@ -37,15 +38,15 @@ pub(crate) fn series(runs: &[&Analysis<'_>]) -> Vec<Series> {
 }
 
 /// The trials of each round that count.
-fn rounds(path: &PathRun) -> BTreeMap<u32, Vec<&Trial>> {
-    let mut of_round = BTreeMap::<u32, Vec<&Trial>>::new();
+fn rounds(path: &PathRun) -> BTreeMap<u32, Vec<Cow<'_, Trial>>> {
+    let mut of_round = BTreeMap::<u32, Vec<Cow<'_, Trial>>>::new();
     for trial in path.points.iter().flat_map(|p| &p.trials).filter(|t| !t.warmup) {
         of_round.entry(trial.block).or_default().push(trial);
     }
     of_round
 }
 
-fn point(path: &PathRun, level: f64, trials: &[&Trial]) -> Option<Pt> {
+fn point(path: &PathRun, level: f64, trials: &[Cow<'_, Trial>]) -> Option<Pt> {
     let at = trials.iter().map(|t| t.at).fold(f64::INFINITY, f64::min);
     let moments = || trials.iter().map(|t| (level + path.common.within(t)).exp());
     let (low, high) = (moments().fold(level.exp(), f64::min), moments().fold(level.exp(), f64::max));
@@ -72,11 +73,11 @@ mod tests {
     fn drifting(rounds: u32) -> RunFile {
         let mut run = sample::run_of(&sample::MODELS[3..4], &[64, 512, 4096, 32_768], rounds + 1, 7);
         let path = &mut run.paths[0];
-        for trial in path.points.iter_mut().flat_map(|p| &mut p.trials) {
+        for trial in path.points.iter_mut().flat_map(|p| p.trials.plain()) {
             trial.at = f64::from(trial.block);
             trial.report.median *= 1.1f64.powi(trial.block as i32);
         }
-        let points = path.points.iter().map(|p| &p.trials[..]);
+        let points = path.points.iter().map(|p| p.trials.all());
         path.common = Common::of(&run.run.plan, path.opened.transport, Calibration::default(), points);
         run
     }

@@ -168,7 +168,8 @@ impl Measured {
     pub fn percentiles<const N: usize>(&self, shares: [f64; N]) -> Vec<(u64, [Option<Said>; N])> {
         let Some(path) = self.file.paths.first() else { return Vec::new() };
         let of = |point: &record::Point| {
-            let trials: Vec<_> = point.trials.iter().collect();
+            let trials = point.trials.all();
+            let trials: Vec<_> = trials.iter().collect();
             let singles = Singles::of(&self.file.run.plan, path.opened.transport, &trials, &path.common)?;
             let at = |q| singles.at(q).map(|(value, told)| Said { value, low: told.low, high: told.high });
             Some((point.size, shares.map(at)))

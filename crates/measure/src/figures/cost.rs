@@ -91,12 +91,12 @@ pub fn costs<T: Borrow<[Trial]>>(
 
 /// What each point of a path cost one of the processes of a side, whose number is `rank`, from 1, of the `of` that are there; none of points
 /// whose trials don't tell it.
-pub fn of_process(
+pub fn of_process<T: Borrow<[Trial]>>(
     plan: &Plan,
     kind: Name,
     end: End,
     (rank, of): (u32, usize),
-    points: &[&[Trial]],
+    points: impl Iterator<Item = T>,
 ) -> Vec<Option<PointCost>> {
     let its = |trial: &Trial| {
         let cost = process(trial, end, rank, of);
@@ -107,7 +107,7 @@ pub fn of_process(
         let Trial { path, block, at, size, response, burst, warmup, .. } = *trial;
         Trial { path, block, at, size, response, burst, warmup, report }
     };
-    let alone: Vec<Vec<Trial>> = points.iter().map(|trials| trials.iter().map(its).collect()).collect();
+    let alone: Vec<Vec<Trial>> = points.map(|trials| trials.borrow().iter().map(its).collect()).collect();
     costs(plan, kind, end, alone.iter().map(|trials| &trials[..])).collect()
 }
 
@@ -270,7 +270,7 @@ mod tests {
             })
             .collect();
         let of = |end, rank, of| {
-            let found = of_process(&Plan::default(), NAME, end, (rank, of), &[&trials])[0];
+            let found = of_process(&Plan::default(), NAME, end, (rank, of), [&trials[..]].into_iter())[0];
             found.and_then(|cost| cost.cpu).map(|cpu| (cpu.median * 1e9).round())
         };
         assert_eq!((of(End::Near, 1, 2), of(End::Near, 2, 2)), (Some(500.0), Some(1000.0)));

@@ -26,9 +26,17 @@ fn full(block: u32) -> Trial {
         corrupt: Some((1, 2)),
         bounds: Some((16, 17)),
         cost: Some(Cost { elapsed_ns: 18, ..cost }),
+        copied: Some((38, 39)),
         course: None,
     };
-    let flow = FlowReport { iterations: 32.5, lost: 33, retransmits: 34, sent: 35.5 };
+    let flow = FlowReport {
+        iterations: 32.5,
+        lost: 33,
+        retransmits: 34,
+        sent: 35.5,
+        near_cost: Some(Cost { elapsed_ns: 40, ..cost }),
+        far_cost: None,
+    };
     let report = TrialReport {
         repeats: 1,
         seconds: 2.5,

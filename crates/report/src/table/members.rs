@@ -85,8 +85,8 @@ fn cut(text: &str) -> String {
 fn row(run: &RunFile, path: &PathRun, one: &MemberOpened) -> [String; 10] {
     let end = if one.role == Role::Near { End::Near } else { End::Far };
     let of = path.opened.members.iter().filter(|other| other.role == one.role).count();
-    let trials: Vec<_> = path.points.iter().map(|p| &p.trials[..]).collect();
-    let costs = of_process(&run.run.plan, path.opened.transport, end, (one.rank, of), &trials);
+    let trials = path.points.iter().map(|p| p.trials.all());
+    let costs = of_process(&run.run.plan, path.opened.transport, end, (one.rank, of), trials);
     let mut known =
         path.points.iter().map(|p| p.size).zip(&costs).filter_map(|(size, cost)| Some((size, cost.as_ref()?)));
     let (first, last) = (known.clone().next(), known.next_back());
@@ -134,7 +134,7 @@ mod tests {
         path.opened.members.extend([1, 2].map(|rank| {
             MemberOpened { role: Role::Far, rank, ..MemberOpened::default() }.seeing(Some(&far), Some(&far))
         }));
-        for trial in path.points.iter_mut().flat_map(|p| &mut p.trials) {
+        for trial in path.points.iter_mut().flat_map(|p| p.trials.plain()) {
             let near = trial.report.cost.unwrap();
             let twice = measure::Cost { cpu_ns: 2 * near.cpu_ns, ..near };
             let flow =
@@ -180,7 +180,7 @@ mod tests {
         }
         let flows =
             |t: &mut Trial| t.report.flows = Some(Flows { each: vec![FlowReport::default(); 2], ..Flows::default() });
-        run.paths[0].points.iter_mut().flat_map(|p| &mut p.trials).for_each(flows);
+        run.paths[0].points.iter_mut().flat_map(|p| p.trials.plain()).for_each(flows);
         let text = members(&run);
         assert!(text.contains("near 2") && !text.contains("CPU a byte") && !text.contains("host"), "{text}");
     }

@@ -246,7 +246,8 @@ impl Asked<'_> {
     /// What was lost at each size: as its receiver counted, and the share.
     pub fn losses(&self) -> Vec<(u64, Lost, f64)> {
         let of = |point: &record::Point| {
-            let trials: Vec<&Trial> = point.trials.iter().filter(|t| !t.warmup).collect();
+            let trials = point.trials.all();
+            let trials: Vec<&Trial> = trials.iter().filter(|t| !t.warmup).collect();
             (point.size, Lost::of_stream(&trials), point.figures.loss)
         };
         self.run.paths[self.index].points.iter().map(of).collect()
