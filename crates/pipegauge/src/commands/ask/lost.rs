@@ -23,7 +23,7 @@ pub fn lost(paths: &[&Asked<'_>], rate: Option<f64>, size: Option<u64>) -> Vec<A
     for (at, p) in paths.iter().enumerate() {
         // Paths that differ in the rate are one that is asked about.
         let same = |q: &&Asked<'_>| q.transport == p.transport && q.file == p.file && q.rate().is_some();
-        if p.rate().is_some() && paths[..at].iter().any(|q| same(q)) {
+        if p.rate().is_some() && paths[..at].iter().any(&same) {
             continue;
         }
         let rated: Vec<&&Asked<'_>> = paths.iter().filter(|q| same(q)).collect();

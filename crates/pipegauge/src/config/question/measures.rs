@@ -76,7 +76,7 @@ impl Amounts<'_> {
         let each = noun.is_some_and(|at| w.any(at, &NOUNS) || (number_before(at) && !self.is_unit(at)));
         // "1000 sensors sending 100 bytes each second": a message of each of them, and not so much of all.
         let sources = (0..from).any(|i| w.low(i).is_some_and(|word| lexicon::topics(word).contains(&Topic::Sources)));
-        let per = self.per(next).filter(|_| !each && !(sources && matches!(unit, Unit::Size(_))));
+        let per = self.per(next).filter(|_| !(each || sources && matches!(unit, Unit::Size(_))));
         let rate = |text: &str| text.parse::<BitRate>().map(|r| r.0).map_err(|e| self.wrong(&e));
         match unit {
             // Bytes are whole, and a point parts groups of three digits in some countries: 1.000 may be a thousand.
