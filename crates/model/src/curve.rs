@@ -2,11 +2,10 @@
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-use rand::{Rng, SeedableRng};
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use stats::{Interval, Local, Moves, Shared};
 
-use crate::inflation::inflation;
 use crate::{CONFIDENCE, CurvePoint, Estimate};
 
 /// Most sizes of a curve. Smoothing, knees and edges look at windows of sizes, again in every resample, so that their work grows with the
@@ -81,8 +80,6 @@ pub(crate) struct Curve {
     alone: Vec<(Vec<f64>, Vec<u32>)>,
     /// How many different blocks there are.
     pub blocks: usize,
-    /// Level of each block, as a logarithm.
-    pub levels: Vec<f64>,
     /// How the levels moved, in the order of the blocks.
     pub moves: Moves,
     /// How many times as large as of independent blocks the variance of what moves a part of the sizes is, because states that they
@@ -96,8 +93,6 @@ pub(crate) struct Curve {
     pub outlasting: bool,
     /// Log standard deviation of a size's blocks about their levels, pooled over the sizes.
     pub sigma: f64,
-    /// For each point, the spread of what its median errs by beyond what its blocks drawn again show ([`hidden`]).
-    hidden: Vec<f64>,
     /// The same of the medians of sizes that too few blocks visited to tell it, as they lie about their neighbours: 0 where too few such
     /// sizes follow each other.
     scattered: f64,
@@ -107,7 +102,6 @@ impl Curve {
     /// Takes the points that have a time and a throughput, [`MOST`] at most; times of 0 or less, infinite or NaN are left out.
     pub fn of(points: &[CurvePoint]) -> Self {
         let points = thinned(points);
-        let met = points.iter().fold((0.0f64, 0.0f64), |(low, high), p| (low.min(p.met.0), high.max(p.met.1)));
         let mut numbers: Vec<u32> = points.iter().flat_map(|p| p.blocks.iter().map(|b| b.0)).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -146,7 +140,7 @@ impl Curve {
         });
         let sorted = sorted.collect();
         let levels: Vec<f64> = (0..numbers.len() as u32).map(level).collect();
-        let moves = Moves::of(&levels).having_met(met);
+        let moves = Moves::of(&levels);
         let at_level: Vec<Vec<(u32, f64)>> =
             by_point.iter().map(|p| p.iter().map(|(b, t)| (*b, t / level(*b).exp())).collect()).collect();
         let local = stats::local(&at_level, level);
@@ -166,24 +160,8 @@ impl Curve {
         let outlasting = local.iter().flatten().any(|l| l.alone.slow(shared.sigma));
         let (own_lasting, sigma) = (shared.lasting, shared.sigma);
         let scattered = scattered(&points, &alone);
-        let apart = apart(&alone);
-        let hidden = alone.iter().map(|(times, _)| hidden(times, apart, &shared)).collect();
         let blocks = numbers.len();
-        Self {
-            points,
-            sorted,
-            alone,
-            blocks,
-            levels,
-            moves,
-            lasting,
-            own_lasting,
-            local,
-            outlasting,
-            sigma,
-            hidden,
-            scattered,
-        }
+        Self { points, sorted, alone, blocks, moves, lasting, own_lasting, local, outlasting, sigma, scattered }
     }
 
     /// The blocks of a point without what they have in common with those of all sizes, seconds, ascending.
@@ -214,19 +192,13 @@ impl Curve {
         }
     }
 
-    /// Mean level of the blocks that [`Curve::resample`] drew.
-    pub fn level(&self, drawn: &Drawn) -> f64 {
-        let sum: f64 = drawn.counts.iter().zip(&self.levels).map(|(n, level)| *n as f64 * level).sum();
-        sum / self.blocks.max(1) as f64
-    }
-
     /// As [`Curve::resample`], but every point draws among its own blocks, without what those have in common with other
-    /// sizes: the spread that each size has by itself, and what its blocks hide of it ([`hidden`]). Of fewer than four blocks, of which one drawn
-    /// again is what it was, that is told by the noise of all sizes, or by how far such sizes lie about each other where that is more: large messages are visited seldom,
+    /// sizes: the spread that each size has by itself. Of fewer than four blocks, of which one drawn again is what it was, that is told by
+    /// the noise of all sizes, or by how far such sizes lie about each other where that is more: large messages are visited seldom,
     /// and may be noisier than the many small ones.
     pub fn resample_apart(&self, rng: &mut ChaCha8Rng, drawn: &mut Drawn, medians: &mut Vec<f64>) {
         medians.clear();
-        for ((point, (times, places)), hidden) in self.points.iter().zip(&self.alone).zip(&self.hidden) {
+        for (point, (times, places)) in self.points.iter().zip(&self.alone) {
             stats::draw(rng, times.len(), &mut drawn.indices);
             drawn.own.clear();
             drawn.own.resize(times.len(), 0);
@@ -236,46 +208,11 @@ impl Curve {
                 n if n < stats::FEWEST_ROUNDS => {
                     (self.sigma * (FRAC_PI_2 / n.max(1) as f64).sqrt()).max(self.scattered) * normal(rng)
                 }
-                _ if *hidden > 0.0 => hidden * normal(rng),
                 _ => 0.0,
             };
             medians.push(middle * noise.exp());
         }
     }
-}
-
-/// Draws that tell how far the median of a size's blocks moves when they are drawn again.
-const DRAWS: usize = 100;
-
-/// Standard error, of the spread, whose 95% interval reaches from either of two equally likely states to the middle of them.
-const HALF_APART: f64 = 0.55;
-
-/// Log standard deviation of a size's blocks, over all sizes that enough of them visited.
-fn apart(alone: &[(Vec<f64>, Vec<u32>)]) -> f64 {
-    let many = alone.iter().filter(|(times, _)| times.len() >= stats::FEWEST_ROUNDS);
-    let of = |(times, _): &(Vec<f64>, Vec<u32>)| stats::variance(&times.iter().map(|t| t.ln()).collect::<Vec<_>>());
-    let all: Vec<f64> = many.map(of).collect();
-    if all.is_empty() { 0.0 } else { stats::mean(&all).sqrt() }
-}
-
-/// The spread of what the median of these blocks errs by beyond what they show when they are drawn again, as a logarithm. Where trials fall into
-/// one of two states by turns ([`Shared::hollow`]), all blocks of a size, or all but one, may be of the same by chance: their median hardly
-/// moves then, and its interval ([`stats::own_error`]) knows of the other state from the other sizes, whose blocks lie `apart` ([`apart`]). 0
-/// without such states.
-fn hidden(times: &[f64], apart: f64, shared: &Shared) -> f64 {
-    if shared.hollow <= 1.0 || times.len() < stats::FEWEST_ROUNDS {
-        return 0.0;
-    }
-    let Some(own) = stats::own_error(times, shared) else { return 0.0 };
-    let (mut rng, mut drawn) = (ChaCha8Rng::seed_from_u64(times.len() as u64), Vec::new());
-    let mut again = || {
-        stats::draw(&mut rng, times.len(), &mut drawn);
-        stats::median(&drawn.iter().map(|i| times[*i]).collect::<Vec<_>>()).ln()
-    };
-    let shown = stats::variance(&(0..DRAWS).map(|_| again()).collect::<Vec<_>>());
-    // States that last count for all that the sizes show by themselves.
-    let own = (own.value / shared.lasting).min(HALF_APART * apart);
-    (own * own * inflation(times.len()) - shown).max(0.0).sqrt()
 }
 
 /// Sizes in a row, all visited by too few blocks, from which on how they lie about each other is told.
@@ -346,6 +283,8 @@ fn median(ascending: &[f64], mut counts: impl Iterator<Item = usize>, n: usize) 
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
 
     fn point(size: u64, blocks: &[(u32, f64)]) -> CurvePoint {
@@ -426,34 +365,6 @@ mod tests {
         assert_eq!(curve.points.iter().map(|p| p.size).collect::<Vec<_>>(), [2, 7]);
         assert_eq!(curve.points[1].blocks.iter().map(|b| b.1).collect::<Vec<_>>(), [1.0, 3.0]);
         assert_eq!(curve.points[1].throughput(1.0), 56.0);
-    }
-
-    /// Blocks of one of two states by turns: where all four of a size are of the same, its median drawn again moves as far as to the middle of both.
-    #[test]
-    fn sizes_whose_blocks_are_all_of_one_of_two_states_know_of_the_other() {
-        let slow = |size: u64, block: u64| (size * 7 + block * block * 5 + size * block * 3) % 11 < 5;
-        let points = |sizes: u64, apart: f64| -> Vec<CurvePoint> {
-            let noise = |size: u64, block: u64| 0.01 * ((size * 5 + block * 3) % 7) as f64;
-            let times = |size: u64| {
-                let state = |block| if size > 3 && slow(size, block) { apart } else { 0.0 };
-                (0..4u32).map(|b| (b, (noise(size, u64::from(b)) + state(u64::from(b))).exp())).collect::<Vec<_>>()
-            };
-            (1..=sizes).map(|size| point(size, &times(size))).collect()
-        };
-        let spread = |curve: &Curve| {
-            let mut rng = ChaCha8Rng::seed_from_u64(6);
-            let (mut drawn, mut medians) = (Drawn::default(), Vec::new());
-            let mut one = || {
-                curve.resample_apart(&mut rng, &mut drawn, &mut medians);
-                medians[0].ln()
-            };
-            stats::variance(&(0..500).map(|_| one()).collect::<Vec<_>>()).sqrt()
-        };
-        let (quiet, states) = (Curve::of(&points(60, 0.0)), Curve::of(&points(60, 0.4)));
-        let middle = 0.2 / 1.96;
-        println!("{} {}", spread(&quiet), spread(&states));
-        assert!(spread(&quiet) < 0.02, "{}", spread(&quiet));
-        assert!((0.8 * middle..1.6 * middle).contains(&spread(&states)), "{} of {middle}", spread(&states));
     }
 
     #[test]

@@ -63,15 +63,7 @@ mod tests {
                 let seconds = latency + each * size as f64;
                 let middle = f64::from(blocks + 1) / 2.0;
                 let blocks = (1..=blocks).map(|b| (b, seconds * (1.0 + spread * (f64::from(b) - middle)))).collect();
-                CurvePoint {
-                    size,
-                    seconds,
-                    blocks,
-                    throughput: size as f64 / seconds,
-                    interval: None,
-                    rounding: 0.0,
-                    met: (0.0, 0.0),
-                }
+                CurvePoint { size, seconds, blocks, throughput: size as f64 / seconds, interval: None, rounding: 0.0 }
             })
             .collect()
     }

@@ -19,7 +19,6 @@ mod compare;
 mod curve;
 mod fit;
 mod hint;
-mod inflation;
 mod jitter;
 mod layers;
 mod loggp;
@@ -65,24 +64,13 @@ pub struct CurvePoint {
     /// How far the clock's step may hold all rounds off the truth to the same side, seconds: half of what it can tell where
     /// they read the same to that, else 0.
     pub rounding: f64,
-    /// How far below and above the rounds' typical level the median of the machine's states may lie, as logarithms of 0 or less and of 0 or
-    /// more, for what changed within the rounds, which [`CurvePoint::blocks`] are freed of.
-    pub met: (f64, f64),
 }
 
 impl CurvePoint {
     /// A size of `size` bytes that takes `seconds` one way, with its rounds as [`CurvePoint::blocks`] has them: one direction carries
     /// data, the interval is left to the rounds, and the clock hides nothing.
     pub fn of(size: u64, seconds: f64, blocks: Vec<(u32, f64)>) -> Self {
-        Self {
-            size,
-            seconds,
-            throughput: size as f64 * 8.0 / seconds,
-            blocks,
-            interval: None,
-            rounding: 0.0,
-            met: (0.0, 0.0),
-        }
+        Self { size, seconds, throughput: size as f64 * 8.0 / seconds, blocks, interval: None, rounding: 0.0 }
     }
 
     /// The same with times of so many times as long: median, rounds and interval.

@@ -113,7 +113,6 @@ fn odd_input_breaks_nothing() {
                 blocks: vec![(0, t), (1, t)],
                 interval: None,
                 rounding: 0.0,
-                met: (0.0, 0.0),
             })
             .collect()
     };

@@ -201,15 +201,8 @@ fn odd_sides_are_answered_without_nan() {
     assert_eq!(Comparison::of(Side::of(none), Side::of(&a)), None);
     let b = [Noisy::new(1).curve(&[3, 5], line)];
     assert_eq!(Comparison::of(Side::of(&b), Side::of(&a)), None, "no size in common");
-    let point = CurvePoint {
-        size: 4,
-        seconds: 1e-5,
-        blocks: vec![(1, 1e-5)],
-        throughput: 1.0,
-        interval: None,
-        rounding: 0.0,
-        met: (0.0, 0.0),
-    };
+    let point =
+        CurvePoint { size: 4, seconds: 1e-5, blocks: vec![(1, 1e-5)], throughput: 1.0, interval: None, rounding: 0.0 };
     let lone = [vec![point]];
     let found = compare(&a, &lone);
     assert_eq!((found.sizes.len(), found.left_out), (1, 2));

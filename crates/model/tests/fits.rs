@@ -109,7 +109,6 @@ fn what_a_coarse_clock_hides_is_in_the_intervals() {
             blocks: (0..9).map(|b| (b, read(size))).collect(),
             interval: None,
             rounding,
-            met: (0.0, 0.0),
         };
         (0..41).map(|i| point(2f64.powf(f64::from(i) / 2.0) as u64)).collect()
     };

@@ -249,7 +249,6 @@ fn exact_curves_have_exact_ratios_and_equal_ones_none() {
             throughput: 8.0 / times,
             interval: None,
             rounding: 0.0,
-            met: (0.0, 0.0),
         };
         (1..=40).map(of).collect()
     };

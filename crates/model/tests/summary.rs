@@ -187,17 +187,8 @@ fn odd_curves_neither_panic_nor_give_nan() {
         throughput: 0.0,
         interval: None,
         rounding: 0.0,
-        met: (0.0, 0.0),
     };
-    let none = CurvePoint {
-        size: 4,
-        seconds: 2e-6,
-        blocks: vec![],
-        throughput: 16e6,
-        interval: None,
-        rounding: 0.0,
-        met: (0.0, 0.0),
-    };
+    let none = CurvePoint { size: 4, seconds: 2e-6, blocks: vec![], throughput: 16e6, interval: None, rounding: 0.0 };
     let broken = CurvePoint {
         size: 9,
         seconds: f64::NAN,
@@ -205,7 +196,6 @@ fn odd_curves_neither_panic_nor_give_nan() {
         throughput: f64::NAN,
         interval: None,
         rounding: 0.0,
-        met: (0.0, 0.0),
     };
     let stopped = CurvePoint {
         size: 5,
@@ -214,7 +204,6 @@ fn odd_curves_neither_panic_nor_give_nan() {
         throughput: f64::INFINITY,
         interval: None,
         rounding: 0.0,
-        met: (0.0, 0.0),
     };
     let equal: Vec<CurvePoint> = (1..40).map(|s| CurvePoint { size: s, ..zero.clone() }).collect();
     let mut scattered = exact(&sizes(), 1);

@@ -37,7 +37,6 @@ impl RunFile {
                     throughput: p.figures.throughput,
                     interval: Some(interval(p)),
                     rounding: figures::rounding(&self.run.plan, run.opened.transport, &trials, &run.common),
-                    met: run.common.met(),
                 }
             })
             .collect()
@@ -62,7 +61,6 @@ impl RunFile {
                 throughput: 8.0 / cpu.per_byte,
                 interval: Some(cpu.interval),
                 rounding: 0.0,
-                met: (0.0, 0.0),
             })
         };
         run.points.iter().zip(rounds).filter_map(point).collect()

@@ -79,7 +79,6 @@ impl RunFile {
                 throughput,
                 interval: Some(crate::curve::interval(p)),
                 rounding: figures::rounding(&self.run.plan, path.opened.transport, &trials, &path.common),
-                met: path.common.met(),
             })
         });
         points.filter(|p| p.seconds.is_finite() && p.seconds > 0.0).collect()

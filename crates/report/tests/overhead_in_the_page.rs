@@ -18,7 +18,6 @@ fn point(side: &Value) -> CurvePoint {
         throughput: 1.0,
         interval: None,
         rounding: 0.0,
-        met: (0.0, 0.0),
     }
 }
 

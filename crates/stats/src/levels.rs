@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::basic::{median, median_in_place, variance};
+use crate::basic::{median, median_in_place};
 use crate::interval::student_t;
-use crate::met::median_ends;
 
 /// Neighbours on each side that tell a moment's state. With fewer, noise comes in; with more, short states are missed.
 const NEIGHBOURS: usize = 4;
@@ -27,13 +26,6 @@ const OF_OTHERS: f64 = 4.0;
 
 /// Standard deviation of a normal variable whose mean distance from the middle is 1, and how much farther a median errs than a mean.
 const DEVIATION: f64 = 1.2533;
-
-/// States within rounds count where they spread over more than this, as logarithms, and over this share of what the rounds' levels do.
-const COUNTS: f64 = 0.01;
-const OF_LEVELS: f64 = 0.5;
-
-/// Confidence with which the true median of all moments lies where it is said to.
-const CONFIDENCE: f64 = 0.95;
 
 /// One trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,9 +47,6 @@ pub struct Levels {
     pub within: Vec<f64>,
     /// (number, level) of each round, ascending; the median over rounds is 0.
     pub rounds: Vec<(u32, f64)>,
-    /// How far below and above that the median of the states at all moments may lie, 0 or less and 0 or more, where states change within
-    /// rounds; what the rounds' levels tell of it by themselves ([`crate::Moves`]) is no part of it.
-    pub met: (f64, f64),
 }
 
 impl Levels {
@@ -100,22 +89,8 @@ impl Levels {
             rounds.values_mut().for_each(|level| *level -= centre);
             within = moments(trials, &by_round, &rest);
         }
-        let met = met(trials, &within, &rounds);
-        Self { within, rounds: rounds.into_iter().collect(), met }
+        Self { within, rounds: rounds.into_iter().collect() }
     }
-}
-
-/// [`Levels::met`], of trials with the states of their moments and of their rounds.
-fn met(trials: &[Moment], within: &[f64], rounds: &BTreeMap<u32, f64>) -> (f64, f64) {
-    let levels: Vec<f64> = rounds.values().copied().collect();
-    let moved = (within.iter().map(|w| w * w).sum::<f64>() / within.len().max(1) as f64).sqrt();
-    if moved <= COUNTS || moved <= OF_LEVELS * variance(&levels).sqrt() {
-        return (0.0, 0.0);
-    }
-    let mut moments: Vec<(f64, f64)> = trials.iter().zip(within).map(|(t, w)| (t.at, rounds[&t.round] + w)).collect();
-    moments.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let states: Vec<f64> = moments.into_iter().map(|(_, state)| state).collect();
-    median_ends(&states, CONFIDENCE).map_or((0.0, 0.0), |(low, high)| (low.min(0.0), high.max(0.0)))
 }
 
 /// The levels, each as far as its round tells it. A round that visited few sizes, or sizes that hardly another round visited, has a median
@@ -224,8 +199,7 @@ mod tests {
     fn states_shorter_than_a_round_are_taken_off_the_trials() {
         let slow = |at: f64| if (at / 0.15) as u64 % 2 == 1 { 1.5f64.ln() } else { 0.0 };
         let (trials, _) = run(20, 0.03, slow);
-        let within = vec![0.0; trials.len()];
-        let raw = Levels { within, rounds: (0..20).map(|r| (r, 0.0)).collect(), ..Levels::default() };
+        let raw = Levels { within: vec![0.0; trials.len()], rounds: (0..20).map(|r| (r, 0.0)).collect() };
         let (raw, levelled) = (left(&trials, &raw), left(&trials, &Levels::of(&trials)));
         assert!(raw > 0.18 && levelled < 0.11, "{raw} {levelled}");
     }
@@ -256,46 +230,10 @@ mod tests {
         }
     }
 
-    /// Four rounds of 40 trials in states that last for six trials on average: by chance all rounds may have met more of the same one, and what
-    /// their trials met tells of the other.
-    #[test]
-    fn rounds_that_all_met_more_of_one_state_tell_of_the_other() {
-        let (mut by_levels, mut by_moments) = (0, 0);
-        for seed in 0..200 {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let (mut at, mut changes) = (0.0, Vec::new());
-            while at < 2.0 {
-                at -= 0.06 * (1.0 - rng.random::<f64>()).ln();
-                changes.push(at);
-            }
-            let slow = |at: f64| changes.partition_point(|c| *c <= at) % 2 == 1;
-            let (trials, _) = run(4, 0.03, |at| if slow(at) { 1.5f64.ln() } else { 0.0 });
-            let levels = Levels::of(&trials);
-            let left = |(t, w): (&Moment, &f64)| t.log - (t.size as f64).ln() - w - levels.rounds[t.round as usize].1;
-            let usual = |size: u64| {
-                let of = trials.iter().zip(&levels.within).filter(|(t, _)| t.size == size);
-                median(&of.map(left).collect::<Vec<_>>())
-            };
-            // The middle of both states, on the scale of the levels.
-            let middle = 1.5f64.ln() / 2.0 - median(&(1..=40).map(usual).collect::<Vec<_>>());
-            let moves = crate::Moves::of(&levels.rounds.iter().map(|(_, level)| *level).collect::<Vec<_>>());
-            let holds = |moves: crate::Moves| {
-                let reach = student_t(0.95, moves.error.degrees) * moves.error.value;
-                let (low, high) = moves.held(1.0, 0.0, reach);
-                u32::from(low <= middle && middle <= high)
-            };
-            by_levels += holds(moves);
-            by_moments += holds(moves.having_met(levels.met));
-        }
-        println!("of 200 runs {by_levels} hold the middle by their levels, {by_moments} by what trials met, too");
-        assert!(by_moments >= 170 && by_moments >= by_levels + 10, "{by_levels} {by_moments}");
-    }
-
     #[test]
     fn where_there_is_no_state_little_is_taken_off() {
         let (trials, _) = run(12, 0.05, |_| 0.0);
         let levels = Levels::of(&trials);
-        assert_eq!(levels.met, (0.0, 0.0), "and nothing is said of other states");
         assert!(left(&trials, &levels) < 0.053, "{}", left(&trials, &levels));
         assert!(levels.rounds.iter().all(|(_, l)| l.abs() < 0.03));
     }

@@ -41,7 +41,6 @@ mod lasting;
 mod levels;
 mod line;
 mod local;
-mod met;
 mod moves;
 mod quotient;
 mod runs;

@@ -110,7 +110,7 @@ fn own_spread(mut logs: Vec<f64>) -> (f64, f64) {
 
 /// How many times as large as it seems the spread of so many normal values is where the one farthest from the median was drawn in to the next
 /// one's distance (within 0.5% of a simulation for 5 to 50 values).
-pub(crate) fn drawn_in(values: usize) -> f64 {
+fn drawn_in(values: usize) -> f64 {
     let k = values as f64;
     1.0 + 0.85 / k + 2.2 / (k * k)
 }

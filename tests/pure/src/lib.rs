@@ -55,15 +55,7 @@ fn curve(t0: f64, b: f64) -> Vec<CurvePoint> {
         .map(|size| {
             let blocks: Vec<(u32, f64)> = (0..10).map(|n| (n, noisy(t0 + b * size as f64))).collect();
             let seconds = stats::median(&blocks.iter().map(|b| b.1).collect::<Vec<_>>());
-            CurvePoint {
-                size,
-                seconds,
-                blocks,
-                throughput: size as f64 * 8.0 / seconds,
-                interval: None,
-                rounding: 0.0,
-                met: (0.0, 0.0),
-            }
+            CurvePoint { size, seconds, blocks, throughput: size as f64 * 8.0 / seconds, interval: None, rounding: 0.0 }
         })
         .collect()
 }

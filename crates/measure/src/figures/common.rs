@@ -22,8 +22,6 @@ pub struct Common {
     rounds: BTreeMap<u32, f64>,
     /// Rounds of so few sizes that they tell no level of the machine's.
     thin: Vec<u32>,
-    /// As [`Levels::met`].
-    met: (f64, f64),
     /// By size: a state that it shares with its neighbours and not with the whole curve.
     local: BTreeMap<u64, Local>,
     /// By size: how far each of its trials lay off their median, as a logarithm, whatever the machine's state.
@@ -89,7 +87,7 @@ impl Common {
                 }
                 // A single trial lies off nothing; there may be a million of them.
                 off.retain(|_, logs| logs.len() > 1);
-                let told = Self { within, off, met: levels.met, ..untold };
+                let told = Self { within, off, ..untold };
                 let by_point = told.rounds_of(plan, &sizes, &seen);
                 drop(seen);
                 told.levelled(&sizes, by_point, levels.rounds.into_iter().collect())
@@ -125,10 +123,8 @@ impl Common {
         }
         points.iter_mut().flatten().for_each(|(round, t)| *t /= self.level(*round).exp());
         let series: Vec<f64> = self.levels().map(|(_, level)| level).collect();
-        let mut local = stats::local(&points, |round| self.level(round));
-        local.iter_mut().flatten().for_each(|l| l.moves = l.moves.having_met(self.met));
-        let moves = Moves::of(&series).having_met(self.met);
-        self.shared = Shared { moves, ..Shared::noise_of(&stats::freed(&points, &local)) };
+        let local = stats::local(&points, |round| self.level(round));
+        self.shared = Shared { moves: Moves::of(&series), ..Shared::noise_of(&stats::freed(&points, &local)) };
         self.local = sizes.iter().zip(local).filter_map(|(size, local)| Some((*size, local?))).collect();
         self
     }
@@ -138,12 +134,6 @@ impl Common {
     pub fn levels(&self) -> impl Iterator<Item = (u32, f64)> {
         let told = |(round, _): &(&u32, &f64)| !self.thin.contains(round);
         self.rounds.iter().filter(told).map(|(round, level)| (*round, *level))
-    }
-
-    /// How far below and above the rounds' typical level the median of the machine's states may lie for what changed within rounds, as
-    /// logarithms of 0 or less and of 0 or more.
-    pub fn met(&self) -> (f64, f64) {
-        self.met
     }
 
     /// Level of a round, as a logarithm; 0 of one that is not known.

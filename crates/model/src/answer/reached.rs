@@ -308,7 +308,6 @@ mod tests {
             throughput: 5e8,
             interval: None,
             rounding: 0.0,
-            met: (0.0, 0.0),
         };
         let found = Reached::of(&[one], 0.9, 1).unwrap();
         assert_eq!((found.size.value.round(), found.size.high, found.best), (64.0, f64::INFINITY, (64, 64)));

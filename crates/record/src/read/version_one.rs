@@ -3,6 +3,7 @@
 
 use measure::event::SCHEMA;
 use serde_json::{Map, Value, json};
+use transport::settings::todays;
 
 /// What this upgrades from.
 pub(super) const BEFORE: &str = "pipegauge-run/1";
@@ -54,7 +55,10 @@ fn options(transport: &Value, settings: &Map<String, Value>) -> Value {
             match (parameter.as_str(), value) {
                 ("dips", Value::Array(dips)) if dips.is_empty() => {}
                 ("dips", Value::Array(dips)) => drop(set.insert("dip".to_owned(), dips.iter().map(dip).collect())),
-                _ => drop(set.insert(parameter.replace('_', "-"), value.clone())),
+                _ => {
+                    let option = parameter.replace('_', "-");
+                    set.insert(todays(name, &option).to_owned(), value.clone());
+                }
             }
         }
     }

@@ -63,7 +63,6 @@ mod tests {
                 throughput: size as f64 * 8.0 / seconds,
                 interval: None,
                 rounding: 0.0,
-                met: (0.0, 0.0),
             }
         };
         (0..12).map(point).collect()

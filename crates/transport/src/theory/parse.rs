@@ -107,7 +107,8 @@ mod tests {
     fn an_option_of_another_transport_keeps_its_name() {
         let filed: Settings = serde_json::from_str(r#"{"block-noise":0.03}"#).unwrap();
         assert_eq!(filed.of_today("mesh").real("block-noise"), Some(0.03));
-        let own = [OptionSpec { name: "block-noise", ..OPTIONS[9] }];
+        let now = OPTIONS.iter().find(|option| option.name == "round-noise").unwrap();
+        let own = [OptionSpec { name: "block-noise", ..*now }];
         let mut typed = Settings::default();
         typed.read(&own, "block-noise", "3%").unwrap();
         assert_eq!(typed.real("block-noise"), Some(0.03));

@@ -235,6 +235,21 @@ mod tests {
     }
 
     #[test]
+    fn a_receive_goes_on_when_the_thread_that_began_it_is_gone() {
+        use std::io::Write;
+        let Some((mut link, mut peer)) = pair(Wait::Block) else { return };
+        std::thread::scope(|s| _ = s.spawn(|| assert!(!link.ready(Duration::from_millis(1)).unwrap())));
+        // The kernel ends the thread's requests some time after it.
+        for byte in 0..50u8 {
+            std::thread::sleep(Duration::from_millis(2));
+            peer.write_all(&[byte]).unwrap();
+            let mut got = [0];
+            link.recv(&mut got).unwrap();
+            assert_eq!(got, [byte]);
+        }
+    }
+
+    #[test]
     fn a_link_that_ends_while_it_receives_lets_go_of_its_memory() {
         for _ in 0..20 {
             let Some((mut link, peer)) = pair(Wait::Block) else { return };

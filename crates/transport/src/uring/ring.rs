@@ -131,8 +131,9 @@ impl Ring {
                     match (of(result), cqueue::buffer_select(flags)) {
                         (Ok(n @ 1..), Some(place)) => self.come.push_back((place, n)),
                         (Ok(_), _) => self.over = Some(Ok(())),
-                        // No buffer was free: they are given back as they are read, and it is asked again.
-                        (Err(Errno::NOBUFS), _) => {}
+                        // No buffer was free, which are given back as they are read, or the thread that asked is gone, with which the
+                        // kernel ends its requests: it is asked again.
+                        (Err(Errno::NOBUFS | Errno::CANCELED), _) => {}
                         (Err(e), _) => self.over = Some(Err(e)),
                     }
                 }
