@@ -59,7 +59,7 @@ mod tests {
     fn a_round_that_did_not_visit_a_side_tells_nothing_of_its_level() {
         // Two kinds of sizes, of which the large ones were left out of every third round, and lie 0.2 higher or lower in the others.
         let left_out = |round: u32| round % 3 == 2;
-        let state = |round: u32| if round % 2 == 0 { 0.1 } else { -0.1 };
+        let state = |round: u32| if round.is_multiple_of(2) { 0.1 } else { -0.1 };
         let noise = |size: u32, round: u32| 0.002 * f64::from((size * 7 + round * 5) % 11) - 0.01;
         let size = |size: u32, large: bool| -> Vec<(u32, f64)> {
             let rounds = (0..24).filter(|round| !(large && left_out(*round)));
