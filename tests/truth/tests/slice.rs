@@ -91,7 +91,9 @@ fn one_round_of_four_that_took_ten_times_as_long_makes_no_interval_useless() {
     for (name, tally) in &row.of_machine {
         println!("{name}: {:?} ±{:?}, {} none", tally.coverage(), tally.width(), tally.none);
         assert!(tally.coverage() >= Some(0.75), "{name}: {:?}", tally.coverage());
-        assert!(tally.width() < Some(0.3) && tally.none <= 1, "{name}: {:?}, {} none", tally.width(), tally.none);
+        // A run in twenty has none.
+        let none = tally.none * 20 <= tally.given() + tally.none;
+        assert!(tally.width() < Some(0.3) && none, "{name}: {:?}, {} none", tally.width(), tally.none);
     }
 }
 
