@@ -153,13 +153,6 @@ impl Moves {
         }
     }
 
-    /// The same where the median of the states at all moments may lie as far below and above the median level as this
-    /// ([`crate::Levels::met`]).
-    pub fn having_met(mut self, (low, high): (f64, f64)) -> Self {
-        self.ends = (self.ends.0.min(low), self.ends.1.max(high));
-        self
-    }
-
     /// How far below and above a figure the truth may lie, as differences of 0 or less and of 0 or more (logarithms of one that is a
     /// ratio), where the figure follows the level by `follows` (a time by 1, a throughput by -1). The mean level and the median one may
     /// lie apart, and both are held: the mean as far as `reach`, the half-width with all errors, and the median as far as its own ends

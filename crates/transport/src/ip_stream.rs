@@ -16,7 +16,7 @@ use crate::patience::LOOK;
 use crate::registry::{Accept, Acceptor, Address, Connect, Connector, NO_TRANSACTIONS, Transport};
 use crate::stream::{Socket, Stream};
 use crate::sys;
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
+use crate::{AnyLink, Capabilities, Link, LinkError, Name, OptionSpec, Patience, Proof, Settings, Wait};
 
 /// A transport of streams over IP: in what it differs from the others.
 pub(crate) trait OverIp: Send + Sync + 'static {
@@ -86,12 +86,12 @@ pub(crate) trait Sessions: OverIp {
     }
 }
 
-/// One whose links are the sockets themselves.
+/// One whose sides meet over the sockets themselves, with nothing to keep beside them.
 pub(crate) trait Plain: OverIp {
     /// Takes over a connected socket.
     fn link(fd: OwnedFd, made: &Made) -> Result<Stream<Socket>, LinkError>;
-    /// Its links by their name.
-    fn any(end: End<Stream<Socket>>) -> AnyLink;
+    /// What is measured, once both proofs were shown.
+    fn met(link: Stream<Socket>, made: &Made) -> Result<AnyLink, LinkError>;
 }
 
 impl<K: Plain> Sessions for K {
@@ -107,12 +107,12 @@ impl<K: Plain> Sessions for K {
     fn accepted(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
         let mut link = K::link(fd, made)?;
         link.send(&proof.far)?;
-        Ok(K::any(End::new(link.watched()?)))
+        K::met(link, made)
     }
     fn connected(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
         let mut link = K::link(fd, made)?;
         shake(&mut link, proof)?;
-        Ok(K::any(End::new(link.watched()?)))
+        K::met(link, made)
     }
     fn answers(
         fd: OwnedFd,

@@ -61,8 +61,8 @@ impl Plain for Mptcps {
         tcp::set_nodelay(fd.as_fd(), &made.settings)?;
         Ok(Stream::new(Socket::new(fd, capabilities, made.wait, None, effective)?, &made.patience))
     }
-    fn any(end: End<Mptcp>) -> AnyLink {
-        AnyLink::Mptcp(end)
+    fn met(link: Mptcp, _: &Made) -> Result<AnyLink, LinkError> {
+        Ok(AnyLink::Mptcp(End::new(link.watched()?)))
     }
 }
 

@@ -98,8 +98,8 @@ impl Plain for Tcps {
     fn link(fd: OwnedFd, made: &Made) -> Result<Tcp, LinkError> {
         Ok(Stream::new(socket(fd, made)?, &made.patience))
     }
-    fn any(end: End<Tcp>) -> AnyLink {
-        AnyLink::Tcp(end)
+    fn met(link: Tcp, _: &Made) -> Result<AnyLink, LinkError> {
+        Ok(AnyLink::Tcp(End::new(link.watched()?)))
     }
 }
 

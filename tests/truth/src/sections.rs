@@ -114,10 +114,26 @@ fn coverage(job: &Job) -> String {
         \"Of this run alone\": runs whose first line says of states as long as those of the noise that the figures hold for what the run saw. `none`: no interval, because an end is open; `absurd`: a figure that is no number or lies outside its interval, or ends over \
         1000 times apart.\n\n"
         .to_owned();
-    for shape in job.shapes([(2, 40), (3, 40), (4, 40), (9, 40), (30, 155)]) {
-        let runs = job.runs(&shape);
-        let row = |noise: &Noise| coverage::row(*noise, &shape, runs, job.seed, job.threads);
-        let rows: Vec<_> = job.noises.iter().map(row).collect();
+    let rows = |shape: &Shape| {
+        let row = |noise: &Noise| coverage::row(*noise, shape, job.runs(shape), job.seed, job.threads);
+        job.noises.iter().map(row).collect::<Vec<_>>()
+    };
+    for shape in job.shapes([(2, 40), (3, 40)]) {
+        let rows = rows(&shape);
+        let given: u64 = rows
+            .iter()
+            .flat_map(|row| row.of_machine.values())
+            .map(|tally| tally.held + tally.missed + tally.absurd)
+            .sum();
+        let _ = write!(
+            text,
+            "{} of {} noises: {given} intervals are given (target: none).\n\n",
+            heading(&shape, job.runs(&shape)),
+            rows.len()
+        );
+    }
+    for shape in job.shapes([(4, 40), (9, 40), (30, 155)]) {
+        let (runs, rows) = (job.runs(&shape), rows(&shape));
         let (head, machine, run) = (heading(&shape, runs), table::coverage(&rows, false), table::coverage(&rows, true));
         let _ = write!(text, "### {head}: the machine's truth\n\n{machine}\n### {head}: the run's truth\n\n{run}\n");
     }

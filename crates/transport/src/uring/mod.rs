@@ -13,12 +13,12 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 
 use self::ring::Ring;
-use crate::ip_stream::{OverIp, Sessions, Streams};
-use crate::meet::{Made, shake};
+use crate::ip_stream::{OverIp, Plain, Streams};
+use crate::meet::Made;
 use crate::settings::Effective;
 use crate::stream::{Duct, Socket, Stream};
 use crate::tcp::{self, Tcps};
-use crate::{AnyLink, Capabilities, End, Link, LinkError, Name, OptionSpec, Proof, Settings, TcpState, Wait};
+use crate::{AnyLink, Capabilities, End, LinkError, Name, OptionSpec, Settings, TcpState, Wait};
 use crate::{local, options, sys, tcp_state};
 
 /// What it is called.
@@ -70,36 +70,14 @@ impl OverIp for TcpByRing {
     }
 }
 
-/// A connection over which both proofs were shown with plain calls, by a ring from here on.
-fn ringed(plain: Stream<Socket>, made: &Made) -> Result<AnyLink, LinkError> {
-    let ringed = Ringed::new(plain.into_duct().into_fd(), made.wait);
-    let ringed = ringed.map_err(|e| LinkError::io("making an io_uring", e))?;
-    Ok(AnyLink::Uring(End::new(Stream::new(ringed, &made.patience))))
-}
-
-fn plain(fd: OwnedFd, made: &Made) -> Result<Stream<Socket>, LinkError> {
-    Ok(Stream::new(tcp::socket(fd, made)?, &made.patience))
-}
-
-impl Sessions for TcpByRing {
-    type Far = ();
-    type Near = ();
-
-    fn far_side(_: &Settings) -> Result<(), LinkError> {
-        Ok(())
+impl Plain for TcpByRing {
+    fn link(fd: OwnedFd, made: &Made) -> Result<Stream<Socket>, LinkError> {
+        Ok(Stream::new(tcp::socket(fd, made)?, &made.patience))
     }
-    fn near_side(_: &Settings) -> Result<(), LinkError> {
-        Ok(())
-    }
-    fn accepted(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
-        let mut plain = plain(fd, made)?;
-        plain.send(&proof.far)?;
-        ringed(plain, made)
-    }
-    fn connected(fd: OwnedFd, made: &Made, proof: &Proof, (): &()) -> Result<AnyLink, LinkError> {
-        let mut plain = plain(fd, made)?;
-        shake(&mut plain, proof)?;
-        ringed(plain, made)
+    fn met(link: Stream<Socket>, made: &Made) -> Result<AnyLink, LinkError> {
+        let ringed = Ringed::new(link.into_duct().into_fd(), made.wait);
+        let ringed = ringed.map_err(|e| LinkError::io("making an io_uring", e))?;
+        Ok(AnyLink::Uring(End::new(Stream::new(ringed, &made.patience))))
     }
 }
 
