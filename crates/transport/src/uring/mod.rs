@@ -155,7 +155,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
-    use crate::Patience;
+    use crate::{Link, Patience};
 
     fn pair(wait: Wait) -> Option<(Uring, UnixStream)> {
         if let Err(e) = TcpByRing::besides() {
