@@ -145,6 +145,14 @@ mod tests {
         near(rate(&plan, 2e5), 1e6);
         near(rate(&plan, 0.0), 1e6);
         near(rate(&Plan { reverse: true, ..plan.clone() }, 5e4), 1e6);
+        // Under a shape that both sides were told, whoever sends.
+        let decorators = transport::decorate::Decorators {
+            shape: Some(transport::decorate::Shape::default()),
+            ..Default::default()
+        };
+        for (reverse, both) in [(true, false), (false, true)] {
+            near(rate(&Plan { reverse, both, decorators: decorators.clone(), ..plan.clone() }, 4e5), 8e5);
+        }
         let trials = [of_two(1000, 5e4), of_two(2000, 2e5)];
         let warned = drained(&plan, &judged(&plan, &trials)).unwrap();
         assert!(warned.sizes == [1000] && warned.text.contains("10.0 times"), "{warned:?}");

@@ -92,7 +92,7 @@ pub(crate) fn out_of_a_buffer(plan: &Plan, trial: &Trial) -> bool {
     let least = if shaped { 1.0 } else { OUT_OF_A_BUFFER };
     let told = match r.flows {
         // Of flows that the far side sends its word is all there is.
-        Some(_) => plan.pattern.facts().unanswered && !plan.reverse && !plan.both,
+        Some(_) => plan.pattern.facts().unanswered && (shaped || !plan.reverse && !plan.both),
         None => r.far.bytes == r.repeats.saturating_mul(trial.size) && (shaped || !plan.reverse),
     };
     told && times_as_sent(trial).is_some_and(|times| times > least)
