@@ -9,10 +9,14 @@ use crate::event::{Figures, Plan, Trial, Warning};
 use crate::figures::{OUT_OF_A_BUFFER, counted, out_of_a_buffer, times_as_sent};
 use crate::warned::{Judged, warning};
 
+/// The warning's code whose sizes read what a token bucket had saved up, and not what the path carries.
+pub const BUCKET: &str = "bucket";
+
 /// Times as much as the largest size carries that a smaller one must surely carry.
 const ABOVE: f64 = 1.25;
-/// Rounds below which a size tells nothing surely.
+/// Rounds below which a size tells nothing surely, and sizes of a round each that do so together.
 const FEWEST: u32 = 2;
+const TOGETHER: usize = 3;
 
 /// Whether a connection between these two ends ("A to B") leaves the host: nobody shapes what stays on it.
 pub(crate) fn leaves_the_host(addresses: Option<&str>) -> bool {
@@ -64,12 +68,18 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
     }
     // By the slowest round of one and the fastest of the other, so that no interval is needed.
     let at = |f: &Figures, seconds: f64| f.throughput * f.median / seconds;
-    // Lost messages cost throughput without a shaper, and one look may have met a pause.
-    let sure: Vec<&Judged<'_>> =
-        points.iter().filter(|p| p.figures.loss == 0.0 && p.figures.blocks >= FEWEST).collect();
-    let last = points.iter().max_by_key(|p| p.size).filter(|p| sure.iter().any(|other| other.size == p.size))?;
-    let kept = at(&last.figures, last.figures.seen_low);
-    let above = sure.iter().copied().filter(|p| at(&p.figures, p.figures.seen_high) > ABOVE * kept);
+    // Lost messages cost throughput without a shaper.
+    let mut whole: Vec<&Judged<'_>> = points.iter().filter(|p| p.figures.loss == 0.0).collect();
+    whole.sort_by_key(|p| std::cmp::Reverse(p.size));
+    points.iter().max_by_key(|p| p.size).filter(|largest| whole.first().is_some_and(|p| p.size == largest.size))?;
+    // A slow link leaves its largest sizes one look each, which may have met a pause: then several of them say it together.
+    let largest = if whole[0].figures.blocks >= FEWEST { &whole[..1] } else { whole.get(..TOGETHER)? };
+    let fastest = |p: &&Judged<'_>| at(&p.figures, p.figures.seen_low);
+    let last = largest.iter().max_by(|a, b| fastest(a).total_cmp(&fastest(b)))?;
+    let kept = fastest(last);
+    // A pause makes no look faster, but one look may be off by more than several.
+    let surely = |p: &Judged<'_>| if p.figures.blocks >= FEWEST { ABOVE } else { ABOVE * ABOVE };
+    let above = whole.iter().copied().filter(|p| at(&p.figures, p.figures.seen_high) > surely(p) * kept);
     let above: Vec<&Judged<'_>> = above.collect();
     let most = above.iter().max_by(|a, b| a.figures.throughput.total_cmp(&b.figures.throughput))?;
     let answered = match facts.unanswered {
@@ -84,7 +94,7 @@ pub(crate) fn token_bucket(plan: &Plan, points: &[Judged<'_>], leaves: bool) -> 
         BitRate(last.figures.throughput),
         Bytes(last.size),
     );
-    Some(warning("bucket", above.iter().map(|p| p.size).collect(), text))
+    Some(warning(BUCKET, above.iter().map(|p| p.size).collect(), text))
 }
 
 #[cfg(test)]
@@ -177,6 +187,16 @@ mod tests {
         for words in ["1.63 Gbit/s at 4 KiB", "101 Mbit/s at 1 MiB", "token bucket", "twice its rate"] {
             assert!(warned.text.contains(words), "{words}: {warned:?}");
         }
+        let once = |fewest: usize| {
+            let more = [each(2 << 20, 9.8e7), each(3 << 20, 9.7e7)];
+            let mut trials = shaped.to_vec();
+            trials.extend(more.into_iter().take(fewest));
+            let mut points = judged(&plan, &trials);
+            points.iter_mut().filter(|p| p.size >= 1 << 20).for_each(|p| p.figures.blocks = 1);
+            token_bucket(&plan, &points, true).map(|w| w.sizes)
+        };
+        assert_eq!(once(2), Some(vec![4096, 18_132]), "three sizes say together what a look at one can't");
+        assert_eq!(once(0), None);
         assert_eq!(token_bucket(&plan, &points, false), None, "nobody shapes what stays on the host");
         let risen = [each(64, 4e7), each(4096, 9e7), each(65_536, 1.2e8), each(1 << 20, 1e8)];
         assert_eq!(token_bucket(&plan, &judged(&plan, &risen), true), None, "a fifth is no bucket");

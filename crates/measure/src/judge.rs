@@ -411,12 +411,22 @@ pub fn burst(plan: &Plan, kept_up: &[Sustained], taken: Option<Taken>) -> Option
     let shaped = plan.decorators.shape.as_ref().is_some_and(|s| s.rate > 0.0);
     let quota_told = taken.is_some_and(|t| t.throttled.is_some());
     let found = taken.and_then(|t| taken_by::of_long_trials(&t));
+    let quota = taken.is_some_and(|t| taken_by::stopped(&t));
     let cause = if worst.ratio < 1.0 {
         "the path may come up to speed only after a while; the figures are those of short trials".to_owned()
     } else if shaped {
         "likely cause: the shaper's bucket, which fills up between short trials; the figures are burst speed".to_owned()
+    } else if let Some((short, long)) = worst.boosted().filter(|_| !quota) {
+        format!(
+            "likely cause: a boosted clock: the near side's CPU ran at {:.2} GHz in short trials and at {:.2} GHz in long ones (cycles over CPU time)",
+            short * 1e-9,
+            long * 1e-9,
+        )
     } else if let Some(found) = found {
         format!("likely cause: {found}")
+    } else if quota_told && worst.clock.is_some() {
+        "a shaper may be the cause; none was seen, no quota stopped the run, and the CPU's clock was as fast in both"
+            .to_owned()
     } else if quota_told {
         "a boosted clock or a shaper may be the cause; neither was seen".to_owned()
     } else {

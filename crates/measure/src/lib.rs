@@ -75,6 +75,7 @@ pub mod trials;
 mod warned;
 pub mod workspace;
 
+pub use bucket::BUCKET;
 pub use cache::Cache;
 pub use calibrate::calibrate;
 pub use cost::Cost;

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use stats::StandardError;
 use transport::Name;
 
+use crate::Cost;
 use crate::event::{Plan, Schedule, Trial};
 use crate::figures::{self, Common};
 
@@ -47,9 +48,17 @@ pub struct Sustained {
     pub high: f64,
     /// Mean over the median of the short trials, both at the run's typical level.
     pub short_mean: f64,
+    /// Speed of the near side's CPU in short trials and in long ones, hertz: cycles over CPU time. None where cycles are not counted.
+    pub clock: Option<(f64, f64)>,
 }
 
 impl Sustained {
+    /// Speed of the CPU in short trials and in long ones, hertz, where it explains why the long ones took longer: more than half of
+    /// the way, as a ratio.
+    pub fn boosted(&self) -> Option<(f64, f64)> {
+        self.clock.filter(|(short, long)| self.ratio > 1.0 && short / long > self.ratio.sqrt())
+    }
+
     /// Whether long trials surely differ from short ones, by more than a tenth.
     pub fn differs(&self) -> bool {
         self.low > 1.1 || self.high < 1.0 / 1.1
@@ -91,6 +100,8 @@ struct Held<'a> {
     error: f64,
     /// Mean of the short trials over their median.
     short_mean: f64,
+    /// As [`Sustained::clock`].
+    clock: Option<(f64, f64)>,
 }
 
 /// What the sustained trials of a path say, ascending by size. `points` are its short trials, a slice a size.
@@ -124,10 +135,11 @@ pub fn sustained<T: Borrow<[Trial]>>(
                 .filter(|_| rounds.len() >= stats::FEWEST_ROUNDS)
                 .map_or(f64::INFINITY, |e| e.value),
             short_mean: mean(plan, kind, &figures::counted(&short), common) / median,
+            clock: clock(short.iter().copied()).zip(clock(long.iter().map(|(t, _)| *t))),
         });
     }
     let apart = apart(&found);
-    let of = |Held { size, long, logs, error, short_mean }: Held<'_>| {
+    let of = |Held { size, long, logs, error, short_mean, clock }: Held<'_>| {
         let log = stats::mean(&logs);
         let own = apart.value / (logs.len() as f64).sqrt();
         let reach = stats::student_t(0.95, apart.degrees) * own.hypot(error);
@@ -145,6 +157,7 @@ pub fn sustained<T: Borrow<[Trial]>>(
             low,
             high,
             short_mean,
+            clock,
         }
     };
     found.into_iter().map(of).collect()
@@ -177,6 +190,12 @@ fn apart(found: &[Held<'_>]) -> StandardError {
     StandardError::of_sum(&[(between / together, moments), (within * (1.0 - 1.0 / together), rest)])
 }
 
+/// Cycles a second of CPU time over these trials, hertz; none where any of them did not count cycles.
+fn clock<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64> {
+    let all = Cost::of_all(trials.map(|t| t.report.cost))?;
+    (all.cycles > 0 && all.cpu_ns > 0).then(|| all.cycles as f64 / (all.cpu_ns as f64 * 1e-9))
+}
+
 /// Mean time over all iterations of `trials`, each at the run's typical level, seconds of the point's kind.
 fn mean(plan: &Plan, kind: Name, trials: &[&Trial], common: &Common) -> f64 {
     let timed = trials.iter().filter_map(|t| {
@@ -200,6 +219,31 @@ mod tests {
     }
 
     /// A CPU that runs for a tenth of a second and stands for another: chunks and short trials never see it stand.
+    /// Short trials at 4 GHz, long ones at 3 GHz and so much slower.
+    #[test]
+    fn a_boosted_clock_shows_in_the_cycles_of_a_second() {
+        let at = |t: Trial, hertz: f64| {
+            let cost = Cost { cpu_ns: 1_000_000, cycles: (hertz * 1e-3) as u64, ..Cost::default() };
+            Trial { report: TrialReport { cost: Some(cost), ..t.report }, ..t }
+        };
+        let short: Vec<Trial> = (1..=6).map(|b| at(trial(b, 64, 1e-6, 1e-6, 1000), 4e9)).collect();
+        let long = |cost: bool| -> Vec<Trial> {
+            let of = |b| trial(b, 64, 1.33e-6, 1.33e-6, 300_000);
+            [2, 5].map(|b| if cost { at(of(b), 3e9) } else { of(b) }).to_vec()
+        };
+        let plan = Plan::default();
+        let clock = Calibration::default();
+        let common = Common::of(&plan, transport::tcp::NAME, clock, [&short[..]].into_iter());
+        let of = |long: &[Trial]| {
+            sustained(&plan, transport::tcp::NAME, long, [(64, &short[..])].into_iter(), &common).remove(0)
+        };
+        let (short_hz, long_hz) = of(&long(true)).boosted().unwrap();
+        assert!((short_hz / 4e9 - 1.0).abs() < 1e-6 && (long_hz / 3e9 - 1.0).abs() < 1e-6, "{short_hz} {long_hz}");
+        assert_eq!(of(&long(false)).clock, None, "nothing is told of long trials that counted no cycles");
+        let steady = Sustained { clock: Some((3.02e9, 3e9)), ..of(&long(true)) };
+        assert_eq!(steady.boosted(), None, "a hundredth does not explain a third");
+    }
+
     fn quota(sizes: &[u64], factor: f64) -> Vec<Sustained> {
         let plan = Plan::default();
         let noise = |b: u32, s: u64| 1.0 + 0.01 * f64::from((b * 5 + s as u32 * 3) % 7);

@@ -58,6 +58,11 @@ pub(crate) fn of_long_trials(taken: &Taken) -> Option<String> {
     })
 }
 
+/// Whether a quota stopped the measurement for longer than is of no account.
+pub(crate) fn stopped(taken: &Taken) -> bool {
+    causes(taken).iter().any(|(cause, _)| *cause == Cause::Quota)
+}
+
 /// A warning for each of those who took more than is of no account.
 pub(crate) fn warnings(taken: &Taken) -> Vec<Warning> {
     let of = |(cause, share): (Cause, f64)| {

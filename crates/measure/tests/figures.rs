@@ -613,6 +613,7 @@ fn why_long_trials_differ_is_said_on_evidence() {
         low: ratio / by,
         high: ratio * by,
         short_mean: 1.05,
+        clock: None,
     };
     let said = |ratio, taken| burst(&p, &[kept(ratio, 1.2)], taken).map_or(String::new(), |w| w.text);
     assert_eq!(burst(&p, &[kept(1.2, 1.3), kept(1.0, 1.01)], None), None);
@@ -630,6 +631,15 @@ fn why_long_trials_differ_is_said_on_evidence() {
     assert!(said(2.0, Some(busy)).starts_with("sustained is not burst"));
     let stopped = Sustained { short_mean: 1.9, ..kept(2.0, 1.2) };
     let text = burst(&p, &[stopped], Some(busy)).map_or(String::new(), |w| w.text);
+    let at = |clock| Sustained { clock: Some(clock), ..kept(1.3, 1.1) };
+    let of = |clock, taken| burst(&p, &[at(clock)], taken).map_or(String::new(), |w| w.text);
+    let boosted = of((3.9e9, 3.1e9), Some(busy));
+    assert!(
+        boosted.contains("a boosted clock: the near side's CPU ran at 3.90 GHz in short trials and at 3.10 GHz"),
+        "{boosted}"
+    );
+    assert!(of((3.9e9, 3.1e9), Some(quota)).contains("CPU quota"), "a quota strikes long trials alone");
+    assert!(of((3.1e9, 3.1e9), Some(quiet)).ends_with("and the CPU's clock was as fast in both"));
     assert!(text.starts_with("the median is not the mean") && text.contains("take 1.90 times their median"), "{text}");
 }
 

@@ -59,9 +59,20 @@ impl<'a> Analysis<'a> {
         self.found(path).curve.get_or_init(|| self.run.curve(path))
     }
 
-    /// The path's figures, with their intervals; none where there are too few points for them.
+    /// The path's figures, with their intervals; none where there are too few points for them. What a token bucket let pass is no maximum.
     pub fn summary(&self, path: usize) -> Option<&Summary> {
-        let of = || Summary::of(self.curve(path), self.run.run.plan.seed);
+        let of = || {
+            let (curve, seed) = (self.curve(path), self.run.run.plan.seed);
+            let all = Summary::of(curve, seed)?;
+            let saved_up = self.run.saved_up(path);
+            if saved_up.is_empty() {
+                return Some(all);
+            }
+            let kept: Vec<CurvePoint> = curve.iter().filter(|p| !saved_up.contains(&p.size)).cloned().collect();
+            let Some(kept) = Summary::of(&kept, seed) else { return Some(all) };
+            let Summary { max_throughput, max_size, half_power, still_rising, .. } = kept;
+            Some(Summary { max_throughput, max_size, half_power, still_rising, ..all })
+        };
         self.found(path).summary.get_or_init(of).as_ref()
     }
 
@@ -121,6 +132,8 @@ impl<'a> Analysis<'a> {
 
 #[cfg(test)]
 mod tests {
+    use measure::event::Warning;
+
     use super::*;
     use crate::sample;
 
@@ -136,6 +149,32 @@ mod tests {
         }
         assert!(one.curve(9).is_empty() && one.summary(9).is_none() && one.fits(9).is_none());
         Analysis::work_out(&[]);
+    }
+
+    #[test]
+    fn what_a_token_bucket_let_pass_is_no_maximum() {
+        let mut run = sample::file();
+        let (fastest, most, latency) = {
+            let all = Analysis::of(&run);
+            let s = all.summary(0).unwrap();
+            (s.max_size, s.max_throughput.value, s.latency)
+        };
+        let path = Some(run.paths[0].opened.path);
+        let warned = |code: &str| Warning {
+            code: code.to_owned(),
+            path,
+            sizes: vec![fastest],
+            text: String::new(),
+        };
+        let warnings = [warned("noisy"), warned(measure::BUCKET)];
+        let [noisy, bucket] = warnings.map(|w| {
+            run.warnings = vec![w];
+            let found = Analysis::of(&run);
+            let s = found.summary(0).unwrap();
+            (s.max_size, s.max_throughput.value, s.latency)
+        });
+        assert_eq!(noisy, (fastest, most, latency));
+        assert!(bucket.0 != fastest && bucket.1 < most && bucket.2 == latency, "{bucket:?}");
     }
 
     #[test]

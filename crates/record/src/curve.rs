@@ -1,5 +1,7 @@
 //! What `model` needs of a path, and what a run knows of its wire.
 
+use std::collections::BTreeSet;
+
 use measure::figures;
 use measure::figures::cost::{self, End};
 use model::CurvePoint;
@@ -9,6 +11,13 @@ use transport::registry;
 use crate::{Point, RunFile};
 
 impl RunFile {
+    /// Sizes at which the path carried for a short time what a token bucket had saved up, as the run warned.
+    pub fn saved_up(&self, path: usize) -> BTreeSet<u64> {
+        let number = self.paths.get(path).map(|p| p.opened.path);
+        let told = self.warnings.iter().filter(|w| w.code == measure::BUCKET && w.path == number);
+        told.flat_map(|w| w.sizes.iter().copied()).collect()
+    }
+
     /// The curve of the path at this index of [`RunFile::paths`], ascending by size: medians, and the medians of the rounds behind
     /// them, freed of what the machine did within a round. Points without a usable time are left out; an index beyond the paths gives an empty curve.
     pub fn curve(&self, path: usize) -> Vec<CurvePoint> {

@@ -58,6 +58,10 @@ impl Key {
         effective("near", &path.near_effective, &mut add);
         effective("far", &path.far_effective, &mut add);
         asked(&run.plan, run.plan.settings(path.path), &mut add);
+        // A rate of its own is kept as that of a run that offers no other.
+        if let Some(rate) = run.plan.offered_on(path.path) {
+            add("plan.offered", text(&serde_json::to_value(rate).unwrap_or_default()));
+        }
         // As runs before were kept, which had one.
         if run.plan.flows(path.path) > 1 {
             add("plan.flows", run.plan.flows(path.path).to_string());

@@ -88,6 +88,7 @@ fn what_changes_figures_is_another_path_and_what_changes_effort_is_not() {
     assert!(!same(&|r, _| r.plan.both = true));
     assert!(!same(&|r, _| r.plan.paths.iter_mut().for_each(|p| p.flows = 2)));
     assert!(!same(&|r, _| r.plan.offered = Some(1e8)));
+    assert!(!same(&|r, _| r.plan.paths[0].offered = Some(1e8)));
     assert!(!same(&|r, _| r.plan.check = true));
     assert!(!same(&|r, _| r.plan.cache = measure::Cache::Cold));
     assert!(!same(&|r, _| r.plan.pattern = Pattern::Stream));

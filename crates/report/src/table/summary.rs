@@ -1,5 +1,7 @@
 //! The figures that stand for a whole curve, a path a row; and how each path was set up.
 
+use std::collections::BTreeSet;
+
 use measure::Topology;
 use measure::event::TimeKind;
 use model::{Estimate, Summary};
@@ -44,7 +46,7 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
                 .to_owned(),
         );
     }
-    for (path, summary) in run.paths.iter().zip(found) {
+    for (number, (path, summary)) in run.paths.iter().zip(found).enumerate() {
         let name = path.opened.name().to_owned();
         let Some(s) = summary else {
             notes.push(format!("{name}: too few points for these figures."));
@@ -79,7 +81,16 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
                     units::Bytes(s.max_size)
                 )
             }));
-            notes.extend(above_the_top(path, s).map(|most| {
+            let saved_up = run.saved_up(number);
+            if !saved_up.is_empty() {
+                notes.push(format!(
+                    "{name}: the maximum throughput is of the sizes that no token bucket on the way sped up; at {} of {} it let pass for a short \
+                     time more than the path carries.",
+                    saved_up.len(),
+                    path.points.len(),
+                ));
+            }
+            notes.extend(above_the_top(path, s, &saved_up).map(|most| {
                 // So far off is no luck: where stops hold most sizes up, the line lies low.
                 let why = if most > 2.0 * s.max_throughput.value {
                     "something held most sizes up, so that the path may carry more"
@@ -116,8 +127,9 @@ fn summary_of(run: &RunFile, found: &[Option<&Summary>]) -> String {
 }
 
 /// The highest throughput of a single size, where it lies far enough above the maximum for a reader to wonder.
-fn above_the_top(path: &PathRun, summary: &Summary) -> Option<f64> {
-    let most = path.points.iter().map(|p| p.figures.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
+fn above_the_top(path: &PathRun, summary: &Summary, saved_up: &BTreeSet<u64>) -> Option<f64> {
+    let others = path.points.iter().filter(|p| !saved_up.contains(&p.size));
+    let most = others.map(|p| p.figures.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
     (most > 1.05 * summary.max_throughput.value).then_some(most)
 }
 

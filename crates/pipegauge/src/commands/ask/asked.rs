@@ -121,7 +121,8 @@ impl Asked<'_> {
 
     /// What is said of a rate at one of these sizes that may be what a token bucket saved up. Begins with a semicolon.
     pub fn burst_at(&self, sizes: &[u64]) -> &'static str {
-        let mut warnings = self.run.warnings.iter().filter(|w| w.code == "bucket" && w.path == Some(self.number()));
+        let mut warnings =
+            self.run.warnings.iter().filter(|w| w.code == measure::BUCKET && w.path == Some(self.number()));
         match warnings.any(|w| sizes.iter().any(|size| w.sizes.contains(size))) {
             true => {
                 "; the largest size carries less: likely a token bucket let this pass, and for long the path carries no more than that"

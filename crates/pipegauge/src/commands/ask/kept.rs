@@ -157,6 +157,7 @@ mod tests {
             low,
             high,
             short_mean: 1.0,
+            clock: None,
         }
     }
 
