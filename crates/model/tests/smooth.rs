@@ -125,6 +125,38 @@ fn a_dip_as_deep_as_is_said_to_show_is_found_in_9_of_10() {
     }
 }
 
+/// As often as it says: 9 of 10 steps that are as high are found where they lie.
+#[test]
+fn steps_as_high_as_a_curve_says_it_shows_are_found() {
+    for (rounds, many) in [(9, 155), (9, 40), (30, 40)] {
+        let (mut found, mut all, mut untold) = (0, 0, 0);
+        for noise in [Noise::Normal(0.03), Noise::Heavy(1.5), Noise::States(1, 0.2)] {
+            for seed in 0..12 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed + 70);
+                let smooth = bent(10f64.powf(3.0 + 3.7 * rng.random::<f64>()), 2.0, 0.3, false);
+                let sizes = sizes(many);
+                let told = Breaks::of(&measured(seed, noise, rounds, &sizes, &smooth));
+                let Some(share) = told.step_share else {
+                    untold += 1;
+                    continue;
+                };
+                // Not at the ends, where there is too little beside it.
+                let at = sizes[4 + (rng.random::<f64>() * (sizes.len() - 8) as f64) as usize];
+                let curve = measured(seed + 1000, noise, rounds, &sizes, |x| {
+                    smooth(x) * if x < at as f64 { 1.0 } else { 1.0 + share }
+                });
+                all += 1;
+                let steps = Breaks::of(&curve).steps;
+                found += u32::from(steps.iter().any(|s| s.at.below < at && s.at.above >= at));
+            }
+        }
+        assert!(
+            found * 10 >= all * 9 && all > untold,
+            "{rounds} rounds of {many} sizes: {found} of {all}, {untold} say none"
+        );
+    }
+}
+
 #[test]
 fn a_curve_that_can_show_no_dip_says_so() {
     let line = |x: f64| 10e-6 + 2e-10 * x;

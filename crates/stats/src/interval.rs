@@ -88,8 +88,10 @@ pub fn point_interval(rounds: &[f64], shared: &Shared, confidence: f64) -> Optio
     let usual = shared.sigma * (std::f64::consts::FRAC_PI_2 / rounds.len() as f64).sqrt();
     let of_noise = student_t(confidence, both.degrees) * usual.hypot(moves.error.value);
     let seen = |pick: fn(f64, f64) -> f64| rounds.iter().copied().reduce(pick).unwrap_or(middle);
-    let least = (seen(f64::min) * (-of_level).exp()).min(middle * (-of_noise).exp());
-    let most = (seen(f64::max) * of_level.exp()).max(middle * of_noise.exp());
+    // About the mean level and about the median one, which may be another: of two states each is the middle one in every other run.
+    let (below, above) = (moves.mean.min(0.0), moves.mean.max(0.0));
+    let least = (seen(f64::min) * (below - of_level).exp()).min(middle * (below - of_noise).exp());
+    let most = (seen(f64::max) * (above + of_level).exp()).max(middle * (above + of_noise).exp());
     Some(Interval { low: found.low.max(least), high: found.high.min(most) })
 }
 

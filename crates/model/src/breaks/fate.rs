@@ -112,7 +112,13 @@ mod tests {
     }
 
     fn seeing(dips: Vec<Dip>, steps: Vec<Step>, decades: f64, share: f64) -> Breaks {
-        Breaks { dips, steps, sensitivity: share, sight: Some(Sight { decades, share, from: 1, to: 1 << 20 }) }
+        Breaks {
+            dips,
+            steps,
+            sensitivity: share,
+            sight: Some(Sight { decades, share, from: 1, to: 1 << 20 }),
+            step_share: None,
+        }
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub struct Breaks {
     pub sensitivity: f64,
     /// The narrowest dip that the curve shows wherever it lies; none where it shows none.
     pub sight: Option<Sight>,
+    /// How much longer messages must take from some size on, as a share of the time, for the step to be found wherever it lies: over 90 of
+    /// 100 are. None where no step is found surely.
+    pub step_share: Option<f64>,
 }
 
 /// A dip that a curve shows wherever it lies, found out by planting dips in it: over 90 of 100 are found.
@@ -130,12 +133,13 @@ impl Breaks {
     /// Finds the breaks of a curve, in any order of sizes. With fewer than five sizes there is no telling, and nothing is
     /// found. A smooth curve, however noisy, gives a break in less than 1 of 100 runs (`tests/breaks.rs`).
     pub fn of(points: &[CurvePoint]) -> Self {
-        let rough = rough::Rough::of(&Curve::of(points));
+        let mut rough = rough::Rough::of(&Curve::of(points));
         let found = edges::edges(&rough);
         let (dips, steps) = pair::pair(&rough, &found);
-        let sight = sight::sight(rough);
+        let step_share = sight::of_steps(&mut rough);
+        let sight = sight::sight(&mut rough);
         let narrow = sight.filter(|s| s.decades <= sight::NARROWEST);
-        Self { dips, steps, sensitivity: narrow.map_or(f64::INFINITY, |s| s.share), sight }
+        Self { dips, steps, sensitivity: narrow.map_or(f64::INFINITY, |s| s.share), sight, step_share }
     }
 
     /// Whether the curve has no break.

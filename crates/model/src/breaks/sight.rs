@@ -1,4 +1,5 @@
-//! How deep a dip must be on this curve in order to be found: dips are planted at many places of it and looked for by the same rules.
+//! How deep a dip and how high a step must be on this curve in order to be found: they are planted at many places of it and looked for by the
+//! same rules.
 
 use super::edges::{is_found, spans};
 use super::jump::Jump;
@@ -33,12 +34,11 @@ const STRICTER: f64 = 5.0;
 const END: usize = 2;
 
 /// The narrowest dip that this curve shows wherever it lies; none where it shows none.
-pub(super) fn sight(mut rough: Rough) -> Option<Sight> {
+pub(super) fn sight(rough: &mut Rough) -> Option<Sight> {
     let (first, last) = (rough.places.get(END)?.clone(), rough.places.len().checked_sub(END + 1)?);
     let last = rough.places.get(last)?.clone();
-    let many = spans(&rough).len();
-    let blocks = stats::median(&rough.places.iter().map(|p| p.blocks.len() as f64).collect::<Vec<_>>());
-    let margin = MARGIN + OF_FEW / blocks.max(1.0);
+    let many = spans(rough).len();
+    let margin = margin(rough);
     for decades in WIDTHS {
         let wide = decades * std::f64::consts::LN_10;
         let room = last.x - wide - first.x;
@@ -49,23 +49,50 @@ pub(super) fn sight(mut rough: Rough) -> Option<Sight> {
         let within: Vec<(usize, usize)> = (0..PLACES)
             .map(at)
             .filter(|x| holds_a_size(*x, wide))
-            .map(|x| (place(&rough, x), place(&rough, x + wide)))
+            .map(|x| (place(rough, x), place(rough, x + wide)))
             .collect();
         let mut shown = |depth: f64| {
-            let missed = within.iter().filter(|(first, last)| !finds(&mut rough, *first, *last, depth, many));
+            let missed = within.iter().filter(|(first, last)| !finds(rough, *first, *last, depth, many));
             !within.is_empty() && missed.take(MISSED + 1).count() <= MISSED
         };
         if !shown(DEEPEST) {
             continue;
         }
-        let (mut low, mut high) = (SHALLOWEST.ln_1p(), DEEPEST);
-        for _ in 0..HALVINGS {
-            let middle = (low * high).sqrt();
-            if shown(middle) { high = middle } else { low = middle }
-        }
-        return Some(Sight { decades, share: (high * margin).exp_m1(), from: first.size, to: last.size });
+        let least = least(&mut shown);
+        return Some(Sight { decades, share: (least * margin).exp_m1(), from: first.size, to: last.size });
     }
     None
+}
+
+/// How much longer messages must take from some size on, as a share, for that to be found wherever on the curve it lies; none where no step
+/// is, however high.
+pub(super) fn of_steps(rough: &mut Rough) -> Option<f64> {
+    let many = spans(rough).len();
+    let margin = margin(rough);
+    let (first, last) = (END, rough.places.len().checked_sub(END).filter(|last| *last > END)?);
+    // No more of them than dips are planted.
+    let places: Vec<usize> = (first..last).step_by((last - first).div_ceil(PLACES)).collect();
+    let mut shown = |height: f64| {
+        let missed = places.iter().filter(|place| !finds_step(rough, **place, height, many));
+        missed.take(MISSED + 1).count() <= MISSED.min(places.len() / 10)
+    };
+    shown(DEEPEST).then(|| (least(&mut shown) * margin).exp_m1())
+}
+
+/// What a break must be more than on this curve, as a factor of its logarithm, to be found in the next run as well.
+fn margin(rough: &Rough) -> f64 {
+    let blocks = stats::median(&rough.places.iter().map(|p| p.blocks.len() as f64).collect::<Vec<_>>());
+    MARGIN + OF_FEW / blocks.max(1.0)
+}
+
+/// The least depth that is shown, of those up to the deepest, which is.
+fn least(shown: &mut impl FnMut(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (SHALLOWEST.ln_1p(), DEEPEST);
+    for _ in 0..HALVINGS {
+        let middle = (low * high).sqrt();
+        if shown(middle) { high = middle } else { low = middle }
+    }
+    high
 }
 
 /// Whether this curve would show a dip as wide and as deep as that one, where that one lies.
@@ -87,6 +114,19 @@ fn place(rough: &Rough, x: f64) -> usize {
 /// Sizes are whole numbers: between 2 and 3 bytes there is nothing that could dip.
 fn holds_a_size(from: f64, wide: f64) -> bool {
     from.exp().ceil() < (from + wide).exp()
+}
+
+/// Whether a step of this height from this place on is found.
+fn finds_step(rough: &mut Rough, place: usize, height: f64, many: usize) -> bool {
+    let all = place..rough.places.len();
+    rough.raise(all.clone(), height);
+    let between = (place - 1, place);
+    let jump = [Jump { between, height: rough.excess(between.0, between.1) }];
+    let found = is_found(rough, between, many)
+        && pair(rough, &jump).1.len() == 1
+        && is_believed(rough, STRICTER * luck(rough, &jump, 0));
+    rough.raise(all, -height);
+    found
 }
 
 /// Whether a dip of this depth over the places `first..last` is found, where one jump is judged among so many. Where there is no

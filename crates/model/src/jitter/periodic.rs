@@ -33,8 +33,14 @@ const FAR: f64 = 1e6;
 /// own rhythm gives.
 const SHUFFLED: usize = 8;
 
-/// The first trials of a block, which show what opening it costs.
+/// The first trials of a block, which show what opening it costs: so many, or the first quarter of a block. One in so many of those before it is as far
+/// from the beginning, for what it costs fades.
 const OPENING: usize = 8;
+const QUARTER: usize = 4;
+const AS_FAR: usize = 8;
+
+/// Share of how well pauses keep to a time, from which on the beginnings of trials keep to it as well.
+const AS_WELL: f64 = 0.75;
 
 /// Fewest pauses, or trials, to look for a period in.
 const FEWEST: usize = 40;
@@ -89,7 +95,13 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'s
         let own = grid.own(trials, &all);
         let quick = grid.peak(&all, &parts, &own).map(|p| cycle::whole(p, trials));
         let starts: Vec<f64> = trials.iter().map(|t| t.at).collect();
-        let own = |p: &Periodic| [&starts, &blocks].iter().any(|own| rhythm::shared(own, 1.0 / p.period.value));
+        // Stops hold the ends of trials back, and with them the beginnings of the next ones, which keep to the stops' time then, but less
+        // well than the stops: what comes with the beginnings of trials keeps it no better than these do.
+        let own = |p: &Periodic| {
+            let frequency = 1.0 / p.period.value;
+            let begun_with = rhythm::kept(&starts, frequency) > AS_WELL * rhythm::kept(&all.moments, frequency);
+            rhythm::shared(&blocks, frequency) || begun_with && rhythm::shared(&starts, frequency)
+        };
         // The overtones of a slow one that was found are no other.
         let part = |p: &Periodic| {
             found.iter().any(|slow| {
@@ -107,8 +119,8 @@ pub(super) fn search(trials: &[&Moment], levels: &[f64]) -> Result<Searched, &'s
     Ok(Searched { found, shortest: 2.0 * grid.step, shortest_of_levels: levels::shortest(&moments) })
 }
 
-/// The levels without what the first trials of all blocks have in common: a connection that was just opened is the
-/// run's own doing, and comes back with each block.
+/// The levels without what the first trials of all blocks have in common: a connection that was just opened, and caches that are cold, are
+/// the run's own doing, and come back with each block.
 fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
     let mut seen = std::collections::BTreeMap::<u32, usize>::new();
     let places: Vec<usize> = (trials.iter())
@@ -118,12 +130,19 @@ fn settled(trials: &[&Moment], levels: &[f64]) -> Vec<f64> {
             *next - 1
         })
         .collect();
-    let common: Vec<f64> = (0..OPENING)
-        .map(|place| {
-            let of: Vec<f64> = places.iter().zip(levels).filter(|(p, _)| **p == place).map(|(_, l)| *l).collect();
-            if of.len() < 4 { 0.0 } else { median(&of) }
-        })
-        .collect();
+    let of_block = trials.len() / seen.len().max(1);
+    let mut at = vec![Vec::new(); OPENING.max(of_block / QUARTER)];
+    places.iter().zip(levels).for_each(|(place, level)| {
+        if let Some(of) = at.get_mut(*place) {
+            of.push(*level);
+        }
+    });
+    let common = |place: usize| {
+        let (from, to) = (place - place / AS_FAR, (place + place / AS_FAR).min(at.len() - 1));
+        let of: Vec<f64> = at[from..=to].concat();
+        if at[place].len() < 4 { 0.0 } else { median(&of) }
+    };
+    let common: Vec<f64> = (0..at.len()).map(common).collect();
     places.iter().zip(levels).map(|(place, level)| level - common.get(*place).unwrap_or(&0.0)).collect()
 }
 

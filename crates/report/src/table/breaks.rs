@@ -54,9 +54,13 @@ pub fn none_found(breaks: &Breaks) -> String {
     } else {
         "narrower ones may lie between two sizes, and shallower ones be missed"
     };
+    let step = match breaks.step_share {
+        Some(share) => format!(", a step to {} times as long as well", digits(1.0 + share)),
+        None => " (no step surely would)".to_owned(),
+    };
     format!(
         "no dip and no step; a dip {wide} wide in which messages take {} times as long would have been found in 9 of 10 places \
-         between {} and {}; {narrower}",
+         between {} and {}{step}; {narrower}",
         digits(1.0 + s.share),
         Bytes(s.from),
         Bytes(s.to)
@@ -133,7 +137,8 @@ mod tests {
 
     #[test]
     fn what_a_curve_cannot_show_is_said() {
-        let with = |sight| Breaks { dips: vec![], steps: vec![], sensitivity: f64::INFINITY, sight };
+        let with =
+            |sight| Breaks { dips: vec![], steps: vec![], sensitivity: f64::INFINITY, sight, step_share: Some(0.2) };
         assert!(none_found(&with(None)).contains("too far apart"));
         let sight = |decades| Some(Sight { decades, share: 0.5, from: 128, to: 1 << 20 });
         let said = none_found(&with(sight(0.05)));

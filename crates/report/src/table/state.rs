@@ -12,6 +12,9 @@ use crate::text::paragraph;
 /// A spread of rounds below this is what is left of their noise when its share is taken off.
 const RESOLVED: f64 = 5e-4;
 
+/// Share of a change of the machine that may be left in trials that it happens in: what lies no further apart is no state of sizes.
+const LEFT: f64 = 0.1;
+
 /// One line a path: how many rounds there are, how many they count for, and for which state of the machine the figures hold.
 /// Then one for what long trials say, where there were any.
 pub fn state(run: &RunFile) -> String {
@@ -113,6 +116,8 @@ pub(super) fn apart(path: &PathRun) -> impl Iterator<Item = (u64, &Local)> {
     path.common
         .locals()
         .filter(move |(_, local)| !matches!(local.alone.saw(noise), Saw::One | Saw::OneFar(_) | Saw::Few))
+        // A trial during which the machine's state changes keeps a part of it.
+        .filter(move |(_, local)| local.spread > LEFT * path.common.shared.moves.spread)
 }
 
 /// Which sizes went through states that the others did not share, and what that means for their intervals.
@@ -180,7 +185,7 @@ fn sustained(run: &RunFile, path: &PathRun) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "sustained over {} and more: {} (in brackets: times the short trials' median)",
+        "sustained over {} and more: {} (in brackets: times short trials of the same rounds)",
         Seconds(shortest),
         each.join(", ")
     ))
