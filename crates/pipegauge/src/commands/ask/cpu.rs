@@ -3,12 +3,13 @@
 use measure::figures::cost::End;
 use model::Estimate;
 use model::answer::{self, Arrival, Unanswered};
-use units::{Kind, Share};
+use units::{BitRate, Kind, Share};
 
-use super::asked::{Asked, figure};
+use super::asked::{Asked, figure, times};
 use super::paths::unknown;
 use super::reply::{cannot, no, nobody, yes};
-use crate::config::question::size_words;
+use super::times::of;
+use crate::config::question::{ASecond, Unit, size_words};
 use crate::document::Answered;
 
 /// The path whose transfers cost least CPU time on both sides together, and the others.
@@ -57,6 +58,53 @@ fn sum_of(a: Estimate, b: Estimate) -> Estimate {
     let value = a.value + b.value;
     let (down, up) = ((a.value - a.low).hypot(b.value - b.low), (a.high - a.value).hypot(b.high - b.value));
     Estimate { value, low: (value - down).max(0.0), high: value + up }
+}
+
+/// Share of the time from which on a side counts as busy all the time.
+const BUSY: f64 = 0.95;
+
+/// What so many messages, or bits, a second cost both sides: so many times the CPU time of a transfer.
+pub fn a_second(p: &Asked<'_>, rate: ASecond, size: Option<u64>) -> Answered {
+    let Some(size) = size.or(p.summary.as_ref().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
+    if let Err(why) = p.carried(size) {
+        return no(p, &why, &[size]);
+    }
+    let requests = matches!(rate, ASecond::Of(_, Unit::Requests));
+    let trips = match if requests { p.round_trip() } else { Ok((1.0, p.time)) } {
+        Ok((trips, _)) => trips,
+        Err(why) => return cannot(p, why, &[size]),
+    };
+    let (each, what) = match rate {
+        ASecond::Of(each, what) => (each, what.counted(each) + &format!(" of {} a second", size_words(size))),
+        ASecond::Bits(bits) if size > 0 => {
+            (bits / 8.0 / size as f64, format!("{} with messages of {}", BitRate(bits), size_words(size)))
+        }
+        ASecond::Bits(_) => return cannot(p, "messages without a byte move none".to_owned(), &[size]),
+    };
+    let cost = |end: End| {
+        let found = answer::arrival(&p.cpu(end), size, None).ok()?;
+        Some((end, times(found.seconds, each * trips), found))
+    };
+    let sides: Vec<(End, Estimate, Arrival)> = End::BOTH.into_iter().filter_map(cost).collect();
+    let Some((_, first, found)) = sides.first() else { return cpu(p, Some(size)) };
+    let spins = |end: End| found.rests_on.iter().any(|s| p.busy(*s, end).is_some_and(|busy| busy >= BUSY));
+    let told: Vec<String> = (sides.iter())
+        .map(|(end, share, of)| {
+            let of = figure(of.seconds, Kind::Seconds);
+            format!("the {} side {} of a CPU ({of} a transfer)", end.name(), figure(*share, Kind::Share))
+        })
+        .collect();
+    let mut text = format!("{what} cost {}", told.join(", "));
+    if sides.iter().any(|(end, ..)| spins(*end)) {
+        text.push_str(
+            "; a side that is busy all the time here (it spins while it waits) takes a whole CPU at any rate",
+        );
+    }
+    let most = of(p, size).map(|t| t.seconds.value * trips);
+    if most.is_ok_and(|seconds| seconds * each > 1.0) {
+        text.push_str("; one after another so many do not go (ask how many messages per second)");
+    }
+    yes(p, text, *first, "1", found.rests_on.clone())
 }
 
 /// CPU time of a transfer of a size, or of the smallest.

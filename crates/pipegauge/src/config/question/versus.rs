@@ -1,21 +1,68 @@
-//! One path against another.
+//! One path against another, and one size against another over the same path.
 
 use anyhow::{Result, bail};
 
-use super::amounts::Amount;
-use super::forms::Asked;
+use super::amounts::{Amount, is_slow};
+use super::asked::Asked;
 use super::lexicon::Topic::{self, *};
+use super::longer::Longer;
 use super::names::{Measured, Named};
-use super::sentence::{Item, Sentence};
+use super::sentence::Item;
 use super::suggest::shown;
 use super::{Multiple, Question};
 
-/// The questions of two paths that the text makes: one, but where a path is held against all others.
+/// The questions of two paths or sizes that the text makes: one, but where a path is held against all others.
 pub fn of(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
+    if let Some(found) = of_sizes(asked) {
+        return Ok(vec![found]);
+    }
     match alone(asked, measured)? {
         found if found.is_empty() => Ok(of_two(asked)?.into_iter().collect()),
         found => Ok(found),
     }
+}
+
+/// "how much slower is 64 KiB than 1 KiB", "4 KiB or 16 KiB": two sizes, where nothing else is said.
+fn of_sizes(asked: &Asked<'_>) -> Option<Question> {
+    #[rustfmt::skip]
+    const SAID: [Topic; 37] = [
+        Latency, RoundTrip, HowLong, HowFast, HowMany, HowMuch, Throughput, Most, Fastest, Which, Slowest, Messages, Requests, Can, Within,
+        Above, Below, Quicker, Slower, Cost, Versus, Instead, From, Data, Over, Or, And, Beats, In, Percent, Would, Supposed, Large, Times, Bound,
+        WhichSize, Filler,
+    ];
+    let h = &asked.sentence;
+    let [x, y] = asked.sizes[..] else { return None };
+    let multiple = match asked.longer {
+        Some(Longer { times, first_faster, at: false }) => Some(Multiple { times, slow: !first_faster }),
+        Some(_) => return None,
+        None => multiple(asked),
+    };
+    let counted =
+        !asked.counts.is_empty() || asked.multiples.len() > usize::from(multiple.is_some() && asked.longer.is_none());
+    let numbers = [&asked.rates, &asked.times, &asked.per_second, &asked.periods, &asked.shares];
+    let said = |i: &Item| match i {
+        Item::Topics(t) => t.iter().all(|t| SAID.contains(t)),
+        Item::Unread(_) | Item::But(_) => false,
+        Item::Amount(_) | Item::Path(_) => true,
+    };
+    // "which path is faster for 1 KiB or 64 KiB" chooses a path.
+    let paths = h.paths().len() > 1 || (h.has(Which) && h.paths().is_empty());
+    let against = h.any(&[Cost, Versus, Instead, Or]) || than(&h.items, sized);
+    let two_times = h.has(Throughput) && h.any(&[Latency, RoundTrip, HowLong]) || h.has(Requests) && h.has(RoundTrip);
+    let numbers = counted || !asked.percentiles.is_empty() || numbers.iter().any(|n| !n.is_empty());
+    if numbers || paths || !against || two_times || !h.items.iter().all(said) {
+        return None;
+    }
+    let (x, y) = if turned(&h.items, sized) { (y, x) } else { (x, y) };
+    Some(Question::Sizes { x, y, flow: h.has(Throughput), multiple })
+}
+
+fn sized(item: &Item) -> bool {
+    matches!(item, Item::Amount(Amount::Size(_)))
+}
+
+fn path(item: &Item) -> bool {
+    matches!(item, Item::Path(_))
 }
 
 /// "how many times faster is unix": against each other path, as none is named.
@@ -46,40 +93,6 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
     Ok(others.into_iter().map(cost).collect())
 }
 
-/// How much longer than the other one of two paths is asked to take.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Longer {
-    /// Times as long.
-    pub times: f64,
-    /// The path that is named first is the faster one.
-    pub first_faster: bool,
-    /// Asked is at which size, and not whether.
-    pub at: bool,
-}
-
-/// "10% slower", "20 percent faster", of two paths: whether one is, or at which size.
-pub fn longer(text: &str, sentence: &Sentence, percents: &[String]) -> Option<Longer> {
-    let ([percent], 2) = (percents, sentence.paths().len()) else { return None };
-    let percent = percent.parse::<f64>().ok().filter(|p| (0.0..=1000.0).contains(p))?;
-    let sized = sentence.any(&[WhichSize, When, HowBig]);
-    let at = sentence.items.iter().position(|i| matches!(i, Item::Amount(Amount::Bare(_))))?;
-    // The word that the share belongs to stands behind it: "10% slower than"; else before it: "at which size within 10% of".
-    let rest = text.to_lowercase();
-    let rest = rest.split_once('%').or_else(|| rest.split_once("percent"))?.1;
-    let flow = sentence.has(Throughput);
-    let behind = rest.split(|c: char| !c.is_alphanumeric()).find_map(|word| match word {
-        "faster" | "quicker" | "shorter" => Some(true),
-        "slower" | "longer" | "worse" => Some(false),
-        "less" | "lower" => Some(!flow),
-        "more" | "higher" | "greater" => Some(flow),
-        _ => None,
-    });
-    let before = || sentence.items[..at].iter().any(|i| matches!(i, Item::Topics(t) if t.contains(&Within)));
-    let first_faster = behind.or_else(|| (sized && before()).then_some(false))?;
-    let times = ((1.0 + percent / 100.0) * 1e6).round() / 1e6;
-    Some(Longer { times, first_faster, at: sized })
-}
-
 const FASTER: [&str; 6] = ["faster", "slower", "quicker", "as fast", "as slow", "as quick"];
 
 fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
@@ -99,14 +112,14 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
         let multiple = Some(Multiple { times, slow: !first_faster });
         return Ok(Some(Question::Cost { x: x.clone(), y: y.clone(), size: asked.size(), factor: true, multiple }));
     }
-    let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items);
+    let against = h.any(&[Cost, Versus, Instead]) || (bare && paths.len() == 2) || than(&h.items, path);
     // "faster over unix or tcp" chooses; "slower than" compares.
     if !against || (h.has(Which) && h.has(Or) && !h.has(Versus)) {
         return Ok(None);
     }
     match &paths[..] {
         [x, y] => {
-            let (x, y) = if turned(&h.items) { (y, x) } else { (x, y) };
+            let (x, y) = if turned(&h.items, path) { (y, x) } else { (x, y) };
             let multiple = multiple(asked);
             // "at what size is shm 3 times faster than tcp"
             if let Some(Multiple { times, slow }) = multiple.filter(|_| h.has(WhichSize) && asked.size().is_none()) {
@@ -135,26 +148,26 @@ fn of_two(asked: &Asked<'_>) -> Result<Option<Question>> {
     }
 }
 
-/// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than".
+/// How many times as fast or slow the one is asked to be: "twice as fast as", "10 times slower than". "Less than 3 times slower" asks for the
+/// contrary of what this is answered with.
 fn multiple(asked: &Asked<'_>) -> Option<Multiple> {
-    const SLOW: [&str; 4] = ["slow", "slower", "long", "longer"];
-    const FAST: [&str; 4] = ["fast", "faster", "quick", "quicker"];
     let text = asked.text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
-    let at = words.iter().position(|w| matches!(*w, "twice" | "times"))?;
-    let how = *words.get(at + 1 + usize::from(words.get(at + 1) == Some(&"as")))?;
-    let times = match &asked.counts[..] {
-        [count] => *count as f64,
-        [] if words[at] == "twice" => 2.0,
-        _ => return None,
+    let found = match asked.multiples[..] {
+        [found] => Some(found),
+        [] => {
+            let twice = words.windows(3).find(|w| w[0] == "twice" && w[1] == "as");
+            twice.and_then(|w| Some(Multiple { times: 2.0, slow: is_slow(w[2])? }))
+        }
+        _ => None,
     };
-    (SLOW.contains(&how) || FAST.contains(&how)).then(|| Multiple { times, slow: SLOW.contains(&how) })
+    found.filter(|_| !asked.sentence.has(Below))
 }
 
-/// "less latency as tcp", "faster as tcp": what many say for "than", between two paths.
-fn than(items: &[Item]) -> bool {
-    let paths: Vec<usize> = (0..items.len()).filter(|i| matches!(items[*i], Item::Path(_))).collect();
-    let [first, second] = paths[..] else { return false };
+/// "less latency as tcp", "faster as tcp": what many say for "than", between two of what is compared.
+fn than(items: &[Item], compared: impl Fn(&Item) -> bool) -> bool {
+    let both: Vec<usize> = (0..items.len()).filter(|i| compared(&items[*i])).collect();
+    let [first, second] = both[..] else { return false };
     let has = |i: &Item, topic: Topic| matches!(i, Item::Topics(t) if t.contains(&topic));
     let as_than = second > 0 && has(&items[second - 1], In);
     as_than && items[first..second].iter().any(|i| has(i, Fastest))
@@ -162,14 +175,14 @@ fn than(items: &[Item]) -> bool {
 
 /// Whether a factor is asked for.
 fn factor(text: &str) -> bool {
-    const WORDS: [&str; 8] = ["faster", "slower", "quicker", "factor", "speedup", "slowdown", "twice", "half"];
+    const WORDS: [&str; 9] = ["faster", "slower", "quicker", "factor", "ratio", "speedup", "slowdown", "twice", "half"];
     let text = text.to_lowercase();
     text.contains("many times") || text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
 }
 
-/// Whether the path that is named first is the one that the other is held against: "instead of tcp, unix".
-fn turned(items: &[Item]) -> bool {
-    let first = items.iter().position(|i| matches!(i, Item::Path(_))).unwrap_or(0);
+/// Whether what is named first is what the other is held against: "instead of tcp, unix".
+fn turned(items: &[Item], compared: impl Fn(&Item) -> bool) -> bool {
+    let first = items.iter().position(compared).unwrap_or(0);
     let before = items[..first].iter().rev().find_map(|i| match i {
         Item::Topics(t) if t.contains(&Topic::Filler) && !t.contains(&Instead) => None,
         // "how much faster than tcp is shm"

@@ -48,8 +48,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("which is faster, put or get", "pipegauge compare PUT.run.jsonl GET.run.jsonl"),
     ("put vs get", "pipegauge compare PUT.run.jsonl GET.run.jsonl"),
     ("is a stream faster than ping-pong", "pipegauge compare PUT.run.jsonl GET.run.jsonl"),
-    ("which path loses the most", "pipegauge show RUN tells what was lost"),
-    ("which path drops the most", "pipegauge show RUN tells what was lost"),
     ("what arrives at 20 Mbit/s", "what of that rate?"),
     ("how large a message in 10 years", "no unit that this knows"),
     ("what is the jitter", "pipegauge jitter RUN tells"),
