@@ -60,9 +60,6 @@ fn sum_of(a: Estimate, b: Estimate) -> Estimate {
     Estimate { value, low: (value - down).max(0.0), high: value + up }
 }
 
-/// Share of the time from which on a side counts as busy all the time.
-const BUSY: f64 = 0.95;
-
 /// What so many messages, or bits, a second cost both sides: so many times the CPU time of a transfer.
 pub fn a_second(p: &Asked<'_>, rate: ASecond, size: Option<u64>) -> Answered {
     let Some(size) = size.or(p.summary.as_ref().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
@@ -87,7 +84,6 @@ pub fn a_second(p: &Asked<'_>, rate: ASecond, size: Option<u64>) -> Answered {
     };
     let sides: Vec<(End, Estimate, Arrival)> = End::BOTH.into_iter().filter_map(cost).collect();
     let Some((_, first, found)) = sides.first() else { return cpu(p, Some(size)) };
-    let spins = |end: End| found.rests_on.iter().any(|s| p.busy(*s, end).is_some_and(|busy| busy >= BUSY));
     let told: Vec<String> = (sides.iter())
         .map(|(end, share, of)| {
             let of = figure(of.seconds, Kind::Seconds);
@@ -95,10 +91,8 @@ pub fn a_second(p: &Asked<'_>, rate: ASecond, size: Option<u64>) -> Answered {
         })
         .collect();
     let mut text = format!("{what} cost {}", told.join(", "));
-    if sides.iter().any(|(end, ..)| spins(*end)) {
-        text.push_str(
-            "; a side that is busy all the time here (it spins while it waits) takes a whole CPU at any rate",
-        );
+    if p.spins() {
+        text.push_str("; but this path spins while it waits, and so each side keeps a whole CPU busy at any rate");
     }
     let most = of(p, size).map(|t| t.seconds.value * trips);
     if most.is_ok_and(|seconds| seconds * each > 1.0) {

@@ -267,6 +267,12 @@ impl Asked<'_> {
                 shown(self.text)
             );
         }
+        if h.has(WhichSize) && !self.percentiles.is_empty() && size.is_none() {
+            bail!(
+                "'{}': the percentiles of each size tells pipegauge show RUN --points; ask 'p99 of 64 bytes'",
+                shown(self.text)
+            );
+        }
         if let Some(thousandths) = self.percentiles.first().copied().filter(|_| !h.has(Fastest)) {
             return Ok(vec![Question::Percentile { thousandths, size, round_trip }]);
         }

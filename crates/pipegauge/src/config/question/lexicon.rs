@@ -190,6 +190,11 @@ const CORES: &[&str] = &[
     "percent of a cpu", "percentage of a core", "percentage of a cpu", "one core", "a core", "one cpu", "single core", "per core", "per cpu"
 ];
 
+/// What is said of one that is at least as good.
+const NOT_BEHIND: &[&str] = &["no slower than", "not slower than", "no worse than", "not worse than"];
+const NOT_AHEAD: &[&str] =
+    &["no faster than", "not faster than", "no better than", "not better than", "not quicker than"];
+
 /// What is said of a path that loses no message.
 #[rustfmt::skip]
 const LOSES_NONE: &[&str] = &[
@@ -524,6 +529,13 @@ const TOPICS: &[(Topic, &[&str])] = &[
     ]),
     (Versus, &["divided by", "ratio of", "held against", "one is faster"]),
     (Overtake, &["one is faster"]),
+    (Within, NOT_BEHIND),
+    (Quicker, NOT_BEHIND),
+    (Versus, NOT_BEHIND),
+    (Within, NOT_AHEAD),
+    (Slower, NOT_AHEAD),
+    (Versus, NOT_AHEAD),
+    (Percent, &["how much percent"]),
     (Within, &["more than can be"]),
     (Can, &["more than can be"]),
     (Fails, &["more than can be"]),

@@ -58,7 +58,7 @@ fn what_is_echoed_is_read_as_itself() {
 /// What an error offers instead, in quotes: more than two words that are not the question's own.
 fn offered(error: &str, text: &str) -> Vec<String> {
     let own = format!("'{}'", super::suggest::shown(text));
-    let rest = error.replace(&own, "");
+    let rest = error.replace(&own, "").replace("n't", "not");
     let known = rest.split('\n').next().unwrap_or("");
     let words = |q: &&str| q.split_whitespace().count() > 2;
     known.split('\'').skip(1).step_by(2).filter(words).map(str::to_owned).collect()

@@ -65,15 +65,19 @@ fn path(item: &Item) -> bool {
     matches!(item, Item::Path(_))
 }
 
-/// "how many times faster is unix": against each other path, as none is named.
+/// "how many times faster is unix", "which path is faster than unix": against each other path, as none is named.
 fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
     const HOW: [&str; 5] = ["how many times", "how much", "what factor", "which factor", "how many percent"];
     let text = asked.text.to_lowercase();
     let h = &asked.sentence;
     let [x] = &h.paths()[..] else { return Ok(Vec::new()) };
     let asks = HOW.iter().any(|how| text.contains(how)) && FASTER.iter().any(|word| text.contains(word));
+    let which = h.has(Which) && !h.any(&[WhichSize, Overtake, Or, Instead]) && judged_against(&h.items);
+    if which && h.has(Throughput) {
+        bail!("'{}': ask what each path moves: 'which path moves the most?'", shown(asked.text));
+    }
     let amount = |i: &Item| matches!(i, Item::Amount(a) if !matches!(a, Amount::Size(_)));
-    if !asks || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
+    if !(asks || which) || h.items.iter().any(amount) || h.any(&[PerByte, StartUp, HalfPower, Throughput]) {
         return Ok(Vec::new());
     }
     let others: Vec<Named> = (measured.paths.iter())
@@ -89,8 +93,18 @@ fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
             shown(asked.text)
         );
     }
-    let cost = |y| Question::Cost { x: x.clone(), y, size: asked.size(), factor: true, multiple: None };
+    let cost = |other| {
+        let (x, y) = if which { (other, x.clone()) } else { (x.clone(), other) };
+        Question::Cost { x, y, size: asked.size(), factor: true, multiple: None }
+    };
     Ok(others.into_iter().map(cost).collect())
+}
+
+/// Whether the one path is what others are held against: "which is faster than unix".
+fn judged_against(items: &[Item]) -> bool {
+    let at = items.iter().position(path).unwrap_or(0);
+    let has = |i: &Item, of: &[Topic]| matches!(i, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
+    items[..at].iter().rev().find(|i| !has(i, &[Filler])).is_some_and(|i| has(i, &[Versus, Quicker, Slower, Beats]))
 }
 
 const FASTER: [&str; 6] = ["faster", "slower", "quicker", "as fast", "as slow", "as quick"];

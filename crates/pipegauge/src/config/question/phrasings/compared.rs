@@ -25,6 +25,17 @@ pub const READ: &[(&str, &str)] = &[
     ("compare 1 KiB and 64 KiB over unix", "time of 1 KiB held against that of 64 KiB, over unix"),
     ("which size is quicker over tcp, 1,000 bytes or 1,400 bytes", "time of 1 kB (1,000 B) held against that of 1.4 kB (1,400 B), over tcp"),
     ("round trip of 64 KiB relative to 64 B over tcp", "time of 64 KiB held against that of 64 B, over tcp"),
+    ("how much percent slower is 8 KiB than 4 KiB on tcp", "time of 8 KiB held against that of 4 KiB, over tcp"),
+    // One path against all others, and comparisons that deny.
+    ("which path is faster than tcp at 1 KiB", "memcpy held against tcp, at 1 KiB + pipe held against tcp, at 1 KiB + shm held against tcp, at 1 KiB + unix held against tcp, at 1 KiB"),
+    ("which path is not slower than unix for 4 KiB", "memcpy held against unix, at 4 KiB + pipe held against unix, at 4 KiB + shm held against unix, at 4 KiB + tcp held against unix, at 4 KiB"),
+    ("is unix not slower than tcp", "unix held against tcp"),
+    ("is unix no slower than tcp at 1 KiB", "unix held against tcp, at 1 KiB"),
+    ("is tcp not faster than unix for 64 KiB", "tcp held against unix, at 64 KiB"),
+    ("is tcp no slower than 20 us", "whether the smallest size arrives within 20.0 us, over tcp"),
+    ("twelve thousand five hundred bytes over shm", "arrival of 12.5 kB (12,500 B), over shm"),
+    ("a thousand and twenty four bytes over tcp", "arrival of 1 KiB, over tcp"),
+    ("twelve thousand five hundred byte messages over shm", "arrival of the last of 12,000 messages of 500 B, one after another, over shm"),
     // Which path loses least.
     ("which path loses nothing", "the path that loses least, over all paths"),
     ("which path loses least", "the path that loses least, over all paths"),
@@ -79,6 +90,8 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("which size has lowest latency over tcp", "'how fast are control messages?'"),
     ("is bigger better", "pipegauge show RUN --points"),
     ("time for 3 megabite", "the nearest is 'megabytes'"),
-    ("is unix not slower than tcp", "ask for what is meant: 'is unix slower than tcp'?"),
+    ("which path has more bandwidth than tcp", "'which path moves the most?'"),
+    ("worst size for tcp", "'p99 of 64 bytes'"),
+    ("is tcp not below 10 Gbit/s", "ask for what is meant: 'is tcp below 10 Gbit/s'?"),
     ("can't tcp do 1 Gbit/s", "ask for what is meant: 'can tcp do 1 Gbit/s'?"),
 ];

@@ -34,7 +34,6 @@ pub const READ: &[(&str, &str)] = &[
 pub const REFUSED: &[(&str, &str)] = &[
     ("how long does a 4 KiB messge take", "was 'message' meant?"),
     ("what's the bandwith", "was 'bandwidth' meant?"),
-    ("is tcp not faster than unix for 64 KiB", "this can't follow what is left out or denied"),
     ("how much latency with 4 processes in parallel", "each path of these runs had one connection"),
     ("how much latency with 4 processes in parallel over unix", "pipegauge run unix --pairs 4 measures it"),
     ("what is the throughput with 2 pairs at 64 KiB", "--pairs 2 measures it"),
