@@ -61,10 +61,15 @@ fn sum_of(a: Estimate, b: Estimate) -> Estimate {
 }
 
 /// What so many messages, or bits, a second cost both sides: so many times the CPU time of a transfer.
-pub fn a_second(p: &Asked<'_>, rate: ASecond, size: Option<u64>) -> Answered {
-    let Some(size) = size.or(p.summary.as_ref().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
+pub fn a_second(p: &Asked<'_>, rate: ASecond, named: Option<u64>) -> Answered {
+    let Some(size) = named.or(p.summary.as_ref().map(|s| s.max_size)) else { return no(p, &Unanswered::Nothing, &[]) };
     if let Err(why) = p.carried(size) {
         return no(p, &why, &[size]);
+    }
+    if let (ASecond::Bits(_), [only]) = (rate, &p.curve[..])
+        && only.size != named.unwrap_or(0)
+    {
+        return cannot(p, format!("only {} was measured; name a size", size_words(only.size)), &[]);
     }
     let requests = matches!(rate, ASecond::Of(_, Unit::Requests));
     let trips = match if requests { p.round_trip() } else { Ok((1.0, p.time)) } {
@@ -95,8 +100,14 @@ pub fn a_second(p: &Asked<'_>, rate: ASecond, size: Option<u64>) -> Answered {
         text.push_str("; but this path spins while it waits, and so each side keeps a whole CPU busy at any rate");
     }
     let most = of(p, size).map(|t| t.seconds.value * trips);
-    if most.is_ok_and(|seconds| seconds * each > 1.0) {
-        text.push_str("; one after another so many do not go (ask how many messages per second)");
+    match p.rate() {
+        Some(rate) => {
+            text.push_str(&format!("; of messages offered at {}, with the waiting between them", BitRate(rate)))
+        }
+        None if !p.scheduled() && most.is_ok_and(|seconds| seconds * each > 1.0) => {
+            text.push_str("; one after another so many do not go (ask how many messages per second)");
+        }
+        None => {}
     }
     yes(p, text, *first, "1", found.rests_on.clone())
 }

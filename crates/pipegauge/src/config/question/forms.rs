@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use super::asked::Asked;
 use super::lexicon::Topic::*;
-use super::lexicon::{JITTER, TRUST, topics};
+use super::lexicon::{JITTER, TRUST};
 use super::sentence::{Item, Sentence};
 use super::suggest::shown;
 use super::{KNOWN, Measured, Question, Reading, at_once, versus};
@@ -62,7 +62,12 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     }
     asked.all_used(&questions)?;
     if sentence.has(Percent)
-        && !questions.iter().any(|q| matches!(q, Question::Cost { .. } | Question::Sizes { .. } | Question::PartOf(_)))
+        && !questions.iter().any(|q| {
+            matches!(
+                q,
+                Question::Cost { .. } | Question::Sizes { .. } | Question::PartOf(_) | Question::CpuASecond { .. }
+            )
+        })
     {
         bail!(
             "'{}': a share of what? Ask 'how much faster is unix than tcp?', or 'what percentage of the bandwidth does 4 KiB get?'",
@@ -149,22 +154,17 @@ pub fn of_words(text: &str, measured: &Measured) -> Result<Reading> {
     Ok(Reading { questions, over, but, notes, words: true, sustained, in_unit })
 }
 
-/// The question without the words that deny; none where there is no such word by itself.
+/// The question without the words that deny; none where no such word stands by itself.
 fn undenied(text: &str) -> Option<String> {
-    let plain = |word: &&str| {
-        let word = word.to_lowercase();
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        !topics(word).contains(&Not)
+    let of = |word: &str| match word.to_lowercase().as_str() {
+        "not" | "never" => None,
+        "cannot" | "can't" => Some("can".to_owned()),
+        "won't" => Some("will".to_owned()),
+        lower => Some(lower.strip_suffix("n't").map_or(word.to_owned(), str::to_owned)),
     };
-    let of = |word: &str| match word.to_lowercase().strip_suffix("n't") {
-        Some("ca") => "can".to_owned(),
-        Some("wo") => "will".to_owned(),
-        Some(verb) => verb.to_owned(),
-        None => word.to_owned(),
-    };
-    let words: Vec<String> = text.split_whitespace().filter(plain).map(of).collect();
-    let near = words.join(" ");
-    (near != text.split_whitespace().collect::<Vec<_>>().join(" ")).then_some(near)
+    let words = || text.split_whitespace();
+    let near: Vec<String> = words().filter_map(of).collect();
+    (!near.iter().eq(words())).then(|| near.join(" "))
 }
 
 /// Bytes of the unit of size that a question about further bytes names: a kilobyte, else one byte.

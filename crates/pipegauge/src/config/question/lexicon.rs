@@ -419,7 +419,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Seen, &["seen", "saw", "you saw", "observed", "ever seen", "measured"]),
     (Minimum, &[
         "minimum time", "min time", "shortest time", "shortest transfer", "least time", "minimum transfer time",
-        "minimum of the times", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
+        "minimum of the times", "minimum of", "min of", "best case", "best case latency", "minimum latency", "min latency", "minimum delay",
         "latency minimum", "minimum of the latency", "latency min",
         "minimum rtt", "min rtt", "minimum round trip", "minimum round trip time"
     ]),
@@ -543,6 +543,7 @@ const TOPICS: &[(Topic, &[&str])] = &[
     (Can, &["can be carried", "be carried", "carried"]),
     (StartUp, &["before its first byte", "before the first byte"]),
     (Filler, &["whether", "path by path", "the smallest message", "smallest message", "the smallest size", "smallest size", "of the smallest size"]),
+    (Loss, &["guarantees delivery", "guarantee delivery", "guaranteed delivery", "delivers everything", "delivers all", "deliver all", "rely on"]),
     (Loss, LOSES_NONE),
     (Lossless, LOSES_NONE),
     (Loss, &[

@@ -67,11 +67,19 @@ fn path(item: &Item) -> bool {
 
 /// "how many times faster is unix", "which path is faster than unix": against each other path, as none is named.
 fn alone(asked: &Asked<'_>, measured: &Measured) -> Result<Vec<Question>> {
-    const HOW: [&str; 5] = ["how many times", "how much", "what factor", "which factor", "how many percent"];
-    let text = asked.text.to_lowercase();
     let h = &asked.sentence;
+    let asks = asks_how_much(asked.text);
+    if asks
+        && h.paths().is_empty()
+        && h.items.iter().filter(|i| matches!(i, Item::Amount(_))).all(sized)
+        && asked.sizes.len() == 1
+    {
+        bail!(
+            "'{}': than what? Ask 'how much slower is 64 KiB than 1 KiB?', or 'how much faster is shm than tcp at 4 KiB?'",
+            shown(asked.text)
+        );
+    }
     let [x] = &h.paths()[..] else { return Ok(Vec::new()) };
-    let asks = HOW.iter().any(|how| text.contains(how)) && FASTER.iter().any(|word| text.contains(word));
     let which = h.has(Which) && !h.any(&[WhichSize, Overtake, Or, Instead]) && judged_against(&h.items);
     if which && h.has(Throughput) {
         bail!("'{}': ask what each path moves: 'which path moves the most?'", shown(asked.text));
@@ -105,6 +113,13 @@ fn judged_against(items: &[Item]) -> bool {
     let at = items.iter().position(path).unwrap_or(0);
     let has = |i: &Item, of: &[Topic]| matches!(i, Item::Topics(t) if t.iter().any(|t| of.contains(t)));
     items[..at].iter().rev().find(|i| !has(i, &[Filler])).is_some_and(|i| has(i, &[Versus, Quicker, Slower, Beats]))
+}
+
+/// Whether it is asked how much faster or slower something is.
+fn asks_how_much(text: &str) -> bool {
+    const HOW: [&str; 5] = ["how many times", "how much", "what factor", "which factor", "how many percent"];
+    let text = text.to_lowercase();
+    HOW.iter().any(|how| text.contains(how)) && FASTER.iter().any(|word| text.contains(word))
 }
 
 const FASTER: [&str; 6] = ["faster", "slower", "quicker", "as fast", "as slow", "as quick"];
